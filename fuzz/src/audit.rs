@@ -8,7 +8,7 @@ use rock_matrix::audit::{
 };
 use rock_matrix::bytes::in_memory;
 use rock_matrix::compat::Compat;
-use rock_matrix::compat::policy::Family;
+use rock_matrix::compat::policy::PolicyFamily;
 use rock_matrix::names::WheelName;
 use rock_matrix::wheel::zip::MemberOptions;
 use rock_matrix::wheel::{ZipArchive, ZipWriter};
@@ -47,7 +47,7 @@ pub fn audit(bytes: &[u8]) {
     };
     let files = inspect(&archive, reading).expect("no member is damaged");
     let selected = select(&name, &files);
-    let policies = policies_for(&selected, &name, Family::Manylinux, None, None);
+    let policies = policies_for(&selected, &name, PolicyFamily::Manylinux, None, None);
     let (known, path, excludes) = (
         Known::new(&NoLibraries),
         SearchPath::default(),

@@ -5,8 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use rock_matrix::bytes::ReadAt;
 use rock_matrix::elf::{
     Elf, ElfEdits, ElfPatch, LayoutError, PatchedFile, ProgramHeader, SearchPathEdit, edit,
-    sample_for_fuzzing, tag,
-    verify,
+    sample_for_fuzzing, tag, verify,
 };
 
 /// How many bytes of the input choose the file and the edits.

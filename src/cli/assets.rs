@@ -11,7 +11,7 @@ use super::wheel_file::{self, Contents};
 use crate::bytes::{ReadAt as _, Section, start_threads};
 use crate::codes::host;
 use crate::codes::release as codes;
-use crate::compat::{Compat, TableGroup};
+use crate::compat::Compat;
 use crate::diagnostic::{Diagnostic, Location, Sink};
 use crate::index::{CoreMetadata, FileKind, Folder, IndexFile, Yanked};
 use crate::names::{Digest, DistributionName, RocmVersion, Version, WheelName, is_tree_archive};
@@ -464,10 +464,7 @@ fn verify_archive(
 pub(super) fn is_of_sdk(project: &str, compat: &Compat) -> bool {
     // Most are not, and need no table for that.
     project.starts_with(sdk::SELECTOR)
-        && sdk::is_package(
-            &project.replace('_', "-"),
-            compat.tables_of(TableGroup::Sdk),
-        )
+        && sdk::is_package(&project.replace('_', "-"), compat.sdk_tables())
 }
 
 fn hashed(path: &Path, sink: &mut Sink) -> Option<(u64, Digest)> {

@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::targets::{GfxWords, gfx_words, targets};
 use super::{Exit, Shell, load};
 use crate::codes::{facts, host};
-use crate::compat::{Compat, Surroundings, TableGroup, Variable, Variables, advice};
+use crate::compat::{Compat, EnvVariable, ProfileContext, ProfileVariables, variable_diagnostic};
 use crate::config::RunTime;
 use crate::diagnostic::nearest::{nearest, with_nearest};
 use crate::diagnostic::{Diagnostic, Location, counted};
@@ -137,7 +137,7 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
         Ok(gfx) => gfx.unwrap_or_default(),
         Err(exit) => return exit,
     };
-    let mut variables = compat.variables(&args.profile, &Surroundings { rocm, gfx });
+    let mut variables = compat.profile_variables(&args.profile, &ProfileContext { rocm, gfx });
     for wheel in &args.wheel {
         let needs = RunTime::of_wheel(wheel, &compat.rocm_versions());
         if needs.env.is_empty() {
@@ -147,7 +147,7 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
     }
     put(&args.set, &mut variables);
     let text = match args.format.taker() {
-        None => render::environment_json(&args.profile, &variables.set, &variables.left_out),
+        None => render::environment_json(&args.profile, &variables.set, &variables.unset),
         Some(taker) => match render::environment(&variables.set, taker) {
             Ok(text) => text,
             Err(fault) => {
@@ -161,10 +161,10 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
 }
 
 /// Puts what the command line sets in the place of what the profile has.
-fn put(settings: &[(String, String)], variables: &mut Variables) {
+fn put(settings: &[(String, String)], variables: &mut ProfileVariables) {
     for (name, value) in settings {
-        variables.left_out.retain(|one| one.name != *name);
-        let put = Variable {
+        variables.unset.retain(|one| one.name != *name);
+        let put = EnvVariable {
             name: name.clone(),
             value: value.clone(),
             prepend: false,
@@ -172,7 +172,7 @@ fn put(settings: &[(String, String)], variables: &mut Variables) {
         };
         match variables.set.iter_mut().find(|one| one.name == *name) {
             Some(one) => {
-                *one = Variable {
+                *one = EnvVariable {
                     effect: one.effect.clone(),
                     ..put
                 }
@@ -183,13 +183,13 @@ fn put(settings: &[(String, String)], variables: &mut Variables) {
 }
 
 /// What a reader should know about the text.
-fn told(args: &Args, variables: &Variables, compat: &Compat) -> Vec<Diagnostic> {
+fn told(args: &Args, variables: &ProfileVariables, compat: &Compat) -> Vec<Diagnostic> {
     let mut told = Vec::new();
     for one in &variables.set {
         let setting = format!("{}={}", one.name, one.value);
         let is_asked_for = args.set.iter().any(|(name, _)| *name == one.name);
-        for rule in compat.against(&[&args.profile], &one.name, &one.value) {
-            let found = advice(rule, &format!("profile `{}`", args.profile), &setting);
+        for rule in compat.broken_variable_rules(&[&args.profile], &one.name, &one.value) {
+            let found = variable_diagnostic(rule, &format!("profile `{}`", args.profile), &setting);
             let place = Location::Argument(format!("--set {setting}"));
             told.push(if is_asked_for {
                 found.at(place, "")
@@ -211,9 +211,9 @@ fn told(args: &Args, variables: &Variables, compat: &Compat) -> Vec<Diagnostic> 
         ),
     ] {
         let names: Vec<&str> = variables
-            .left_out
+            .unset
             .iter()
-            .filter(|one| one.wants == wants)
+            .filter(|one| one.missing == wants)
             .map(|one| one.name.as_str())
             .collect();
         if !names.is_empty() {
@@ -251,7 +251,7 @@ fn told(args: &Args, variables: &Variables, compat: &Compat) -> Vec<Diagnostic> 
 
 fn unknown(name: &str, compat: &Compat) -> Diagnostic {
     let known: Vec<&str> = compat
-        .tables_of(TableGroup::Machine)
+        .machine_tables()
         .profiles
         .iter()
         .map(|row| row.profile.as_str())

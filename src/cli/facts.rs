@@ -6,8 +6,8 @@ use std::path::Path;
 use super::{Exit, Shell, load};
 use crate::codes::facts as codes;
 use crate::compat::Compat;
-use crate::compat::faults::{self, Fault};
-use crate::compat::rows::Tables;
+use crate::compat::rows::CompatTables;
+use crate::compat::{RowError, validate_tables};
 use crate::diagnostic::{Diagnostic, Location, Sink, SourceText, Span};
 use crate::sys;
 use crate::yaml::{self, Node};
@@ -18,7 +18,7 @@ use crate::yaml::{self, Node};
 /// The exit of the command.
 pub(super) fn read(shell: &Shell, folder: &Path) -> Result<Compat, Exit> {
     let mut sink = Sink::new();
-    let mut tables = Tables::default();
+    let mut tables = CompatTables::default();
     let mut places = Places::default();
     let files = sys::files_with_extension(folder, &["yaml", "yml"])
         .map_err(|error| shell.report(&[error.into()]))?;
@@ -37,7 +37,7 @@ pub(super) fn read(shell: &Shell, folder: &Path) -> Result<Compat, Exit> {
             continue;
         };
         places.add(&node, &source);
-        match yaml::de::from_node::<Tables>(&node) {
+        match yaml::de::from_node::<CompatTables>(&node) {
             Ok(read) => tables.merge(read),
             Err(error) => sink.push(
                 Diagnostic::new(&codes::BAD_TABLE, error.message.clone())
@@ -50,7 +50,7 @@ pub(super) fn read(shell: &Shell, folder: &Path) -> Result<Compat, Exit> {
         shell.report(&sink.finish());
         return Err(Exit::Fault);
     }
-    for fault in faults::find(&tables) {
+    for fault in validate_tables(&tables) {
         let place = places
             .of(&fault)
             .unwrap_or_else(|| Location::File(folder.display().to_string().into()));
@@ -84,7 +84,7 @@ impl Places {
         }
     }
 
-    fn of(&self, fault: &Fault) -> Option<Location> {
+    fn of(&self, fault: &RowError) -> Option<Location> {
         self.0.get(fault.table)?.get(fault.row).cloned()
     }
 }

@@ -378,7 +378,7 @@ fn notes(plan: &Plan, compat: &Compat) -> Vec<String> {
         jobs.div_ceil(most)
     );
     if jobs > plan::JOBS_PER_MATRIX {
-        let in_one_run = compat.most("job-artifacts");
+        let in_one_run = compat.limit_value("job-artifacts");
         note += &if jobs <= in_one_run {
             format!("; a rendered workflow has them in one run, up to {in_one_run} jobs")
         } else {

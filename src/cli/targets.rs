@@ -39,12 +39,12 @@ pub(super) fn targets(
     let words = words
         .0
         .iter()
-        .flat_map(|part| match compat.gfx_named(part) {
+        .flat_map(|part| match compat.resolve_gfx(part) {
             Ok(_) => vec![part.as_str()],
             Err(_) => part.split_whitespace().collect(),
         });
     for word in words {
-        match compat.gfx_named(word) {
+        match compat.resolve_gfx(word) {
             Ok(targets) => {
                 if let (Some(product), [target]) = (compat.product(word), targets.as_slice()) {
                     shell.say(&format!("{} is {target}", product.name));

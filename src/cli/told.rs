@@ -6,7 +6,7 @@ use std::path::Path;
 use serde::Serialize;
 
 use super::Format;
-use crate::compat::{Compat, InstallLines};
+use crate::compat::{Compat, InstallCommands};
 use crate::diagnostic::render::visible;
 use crate::index::{Folder, IndexFile, Installing, Yanked, backend_releases};
 use crate::names::percent_encode;
@@ -53,7 +53,7 @@ pub(super) struct IndexDocument {
     projects: BTreeSet<String>,
     /// The lines that install each project.
     #[serde(skip)]
-    install: Vec<InstallLines>,
+    install: Vec<InstallCommands>,
 }
 
 /// The folders of the index below `root`, in its order, with the projects that are offered there.
@@ -86,7 +86,7 @@ pub(super) fn indexes<'a>(
                     backend_releases(name, files, compat)
                         .iter()
                         .map(|release| {
-                            InstallLines::new(
+                            InstallCommands::new(
                                 &release.requirement,
                                 Some(&url),
                                 release.torch.as_ref(),
@@ -96,7 +96,7 @@ pub(super) fn indexes<'a>(
                 }
                 kind => {
                     let words = kind.words(name, kinds.iter().copied());
-                    let line = |words: String| InstallLines {
+                    let line = |words: String| InstallCommands {
                         with_torch: format!("pip install {words} --index-url {url}"),
                         from_nothing: None,
                     };

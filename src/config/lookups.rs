@@ -92,7 +92,7 @@ impl<'c> Lookups<'c> {
                 .chain(aliases)
                 .map(move |word| (word, &row.os))
         });
-        // The members of a pool are of one system (`compat::faults`).
+        // The members of a pool are of one system (`compat::validate_tables`).
         let pools = tables.runner_pools.iter().filter_map(|pool| {
             let member = compat.runner(&pool.members.first()?.runner)?;
             Some((&pool.name, &member.os))

@@ -4,7 +4,7 @@
 //! Input: one text. Output: whether it fits. The matrix file's reader explains what does not; a
 //! plan that is read back must hold nothing that the matrix file could not have said.
 
-use crate::compat::policy::{Family, Policies};
+use crate::compat::policy::{PlatformPolicies, PolicyFamily};
 use crate::diagnostic::render;
 use crate::names::Arch;
 
@@ -104,11 +104,13 @@ pub fn is_group(text: &str) -> bool {
 
 /// Whether wheels can be repaired for this platform tag: a policy describes what it offers.
 pub fn is_repair_platform(tag: &str) -> bool {
-    let (Some(family), Some(arch)) = (Family::of_platform_tag(tag), Arch::of_platform_tag(tag))
-    else {
+    let (Some(family), Some(arch)) = (
+        PolicyFamily::of_platform_tag(tag),
+        Arch::of_platform_tag(tag),
+    ) else {
         return false;
     };
-    Policies::builtin(family, arch).get(tag).is_some()
+    PlatformPolicies::embedded(family, arch).get(tag).is_some()
 }
 
 /// Why a text is no name or shell pattern of libraries.

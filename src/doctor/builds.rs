@@ -1,8 +1,8 @@
 //! What builds of torch need of a machine: by the tables `tools`, `paths` and `known-failures`.
 
 use crate::codes::host as codes;
+use crate::compat::Compat;
 use crate::compat::rows::KnownFailureRow;
-use crate::compat::{Compat, TableGroup};
 use crate::diagnostic::Diagnostic;
 use crate::names::Version;
 
@@ -23,7 +23,7 @@ pub struct BuildMachine<'a> {
 pub fn build_findings(compat: &Compat, machine: &BuildMachine<'_>) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     for row in compat
-        .tables_of(TableGroup::Machine)
+        .machine_tables()
         .tools
         .iter()
         .filter(|row| row.platform == machine.platform)
@@ -50,7 +50,7 @@ pub fn build_findings(compat: &Compat, machine: &BuildMachine<'_>) -> Vec<Diagno
         }
     }
     for row in compat
-        .tables_of(TableGroup::Machine)
+        .machine_tables()
         .paths
         .iter()
         .filter(|row| row.platform == machine.platform)
@@ -80,7 +80,7 @@ pub fn build_findings(compat: &Compat, machine: &BuildMachine<'_>) -> Vec<Diagno
 /// Failures that are known by their words, in what a step that failed was and said.
 pub fn known_failures<'a>(compat: &'a Compat, said: &str) -> Vec<&'a KnownFailureRow> {
     let said = said.to_lowercase();
-    let rows = compat.tables_of(TableGroup::Machine).known_failures.iter();
+    let rows = compat.machine_tables().known_failures.iter();
     rows.filter(|row| row.words.iter().all(|word| said.contains(word.as_str())))
         .collect()
 }

@@ -26,8 +26,8 @@ impl Rates {
     /// By the facts `content-per-minute`, `content-per-hour` and `between-writes`.
     pub fn of(compat: &Compat) -> Self {
         Self {
-            per_minute: compat.most("content-per-minute"),
-            per_hour: compat.most("content-per-hour"),
+            per_minute: compat.limit_value("content-per-minute"),
+            per_hour: compat.limit_value("content-per-hour"),
             between_writes: Duration::from_secs(
                 compat.limit("between-writes").map_or(0, |row| row.value),
             ),

@@ -8,7 +8,7 @@ use super::limits::{MOST_COMBINATIONS, MOST_PLACES};
 use super::universe::Universe;
 use super::walk::TooLarge;
 use crate::codes::plan as codes;
-use crate::compat::{Because, Compat, ImportQuestion, Verdict};
+use crate::compat::{Compat, ImportQuery, Support, SupportReason};
 use crate::config::{
     AxisRole, AxisValue, Config, Exclude, Profile, PythonFrom, RocmPolicy, TorchFrom, Word,
 };
@@ -43,7 +43,7 @@ pub(super) struct Finding {
     /// The rule's code.
     pub(super) code: &'static Code,
     /// The reason, its hint and its source.
-    pub(super) because: Because,
+    pub(super) because: SupportReason,
     /// What becomes of the cells.
     pub(super) effect: Effect,
     /// The values it is about: axis position and value index.
@@ -99,7 +99,7 @@ impl Rule {
     fn tabulate(
         universe: &Universe,
         axes: Vec<usize>,
-        mut judge: impl FnMut(&[&Word]) -> Option<(&'static Code, Because, Effect)>,
+        mut judge: impl FnMut(&[&Word]) -> Option<(&'static Code, SupportReason, Effect)>,
     ) -> Result<Self, TooLarge> {
         let count = Self::combinations(universe, &axes)?;
         let sizes: Vec<usize> = axes
@@ -174,9 +174,9 @@ pub(super) fn rules(
         crate::config::Strictness::Lenient => Effect::Warn,
     };
     let verdict = |code, verdict| match verdict {
-        Verdict::Supported { .. } => None,
-        Verdict::Unsupported(because) => Some((code, because, Effect::Exclude)),
-        Verdict::Unknown(because) => Some((&codes::UNKNOWN_COMBINATION, because, unknown)),
+        Support::Supported { .. } => None,
+        Support::Unsupported(because) => Some((code, because, Effect::Exclude)),
+        Support::Unknown(because) => Some((&codes::UNKNOWN_COMBINATION, because, unknown)),
     };
     let at = |role| universe.position(role);
     let mut rules = Vec::new();
@@ -192,9 +192,10 @@ pub(super) fn rules(
                 universe,
                 vec![torch, rocm],
                 |words| match words {
-                    [Word::Torch(torch), Word::Rocm(rocm)] => {
-                        verdict(&codes::TORCH_WITHOUT_ROCM, compat.torch_rocm(torch, rocm))
-                    }
+                    [Word::Torch(torch), Word::Rocm(rocm)] => verdict(
+                        &codes::TORCH_WITHOUT_ROCM,
+                        compat.torch_rocm_support(torch, rocm),
+                    ),
                     _ => None,
                 },
             )?);
@@ -204,7 +205,7 @@ pub(super) fn rules(
                 let repository = &config.image.repository;
                 verdict(
                     &codes::TORCH_NOT_IN_IMAGE,
-                    compat.torch_in_image(repository, torch, rocm, python),
+                    compat.torch_image_support(repository, torch, rocm, python),
                 )
             };
             let of_image = at(AxisRole::Python).filter(|_| config.python_from == PythonFrom::Image);
@@ -241,7 +242,7 @@ pub(super) fn rules(
             |words| match words {
                 [Word::Torch(torch), Word::Python(python)] => verdict(
                     &codes::TORCH_WITHOUT_PYTHON,
-                    compat.torch_python(torch, *python),
+                    compat.torch_python_support(torch, *python),
                 ),
                 _ => None,
             },
@@ -268,7 +269,7 @@ pub(super) fn rules(
         let ask = |version: &PackageVersion, backend: &str| {
             doubtful(verdict(
                 &codes::BACKEND_NOT_IN_VERSION,
-                compat.package_backend(&profile.package, version, backend),
+                compat.package_backend_support(&profile.package, version, backend),
             ))
         };
         match at(AxisRole::Backend) {
@@ -293,13 +294,13 @@ pub(super) fn rules(
         }
         if let Some(torch) = at(AxisRole::Torch) {
             let ask = |version: &PackageVersion, backend: &str, torch: &Version| {
-                let asked = ImportQuestion {
+                let asked = ImportQuery {
                     package: &profile.package,
                     version,
                     backend,
                     torch,
                 };
-                imports(config.torch_from, compat.import_with_torch(asked))
+                imports(config.torch_from, compat.import_support(asked))
             };
             let axes = [package, torch]
                 .into_iter()
@@ -322,7 +323,7 @@ pub(super) fn rules(
                 |words| match words {
                     [Word::Package(version), Word::Python(python)] => verdict(
                         &codes::PYTHON_TOO_OLD,
-                        compat.package_python(&profile.package, version, *python),
+                        compat.package_python_support(&profile.package, version, *python),
                     )
                     .filter(|(_, _, effect)| *effect == Effect::Exclude),
                     _ => None,
@@ -339,40 +340,43 @@ pub(super) fn rules(
 /// A wheel that cannot be imported with the torch of its label is not built. Images and the AMD
 /// index may carry another version of what torch requires than the official wheels, so that there
 /// it is a note.
-fn imports(torch_from: TorchFrom, verdict: Verdict) -> Option<(&'static Code, Because, Effect)> {
+fn imports(
+    torch_from: TorchFrom,
+    verdict: Support,
+) -> Option<(&'static Code, SupportReason, Effect)> {
     match (verdict, torch_from) {
-        (Verdict::Supported { .. }, _) => None,
-        (Verdict::Unsupported(because), TorchFrom::PytorchIndex | TorchFrom::Host) => {
+        (Support::Supported { .. }, _) => None,
+        (Support::Unsupported(because), TorchFrom::PytorchIndex | TorchFrom::Host) => {
             Some((&codes::IMPORT_CONFLICT, because, Effect::Exclude))
         }
-        (Verdict::Unsupported(because), TorchFrom::Image | TorchFrom::AmdIndex) => {
+        (Support::Unsupported(because), TorchFrom::Image | TorchFrom::AmdIndex) => {
             let reason = format!(
                 "{}; torch from elsewhere may require another version",
                 because.reason
             );
             Some((
                 &codes::IMPORT_UNTRIED,
-                Because { reason, ..because },
+                SupportReason { reason, ..because },
                 Effect::Note,
             ))
         }
-        (Verdict::Unknown(because), _) => Some((&codes::IMPORT_UNTRIED, because, Effect::Note)),
+        (Support::Unknown(because), _) => Some((&codes::IMPORT_UNTRIED, because, Effect::Note)),
     }
 }
 
 /// `unknown` is about torch, ROCm and Python: an unknown version of the package itself is kept with
 /// a warning.
 fn doubtful(
-    found: Option<(&'static Code, Because, Effect)>,
-) -> Option<(&'static Code, Because, Effect)> {
+    found: Option<(&'static Code, SupportReason, Effect)>,
+) -> Option<(&'static Code, SupportReason, Effect)> {
     found.map(|(code, because, effect)| match effect {
         Effect::Fail => (code, because, Effect::Warn),
         Effect::Exclude | Effect::Warn | Effect::Note => (code, because, effect),
     })
 }
 
-fn free_threaded(python: PythonVersion) -> (&'static Code, Because, Effect) {
-    let because = Because {
+fn free_threaded(python: PythonVersion) -> (&'static Code, SupportReason, Effect) {
+    let because = SupportReason {
         reason: format!("Python {python} is free-threaded, and `free-threaded` is off"),
         hint: "set `free-threaded: true` to build it".into(),
         source: String::new(),
@@ -389,12 +393,13 @@ fn kept_rocms<'u>(
     compat: &Compat,
 ) -> BTreeMap<&'u Version, RocmVersion> {
     let legal = |torch: &Version, rocm: &RocmVersion| match config.torch_from {
-        TorchFrom::PytorchIndex => {
-            !matches!(compat.torch_rocm(torch, rocm), Verdict::Unsupported(_))
-        }
+        TorchFrom::PytorchIndex => !matches!(
+            compat.torch_rocm_support(torch, rocm),
+            Support::Unsupported(_)
+        ),
         TorchFrom::Image => {
-            let verdict = compat.torch_in_image(&config.image.repository, torch, rocm, None);
-            !matches!(verdict, Verdict::Unsupported(_))
+            let verdict = compat.torch_image_support(&config.image.repository, torch, rocm, None);
+            !matches!(verdict, Support::Unsupported(_))
         }
         TorchFrom::AmdIndex | TorchFrom::Host => true,
     };
@@ -451,9 +456,9 @@ fn policy(
     torch: &Version,
     rocm: &RocmVersion,
     kept: Option<&RocmVersion>,
-) -> Option<(&'static Code, Because, Effect)> {
+) -> Option<(&'static Code, SupportReason, Effect)> {
     let kept = kept.filter(|kept| *kept != rocm)?;
-    let because = Because {
+    let because = SupportReason {
         reason: format!("`rocm-policy: {policy}` keeps {kept} for torch {torch}"),
         hint: "set `rocm-policy: all` to build every one".into(),
         source: String::new(),
@@ -499,7 +504,7 @@ fn exclude_rule(universe: &Universe, axes: Vec<usize>, excludes: &[Vec<usize>]) 
             .zip(&sizes)
             .fold(0_usize, |at, (index, size)| at * size + index);
         few.entry(at).or_insert_with(|| {
-            let because = Because {
+            let because = SupportReason {
                 reason: "excluded by the matrix file".into(),
                 hint: String::new(),
                 source: String::new(),

@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::compat::{Compat, InstallLines, TorchWheel};
+use crate::compat::{Compat, InstallCommands, TorchWheel};
 use crate::config::RunTime;
 use crate::names::{self, DistributionName, GfxTarget, LabelParts, LocalLabel, RocmVersion};
 use crate::publish::GfxOrigin;
@@ -279,10 +279,10 @@ fn candidate(
 impl Candidate {
     /// Returns the lines that install it with its code for these GPUs, or for all where none is
     /// known; none where nothing says where it is.
-    pub fn install_lines(&self, gfx: &BTreeSet<String>) -> Option<InstallLines> {
+    pub fn install_lines(&self, gfx: &BTreeSet<String>) -> Option<InstallCommands> {
         let url = Some(&self.offer.url).filter(|url| !url.is_empty())?;
         let words = devices::words(url, &self.devices, gfx);
-        Some(InstallLines::new(
+        Some(InstallCommands::new(
             &words,
             self.device_index.as_deref(),
             self.official_torch.as_ref(),

@@ -1,13 +1,13 @@
 //! The lines that a person types on a machine to install the wheel for it.
 
 use super::{Candidate, Machine, torch_sentence};
-use crate::compat::InstallLines;
+use crate::compat::InstallCommands;
 use crate::config::RunTime;
 
 /// Returns the line for this machine, with what it does: the one for an installed torch, or the one
 /// from nothing. A machine that says nothing of torch gets both.
-pub fn for_machine(lines: InstallLines, wheel: &Candidate, machine: &Machine) -> String {
-    let InstallLines {
+pub fn for_machine(lines: InstallCommands, wheel: &Candidate, machine: &Machine) -> String {
+    let InstallCommands {
         with_torch,
         from_nothing,
     } = lines;

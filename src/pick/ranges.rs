@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use crate::compat::policy::{Family, Policies};
+use crate::compat::policy::{PlatformPolicies, PolicyFamily};
 use crate::names::{Arch, PythonVersion, Version, VersionSpecifiers, WheelName};
 
 use super::LibcKind;
@@ -245,12 +245,12 @@ impl PlatformNeed {
             system: tag.to_owned(),
             libc: None,
         };
-        let Some(family) = Family::of_platform_tag(tag) else {
+        let Some(family) = PolicyFamily::of_platform_tag(tag) else {
             return plain();
         };
         let kind = match family {
-            Family::Manylinux => LibcKind::Glibc,
-            Family::Musllinux => LibcKind::Musl,
+            PolicyFamily::Manylinux => LibcKind::Glibc,
+            PolicyFamily::Musllinux => LibcKind::Musl,
         };
         // `manylinux_2_28_x86_64` (PEP 600) and `musllinux_1_2_x86_64` (PEP 656) say the version.
         // What installers take for no system, an older C library or another spelling of the number,
@@ -261,9 +261,9 @@ impl PlatformNeed {
                 .into_iter()
                 .find(|known| known.to_string() == arch)?;
             let oldest = match (family, arch) {
-                (Family::Musllinux, _) => OLDEST_MUSL,
-                (Family::Manylinux, Arch::X86_64 | Arch::I686) => OLDEST_GLIBC_X86,
-                (Family::Manylinux, _) => OLDEST_GLIBC,
+                (PolicyFamily::Musllinux, _) => OLDEST_MUSL,
+                (PolicyFamily::Manylinux, Arch::X86_64 | Arch::I686) => OLDEST_GLIBC_X86,
+                (PolicyFamily::Manylinux, _) => OLDEST_GLIBC,
             };
             let is_taken = (major, minor) >= oldest;
             is_taken.then(|| Self {
@@ -277,7 +277,7 @@ impl PlatformNeed {
             let parsed: Arch = Arch::ALL
                 .into_iter()
                 .find(|known| known.to_string() == arch)?;
-            let policies = Policies::builtin(family, parsed);
+            let policies = PlatformPolicies::embedded(family, parsed);
             let (major, minor) = policies.get(tag)?.version()?;
             Some(Self {
                 system: format!("linux_{arch}"),

@@ -98,7 +98,7 @@ impl Rules {
             let said = format!(
                 "{} ({}, checked {})",
                 row.why,
-                row.origin.status.word(),
+                row.origin.status.as_str(),
                 row.origin.checked
             );
             (

@@ -166,7 +166,7 @@ fn round(value: f64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::{Question, estimate};
-    use crate::compat::rows::{BuildCostRow, Origin, Status};
+    use crate::compat::rows::{BuildCostRow, Confidence, Provenance};
     use crate::plan::Estimate;
 
     fn rows() -> Vec<BuildCostRow> {
@@ -178,8 +178,8 @@ mod tests {
             objects,
             wall_min,
             cache_kb_per_object: 77,
-            origin: Origin {
-                status: Status::Reported,
+            origin: Provenance {
+                status: Confidence::Reported,
                 source: "mjn".into(),
                 r#ref: String::new(),
                 checked: "2026-11-21".into(),

@@ -136,7 +136,7 @@ pub(super) fn places(runner: &RunnerSelector, compat: &Compat) -> Vec<Place> {
 /// of machine whatever other jobs there are.
 ///
 /// # Panics
-/// Never: a pool has a member, and a member has a weight (`compat::faults`).
+/// Never: a pool has a member, and a member has a weight (`compat::validate_tables`).
 pub(super) fn chosen(places: &[Place], id: impl FnOnce() -> String) -> &Place {
     let total: u64 = places.iter().map(|place| u64::from(place.weight)).sum();
     let first = places.first().expect("a job has a place");

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use indexmap::IndexMap;
 
 use crate::codes::plan as codes;
+use crate::compat::Compat;
 use crate::compat::rows::UnsupportedFamilyRow;
-use crate::compat::{Compat, TableGroup};
 use crate::config::Platform;
 use crate::matrix::{Cell, Excluded, Universe};
 
@@ -30,10 +30,7 @@ impl<'a> Refused<'a> {
             };
             Some((axis, universe.axes()[axis].values.iter().position(is)?, row))
         };
-        let rows = compat
-            .tables_of(TableGroup::FamilyBuilds)
-            .unsupported_families
-            .iter();
+        let rows = compat.family_build_tables().unsupported_families.iter();
         let is_for = |row: &&UnsupportedFamilyRow| {
             row.platform.is_empty() || row.platform == platform.word()
         };

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::place::{Place, places};
 use super::pool::Pool;
 use super::{DroppedGfx, Estimate, id};
-use crate::compat::{Compat, TableGroup};
+use crate::compat::Compat;
 use crate::config::{AxisRole, Config, GpuPolicy, Overrides, Profile, RunnerSelector, Word};
 use crate::matrix::{Cell, Universe};
 use crate::names::{ExpectedWheel, GfxTarget, LocalLabel, PackageVersion, Version};
@@ -160,10 +160,7 @@ impl Shared {
         shared.id_order = order;
         shared.packages = packages(universe, profile, compat);
         if config.test.families.is_some() {
-            let rows = compat
-                .tables_of(TableGroup::FamilyBuilds)
-                .family_builds
-                .iter();
+            let rows = compat.family_build_tables().family_builds.iter();
             let rows = rows.filter(|row| {
                 row.platform == config.platform.word() && !row.test_runner.is_empty()
             });

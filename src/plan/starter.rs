@@ -12,8 +12,8 @@ use regex::Regex;
 use serde::Serialize;
 
 use crate::codes::plan as codes;
-use crate::compat::rows::{Status, TorchRow};
-use crate::compat::{Compat, ImportQuestion, Verdict};
+use crate::compat::rows::{Confidence, TorchRow};
+use crate::compat::{Compat, ImportQuery, Support};
 use crate::diagnostic::Diagnostic;
 use crate::names::{
     DistributionName, PackageVersion, PythonVersion, RocmVersion, Version, VersionSpecifiers,
@@ -433,17 +433,14 @@ fn flash_attn_matrix(compat: &Compat) -> Result<String, StarterError> {
         let Ok(torch) = values.torch.parse::<Version>() else {
             return false;
         };
-        let question = ImportQuestion {
+        let question = ImportQuery {
             package,
             version,
             backend: "triton",
             torch: &torch,
         };
         compat.import_requirements(question).next().is_some()
-            && matches!(
-                compat.import_with_torch(question),
-                Verdict::Supported { .. }
-            )
+            && matches!(compat.import_support(question), Support::Supported { .. })
     };
     let (version, values) = candidates
         .cartesian_product(pairs(compat, None).collect::<Vec<_>>())
@@ -466,7 +463,7 @@ fn pairs<'a>(
     compat: &'a Compat,
     supported: Option<&'a VersionSpecifiers>,
 ) -> impl Iterator<Item = Values> + use<'a> {
-    let verified = |row: &&TorchRow| row.origin.status == Status::Verified;
+    let verified = |row: &&TorchRow| row.origin.status == Confidence::Verified;
     compat
         .tables()
         .torch
@@ -479,11 +476,11 @@ fn pairs<'a>(
                 (torch.parse().ok()?, rocm.parse().ok()?);
             let python = common_python(row, compat, supported)?.to_owned();
             let has_wheels = matches!(
-                compat.torch_rocm(&version, &index),
-                Verdict::Supported { .. }
+                compat.torch_rocm_support(&version, &index),
+                Support::Supported { .. }
             ) && matches!(
-                compat.torch_python(&version, python.parse().ok()?),
-                Verdict::Supported { .. }
+                compat.torch_python_support(&version, python.parse().ok()?),
+                Support::Supported { .. }
             );
             let in_torch = |target: &&str| {
                 compat

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::{Build, Site, build};
 use crate::codes::build as codes;
-use crate::compat::{Compat, advice};
+use crate::compat::{Compat, variable_diagnostic};
 use crate::config::Platform;
 use crate::config::recipe::RecipeDocument;
 use crate::diagnostic::{Diagnostic, Sink};
@@ -60,12 +60,14 @@ fn against(job: &Job, build: &Build, compat: &Compat) -> Vec<Diagnostic> {
         .filter(|found| found.code.id == codes::WARNED_BY_RECIPE.id);
     let mut found: Vec<Diagnostic> = warned.cloned().collect();
     let mut add = |profiles: &[&str], who: &str, name: &str, value: &str| {
-        let rules = compat.against(profiles, name, value).into_iter();
-        found.extend(rules.map(|rule| advice(rule, who, &format!("{name}={value}"))));
+        let rules = compat
+            .broken_variable_rules(profiles, name, value)
+            .into_iter();
+        found.extend(rules.map(|rule| variable_diagnostic(rule, who, &format!("{name}={value}"))));
     };
     let mut of_job: Vec<&str> = Vec::new();
     for step in &build.steps {
-        let profiles: Vec<&str> = compat.profiles_of_stage(&step.stage).collect();
+        let profiles: Vec<&str> = compat.stage_profiles(&step.stage).collect();
         let who = format!("stage `{}`", step.stage);
         step.env
             .iter()

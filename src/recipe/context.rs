@@ -7,7 +7,8 @@ use indexmap::IndexMap;
 use serde_json::{Map, Value as Json, json};
 
 use crate::codes::build as codes;
-use crate::compat::{Compat, TableGroup};
+use crate::compat::Compat;
+use crate::compat::rows::CompatTables;
 use crate::config::Switch;
 use crate::config::recipe::{FactDocument, RecipeDocument};
 use crate::diagnostic::Diagnostic;
@@ -497,7 +498,7 @@ pub const LATE: &str = "ROCK_FACT_";
 /// The names of the tables there are.
 fn rows_of(table: &str, compat: &Compat) -> Result<Vec<Json>, Vec<String>> {
     let own = compat
-        .tables_of(TableGroup::RecipeRows)
+        .recipe_tables()
         .recipe_rows
         .iter()
         .filter(|row| row.table == table);
@@ -509,17 +510,12 @@ fn rows_of(table: &str, compat: &Compat) -> Result<Vec<Json>, Vec<String>> {
         Some(Json::Array(rows)) => Ok(rows),
         _ => {
             let own = compat
-                .tables_of(TableGroup::RecipeRows)
+                .recipe_tables()
                 .recipe_rows
                 .iter()
                 .map(|row| row.table.clone());
-            let names = compat
-                .tables()
-                .row_counts()
-                .into_iter()
-                .map(|(name, _)| name);
             Err(own
-                .chain(names)
+                .chain(CompatTables::names())
                 .collect::<BTreeSet<_>>()
                 .into_iter()
                 .collect())

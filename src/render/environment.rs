@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::script::{plain_or_quoted, single_quoted};
 use super::windows;
-use crate::compat::{LeftOut, Variable};
+use crate::compat::{EnvVariable, UnsetVariable};
 
 /// Who takes the text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -48,7 +48,7 @@ pub struct Unwritable {
 ///
 /// # Errors
 /// The first variable that this form cannot hold.
-pub fn environment(variables: &[Variable], taker: Taker) -> Result<String, Unwritable> {
+pub fn environment(variables: &[EnvVariable], taker: Taker) -> Result<String, Unwritable> {
     match taker {
         Taker::Sh => variables.iter().map(sh).collect(),
         Taker::Conda => Ok(conda(variables)),
@@ -59,7 +59,7 @@ pub fn environment(variables: &[Variable], taker: Taker) -> Result<String, Unwri
     }
 }
 
-fn unwritable(one: &Variable, why: &'static str) -> Unwritable {
+fn unwritable(one: &EnvVariable, why: &'static str) -> Unwritable {
     Unwritable {
         name: one.name.clone(),
         why,
@@ -67,8 +67,8 @@ fn unwritable(one: &Variable, why: &'static str) -> Unwritable {
 }
 
 /// One export. A folder is put before a list once, however often the text is sourced.
-fn sh(one: &Variable) -> Result<String, Unwritable> {
-    let Variable { name, value, .. } = one;
+fn sh(one: &EnvVariable) -> Result<String, Unwritable> {
+    let EnvVariable { name, value, .. } = one;
     if !one.prepend {
         return Ok(format!("export {name}={}\n", plain_or_quoted(value)));
     }
@@ -84,7 +84,7 @@ fn sh(one: &Variable) -> Result<String, Unwritable> {
     ))
 }
 
-fn conda(variables: &[Variable]) -> String {
+fn conda(variables: &[EnvVariable]) -> String {
     let words = variables
         .iter()
         .map(|one| plain_or_quoted(&format!("{}={}", one.name, one.value)));
@@ -94,10 +94,10 @@ fn conda(variables: &[Variable]) -> String {
     )
 }
 
-fn yaml(variables: &[Variable]) -> String {
+fn yaml(variables: &[EnvVariable]) -> String {
     // An expression begins in any value (GitHub documentation, "Evaluate expressions"), so its sign
     // is made one.
-    let value = |one: &Variable| one.value.replace("${{", "${{ '${{' }}");
+    let value = |one: &EnvVariable| one.value.replace("${{", "${{ '${{' }}");
     let values: indexmap::IndexMap<&str, String> = variables
         .iter()
         .map(|one| (one.name.as_str(), value(one)))
@@ -108,7 +108,7 @@ fn yaml(variables: &[Variable]) -> String {
 
 /// A line as docker reads it: the text after the first `=` up to the line's end, without quotes
 /// (docker/cli, `pkg/kvfile`, which also takes a carriage return off the end).
-fn env_line(one: &Variable) -> Result<String, Unwritable> {
+fn env_line(one: &EnvVariable) -> Result<String, Unwritable> {
     if one.value.contains(['\n', '\r']) {
         return Err(unwritable(
             one,
@@ -147,11 +147,15 @@ struct Missing<'a> {
 ///
 /// # Panics
 /// Never: texts always serialize.
-pub fn environment_json(profile: &str, variables: &[Variable], left_out: &[LeftOut]) -> String {
+pub fn environment_json(
+    profile: &str,
+    variables: &[EnvVariable],
+    left_out: &[UnsetVariable],
+) -> String {
     let variables = variables
         .iter()
         .map(
-            |Variable {
+            |EnvVariable {
                  name,
                  value,
                  prepend,
@@ -166,7 +170,12 @@ pub fn environment_json(profile: &str, variables: &[Variable], left_out: &[LeftO
         .collect();
     let left_out = left_out
         .iter()
-        .map(|LeftOut { name, wants }| Missing { name, wants })
+        .map(
+            |UnsetVariable {
+                 name,
+                 missing: wants,
+             }| Missing { name, wants },
+        )
         .collect();
     let document = Document {
         version: VERSION,
@@ -180,10 +189,10 @@ pub fn environment_json(profile: &str, variables: &[Variable], left_out: &[LeftO
 #[cfg(test)]
 mod tests {
     use super::{Taker, environment};
-    use crate::compat::Variable;
+    use crate::compat::EnvVariable;
 
-    fn variable(name: &str, value: &str, prepend: bool) -> Variable {
-        Variable {
+    fn variable(name: &str, value: &str, prepend: bool) -> EnvVariable {
+        EnvVariable {
             name: name.to_owned(),
             value: value.to_owned(),
             prepend,

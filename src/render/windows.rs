@@ -4,12 +4,12 @@
 //! them from the environment.
 
 use super::environment::Unwritable;
-use crate::compat::Variable;
+use crate::compat::EnvVariable;
 use crate::recipe::SHELL_VARIABLE;
 
 /// One assignment for PowerShell.
-pub(super) fn powershell(one: &Variable) -> String {
-    let Variable { name, value, .. } = one;
+pub(super) fn powershell(one: &EnvVariable) -> String {
+    let EnvVariable { name, value, .. } = one;
     let text = powershell_text(value);
     if !one.prepend {
         return format!("$env:{name} = {text}\r\n");
@@ -50,8 +50,8 @@ fn powershell_quoted(text: &str) -> String {
 }
 
 /// One assignment for a batch file of cmd.
-pub(super) fn cmd(one: &Variable) -> Result<String, Unwritable> {
-    let Variable { name, value, .. } = one;
+pub(super) fn cmd(one: &EnvVariable) -> Result<String, Unwritable> {
+    let EnvVariable { name, value, .. } = one;
     let text = cmd_text(name, value)?;
     if !one.prepend {
         return Ok(format!("set \"{name}={text}\"\r\n"));
@@ -103,11 +103,11 @@ fn unwritable(name: &str, why: &'static str) -> Unwritable {
 #[cfg(test)]
 mod tests {
     use super::{cmd, cmd_text, powershell, powershell_text};
-    use crate::compat::Variable;
+    use crate::compat::EnvVariable;
     use crate::recipe::shell_variable;
 
-    fn variable(value: &str, prepend: bool) -> Variable {
-        Variable {
+    fn variable(value: &str, prepend: bool) -> EnvVariable {
+        EnvVariable {
             name: "A".to_owned(),
             value: value.to_owned(),
             prepend,

@@ -91,7 +91,7 @@ mod tests {
     /// P4
     #[test]
     fn wheels_beyond_990_are_linked_in_the_release_that_goes_on() {
-        let most = Compat::embedded().most("release-assets");
+        let most = Compat::embedded().limit_value("release-assets");
         let base = "https://github.com/o/r/releases/download/v1/x"
             .parse()
             .unwrap();

@@ -10,7 +10,7 @@ use super::{
     Combination, Expected, ExpectedCell, Outcomes, PublishedArchive, PublishedWheel, Wheels,
     addresses, called, markdown, matched, matched_archives,
 };
-use crate::compat::{Compat, InstallLines, TorchWheel};
+use crate::compat::{Compat, InstallCommands, TorchWheel};
 use crate::config::RunTime;
 use crate::diagnostic::{is_or_are, shell_quoted};
 use crate::index::{BaseUrl, Folder};
@@ -444,7 +444,7 @@ fn installs(notes: &Notes<'_>) -> Vec<Install> {
             .values()
             .flat_map(|wheels| examples(wheels, notes.index.is_some()))
             .collect();
-        let lines: Vec<InstallLines> = chosen
+        let lines: Vec<InstallCommands> = chosen
             .iter()
             .map(|wheel| lines(wheel, &folder, notes.index, torch.as_ref()))
             .collect();
@@ -500,7 +500,7 @@ fn lines(
     folder: &Folder,
     index: Option<&BaseUrl>,
     torch: Option<&TorchWheel>,
-) -> InstallLines {
+) -> InstallCommands {
     // The official index has no torch for ROCm on Windows.
     let name = wheel.name.parse::<WheelName>().ok();
     let torch = torch.filter(|_| name.as_ref().is_none_or(|name| !name.is_for_windows()));
@@ -511,19 +511,19 @@ fn lines(
             if *folder == Folder::Any {
                 let with_torch =
                     format!("pip install {distribution} --no-deps --index-url {address}");
-                return InstallLines {
+                return InstallCommands {
                     with_torch,
                     from_nothing: None,
                 };
             }
-            InstallLines::new(&format!("{distribution}=={version}"), Some(&address), torch)
+            InstallCommands::new(&format!("{distribution}=={version}"), Some(&address), torch)
         }
         _ => {
             let place = wheel
                 .address
                 .clone()
                 .unwrap_or_else(|| format!("./{}", wheel.name));
-            InstallLines::new(&format!("'{place}'"), None, torch)
+            InstallCommands::new(&format!("'{place}'"), None, torch)
         }
     }
 }

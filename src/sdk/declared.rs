@@ -1,6 +1,6 @@
 //! Families as a checkout of `TheRock` declares them, for chips that the facts do not know.
 
-use crate::compat::rows::{FamilyRow, Origin, Status};
+use crate::compat::rows::{Confidence, FamilyRow, Provenance};
 
 /// The function that declares a target (ROCm/TheRock, `cmake/therock_amdgpu_targets.cmake`):
 /// `therock_add_amdgpu_target(TARGET "PRODUCT" FAMILY NAME... EXCLUDE_TARGET_PROJECTS NAME...)`.
@@ -91,8 +91,8 @@ pub fn declared_families(text: &str) -> Result<Vec<FamilyRow>, DeclaredError> {
 }
 
 fn row(family: &str, target: &str) -> FamilyRow {
-    let origin = Origin {
-        status: Status::Verified,
+    let origin = Provenance {
+        status: Confidence::Verified,
         source: "targets-file".to_owned(),
         r#ref: String::new(),
         checked: String::new(),

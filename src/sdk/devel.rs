@@ -9,7 +9,7 @@ use super::place::{Content, Dropped, Origin};
 use super::resolve::{Met, Target, follow};
 use super::search::up;
 use super::select::{is_of, of_family};
-use crate::compat::rows::{SdkPackageRow, Tables};
+use crate::compat::rows::{SdkPackageRow, SdkTables};
 use crate::config::Platform;
 use crate::names::{ArtifactComponent, parent_directories};
 
@@ -66,7 +66,7 @@ pub struct DevelTree {
 /// The trees to build against: one, or one for each family.
 pub fn devel_trees(
     artifacts: &[Artifact],
-    facts: &Tables,
+    facts: &SdkTables,
     wish: &Wish,
     layout: &Layout,
     keeps_dangling: bool,
@@ -126,7 +126,7 @@ pub fn devel_trees(
 }
 
 /// Whether an artifact is one to build against.
-fn feeds(artifact: &Artifact, facts: &Tables, devel: &SdkPackageRow, mode: Mode) -> bool {
+fn feeds(artifact: &Artifact, facts: &SdkTables, devel: &SdkPackageRow, mode: Mode) -> bool {
     let name = artifact.name.name();
     if devel.without.iter().any(|known| known == name) {
         return false;

@@ -12,7 +12,7 @@ use super::select::{self, For, Paths, globs};
 use super::stub::stub;
 use super::told::file_and_folder;
 use crate::codes::{sdk as codes, wheel::BAD_PATTERN};
-use crate::compat::rows::{SdkPackageRow, Tables};
+use crate::compat::rows::{SdkPackageRow, SdkTables};
 use crate::diagnostic::Diagnostic;
 use crate::names::{parent_directories, resolve_link};
 
@@ -21,7 +21,7 @@ pub(super) struct Builder<'b> {
     pub(super) artifacts: &'b [Artifact],
     /// The paths of each artifact.
     pub(super) paths: Vec<resolve::Paths<'b>>,
-    pub(super) facts: &'b Tables,
+    pub(super) facts: &'b SdkTables,
     pub(super) wish: &'b Wish,
     /// Other names of libraries that are asked for.
     pub(super) aliases: GlobSet,

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use super::verify::identify;
 use crate::codes::sdk as codes;
-use crate::compat::rows::Tables;
+use crate::compat::rows::SdkTables;
 use crate::diagnostic::{Diagnostic, Location};
 use crate::names::{WheelName, parent_directories};
 
@@ -18,7 +18,7 @@ pub fn refuse_foreign(
     dist: &Path,
     is_link: bool,
     found: impl Iterator<Item = (String, bool)>,
-    facts: &Tables,
+    facts: &SdkTables,
 ) -> Option<Diagnostic> {
     let place = Location::File(dist.display().to_string().into());
     if is_link {
@@ -78,7 +78,7 @@ pub fn refuse_foreign(
 /// Whether a file is one that a build of packages writes: right in the folder, or in that of a
 /// family. So is the index of packages that `index build` writes beside them, which is none of
 /// those that replace them.
-fn is_package(path: &str, facts: &Tables) -> bool {
+fn is_package(path: &str, facts: &SdkTables) -> bool {
     let (above, file) = path.rsplit_once('/').unwrap_or(("", path));
     if above.split('/').take(2).any(|folder| folder == "simple") {
         return matches!(file, "index.html" | "index.json");

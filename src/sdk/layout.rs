@@ -8,7 +8,7 @@ use super::place::{Dropped, Origin, Placed};
 use super::resolve;
 use super::select::globs;
 use crate::codes::{sdk as codes, wheel::BAD_PATTERN};
-use crate::compat::rows::{SdkPackageRow, Tables};
+use crate::compat::rows::{SdkPackageRow, SdkTables};
 use crate::config::Platform;
 use crate::diagnostic::{Diagnostic, Location};
 use crate::names::DistributionName;
@@ -120,7 +120,7 @@ pub struct Layout {
 /// artifact and a folder in another, and packages that would have one file name.
 pub fn lay_out(
     artifacts: &[Artifact],
-    facts: &Tables,
+    facts: &SdkTables,
     wish: &Wish,
 ) -> Result<Layout, Vec<Diagnostic>> {
     let paths: Vec<resolve::Paths<'_>> = artifacts.iter().map(resolve::Paths::new).collect();
@@ -224,7 +224,7 @@ fn same_names(artifacts: &[Artifact], packages: &[Package]) -> Vec<Diagnostic> {
 pub const SELECTOR: &str = "rocm";
 
 /// Whether a project, as indexes write its name, is a package of the SDK.
-pub fn is_package(project: &str, facts: &Tables) -> bool {
+pub fn is_package(project: &str, facts: &SdkTables) -> bool {
     let is_of = |row: &SdkPackageRow| {
         project
             .strip_prefix(row.distribution.as_str())
@@ -239,7 +239,7 @@ pub(super) fn folder_of(distribution: &str, nonce: &str) -> String {
 }
 
 /// The row of a package.
-pub(super) fn row(facts: &Tables, kind: PackageKind) -> Option<&SdkPackageRow> {
+pub(super) fn row(facts: &SdkTables, kind: PackageKind) -> Option<&SdkPackageRow> {
     facts
         .sdk_packages
         .iter()

@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 
 use super::search::up;
 use super::{Mode, Package, PackageKind, SELECTOR};
-use crate::compat::rows::{SdkLibraryRow, SdkScriptRow, Tables};
+use crate::compat::rows::{SdkLibraryRow, SdkScriptRow, SdkTables};
 use crate::config::Platform;
 
 /// A Python source.
@@ -258,7 +258,7 @@ pub fn modules(
     distribution: &str,
     made_for: Option<&str>,
     build: &Build,
-    facts: &Tables,
+    facts: &SdkTables,
 ) -> Vec<(String, String)> {
     let (sources, has_scripts) = match kind {
         PackageKind::Core => (CORE, true),
@@ -284,7 +284,7 @@ pub fn modules(
 }
 
 /// The files of the source distribution of `rocm`, by their paths in it.
-pub fn project(build: &Build, facts: &Tables) -> Vec<(String, String)> {
+pub fn project(build: &Build, facts: &SdkTables) -> Vec<(String, String)> {
     let mut files: Vec<(String, String)> = PROJECT
         .iter()
         .map(|(name, text)| ((*name).to_owned(), (*text).to_owned()))
@@ -309,7 +309,7 @@ pub fn module(distribution: &str) -> String {
 
 /// The shared source, and behind it the values of a build. JSON's texts, lists and maps are
 /// Python's, too.
-fn dist_info(package: &str, made_for: &str, build: &Build, facts: &Tables) -> String {
+fn dist_info(package: &str, made_for: &str, build: &Build, facts: &SdkTables) -> String {
     let mut values: Vec<(&str, Value)> = vec![
         ("__version__", json!(build.version)),
         ("PY_PACKAGE_SUFFIX_NONCE", json!(build.nonce)),
@@ -380,12 +380,12 @@ fn library(row: &SdkLibraryRow) -> Value {
 }
 
 /// The name of a package's project.
-fn distribution(facts: &Tables, kind: PackageKind) -> &str {
+fn distribution(facts: &SdkTables, kind: PackageKind) -> &str {
     super::layout::row(facts, kind).map_or("", |row| row.distribution.as_str())
 }
 
 /// The METADATA of a package (core metadata specification, version 2.4).
-pub fn metadata(kind: PackageKind, project: &str, build: &Build, facts: &Tables) -> String {
+pub fn metadata(kind: PackageKind, project: &str, build: &Build, facts: &SdkTables) -> String {
     let mut text = format!(
         "Metadata-Version: 2.4\nName: {project}\nVersion: {}\n",
         build.version
@@ -405,7 +405,7 @@ pub fn metadata(kind: PackageKind, project: &str, build: &Build, facts: &Tables)
 
 /// PKG-INFO of `rocm`: what it requires where no GPU is found. Installers ask `setup.py`, which
 /// looks for one.
-fn package_info(build: &Build, facts: &Tables) -> String {
+fn package_info(build: &Build, facts: &SdkTables) -> String {
     let version = &build.version;
     let per_target = match build.mode {
         Mode::Kpack => PackageKind::Device,
@@ -460,7 +460,7 @@ fn package_info(build: &Build, facts: &Tables) -> String {
 }
 
 /// The console scripts of a package; `None` where it has none.
-pub fn entry_points(package: &Package, build: &Build, facts: &Tables) -> Option<String> {
+pub fn entry_points(package: &Package, build: &Build, facts: &SdkTables) -> Option<String> {
     let module = module(&package.distribution);
     let is_there = |program: &str| {
         package.files.contains_key(program) || package.files.contains_key(&format!("{program}.exe"))
@@ -485,7 +485,7 @@ pub fn entry_points(package: &Package, build: &Build, facts: &Tables) -> Option<
 fn scripts<'f>(
     package: &'f str,
     platform: Platform,
-    facts: &'f Tables,
+    facts: &'f SdkTables,
 ) -> impl Iterator<Item = &'f SdkScriptRow> {
     let is_of = move |row: &&SdkScriptRow| row.platforms.iter().any(|word| word == platform.word());
     facts

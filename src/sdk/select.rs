@@ -3,7 +3,7 @@
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 
 use super::{Artifact, Mode};
-use crate::compat::rows::{SdkPackageRow, SdkTake};
+use crate::compat::rows::{ArtifactSelector, SdkPackageRow};
 use crate::config::Platform;
 
 /// The GPUs whose artifacts a package takes.
@@ -30,7 +30,7 @@ impl For<'_> {
 }
 
 /// Whether a selection of artifacts applies in this mode.
-pub(super) fn is_of(take: &SdkTake, mode: Mode) -> bool {
+pub(super) fn is_of(take: &ArtifactSelector, mode: Mode) -> bool {
     take.modes.is_empty() || take.modes.iter().any(|word| word == mode.word())
 }
 

@@ -65,14 +65,13 @@ mod tests {
 
     use super::versions;
     use crate::compat::Compat;
-    use crate::compat::TableGroup;
 
     const SHA: &str = "0123456789abcdef0123456789abcdef01234567";
 
     fn of(release_type: &str) -> [String; 3] {
         let compat = Compat::embedded();
         let row = compat
-            .tables_of(TableGroup::Sdk)
+            .sdk_tables()
             .sdk_versions
             .iter()
             .find(|row| row.release_type == release_type)
@@ -131,7 +130,7 @@ mod tests {
     fn what_is_not_known_is_told_once() {
         let compat = Compat::embedded();
         let row = compat
-            .tables_of(TableGroup::Sdk)
+            .sdk_tables()
             .sdk_versions
             .iter()
             .find(|row| row.release_type == "dev-bkc")

@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::related::is_commit;
 use crate::codes::sources as codes;
-use crate::compat::{Compat, TableGroup};
+use crate::compat::Compat;
 use crate::diagnostic::{Diagnostic, Location};
 use crate::names::Version;
 
@@ -143,7 +143,7 @@ impl Manifest {
         };
         let torch = keys(compat).first().and_then(|key| minor_of(key));
         let row = compat
-            .tables_of(TableGroup::Origins)
+            .source_tables()
             .torch_companions
             .iter()
             .find(|row| Some(&row.torch) == torch.as_ref());
@@ -151,7 +151,7 @@ impl Manifest {
         companions
             .filter_map(|(project, minor)| {
                 let of = compat
-                    .tables_of(TableGroup::Origins)
+                    .source_tables()
                     .projects
                     .iter()
                     .find(|row| row.project == *project)?;
@@ -178,7 +178,7 @@ pub fn file_name(platform: &str, reference: &str) -> String {
 /// The keys of projects, in the order of a build.
 fn keys(compat: &Compat) -> Vec<&str> {
     let mut keys: Vec<&str> = compat
-        .tables_of(TableGroup::Origins)
+        .source_tables()
         .projects
         .iter()
         .map(|row| row.folder.as_str())

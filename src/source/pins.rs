@@ -8,8 +8,8 @@ use std::collections::BTreeMap;
 use super::related::is_commit;
 use super::resolve::From;
 use crate::cmake::{Fault, Script};
+use crate::compat::Compat;
 use crate::compat::rows::{PinRow, TorchAotritonRow};
-use crate::compat::{Compat, TableGroup};
 use crate::diagnostic::SourceText;
 use crate::names::{Digest, RocmVersion};
 
@@ -124,7 +124,7 @@ struct Read {
 /// The pin of whose versions archives are released, by name; empty where the facts have none.
 pub fn with_archives(compat: &Compat) -> &str {
     let row = compat
-        .tables_of(TableGroup::Origins)
+        .source_tables()
         .pins
         .iter()
         .find(|row| !row.archive.is_empty());
@@ -141,7 +141,7 @@ pub fn read<'a>(
 ) -> Option<Pinned<'a>> {
     let rows = || {
         compat
-            .tables_of(TableGroup::Origins)
+            .source_tables()
             .pins
             .iter()
             .filter(|row| row.pin == name)
@@ -313,7 +313,7 @@ impl Pinned<'_> {
         torch_minor: &str,
     ) -> Option<(bool, &'c TorchAotritonRow)> {
         let row = compat
-            .tables_of(TableGroup::Origins)
+            .source_tables()
             .torch_aotriton
             .iter()
             .find(|row| row.torch == torch_minor)?;

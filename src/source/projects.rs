@@ -1,15 +1,15 @@
 //! The projects and combinations of the facts, by the names that people give them.
 
 use crate::codes::sources as codes;
+use crate::compat::Compat;
 use crate::compat::rows::{ProjectRow, TorchSourceRow};
-use crate::compat::{Compat, TableGroup};
 use crate::diagnostic::nearest::{nearest, with_nearest};
 use crate::diagnostic::{Diagnostic, Location};
 
 /// The projects of a platform, in the order of a build.
 pub fn on<'a>(compat: &'a Compat, platform: &str) -> Vec<&'a ProjectRow> {
     compat
-        .tables_of(TableGroup::Origins)
+        .source_tables()
         .projects
         .iter()
         .filter(|row| row.platforms.iter().any(|known| known == platform))
@@ -45,12 +45,7 @@ pub fn find<'a>(
             ))
     };
     Err(
-        match compat
-            .tables_of(TableGroup::Origins)
-            .projects
-            .iter()
-            .find(|row| is(row))
-        {
+        match compat.source_tables().projects.iter().find(|row| is(row)) {
             Some(row) => told(format!("`{}` is not built on {platform}", row.project)),
             None => told(with_nearest(
                 format!("there is no project `{name}`"),
@@ -65,7 +60,7 @@ pub fn find<'a>(
 /// # Errors
 /// When there is none.
 pub fn preset<'a>(compat: &'a Compat, name: &str) -> Result<&'a TorchSourceRow, Diagnostic> {
-    let rows = &compat.tables_of(TableGroup::Origins).torch_sources;
+    let rows = &compat.source_tables().torch_sources;
     rows.iter().find(|row| row.name == name).ok_or_else(|| {
         let names: Vec<&str> = rows.iter().map(|row| row.name.as_str()).collect();
         let message = with_nearest(

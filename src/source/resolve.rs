@@ -7,8 +7,8 @@ use std::fmt;
 use super::patch_sets::Choice;
 use super::related::{RelatedCommits, is_commit};
 use crate::codes::sources as codes;
+use crate::compat::Compat;
 use crate::compat::rows::{PinRow, ProjectRow, SourceRow, TorchSourceRow};
-use crate::compat::{Compat, TableGroup};
 use crate::diagnostic::{Diagnostic, Location, SourceText};
 
 /// What was said on the command line.
@@ -329,7 +329,7 @@ impl Question<'_> {
     ) -> Result<Option<Reference>, Diagnostic> {
         let project = &self.row.project;
         let Some(row) = compat
-            .tables_of(TableGroup::Origins)
+            .source_tables()
             .pins
             .iter()
             .find(|row| row.pin == name)
@@ -391,7 +391,7 @@ impl Question<'_> {
     /// The row of `related_commits`; `None` where there is none and none is needed.
     fn related(&self, compat: &Compat, is_required: bool) -> Result<Option<Found>, Diagnostic> {
         let Some(file) = compat
-            .tables_of(TableGroup::Origins)
+            .source_tables()
             .pins
             .iter()
             .find(|row| row.format == "related-commits")

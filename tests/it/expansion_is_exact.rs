@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use proptest::prelude::*;
-use rock_matrix::compat::{Compat, ImportQuestion, Verdict};
+use rock_matrix::compat::{Compat, ImportQuery, Support};
 use rock_matrix::config::{self, Config, Lookups, Profile, recipe};
 use rock_matrix::diagnostic::{Sink, SourceText};
 use rock_matrix::matrix::{Universe, expand};
@@ -58,7 +58,7 @@ fn legal(compat: &Compat, cell: &[(&str, &str)], exclude: &[Vec<(&str, &str)>]) 
             .find(|(name, _)| *name == axis)
             .map(|(_, value)| *value)
     };
-    let no = |verdict: Verdict| matches!(verdict, Verdict::Unsupported(_));
+    let no = |verdict: Support| matches!(verdict, Support::Unsupported(_));
     let package: PackageVersion = get("flash-attn").unwrap().parse().unwrap();
     let python: PythonVersion = get("python").unwrap().parse().unwrap();
     let torch: Version = get("torch").unwrap().parse().unwrap();
@@ -66,11 +66,11 @@ fn legal(compat: &Compat, cell: &[(&str, &str)], exclude: &[Vec<(&str, &str)>]) 
     let excluded = exclude
         .iter()
         .any(|keys| !keys.is_empty() && keys.iter().all(|(axis, value)| get(axis) == Some(value)));
-    !no(compat.torch_rocm(&torch, &rocm))
-        && !no(compat.torch_python(&torch, python))
-        && !no(compat.package_backend("flash-attn", &package, get("backend").unwrap()))
-        && !no(compat.package_python("flash-attn", &package, python))
-        && !no(compat.import_with_torch(ImportQuestion {
+    !no(compat.torch_rocm_support(&torch, &rocm))
+        && !no(compat.torch_python_support(&torch, python))
+        && !no(compat.package_backend_support("flash-attn", &package, get("backend").unwrap()))
+        && !no(compat.package_python_support("flash-attn", &package, python))
+        && !no(compat.import_support(ImportQuery {
             package: "flash-attn",
             version: &package,
             backend: get("backend").unwrap(),

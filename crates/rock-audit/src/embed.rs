@@ -6,8 +6,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::library::Library;
 use super::tree::Excludes;
 use crate::codes::{rocm as rocm_codes, wheel as codes};
+use rock_compat::Compat;
 use rock_compat::rows::EmbeddingRow;
-use rock_compat::{Compat, TableGroup};
 use rock_diagnostic::{Diagnostic, Location, Severity, counted};
 use rock_elf::SearchPathEdit;
 use rock_names::{DistributionName, LocalLabel, WheelName};
@@ -68,7 +68,7 @@ pub enum Requirements {
 pub fn embedding<'c>(name: &WheelName, compat: &'c Compat) -> Result<&'c EmbeddingRow, Diagnostic> {
     known_embedding(name, compat).ok_or_else(|| {
         let known: Vec<String> = compat
-            .tables_of(TableGroup::Contents)
+            .wheel_tables()
             .embeddings
             .iter()
             .map(|row| format!("{} for {}", row.distribution, row.platform))
@@ -100,11 +100,7 @@ pub(super) fn known_embedding<'c>(
         _ => "",
     };
     let is_of = |row: &&EmbeddingRow| row.distribution == project && row.platform == platform;
-    compat
-        .tables_of(TableGroup::Contents)
-        .embeddings
-        .iter()
-        .find(is_of)
+    compat.wheel_tables().embeddings.iter().find(is_of)
 }
 
 /// That the label says of ROCm in a wheel what is not so.

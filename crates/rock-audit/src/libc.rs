@@ -1,6 +1,6 @@
 //! The C library that a file is for.
 
-use rock_compat::policy::Family;
+use rock_compat::policy::PolicyFamily;
 use rock_elf::VersionNeed;
 
 /// Libraries of glibc alone, by the start of their names (glibc, `shlib-versions`). musl has all of
@@ -183,13 +183,13 @@ pub(super) fn from_dependencies(
     interpreter: Option<&str>,
     needed: &[String],
     versions: &[VersionNeed],
-) -> Option<Family> {
+) -> Option<PolicyFamily> {
     if let Some(interpreter) = interpreter {
         let name = interpreter.rsplit('/').next().unwrap_or_default();
         return Some(if name.starts_with("ld-musl-") {
-            Family::Musllinux
+            PolicyFamily::Musllinux
         } else {
-            Family::Manylinux
+            PolicyFamily::Manylinux
         });
     }
     let is_of = |names: &[&str]| {
@@ -198,11 +198,11 @@ pub(super) fn from_dependencies(
             .any(|needed| names.iter().any(|start| needed.starts_with(start)))
     };
     if is_of(OF_MUSL) {
-        return Some(Family::Musllinux);
+        return Some(PolicyFamily::Musllinux);
     }
     let mut all = versions.iter().flat_map(|need| &need.versions);
     (is_of(OF_GLIBC) || all.any(|version| version.starts_with(GLIBC_VERSIONS)))
-        .then_some(Family::Manylinux)
+        .then_some(PolicyFamily::Manylinux)
 }
 
 /// Returns whether musl's library is needed under its plain name: without versions, which Android's
@@ -213,13 +213,13 @@ pub(super) fn needs_plain_musl(needed: &[String], versions: &[VersionNeed]) -> b
 }
 
 /// Returns the C library that the name of a module tells (PEP 3149, and PEP 656 for musl).
-pub(super) fn of_module_name(path: &str) -> Option<Family> {
+pub(super) fn of_module_name(path: &str) -> Option<PolicyFamily> {
     let name = path.rsplit('/').next().unwrap_or(path);
     if name.ends_with("-linux-musl.so") || name.ends_with("-linux-musleabihf.so") {
-        return Some(Family::Musllinux);
+        return Some(PolicyFamily::Musllinux);
     }
     let is_gnu = name.ends_with("-linux-gnu.so") || name.ends_with("-linux-gnueabihf.so");
-    (is_gnu && !is_of_untold_python(name)).then_some(Family::Manylinux)
+    (is_gnu && !is_of_untold_python(name)).then_some(PolicyFamily::Manylinux)
 }
 
 /// Returns whether a module, `_demo.cpython-310-x86_64-linux-gnu.so`, is for a Python that names
@@ -252,7 +252,7 @@ pub(super) fn may_be_function(symbol: &str, has_libraries: bool) -> bool {
 #[cfg(test)]
 mod tests {
     use super::{FUNCTIONS, from_dependencies, may_be_function, needs_plain_musl, of_module_name};
-    use rock_compat::policy::Family;
+    use rock_compat::policy::PolicyFamily;
     use rock_elf::VersionNeed;
 
     fn need(library: &str, version: &str) -> VersionNeed {
@@ -279,14 +279,17 @@ mod tests {
         };
         assert_eq!(
             of(&["libfoo.so.1", "libc.so.6"], &[]),
-            Some(Family::Manylinux)
+            Some(PolicyFamily::Manylinux)
         );
-        assert_eq!(of(&["libm.so.6"], &[]), Some(Family::Manylinux));
+        assert_eq!(of(&["libm.so.6"], &[]), Some(PolicyFamily::Manylinux));
         assert_eq!(
             of(&[], &[need("libc.so.6", "GLIBC_2.17")]),
-            Some(Family::Manylinux)
+            Some(PolicyFamily::Manylinux)
         );
-        assert_eq!(of(&["libc.musl-x86_64.so.1"], &[]), Some(Family::Musllinux));
+        assert_eq!(
+            of(&["libc.musl-x86_64.so.1"], &[]),
+            Some(PolicyFamily::Musllinux)
+        );
         let plain = ["libc.so".to_owned()];
         assert!(
             needs_plain_musl(&plain, &[]) && from_dependencies(None, &plain, &[]).is_none(),
@@ -305,11 +308,11 @@ mod tests {
         );
         assert_eq!(
             from_dependencies(Some("/lib/ld-musl-x86_64.so.1"), &[], &[]),
-            Some(Family::Musllinux)
+            Some(PolicyFamily::Musllinux)
         );
         assert_eq!(
             from_dependencies(Some("/lib64/ld-linux-x86-64.so.2"), &[], &[]),
-            Some(Family::Manylinux)
+            Some(PolicyFamily::Manylinux)
         );
     }
 
@@ -323,7 +326,7 @@ mod tests {
         };
         assert_eq!(
             [of("311", "gnu"), of("315t", "gnu")],
-            [Some(Family::Manylinux); 2]
+            [Some(PolicyFamily::Manylinux); 2]
         );
         assert_eq!(
             [
@@ -336,12 +339,12 @@ mod tests {
         );
         assert_eq!(
             [of("310", "musl"), of("312", "musl")],
-            [Some(Family::Musllinux); 2]
+            [Some(PolicyFamily::Musllinux); 2]
         );
         assert_eq!(of_module_name("demo/_demo.abi3.so"), None);
         assert_eq!(
             of_module_name("demo/_demo.pypy310-pp73-x86_64-linux-gnu.so"),
-            Some(Family::Manylinux)
+            Some(PolicyFamily::Manylinux)
         );
     }
 

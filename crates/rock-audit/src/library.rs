@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::libc;
 use super::limits::{MAX_NEEDED, MAX_SEARCH_PATH_BYTES};
 use rock_bytes::ReadAt;
-use rock_compat::policy::Family;
+use rock_compat::policy::PolicyFamily;
 use rock_elf::{Elf, ElfError, ElfHeader, StringTable, SymbolBinding, VersionNeed, tag};
 
 /// The facts of one ELF file that policies and findings are about.
@@ -176,12 +176,12 @@ impl Library {
 
     /// Returns the C library that its needs name. A plain `libc.so` is musl's where functions of C
     /// are called.
-    pub fn named_libc(&self) -> Option<Family> {
+    pub fn named_libc(&self) -> Option<PolicyFamily> {
         let calls_plain =
             self.libc_symbol.is_some() && libc::needs_plain_musl(&self.needed, &self.versions);
         let named =
             libc::from_dependencies(self.interpreter.as_deref(), &self.needed, &self.versions);
-        named.or(calls_plain.then_some(Family::Musllinux))
+        named.or(calls_plain.then_some(PolicyFamily::Musllinux))
     }
 
     /// Whether a loader would take this library for that program: the same class, byte order and

@@ -6,7 +6,7 @@ use super::findings::offenders;
 use super::inspect::{FileFacts, FileKind};
 use super::library::Library;
 use super::verdict::Verdict;
-use rock_compat::policy::Policy;
+use rock_compat::policy::PlatformPolicy;
 use rock_diagnostic::counted;
 
 /// A platform that a wheel does not fit, and why.
@@ -35,7 +35,7 @@ pub fn obstacles(files: &[FileFacts], verdict: &Verdict<'_>) -> Option<Obstacles
         .policies
         .iter()
         .filter(|one| one.priority() > verdict.overall.priority());
-    let next = better.min_by_key(Policy::priority)?;
+    let next = better.min_by_key(PlatformPolicy::priority)?;
     let mut reasons = versions(files, next);
     if reasons.is_empty() && verdict.symbols.priority() < next.priority() {
         reasons
@@ -106,7 +106,7 @@ pub fn obstacles(files: &[FileFacts], verdict: &Verdict<'_>) -> Option<Obstacles
 
 /// Versions of symbols that a policy lacks, the newest first, each with a file and a symbol that
 /// needs it.
-fn versions(files: &[FileFacts], policy: Policy<'_>) -> Vec<String> {
+fn versions(files: &[FileFacts], policy: PlatformPolicy<'_>) -> Vec<String> {
     let library = |path: &str| {
         let at = files
             .binary_search_by(|file| file.path.as_str().cmp(path))

@@ -8,7 +8,7 @@ use super::select::Selected;
 use super::tree::Excludes;
 use super::verdict::{Judging, Verdict, judge};
 use rock_compat::Compat;
-use rock_compat::policy::{Family, Policies, PolicyFile};
+use rock_compat::policy::{PlatformPolicies, PolicyFamily, PolicyFile};
 use rock_diagnostic::Diagnostic;
 use rock_names::{Arch, PlatformSystem, WheelName};
 
@@ -71,17 +71,17 @@ impl Report<'_> {
 pub fn policies_for(
     selected: &Selected,
     name: &WheelName,
-    host: Family,
+    host: PolicyFamily,
     file: Option<&PolicyFile>,
     wanted: Option<&str>,
-) -> Option<Policies> {
+) -> Option<PlatformPolicies> {
     let arch = selected.arch?;
     let family = selected.family.unwrap_or(host);
     let policies = match file {
-        Some(file) => Policies::from_file(file, family, arch),
-        None => Policies::builtin(family, arch),
+        Some(file) => PlatformPolicies::from_file(file, family, arch),
+        None => PlatformPolicies::embedded(family, arch),
     };
-    if family != Family::Musllinux {
+    if family != PolicyFamily::Musllinux {
         return Some(policies);
     }
     let mut claims = name

@@ -7,7 +7,7 @@ use super::libc;
 use super::library::Library;
 use super::limits::{MAX_TREE_EDGES, MAX_TREE_NODES};
 use crate::codes::elf as codes;
-use rock_compat::policy::Family;
+use rock_compat::policy::PolicyFamily;
 use rock_diagnostic::{Diagnostic, Location, Severity};
 use rock_elf::{ElfClass, ElfHeader, Endianness};
 use rock_names::{Arch, PlatformSystem, WheelName};
@@ -18,7 +18,7 @@ pub struct Selected {
     /// The architecture; `None` for a wheel without libraries.
     pub arch: Option<Arch>,
     /// The C library, where something tells it.
-    pub family: Option<Family>,
+    pub family: Option<PolicyFamily>,
     /// The numbers of the files that count.
     pub considered: Vec<usize>,
     /// The system that all tags of the name are for, where its wheels are not judged here. No file
@@ -36,7 +36,10 @@ pub fn select(name: &WheelName, files: &[FileFacts]) -> Selected {
     let tags = name.platform.tags();
     let mut selected = Selected {
         arch: only(tags.iter().filter_map(|tag| Arch::of_platform_tag(tag))),
-        family: only(tags.iter().filter_map(|tag| Family::of_platform_tag(tag))),
+        family: only(
+            tags.iter()
+                .filter_map(|tag| PolicyFamily::of_platform_tag(tag)),
+        ),
         considered: Vec::new(),
         foreign_system: PlatformSystem::foreign_of(tags),
         is_libc_open: false,
@@ -208,6 +211,6 @@ pub fn arch_of(header: &ElfHeader) -> Option<Arch> {
 
 /// Returns the C library that a file is for: by what it needs, and by the name that Python gives
 /// modules.
-pub(super) fn family_of(library: &Library, path: &str) -> Option<Family> {
+pub(super) fn family_of(library: &Library, path: &str) -> Option<PolicyFamily> {
     library.named_libc().or_else(|| libc::of_module_name(path))
 }

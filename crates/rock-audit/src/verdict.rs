@@ -6,7 +6,7 @@ use super::inspect::{FileFacts, FileKind};
 use super::library::Library;
 use super::search::{SearchPath, installed};
 use super::tree::{Excludes, Found, Known, Surroundings, Tree, is_libpython, walk};
-use rock_compat::policy::{Need, Policies, Policy, is_loader};
+use rock_compat::policy::{PlatformPolicies, PlatformPolicy, SymbolVersionNeed, is_loader};
 
 /// Versions of symbols, by the library that offers them.
 pub type Versions = BTreeMap<String, BTreeSet<String>>;
@@ -15,7 +15,7 @@ pub type Versions = BTreeMap<String, BTreeSet<String>>;
 #[derive(Debug, Clone, Copy)]
 pub struct Judging<'a> {
     /// The policies of its architecture and C library.
-    pub policies: &'a Policies,
+    pub policies: &'a PlatformPolicies,
     /// The libraries of the machine.
     pub known: &'a Known<'a>,
     /// Where the loader searches.
@@ -33,7 +33,7 @@ pub struct Judging<'a> {
 #[derive(Debug, Clone)]
 pub struct Reference<'p> {
     /// The policy.
-    pub policy: Policy<'p>,
+    pub policy: PlatformPolicy<'p>,
     /// Libraries that its platforms need not have, by the name they are needed under.
     pub libraries: BTreeMap<String, Found>,
     /// Symbols that its platforms need not have although their library has the version, by library.
@@ -46,18 +46,18 @@ pub struct Verdict<'p> {
     /// What it was judged with.
     pub judging: Judging<'p>,
     /// The highest policy that the wheel meets as it is.
-    pub overall: Policy<'p>,
+    pub overall: PlatformPolicy<'p>,
     /// The highest policy that has the versions of symbols, those of libraries of the machine among
     /// them.
-    pub symbols: Policy<'p>,
+    pub symbols: PlatformPolicy<'p>,
     /// The highest policy that has the versions of symbols that files of the wheel need.
-    pub own_symbols: Policy<'p>,
+    pub own_symbols: PlatformPolicy<'p>,
     /// The highest policy that needs no library from elsewhere.
-    pub libraries: Policy<'p>,
+    pub libraries: PlatformPolicy<'p>,
     /// The highest policy that forbids no symbol that is used.
-    pub forbidden: Policy<'p>,
+    pub forbidden: PlatformPolicy<'p>,
     /// The highest policy that allows the level of x86-64 that is needed.
-    pub isa: Policy<'p>,
+    pub isa: PlatformPolicy<'p>,
     /// The files of the wheel that need a level above the first, by their numbers; none where
     /// nobody asks.
     pub above_baseline: BTreeSet<usize>,
@@ -77,7 +77,7 @@ pub struct Verdict<'p> {
     pub trees: BTreeMap<usize, Tree>,
 }
 
-fn lower<'p>(one: Policy<'p>, other: Policy<'p>) -> Policy<'p> {
+fn lower<'p>(one: PlatformPolicy<'p>, other: PlatformPolicy<'p>) -> PlatformPolicy<'p> {
     if other.priority() < one.priority() {
         other
     } else {
@@ -86,17 +86,19 @@ fn lower<'p>(one: Policy<'p>, other: Policy<'p>) -> Policy<'p> {
 }
 
 /// The highest policy that permits these versions.
-fn best_for<'p>(policies: &'p Policies, versions: &Versions) -> Policy<'p> {
-    let needs = versions
-        .iter()
-        .flat_map(|(library, versions)| versions.iter().map(|version| Need { library, version }));
-    policies.symbol_verdict(needs).best
+fn best_for<'p>(policies: &'p PlatformPolicies, versions: &Versions) -> PlatformPolicy<'p> {
+    let needs = versions.iter().flat_map(|(library, versions)| {
+        versions
+            .iter()
+            .map(|version| SymbolVersionNeed { library, version })
+    });
+    policies.symbol_compliance(needs).best
 }
 
 /// Judges files of a wheel: those with these numbers are libraries for its architecture and C
 /// library.
 pub fn judge<'p>(files: &[FileFacts], considered: &[usize], judging: Judging<'p>) -> Verdict<'p> {
-    let all: Vec<Policy<'p>> = judging.policies.iter().collect();
+    let all: Vec<PlatformPolicy<'p>> = judging.policies.iter().collect();
     let (linux, highest) = (judging.policies.linux(), judging.policies.highest());
     // Where loaders find them, which is not where they lie in the wheel.
     let mut placed: Vec<(&str, usize, &Library)> = Vec::new();
@@ -313,7 +315,7 @@ fn mend(trees: &mut BTreeMap<usize, Tree>, chosen: &[(usize, &Library)]) {
 }
 
 /// What a file needs beyond a policy, directly and through libraries that are themselves beyond it.
-fn reference<'p>(policy: Policy<'p>, library: &Library, tree: &Tree) -> Reference<'p> {
+fn reference<'p>(policy: PlatformPolicy<'p>, library: &Library, tree: &Tree) -> Reference<'p> {
     let mut found = Reference {
         policy,
         libraries: BTreeMap::new(),
@@ -365,12 +367,12 @@ fn own_versions<'l>(libraries: impl Iterator<Item = &'l Library>) -> Versions {
 /// under it, and these versions. `along` tells what is needed beyond the policy at a place of the
 /// list.
 fn symbol_policy<'p, 'f, I: Iterator<Item = &'f Found>>(
-    policies: &'p Policies,
-    all: &[Policy<'p>],
+    policies: &'p PlatformPolicies,
+    all: &[PlatformPolicy<'p>],
     own: &Versions,
     along: impl Fn(usize) -> I,
-) -> (Policy<'p>, Versions) {
-    let mut best: Option<(Policy<'p>, Versions)> = None;
+) -> (PlatformPolicy<'p>, Versions) {
+    let mut best: Option<(PlatformPolicy<'p>, Versions)> = None;
     for (at, policy) in all
         .iter()
         .enumerate()
@@ -404,11 +406,11 @@ fn is_above_baseline(library: &Library) -> bool {
 /// A file of a level above the first runs on no platform of a policy, unless it is a library of the
 /// machine that some policy grants: such platforms bring their own.
 fn isa_policy<'p>(
-    policies: &'p Policies,
+    policies: &'p PlatformPolicies,
     roots: &[usize],
     files: &[(&str, &Library)],
     trees: &BTreeMap<usize, Tree>,
-) -> Policy<'p> {
+) -> PlatformPolicy<'p> {
     if roots.iter().any(|at| is_above_baseline(files[*at].1)) {
         return policies.linux();
     }
@@ -441,7 +443,7 @@ pub(super) fn python_need(uses_pyfpe: bool, uses_ucs2: bool) -> Option<&'static 
 impl<'p> Verdict<'p> {
     /// The highest policy that bringing libraries along can reach: what stands in the way of higher
     /// ones is in the files themselves.
-    pub fn reach(&self) -> Policy<'p> {
+    pub fn reach(&self) -> PlatformPolicy<'p> {
         self.limits()
             .into_iter()
             .map(|(policy, _)| policy)
@@ -449,7 +451,7 @@ impl<'p> Verdict<'p> {
     }
 
     /// The highest policies that what is in the files allows, and what that is.
-    pub(super) fn limits(&self) -> [(Policy<'p>, &'static str); 4] {
+    pub(super) fn limits(&self) -> [(PlatformPolicy<'p>, &'static str); 4] {
         let policies = self.judging.policies;
         let python = if self.uses_pyfpe || self.uses_ucs2 {
             policies.linux()

@@ -1,18 +1,36 @@
-//! Compatibility tables as written in YAML: their rows, what makes a row invalid, and platform
-//! policies with their inherited sets expanded.
+//! Compatibility tables: the rows of `matrices/compat` as types, their validation, and the expansion
+//! of platform policies.
 //!
-//! The build script of `rock-compat` compiles this crate too, so it has few dependencies.
+//! Input: tables that serde deserialized from YAML. Output: rows, or one error for each invalid row.
 //!
-//! **Invariant:** texts stay texts; versions are parsed by whoever asks a question.
+//! The build script of `rock-compat` depends on this crate, so it has few dependencies.
+//!
+//! **Invariant:** rows hold texts as they were written; versions are parsed when they are compared.
+//!
+//! ```
+//! use rock_compat_tables::{rows::CompatTables, validate_tables};
+//!
+//! let tables: CompatTables = serde_yaml::from_str(
+//!     "
+//!     sources: {docs: ROCm documentation}
+//!     rocm:
+//!       - {rocm: '6.4', origin: {status: verified, source: docs, checked: 2026-11-21}}
+//!       - {rocm: six, origin: {status: verified, source: docs, checked: 2026-11-21}}
+//!     ",
+//! )?;
+//! let errors = validate_tables(&tables);
+//! assert_eq!(
+//!     errors[0].to_string(),
+//!     "rocm six: it is not a ROCm version such as 6.2 or 6.2.4"
+//! );
+//! # Ok::<(), serde_yaml::Error>(())
+//! ```
 
-pub mod faults;
+pub mod policy;
 pub mod rows;
+mod validate;
 
-/// Platform policies, as written and expanded.
-pub mod policy {
-    pub mod expand;
-    pub mod table;
-}
+pub use validate::{RowError, validate_tables};
 
 #[cfg(test)]
 mod shipped;

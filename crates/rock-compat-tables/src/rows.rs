@@ -22,23 +22,30 @@ mod wheels;
 pub use family::{
     FamilyBuildRow, FamilyRow, IndexTemplateRow, ProductRow, ReleaseTypeRow, UnsupportedFamilyRow,
 };
-pub use group::TableGroup;
+pub use group::{
+    ClaimTables, CoreTables, FamilyBuildTables, MachineTables, RecipeTables, SdkTables,
+    SourceTables, TableGroup, TorchAbiTables, WheelTables,
+};
 pub use requirements::{HipRow, ImportRequirementRow, TorchRequirementRow};
 pub use run_time::{
     AttentionExpectRow, AttentionRow, KnownFailureRow, PathRow, ProfileRow, ToolRow, VariableRow,
     VariableRuleRow,
 };
-pub use sdk::{SdkBucketRow, SdkLibraryRow, SdkPackageRow, SdkScriptRow, SdkTake, SdkVersionRow};
+pub use sdk::{
+    ArtifactSelector, SdkBucketRow, SdkLibraryRow, SdkPackageRow, SdkScriptRow, SdkVersionRow,
+};
 pub use source::{
     PinRow, ProjectRow, SourceRow, TorchAotritonRow, TorchCompanionRow, TorchIndexRow,
     TorchSourceRow,
 };
-pub use wheels::{DeviceBundleRow, DeviceWheelRow, EmbeddingRow, EqualRow, WheelContentRow};
+pub use wheels::{
+    DeviceBundleRow, DeviceWheelRow, EmbeddingRow, RequirementMatch, WheelContentRow,
+};
 
 /// All tables. A file holds one or several of them.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields, default, rename_all = "kebab-case")]
-pub struct Tables {
+pub struct CompatTables {
     /// Short name → what the source is.
     pub sources: BTreeMap<String, String>,
     pub torch: Vec<TorchRow>,
@@ -101,8 +108,8 @@ pub struct Tables {
 /// Where a fact comes from.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
-pub struct Origin {
-    pub status: Status,
+pub struct Provenance {
+    pub status: Confidence,
     /// A key of `sources`.
     pub source: String,
     /// Commit, page or issue in that source.
@@ -117,7 +124,7 @@ pub struct Origin {
 /// How far a fact can be trusted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Status {
+pub enum Confidence {
     /// Read in the named source.
     Verified,
     /// A person or project states it.
@@ -130,9 +137,9 @@ pub enum Status {
     Contested,
 }
 
-impl Status {
+impl Confidence {
     /// The word of the files.
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::Verified => "verified",
             Self::Reported => "reported",
@@ -155,7 +162,7 @@ pub struct TorchRow {
     pub python: Vec<String>,
     #[serde(default)]
     pub free_threaded: Vec<String>,
-    pub origin: Origin,
+    pub origin: Provenance,
 }
 
 /// One ROCm version that exists.
@@ -166,7 +173,7 @@ pub struct RocmRow {
     /// `7.2.53211`, where known.
     #[serde(default)]
     pub hip: String,
-    pub origin: Origin,
+    pub origin: Provenance,
 }
 
 /// A set of gfx targets for some ROCm versions.
@@ -176,7 +183,7 @@ pub struct GfxRow {
     /// ROCm minors, or patches, this row is about.
     pub rocm: Vec<String>,
     pub gfx: Vec<String>,
-    pub origin: Origin,
+    pub origin: Provenance,
 }
 
 /// The first ROCm whose toolchain compiles for a target.
@@ -185,7 +192,7 @@ pub struct GfxRow {
 pub struct GfxSinceRow {
     pub gfx: String,
     pub rocm: String,
-    pub origin: Origin,
+    pub origin: Provenance,
 }
 
 /// A family of commit-pinned versions that cannot be built for AMD GPUs at all.
@@ -195,7 +202,7 @@ pub struct AbsentFamilyRow {
     pub package: String,
     pub family: String,
     pub reason: String,
-    pub origin: Origin,
+    pub origin: Provenance,
 }
 
 /// One row of a table that recipes ask; a new table needs no code.
@@ -206,7 +213,7 @@ pub struct RecipeRow {
     pub table: String,
     /// Its columns; one value is a list of one.
     pub columns: BTreeMap<String, Vec<String>>,
-    pub origin: Origin,
+    pub origin: Provenance,
 }
 
 /// One version of a package whose legality or build depends on the version.
@@ -250,7 +257,7 @@ pub struct PackageRow {
     /// Text shown with every job of a backend, by backend.
     #[serde(default)]
     pub warnings: BTreeMap<String, String>,
-    pub origin: Origin,
+    pub origin: Provenance,
 }
 
 impl PackageRow {
@@ -269,7 +276,7 @@ pub struct ImageRow {
     pub tag: String,
     #[serde(default)]
     pub digest: String,
-    pub origin: Origin,
+    pub origin: Provenance,
 }
 
 /// An image with ROCm and an old glibc, for portable wheels.
@@ -282,7 +289,7 @@ pub struct BuilderRow {
     #[serde(default)]
     pub rocm: Vec<String>,
     pub base: String,
-    pub origin: Origin,
+    pub origin: Provenance,
 }
 
 #[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
@@ -314,7 +321,7 @@ pub struct RunnerRow {
     /// Whether jobs there can start containers.
     #[serde(default = "yes")]
     pub docker: bool,
-    pub origin: Origin,
+    pub origin: Provenance,
 }
 
 fn linux() -> String {
@@ -331,7 +338,7 @@ fn yes() -> bool {
 pub struct RunnerPoolRow {
     pub name: String,
     pub members: Vec<PoolMember>,
-    pub origin: Origin,
+    pub origin: Provenance,
 }
 
 /// A runner by name with how often it is chosen.
@@ -357,7 +364,7 @@ pub struct ActionRow {
     pub version: String,
     pub sha: String,
     pub runtime: String,
-    pub origin: Origin,
+    pub origin: Provenance,
 }
 
 /// The oldest Node that runners have (GitHub's changelog, 2026-09-23: Node 20 was removed).
@@ -366,7 +373,7 @@ const OLDEST_NODE: u32 = 24;
 impl ActionRow {
     /// Whether runners run what `runs.using` of an action names, and pins take it: a Node that they
     /// have, or steps.
-    pub fn may_run_on(runtime: &str) -> bool {
+    pub fn is_supported_runtime(runtime: &str) -> bool {
         let node = runtime
             .strip_prefix("node")
             .filter(|number| !number.starts_with(['0', '+']));
@@ -383,7 +390,7 @@ pub struct LibcRow {
     pub host: String,
     pub glibc: String,
     pub glibcxx_max: String,
-    pub origin: Origin,
+    pub origin: Provenance,
 }
 
 /// A measured build.
@@ -400,7 +407,7 @@ pub struct BuildCostRow {
     /// Growth of the compiler cache in kB an object, where measured.
     #[serde(default)]
     pub cache_kb_per_object: u64,
-    pub origin: Origin,
+    pub origin: Provenance,
 }
 
 /// The least that a runner must have for the jobs of a recipe.
@@ -413,7 +420,7 @@ pub struct BuildNeedRow {
     /// Hours of one hardware thread.
     #[serde(default)]
     pub thread_hours: Option<u32>,
-    pub origin: Origin,
+    pub origin: Provenance,
 }
 
 #[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
@@ -424,7 +431,7 @@ pub struct LimitRow {
     pub what: String,
     pub value: u64,
     pub unit: String,
-    pub origin: Origin,
+    pub origin: Provenance,
 }
 
 /// A named set of libraries that repairing leaves to what the wheel is installed beside.
@@ -436,7 +443,7 @@ pub struct PresetRow {
     pub about: String,
     /// Shell patterns of needed names.
     pub patterns: Vec<String>,
-    pub origin: Origin,
+    pub origin: Provenance,
 }
 
 /// The ROCm that a library of this name belongs to.
@@ -446,7 +453,7 @@ pub struct SonameRow {
     pub soname: String,
     /// The major version.
     pub rocm: String,
-    pub origin: Origin,
+    pub origin: Provenance,
 }
 
 /// A fact in words that code does not compute with; shown by `compat explain`.
@@ -455,7 +462,7 @@ pub struct SonameRow {
 pub struct ClaimRow {
     pub about: String,
     pub claim: String,
-    pub origin: Origin,
+    pub origin: Provenance,
 }
 
 /// Whether a wheel runs with another version than it was built for.
@@ -469,7 +476,7 @@ pub struct ReachRow {
     pub when: String,
     pub fits: bool,
     pub why: String,
-    pub origin: Origin,
+    pub origin: Provenance,
 }
 
 /// A torch minor whose exported symbols were read.
@@ -480,7 +487,7 @@ pub struct TorchAbiReadRow {
     pub torch: String,
     /// Version and architecture, `2.6.0 aarch64`.
     pub wheels: Vec<String>,
-    pub origin: Origin,
+    pub origin: Provenance,
 }
 
 /// Symbols that a library of torch exports in some minors only.
@@ -496,35 +503,33 @@ pub struct TorchAbiRow {
     pub until: String,
     /// Mangled names.
     pub symbols: Vec<String>,
-    pub origin: Origin,
+    pub origin: Provenance,
 }
 
-macro_rules! tables_of_rows {
+macro_rules! impl_compat_tables {
     ($($table:ident),+ $(,)?) => {
-        impl Tables {
-            /// Adds the rows of another file. A source or a table may stand in several files.
+        impl CompatTables {
+            /// Appends the rows of another file. A table may be split over several files; a source
+            /// that is already there is replaced.
             pub fn merge(&mut self, other: Self) {
                 self.sources.extend(other.sources);
                 $(self.$table.extend(other.$table);)+
             }
 
-            /// How many rows each table has, by its name in the files; `sources` has none.
-            pub fn row_counts(&self) -> Vec<(String, usize)> {
-                vec![$((stringify!($table).replace('_', "-"), self.$table.len())),+]
+            /// Returns the YAML keys of all tables but `sources`, in the order of the fields.
+            pub fn names() -> Vec<String> {
+                vec![$(stringify!($table).replace('_', "-")),+]
             }
 
-            /// The rows of the table with this name in the files, as JSON.
-            pub fn rows_of(&self, table: &str) -> Option<serde_json::Value> {
-                $(if stringify!($table).replace('_', "-") == table {
-                    return serde_json::to_value(&self.$table).ok();
-                })+
-                None
+            /// Returns the YAML key and the number of rows of each table but `sources`.
+            pub fn row_counts(&self) -> Vec<(String, usize)> {
+                vec![$((stringify!($table).replace('_', "-"), self.$table.len())),+]
             }
         }
     };
 }
 
-tables_of_rows!(
+impl_compat_tables!(
     torch,
     torch_indexes,
     torch_requirements,

@@ -1,4 +1,4 @@
-//! The tables of this repository.
+//! The tables of this repository, for tests.
 
 #![allow(
     clippy::disallowed_methods,
@@ -7,12 +7,12 @@
 
 use std::path::Path;
 
-use crate::rows::Tables;
+use crate::rows::CompatTables;
 
 /// Returns all tables of `matrices/compat`.
-pub(crate) fn tables() -> Tables {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../matrices/compat");
-    let mut paths: Vec<_> = std::fs::read_dir(folder)
+pub(crate) fn tables() -> CompatTables {
+    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../matrices/compat");
+    let mut paths: Vec<_> = std::fs::read_dir(directory)
         .unwrap()
         .map(|entry| entry.unwrap().path())
         .filter(|path| {
@@ -21,7 +21,7 @@ pub(crate) fn tables() -> Tables {
         })
         .collect();
     paths.sort();
-    let mut tables = Tables::default();
+    let mut tables = CompatTables::default();
     for path in paths {
         tables.merge(serde_yaml::from_str(&std::fs::read_to_string(path).unwrap()).unwrap());
     }

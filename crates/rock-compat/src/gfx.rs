@@ -1,33 +1,33 @@
 //! Whether a gfx target fits a package version, a toolchain, torch's wheels.
 
-use super::rows::{GfxRow, Origin};
-use super::store::and;
-use super::{Because, Compat, Verdict};
+use super::compat::join_with_and;
+use super::rows::{GfxRow, Provenance};
+use super::{Compat, Support, SupportReason};
 use rock_names::{GfxTarget, PackageVersion, RocmVersion};
 
 impl Compat {
     /// Whether the toolchain of this ROCm compiles for a target: only a row that says since when
     /// can refuse it.
-    pub fn toolchain_gfx(&self, target: &GfxTarget, rocm: &RocmVersion) -> Verdict {
+    pub fn toolchain_gfx_support(&self, target: &GfxTarget, rocm: &RocmVersion) -> Support {
         let row = self
             .tables()
             .gfx_since
             .iter()
             .find(|row| row.gfx == target.processor());
         match (self.gfx_too_new(target, rocm), row) {
-            (Some(reason), Some(row)) => Verdict::Unsupported(Because {
+            (Some(reason), Some(row)) => Support::Unsupported(SupportReason {
                 reason,
                 hint: format!("use ROCm {} or later", row.rocm),
                 source: self.cite("gfx.yaml", &format!("gfx-since {}", row.gfx), &row.origin),
             }),
-            (_, Some(row)) => Verdict::Supported {
+            (_, Some(row)) => Support::Supported {
                 source: self.cite("gfx.yaml", &format!("gfx-since {}", row.gfx), &row.origin),
             },
             (_, None) => match self.rocm_gfx(rocm) {
-                Some(row) if has(&row.gfx, target) => Verdict::Supported {
+                Some(row) if contains_target(&row.gfx, target) => Support::Supported {
                     source: self.cite_gfx("rocm-gfx", row),
                 },
-                _ => Verdict::Unknown(Because {
+                _ => Support::Unknown(SupportReason {
                     reason: format!("no fact says since when ROCm compiles for {target}"),
                     hint: "an unknown target is not refused".to_owned(),
                     source: String::new(),
@@ -37,9 +37,9 @@ impl Compat {
     }
 
     /// Whether torch's official wheels for this ROCm hold code for a target.
-    pub fn torch_has_gfx(&self, target: &GfxTarget, rocm: &RocmVersion) -> Verdict {
+    pub fn torch_gfx_support(&self, target: &GfxTarget, rocm: &RocmVersion) -> Support {
         let Some(row) = self.torch_gfx(rocm) else {
-            return Verdict::Unknown(Because {
+            return Support::Unknown(SupportReason {
                 reason: format!(
                     "no fact says which targets torch's wheels for ROCm {rocm} hold code for"
                 ),
@@ -48,13 +48,13 @@ impl Compat {
             });
         };
         let source = self.cite_gfx("torch-gfx", row);
-        if has(&row.gfx, target) {
-            return Verdict::Supported { source };
+        if contains_target(&row.gfx, target) {
+            return Support::Supported { source };
         }
-        Verdict::Unsupported(Because {
+        Support::Unsupported(SupportReason {
             reason: format!(
                 "torch's wheels for ROCm {rocm} hold code for {}, not {target}",
-                and(&row.gfx)
+                join_with_and(&row.gfx)
             ),
             hint: self.other_rocm_with(target),
             source,
@@ -73,13 +73,13 @@ impl Compat {
     }
 
     /// Whether a package version's build accepts a target for a backend.
-    pub fn package_gfx(
+    pub fn package_gfx_support(
         &self,
         package: &str,
         version: &PackageVersion,
         backend: &str,
         target: &GfxTarget,
-    ) -> Verdict {
+    ) -> Support {
         let Some(row) = self.package(package, version) else {
             return self.unknown_package(package, version);
         };
@@ -88,16 +88,24 @@ impl Compat {
             &format!("{package} {}", row.version),
             &row.origin,
         );
-        let Some(list) = row.gfx.get(backend).filter(|list| !has(list, target)) else {
-            return Verdict::Supported { source };
+        let Some(list) = row
+            .gfx
+            .get(backend)
+            .filter(|list| !contains_target(list, target))
+        else {
+            return Support::Supported { source };
         };
         let others = self
             .tables()
             .packages
             .iter()
             .filter(|other| other.package == package);
-        let with =
-            others.filter(|other| other.gfx.get(backend).is_none_or(|list| has(list, target)));
+        let with = others.filter(|other| {
+            other
+                .gfx
+                .get(backend)
+                .is_none_or(|list| contains_target(list, target))
+        });
         let first = with.map(|other| match other.commit_families.first() {
             Some(family) => format!(
                 "{family}:<commit>, read at {}",
@@ -105,10 +113,10 @@ impl Compat {
             ),
             None => other.version.clone(),
         });
-        Verdict::Unsupported(Because {
+        Support::Unsupported(SupportReason {
             reason: format!(
                 "{package} {version} ({backend}) builds for {}, not {target}",
-                and(list)
+                join_with_and(list)
             ),
             hint: first
                 .into_iter()
@@ -127,11 +135,11 @@ impl Compat {
     }
 
     /// The origin of the row that a toolchain answer rests on.
-    pub(super) fn toolchain_origin(
+    pub(super) fn toolchain_provenance(
         &self,
         target: &GfxTarget,
         rocm: &RocmVersion,
-    ) -> Option<&Origin> {
+    ) -> Option<&Provenance> {
         let since = self
             .tables()
             .gfx_since
@@ -147,7 +155,7 @@ impl Compat {
             .tables()
             .torch_gfx
             .iter()
-            .filter(|row| has(&row.gfx, target));
+            .filter(|row| contains_target(&row.gfx, target));
         match rows.flat_map(|row| &row.rocm).next() {
             Some(rocm) => format!("those for ROCm {rocm} have it"),
             None => String::new(),
@@ -155,6 +163,6 @@ impl Compat {
     }
 }
 
-fn has(list: &[String], target: &GfxTarget) -> bool {
+fn contains_target(list: &[String], target: &GfxTarget) -> bool {
     list.iter().any(|known| known == target.processor())
 }

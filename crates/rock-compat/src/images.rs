@@ -7,7 +7,7 @@ use rock_names::{PythonVersion, RocmVersion, Version};
 /// What an image tag says it holds: `rocm<R>_ubuntu<U>_py<P>_pytorch_release_<T>` and two older
 /// forms.
 #[derive(Debug, Clone)]
-pub(super) struct Holds {
+pub(super) struct TagContents {
     rocm: RocmVersion,
     ubuntu: String,
     torch: Version,
@@ -30,14 +30,14 @@ pub struct ImageTag<'a> {
 }
 
 /// Parses every tag; those of another form, such as `latest`, say nothing and are left out.
-pub(super) fn parse_all(rows: &[ImageRow]) -> Vec<(usize, Holds)> {
+pub(super) fn parse_tags(rows: &[ImageRow]) -> Vec<(usize, TagContents)> {
     rows.iter()
         .enumerate()
-        .filter_map(|(number, row)| Some((number, parse(&row.tag)?)))
+        .filter_map(|(number, row)| Some((number, parse_tag(&row.tag)?)))
         .collect()
 }
 
-fn parse(tag: &str) -> Option<Holds> {
+fn parse_tag(tag: &str) -> Option<TagContents> {
     let parts: Vec<&str> = tag.split('_').collect();
     let ([rocm, ubuntu, python, torch]
     | [rocm, ubuntu, python, "pytorch", torch]
@@ -45,7 +45,7 @@ fn parse(tag: &str) -> Option<Holds> {
     else {
         return None;
     };
-    Some(Holds {
+    Some(TagContents {
         rocm: rocm.strip_prefix("rocm")?.parse().ok()?,
         ubuntu: ubuntu
             .strip_prefix("ubuntu")
@@ -181,7 +181,7 @@ impl Compat {
                 .find(|row| is_of(row))
                 .map(|row| row.base.clone())
         };
-        let base = parse(tag)
+        let base = parse_tag(tag)
             .map(|holds| format!("ubuntu {}", holds.ubuntu))
             .or_else(builder);
         let is_host = |host: &str| {
@@ -234,7 +234,7 @@ impl Compat {
 
 #[cfg(test)]
 mod tests {
-    use super::parse;
+    use super::parse_tag;
     use crate::Compat;
 
     /// The answer for ROCm, torch and Python (`-` for one that is not asked for), without the
@@ -353,7 +353,7 @@ mod tests {
     /// D2
     #[test]
     fn a_tag_is_parsed_by_its_grammar_and_its_rocm_keeps_its_parts() {
-        let rocm = |tag: &str| parse(tag).map(|holds| holds.rocm.as_str().to_owned());
+        let rocm = |tag: &str| parse_tag(tag).map(|holds| holds.rocm.as_str().to_owned());
         for version in ["7.11.0", "7.14", "10.0", "6.2.3"] {
             let tag = format!("rocm{version}_ubuntu24.04_py3.12_pytorch_release_2.11.0");
             assert_eq!(rocm(&tag).as_deref(), Some(version));

@@ -8,35 +8,37 @@
 //! never "no".
 
 pub mod codes;
+mod compat;
 mod devices;
-mod explain;
 mod gfx;
 mod hip;
 mod images;
-mod install;
+mod install_commands;
 mod overview;
 pub mod pages;
-pub mod patch;
 pub mod policy;
 mod products;
+mod profile;
+mod query;
 pub mod refresh;
 mod requirements;
-mod run_time;
-mod store;
-mod torch_abi;
-mod verdict;
+mod support;
+pub mod table_file;
+mod torch_symbols;
 
-pub use rock_compat_tables::{faults, rows};
+pub use rock_compat_tables::{RowError, rows, validate_tables};
 
+pub use compat::Compat;
 pub use devices::DevicePackage;
-pub use explain::{Answer, Question};
 pub use images::ImageTag;
-pub use install::{InstallLines, TorchWheel};
+pub use install_commands::{InstallCommands, TorchWheel};
 pub use overview::{CompatOverview, OverviewLine};
-pub use products::UnknownGfx;
-pub use requirements::ImportQuestion;
-pub use rows::TableGroup;
-pub use run_time::{LeftOut, Surroundings, Variable, Variables, advice, begins};
-pub use store::Compat;
-pub use torch_abi::{TorchEvidence, TorchFit};
-pub use verdict::{Because, Verdict};
+pub use products::UnknownGfxError;
+pub use profile::{
+    EnvVariable, ProfileContext, ProfileVariables, UnsetVariable, matches_gfx_prefix,
+    variable_diagnostic,
+};
+pub use query::{CompatAnswer, CompatQuery};
+pub use requirements::ImportQuery;
+pub use support::{Support, SupportReason};
+pub use torch_symbols::{TorchEvidence, TorchFit};

@@ -3,9 +3,9 @@
 //!
 //! **Invariant:** every line names the rows it was read from, and a line without a row is left out.
 
-use super::rows::{Origin, PackageRow, TableGroup, TorchRow};
-use super::store::and;
-use super::{Compat, Question};
+use super::compat::join_with_and;
+use super::rows::{PackageRow, Provenance, TorchRow};
+use super::{Compat, CompatQuery};
 use rock_names::{GfxTarget, PackageVersion, PythonVersion, RocmVersion, Version};
 
 /// An overview of everything that works with one value.
@@ -25,12 +25,12 @@ pub struct OverviewLine<'a> {
     /// The answer.
     pub text: String,
     /// The rows that it was read from, as they are cited, with their origins.
-    pub rows: Vec<(String, &'a Origin)>,
+    pub rows: Vec<(String, &'a Provenance)>,
 }
 
 impl Compat {
     /// Returns an overview for each value of a question.
-    pub fn overviews(&self, asked: &Question) -> Vec<CompatOverview<'_>> {
+    pub fn overviews(&self, asked: &CompatQuery) -> Vec<CompatOverview<'_>> {
         let mut found: Vec<CompatOverview<'_>> = asked
             .gfx
             .iter()
@@ -86,7 +86,7 @@ impl Compat {
                 "ROCm",
                 format!(
                     "among the targets of {}; no fact lists those of other versions",
-                    and(&versions)
+                    join_with_and(&versions)
                 ),
                 cited,
             ));
@@ -105,7 +105,7 @@ impl Compat {
                     .filter(with)
                     .map(|row| row.torch.clone())
                     .collect();
-                (!torch.is_empty()).then(|| format!("{} for ROCm {rocm}", and(&torch)))
+                (!torch.is_empty()).then(|| format!("{} for ROCm {rocm}", join_with_and(&torch)))
             };
             let torch: Vec<String> = in_wheels
                 .iter()
@@ -139,7 +139,7 @@ impl Compat {
             let text = if backends.is_empty() {
                 format!("{}: no", version_of(row))
             } else {
-                format!("{}: {}", version_of(row), and(&backends))
+                format!("{}: {}", version_of(row), join_with_and(&backends))
             };
             lines.push(line(&row.package, text, vec![self.cite_package(row)]));
         }
@@ -152,13 +152,13 @@ impl Compat {
 
     fn attention_lines(&self, processor: &str) -> Vec<OverviewLine<'_>> {
         let rows = self
-            .tables_of(TableGroup::Machine)
+            .machine_tables()
             .attention
             .iter()
             .filter(|row| row.gfx.iter().any(|gfx| gfx == processor));
         let text = |row: &super::rows::AttentionRow| {
             let titled = self
-                .tables_of(TableGroup::Machine)
+                .machine_tables()
                 .attention
                 .iter()
                 .find(|of| of.library == row.library && !of.title.is_empty());
@@ -196,8 +196,8 @@ impl Compat {
                 .filter_map(|patch| patch.parse::<Version>().ok());
             patches.into_iter().any(|torch| {
                 matches!(
-                    self.torch_rocm(&torch, rocm),
-                    super::Verdict::Supported { .. }
+                    self.torch_rocm_support(&torch, rocm),
+                    super::Support::Supported { .. }
                 )
             })
         };
@@ -207,7 +207,7 @@ impl Compat {
             let cited = rows.iter().map(|row| self.cite_torch(row)).collect();
             lines.push(line(
                 "torch",
-                format!("{} have official wheels for it", and(&torch)),
+                format!("{} have official wheels for it", join_with_and(&torch)),
                 cited,
             ));
         }
@@ -215,7 +215,7 @@ impl Compat {
             let cited = self.cite_gfx("torch-gfx", row);
             lines.push(line(
                 "GPUs",
-                format!("torch's wheels hold code for {}", and(&row.gfx)),
+                format!("torch's wheels hold code for {}", join_with_and(&row.gfx)),
                 vec![(cited, &row.origin)],
             ));
         }
@@ -223,7 +223,7 @@ impl Compat {
             let cited = self.cite_gfx("rocm-gfx", row);
             lines.push(line(
                 "GPUs",
-                format!("ROCm lists {}", and(&row.gfx)),
+                format!("ROCm lists {}", join_with_and(&row.gfx)),
                 vec![(cited, &row.origin)],
             ));
         }
@@ -240,7 +240,7 @@ impl Compat {
             if !row.rocm_index.is_empty() {
                 lines.push(line(
                     "ROCm",
-                    format!("official wheels for {}", and(&row.rocm_index)),
+                    format!("official wheels for {}", join_with_and(&row.rocm_index)),
                     cited(),
                 ));
             }
@@ -251,7 +251,7 @@ impl Compat {
                 .cloned()
                 .collect();
             if !pythons.is_empty() {
-                lines.push(line("Python", and(&pythons), cited()));
+                lines.push(line("Python", join_with_and(&pythons), cited()));
             }
             for version in &row.rocm_index {
                 let Some(gfx) = version
@@ -261,7 +261,10 @@ impl Compat {
                 else {
                     continue;
                 };
-                let text = format!("wheels for ROCm {version} hold code for {}", and(&gfx.gfx));
+                let text = format!(
+                    "wheels for ROCm {version} hold code for {}",
+                    join_with_and(&gfx.gfx)
+                );
                 lines.push(line(
                     "GPUs",
                     text,
@@ -309,7 +312,7 @@ impl Compat {
             let cited = rows.iter().map(|row| self.cite_torch(row)).collect();
             lines.push(line(
                 "torch",
-                format!("{} have official wheels for it", and(&torch)),
+                format!("{} have official wheels for it", join_with_and(&torch)),
                 cited,
             ));
         }
@@ -332,7 +335,7 @@ impl Compat {
                 let targets = row
                     .gfx
                     .get(backend)
-                    .map_or_else(|| "every GPU".to_owned(), |list| and(list));
+                    .map_or_else(|| "every GPU".to_owned(), |list| join_with_and(list));
                 lines.push(line(backend, format!("builds for {targets}"), cited()));
             }
         }
@@ -342,14 +345,14 @@ impl Compat {
         }
     }
 
-    fn cite_torch<'a>(&self, row: &'a TorchRow) -> (String, &'a Origin) {
+    fn cite_torch<'a>(&self, row: &'a TorchRow) -> (String, &'a Provenance) {
         (
             self.cite("torch.yaml", &format!("torch {}", row.torch), &row.origin),
             &row.origin,
         )
     }
 
-    fn cite_package<'a>(&self, row: &'a PackageRow) -> (String, &'a Origin) {
+    fn cite_package<'a>(&self, row: &'a PackageRow) -> (String, &'a Provenance) {
         let (package, version) = (&row.package, &row.version);
         (
             self.cite(
@@ -362,7 +365,7 @@ impl Compat {
     }
 }
 
-fn line<'a>(topic: &str, text: String, rows: Vec<(String, &'a Origin)>) -> OverviewLine<'a> {
+fn line<'a>(topic: &str, text: String, rows: Vec<(String, &'a Provenance)>) -> OverviewLine<'a> {
     OverviewLine {
         topic: topic.to_owned(),
         text,

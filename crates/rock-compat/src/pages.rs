@@ -18,7 +18,7 @@ pub struct IndexPage {
 pub fn linked_files(html: &str) -> Vec<String> {
     let name = |link: &str| {
         let path = link.split(['#', '?']).next().unwrap_or_default();
-        decoded(path.rsplit('/').next().unwrap_or_default())
+        percent_decode(path.rsplit('/').next().unwrap_or_default())
     };
     links(html)
         .map(name)
@@ -130,7 +130,7 @@ impl<'h> TagReader<'h> {
 }
 
 /// Percent-decoding; what is not UTF-8 after it is left as it was.
-fn decoded(text: &str) -> String {
+fn percent_decode(text: &str) -> String {
     let bytes = text.as_bytes();
     let mut out = Vec::with_capacity(bytes.len());
     let mut at = 0;
@@ -154,7 +154,7 @@ fn decoded(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{decoded, linked_files, linked_rocm_indexes};
+    use super::{linked_files, linked_rocm_indexes, percent_decode};
 
     #[test]
     fn links_are_read_in_any_quoting_and_decoded_once() {
@@ -172,9 +172,9 @@ mod tests {
             linked_files("<a href=\"folder/\">x</a><a href=\"\">y</a>"),
             Vec::<String>::new()
         );
-        assert_eq!(decoded("%2"), "%2");
+        assert_eq!(percent_decode("%2"), "%2");
         assert_eq!(
-            decoded("%ff.whl"),
+            percent_decode("%ff.whl"),
             "%ff.whl",
             "bytes that are no text stay as they were"
         );

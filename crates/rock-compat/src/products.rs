@@ -9,17 +9,17 @@ use rock_names::{GfxTarget, ProductName};
 
 /// A word that is neither a gfx target, a family nor a product.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct UnknownGfx {
+pub struct UnknownGfxError {
     /// The word.
     pub word: String,
     /// The nearest known one.
-    pub near: Option<String>,
+    pub nearest: Option<String>,
 }
 
-impl fmt::Display for UnknownGfx {
+impl fmt::Display for UnknownGfxError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let message = format!("`{}` is not a gfx target, a family or a product", self.word);
-        f.write_str(&with_nearest(message, self.near.as_deref()))
+        f.write_str(&with_nearest(message, self.nearest.as_deref()))
     }
 }
 
@@ -32,7 +32,7 @@ impl Compat {
     ///
     /// # Errors
     /// When it is none of them.
-    pub fn gfx_named(&self, word: &str) -> Result<Vec<GfxTarget>, UnknownGfx> {
+    pub fn resolve_gfx(&self, word: &str) -> Result<Vec<GfxTarget>, UnknownGfxError> {
         if let Some(members) = self.family(word) {
             return Ok(members
                 .iter()
@@ -55,9 +55,9 @@ impl Compat {
             .iter()
             .flat_map(|row| [&row.product, &row.gfx]);
         let near = nearest(word, families.chain(products).map(String::as_str)).map(str::to_owned);
-        Err(UnknownGfx {
+        Err(UnknownGfxError {
             word: word.to_owned(),
-            near,
+            nearest: near,
         })
     }
 
@@ -117,7 +117,7 @@ mod tests {
         let compat = Compat::embedded();
         let check = |word: &str, expect: &[&str]| {
             let found: Vec<String> = compat
-                .gfx_named(word)
+                .resolve_gfx(word)
                 .unwrap()
                 .iter()
                 .map(ToString::to_string)
@@ -136,7 +136,7 @@ mod tests {
     #[test]
     fn an_unknown_product_suggests_the_nearest() {
         let compat = Compat::embedded();
-        let said = |word: &str| compat.gfx_named(word).unwrap_err().to_string();
+        let said = |word: &str| compat.resolve_gfx(word).unwrap_err().to_string();
         assert_eq!(
             said("mi300q"),
             "`mi300q` is not a gfx target, a family or a product; did you mean `mi300a`?"

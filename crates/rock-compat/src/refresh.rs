@@ -6,12 +6,12 @@ pub mod requirements;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use super::pages::{IndexPage, linked_files};
-use super::rows::{Origin, RocmRow, Status, TorchRow};
+use super::rows::{Confidence, Provenance, RocmRow, TorchRow};
 use rock_names::{PythonVersion, RocmVersion, Version, WheelName};
 
 /// One difference between the table and the pages.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
-pub struct Difference {
+pub struct TorchDifference {
     /// The torch minor.
     pub torch: String,
     /// The column: `patches`, `rocm-index`, `python`, `free-threaded`.
@@ -22,7 +22,7 @@ pub struct Difference {
     pub removed: Vec<String>,
 }
 
-impl std::fmt::Display for Difference {
+impl std::fmt::Display for TorchDifference {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "torch {}: {}", self.torch, self.column)?;
         self.added
@@ -36,7 +36,7 @@ impl std::fmt::Display for Difference {
 
 /// What the pages have of one torch minor.
 #[derive(Debug, Default, Clone)]
-struct Seen {
+struct ListedWheels {
     patches: BTreeMap<Version, String>,
     rocm: BTreeSet<String>,
     python: BTreeSet<PythonVersion>,
@@ -46,8 +46,8 @@ struct Seen {
 /// Differences between the table and the pages, by torch minor and column. Only released wheels for
 /// ROCm count; a ROCm index that was not read changes nothing. Torch minors older than the table's
 /// oldest are left out.
-pub fn differences(rows: &[TorchRow], pages: &[IndexPage]) -> Vec<Difference> {
-    let mut seen: BTreeMap<(u64, u64), Seen> = BTreeMap::new();
+pub fn differences(rows: &[TorchRow], pages: &[IndexPage]) -> Vec<TorchDifference> {
+    let mut seen: BTreeMap<(u64, u64), ListedWheels> = BTreeMap::new();
     for page in pages {
         for wheel in linked_files(&page.html)
             .iter()
@@ -85,17 +85,22 @@ pub fn differences(rows: &[TorchRow], pages: &[IndexPage]) -> Vec<Difference> {
         .filter(|(key, _)| oldest.is_none_or(|oldest| **key >= oldest))
     {
         let row = rows.iter().find(|row| minor(&row.torch) == Some(*key));
-        differences.extend(of_row(&format!("{}.{}", key.0, key.1), row, seen, pages));
+        differences.extend(row_differences(
+            &format!("{}.{}", key.0, key.1),
+            row,
+            seen,
+            pages,
+        ));
     }
     differences
 }
 
-fn of_row(
+fn row_differences(
     torch: &str,
     row: Option<&TorchRow>,
-    seen: &Seen,
+    seen: &ListedWheels,
     pages: &[IndexPage],
-) -> Vec<Difference> {
+) -> Vec<TorchDifference> {
     let was_read = |rocm: &String| pages.iter().any(|page| page.rocm_index == *rocm);
     let column = |column, known: &[String], found: Vec<String>, gone: &dyn Fn(&String) -> bool| {
         let (of_table, of_pages): (HashSet<&String>, HashSet<&String>) =
@@ -110,7 +115,7 @@ fn of_row(
             .filter(|value| !of_pages.contains(value) && gone(value))
             .cloned()
             .collect();
-        (!added.is_empty() || !removed.is_empty()).then(|| Difference {
+        (!added.is_empty() || !removed.is_empty()).then(|| TorchDifference {
             torch: torch.to_owned(),
             column,
             added,
@@ -169,14 +174,14 @@ fn python_of(tag: &str) -> Option<PythonVersion> {
 
 /// The rows as they would stand: changed ones read anew at this address on this day, new ones in
 /// their place.
-pub fn updated(
+pub fn apply_differences(
     rows: &[TorchRow],
-    differences: &[Difference],
+    differences: &[TorchDifference],
     address: &str,
     today: &str,
 ) -> Vec<TorchRow> {
-    let origin = Origin {
-        status: Status::Verified,
+    let origin = Provenance {
+        status: Confidence::Verified,
         source: SOURCE.to_owned(),
         r#ref: address.to_owned(),
         checked: today.to_owned(),
@@ -200,7 +205,7 @@ pub fn updated(
             updated.len() - 1
         });
         let row = &mut updated[at];
-        row.origin = Origin {
+        row.origin = Provenance {
             note: std::mem::take(&mut row.origin.note),
             ..origin.clone()
         };
@@ -215,12 +220,12 @@ pub fn updated(
         column.extend(difference.added.iter().cloned());
         column.sort_by_cached_key(|text| numbers(text));
     }
-    in_place(rows.len(), updated)
+    insert_by_minor(rows.len(), updated)
 }
 
 /// Moves the rows behind the first so many to where they belong by their minor: before the first
 /// row of a later one.
-fn in_place(known: usize, mut rows: Vec<TorchRow>) -> Vec<TorchRow> {
+fn insert_by_minor(known: usize, mut rows: Vec<TorchRow>) -> Vec<TorchRow> {
     let mut new = rows.split_off(known);
     new.sort_by_cached_key(|row| minor(&row.torch));
     let mut new = new.into_iter().peekable();
@@ -236,7 +241,10 @@ fn in_place(known: usize, mut rows: Vec<TorchRow>) -> Vec<TorchRow> {
 }
 
 /// ROCm versions that the pages add and the table of ROCm versions does not list.
-pub fn unlisted_rocm<'a>(rocm: &[RocmRow], differences: &'a [Difference]) -> BTreeSet<&'a str> {
+pub fn unlisted_rocm<'a>(
+    rocm: &[RocmRow],
+    differences: &'a [TorchDifference],
+) -> BTreeSet<&'a str> {
     let added = differences
         .iter()
         .filter(|difference| difference.column == "rocm-index")
@@ -264,7 +272,7 @@ fn numbers(text: &str) -> Vec<u64> {
 
 #[cfg(test)]
 mod tests {
-    use super::{IndexPage, differences, updated};
+    use super::{IndexPage, apply_differences, differences};
     use crate::Compat;
 
     fn page(rocm: &str, files: &[&str]) -> IndexPage {
@@ -314,7 +322,7 @@ mod tests {
                 ("free-threaded", "3.15t".into(), 0)
             ]
         );
-        let rows = updated(&rows, &found, "https://pages.example/whl", "2026-12-01");
+        let rows = apply_differences(&rows, &found, "https://pages.example/whl", "2026-12-01");
         let row = rows.iter().find(|row| row.torch == "2.14").unwrap();
         assert_eq!(row.rocm_index, ["7.2", "7.14", "7.99"]);
         assert_eq!(
@@ -343,7 +351,7 @@ mod tests {
         let rows = Compat::embedded().tables().torch.clone();
         let began = std::time::Instant::now();
         let found = differences(&rows, &pages);
-        let updated = updated(&rows, &found, "saved", "2026-12-01");
+        let updated = apply_differences(&rows, &found, "saved", "2026-12-01");
         assert_eq!(
             (found.len(), updated.len()),
             (300_000, rows.len() + 100_000)
@@ -368,7 +376,7 @@ mod tests {
             ),
         ];
         let found = differences(&rows, &pages);
-        let rows = updated(&rows, &found, "saved", "2026-12-01");
+        let rows = apply_differences(&rows, &found, "saved", "2026-12-01");
         let torches: Vec<&str> = rows.iter().map(|row| row.torch.as_str()).collect();
         assert_eq!(torches[torches.len() - 2..], ["2.15", "2.20"]);
         let of_2_14 = rows.iter().find(|row| row.torch == "2.14").unwrap();

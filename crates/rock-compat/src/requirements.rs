@@ -1,12 +1,12 @@
 //! Versions that packages require of each other: to be imported, and by the metadata of torch.
 
 use super::rows::{ImportRequirementRow, TorchRequirementRow};
-use super::{Because, Compat, Verdict};
+use super::{Compat, Support, SupportReason};
 use rock_names::{PackageVersion, Version};
 
 /// A combination that the two tables of requirements are asked about.
 #[derive(Debug, Clone, Copy)]
-pub struct ImportQuestion<'a> {
+pub struct ImportQuery<'a> {
     /// The package, by its normalized name.
     pub package: &'a str,
     /// Its version.
@@ -20,16 +20,16 @@ pub struct ImportQuestion<'a> {
 impl Compat {
     /// Returns whether a package can be imported with what torch requires. Unknown where no row has
     /// this torch, and where nobody tried the pair.
-    pub fn import_with_torch(&self, asked: ImportQuestion<'_>) -> Verdict {
+    pub fn import_support(&self, asked: ImportQuery<'_>) -> Support {
         let verdicts = self
             .import_requirements(asked)
-            .map(|row| self.import_verdict(row, asked));
-        let rank = |verdict: &Verdict| match verdict {
-            Verdict::Unsupported(_) => 0,
-            Verdict::Unknown(_) => 1,
-            Verdict::Supported { .. } => 2,
+            .map(|row| self.row_import_support(row, asked));
+        let rank = |verdict: &Support| match verdict {
+            Support::Unsupported(_) => 0,
+            Support::Unknown(_) => 1,
+            Support::Supported { .. } => 2,
         };
-        verdicts.min_by_key(rank).unwrap_or(Verdict::Supported {
+        verdicts.min_by_key(rank).unwrap_or(Support::Supported {
             source: String::new(),
         })
     }
@@ -37,7 +37,7 @@ impl Compat {
     /// Returns the rows about packages that this version of a package needs to be imported.
     pub fn import_requirements(
         &self,
-        asked: ImportQuestion<'_>,
+        asked: ImportQuery<'_>,
     ) -> impl Iterator<Item = &ImportRequirementRow> {
         let rows = self
             .tables()
@@ -73,8 +73,8 @@ impl Compat {
             .map(|(row, _)| row)
     }
 
-    fn import_verdict(&self, row: &ImportRequirementRow, asked: ImportQuestion<'_>) -> Verdict {
-        let ImportQuestion {
+    fn row_import_support(&self, row: &ImportRequirementRow, asked: ImportQuery<'_>) -> Support {
+        let ImportQuery {
             package,
             version,
             torch,
@@ -93,7 +93,7 @@ impl Compat {
         );
         let needs = &row.needs;
         let Some(brought) = self.torch_requirement(torch, needs) else {
-            return Verdict::Unknown(Because {
+            return Support::Unknown(SupportReason {
                 reason: format!(
                     "{what} needs {needs}, and no fact says which one torch {torch} requires"
                 ),
@@ -102,8 +102,8 @@ impl Compat {
             });
         };
         match RequirementFit::of(row, brought) {
-            RequirementFit::Tried => Verdict::Supported { source },
-            RequirementFit::Untried => Verdict::Unknown(Because {
+            RequirementFit::Tried => Support::Supported { source },
+            RequirementFit::Untried => Support::Unknown(SupportReason {
                 reason: format!(
                     "nobody has tried to import {what} with {needs} {}, which torch {torch} requires",
                     required_version(brought)
@@ -119,7 +119,7 @@ impl Compat {
                 } else {
                     format!(": {}", row.otherwise)
                 };
-                Verdict::Unsupported(Because {
+                Support::Unsupported(SupportReason {
                     reason: format!(
                         "{what} needs {needs} {}, and torch {torch} requires {}{otherwise}",
                         row.versions,
@@ -138,7 +138,7 @@ impl Compat {
         &self,
         row: &ImportRequirementRow,
         brought: &TorchRequirementRow,
-        asked: ImportQuestion<'_>,
+        asked: ImportQuery<'_>,
     ) -> String {
         let rows = self
             .tables()
@@ -217,23 +217,23 @@ impl RequirementFit {
 
 #[cfg(test)]
 mod tests {
-    use super::ImportQuestion;
-    use crate::{Compat, Verdict};
+    use super::ImportQuery;
+    use crate::{Compat, Support};
 
-    fn ask(version: &str, backend: &str, torch: &str) -> Verdict {
+    fn ask(version: &str, backend: &str, torch: &str) -> Support {
         let (version, torch) = (version.parse().unwrap(), torch.parse().unwrap());
-        let asked = ImportQuestion {
+        let asked = ImportQuery {
             package: "flash-attn",
             version: &version,
             backend,
             torch: &torch,
         };
-        Compat::embedded().import_with_torch(asked)
+        Compat::embedded().import_support(asked)
     }
 
     #[test]
     fn a_version_that_cannot_be_imported_with_what_torch_requires_is_unsupported() {
-        let Verdict::Unsupported(because) = ask("2.8.3", "triton", "2.5.1") else {
+        let Support::Unsupported(because) = ask("2.8.3", "triton", "2.5.1") else {
             panic!("2.5.1 has triton 3.1.0")
         };
         assert_eq!(
@@ -258,19 +258,19 @@ mod tests {
             ("2.8.3", "2.14.1"),
         ] {
             assert!(
-                matches!(ask(version, "triton", torch), Verdict::Supported { .. }),
+                matches!(ask(version, "triton", torch), Support::Supported { .. }),
                 "{version} {torch}"
             );
         }
         assert!(
             matches!(
                 ask("fa2:4a948e9", "triton", "2.9.1"),
-                Verdict::Unsupported(_)
+                Support::Unsupported(_)
             ),
             "triton 3.5.1"
         );
         assert!(
-            matches!(ask("2.8.3", "triton", "2.15.0"), Verdict::Unsupported(_)),
+            matches!(ask("2.8.3", "triton", "2.15.0"), Support::Unsupported(_)),
             "triton 3.9"
         );
     }
@@ -278,10 +278,10 @@ mod tests {
     #[test]
     fn what_has_no_row_is_not_constrained_and_a_torch_without_a_row_is_unknown() {
         assert!(
-            matches!(ask("2.8.3", "ck", "2.5.1"), Verdict::Supported { .. }),
+            matches!(ask("2.8.3", "ck", "2.5.1"), Support::Supported { .. }),
             "it needs no triton"
         );
-        let Verdict::Unknown(because) = ask("2.8.3", "triton", "2.99.0") else {
+        let Support::Unknown(because) = ask("2.8.3", "triton", "2.99.0") else {
             panic!("no row has torch 2.99.0")
         };
         assert!(

@@ -22,7 +22,7 @@ pub(super) fn run(compat: &Compat, families: &str, form: As, shell: &Shell) -> E
         .map(str::trim)
         .filter(|family| !family.is_empty())
     {
-        match compat.gfx_named(family) {
+        match compat.resolve_gfx(family) {
             Ok(targets) => found.extend(targets.iter().map(ToString::to_string)),
             Err(unknown) => {
                 let known: Vec<&str> = compat

@@ -7,8 +7,8 @@ use super::json;
 use crate::cli::shell::Verbosity;
 use crate::cli::{Exit, Format, Shell};
 use crate::codes::facts as codes;
-use crate::compat::rows::{ClaimRow, Origin};
-use crate::compat::{Because, Compat, CompatOverview, OverviewLine, Question, Verdict};
+use crate::compat::rows::{ClaimRow, Provenance};
+use crate::compat::{Compat, CompatOverview, CompatQuery, OverviewLine, Support, SupportReason};
 use crate::diagnostic::{Diagnostic, Location, Sink, nearest::nearest};
 use crate::names::{DistributionName, GfxTarget};
 
@@ -38,7 +38,7 @@ struct LineView<'a> {
 #[derive(serde::Serialize)]
 struct RowView<'a> {
     row: &'a str,
-    origin: &'a Origin,
+    origin: &'a Provenance,
 }
 
 #[derive(serde::Serialize)]
@@ -50,7 +50,7 @@ struct Answer<'a> {
     hint: String,
     /// Table, row and date.
     row: String,
-    origin: Option<&'a Origin>,
+    origin: Option<&'a Provenance>,
 }
 
 /// Runs the command.
@@ -135,7 +135,7 @@ fn overviews_text(compat: &Compat, overviews: &[CompatOverview<'_>], sources: bo
                     text,
                     "  {:width$}    from {row}: {}",
                     "",
-                    compat.read_in(origin)
+                    compat.describe_provenance(origin)
                 );
             }
         }
@@ -143,31 +143,31 @@ fn overviews_text(compat: &Compat, overviews: &[CompatOverview<'_>], sources: bo
     text
 }
 
-fn view(answer: crate::compat::Answer<'_>) -> Answer<'_> {
-    let (word, because) = match answer.verdict {
-        Verdict::Supported { source } => (
+fn view(answer: crate::compat::CompatAnswer<'_>) -> Answer<'_> {
+    let (word, because) = match answer.support {
+        Support::Supported { source } => (
             "yes",
-            Because {
+            SupportReason {
                 reason: String::new(),
                 hint: String::new(),
                 source,
             },
         ),
-        Verdict::Unsupported(because) => ("no", because),
-        Verdict::Unknown(because) => ("unknown", because),
+        Support::Unsupported(because) => ("no", because),
+        Support::Unknown(because) => ("unknown", because),
     };
-    let Because {
+    let SupportReason {
         reason,
         hint,
         source,
     } = because;
     Answer {
-        question: answer.question,
+        question: answer.subject,
         word,
         reason,
         hint,
         row: source,
-        origin: answer.origin,
+        origin: answer.provenance,
     }
 }
 
@@ -179,7 +179,7 @@ fn text(compat: &Compat, answers: &[Answer<'_>], claims: &[&ClaimRow], sources: 
         let _ = writeln!(text, "{}: {}", answer.question, answer.word);
         let read_in = answer
             .origin
-            .map(|origin| compat.read_in(origin))
+            .map(|origin| compat.describe_provenance(origin))
             .unwrap_or_default();
         let note = answer
             .origin
@@ -200,7 +200,11 @@ fn text(compat: &Compat, answers: &[Answer<'_>], claims: &[&ClaimRow], sources: 
     for claim in claims {
         let _ = writeln!(text, "also: {}", claim.claim);
         if sources {
-            let _ = writeln!(text, "  read in: {}", compat.read_in(&claim.origin));
+            let _ = writeln!(
+                text,
+                "  read in: {}",
+                compat.describe_provenance(&claim.origin)
+            );
         }
     }
     text
@@ -208,8 +212,8 @@ fn text(compat: &Compat, answers: &[Answer<'_>], claims: &[&ClaimRow], sources: 
 
 const AXES: [&str; 5] = ["torch", "rocm", "python", "backend", "gfx"];
 
-fn read(compat: &Compat, values: &[String], sink: &mut Sink) -> Question {
-    let mut question = Question::default();
+fn read(compat: &Compat, values: &[String], sink: &mut Sink) -> CompatQuery {
+    let mut question = CompatQuery::default();
     let mut given: Vec<String> = Vec::new();
     for pair in values {
         let fault = |text: String| {
@@ -260,7 +264,7 @@ fn read(compat: &Compat, values: &[String], sink: &mut Sink) -> Question {
 
 /// Returns the targets of a word, which may be a target, a family or a product.
 fn gfx(compat: &Compat, word: &str, pair: &str, sink: &mut Sink) -> Vec<GfxTarget> {
-    compat.gfx_named(word).unwrap_or_else(|unknown| {
+    compat.resolve_gfx(word).unwrap_or_else(|unknown| {
         sink.push(
             Diagnostic::new(&codes::BAD_QUESTION, unknown.to_string())
                 .at(Location::Argument(pair.to_owned()), "")

@@ -23,7 +23,7 @@ pub(super) fn pair(text: &str) -> Result<(String, String), String> {
 pub(super) fn with_targets(only: &[(String, String)], compat: &Compat) -> Vec<(String, String)> {
     let targets = |(axis, value): &(String, String)| -> Vec<(String, String)> {
         let named = if axis == GFX {
-            compat.gfx_named(value).ok()
+            compat.resolve_gfx(value).ok()
         } else {
             None
         };

@@ -27,7 +27,7 @@ pub(super) fn write(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit,
     let mut told = String::new();
     let mut parts = 0;
     for (at, part) in offered
-        .chunks(compat.most("attestation-subjects").max(1))
+        .chunks(compat.limit_value("attestation-subjects").max(1))
         .enumerate()
     {
         let path = nth(first, at);

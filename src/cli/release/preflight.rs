@@ -128,8 +128,8 @@ fn check(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, Exit> {
         environment: args.environment.as_deref(),
         files: expected.iter().map(String::as_str).collect(),
         slow: args.slow,
-        files_per_hour: compat.files_per_hour(),
-        most_assets: compat.most("release-assets"),
+        files_per_hour: compat.uploads_per_hour(),
+        most_assets: compat.limit_value("release-assets"),
     };
     let (observed, asked) = match (&args.state, &args.repo) {
         (Some(path), _) => (saved(path, sink)?, Ok(())),

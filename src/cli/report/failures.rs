@@ -86,7 +86,7 @@ pub(super) fn run(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, E
         built.report(&folder.display().to_string(), sink);
     }
     // Two tables and what stands before them are the summary of one step.
-    let room = (compat.most("step-summary") / 2).saturating_sub(1024);
+    let room = (compat.limit_value("step-summary") / 2).saturating_sub(1024);
     Ok(args.output.deliver(
         &text(
             &report::failures(&expected, &built, &reported, &outcomes),

@@ -75,7 +75,11 @@ pub(super) fn run(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, E
     // Notes are written before the release is there: what will lie in `TAG-2` is known all the
     // same.
     let address = args.listed.release_address(&args.tag, shell, sink);
-    let dealt = read.deal_out(&args.tag, compat.most("release-assets"), address.as_ref());
+    let dealt = read.deal_out(
+        &args.tag,
+        compat.limit_value("release-assets"),
+        address.as_ref(),
+    );
     let releases = dealt.as_ref().map_or_else(
         || report::release_of(&read.listing, &args.tag),
         |dealt| dealt.iter().collect(),
@@ -116,7 +120,7 @@ pub(super) fn run(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, E
             .or(of_base.as_ref()),
         has_manifest: read.has_manifest_of(&args.tag),
         attested: args.attest.as_deref().map(|when| when == "on"),
-        most_bytes: compat.most("release-text") as u64,
+        most_bytes: compat.limit_value("release-text") as u64,
     };
     let mut exit = Exit::Done;
     if let Some(history) = &args.history {

@@ -17,7 +17,7 @@ use crate::cli::load;
 use crate::cli::threads::on_threads;
 use crate::cli::wheel::{Watchers, report, source_date_s};
 use crate::codes::sdk as codes;
-use crate::compat::{Compat, TableGroup};
+use crate::compat::Compat;
 use crate::diagnostic::{Diagnostic, Location};
 use crate::sdk::python::Build;
 use crate::sdk::{self, DevelTree, Package, PackageKind};
@@ -179,7 +179,7 @@ fn built(
     let platform = args.wanted.platform;
     let mut maker = Maker {
         laid,
-        facts: compat.tables_of(TableGroup::Sdk),
+        facts: compat.sdk_tables(),
         build: Build {
             version,
             mode: laid.made.mode,
@@ -289,7 +289,7 @@ impl Args {
             let found = found
                 .into_iter()
                 .map(|one| (one.path, one.kind == sys::WalkEntryKind::Directory));
-            return sdk::refuse_foreign(dist, is_link, found, compat.tables_of(TableGroup::Sdk))
+            return sdk::refuse_foreign(dist, is_link, found, compat.sdk_tables())
                 .map_or(Ok(()), Err);
         }
         Err(

@@ -11,7 +11,7 @@ use crate::bytes::{is_same, start_threads};
 use crate::cli::wheel::report;
 use crate::cli::{Exit, Shell, load};
 use crate::codes::sdk as codes;
-use crate::compat::{Compat, TableGroup};
+use crate::compat::Compat;
 use crate::diagnostic::{Diagnostic, Location};
 use crate::sdk::{self, DevelTree, Layout, Mode, Overlap, Sameness, Wish};
 use crate::sys::{FileError, ScratchSpace};
@@ -75,7 +75,7 @@ fn laid(
     );
     let aliases = wanted.runtime_alias.clone();
     findings.extend(sdk::spellings(&read.artifacts, &compat.tables().families));
-    let facts = compat.tables_of(TableGroup::Sdk);
+    let facts = compat.sdk_tables();
     let wish = Wish {
         mode: made.mode,
         platform: wanted.platform,

@@ -9,7 +9,7 @@ use crate::archive::{self, MemberKind, Tar};
 use crate::bytes::{Concat, ReadAt, Scratch, Section, start_threads};
 use crate::cli::wheel::{Bar, Watchers};
 use crate::codes::sdk as codes;
-use crate::compat::rows::Tables;
+use crate::compat::rows::SdkTables;
 use crate::diagnostic::Diagnostic;
 use crate::sdk::python::{self, Build};
 use crate::sdk::{self, Content, DevelKind, DevelTree, Package, PackageKind};
@@ -31,7 +31,7 @@ pub(super) struct Made {
 /// Makes packages.
 pub(super) struct Maker<'m> {
     pub(super) laid: &'m Laid,
-    pub(super) facts: &'m Tables,
+    pub(super) facts: &'m SdkTables,
     pub(super) build: Build,
     pub(super) tag: String,
     pub(super) options: NewWheelOptions,

@@ -9,7 +9,6 @@ use serde_json::json;
 use super::{Exit, Format, Shell};
 use crate::cli::load;
 use crate::codes::sdk as codes;
-use crate::compat::TableGroup;
 use crate::diagnostic::{Diagnostic, Location};
 use crate::names::{Version, day_digits};
 use crate::render::actions::Output;
@@ -89,7 +88,7 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
         Ok(compat) => compat,
         Err(exit) => return exit,
     };
-    let made = match versions(args, shell, &compat.tables_of(TableGroup::Sdk).sdk_versions) {
+    let made = match versions(args, shell, &compat.sdk_tables().sdk_versions) {
         Ok(made) => made,
         Err(fault) => return shell.report(&[fault]),
     };

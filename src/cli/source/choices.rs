@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use super::Shell;
 use super::limits::LARGEST_PIN_FILE_BYTES;
 use crate::codes::sources as codes;
+use crate::compat::Compat;
 use crate::compat::rows::{ProjectRow, TorchSourceRow};
-use crate::compat::{Compat, TableGroup};
 use crate::diagnostic::{Diagnostic, Location, Sink, SourceText};
 use crate::source::related::{RelatedCommits, Strictness};
 use crate::source::{Explicit, PinFiles, projects, reads_related};
@@ -106,7 +106,7 @@ impl Choices {
         }
         let order = |row: &&ProjectRow| {
             compat
-                .tables_of(TableGroup::Origins)
+                .source_tables()
                 .projects
                 .iter()
                 .position(|other| other == *row)
@@ -140,7 +140,7 @@ impl Choices {
             Some(folder) => Some(folder.clone()),
             None => {
                 let torch = compat
-                    .tables_of(TableGroup::Origins)
+                    .source_tables()
                     .projects
                     .first()
                     .map(|row| PathBuf::from(&row.folder));
@@ -148,7 +148,7 @@ impl Choices {
             }
         };
         let errors = sink.error_count();
-        let pins = &compat.tables_of(TableGroup::Origins).pins;
+        let pins = &compat.source_tables().pins;
         let of = |beside: &'static str| {
             pins.iter()
                 .filter(move |row| row.beside == beside)

@@ -9,8 +9,8 @@ use super::limits::LARGEST_LOCKED_BYTES;
 use super::{Exit, Shell, failed, listen, load};
 use crate::checkout::{self, STATE};
 use crate::codes::{host, sources as codes};
+use crate::compat::Compat;
 use crate::compat::rows::ProjectRow;
-use crate::compat::{Compat, TableGroup};
 use crate::diagnostic::render::redact_urls;
 use crate::diagnostic::{Diagnostic, Location, Sink};
 use crate::source::manifest::{Entry, Manifest, file_name};
@@ -205,7 +205,7 @@ impl Args {
             rows.insert(0, torch);
         }
         let pins = compat
-            .tables_of(TableGroup::Origins)
+            .source_tables()
             .pins
             .iter()
             .filter(|pin| pin.beside == "torch")
@@ -372,7 +372,7 @@ fn version(
     compat: &Compat,
 ) -> Option<String> {
     let pin = compat
-        .tables_of(TableGroup::Origins)
+        .source_tables()
         .pins
         .iter()
         .find(|pin| pin.pin == row.release_pin);
@@ -410,13 +410,13 @@ fn asked(folder: &Path, words: &[&str], shell: &Shell) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Compat, LARGEST_LOCKED_BYTES, TableGroup, VERSION, sys, version};
+    use super::{Compat, LARGEST_LOCKED_BYTES, VERSION, sys, version};
 
     #[test]
     fn a_version_in_a_file_at_the_limit_is_read_and_in_a_larger_one_is_not() {
         let (compat, folder) = (Compat::embedded(), tempfile::tempdir().unwrap());
         let row = compat
-            .tables_of(TableGroup::Origins)
+            .source_tables()
             .projects
             .iter()
             .find(|row| row.release_pin.is_empty())

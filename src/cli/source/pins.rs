@@ -7,7 +7,7 @@ use std::time::Duration;
 use super::choices::read_files;
 use super::{Exit, Format, Shell, load};
 use crate::codes::sources as codes;
-use crate::compat::{Compat, TableGroup};
+use crate::compat::Compat;
 use crate::diagnostic::{Diagnostic, Location, Sink, SourceText};
 use crate::names::{RocmVersion, Version};
 use crate::source::pins::{self, Commit, Copies, Copy, Mode, Pinned, Sum, Taken};
@@ -154,7 +154,7 @@ impl Args {
     fn read(&self, compat: &Compat, shell: &Shell, sink: &mut Sink) -> Document {
         let rows = || {
             compat
-                .tables_of(TableGroup::Origins)
+                .source_tables()
                 .pins
                 .iter()
                 .filter(|row| row.beside == "torch")

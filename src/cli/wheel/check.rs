@@ -15,7 +15,6 @@ use crate::audit::{
 use crate::bytes::ReadAt;
 use crate::cli::{Exit, Shell, Verbosity, sdk};
 use crate::codes;
-use crate::compat::TableGroup;
 use crate::diagnostic::{Code, Diagnostic, Severity, counted, nearest};
 use crate::names::GfxTarget;
 use crate::sdk::verify::ON_PURPOSE;
@@ -252,7 +251,7 @@ fn look_into(
                 &report.files,
                 &file.shown,
                 &file.name,
-                judge.compat.tables_of(TableGroup::Sdk),
+                judge.compat.sdk_tables(),
             )
             .unwrap_or_else(|error| vec![error.diagnostic(&file.shown)]),
         };

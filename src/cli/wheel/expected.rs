@@ -31,7 +31,7 @@ pub(super) fn words(
     compat: &Compat,
     shell: &Shell,
 ) -> Result<ExpectedWords, Exit> {
-    let is_gfx = |word: &&String| word.starts_with("gfx") || compat.gfx_named(word).is_ok();
+    let is_gfx = |word: &&String| word.starts_with("gfx") || compat.resolve_gfx(word).is_ok();
     let (gfx, names): (Vec<&String>, Vec<&String>) = given.iter().partition(is_gfx);
     let mut distributions = Vec::new();
     for name in names {

@@ -12,7 +12,7 @@ use crate::audit::{
 use crate::bytes::ReadAt;
 use crate::codes::{rocm as rocm_codes, wheel as codes};
 use crate::compat::Compat;
-use crate::compat::policy::{Family, Policies, PolicyFile};
+use crate::compat::policy::{PlatformPolicies, PolicyFamily, PolicyFile};
 use crate::diagnostic::Diagnostic;
 use crate::names::{Arch, GfxTarget, WheelName};
 use crate::sys::{PositionalFile, ScratchSpace};
@@ -23,7 +23,7 @@ pub(super) struct Judge {
     pub(super) compat: &'static Compat,
     pub(super) libraries: Box<dyn MachineLibraries>,
     /// The C library of the machine.
-    pub(super) host: Family,
+    pub(super) host: PolicyFamily,
     /// The folder that stands for the machine's root.
     pub(super) root: PathBuf,
     /// The patterns of `--exclude`, which are told where they leave nothing out.
@@ -137,7 +137,7 @@ impl Judge {
         Self {
             compat,
             libraries: Box::new(NoLibraries),
-            host: Family::Manylinux,
+            host: PolicyFamily::Manylinux,
             root: PathBuf::new(),
             given: Vec::new(),
             path: SearchPath::default(),
@@ -172,10 +172,10 @@ impl Judge {
     }
 
     /// The policies of an architecture and C library, by the file of policies where there is one.
-    pub(super) fn policies(&self, family: Family, arch: Arch) -> Policies {
+    pub(super) fn policies(&self, family: PolicyFamily, arch: Arch) -> PlatformPolicies {
         match &self.policy_file {
-            Some(file) => Policies::from_file(file, family, arch),
-            None => Policies::builtin(family, arch),
+            Some(file) => PlatformPolicies::from_file(file, family, arch),
+            None => PlatformPolicies::embedded(family, arch),
         }
     }
 
@@ -287,8 +287,8 @@ impl Judge {
         let tags = name.platform.tags();
         let family = tags
             .iter()
-            .find_map(|tag| Family::of_platform_tag(tag))
-            .unwrap_or(Family::Manylinux);
+            .find_map(|tag| PolicyFamily::of_platform_tag(tag))
+            .unwrap_or(PolicyFamily::Manylinux);
         let arch = tags
             .iter()
             .find_map(|tag| Arch::of_platform_tag(tag))

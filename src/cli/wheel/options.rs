@@ -8,7 +8,7 @@ use crate::audit::Sysroot;
 use crate::audit::{Excludes, Look, MachineLibraries, NoLibraries, SearchPath};
 use crate::cli::{Exit, Shell, load};
 use crate::codes::wheel as codes;
-use crate::compat::policy::{Family, PolicyFile};
+use crate::compat::policy::{PolicyFamily, PolicyFile};
 use crate::diagnostic::{Diagnostic, Severity, Sink, SourceText, nearest};
 use crate::sys::{self, ScratchSpace};
 
@@ -208,9 +208,9 @@ impl Options {
             });
         }
         let host = if !self.no_host_libs && sysroot.is_of_musl() {
-            Family::Musllinux
+            PolicyFamily::Musllinux
         } else {
-            Family::Manylinux
+            PolicyFamily::Manylinux
         };
         let (libraries, path): (Box<dyn MachineLibraries>, SearchPath) = if self.no_host_libs {
             (Box::new(NoLibraries), SearchPath::default())

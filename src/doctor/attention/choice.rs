@@ -1,8 +1,8 @@
 //! Target, torch and preference to the library that attention uses, by the rows of the table
 //! `attention`.
 
+use crate::compat::Compat;
 use crate::compat::rows::AttentionRow;
-use crate::compat::{Compat, TableGroup};
 use crate::names::{GfxTarget, Version};
 
 /// The library that is asked for.
@@ -23,7 +23,7 @@ impl Preference {
     pub(super) fn library(self, compat: &Compat) -> &str {
         let preferred_by = if self == Self::Ck { PREFER_CK } else { "" };
         let row = compat
-            .tables_of(TableGroup::Machine)
+            .machine_tables()
             .attention
             .iter()
             .find(|row| row.preferred_by == preferred_by);
@@ -152,7 +152,7 @@ fn row_of<'a>(compat: &'a Compat, library: &str, asked: &Asked<'_>) -> Option<&'
 
 fn of_library<'a>(compat: &'a Compat, library: &str) -> impl Iterator<Item = &'a AttentionRow> {
     compat
-        .tables_of(TableGroup::Machine)
+        .machine_tables()
         .attention
         .iter()
         .filter(move |row| row.library == library)

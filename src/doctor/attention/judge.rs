@@ -4,7 +4,7 @@ use super::choice::{Asked, Preference, choose};
 use super::log::{Answer, Log, Reading};
 use crate::codes::host as codes;
 use crate::compat::rows::AttentionExpectRow;
-use crate::compat::{Compat, TableGroup, begins};
+use crate::compat::{Compat, matches_gfx_prefix};
 use crate::diagnostic::{Diagnostic, Location, SourceText};
 use crate::names::{GfxTarget, Version};
 
@@ -118,10 +118,10 @@ pub fn judge<'a>(
         return judgement;
     };
     for row in compat
-        .tables_of(TableGroup::Machine)
+        .machine_tables()
         .attention_expects
         .iter()
-        .filter(|row| row.gfx.is_empty() || begins(&row.gfx, &gfx))
+        .filter(|row| row.gfx.is_empty() || matches_gfx_prefix(&row.gfx, &gfx))
     {
         let answer = log.answer(&row.line);
         let state = state(row, answer);

@@ -56,7 +56,7 @@ pub fn choices_text(compat: &Compat, choices: &[Choice<'_>]) -> String {
             "from",
             &compat.cite("attention.yaml", &name(row), &row.origin),
         );
-        line("read in", &compat.read_in(&row.origin));
+        line("read in", &compat.describe_provenance(&row.origin));
         line("note", &row.origin.note);
     }
     text

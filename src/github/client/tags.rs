@@ -1,7 +1,7 @@
 //! Tags and what they lead to: listed, read, deleted.
 
 use super::{Client, found};
-use crate::compat::refresh::actions::Tag;
+use crate::compat::refresh::actions::ActionTag;
 use crate::github::error::GithubError;
 use crate::github::limits::LARGEST_FILE_BYTES;
 use crate::names::percent_encode;
@@ -34,7 +34,7 @@ impl Client {
     ///
     /// # Errors
     /// When they cannot be read.
-    pub fn tags(&self) -> Result<Option<Vec<Tag>>, GithubError> {
+    pub fn tags(&self) -> Result<Option<Vec<ActionTag>>, GithubError> {
         found(
             self.pages(&format!("/repos/{}/tags?per_page=100", self.repo), |tag| {
                 tag

@@ -5,7 +5,7 @@
 use serde::Serialize;
 
 use super::comment;
-use crate::compat::{Compat, TableGroup};
+use crate::compat::Compat;
 use crate::plan::Job;
 use crate::recipe::{Build, Extend, SHELL_VARIABLE, Step, late_name, shell_variable};
 use crate::render::environment::Unwritable;
@@ -200,7 +200,7 @@ impl Writer {
     fn look(&mut self, build: &Build, compat: &Compat) -> Result<String, Unwritable> {
         const NAME: &str = "look";
         let mut rows = compat
-            .tables_of(TableGroup::Machine)
+            .machine_tables()
             .paths
             .iter()
             .filter(|row| row.platform == "windows" && row.path == "folder");

@@ -9,7 +9,7 @@ use crate::plan::{self, Plan};
 /// The matrices fit the outputs of a job, the wheels are no more artifacts than a job may fetch,
 /// and the files no more than one attestation takes.
 pub(super) fn check_jobs(plan: &Plan, attest: Attest, compat: &Compat, sink: &mut Sink) {
-    let (jobs, most) = (plan.job_count(), compat.most("job-artifacts"));
+    let (jobs, most) = (plan.job_count(), compat.limit_value("job-artifacts"));
     if jobs > most {
         let message =
             format!("the workflow would have {jobs} artifacts with wheels, and a job takes {most}");
@@ -23,7 +23,10 @@ pub(super) fn check_jobs(plan: &Plan, attest: Attest, compat: &Compat, sink: &mu
         return;
     }
     // The release's own documents are made from the files, and not attested.
-    let (files, most) = (plan.file_count(), compat.most("attestation-subjects"));
+    let (files, most) = (
+        plan.file_count(),
+        compat.limit_value("attestation-subjects"),
+    );
     if attest != Attest::Off && files > most {
         let message =
             format!("the workflow would attest {files} files, and one attestation takes {most}");
@@ -135,7 +138,7 @@ pub(super) fn warn_of_attempts(plan: &Plan, sink: &mut Sink) {
 
 /// The file is not larger than GitHub reads; one that is half as large is told of.
 pub(super) fn check_text(text: String, compat: &Compat, sink: &mut Sink) -> Option<String> {
-    let (bytes, most) = (text.len(), compat.most("workflow-file"));
+    let (bytes, most) = (text.len(), compat.limit_value("workflow-file"));
     let told = |message: String| {
         Diagnostic::new(&codes::WORKFLOW_TOO_LARGE, message)
             .help("give each workflow fewer matrix files")

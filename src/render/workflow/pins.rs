@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::codes::plan as codes;
 use crate::compat::Compat;
-use crate::compat::refresh::actions::TOOL;
+use crate::compat::refresh::actions::OWN_ACTION;
 use crate::diagnostic::{Diagnostic, Sink};
 
 /// The action's reference while the facts have no commit of it: the version that renders. A release
@@ -25,7 +25,7 @@ const USED: [(&str, &str, &str); 9] = [
     ("save", "actions/cache", "/save"),
     ("upload_pages", "actions/upload-pages-artifact", ""),
     ("deploy_pages", "actions/deploy-pages", ""),
-    ("tool", TOOL, ""),
+    ("tool", OWN_ACTION, ""),
 ];
 
 /// What stands after `uses:` by the name of the template; an action without a row is a fault.
@@ -39,7 +39,7 @@ pub(super) fn pins(compat: &Compat, sink: &mut Sink) -> Option<BTreeMap<&'static
                     format!("{repository}{path}@{} # {}", row.sha, row.version),
                 );
             }
-            None if repository == TOOL => {
+            None if repository == OWN_ACTION => {
                 found.insert(name, TOOL_BY_VERSION.to_owned());
             }
             None => sink.push(

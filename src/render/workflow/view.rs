@@ -182,7 +182,7 @@ impl<'a> View<'a> {
         };
         let global = option("--compat", words.compat);
         let options = format!("{global}{}", option("--recipes", words.recipes));
-        let slow = plan.file_count() + GENERATED_FILES > compat.files_per_hour();
+        let slow = plan.file_count() + GENERATED_FILES > compat.uploads_per_hour();
         let tests = tests(plan, agreed, &tools, &shards);
         let leaves = |what: Leaves| plan.groups.iter().any(|group| group.profile.leaves == what);
         let tool_job = from_source.then_some("tool-x86_64");

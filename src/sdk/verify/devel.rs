@@ -6,7 +6,7 @@ use super::opened::{Held, Opened, OpenedWheel, Payload, PayloadEntry};
 use super::ownership::too_long;
 use crate::archive::ExtractedKind;
 use crate::codes::sdk as codes;
-use crate::compat::rows::Tables;
+use crate::compat::rows::SdkTables;
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::names::{parent_directories, resolve_link, without_dots};
 use crate::sdk::limits::MAX_FAULTS;
@@ -14,7 +14,7 @@ use crate::sdk::resolve::{Met, Target, follow};
 use crate::sdk::{PackageKind, case};
 
 /// What a tree breaks by itself.
-pub(super) fn findings(wheel: &OpenedWheel, facts: &Tables) -> Vec<Diagnostic> {
+pub(super) fn findings(wheel: &OpenedWheel, facts: &SdkTables) -> Vec<Diagnostic> {
     if wheel.kind != PackageKind::Devel {
         return Vec::new();
     }
@@ -58,7 +58,7 @@ pub(super) fn findings(wheel: &OpenedWheel, facts: &Tables) -> Vec<Diagnostic> {
 }
 
 /// Links of a tree to files that no package of the folder has.
-pub(super) fn owners(wheel: &OpenedWheel, opened: &Opened, facts: &Tables) -> Vec<Diagnostic> {
+pub(super) fn owners(wheel: &OpenedWheel, opened: &Opened, facts: &SdkTables) -> Vec<Diagnostic> {
     let owned: BTreeSet<&str> = opened
         .beside(&wheel.path)
         .flat_map(|other| other.files.keys())
@@ -95,7 +95,7 @@ struct Tree<'t> {
 }
 
 impl<'t> Tree<'t> {
-    fn new(wheel: &'t OpenedWheel, payload: &'t Payload, facts: &Tables) -> Self {
+    fn new(wheel: &'t OpenedWheel, payload: &'t Payload, facts: &SdkTables) -> Self {
         let mut by_path = BTreeMap::new();
         for (number, entry) in payload.entries.iter().enumerate() {
             by_path

@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::MAKE_AGAIN;
 use super::opened::OpenedWheel;
 use crate::codes::sdk as codes;
-use crate::compat::rows::Tables;
+use crate::compat::rows::SdkTables;
 use crate::diagnostic::Diagnostic;
 use crate::sdk::PackageKind;
 use crate::sdk::search::up;
@@ -17,7 +17,7 @@ const LISTS: &str = ".devel_links/";
 /// How the empty file begins that a package has so that installers clear the folder.
 const MARKER: &str = ".device-";
 
-pub(super) fn findings(wheel: &OpenedWheel, facts: &Tables) -> Vec<Diagnostic> {
+pub(super) fn findings(wheel: &OpenedWheel, facts: &SdkTables) -> Vec<Diagnostic> {
     if wheel.kind != PackageKind::Device {
         return Vec::new();
     }

@@ -19,7 +19,7 @@ mod stubs;
 mod texts;
 
 use crate::codes::{rocm, wheel as codes};
-use crate::compat::rows::Tables;
+use crate::compat::rows::SdkTables;
 use crate::diagnostic::{Code, Diagnostic};
 
 pub use opened::{
@@ -41,7 +41,7 @@ const MAKE_AGAIN: &str =
     "make the packages again with `rock-matrix sdk build`, and leave them as they are";
 
 /// Everything that the packages of a folder break, of what they promise together.
-pub fn verify(opened: &Opened, facts: &Tables) -> Vec<Diagnostic> {
+pub fn verify(opened: &Opened, facts: &SdkTables) -> Vec<Diagnostic> {
     let mut found = names::findings(opened, facts);
     for wheel in &opened.wheels {
         found.extend(alone(wheel, facts));
@@ -58,7 +58,7 @@ pub fn verify(opened: &Opened, facts: &Tables) -> Vec<Diagnostic> {
 }
 
 /// Everything that one wheel breaks by itself, whatever lies beside it.
-pub fn alone(wheel: &OpenedWheel, facts: &Tables) -> Vec<Diagnostic> {
+pub fn alone(wheel: &OpenedWheel, facts: &SdkTables) -> Vec<Diagnostic> {
     let mut found = names::of_wheel(wheel);
     found.extend(siblings::findings(wheel, facts));
     found.extend(scripts::findings(wheel));

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::opened::{Opened, OpenedWheel, family_folder};
 use crate::codes::sdk as codes;
-use crate::compat::rows::Tables;
+use crate::compat::rows::SdkTables;
 use crate::diagnostic::{Diagnostic, Location};
 use crate::names::Version;
 use crate::sdk::PackageKind;
@@ -12,7 +12,7 @@ use crate::sdk::layout::row;
 use crate::sdk::select::is_for;
 
 /// One version and one platform over all packages, and none of them missing.
-pub(super) fn findings(opened: &Opened, facts: &Tables) -> Vec<Diagnostic> {
+pub(super) fn findings(opened: &Opened, facts: &SdkTables) -> Vec<Diagnostic> {
     let mut found: Vec<Diagnostic> = versions(opened)
         .into_iter()
         .chain(platforms(opened))
@@ -124,7 +124,7 @@ pub(super) fn selector_version(path: &str) -> Option<String> {
 }
 
 /// What `rocm` or its extras ask for and nobody finds.
-fn missing(opened: &Opened, family: &str, facts: &Tables) -> Vec<Diagnostic> {
+fn missing(opened: &Opened, family: &str, facts: &SdkTables) -> Vec<Diagnostic> {
     let here = if family.is_empty() {
         String::new()
     } else {

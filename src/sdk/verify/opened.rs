@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::texts::Assigned;
 use crate::archive::ExtractedKind;
-use crate::compat::rows::{SdkPackageRow, Tables};
+use crate::compat::rows::{SdkPackageRow, SdkTables};
 use crate::config::Platform;
 use crate::diagnostic::{Code, Diagnostic, Location};
 use crate::names::WheelName;
@@ -117,7 +117,7 @@ pub struct Linked {
 
 /// Which package a project is, and for which target or family; `None` where it is none of the
 /// SDK's.
-pub fn identify(project: &str, facts: &Tables) -> Option<(PackageKind, Option<String>)> {
+pub fn identify(project: &str, facts: &SdkTables) -> Option<(PackageKind, Option<String>)> {
     let is_named =
         |kind: PackageKind| row(facts, kind).is_some_and(|row| row.distribution == project);
     let plain = [
@@ -165,7 +165,7 @@ pub(super) fn family_folder(path: &str) -> &str {
 
 impl OpenedWheel {
     /// The row of the facts for it.
-    pub(super) fn row<'f>(&self, facts: &'f Tables) -> Option<&'f SdkPackageRow> {
+    pub(super) fn row<'f>(&self, facts: &'f SdkTables) -> Option<&'f SdkPackageRow> {
         row(facts, self.kind)
     }
 
@@ -196,12 +196,12 @@ impl OpenedWheel {
     }
 
     /// The folder of `site-packages` that its files are in. Devices go into that of the libraries.
-    pub(super) fn folder(&self, facts: &Tables) -> String {
+    pub(super) fn folder(&self, facts: &SdkTables) -> String {
         format!("{}{}", self.home(facts), self.nonce(facts))
     }
 
     /// What ends the names of folders of this build.
-    pub(super) fn nonce(&self, facts: &Tables) -> String {
+    pub(super) fn nonce(&self, facts: &SdkTables) -> String {
         let home = self.home(facts);
         let of_folder = || {
             self.tops()
@@ -215,7 +215,7 @@ impl OpenedWheel {
     }
 
     /// Its folder in a build whose folders end as their packages do.
-    fn home(&self, facts: &Tables) -> String {
+    fn home(&self, facts: &SdkTables) -> String {
         let libraries =
             row(facts, PackageKind::Libraries).filter(|_| self.kind == PackageKind::Device);
         folder_of(libraries.map_or(&self.project, |row| &row.distribution), "")

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::opened::{Linked, Opened, OpenedWheel};
 use crate::codes::sdk as codes;
-use crate::compat::policy::{Family, Policies};
-use crate::compat::rows::Tables;
+use crate::compat::policy::{PlatformPolicies, PolicyFamily};
+use crate::compat::rows::SdkTables;
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::names::{Arch, without_dots};
 use crate::sdk::PackageKind;
@@ -58,7 +58,7 @@ fn folder(path: &str) -> &str {
 }
 
 /// The search paths of one wheel, without a look at others.
-pub(super) fn of_wheel(wheel: &OpenedWheel, facts: &Tables) -> Vec<Diagnostic> {
+pub(super) fn of_wheel(wheel: &OpenedWheel, facts: &SdkTables) -> Vec<Diagnostic> {
     let core = row(facts, PackageKind::Core).map_or("", |row| &row.distribution);
     let core = folder_of(core, &wheel.nonce(facts));
     let promised: Vec<String> = wheel
@@ -211,7 +211,8 @@ pub(super) fn across(opened: &Opened) -> Vec<Diagnostic> {
             .tags()
             .iter()
             .find_map(|tag| Arch::of_platform_tag(tag));
-        let policies = Policies::builtin(Family::Manylinux, arch.unwrap_or(Arch::X86_64));
+        let policies =
+            PlatformPolicies::embedded(PolicyFamily::Manylinux, arch.unwrap_or(Arch::X86_64));
         let is_of_system = |name: &str| {
             policies
                 .iter()

@@ -6,7 +6,7 @@ use super::names::{normalized, selector_version};
 use super::opened::{Opened, OpenedWheel, Selector, family_folder, identify};
 use super::texts::Assigned;
 use crate::codes::sdk as codes;
-use crate::compat::rows::Tables;
+use crate::compat::rows::SdkTables;
 use crate::config::Platform;
 use crate::diagnostic::{Diagnostic, Location};
 use crate::sdk::{PackageKind, base_target};
@@ -21,7 +21,7 @@ const ABOUT: &str = "src/rocm_sdk/_dist_info.py";
 const HELP: &str =
     "keep the packages of one run of `rock-matrix sdk build` in a folder, all of them";
 
-pub(super) fn findings(selector: &Selector, opened: &Opened, facts: &Tables) -> Vec<Diagnostic> {
+pub(super) fn findings(selector: &Selector, opened: &Opened, facts: &SdkTables) -> Vec<Diagnostic> {
     let fault = |message: String| {
         Diagnostic::new(&codes::BAD_SELECTOR, message)
             .at(Location::File(selector.path.as_str().into()), "")
@@ -154,7 +154,7 @@ fn told_of(
     version: &str,
     selector: &Selector,
     opened: &Opened,
-    facts: &Tables,
+    facts: &SdkTables,
 ) -> Option<String> {
     let (needed, marker) = requirement.split_once(';').unwrap_or((requirement, ""));
     let (project, asked) = needed.trim().split_once("==")?;

@@ -4,12 +4,12 @@ use super::MAKE_AGAIN;
 use super::names::normalized;
 use super::opened::OpenedWheel;
 use crate::codes::sdk as codes;
-use crate::compat::rows::Tables;
+use crate::compat::rows::SdkTables;
 use crate::diagnostic::Diagnostic;
 use crate::sdk::PackageKind;
 use crate::sdk::layout::row;
 
-pub(super) fn findings(wheel: &OpenedWheel, facts: &Tables) -> Vec<Diagnostic> {
+pub(super) fn findings(wheel: &OpenedWheel, facts: &SdkTables) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     if !wheel.is_purelib {
         let member = format!("{}/WHEEL", wheel.dist_info());
@@ -91,7 +91,7 @@ fn about(wheel: &OpenedWheel) -> Option<Diagnostic> {
 }
 
 /// A device package is nothing without the libraries of the same build.
-fn requirement(wheel: &OpenedWheel, facts: &Tables) -> Option<Diagnostic> {
+fn requirement(wheel: &OpenedWheel, facts: &SdkTables) -> Option<Diagnostic> {
     let libraries = row(facts, PackageKind::Libraries).map_or("", |row| &row.distribution);
     let wanted = format!("{libraries}=={}", wheel.name.version.normalized());
     let is_wanted = |one: &str| {

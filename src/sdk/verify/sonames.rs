@@ -3,14 +3,14 @@
 use super::MAKE_AGAIN;
 use super::opened::OpenedWheel;
 use crate::codes::sdk as codes;
-use crate::compat::rows::Tables;
+use crate::compat::rows::SdkTables;
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::names::is_file_name;
 use crate::sdk::PackageKind;
 use crate::sdk::select::globs;
 
 /// Libraries whose file has another name than they. Those of devices are copied as they are.
-pub(super) fn findings(wheel: &OpenedWheel, facts: &Tables) -> Vec<Diagnostic> {
+pub(super) fn findings(wheel: &OpenedWheel, facts: &SdkTables) -> Vec<Diagnostic> {
     if wheel.kind == PackageKind::Device {
         return Vec::new();
     }

@@ -7,7 +7,6 @@ use std::process::Command;
 use std::sync::OnceLock;
 
 use rock_matrix::archive::Compression;
-use rock_matrix::compat::TableGroup;
 
 use super::Project;
 
@@ -127,7 +126,7 @@ impl<'p> Artifacts<'p> {
     /// Adds every program that a console script of Linux runs and that is not there yet.
     pub fn programs(&self) {
         let compat = rock_matrix::compat::Compat::embedded();
-        for row in &compat.tables_of(TableGroup::Sdk).sdk_scripts {
+        for row in &compat.sdk_tables().sdk_scripts {
             let stage = match row.package.as_str() {
                 "core" => "base_run_generic/base/stage",
                 _ => "rocprofiler-systems_run_generic/p/stage",

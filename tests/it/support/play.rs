@@ -284,7 +284,7 @@ impl Files {
             assets: self.bytes.iter().map(wanted).collect(),
             stays_draft: false,
             nonce: format!("nonce{nonce}"),
-            most_assets: COMPAT.most("release-assets"),
+            most_assets: COMPAT.limit_value("release-assets"),
         }
     }
 

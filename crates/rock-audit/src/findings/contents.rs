@@ -7,8 +7,8 @@ use super::devices::DeviceWheels;
 use crate::codes::{rocm as codes, wheel as wheel_codes};
 use crate::embed::{is_embedded, known_embedding, says_embedded};
 use crate::tree::Excludes;
-use rock_compat::rows::{EqualRow, WheelContentRow};
-use rock_compat::{Compat, TableGroup};
+use rock_compat::Compat;
+use rock_compat::rows::{RequirementMatch, WheelContentRow};
 use rock_diagnostic::{Code, Diagnostic, Location, Severity};
 use rock_names::{DistributionName, Version, WheelName};
 use rock_wheel::{Wheel, WheelError};
@@ -29,7 +29,7 @@ pub struct Expected {
 
 /// The features that rows know, sorted.
 pub fn features(compat: &Compat) -> Vec<&str> {
-    let rows = compat.tables_of(TableGroup::Contents).wheel_contents.iter();
+    let rows = compat.wheel_tables().wheel_contents.iter();
     let mut known: Vec<&str> = rows
         .map(|row| row.feature.as_str())
         .filter(|feature| !feature.is_empty())
@@ -113,12 +113,7 @@ impl Expected {
                 && !(row.whole && is_split)
                 && (row.feature.is_empty() || self.features.contains(&row.feature))
         };
-        for row in compat
-            .tables_of(TableGroup::Contents)
-            .wheel_contents
-            .iter()
-            .filter(applies)
-        {
+        for row in compat.wheel_tables().wheel_contents.iter().filter(applies) {
             let looking = Looking { shown, wheel, row };
             found.extend(looking.is_too_small(size_bytes));
             found.extend(looking.holds());
@@ -147,12 +142,7 @@ fn missing(distribution: &DistributionName, platform: &str, compat: &Compat) -> 
     let absent = |row: &&WheelContentRow| {
         row.absent && row.distribution == normal && row.platform == platform
     };
-    match compat
-        .tables_of(TableGroup::Contents)
-        .wheel_contents
-        .iter()
-        .find(absent)
-    {
+    match compat.wheel_tables().wheel_contents.iter().find(absent) {
         Some(row) => finding.severity(Severity::Note).note(row.reason.clone()),
         None => finding
             .at(Location::Argument("--expect".to_owned()), "")
@@ -278,7 +268,7 @@ impl Looking<'_> {
     }
 
     /// What is not there at all is told by other rows.
-    fn equals(&self, equal: &EqualRow) -> Result<Option<Diagnostic>, WheelError> {
+    fn equals(&self, equal: &RequirementMatch) -> Result<Option<Diagnostic>, WheelError> {
         let Some(member) = self.wheel.archive().member(&equal.member) else {
             return Ok(None);
         };
@@ -343,10 +333,7 @@ mod tests {
 
     #[test]
     fn the_patterns_of_the_shipped_rows_can_be_read() {
-        for row in &Compat::embedded()
-            .tables_of(rock_compat::TableGroup::Contents)
-            .wheel_contents
-        {
+        for row in &Compat::embedded().wheel_tables().wheel_contents {
             Excludes::new(row.holds.iter().map(String::as_str)).unwrap();
             let equal = row
                 .equal

@@ -10,7 +10,7 @@ use crate::search::{from_origin, is_data};
 use crate::select::family_of;
 use crate::tree::is_libpython;
 use crate::verdict::{Verdict, python_need};
-use rock_compat::policy::{Family, Policy};
+use rock_compat::policy::{PlatformPolicy, PolicyFamily};
 use rock_diagnostic::{Code, Diagnostic, Severity, counted};
 use rock_names::{Arch, PlatformSystem};
 
@@ -76,7 +76,7 @@ pub(super) fn findings(subject: Subject<'_>) -> Vec<Diagnostic> {
         .platform
         .tags()
         .iter()
-        .any(|tag| Family::of_platform_tag(tag).is_some());
+        .any(|tag| PolicyFamily::of_platform_tag(tag).is_some());
     found.extend(subject.libraries().filter(|(_, library)| library.extension.is_some()).filter_map(
         |(path, library)| {
             let needed = library.needed.iter().find(|needed| is_libpython(needed))?;
@@ -291,7 +291,7 @@ pub(crate) fn other_system(
     // A static program, or a library that needs no C library, is for both.
     let needs =
         |family| libraries(files).any(|(path, library)| family_of(library, path) == Some(family));
-    if Family::of_platform_tag(tag).is_some_and(|family| family != policies.family())
+    if PolicyFamily::of_platform_tag(tag).is_some_and(|family| family != policies.family())
         && needs(policies.family())
     {
         return Some(format!(
@@ -331,7 +331,7 @@ fn not_for_linux(files: &[FileFacts], tag: &str) -> Option<String> {
 fn newer_symbols(
     subject: Subject<'_>,
     verdict: &Verdict<'_>,
-    claimed: Policy<'_>,
+    claimed: PlatformPolicy<'_>,
 ) -> Option<(String, Vec<String>)> {
     if claimed.priority() <= verdict.own_symbols.priority() {
         return None;
@@ -353,7 +353,10 @@ fn newer_symbols(
 
 /// Files and the versions that they need and a policy does not have, the newest first, one for each
 /// file and prefix.
-pub(crate) fn offenders<'f>(files: &'f [FileFacts], policy: Policy<'_>) -> Vec<(&'f str, &'f str)> {
+pub(crate) fn offenders<'f>(
+    files: &'f [FileFacts],
+    policy: PlatformPolicy<'_>,
+) -> Vec<(&'f str, &'f str)> {
     let mut found: Vec<(&str, &str)> = Vec::new();
     for (path, library) in libraries(files) {
         let mut worst: std::collections::BTreeMap<&str, &str> = std::collections::BTreeMap::new();

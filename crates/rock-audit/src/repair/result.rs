@@ -352,7 +352,7 @@ mod tests {
     use crate::verdict::Judging;
     use rock_bytes::ReadAt;
     use rock_codeobj::CodeInventory;
-    use rock_compat::policy::{Family, Policies};
+    use rock_compat::policy::{PlatformPolicies, PolicyFamily};
     use rock_elf::{ElfClass, ElfFormat, ElfHeader, Endianness, VersionNeed, machine};
     use rock_names::Arch;
     use rock_wheel::{MemberOptions, ZipWriter};
@@ -449,7 +449,7 @@ mod tests {
         name: &str,
         change: impl FnOnce(&mut Vec<FileFacts>, &mut Vec<&'static str>),
     ) -> Vec<String> {
-        let policies = Policies::builtin(Family::Manylinux, Arch::X86_64);
+        let policies = PlatformPolicies::embedded(PolicyFamily::Manylinux, Arch::X86_64);
         let (known, excludes) = (Known::new(&Machine), Excludes::default());
         let path = Path {
             environment: Vec::new(),

@@ -6,7 +6,7 @@ use crate::findings::{numbers, offenders, other_system};
 use crate::inspect::FileFacts;
 use crate::tree::Found;
 use crate::verdict::Verdict;
-use rock_compat::policy::{Policies, Policy, is_loader};
+use rock_compat::policy::{PlatformPolicies, PlatformPolicy, is_loader};
 use rock_diagnostic::{Code, Diagnostic, Location, Severity};
 use rock_names::{PlatformSystem, TagSet, WheelName};
 
@@ -32,7 +32,10 @@ pub struct Platform {
 
 /// The highest policy that needs no more libraries from elsewhere than the wanted one, or than any:
 /// an older platform is not worth a library more.
-fn graft_policy<'p>(verdict: &Verdict<'p>, wanted: Option<Policy<'p>>) -> Policy<'p> {
+fn graft_policy<'p>(
+    verdict: &Verdict<'p>,
+    wanted: Option<PlatformPolicy<'p>>,
+) -> PlatformPolicy<'p> {
     let real = || {
         verdict
             .references
@@ -88,11 +91,12 @@ pub(super) fn choose(
             wanted.is_some(),
         )]);
     }
-    let reached: Vec<Policy<'_>> = if best.priority() > chosen.priority() && !repair.only_wanted {
-        vec![best, chosen]
-    } else {
-        vec![chosen]
-    };
+    let reached: Vec<PlatformPolicy<'_>> =
+        if best.priority() > chosen.priority() && !repair.only_wanted {
+            vec![best, chosen]
+        } else {
+            vec![chosen]
+        };
     let first = reached.first().copied().unwrap_or(chosen);
     let mut findings = Vec::new();
     let contradicted = |tag: &str| contradiction(files, verdict, tag);
@@ -110,7 +114,7 @@ pub(super) fn choose(
             findings,
         });
     }
-    let mut tags: Vec<String> = reached.iter().flat_map(Policy::tags).collect();
+    let mut tags: Vec<String> = reached.iter().flat_map(PlatformPolicy::tags).collect();
     for tag in name
         .platform
         .tags()
@@ -163,7 +167,7 @@ fn is_foreign(tag: &str) -> bool {
 }
 
 /// That no policy has this tag.
-pub fn unknown_platform(name: &WheelName, tag: &str, policies: &Policies) -> Diagnostic {
+pub fn unknown_platform(name: &WheelName, tag: &str, policies: &PlatformPolicies) -> Diagnostic {
     let known: Vec<String> = policies.iter().map(|policy| policy.tag()).collect();
     let message = format!("there is no platform `{tag}` for this wheel");
     let fault = Diagnostic::new(&codes::UNKNOWN_PLATFORM, message)
@@ -190,7 +194,11 @@ fn contradiction(
 }
 
 /// What files of the wheel need that a policy does not have.
-fn by_own_files(files: &[FileFacts], verdict: &Verdict<'_>, claimed: Policy<'_>) -> Option<String> {
+fn by_own_files(
+    files: &[FileFacts],
+    verdict: &Verdict<'_>,
+    claimed: PlatformPolicy<'_>,
+) -> Option<String> {
     if let Some((path, version)) = offenders(files, claimed).first() {
         return Some(format!("`{path}` needs {version}, which it does not have"));
     }
@@ -221,7 +229,7 @@ fn by_own_files(files: &[FileFacts], verdict: &Verdict<'_>, claimed: Policy<'_>)
 }
 
 /// What libraries that come along need and a policy does not have.
-fn by_libraries(verdict: &Verdict<'_>, claimed: Policy<'_>) -> String {
+fn by_libraries(verdict: &Verdict<'_>, claimed: PlatformPolicy<'_>) -> String {
     let along = verdict
         .references
         .iter()
@@ -257,7 +265,7 @@ fn refusal(
     name: &WheelName,
     files: &[FileFacts],
     verdict: &Verdict<'_>,
-    chosen: Policy<'_>,
+    chosen: PlatformPolicy<'_>,
     is_wanted: bool,
 ) -> Diagnostic {
     let on_wheel = |message: String| {

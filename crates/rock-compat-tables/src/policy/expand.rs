@@ -1,62 +1,51 @@
-//! Ladders and ceilings to sets: which policy permits which symbol version on which architecture.
+//! Expansion of policy tables: from ceilings and lists of versions to the set of symbol versions
+//! that each policy permits on each architecture.
 //!
-//! Input: a [`Table`] as written. Output: masks of policies, or every fault of the table.
+//! Input: a [`PolicyTable`] as written. Output: policy masks, or every error of the table.
+//!
+//! **Invariant:** a policy permits everything that a policy of higher priority permits (PEP 600).
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::table::{ArchRow, Expanded, ExpandedArch, PolicyRow, Table};
-use crate::rows::Origin;
+use super::tables::{ArchPolicies, ArchRow, ExpandedPolicies, PolicyRow, PolicyTable};
+use crate::rows::Provenance;
 
 /// A ceiling that permits no version.
 const NONE: &str = "none";
-/// Bits of a mask; the last one is for `linux`.
+/// Number of policies in a mask; its last bit is reserved for `linux`.
 const MOST_POLICIES: usize = 63;
 
-/// A table's sets, checked.
+/// The errors of a policy table.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("invalid policies:\n{}", .reasons.join("\n"))]
+pub struct PolicyTableError {
+    /// The reasons, one line each.
+    pub reasons: Vec<String>,
+}
+
+/// Checks a table, and returns its policies with all sets of libraries and symbol versions.
 ///
 /// # Errors
-/// One line for each fault: unknown policies, architectures and sources, priorities that do not
-/// fall, versions that are none, and sets that shrink towards newer systems (PEP 600: what meets a
-/// policy meets every later one).
-pub fn expand(
-    table: &Table,
+/// Reports unknown policies, architectures and sources, priorities that do not fall, malformed
+/// versions, and policies that permit less than a policy of higher priority (PEP 600: a wheel that
+/// meets a policy meets every later one). All errors are found in one run.
+pub fn expand_policies(
+    table: &PolicyTable,
     sources: &BTreeMap<String, String>,
-) -> Result<Expanded<String>, Vec<String>> {
-    let mut faults = Faults(Vec::new());
-    faults.origins(table, sources);
-    faults.policies(table);
-    let index = |policy: &str| table.policies.iter().position(|row| row.policy == policy);
-    let mut between = |since: &str, until: &str, what: &str| {
-        let first = if since.is_empty() {
-            Some(0)
-        } else {
-            index(since)
-        };
-        let last = if until.is_empty() {
-            table.policies.len().checked_sub(1)
-        } else {
-            index(until)
-        };
-        match (first, last) {
-            (Some(first), Some(last)) if first <= last && last < MOST_POLICIES => {
-                (first..=last).fold(0, |m, i| m | 1 << i)
-            }
-            _ => {
-                faults.0.push(format!(
-                    "{what}: `{since}` to `{until}` is no range of policies"
-                ));
-                0
-            }
-        }
+) -> Result<ExpandedPolicies<String>, PolicyTableError> {
+    let mut checker = PolicyTableChecker {
+        reasons: Vec::new(),
     };
+    checker.check_provenance(table, sources);
+    checker.check_policies(table);
     let mut libraries = BTreeMap::new();
     for row in &table.libraries {
-        let mask = between(&row.since, "", "libraries");
+        let mask = checker.range_mask(table, "libraries", &row.since, "");
         libraries.extend(row.names.iter().map(|name| (name.clone(), mask)));
     }
     let mut blacklist: BTreeMap<String, BTreeMap<String, u64>> = BTreeMap::new();
     for row in &table.blacklist {
-        let mask = between("", &row.until, &row.library);
+        let mask = checker.range_mask(table, &row.library, "", &row.until);
         blacklist
             .entry(row.library.clone())
             .or_default()
@@ -65,18 +54,20 @@ pub fn expand(
     let masks: Vec<u64> = table
         .arches
         .iter()
-        .map(|row| between(&row.since, &row.until, &row.arch))
+        .map(|row| checker.range_mask(table, &row.arch, &row.since, &row.until))
         .collect();
     let arches = table
         .arches
         .iter()
         .zip(masks)
-        .map(|(row, mask)| arch(table, row, mask, &mut faults))
+        .map(|(row, mask)| expand_arch(table, row, mask, &mut checker))
         .collect();
-    if !faults.0.is_empty() {
-        return Err(faults.0);
+    if !checker.reasons.is_empty() {
+        return Err(PolicyTableError {
+            reasons: checker.reasons,
+        });
     }
-    Ok(Expanded {
+    Ok(ExpandedPolicies {
         policies: table
             .policies
             .iter()
@@ -91,16 +82,47 @@ pub fn expand(
     })
 }
 
-struct Faults(Vec<String>);
+/// Collects the errors of a table.
+struct PolicyTableChecker {
+    reasons: Vec<String>,
+}
 
-impl Faults {
-    fn expect(&mut self, holds: bool, message: impl FnOnce() -> String) {
+impl PolicyTableChecker {
+    /// Adds an error unless the condition holds.
+    fn require(&mut self, holds: bool, message: impl FnOnce() -> String) {
         if !holds {
-            self.0.push(message());
+            self.reasons.push(message());
         }
     }
 
-    fn origins(&mut self, table: &Table, sources: &BTreeMap<String, String>) {
+    /// Returns the mask of a range of policies; an empty end is the first or last policy of the
+    /// table. Adds an error for a range that does not exist.
+    fn range_mask(&mut self, table: &PolicyTable, name: &str, since: &str, until: &str) -> u64 {
+        let index = |policy: &str| table.policies.iter().position(|row| row.policy == policy);
+        let first = if since.is_empty() {
+            Some(0)
+        } else {
+            index(since)
+        };
+        let last = if until.is_empty() {
+            table.policies.len().checked_sub(1)
+        } else {
+            index(until)
+        };
+        match (first, last) {
+            (Some(first), Some(last)) if first <= last && last < MOST_POLICIES => {
+                (first..=last).fold(0, |mask, index| mask | 1 << index)
+            }
+            _ => {
+                self.reasons.push(format!(
+                    "{name}: `{since}` to `{until}` is no range of policies"
+                ));
+                0
+            }
+        }
+    }
+
+    fn check_provenance(&mut self, table: &PolicyTable, sources: &BTreeMap<String, String>) {
         let policies = table.policies.iter().map(|row| (&row.policy, &row.origin));
         let arches = table.arches.iter().map(|row| (&row.arch, &row.origin));
         let ladders = table.ladders.iter().map(|row| (&row.versions, &row.origin));
@@ -112,14 +134,14 @@ impl Faults {
             .blacklist
             .iter()
             .map(|row| (&row.library, &row.origin));
-        let all: Vec<(&String, &Origin)> = policies
+        let all: Vec<(&String, &Provenance)> = policies
             .chain(arches)
             .chain(ladders)
             .chain(libraries)
             .chain(blacklist)
             .collect();
         for (name, origin) in all {
-            self.expect(sources.contains_key(&origin.source), || {
+            self.require(sources.contains_key(&origin.source), || {
                 format!(
                     "{name}: source `{}` is not in the table of sources",
                     origin.source
@@ -131,7 +153,7 @@ impl Faults {
                 .map(|part| part.parse().ok())
                 .collect();
             let is_day = matches!(day[..], [Some(2000..), Some(1..=12), Some(1..=31)]);
-            self.expect(is_day, || {
+            self.require(is_day, || {
                 format!(
                     "{name}: checked `{}` is not a date such as 2026-11-21",
                     origin.checked
@@ -140,17 +162,17 @@ impl Faults {
         }
     }
 
-    fn policies(&mut self, table: &Table) {
+    fn check_policies(&mut self, table: &PolicyTable) {
         let arches: BTreeSet<&String> = table.arches.iter().map(|row| &row.arch).collect();
         let mut names = BTreeSet::new();
         for row in &table.policies {
             for name in std::iter::once(&row.policy).chain(&row.aliases) {
-                self.expect(names.insert(name), || {
+                self.require(names.insert(name), || {
                     format!("{name}: the name stands twice")
                 });
             }
             for arch in row.except.keys().filter(|arch| !arches.contains(arch)) {
-                self.0.push(format!(
+                self.reasons.push(format!(
                     "{}: `{arch}` is not in the table of architectures",
                     row.policy
                 ));
@@ -159,9 +181,10 @@ impl Faults {
                 .ceilings
                 .values()
                 .chain(row.except.values().flat_map(BTreeMap::values));
-            for ceiling in ceilings.filter(|ceiling| *ceiling != NONE && number(ceiling).is_none())
+            for ceiling in
+                ceilings.filter(|ceiling| *ceiling != NONE && parse_numbers(ceiling).is_none())
             {
-                self.0.push(format!(
+                self.reasons.push(format!(
                     "{}: `{ceiling}` is neither a number nor `none`",
                     row.policy
                 ));
@@ -169,7 +192,7 @@ impl Faults {
         }
         for pair in table.policies.windows(2) {
             let falls = pair[0].priority > pair[1].priority;
-            self.expect(falls, || {
+            self.require(falls, || {
                 format!(
                     "{}: its priority is not below the one before",
                     pair[1].policy
@@ -177,10 +200,10 @@ impl Faults {
             });
         }
         let lowest = table.policies.last().is_none_or(|row| row.priority > 0);
-        self.expect(lowest, || "priority 0 belongs to `linux`".to_owned());
+        self.require(lowest, || "priority 0 belongs to `linux`".to_owned());
         for row in &table.ladders {
             for arch in row.arch.iter().filter(|arch| !arches.contains(arch)) {
-                self.0.push(format!(
+                self.reasons.push(format!(
                     "{} {}: `{arch}` is not in the table of architectures",
                     row.prefix, row.versions
                 ));
@@ -189,7 +212,13 @@ impl Faults {
     }
 }
 
-fn arch(table: &Table, row: &ArchRow, mask: u64, faults: &mut Faults) -> ExpandedArch<String> {
+/// Expands the symbol versions of one architecture, whose policies are those of `mask`.
+fn expand_arch(
+    table: &PolicyTable,
+    row: &ArchRow,
+    mask: u64,
+    checker: &mut PolicyTableChecker,
+) -> ArchPolicies<String> {
     let mut versions: BTreeMap<&str, BTreeMap<&str, u64>> = BTreeMap::new();
     let of_arch = table
         .ladders
@@ -204,16 +233,16 @@ fn arch(table: &Table, row: &ArchRow, mask: u64, faults: &mut Faults) -> Expande
         let (name, place) = word
             .split_once('@')
             .unwrap_or((word, word.rsplit('_').next().unwrap_or(word)));
-        let Some(place) = number(place) else {
-            faults
-                .0
+        let Some(place) = parse_numbers(place) else {
+            checker
+                .reasons
                 .push(format!("{}: `{word}` has no number", ladder.prefix));
             continue;
         };
         let permitted = permitted(&table.policies, &row.arch, &ladder.prefix, &place) & mask;
         let shrinks =
             permitted != 0 && permitted != mask & (u64::MAX << permitted.trailing_zeros());
-        faults.expect(!shrinks, || {
+        checker.require(!shrinks, || {
             format!(
                 "{}: {}_{name} is permitted by a policy and not by every later one",
                 row.arch, ladder.prefix
@@ -223,19 +252,19 @@ fn arch(table: &Table, row: &ArchRow, mask: u64, faults: &mut Faults) -> Expande
             .entry(&ladder.prefix)
             .or_default()
             .insert(name, permitted);
-        faults.expect(known.is_none(), || {
+        checker.require(known.is_none(), || {
             format!("{}: {}_{name} stands twice", row.arch, ladder.prefix)
         });
     }
-    // A version that no policy permits is not worth carrying; its prefix is, because it says that
-    // the rest is refused.
+    // Versions that no policy permits are dropped. Their prefix stays, because a policy permits all
+    // versions of a prefix that it does not name.
     let kept = |set: BTreeMap<&str, u64>| {
         set.into_iter()
             .filter(|(_, mask)| *mask != 0)
             .map(|(name, mask)| (name.to_owned(), mask))
             .collect()
     };
-    ExpandedArch {
+    ArchPolicies {
         arch: row.arch.clone(),
         policies: mask,
         libc: row.libc.clone(),
@@ -246,16 +275,17 @@ fn arch(table: &Table, row: &ArchRow, mask: u64, faults: &mut Faults) -> Expande
     }
 }
 
-/// The policies whose ceiling for this prefix and architecture is not below a number.
+/// Returns the mask of the policies that permit a version: those whose ceiling for its prefix and
+/// architecture is not below it.
 fn permitted(policies: &[PolicyRow], arch: &str, prefix: &str, place: &[u32]) -> u64 {
-    let (mut held, mut mask) = (NONE, 0);
+    let (mut inherited, mut mask) = (NONE, 0);
     for (index, row) in policies.iter().enumerate().take(MOST_POLICIES) {
-        held = row.ceilings.get(prefix).map_or(held, String::as_str);
+        inherited = row.ceilings.get(prefix).map_or(inherited, String::as_str);
         let own = row
             .except
             .get(arch)
             .and_then(|ceilings| ceilings.get(prefix));
-        if number(own.map_or(held, String::as_str))
+        if parse_numbers(own.map_or(inherited, String::as_str))
             .is_some_and(|ceiling| place <= ceiling.as_slice())
         {
             mask |= 1 << index;
@@ -264,40 +294,42 @@ fn permitted(policies: &[PolicyRow], arch: &str, prefix: &str, place: &[u32]) ->
     mask
 }
 
-/// `1.3.7` as numbers, which compare as versions do.
-fn number(text: &str) -> Option<Vec<u32>> {
+/// Parses a dotted version, `1.3.7`, into numbers that compare in version order.
+fn parse_numbers(text: &str) -> Option<Vec<u32>> {
     text.split('.').map(|part| part.parse().ok()).collect()
 }
 
 #[cfg(test)]
 mod tests {
-    use super::expand;
-    use crate::policy::table::Table;
+    use super::expand_policies;
+    use crate::policy::PolicyTable;
 
-    fn shipped() -> Table {
+    fn shipped() -> PolicyTable {
         serde_yaml::from_str(include_str!(
             "../../../../matrices/compat/policies/manylinux.yaml"
         ))
         .unwrap()
     }
 
-    /// One change of the shipped table gives these faults.
+    /// Asserts that a change of the shipped table gives these errors.
     #[track_caller]
-    fn check(change: impl FnOnce(&mut Table), expect: &[&str]) {
+    fn check(change: impl FnOnce(&mut PolicyTable), expect: &[&str]) {
         let mut table = shipped();
         change(&mut table);
-        let faults = expand(&table, &crate::shipped::tables().sources).map(|_| ());
-        assert_eq!(faults.err().unwrap_or_default(), expect);
+        let reasons = expand_policies(&table, &crate::shipped::tables().sources)
+            .err()
+            .map_or_else(Vec::new, |error| error.reasons);
+        assert_eq!(reasons, expect);
     }
 
     #[test]
-    fn the_shipped_table_has_no_fault() {
+    fn the_shipped_table_is_valid() {
         check(|_| (), &[]);
     }
 
     #[test]
-    fn a_ceiling_that_falls_is_a_fault_for_each_version_lost() {
-        let lower = |table: &mut Table| {
+    fn a_falling_ceiling_is_an_error_for_each_version() {
+        let lower = |table: &mut PolicyTable| {
             table.arches.retain(|row| row.arch == "x86_64");
             table.ladders.retain(|row| row.arch.is_empty());
             table.policies.iter_mut().for_each(|row| row.except.clear());
@@ -315,7 +347,7 @@ mod tests {
     }
 
     #[test]
-    fn names_numbers_and_origins_must_be_right() {
+    fn names_numbers_and_provenance_are_checked() {
         check(
             |table| table.arches[0].since = "manylinux_2_6".into(),
             &["i686: `manylinux_2_6` to `` is no range of policies"],

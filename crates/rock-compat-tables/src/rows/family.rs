@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::Origin;
+use super::Provenance;
 
 /// A family of gfx targets.
 #[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
@@ -12,7 +12,7 @@ use super::Origin;
 pub struct FamilyRow {
     pub family: String,
     pub members: Vec<String>,
-    pub origin: Origin,
+    pub origin: Provenance,
 }
 
 /// A GPU by the name it is sold under.
@@ -27,7 +27,7 @@ pub struct ProductRow {
     /// The first ROCm that supports it, where a source says so.
     #[serde(default)]
     pub rocm: String,
-    pub origin: Origin,
+    pub origin: Provenance,
 }
 
 /// How a family, or a single target, is built and tested on a platform.
@@ -60,7 +60,7 @@ pub struct FamilyBuildRow {
     pub sanity_check_only: bool,
     #[serde(default)]
     pub nightly_check_only: bool,
-    pub origin: Origin,
+    pub origin: Provenance,
 }
 
 /// What a kind of release builds on a platform where nobody says otherwise.
@@ -79,7 +79,7 @@ pub struct ReleaseTypeRow {
     /// The word of its index in addresses, `{stream}`; empty: it has none.
     #[serde(default)]
     pub stream: String,
-    pub origin: Origin,
+    pub origin: Provenance,
 }
 
 /// Families that cannot be built with a value of an axis.
@@ -94,7 +94,7 @@ pub struct UnsupportedFamilyRow {
     #[serde(default)]
     pub platform: String,
     pub families: Vec<String>,
-    pub origin: Origin,
+    pub origin: Provenance,
 }
 
 /// A layout of package indexes.
@@ -114,5 +114,5 @@ pub struct IndexTemplateRow {
     /// Whether device code is asked for by an extra for each target.
     #[serde(default)]
     pub device_extras: bool,
-    pub origin: Origin,
+    pub origin: Provenance,
 }

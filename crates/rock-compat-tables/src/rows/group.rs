@@ -1,64 +1,192 @@
-//! Tables that few commands ask for: they are encoded apart, and decoded when they are first asked
-//! for.
+//! Groups of tables that are embedded separately and decoded on first use.
+//!
+//! **Invariant:** each table belongs to exactly one group.
 
-use super::Tables;
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::{
+    AbsentFamilyRow, ActionRow, AttentionExpectRow, AttentionRow, BuildCostRow, BuildNeedRow,
+    BuilderRow, ClaimRow, CompatTables, DeviceBundleRow, DeviceWheelRow, EmbeddingRow,
+    FamilyBuildRow, FamilyRow, GfxRow, GfxSinceRow, HipRow, ImageRow, ImportRequirementRow,
+    IndexTemplateRow, KnownFailureRow, LibcRow, LimitRow, PackageRow, PathRow, PinRow, PresetRow,
+    ProductRow, ProfileRow, ProjectRow, ReachRow, RecipeRow, ReleaseTypeRow, RocmRow,
+    RunnerPoolRow, RunnerRow, SdkBucketRow, SdkLibraryRow, SdkPackageRow, SdkScriptRow,
+    SdkVersionRow, SonameRow, ToolRow, TorchAbiReadRow, TorchAbiRow, TorchAotritonRow,
+    TorchCompanionRow, TorchIndexRow, TorchRequirementRow, TorchRow, TorchSourceRow,
+    UnsupportedFamilyRow, VariableRow, VariableRuleRow, WheelContentRow,
+};
+
+/// Tables that are encoded and decoded together.
+pub trait TableGroup: Sized {
+    /// The stem of the group's file in the build directory.
+    const NAME: &'static str;
+
+    /// Moves the tables of the group out of `tables`.
+    fn take_from(tables: &mut CompatTables) -> Self;
+
+    /// Appends the rows of the group to those of `tables`.
+    fn add_to(self, tables: &mut CompatTables);
+
+    /// Returns whether the group has the table with this YAML key, `torch-abi`.
+    fn has_table(table: &str) -> bool;
+
+    /// Returns the table with this YAML key as JSON, if it belongs to the group.
+    fn rows_of(&self, table: &str) -> Option<serde_json::Value>;
+}
 
 macro_rules! table_groups {
-    ($($(#[$doc:meta])+ $group:ident $name:literal: $($table:ident),+;)+) => {
-        /// Tables that are decoded together.
-        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-        pub enum TableGroup {
-            $($(#[$doc])+ $group,)+
-        }
-
-        impl TableGroup {
-            /// Every group.
-            pub const ALL: &[Self] = &[$(Self::$group),+];
-
-            /// The name of its file in the build, without the ending.
-            pub fn name(self) -> &'static str {
-                match self {
-                    $(Self::$group => $name,)+
-                }
+    ($($(#[$doc:meta])+ $group:ident $name:literal { $($table:ident: $rows:ty,)+ })+) => {
+        $(
+            $(#[$doc])+
+            #[derive(Debug, Clone, Default, PartialEq, Deserialize, Serialize)]
+            pub struct $group {
+                $(pub $table: $rows,)+
             }
 
-            /// The group that has the table of this name in the files; `None` for a table that is
-            /// always decoded.
-            pub fn of(table: &str) -> Option<Self> {
-                match table.replace('-', "_").as_str() {
-                    $($(stringify!($table))|+ => Some(Self::$group),)+
-                    _ => None,
-                }
-            }
-        }
+            impl TableGroup for $group {
+                const NAME: &'static str = $name;
 
-        impl Tables {
-            /// Takes out the tables of a group.
-            #[must_use]
-            pub fn take(&mut self, group: TableGroup) -> Self {
-                match group {
-                    $(TableGroup::$group => Self { $($table: std::mem::take(&mut self.$table),)+ ..Self::default() },)+
+                fn take_from(tables: &mut CompatTables) -> Self {
+                    Self { $($table: std::mem::take(&mut tables.$table),)+ }
+                }
+
+                fn add_to(self, tables: &mut CompatTables) {
+                    $(tables.$table.extend(self.$table);)+
+                }
+
+                fn has_table(table: &str) -> bool {
+                    [$(stringify!($table)),+].iter().any(|name| name.replace('_', "-") == table)
+                }
+
+                fn rows_of(&self, table: &str) -> Option<serde_json::Value> {
+                    $(if stringify!($table).replace('_', "-") == table {
+                        return serde_json::to_value(&self.$table).ok();
+                    })+
+                    None
                 }
             }
-        }
+        )+
     };
 }
 
 table_groups! {
-    /// Symbols that versions of torch export, for auditing wheels.
-    TorchAbi "torch-abi": torch_abi_read, torch_abi;
+    /// The tables that most commands use.
+    CoreTables "core" {
+        sources: BTreeMap<String, String>,
+        torch: Vec<TorchRow>,
+        torch_indexes: Vec<TorchIndexRow>,
+        torch_requirements: Vec<TorchRequirementRow>,
+        import_requirements: Vec<ImportRequirementRow>,
+        rocm: Vec<RocmRow>,
+        hip: Vec<HipRow>,
+        torch_gfx: Vec<GfxRow>,
+        rocm_gfx: Vec<GfxRow>,
+        gfx_since: Vec<GfxSinceRow>,
+        families: Vec<FamilyRow>,
+        products: Vec<ProductRow>,
+        release_types: Vec<ReleaseTypeRow>,
+        index_templates: Vec<IndexTemplateRow>,
+        packages: Vec<PackageRow>,
+        absent_families: Vec<AbsentFamilyRow>,
+        images: Vec<ImageRow>,
+        builders: Vec<BuilderRow>,
+        runners: Vec<RunnerRow>,
+        runner_pools: Vec<RunnerPoolRow>,
+        actions: Vec<ActionRow>,
+        libc: Vec<LibcRow>,
+        build_costs: Vec<BuildCostRow>,
+        build_needs: Vec<BuildNeedRow>,
+        limits: Vec<LimitRow>,
+        presets: Vec<PresetRow>,
+        sonames: Vec<SonameRow>,
+        reach: Vec<ReachRow>,
+        device_wheels: Vec<DeviceWheelRow>,
+        device_bundles: Vec<DeviceBundleRow>,
+    }
+
+    /// The symbols that torch versions export, for auditing wheels.
+    TorchAbiTables "torch-abi" {
+        torch_abi_read: Vec<TorchAbiReadRow>,
+        torch_abi: Vec<TorchAbiRow>,
+    }
+
     /// The packages of the ROCm SDK.
-    Sdk "sdk": sdk_packages, sdk_libraries, sdk_scripts, sdk_versions, sdk_buckets;
-    /// Variables, tools and paths of a machine that builds or runs wheels, and known failures.
-    Machine "machine": profiles, variables, variable_rules, attention, attention_expects, tools, paths, known_failures;
-    /// Sources of torch and its companions.
-    Origins "origins": projects, torch_sources, torch_companions, pins, torch_aotriton;
-    /// Contents of the wheels of known projects, and libraries that are embedded into them.
-    Contents "contents": wheel_contents, embeddings;
-    /// Builds of families of GPU targets, and platforms that do not support them.
-    FamilyBuilds "family-builds": family_builds, unsupported_families;
-    /// Rows that only recipes ask for.
-    RecipeRows "recipe-rows": recipe_rows;
-    /// Facts in words.
-    Claims "claims": claims;
+    SdkTables "sdk" {
+        sdk_packages: Vec<SdkPackageRow>,
+        sdk_libraries: Vec<SdkLibraryRow>,
+        sdk_scripts: Vec<SdkScriptRow>,
+        sdk_versions: Vec<SdkVersionRow>,
+        sdk_buckets: Vec<SdkBucketRow>,
+    }
+
+    /// Environment variables, attention libraries, tools and paths of a machine that builds or runs
+    /// wheels, and known failures.
+    MachineTables "machine" {
+        profiles: Vec<ProfileRow>,
+        variables: Vec<VariableRow>,
+        variable_rules: Vec<VariableRuleRow>,
+        attention: Vec<AttentionRow>,
+        attention_expects: Vec<AttentionExpectRow>,
+        tools: Vec<ToolRow>,
+        paths: Vec<PathRow>,
+        known_failures: Vec<KnownFailureRow>,
+    }
+
+    /// The source trees of torch and its companions.
+    SourceTables "sources" {
+        projects: Vec<ProjectRow>,
+        torch_sources: Vec<TorchSourceRow>,
+        torch_companions: Vec<TorchCompanionRow>,
+        pins: Vec<PinRow>,
+        torch_aotriton: Vec<TorchAotritonRow>,
+    }
+
+    /// The contents of the wheels of known projects, and libraries that are embedded into them.
+    WheelTables "wheels" {
+        wheel_contents: Vec<WheelContentRow>,
+        embeddings: Vec<EmbeddingRow>,
+    }
+
+    /// The builds of target families, and where families are not supported.
+    FamilyBuildTables "family-builds" {
+        family_builds: Vec<FamilyBuildRow>,
+        unsupported_families: Vec<UnsupportedFamilyRow>,
+    }
+
+    /// Tables that only recipes look up.
+    RecipeTables "recipes" {
+        recipe_rows: Vec<RecipeRow>,
+    }
+
+    /// Claims in prose.
+    ClaimTables "claims" {
+        claims: Vec<ClaimRow>,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Taking every group leaves nothing behind, so no table is in no group.
+    #[test]
+    fn groups_have_every_table() {
+        fn move_group<T: TableGroup>(from: &mut CompatTables, to: &mut CompatTables) {
+            T::take_from(from).add_to(to);
+        }
+        let shipped = crate::shipped::tables();
+        let (mut from, mut to) = (shipped.clone(), CompatTables::default());
+        move_group::<CoreTables>(&mut from, &mut to);
+        move_group::<TorchAbiTables>(&mut from, &mut to);
+        move_group::<SdkTables>(&mut from, &mut to);
+        move_group::<MachineTables>(&mut from, &mut to);
+        move_group::<SourceTables>(&mut from, &mut to);
+        move_group::<WheelTables>(&mut from, &mut to);
+        move_group::<FamilyBuildTables>(&mut from, &mut to);
+        move_group::<RecipeTables>(&mut from, &mut to);
+        move_group::<ClaimTables>(&mut from, &mut to);
+        assert_eq!((from, to), (CompatTables::default(), shipped));
+    }
 }

@@ -4,7 +4,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Origin;
+use super::Provenance;
 
 /// A version of another package that wheels of torch require.
 #[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
@@ -16,7 +16,7 @@ pub struct TorchRequirementRow {
     pub package: String,
     /// Its versions as a specifier with one clause, `==3.1.0` or `~=3.8.0`.
     pub versions: String,
-    pub origin: Origin,
+    pub origin: Provenance,
 }
 
 /// Versions of another package that a package needs to be imported.
@@ -43,7 +43,7 @@ pub struct ImportRequirementRow {
     pub otherwise: String,
     /// Versions with which the package was imported.
     pub tried: Vec<String>,
-    pub origin: Origin,
+    pub origin: Provenance,
 }
 
 /// The HIP minor of a ROCm minor whose number is another one.
@@ -54,5 +54,5 @@ pub struct HipRow {
     pub rocm: String,
     /// `7.15`.
     pub hip: String,
-    pub origin: Origin,
+    pub origin: Provenance,
 }

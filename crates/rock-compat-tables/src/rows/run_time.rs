@@ -6,7 +6,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Origin;
+use super::Provenance;
 
 /// A purpose that programs are run for, with variables of its own.
 #[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
@@ -19,7 +19,7 @@ pub struct ProfileRow {
     /// Words in the name of a recipe's stage that say that it runs for this purpose.
     #[serde(default)]
     pub stages: Vec<String>,
-    pub origin: Origin,
+    pub origin: Provenance,
 }
 
 /// A variable of one or several profiles.
@@ -38,7 +38,7 @@ pub struct VariableRow {
     pub prepend: bool,
     /// What it does.
     pub effect: String,
-    pub origin: Origin,
+    pub origin: Provenance,
 }
 
 /// Values of a variable that do no harm for a purpose.
@@ -54,7 +54,7 @@ pub struct VariableRuleRow {
     pub severity: String,
     /// What another value does.
     pub reason: String,
-    pub origin: Origin,
+    pub origin: Provenance,
 }
 
 /// The library that torch's attention uses on some targets.
@@ -80,7 +80,7 @@ pub struct AttentionRow {
     #[serde(default)]
     pub built_with: String,
     pub reason: String,
-    pub origin: Origin,
+    pub origin: Provenance,
 }
 
 /// What the output of the validation script should say.
@@ -102,7 +102,7 @@ pub struct AttentionExpectRow {
     /// What to do about a miss.
     #[serde(default)]
     pub help: String,
-    pub origin: Origin,
+    pub origin: Provenance,
 }
 
 /// What a tool or a path of a machine must be for builds.
@@ -116,7 +116,7 @@ pub struct ToolRow {
     /// The oldest version that will do.
     pub least: String,
     pub reason: String,
-    pub origin: Origin,
+    pub origin: Provenance,
 }
 
 /// What a path must be like.
@@ -135,7 +135,7 @@ pub struct PathRow {
     pub no_blanks: bool,
     pub reason: String,
     pub help: String,
-    pub origin: Origin,
+    pub origin: Provenance,
 }
 
 /// A failure that is known by its words.
@@ -148,5 +148,5 @@ pub struct KnownFailureRow {
     pub words: Vec<String>,
     pub reason: String,
     pub help: String,
-    pub origin: Origin,
+    pub origin: Provenance,
 }

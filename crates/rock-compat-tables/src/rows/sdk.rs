@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::Origin;
+use super::Provenance;
 
 /// A package of the SDK: what feeds it, and where its libraries search.
 #[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
@@ -20,7 +20,7 @@ pub struct SdkPackageRow {
     #[serde(default)]
     pub platforms: Vec<String>,
     /// The artifacts that feed it.
-    pub takes: Vec<SdkTake>,
+    pub takes: Vec<ArtifactSelector>,
     /// Artifacts that never do, although another package is fed by them.
     #[serde(default)]
     pub without: Vec<String>,
@@ -39,13 +39,13 @@ pub struct SdkPackageRow {
     /// Paths that hold what another path of the package holds.
     #[serde(default)]
     pub extra_links: BTreeMap<String, String>,
-    pub origin: Origin,
+    pub origin: Provenance,
 }
 
 /// Artifacts by name and component.
 #[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct SdkTake {
+pub struct ArtifactSelector {
     /// Names of artifacts.
     pub names: Vec<String>,
     /// Components; empty: all.
@@ -69,7 +69,7 @@ pub struct SdkBucketRow {
     /// The address of the one that runs of other repositories go to; empty: there is none.
     #[serde(default)]
     pub shared: String,
-    pub origin: Origin,
+    pub origin: Provenance,
 }
 
 /// A library that the SDK's Python finds by a short name.
@@ -91,7 +91,7 @@ pub struct SdkLibraryRow {
     /// Whether a build may do without.
     #[serde(default)]
     pub may_be_absent: bool,
-    pub origin: Origin,
+    pub origin: Provenance,
 }
 
 /// A console script of a package of the SDK.
@@ -114,7 +114,7 @@ pub struct SdkScriptRow {
     /// Whether it is made only where the package has its program.
     #[serde(default)]
     pub if_packaged: bool,
-    pub origin: Origin,
+    pub origin: Provenance,
 }
 
 /// How the versions of one kind of release are made.
@@ -132,5 +132,5 @@ pub struct SdkVersionRow {
     /// What must be known although no version says it.
     #[serde(default)]
     pub asks: Vec<String>,
-    pub origin: Origin,
+    pub origin: Provenance,
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::Origin;
+use super::Provenance;
 
 /// A project that torch's wheels are built from, on one platform or several.
 #[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
@@ -42,7 +42,7 @@ pub struct ProjectRow {
     /// Parallel fetches of submodules, where git's own number is not used.
     #[serde(default)]
     pub fetch_jobs: Option<u32>,
-    pub origin: Origin,
+    pub origin: Provenance,
 }
 
 /// Sources that are known to go together, under one name.
@@ -56,7 +56,7 @@ pub struct TorchSourceRow {
     /// Variables that its build needs.
     #[serde(default)]
     pub env: BTreeMap<String, String>,
-    pub origin: Origin,
+    pub origin: Provenance,
 }
 
 /// Where one project of a combination comes from. What it does not say is said by the project's own
@@ -85,7 +85,7 @@ pub struct TorchCompanionRow {
     pub torch: String,
     /// Minor by project, `vision` → `0.28`.
     pub companions: BTreeMap<String, String>,
-    pub origin: Origin,
+    pub origin: Provenance,
 }
 
 /// Where a checkout of torch says which commit of another project it wants, and how that is read.
@@ -144,7 +144,7 @@ pub struct PinRow {
     /// The beginning of the name of its Python module.
     #[serde(default)]
     pub module: String,
-    pub origin: Origin,
+    pub origin: Provenance,
 }
 
 fn torch() -> String {
@@ -176,7 +176,7 @@ pub struct TorchIndexRow {
     /// Whether device code is in packages of its own, named by an extra for each target.
     #[serde(default)]
     pub device_extras: bool,
-    pub origin: Origin,
+    pub origin: Provenance,
 }
 
 /// The AOTriton versions that a torch minor was released with.
@@ -190,5 +190,5 @@ pub struct TorchAotritonRow {
     /// With torch of AMD's fork.
     #[serde(default)]
     pub fork: Vec<String>,
-    pub origin: Origin,
+    pub origin: Provenance,
 }

@@ -4,7 +4,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Origin;
+use super::Provenance;
 
 /// What a finished wheel of a distribution must be like. Every column that is not empty is asked
 /// for.
@@ -34,7 +34,7 @@ pub struct WheelContentRow {
     pub requires: String,
     /// A text of a member that one of its requirements has, too.
     #[serde(default)]
-    pub equal: Option<EqualRow>,
+    pub equal: Option<RequirementMatch>,
     /// Projects of which a wheel that lies beside is required, at its version.
     #[serde(default)]
     pub beside: Vec<String>,
@@ -49,7 +49,7 @@ pub struct WheelContentRow {
     /// What to do where it is not.
     #[serde(default)]
     pub help: String,
-    pub origin: Origin,
+    pub origin: Provenance,
 }
 
 /// How ROCm is put into wheels of a distribution.
@@ -81,13 +81,13 @@ pub struct EmbeddingRow {
     /// Whether nobody has run the result yet.
     #[serde(default)]
     pub experimental: bool,
-    pub origin: Origin,
+    pub origin: Provenance,
 }
 
 /// Two texts that must be the same: the first groups of two regular expressions.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct EqualRow {
+pub struct RequirementMatch {
     /// The member that the first is in.
     pub member: String,
     pub find: String,
@@ -105,7 +105,7 @@ pub struct DeviceWheelRow {
     pub device: String,
     /// The folder of the wheel below which archives of code lie in `.kpack`.
     pub root: String,
-    pub origin: Origin,
+    pub origin: Provenance,
 }
 
 /// Targets that one device wheel is for.
@@ -118,5 +118,5 @@ pub struct DeviceBundleRow {
     /// The generic target of all of them; empty: none.
     #[serde(default)]
     pub generic: String,
-    pub origin: Origin,
+    pub origin: Provenance,
 }

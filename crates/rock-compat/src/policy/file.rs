@@ -7,8 +7,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Deserialize;
 
-use super::policies::{LINUX, MOST_POLICIES, version_of};
-use super::{Family, Policies};
+use super::policies::{LINUX, MOST_POLICIES, parse_policy_version};
+use super::{PlatformPolicies, PolicyFamily};
 use crate::codes::facts as codes;
 use rock_diagnostic::{
     Diagnostic, Sink, SourceText, Span,
@@ -23,11 +23,11 @@ use rock_yaml::{
 
 /// Checked policies, highest priority first, without `linux`.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct PolicyFile(Vec<FilePolicy>);
+pub struct PolicyFile(Vec<PolicyFileEntry>);
 
 /// One policy of a file, for every architecture.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-pub(super) struct FilePolicy {
+pub(super) struct PolicyFileEntry {
     pub(super) name: String,
     pub(super) aliases: BTreeSet<String>,
     pub(super) priority: u32,
@@ -92,23 +92,23 @@ impl PolicyFile {
         let is_good = !own.has_errors();
         own.finish()
             .into_iter()
-            .map(of_policies)
+            .map(with_policy_code)
             .for_each(|diagnostic| sink.push(diagnostic));
         policies.filter(|_| is_good)
     }
 
     /// The policies of it that are for this family and architecture.
-    pub fn policies_of(&self, family: Family, arch: Arch) -> Policies {
-        Policies::from_file(self, family, arch)
+    pub fn policies_of(&self, family: PolicyFamily, arch: Arch) -> PlatformPolicies {
+        PlatformPolicies::from_file(self, family, arch)
     }
 
-    pub(super) fn policies(&self) -> &[FilePolicy] {
+    pub(super) fn policies(&self) -> &[PolicyFileEntry] {
         &self.0
     }
 }
 
 /// A fault of the syntax as one of a policy file: what helps in a matrix helps nobody here.
-fn of_policies(mut found: Diagnostic) -> Diagnostic {
+fn with_policy_code(mut found: Diagnostic) -> Diagnostic {
     if matrix::ALL.contains(&found.code) {
         found.code = &codes::BAD_POLICY_FILE;
         found = found.help(FORM);
@@ -125,24 +125,24 @@ fn read(source: &SourceText, sink: &mut Sink) -> Option<PolicyFile> {
     if sink.has_errors() {
         return None;
     }
-    let mut faults = Faults { source, sink };
-    let policies: Vec<FilePolicy> = match rock_yaml::de::from_node(&node) {
+    let mut faults = PolicyFileChecker { source, sink };
+    let policies: Vec<PolicyFileEntry> = match rock_yaml::de::from_node(&node) {
         Ok(policies) => policies,
         Err(error) => {
-            faults.bad(error.span, error.message, FORM);
+            faults.report(error.span, error.message, FORM);
             return None;
         }
     };
-    let mut both: Vec<(FilePolicy, &Node)> = policies
+    let mut both: Vec<(PolicyFileEntry, &Node)> = policies
         .into_iter()
         .zip(node.items().unwrap_or_default())
         .collect();
     // Stable, so that of two equal priorities the later one in the file is the fault.
     both.sort_by_key(|(policy, _)| std::cmp::Reverse(policy.priority));
-    faults.names(&both);
+    faults.check_names(&both);
     both.retain(|(policy, _)| policy.name != LINUX);
     if both.is_empty() {
-        faults.bad(
+        faults.report(
             node.span.clone(),
             format!("there is no policy beside `{LINUX}`"),
             "add one, such as `manylinux_2_28`",
@@ -150,16 +150,16 @@ fn read(source: &SourceText, sink: &mut Sink) -> Option<PolicyFile> {
     }
     if let Some((_, policy)) = both.get(MOST_POLICIES) {
         let message = format!("a file holds at most {MOST_POLICIES} policies beside `{LINUX}`");
-        faults.bad(
-            span(policy, "name"),
+        faults.report(
+            value_span(policy, "name"),
             message,
             "remove the policies that no wheel is judged by",
         );
     }
-    for family in [Family::Manylinux, Family::Musllinux] {
-        faults.growth(
+    for family in [PolicyFamily::Manylinux, PolicyFamily::Musllinux] {
+        faults.check_growth(
             both.iter()
-                .filter(|(policy, _)| Family::of_platform_tag(&policy.name) == Some(family)),
+                .filter(|(policy, _)| PolicyFamily::of_platform_tag(&policy.name) == Some(family)),
         );
     }
     Some(PolicyFile(
@@ -168,18 +168,18 @@ fn read(source: &SourceText, sink: &mut Sink) -> Option<PolicyFile> {
 }
 
 /// Where a key's value stands, or the whole.
-fn span(node: &Node, key: &str) -> Span {
+fn value_span(node: &Node, key: &str) -> Span {
     node.get(key)
         .map_or_else(|| node.span.clone(), |value| value.span.clone())
 }
 
-struct Faults<'a> {
+struct PolicyFileChecker<'a> {
     source: &'a SourceText,
     sink: &'a mut Sink,
 }
 
-impl Faults<'_> {
-    fn bad(&mut self, at: Span, message: String, help: &str) {
+impl PolicyFileChecker<'_> {
+    fn report(&mut self, at: Span, message: String, help: &str) {
         let fault = Diagnostic::new(&codes::BAD_POLICY_FILE, message)
             .at(self.source.location(at), "")
             .help(help);
@@ -187,44 +187,44 @@ impl Faults<'_> {
     }
 
     /// Names, priorities and architectures.
-    fn names(&mut self, policies: &[(FilePolicy, &Node)]) {
+    fn check_names(&mut self, policies: &[(PolicyFileEntry, &Node)]) {
         let (mut seen, mut priorities) = (BTreeSet::new(), BTreeSet::new());
         for (policy, node) in policies {
             let name = &policy.name;
             let is_known = name == LINUX
-                || [Family::Manylinux, Family::Musllinux]
+                || [PolicyFamily::Manylinux, PolicyFamily::Musllinux]
                     .into_iter()
-                    .any(|family| version_of(family, name).is_some());
+                    .any(|family| parse_policy_version(family, name).is_some());
             if !is_known {
                 let message = format!("`{name}` is no name of a policy");
-                self.bad(
-                    span(node, "name"),
+                self.report(
+                    value_span(node, "name"),
                     message,
                     "write `manylinux_2_28` or `musllinux_1_2`, with the numbers meant",
                 );
             }
             if (name == LINUX) != (policy.priority == 0) {
                 let message = format!("`{name}` has priority {}", policy.priority);
-                self.bad(
-                    span(node, "priority"),
+                self.report(
+                    value_span(node, "priority"),
                     message,
                     "give `linux` 0 and every other policy a number above",
                 );
             }
-            if !priorities.insert((Family::of_platform_tag(name), policy.priority))
+            if !priorities.insert((PolicyFamily::of_platform_tag(name), policy.priority))
                 && policy.priority > 0
             {
                 let message = format!("two policies have priority {}", policy.priority);
-                self.bad(
-                    span(node, "priority"),
+                self.report(
+                    value_span(node, "priority"),
                     message,
                     "give each policy a number of its own",
                 );
             }
             for name in std::iter::once(name).chain(&policy.aliases) {
                 if !seen.insert(name.clone()) {
-                    self.bad(
-                        span(node, "name"),
+                    self.report(
+                        value_span(node, "name"),
                         format!("two policies are called `{name}`"),
                         "keep one of them",
                     );
@@ -243,19 +243,25 @@ impl Faults<'_> {
                     format!("`{}` is no architecture of Linux wheels", key.text),
                     near,
                 );
-                self.bad(key.span.clone(), message, "write it as in a platform tag");
+                self.report(key.span.clone(), message, "write it as in a platform tag");
             }
         }
     }
 
     /// PEP 600: what meets a policy meets every later one, so libraries and versions are only
     /// added.
-    fn growth<'f>(&mut self, family: impl Iterator<Item = &'f (FilePolicy, &'f Node)>) {
+    fn check_growth<'f>(&mut self, family: impl Iterator<Item = &'f (PolicyFileEntry, &'f Node)>) {
         let mut libraries: BTreeMap<&str, &str> = BTreeMap::new();
         let mut versions: BTreeMap<(&str, &str), BTreeMap<&str, &str>> = BTreeMap::new();
         for (policy, node) in family {
             let is_gone = |library: &str| !policy.lib_whitelist.contains(library);
-            self.lost(policy, span(node, "lib_whitelist"), "", &libraries, is_gone);
+            self.report_lost(
+                policy,
+                value_span(node, "lib_whitelist"),
+                "",
+                &libraries,
+                is_gone,
+            );
             libraries.extend(
                 policy
                     .lib_whitelist
@@ -269,7 +275,7 @@ impl Faults<'_> {
                         .get("symbol_versions")
                         .and_then(|node| node.get(arch)?.get(prefix));
                     let at = list.map_or_else(|| node.span.clone(), |list| list.span.clone());
-                    self.lost(
+                    self.report_lost(
                         policy,
                         at,
                         &format!("{arch} {prefix}_"),
@@ -283,9 +289,9 @@ impl Faults<'_> {
     }
 
     /// One fault for what earlier policies permit and this one does not.
-    fn lost(
+    fn report_lost(
         &mut self,
-        policy: &FilePolicy,
+        policy: &PolicyFileEntry,
         at: Span,
         prefix: &str,
         before: &BTreeMap<&str, &str>,
@@ -314,7 +320,7 @@ impl Faults<'_> {
 #[cfg(test)]
 mod tests {
     use super::PolicyFile;
-    use crate::policy::{Family, Need};
+    use crate::policy::{PolicyFamily, SymbolVersionNeed};
     use rock_diagnostic::{Sink, SourceText};
     use rock_names::Arch;
 
@@ -372,16 +378,16 @@ mod tests {
             ),
         ])
         .unwrap();
-        let policies = file.policies_of(Family::Manylinux, Arch::X86_64);
+        let policies = file.policies_of(PolicyFamily::Manylinux, Arch::X86_64);
         let names: Vec<_> = policies.iter().map(|policy| policy.name()).collect();
         assert_eq!(names, ["manylinux_2_28", "manylinux_2_40", "linux"]);
-        let needs = [Need {
+        let needs = [SymbolVersionNeed {
             library: "libc.so.6",
             version: "GLIBC_2.40",
         }];
-        let verdict = policies.symbol_verdict(needs);
+        let verdict = policies.symbol_compliance(needs);
         assert_eq!(verdict.best.tag(), "manylinux_2_40_x86_64");
-        assert_eq!(verdict.refused.len(), 1);
+        assert_eq!(verdict.unmet.len(), 1);
         assert!(
             !policies.highest().permits_library("libm.so.6")
                 && policies.lowest().permits_library("libm.so.6")
@@ -391,12 +397,12 @@ mod tests {
             [("libz.so.1", vec!["zcalloc"])]
         );
         assert_eq!(
-            file.policies_of(Family::Manylinux, Arch::S390x)
+            file.policies_of(PolicyFamily::Manylinux, Arch::S390x)
                 .highest()
                 .tag(),
             "linux_s390x"
         );
-        let musl = file.policies_of(Family::Musllinux, Arch::X86_64);
+        let musl = file.policies_of(PolicyFamily::Musllinux, Arch::X86_64);
         assert!(
             musl.highest().permits_library("libc.musl-x86_64.so.1")
                 && !musl.highest().permits_library("libc.so")

@@ -11,7 +11,8 @@
 mod file;
 mod policies;
 
-pub use rock_compat_tables::policy::{expand, table};
-
 pub use file::PolicyFile;
-pub use policies::{Family, Need, Policies, Policy, Refusal, SymbolVerdict, is_loader};
+pub use policies::{
+    PlatformPolicies, PlatformPolicy, PolicyFamily, SymbolCompliance, SymbolVersionNeed,
+    UnmetPolicy, is_loader,
+};

@@ -5,18 +5,18 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use super::PolicyFile;
-use super::table::Expanded;
+use rock_compat_tables::policy::ExpandedPolicies;
 use rock_names::Arch;
 
 /// Texts are borrowed from the program, or owned where a file gave them.
-type Text = Cow<'static, str>;
+type CowText = Cow<'static, str>;
 /// A set of policies: bit `n` stands for the row with that bit.
-type Mask = u64;
+type PolicyMask = u64;
 
 /// The policy that permits everything.
 pub(super) const LINUX: &str = "linux";
 /// Its mask.
-const LINUX_MASK: Mask = 1 << 63;
+const LINUX_MASK: PolicyMask = 1 << 63;
 /// How many policies a file may have beside `linux`.
 pub(super) const MOST_POLICIES: usize = 63;
 
@@ -25,14 +25,14 @@ const MUSLLINUX: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/musllinux.bin
 
 /// Which C library a family of policies is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Family {
+pub enum PolicyFamily {
     /// glibc (PEP 600).
     Manylinux,
     /// musl (PEP 656).
     Musllinux,
 }
 
-impl Family {
+impl PolicyFamily {
     /// The word that its tags begin with.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -49,7 +49,7 @@ impl Family {
             .find(|family| tag.starts_with(family.as_str()))
     }
 
-    fn embedded(self) -> Expanded<&'static str> {
+    fn embedded(self) -> ExpandedPolicies<&'static str> {
         let bytes = match self {
             Self::Manylinux => MANYLINUX,
             Self::Musllinux => MUSLLINUX,
@@ -61,7 +61,7 @@ impl Family {
 
 /// A symbol version that a wheel needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Need<'n> {
+pub struct SymbolVersionNeed<'n> {
     /// The library it is needed from, `libc.so.6`.
     pub library: &'n str,
     /// The version with its prefix, `GLIBC_2.34`.
@@ -71,62 +71,62 @@ pub struct Need<'n> {
 /// The policies of one family and architecture. `linux`, which permits everything, is always the
 /// last of them.
 #[derive(Debug, Clone)]
-pub struct Policies {
-    family: Family,
+pub struct PlatformPolicies {
+    family: PolicyFamily,
     arch: Arch,
     /// Highest priority first.
-    rows: Vec<Row>,
-    libraries: BTreeMap<Text, Mask>,
-    prefixes: BTreeMap<Text, Prefix>,
-    blacklist: BTreeMap<Text, BTreeMap<Text, Mask>>,
+    rows: Vec<PolicyEntry>,
+    libraries: BTreeMap<CowText, PolicyMask>,
+    prefixes: BTreeMap<CowText, PrefixVersions>,
+    blacklist: BTreeMap<CowText, BTreeMap<CowText, PolicyMask>>,
 }
 
 #[derive(Debug, Clone)]
-struct Row {
-    mask: Mask,
-    name: Text,
-    aliases: Vec<Text>,
+struct PolicyEntry {
+    mask: PolicyMask,
+    name: CowText,
+    aliases: Vec<CowText>,
     priority: u32,
 }
 
 /// The versions of one library.
 #[derive(Debug, Clone, Default)]
-struct Prefix {
+struct PrefixVersions {
     /// Policies that say anything about it; the others permit whatever it has.
-    named: Mask,
-    versions: BTreeMap<Text, Mask>,
+    named: PolicyMask,
+    versions: BTreeMap<CowText, PolicyMask>,
 }
 
 /// One policy.
 #[derive(Clone, Copy)]
-pub struct Policy<'p> {
-    of: &'p Policies,
+pub struct PlatformPolicy<'p> {
+    policies: &'p PlatformPolicies,
     index: usize,
 }
 
 /// Why a policy is not met.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Refusal<'p, 'n> {
+pub struct UnmetPolicy<'p, 'n> {
     /// The policy.
-    pub policy: Policy<'p>,
+    pub policy: PlatformPolicy<'p>,
     /// The needs that it does not permit, sorted, each once.
-    pub offenders: Vec<Need<'n>>,
+    pub violations: Vec<SymbolVersionNeed<'n>>,
 }
 
 /// What a set of symbol versions is good for.
 #[derive(Debug, Clone, PartialEq)]
-pub struct SymbolVerdict<'p, 'n> {
+pub struct SymbolCompliance<'p, 'n> {
     /// The policy of the highest priority that permits them all.
-    pub best: Policy<'p>,
+    pub best: PlatformPolicy<'p>,
     /// Every policy that does not, highest priority first.
-    pub refused: Vec<Refusal<'p, 'n>>,
+    pub unmet: Vec<UnmetPolicy<'p, 'n>>,
 }
 
-impl Policies {
+impl PlatformPolicies {
     /// The policies shipped with the program. An architecture without any has `linux` alone.
     ///
     /// The tables are decoded here and not before.
-    pub fn builtin(family: Family, arch: Arch) -> Self {
+    pub fn embedded(family: PolicyFamily, arch: Arch) -> Self {
         let all = family.embedded();
         let Some(own) = all.arches.into_iter().find(|row| row.arch == arch.as_str()) else {
             return Self::new(family, arch, Vec::new());
@@ -135,7 +135,7 @@ impl Policies {
             all.policies
                 .into_iter()
                 .enumerate()
-                .map(|(index, (name, aliases, priority))| Row {
+                .map(|(index, (name, aliases, priority))| PolicyEntry {
                     mask: 1 << index,
                     name: name.into(),
                     aliases: aliases.into_iter().map(Into::into).collect(),
@@ -154,7 +154,7 @@ impl Policies {
         if !own.libc.is_empty() {
             policies.libraries.insert(own.libc.into(), own.policies);
         }
-        let set = |set: Vec<(&'static str, Mask)>| {
+        let set = |set: Vec<(&'static str, PolicyMask)>| {
             set.into_iter()
                 .map(|(name, mask)| (name.into(), mask))
                 .collect()
@@ -165,7 +165,7 @@ impl Policies {
             .map(|(prefix, versions)| {
                 (
                     prefix.into(),
-                    Prefix {
+                    PrefixVersions {
                         named: own.policies,
                         versions: set(versions),
                     },
@@ -182,7 +182,7 @@ impl Policies {
 
     /// The policies of a file that are for this family and architecture. `libc.so` in a musllinux
     /// whitelist stands for the architecture's own name of it, `libc.musl-x86_64.so.1`.
-    pub fn from_file(file: &PolicyFile, family: Family, arch: Arch) -> Self {
+    pub fn from_file(file: &PolicyFile, family: PolicyFamily, arch: Arch) -> Self {
         let libc = family
             .embedded()
             .arches
@@ -193,7 +193,7 @@ impl Policies {
             .policies()
             .iter()
             .filter(|policy| {
-                Family::of_platform_tag(&policy.name) == Some(family)
+                PolicyFamily::of_platform_tag(&policy.name) == Some(family)
                     && policy.symbol_versions.contains_key(arch.as_str())
             })
             .collect();
@@ -205,7 +205,7 @@ impl Policies {
                 .iter()
                 .map(|alias| alias.clone().into())
                 .collect();
-            let row = Row {
+            let row = PolicyEntry {
                 mask,
                 name: policy.name.clone().into(),
                 aliases,
@@ -251,8 +251,8 @@ impl Policies {
         policies
     }
 
-    fn new(family: Family, arch: Arch, mut rows: Vec<Row>) -> Self {
-        rows.push(Row {
+    fn new(family: PolicyFamily, arch: Arch, mut rows: Vec<PolicyEntry>) -> Self {
+        rows.push(PolicyEntry {
             mask: LINUX_MASK,
             name: LINUX.into(),
             aliases: Vec::new(),
@@ -270,7 +270,7 @@ impl Policies {
     }
 
     /// The family.
-    pub fn family(&self) -> Family {
+    pub fn family(&self) -> PolicyFamily {
         self.family
     }
 
@@ -280,34 +280,40 @@ impl Policies {
     }
 
     /// The policies, highest priority first; the last is `linux`.
-    pub fn iter(&self) -> impl DoubleEndedIterator<Item = Policy<'_>> + ExactSizeIterator {
-        (0..self.rows.len()).map(|index| Policy { of: self, index })
+    pub fn iter(&self) -> impl DoubleEndedIterator<Item = PlatformPolicy<'_>> + ExactSizeIterator {
+        (0..self.rows.len()).map(|index| PlatformPolicy {
+            policies: self,
+            index,
+        })
     }
 
     /// The policy that most systems meet; `linux` where there is no other.
-    pub fn highest(&self) -> Policy<'_> {
-        Policy { of: self, index: 0 }
+    pub fn highest(&self) -> PlatformPolicy<'_> {
+        PlatformPolicy {
+            policies: self,
+            index: 0,
+        }
     }
 
     /// The policy that fewest systems meet, `linux` aside; `linux` where there is no other.
-    pub fn lowest(&self) -> Policy<'_> {
-        Policy {
-            of: self,
+    pub fn lowest(&self) -> PlatformPolicy<'_> {
+        PlatformPolicy {
+            policies: self,
             index: self.rows.len().saturating_sub(2),
         }
     }
 
     /// The policy that permits everything.
-    pub fn linux(&self) -> Policy<'_> {
-        Policy {
-            of: self,
+    pub fn linux(&self) -> PlatformPolicy<'_> {
+        PlatformPolicy {
+            policies: self,
             index: self.rows.len() - 1,
         }
     }
 
     /// The policy with this name or alias, with the architecture behind it or not:
     /// `manylinux_2_28`, `manylinux2014_x86_64`.
-    pub fn get(&self, name: &str) -> Option<Policy<'_>> {
+    pub fn get(&self, name: &str) -> Option<PlatformPolicy<'_>> {
         let plain = name
             .strip_suffix(self.arch.as_str())
             .and_then(|rest| rest.strip_suffix('_'))
@@ -319,12 +325,12 @@ impl Policies {
     /// The policy that a wheel's platform tag claims. PEP 600 permits tags of any version; one
     /// without a policy of its own is judged by the newest policy before it. `None` for other
     /// families and architectures, and for versions before the first policy.
-    pub fn for_tag(&self, tag: &str) -> Option<Policy<'_>> {
+    pub fn for_tag(&self, tag: &str) -> Option<PlatformPolicy<'_>> {
         if Arch::of_platform_tag(tag) != Some(self.arch) {
             return None;
         }
         self.get(tag).or_else(|| {
-            let claimed = version_of(
+            let claimed = parse_policy_version(
                 self.family,
                 tag.strip_suffix(self.arch.as_str())?.strip_suffix('_')?,
             )?;
@@ -341,7 +347,7 @@ impl Policies {
     /// These policies without all but one and `linux`. musl has no symbol versions, so nothing in a
     /// wheel tells its policies apart: the musl it was built with does.
     #[must_use]
-    pub fn only(&self, policy: Policy<'_>) -> Self {
+    pub fn only(&self, policy: PlatformPolicy<'_>) -> Self {
         let mut one = self.clone();
         let kept = self.rows[policy.index].mask | LINUX_MASK;
         one.rows.retain(|row| row.mask & kept != 0);
@@ -349,18 +355,18 @@ impl Policies {
     }
 
     /// The best policy for these needs, and for each better one the needs that it does not permit.
-    pub fn symbol_verdict<'n>(
+    pub fn symbol_compliance<'n>(
         &self,
-        needs: impl IntoIterator<Item = Need<'n>>,
-    ) -> SymbolVerdict<'_, 'n> {
-        let mut refused: BTreeMap<Need<'n>, Mask> = BTreeMap::new();
+        needs: impl IntoIterator<Item = SymbolVersionNeed<'n>>,
+    ) -> SymbolCompliance<'_, 'n> {
+        let mut refused: BTreeMap<SymbolVersionNeed<'n>, PolicyMask> = BTreeMap::new();
         for need in needs {
             let permitted = self.permitting(need.version);
             if self.rows.iter().any(|row| row.mask & permitted == 0) {
                 refused.insert(need, permitted);
             }
         }
-        let refusal = |policy: Policy<'_>| -> Vec<Need<'n>> {
+        let refusal = |policy: PlatformPolicy<'_>| -> Vec<SymbolVersionNeed<'n>> {
             let mask = self.rows[policy.index].mask;
             refused
                 .iter()
@@ -368,15 +374,15 @@ impl Policies {
                 .map(|(need, _)| *need)
                 .collect()
         };
-        let all = self.iter().map(|policy| Refusal {
+        let all = self.iter().map(|policy| UnmetPolicy {
             policy,
-            offenders: refusal(policy),
+            violations: refusal(policy),
         });
         let (met, refused): (Vec<_>, Vec<_>) =
-            all.partition(|refusal| refusal.offenders.is_empty());
-        SymbolVerdict {
+            all.partition(|refusal| refusal.violations.is_empty());
+        SymbolCompliance {
             best: met.first().map_or(self.linux(), |refusal| refusal.policy),
-            refused,
+            unmet: refused,
         }
     }
 
@@ -391,37 +397,37 @@ impl Policies {
 
     /// The policies that permit a symbol version: those that list it, and those that do not speak
     /// about its prefix, the text before the first `_`.
-    fn permitting(&self, version: &str) -> Mask {
+    fn permitting(&self, version: &str) -> PolicyMask {
         let (prefix, rest) = version.split_once('_').unwrap_or((version, ""));
         let Some(prefix) = self.prefixes.get(prefix) else {
-            return Mask::MAX;
+            return PolicyMask::MAX;
         };
         prefix.versions.get(rest).copied().unwrap_or_default() | !prefix.named | LINUX_MASK
     }
 }
 
-impl<'p> Policy<'p> {
-    fn row(&self) -> &'p Row {
-        &self.of.rows[self.index]
+impl<'p> PlatformPolicy<'p> {
+    fn entry(&self) -> &'p PolicyEntry {
+        &self.policies.rows[self.index]
     }
 
-    fn has(&self, mask: Mask) -> bool {
-        self.row().mask & mask != 0
+    fn has(&self, mask: PolicyMask) -> bool {
+        self.entry().mask & mask != 0
     }
 
     /// The name without an architecture, `manylinux_2_28` or `linux`.
     pub fn name(&self) -> &'p str {
-        &self.row().name
+        &self.entry().name
     }
 
     /// Older names, `manylinux2014`.
     pub fn aliases(&self) -> impl Iterator<Item = &'p str> + use<'p> {
-        self.row().aliases.iter().map(|alias| &**alias)
+        self.entry().aliases.iter().map(|alias| &**alias)
     }
 
     /// More systems meet a policy with a higher number; 0 is `linux`.
     pub fn priority(&self) -> u32 {
-        self.row().priority
+        self.entry().priority
     }
 
     /// Whether it is the one that permits everything.
@@ -431,19 +437,19 @@ impl<'p> Policy<'p> {
 
     /// The libc version in its name: 2 and 28 of `manylinux_2_28`.
     pub fn version(&self) -> Option<(u32, u32)> {
-        version_of(self.of.family, self.name())
+        parse_policy_version(self.policies.family, self.name())
     }
 
     /// The platform tag, `manylinux_2_28_x86_64`.
     pub fn tag(&self) -> String {
-        format!("{}_{}", self.name(), self.of.arch)
+        format!("{}_{}", self.name(), self.policies.arch)
     }
 
     /// The platform tag and those of its aliases.
     pub fn tags(&self) -> Vec<String> {
         std::iter::once(self.name())
             .chain(self.aliases())
-            .map(|name| format!("{name}_{}", self.of.arch))
+            .map(|name| format!("{name}_{}", self.policies.arch))
             .collect()
     }
 
@@ -453,7 +459,7 @@ impl<'p> Policy<'p> {
         self.is_linux()
             || is_loader(name)
             || self
-                .of
+                .policies
                 .libraries
                 .get(name)
                 .is_some_and(|mask| self.has(*mask))
@@ -462,7 +468,7 @@ impl<'p> Policy<'p> {
     /// The libraries it lists, sorted.
     pub fn libraries(&self) -> impl Iterator<Item = &'p str> + use<'p> {
         let policy = *self;
-        self.of
+        self.policies
             .libraries
             .iter()
             .filter(move |(_, mask)| policy.has(**mask))
@@ -472,13 +478,13 @@ impl<'p> Policy<'p> {
     /// Whether it permits a symbol version such as `GLIBC_2.28`. Prefixes that it does not name are
     /// not its business.
     pub fn permits_version(&self, version: &str) -> bool {
-        self.has(self.of.permitting(version))
+        self.has(self.policies.permitting(version))
     }
 
     /// The prefixes it names, sorted, each with the versions it permits, without the prefix.
     pub fn symbol_versions(&self) -> impl Iterator<Item = (&'p str, Vec<&'p str>)> + use<'p> {
         let policy = *self;
-        self.of
+        self.policies
             .prefixes
             .iter()
             .filter(move |(_, prefix)| policy.has(prefix.named))
@@ -494,14 +500,15 @@ impl<'p> Policy<'p> {
     /// The libraries of which it forbids symbols, sorted, each with these.
     pub fn blacklist(&self) -> impl Iterator<Item = (&'p str, Vec<&'p str>)> + use<'p> {
         let policy = *self;
-        let symbols = move |(library, symbols): (&'p Text, &'p BTreeMap<Text, Mask>)| {
-            let own = symbols
-                .iter()
-                .filter(|(_, mask)| policy.has(**mask))
-                .map(|(symbol, _)| &**symbol);
-            (&**library, own.collect::<Vec<_>>())
-        };
-        self.of
+        let symbols =
+            move |(library, symbols): (&'p CowText, &'p BTreeMap<CowText, PolicyMask>)| {
+                let own = symbols
+                    .iter()
+                    .filter(|(_, mask)| policy.has(**mask))
+                    .map(|(symbol, _)| &**symbol);
+                (&**library, own.collect::<Vec<_>>())
+            };
+        self.policies
             .blacklist
             .iter()
             .map(symbols)
@@ -516,7 +523,7 @@ impl<'p> Policy<'p> {
         needed: impl IntoIterator<Item = &'s str>,
         is_undefined: impl Fn(&str) -> bool,
     ) -> Vec<(&'p str, &'p str)> {
-        let of_library = |name: &str| self.of.blacklist.get_key_value(name);
+        let of_library = |name: &str| self.policies.blacklist.get_key_value(name);
         let mut hits: Vec<(&'p str, &'p str)> = needed
             .into_iter()
             .filter_map(of_library)
@@ -534,13 +541,13 @@ impl<'p> Policy<'p> {
     }
 }
 
-impl PartialEq for Policy<'_> {
+impl PartialEq for PlatformPolicy<'_> {
     fn eq(&self, other: &Self) -> bool {
-        (self.of.arch, self.name()) == (other.of.arch, other.name())
+        (self.policies.arch, self.name()) == (other.policies.arch, other.name())
     }
 }
 
-impl fmt::Debug for Policy<'_> {
+impl fmt::Debug for PlatformPolicy<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.tag())
     }
@@ -553,7 +560,7 @@ pub fn is_loader(name: &str) -> bool {
 }
 
 /// Major and minor of `manylinux_2_28`.
-pub(super) fn version_of(family: Family, name: &str) -> Option<(u32, u32)> {
+pub(super) fn parse_policy_version(family: PolicyFamily, name: &str) -> Option<(u32, u32)> {
     let (major, minor) = name
         .strip_prefix(family.as_str())?
         .strip_prefix('_')?
@@ -563,14 +570,14 @@ pub(super) fn version_of(family: Family, name: &str) -> Option<(u32, u32)> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Family, Need, Policies, Policy};
+    use super::{PlatformPolicies, PlatformPolicy, PolicyFamily, SymbolVersionNeed};
     use rock_names::Arch;
 
-    fn manylinux(arch: Arch) -> Policies {
-        Policies::builtin(Family::Manylinux, arch)
+    fn manylinux(arch: Arch) -> PlatformPolicies {
+        PlatformPolicies::embedded(PolicyFamily::Manylinux, arch)
     }
 
-    fn newest<'p>(policy: Policy<'p>, prefix: &str) -> Option<&'p str> {
+    fn newest<'p>(policy: PlatformPolicy<'p>, prefix: &str) -> Option<&'p str> {
         let number = |text: &str| {
             text.split('.')
                 .map(str::parse)
@@ -728,7 +735,7 @@ mod tests {
         }
         assert_eq!(manylinux(Arch::X86_64).iter().len(), 17);
         assert!(
-            Policies::builtin(Family::Musllinux, Arch::Ppc64)
+            PlatformPolicies::embedded(PolicyFamily::Musllinux, Arch::Ppc64)
                 .highest()
                 .is_linux(),
             "there are none"
@@ -737,11 +744,13 @@ mod tests {
 
     #[test]
     fn what_a_policy_permits_every_later_one_permits() {
-        for (family, arch) in Arch::ALL
-            .into_iter()
-            .flat_map(|arch| [(Family::Manylinux, arch), (Family::Musllinux, arch)])
-        {
-            let policies = Policies::builtin(family, arch);
+        for (family, arch) in Arch::ALL.into_iter().flat_map(|arch| {
+            [
+                (PolicyFamily::Manylinux, arch),
+                (PolicyFamily::Musllinux, arch),
+            ]
+        }) {
+            let policies = PlatformPolicies::embedded(family, arch);
             let all: Vec<_> = policies.iter().collect();
             for pair in all.windows(2) {
                 assert!(pair[0].priority() > pair[1].priority());
@@ -809,7 +818,7 @@ mod tests {
     #[test]
     fn a_need_of_glibc_2_32_is_met_by_2_34_and_named_as_what_2_28_lacks() {
         let policies = manylinux(Arch::X86_64);
-        let need = |version| Need {
+        let need = |version| SymbolVersionNeed {
             library: "libc.so.6",
             version,
         };
@@ -819,14 +828,14 @@ mod tests {
             need("GLIBC_2.32"),
             need("HIP_6.2"),
         ];
-        let verdict = policies.symbol_verdict(needs);
+        let verdict = policies.symbol_compliance(needs);
         assert_eq!(verdict.best.tag(), "manylinux_2_34_x86_64");
         let of = |name: &str| {
             let refused = verdict
-                .refused
+                .unmet
                 .iter()
                 .find(|refusal| refusal.policy.name() == name);
-            refused.map(|refusal| refusal.offenders.clone())
+            refused.map(|refusal| refusal.violations.clone())
         };
         assert_eq!(of("manylinux_2_28"), Some(vec![need("GLIBC_2.32")]));
         assert_eq!(
@@ -834,12 +843,12 @@ mod tests {
             Some(vec![need("GLIBC_2.17"), need("GLIBC_2.32")])
         );
         assert_eq!(of("manylinux_2_35"), None);
-        assert_eq!(verdict.refused.len(), 8);
-        let none = policies.symbol_verdict([]);
-        assert_eq!((none.best, none.refused.len()), (policies.highest(), 0));
+        assert_eq!(verdict.unmet.len(), 8);
+        let none = policies.symbol_compliance([]);
+        assert_eq!((none.best, none.unmet.len()), (policies.highest(), 0));
         assert!(
             policies
-                .symbol_verdict([need("GLIBC_PRIVATE")])
+                .symbol_compliance([need("GLIBC_PRIVATE")])
                 .best
                 .is_linux()
         );
@@ -880,7 +889,7 @@ mod tests {
             (Arch::Riscv64, "libc.musl-riscv64.so.1"),
             (Arch::Loongarch64, "libc.musl-loongarch64.so.1"),
         ] {
-            let policies = Policies::builtin(Family::Musllinux, arch);
+            let policies = PlatformPolicies::embedded(PolicyFamily::Musllinux, arch);
             let highest = policies.highest();
             assert_eq!(
                 highest.libraries().collect::<Vec<_>>(),
@@ -890,7 +899,7 @@ mod tests {
             assert_eq!(highest.symbol_versions().count(), 0);
             assert_eq!(policies.lowest().tag(), format!("musllinux_1_2_{arch}"));
         }
-        let policies = Policies::builtin(Family::Musllinux, Arch::X86_64);
+        let policies = PlatformPolicies::embedded(PolicyFamily::Musllinux, Arch::X86_64);
         let one = policies.only(policies.get("musllinux_1_2").unwrap());
         assert_eq!(
             one.iter().map(|p| p.tag()).collect::<Vec<_>>(),

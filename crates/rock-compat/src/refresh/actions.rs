@@ -11,12 +11,12 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::codes::facts as codes;
-use crate::rows::{ActionRow, Origin, Status};
+use crate::rows::{ActionRow, Confidence, Provenance};
 use rock_diagnostic::{Diagnostic, Location, Sink, SourceText};
 
 /// The action of this project. A release cannot hold its own commit, so the shipped table has no
 /// row of it until a later one.
-pub const TOOL: &str = "org/rock-action";
+pub const OWN_ACTION: &str = "org/rock-action";
 /// The source that a refreshed row names.
 const SOURCE: &str = "tags";
 /// Letters of what an action says it runs on that are told.
@@ -25,23 +25,23 @@ const LONGEST_RUNTIME: usize = 32;
 /// A tag with its commit, which is that of the tagged object where the tag is one (REST API version
 /// 2022-11-28, "List repository tags").
 #[derive(Debug, Clone, Deserialize)]
-pub struct Tag {
+pub struct ActionTag {
     /// Its name.
     pub name: String,
     /// The commit it leads to.
-    pub commit: Commit,
+    pub commit: TagCommit,
 }
 
 /// A commit of a list.
 #[derive(Debug, Clone, Deserialize)]
-pub struct Commit {
+pub struct TagCommit {
     /// Its hash.
     pub sha: String,
 }
 
 /// A release that is newer than that of a row.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Newer {
+pub struct ActionRelease {
     /// `v8.0.0`.
     pub version: String,
     /// Its commit.
@@ -50,7 +50,7 @@ pub struct Newer {
 
 /// A row that has something newer to take.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Difference {
+pub struct ActionUpdate {
     /// `OWNER/REPOSITORY`.
     pub action: String,
     /// The version of the row; `None` where the table has none.
@@ -68,16 +68,16 @@ pub struct Difference {
 
 /// Something that a person should know about a row.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Remark {
+pub struct ActionRemark {
     /// `OWNER/REPOSITORY`.
     pub action: String,
     /// What it is.
-    pub about: About,
+    pub kind: RemarkKind,
 }
 
 /// What a remark is about.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum About {
+pub enum RemarkKind {
     /// GitHub shows no such repository.
     NoRepository,
     /// The version of the row is not of the form `v1.2.3`, so nothing is newer than it.
@@ -115,24 +115,27 @@ pub enum About {
 
 /// What the tags say of a row: something newer, where it may be taken, and what else should be
 /// known.
-pub fn look(row: &ActionRow, tags: &[Tag]) -> (Option<Newer>, Vec<Remark>) {
-    let remark = |about| Remark {
+pub fn find_newer_release(
+    row: &ActionRow,
+    tags: &[ActionTag],
+) -> (Option<ActionRelease>, Vec<ActionRemark>) {
+    let remark = |about| ActionRemark {
         action: row.name.clone(),
-        about,
+        kind: about,
     };
     let version = row.version.clone();
-    let Some(known) = release(&row.version) else {
-        return (None, vec![remark(About::NoRelease { version })]);
+    let Some(known) = parse_release(&row.version) else {
+        return (None, vec![remark(RemarkKind::NoRelease { version })]);
     };
     let mut remarks = Vec::new();
     match tags.iter().find(|tag| tag.name == row.version) {
-        None => remarks.push(remark(About::NoTag { version })),
+        None => remarks.push(remark(RemarkKind::NoTag { version })),
         Some(tag) if !tag.commit.sha.eq_ignore_ascii_case(&row.sha) => {
             // Whoever moved this one may have made the newer ones, too.
-            let (pinned, found) = (row.sha.clone(), commit(tag).unwrap_or_default());
+            let (pinned, found) = (row.sha.clone(), commit_hash(tag).unwrap_or_default());
             return (
                 None,
-                vec![remark(About::MovedTag {
+                vec![remark(RemarkKind::MovedTag {
                     version,
                     pinned,
                     found,
@@ -143,16 +146,16 @@ pub fn look(row: &ActionRow, tags: &[Tag]) -> (Option<Newer>, Vec<Remark>) {
     }
     let released = tags
         .iter()
-        .filter_map(|tag| Some((release(&tag.name)?, tag)));
+        .filter_map(|tag| Some((parse_release(&tag.name)?, tag)));
     let newest = released
         .max_by(|(one, _), (other, _)| one.cmp(other))
         .filter(|(version, _)| *version > known);
     let newer = newest.and_then(|(_, tag)| {
         let version = tag.name.clone();
-        match commit(tag) {
-            Some(sha) => Some(Newer { version, sha }),
+        match commit_hash(tag) {
+            Some(sha) => Some(ActionRelease { version, sha }),
             None => {
-                remarks.push(remark(About::NoCommit { version }));
+                remarks.push(remark(RemarkKind::NoCommit { version }));
                 None
             }
         }
@@ -164,19 +167,23 @@ pub fn look(row: &ActionRow, tags: &[Tag]) -> (Option<Newer>, Vec<Remark>) {
 ///
 /// # Errors
 /// The remark that it runs on something that is not allowed.
-pub fn judge(row: &ActionRow, newer: Newer, action: Option<&str>) -> Result<Difference, Remark> {
-    let runtime = action.and_then(runtime).unwrap_or_default();
-    let Newer { version, sha } = newer;
-    if !ActionRow::may_run_on(&runtime) {
-        return Err(Remark {
+pub fn propose_update(
+    row: &ActionRow,
+    newer: ActionRelease,
+    action: Option<&str>,
+) -> Result<ActionUpdate, ActionRemark> {
+    let runtime = action.and_then(parse_runtime).unwrap_or_default();
+    let ActionRelease { version, sha } = newer;
+    if !ActionRow::is_supported_runtime(&runtime) {
+        return Err(ActionRemark {
             action: row.name.clone(),
-            about: About::Runtime { version, runtime },
+            kind: RemarkKind::Runtime { version, runtime },
         });
     }
-    let major = |version: &str| release(version).map(|version| version.major);
+    let major = |version: &str| parse_release(version).map(|version| version.major);
     let is_major = major(&row.version) != major(&version);
     let from = Some(row.version.clone());
-    Ok(Difference {
+    Ok(ActionUpdate {
         action: row.name.clone(),
         from,
         to: version,
@@ -191,21 +198,21 @@ pub fn judge(row: &ActionRow, newer: Newer, action: Option<&str>) -> Result<Diff
 ///
 /// # Errors
 /// The remark that the version has no tag, or that its tag leads to no commit.
-pub fn tool_row(version: &str, tags: &[Tag]) -> Result<Difference, Remark> {
+pub fn propose_own_action(version: &str, tags: &[ActionTag]) -> Result<ActionUpdate, ActionRemark> {
     let version = format!("v{version}");
-    let remark = |about| Remark {
-        action: TOOL.to_owned(),
-        about,
+    let remark = |about| ActionRemark {
+        action: OWN_ACTION.to_owned(),
+        kind: about,
     };
     let Some(tag) = tags.iter().find(|tag| tag.name == version) else {
-        return Err(remark(About::NoTag { version }));
+        return Err(remark(RemarkKind::NoTag { version }));
     };
-    let Some(sha) = commit(tag) else {
-        return Err(remark(About::NoCommit { version }));
+    let Some(sha) = commit_hash(tag) else {
+        return Err(remark(RemarkKind::NoCommit { version }));
     };
     let runtime = "composite".to_owned();
-    Ok(Difference {
-        action: TOOL.to_owned(),
+    Ok(ActionUpdate {
+        action: OWN_ACTION.to_owned(),
         from: None,
         to: version,
         sha,
@@ -216,14 +223,18 @@ pub fn tool_row(version: &str, tags: &[Tag]) -> Result<Difference, Remark> {
 
 /// The rows as they would stand: changed ones as their tags say on this day, and new ones behind
 /// them.
-pub fn updated(rows: &[ActionRow], differences: &[Difference], today: &str) -> Vec<ActionRow> {
-    let row = |change: &Difference, note: String| ActionRow {
+pub fn apply_updates(
+    rows: &[ActionRow],
+    differences: &[ActionUpdate],
+    today: &str,
+) -> Vec<ActionRow> {
+    let row = |change: &ActionUpdate, note: String| ActionRow {
         name: change.action.clone(),
         version: change.to.clone(),
         sha: change.sha.clone(),
         runtime: change.runtime.clone(),
-        origin: Origin {
-            status: Status::Verified,
+        origin: Provenance {
+            status: Confidence::Verified,
             source: SOURCE.to_owned(),
             r#ref: format!("tag in {}", change.action),
             checked: today.to_owned(),
@@ -235,7 +246,7 @@ pub fn updated(rows: &[ActionRow], differences: &[Difference], today: &str) -> V
         Some(change) => row(change, known.origin.note.clone()),
         None => known.clone(),
     });
-    let is_new = |change: &&Difference| rows.iter().all(|known| known.name != change.action);
+    let is_new = |change: &&ActionUpdate| rows.iter().all(|known| known.name != change.action);
     kept.chain(
         differences
             .iter()
@@ -245,9 +256,9 @@ pub fn updated(rows: &[ActionRow], differences: &[Difference], today: &str) -> V
     .collect()
 }
 
-impl About {
+impl RemarkKind {
     /// The word for it.
-    pub fn word(&self) -> &'static str {
+    pub fn as_str(&self) -> &'static str {
         match self {
             Self::NoRepository => "no-repository",
             Self::NoRelease { .. } => "no-release",
@@ -259,10 +270,10 @@ impl About {
     }
 }
 
-impl Remark {
+impl ActionRemark {
     /// The warning of a tag that moved; other remarks are a line of talk.
     pub fn warning(&self) -> Option<Diagnostic> {
-        let About::MovedTag { version, .. } = &self.about else {
+        let RemarkKind::MovedTag { version, .. } = &self.kind else {
             return None;
         };
         let warning = Diagnostic::new(&codes::MOVED_TAG, self.to_string())
@@ -273,7 +284,7 @@ impl Remark {
     }
 }
 
-impl fmt::Display for Difference {
+impl fmt::Display for ActionUpdate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let notes = if self.is_major {
             ", a new major version: look at its notes before you apply the patch"
@@ -291,19 +302,21 @@ impl fmt::Display for Difference {
     }
 }
 
-impl fmt::Display for Remark {
+impl fmt::Display for ActionRemark {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: ", self.action)?;
-        match &self.about {
-            About::NoRepository => write!(f, "GitHub shows no such repository; its row is kept"),
-            About::NoRelease { version } => {
+        match &self.kind {
+            RemarkKind::NoRepository => {
+                write!(f, "GitHub shows no such repository; its row is kept")
+            }
+            RemarkKind::NoRelease { version } => {
                 write!(
                     f,
                     "{version} is not a version like v1.2.3, so nothing newer is looked for; its row is kept"
                 )
             }
-            About::NoTag { version } => write!(f, "{version} is not among its tags any more"),
-            About::MovedTag {
+            RemarkKind::NoTag { version } => write!(f, "{version} is not among its tags any more"),
+            RemarkKind::MovedTag {
                 version,
                 pinned,
                 found,
@@ -313,23 +326,23 @@ impl fmt::Display for Remark {
                     "the tag {version} leads to no commit any more; it was {pinned}"
                 )
             }
-            About::MovedTag {
+            RemarkKind::MovedTag {
                 version,
                 pinned,
                 found,
             } => {
                 write!(f, "the tag {version} was moved from {pinned} to {found}")
             }
-            About::NoCommit { version } => {
+            RemarkKind::NoCommit { version } => {
                 write!(f, "{version} leads to no commit; its row is kept")
             }
-            About::Runtime { version, runtime } if runtime.is_empty() => {
+            RemarkKind::Runtime { version, runtime } if runtime.is_empty() => {
                 write!(
                     f,
                     "no action.yml says what {version} runs on; its row is kept"
                 )
             }
-            About::Runtime { version, runtime } => {
+            RemarkKind::Runtime { version, runtime } => {
                 write!(
                     f,
                     "{version} runs on {runtime}, and runners take composite actions and node24 or later; "
@@ -341,18 +354,18 @@ impl fmt::Display for Remark {
 }
 
 /// Parses `v1.2.3`. Prereleases and builds are not taken, and fewer numbers are a tag that moves.
-fn release(tag: &str) -> Option<semver::Version> {
+fn parse_release(tag: &str) -> Option<semver::Version> {
     let version: semver::Version = tag.strip_prefix('v')?.parse().ok()?;
     (version.pre.is_empty() && version.build.is_empty()).then_some(version)
 }
 
-fn commit(tag: &Tag) -> Option<String> {
+fn commit_hash(tag: &ActionTag) -> Option<String> {
     let sha = tag.commit.sha.to_ascii_lowercase();
     (sha.len() == 40 && sha.bytes().all(|byte| byte.is_ascii_hexdigit())).then_some(sha)
 }
 
 /// What `runs.using` of an `action.yml` says, where it is a word.
-fn runtime(action: &str) -> Option<String> {
+fn parse_runtime(action: &str) -> Option<String> {
     let root = rock_yaml::parse(&SourceText::new("action.yml", action), &mut Sink::new())?;
     let using = root.get("runs")?.get("using")?.text()?;
     let is_word =
@@ -362,12 +375,15 @@ fn runtime(action: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{About, Commit, Newer, Tag, judge, look, runtime};
-    use crate::rows::{ActionRow, Origin, Status};
+    use super::{
+        ActionRelease, ActionTag, RemarkKind, TagCommit, find_newer_release, parse_runtime,
+        propose_update,
+    };
+    use crate::rows::{ActionRow, Confidence, Provenance};
 
     fn row(version: &str) -> ActionRow {
-        let origin = Origin {
-            status: Status::Verified,
+        let origin = Provenance {
+            status: Confidence::Verified,
             source: "tags".into(),
             r#ref: String::new(),
             checked: "2026-11-21".into(),
@@ -388,21 +404,21 @@ mod tests {
         format!("{hex:0<40.40}")
     }
 
-    fn tags(names: &[&str]) -> Vec<Tag> {
+    fn tags(names: &[&str]) -> Vec<ActionTag> {
         names
             .iter()
-            .map(|name| Tag {
+            .map(|name| ActionTag {
                 name: (*name).into(),
-                commit: Commit { sha: sha(name) },
+                commit: TagCommit { sha: sha(name) },
             })
             .collect()
     }
 
-    fn newest(version: &str, names: &[&str]) -> (Option<String>, Vec<About>) {
-        let (newer, remarks) = look(&row(version), &tags(names));
+    fn newest(version: &str, names: &[&str]) -> (Option<String>, Vec<RemarkKind>) {
+        let (newer, remarks) = find_newer_release(&row(version), &tags(names));
         (
             newer.map(|newer| newer.version),
-            remarks.into_iter().map(|remark| remark.about).collect(),
+            remarks.into_iter().map(|remark| remark.kind).collect(),
         )
     }
 
@@ -445,7 +461,7 @@ mod tests {
 
     #[test]
     fn a_tag_that_is_gone_is_told_and_what_is_older_is_never_taken() {
-        let gone = About::NoTag {
+        let gone = RemarkKind::NoTag {
             version: "v2.0.0".into(),
         };
         assert_eq!(newest("v2.0.0", &["v1.9.9"]), (None, vec![gone.clone()]));
@@ -458,7 +474,7 @@ mod tests {
             newest("v2", &["v2", "v2.0.1"]),
             (
                 None,
-                vec![About::NoRelease {
+                vec![RemarkKind::NoRelease {
                     version: "v2".into()
                 }]
             )
@@ -469,7 +485,7 @@ mod tests {
     fn nothing_is_taken_of_a_repository_whose_tag_moved() {
         let mut found = tags(&["v2.0.0", "v3.0.0"]);
         found[0].commit.sha = sha("evil");
-        let (newer, remarks) = look(&row("v2.0.0"), &found);
+        let (newer, remarks) = find_newer_release(&row("v2.0.0"), &found);
         assert_eq!((newer, remarks.len()), (None, 1));
         assert!(remarks[0].to_string().ends_with(&format!(
             "moved from {} to {}",
@@ -479,7 +495,7 @@ mod tests {
         assert!(remarks[0].warning().is_some());
         found[0].commit.sha = sha("v2.0.0").to_uppercase();
         assert!(
-            look(&row("v2.0.0"), &found).0.is_some(),
+            find_newer_release(&row("v2.0.0"), &found).0.is_some(),
             "the same commit in other letters"
         );
     }
@@ -495,12 +511,12 @@ mod tests {
         ] {
             let mut found = tags(&["v2.0.0", "v3.0.0"]);
             found[1].commit.sha = wrong.to_owned();
-            let (newer, remarks) = look(&row("v2.0.0"), &found);
+            let (newer, remarks) = find_newer_release(&row("v2.0.0"), &found);
             assert_eq!(
-                (newer, &remarks[0].about),
+                (newer, &remarks[0].kind),
                 (
                     None,
-                    &About::NoCommit {
+                    &RemarkKind::NoCommit {
                         version: "v3.0.0".into()
                     }
                 ),
@@ -512,13 +528,13 @@ mod tests {
     #[test]
     fn only_what_runners_run_is_offered() {
         let judged = |action: Option<&str>| {
-            let newer = Newer {
+            let newer = ActionRelease {
                 version: "v2.0.0".into(),
                 sha: sha("v2.0.0"),
             };
-            judge(&row("v1.0.0"), newer, action)
+            propose_update(&row("v1.0.0"), newer, action)
                 .map(|found| found.runtime)
-                .map_err(|remark| remark.about)
+                .map_err(|remark| remark.kind)
         };
         let using = |word: &str| {
             format!(
@@ -533,13 +549,13 @@ mod tests {
             assert_eq!(judged(Some(&using(written))), Ok(taken.to_owned()));
         }
         for word in ["node20", "node16", "docker", "node", "nodejs24", "node024"] {
-            let about = About::Runtime {
+            let about = RemarkKind::Runtime {
                 version: "v2.0.0".into(),
                 runtime: word.into(),
             };
             assert_eq!(judged(Some(&using(word))), Err(about), "{word}");
         }
-        let unknown = Err(About::Runtime {
+        let unknown = Err(RemarkKind::Runtime {
             version: "v2.0.0".into(),
             runtime: String::new(),
         });
@@ -554,6 +570,9 @@ mod tests {
             assert_eq!(judged(Some(text)), unknown, "{text}");
         }
         assert_eq!(judged(None), unknown);
-        assert_eq!(runtime("runs: {using: node24}").as_deref(), Some("node24"));
+        assert_eq!(
+            parse_runtime("runs: {using: node24}").as_deref(),
+            Some("node24")
+        );
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::rows::{Origin, Status, TorchRequirementRow};
+use crate::rows::{Confidence, Provenance, TorchRequirementRow};
 use rock_names::{Requirement, Version};
 
 /// The source of rows, a row of `sources.yaml`.
@@ -19,7 +19,7 @@ pub struct TorchRelease {
 
 /// A requirement that the table has otherwise, or not at all.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
-pub struct Difference {
+pub struct RequirementDifference {
     /// The version of torch.
     pub torch: String,
     /// The required package.
@@ -30,7 +30,7 @@ pub struct Difference {
     pub found: String,
 }
 
-impl std::fmt::Display for Difference {
+impl std::fmt::Display for RequirementDifference {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let Self {
             torch,
@@ -48,7 +48,10 @@ impl std::fmt::Display for Difference {
 
 /// Returns the differences for the packages that the table is about. A release that does not
 /// require a package, or requires it without a version, changes nothing.
-pub fn differences(rows: &[TorchRequirementRow], releases: &[TorchRelease]) -> Vec<Difference> {
+pub fn differences(
+    rows: &[TorchRequirementRow],
+    releases: &[TorchRelease],
+) -> Vec<RequirementDifference> {
     let packages: BTreeSet<&str> = rows.iter().map(|row| row.package.as_str()).collect();
     let mut found = Vec::new();
     for release in releases {
@@ -66,7 +69,7 @@ pub fn differences(rows: &[TorchRequirementRow], releases: &[TorchRelease]) -> V
                 .find(|row| row.package == **package && row.torch.contains(&torch));
             let table = row.map(|row| row.versions.clone());
             if table.as_ref() != Some(&versions) {
-                found.push(Difference {
+                found.push(RequirementDifference {
                     torch: torch.clone(),
                     package: (*package).to_owned(),
                     table,
@@ -80,9 +83,9 @@ pub fn differences(rows: &[TorchRequirementRow], releases: &[TorchRelease]) -> V
 
 /// Returns the rows with these differences made. Releases in a row that now differs from it get a
 /// row of their own.
-pub fn updated(
+pub fn apply_differences(
     rows: &[TorchRequirementRow],
-    differences: &[Difference],
+    differences: &[RequirementDifference],
     today: &str,
 ) -> Vec<TorchRequirementRow> {
     let mut updated = rows.to_vec();
@@ -97,8 +100,8 @@ pub fn updated(
             torch: vec![difference.torch.clone()],
             package: difference.package.clone(),
             versions: difference.found.clone(),
-            origin: Origin {
-                status: Status::Verified,
+            origin: Provenance {
+                status: Confidence::Verified,
                 source: SOURCE.to_owned(),
                 r#ref: format!("METADATA of torch {}, Requires-Dist", difference.torch),
                 checked: today.to_owned(),
@@ -133,8 +136,8 @@ mod tests {
             torch: torch.iter().map(|text| (*text).to_owned()).collect(),
             package: "triton".to_owned(),
             versions: versions.to_owned(),
-            origin: Origin {
-                status: Status::Verified,
+            origin: Provenance {
+                status: Confidence::Verified,
                 source: SOURCE.to_owned(),
                 r#ref: String::new(),
                 checked: "2026-01-01".to_owned(),
@@ -173,7 +176,7 @@ mod tests {
                 "torch 2.6.0 requires triton~=3.2,<4, and has no row"
             ]
         );
-        let updated = updated(&rows, &found, "2026-02-03");
+        let updated = apply_differences(&rows, &found, "2026-02-03");
         let shown: Vec<String> = updated
             .iter()
             .map(|row| format!("{} {}", row.torch.join("+"), row.versions))
@@ -199,7 +202,7 @@ mod tests {
         );
         let kept = rock_sys::read_text(std::path::Path::new(path), 1 << 20).unwrap();
         assert_eq!(
-            crate::patch::TORCH_REQUIREMENTS.text(&compat.tables().torch_requirements),
+            crate::table_file::TORCH_REQUIREMENTS.text(&compat.tables().torch_requirements),
             kept
         );
     }

@@ -4,9 +4,9 @@
 use super::Found;
 use crate::cli::publish::{Connection, Opened};
 use crate::cli::{Exit, Shell};
-use crate::compat::refresh::actions::{self, About, Difference, Remark, TOOL};
+use crate::compat::refresh::actions::{self, ActionRemark, ActionUpdate, OWN_ACTION, RemarkKind};
 use crate::compat::rows::ActionRow;
-use crate::compat::{Compat, patch};
+use crate::compat::{Compat, table_file};
 use crate::diagnostic::Sink;
 use crate::github::{Client, GithubError};
 use crate::names::RepoName;
@@ -23,7 +23,7 @@ struct Document<'a> {
     version: u32,
     /// Repositories whose tags were read.
     read: Vec<&'a str>,
-    differences: &'a [Difference],
+    differences: &'a [ActionUpdate],
     remarks: Vec<RemarkView<'a>>,
     /// For `git apply` in a checkout that has `matrices/compat`; empty when there are no
     /// differences.
@@ -38,10 +38,10 @@ struct RemarkView<'a> {
 }
 
 impl<'a> RemarkView<'a> {
-    fn of(remark: &'a Remark) -> Self {
+    fn of(remark: &'a ActionRemark) -> Self {
         Self {
             action: &remark.action,
-            remark: remark.about.word(),
+            remark: remark.kind.as_str(),
             text: remark.to_string(),
         }
     }
@@ -51,8 +51,8 @@ impl<'a> RemarkView<'a> {
 #[derive(Default)]
 struct Seen {
     read: Vec<String>,
-    differences: Vec<Difference>,
-    remarks: Vec<Remark>,
+    differences: Vec<ActionUpdate>,
+    remarks: Vec<ActionRemark>,
 }
 
 /// Reads the tags, and says how they differ.
@@ -69,8 +69,8 @@ pub(super) fn compare(
         shell.report(&std::mem::take(&mut sink).finish());
     })?;
     let rows = &compat.tables().actions;
-    let updated = actions::updated(rows, &seen.differences, &shell.environment.today());
-    let patch = patch::ACTIONS.patch(rows, &updated);
+    let updated = actions::apply_updates(rows, &seen.differences, &shell.environment.today());
+    let patch = table_file::ACTIONS.patch(rows, &updated);
     for difference in &seen.differences {
         shell.say(&difference.to_string());
     }
@@ -84,7 +84,7 @@ pub(super) fn compare(
     if seen.differences.is_empty() && seen.remarks.is_empty() {
         shell.say("the table of actions has the newest releases");
     }
-    let is_moved = |remark: &Remark| matches!(remark.about, About::MovedTag { .. });
+    let is_moved = |remark: &ActionRemark| matches!(remark.kind, RemarkKind::MovedTag { .. });
     let document = super::json(&Document {
         version: 1,
         read: seen.read.iter().map(String::as_str).collect(),
@@ -112,13 +112,13 @@ fn asked(
     // The action of this project gets a row as soon as its release is out.
     let tool = rows
         .iter()
-        .all(|row| row.name != TOOL)
-        .then_some((TOOL, None));
+        .all(|row| row.name != OWN_ACTION)
+        .then_some((OWN_ACTION, None));
     for (name, row) in named.chain(tool) {
         let Ok(repo) = name.parse::<RepoName>() else {
-            seen.remarks.push(Remark {
+            seen.remarks.push(ActionRemark {
                 action: name.to_owned(),
-                about: About::NoRepository,
+                kind: RemarkKind::NoRepository,
             });
             continue;
         };
@@ -149,8 +149,8 @@ fn ask_tool(client: &Client, seen: &mut Seen) -> Result<(), GithubError> {
     let Some(tags) = client.tags()? else {
         return Ok(());
     };
-    seen.read.push(TOOL.to_owned());
-    match actions::tool_row(env!("CARGO_PKG_VERSION"), &tags) {
+    seen.read.push(OWN_ACTION.to_owned());
+    match actions::propose_own_action(env!("CARGO_PKG_VERSION"), &tags) {
         Ok(difference) => seen.differences.push(difference),
         Err(remark) => seen.remarks.push(remark),
     }
@@ -159,14 +159,14 @@ fn ask_tool(client: &Client, seen: &mut Seen) -> Result<(), GithubError> {
 
 fn ask(row: &ActionRow, client: &Client, seen: &mut Seen) -> Result<(), GithubError> {
     let Some(tags) = client.tags()? else {
-        seen.remarks.push(Remark {
+        seen.remarks.push(ActionRemark {
             action: row.name.clone(),
-            about: About::NoRepository,
+            kind: RemarkKind::NoRepository,
         });
         return Ok(());
     };
     seen.read.push(row.name.clone());
-    let (newer, remarks) = actions::look(row, &tags);
+    let (newer, remarks) = actions::find_newer_release(row, &tags);
     seen.remarks.extend(remarks);
     let Some(newer) = newer else { return Ok(()) };
     let mut metadata = None;
@@ -175,7 +175,7 @@ fn ask(row: &ActionRow, client: &Client, seen: &mut Seen) -> Result<(), GithubEr
             metadata = client.file(path, &newer.sha)?;
         }
     }
-    match actions::judge(row, newer, metadata.as_deref()) {
+    match actions::propose_update(row, newer, metadata.as_deref()) {
         Ok(difference) => seen.differences.push(difference),
         Err(remark) => seen.remarks.push(remark),
     }

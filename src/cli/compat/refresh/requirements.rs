@@ -8,8 +8,8 @@ use serde::Deserialize;
 use super::Found;
 use crate::cli::{Exit, Shell};
 use crate::codes::facts as codes;
-use crate::compat::refresh::requirements::{self, Difference, TorchRelease};
-use crate::compat::{Compat, patch};
+use crate::compat::refresh::requirements::{self, RequirementDifference, TorchRelease};
+use crate::compat::{Compat, table_file};
 use crate::diagnostic::{Diagnostic, Location};
 use crate::fetch::{self, ProxySettings};
 use crate::names::Version;
@@ -23,7 +23,7 @@ struct Document<'a> {
     version: u32,
     /// Releases of torch whose requirements were read.
     read: Vec<String>,
-    differences: &'a [Difference],
+    differences: &'a [RequirementDifference],
     /// For `git apply` in a checkout that has `matrices/compat`; empty when there are no
     /// differences.
     patch: &'a str,
@@ -58,8 +58,8 @@ pub(super) fn compare(compat: &Compat, address: &str, shell: &Shell) -> Result<F
     })?;
     let rows = &compat.tables().torch_requirements;
     let differences = requirements::differences(rows, &releases);
-    let updated = requirements::updated(rows, &differences, &shell.environment.today());
-    let patch = patch::TORCH_REQUIREMENTS.patch(rows, &updated);
+    let updated = requirements::apply_differences(rows, &differences, &shell.environment.today());
+    let patch = table_file::TORCH_REQUIREMENTS.patch(rows, &updated);
     for difference in &differences {
         shell.say(&difference.to_string());
     }

@@ -6,8 +6,8 @@ use super::Found;
 use crate::cli::{Exit, Shell};
 use crate::codes::facts as codes;
 use crate::compat::pages::{self, IndexPage};
-use crate::compat::refresh::{self, Difference};
-use crate::compat::{Compat, patch};
+use crate::compat::refresh::{self, TorchDifference};
+use crate::compat::{Compat, table_file};
 use crate::diagnostic::{Diagnostic, Location};
 use crate::fetch::{self, FetchError, ProxySettings};
 use crate::sys;
@@ -21,7 +21,7 @@ struct Document<'a> {
     version: u32,
     /// ROCm indexes whose page was read.
     read: Vec<&'a str>,
-    differences: &'a [Difference],
+    differences: &'a [TorchDifference],
     /// For `git apply` in a checkout that has `matrices/compat`; empty when there are no
     /// differences.
     patch: &'a str,
@@ -46,8 +46,9 @@ pub(super) fn compare(compat: &Compat, from: &str, shell: &Shell) -> Result<Foun
     } else {
         "saved pages".to_owned()
     };
-    let updated = refresh::updated(rows, &differences, &address, &shell.environment.today());
-    let patch = patch::TORCH.patch(rows, &updated);
+    let updated =
+        refresh::apply_differences(rows, &differences, &address, &shell.environment.today());
+    let patch = table_file::TORCH.patch(rows, &updated);
     for difference in &differences {
         shell.say(&difference.to_string());
     }

@@ -100,8 +100,8 @@ fn tell_many(
         !standing.get(wanted.name.as_str()).is_some_and(holds)
     };
     let sent = wanted.iter().filter(is_sent).count();
-    if sent > compat.files_per_hour() {
-        let most_per_hour = compat.most("content-per-hour");
+    if sent > compat.uploads_per_hour() {
+        let most_per_hour = compat.limit_value("content-per-hour");
         let message =
             format!("{sent} files would be sent, and GitHub takes about {most_per_hour} an hour");
         sink.push(

@@ -47,7 +47,7 @@ impl Offer {
             .check_plan(args.plan.as_deref(), planned.digest, sink);
         let given = assets::files(&named(args), sink);
         // Before anything is read: the largest are those that are refused.
-        let largest = compat.most("asset") as u64;
+        let largest = compat.limit_value("asset") as u64;
         let taken: Vec<_> = given
             .iter()
             .filter(|file| is_taken(file, largest, sink))
@@ -58,7 +58,7 @@ impl Offer {
         known::tell(&files, shell);
         check_torch(&files, args, compat, sink);
         as_github_release(&cloned(&files), &left_out(&given, &files), sink);
-        let longest = compat.most("release-text") as u64;
+        let longest = compat.limit_value("release-text") as u64;
         let notes = args
             .github
             .notes

@@ -108,7 +108,7 @@ impl Options {
             stays_draft: self.draft,
             assets: Vec::new(),
             nonce: sys::random_name()[..16].to_owned(),
-            most_assets: compat.most("release-assets"),
+            most_assets: compat.limit_value("release-assets"),
         }
     }
 

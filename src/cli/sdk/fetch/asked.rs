@@ -10,7 +10,7 @@ use super::super::wanted::platform;
 use super::store::Store;
 use super::{Args, Shell};
 use crate::codes::{sdk as codes, wheel::BAD_PATTERN};
-use crate::compat::{Compat, TableGroup};
+use crate::compat::Compat;
 use crate::config::Platform;
 use crate::diagnostic::{Diagnostic, Location};
 use crate::fetch::ProxySettings;
@@ -159,7 +159,7 @@ impl Args {
         proxies: &ProxySettings,
     ) -> Result<(Store, Vec<File>), Vec<Diagnostic>> {
         let one = |fault: Diagnostic| vec![fault];
-        let rows = &compat.tables_of(TableGroup::Sdk).sdk_buckets;
+        let rows = &compat.sdk_tables().sdk_buckets;
         let row = rows
             .iter()
             .find(|row| row.release_types.contains(&run.release_type))

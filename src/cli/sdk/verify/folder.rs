@@ -7,7 +7,7 @@ use crate::audit::SplitCode;
 use crate::bytes::{ReadAt as _, Section};
 use crate::cli::wheel::{self, Watchers, WheelFile, proved_with};
 use crate::codes::{rocm, sdk as codes};
-use crate::compat::{Compat, TableGroup};
+use crate::compat::Compat;
 use crate::diagnostic::{Code, Diagnostic, Location};
 use crate::sdk::verify::{ON_PURPOSE, Opened};
 use crate::sys::{self, DirectoryEntryKind, FileError, PositionalFile};
@@ -173,7 +173,7 @@ fn add_wheel(
             return;
         }
     };
-    let facts = compat.tables_of(TableGroup::Sdk);
+    let facts = compat.sdk_tables();
     let (found, taken) = proved_with(&file, compat, watchers, |wheel, files| {
         read.splits.push(SplitCode::new(shown, files));
         open::opened(wheel, files, shown, &file.name, facts)

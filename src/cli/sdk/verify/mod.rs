@@ -14,7 +14,6 @@ use super::{Exit, Format, Shell};
 use crate::audit;
 use crate::cli::load;
 use crate::cli::wheel::Watchers;
-use crate::compat::TableGroup;
 use crate::diagnostic::Severity;
 use crate::sdk::verify;
 
@@ -45,7 +44,7 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
         Ok(compat) => compat,
         Err(exit) => return exit,
     };
-    let facts = compat.tables_of(TableGroup::Sdk);
+    let facts = compat.sdk_tables();
     let read = match folder::read(&args.dist_dir, compat, Watchers::of(shell)) {
         Ok(read) => read,
         Err(fault) => return shell.report(&[fault]),

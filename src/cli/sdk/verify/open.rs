@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::payload::{is_payload, payload};
 use crate::audit::{FileFacts, FileKind, Library};
 use crate::codes::sdk as codes;
-use crate::compat::rows::Tables;
+use crate::compat::rows::SdkTables;
 use crate::diagnostic::{Diagnostic, Location, Severity};
 use crate::elf::{ElfClass, Endianness, machine};
 use crate::names::WheelName;
@@ -24,7 +24,7 @@ pub(super) fn opened(
     files: &[FileFacts],
     path: &str,
     name: &WheelName,
-    facts: &Tables,
+    facts: &SdkTables,
 ) -> Result<Option<(OpenedWheel, Vec<Diagnostic>)>, WheelError> {
     let project = wheel
         .metadata()
@@ -98,7 +98,7 @@ pub(in crate::cli) fn alone(
     files: &[FileFacts],
     shown: &str,
     name: &WheelName,
-    facts: &Tables,
+    facts: &SdkTables,
 ) -> Result<Vec<Diagnostic>, WheelError> {
     let Some((opened, mut found)) = opened(wheel, files, shown, name, facts)? else {
         return Ok(vec![none_of_the_sdk(shown)]);

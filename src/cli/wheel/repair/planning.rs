@@ -13,7 +13,7 @@ use crate::audit::{
 };
 use crate::bytes::{ReadAt, for_each_chunk};
 use crate::codes::{rocm as rocm_codes, wheel as codes};
-use crate::compat::policy::Family;
+use crate::compat::policy::PolicyFamily;
 use crate::diagnostic::{Diagnostic, Location, Severity};
 use crate::names::{Arch, Digest, TagSet};
 use crate::sys;
@@ -152,9 +152,9 @@ pub(super) fn without_libraries(
         tags.iter().find_map(|tag| Arch::of_platform_tag(tag))
     });
     let family = if wanted.starts_with("musllinux") {
-        Family::Musllinux
+        PolicyFamily::Musllinux
     } else {
-        Family::Manylinux
+        PolicyFamily::Manylinux
     };
     let policies = judge.policies(family, arch.unwrap_or(Arch::X86_64));
     let tags = policies.get(wanted).and_then(|policy| {

@@ -14,7 +14,7 @@ pub struct TorchWheel {
 
 /// Lines that install a wheel with what it needs.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct InstallLines {
+pub struct InstallCommands {
     /// Where torch is installed; also for a wheel that is not for a torch.
     pub with_torch: String,
     /// Where nothing is installed; `None` where the facts name no wheel of its torch.
@@ -45,7 +45,7 @@ impl Compat {
     }
 }
 
-impl InstallLines {
+impl InstallCommands {
     /// Returns the lines for `target`, the quoted address of a wheel, or a requirement that the
     /// quoted address `index` serves. What else is needed comes from the index that the installer
     /// uses anyway. `index` goes before the others: uv takes a package from the first index that
@@ -71,7 +71,7 @@ impl InstallLines {
 
 #[cfg(test)]
 mod tests {
-    use super::InstallLines;
+    use super::InstallCommands;
     use crate::Compat;
 
     #[test]
@@ -96,7 +96,7 @@ mod tests {
     #[test]
     fn a_line_from_nothing_names_torch_and_both_indexes() {
         let torch = Compat::embedded().official_torch("2.5", &"6.2".parse().unwrap());
-        let lines = InstallLines::new(
+        let lines = InstallCommands::new(
             "a==1+rocm62torch2.5",
             Some("https://e.org/simple/"),
             torch.as_ref(),
@@ -112,7 +112,7 @@ mod tests {
                  --extra-index-url https://download.pytorch.org/whl/rocm6.2"
             )
         );
-        let lines = InstallLines::new("https://e.org/a-1-py3-none-any.whl", None, None);
+        let lines = InstallCommands::new("https://e.org/a-1-py3-none-any.whl", None, None);
         assert_eq!(
             lines.with_torch,
             "pip install https://e.org/a-1-py3-none-any.whl"

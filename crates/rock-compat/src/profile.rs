@@ -1,14 +1,14 @@
 //! Variables of a profile, and what the facts say against a value.
 
 use super::Compat;
-use super::rows::{ProfileRow, TableGroup, VariableRow, VariableRuleRow};
+use super::rows::{ProfileRow, VariableRow, VariableRuleRow};
 use crate::codes::facts as codes;
 use rock_diagnostic::{Diagnostic, Severity};
 use rock_names::GfxTarget;
 
 /// What is put into the values of a profile.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Surroundings {
+pub struct ProfileContext {
     /// The folder of ROCm, absolute.
     pub rocm: Option<String>,
     /// The gfx targets that are meant.
@@ -17,7 +17,7 @@ pub struct Surroundings {
 
 /// A variable with its value.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Variable {
+pub struct EnvVariable {
     /// `LD_LIBRARY_PATH`.
     pub name: String,
     /// The value; of a list of folders, the folder that goes first.
@@ -30,26 +30,26 @@ pub struct Variable {
 
 /// A variable without a value, and what is missing for it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct LeftOut {
+pub struct UnsetVariable {
     /// `ROCM_PATH`.
     pub name: String,
     /// `rocm` or `gfx`.
-    pub wants: &'static str,
+    pub missing: &'static str,
 }
 
 /// The variables of a profile, in the order of the facts.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Variables {
+pub struct ProfileVariables {
     /// Those with a value.
-    pub set: Vec<Variable>,
+    pub set: Vec<EnvVariable>,
     /// Those without.
-    pub left_out: Vec<LeftOut>,
+    pub unset: Vec<UnsetVariable>,
 }
 
 impl Compat {
     /// The profile of this name.
     pub fn profile(&self, name: &str) -> Option<&ProfileRow> {
-        self.tables_of(TableGroup::Machine)
+        self.machine_tables()
             .profiles
             .iter()
             .find(|row| row.profile == name)
@@ -57,13 +57,13 @@ impl Compat {
 
     /// The profiles that a recipe's stage of this name runs for: those with a word of it,
     /// `bench-attention`.
-    pub fn profiles_of_stage<'a>(&'a self, stage: &str) -> impl Iterator<Item = &'a str> {
+    pub fn stage_profiles<'a>(&'a self, stage: &str) -> impl Iterator<Item = &'a str> {
         let words: Vec<String> = stage
             .split(|c: char| !c.is_ascii_alphanumeric())
             .map(str::to_lowercase)
             .collect();
         let is_meant = move |row: &&ProfileRow| row.stages.iter().any(|word| words.contains(word));
-        self.tables_of(TableGroup::Machine)
+        self.machine_tables()
             .profiles
             .iter()
             .filter(is_meant)
@@ -72,31 +72,38 @@ impl Compat {
 
     /// The variables of a profile. Where no targets are named, those that only some targets need
     /// are there too.
-    pub fn variables(&self, profile: &str, surroundings: &Surroundings) -> Variables {
-        let mut found = Variables::default();
+    pub fn profile_variables(
+        &self,
+        profile: &str,
+        surroundings: &ProfileContext,
+    ) -> ProfileVariables {
+        let mut found = ProfileVariables::default();
         let is_of_profile = |row: &&VariableRow| row.profiles.iter().any(|name| name == profile);
         let needs = |row: &&VariableRow| {
             row.gfx.is_empty()
                 || surroundings.gfx.is_empty()
-                || surroundings.gfx.iter().any(|t| begins(&row.gfx, t))
+                || surroundings
+                    .gfx
+                    .iter()
+                    .any(|t| matches_gfx_prefix(&row.gfx, t))
         };
         for row in self
-            .tables_of(TableGroup::Machine)
+            .machine_tables()
             .variables
             .iter()
             .filter(is_of_profile)
             .filter(needs)
         {
-            match filled(&row.value, surroundings) {
-                Ok(value) => found.set.push(Variable {
+            match substitute(&row.value, surroundings) {
+                Ok(value) => found.set.push(EnvVariable {
                     name: row.variable.clone(),
                     value,
                     prepend: row.prepend,
                     effect: row.effect.clone(),
                 }),
-                Err(wants) => found.left_out.push(LeftOut {
+                Err(wants) => found.unset.push(UnsetVariable {
                     name: row.variable.clone(),
-                    wants,
+                    missing: wants,
                 }),
             }
         }
@@ -105,7 +112,7 @@ impl Compat {
 
     /// What speaks against a value of a variable in one of these profiles, or in general where
     /// there is none.
-    pub fn against<'a>(
+    pub fn broken_variable_rules<'a>(
         &'a self,
         profiles: &[&str],
         name: &str,
@@ -115,7 +122,7 @@ impl Compat {
             row.profiles.is_empty() || row.profiles.iter().any(|p| profiles.contains(&p.as_str()))
         };
         let rules = self
-            .tables_of(TableGroup::Machine)
+            .machine_tables()
             .variable_rules
             .iter()
             .filter(|row| row.variable == name && concerns(row));
@@ -127,7 +134,7 @@ impl Compat {
 
 /// What is said where a rule speaks against a setting, `AMD_SERIALIZE_KERNEL=1`, of someone such as
 /// a profile.
-pub fn advice(rule: &VariableRuleRow, who: &str, setting: &str) -> Diagnostic {
+pub fn variable_diagnostic(rule: &VariableRuleRow, who: &str, setting: &str) -> Diagnostic {
     let severity = if rule.severity == "note" {
         Severity::Note
     } else {
@@ -143,14 +150,14 @@ pub fn advice(rule: &VariableRuleRow, who: &str, setting: &str) -> Diagnostic {
 
 /// Whether a target begins as one of these texts says: `gfx11` and `gfx1151`, whatever its
 /// features.
-pub fn begins(beginnings: &[String], target: &GfxTarget) -> bool {
+pub fn matches_gfx_prefix(beginnings: &[String], target: &GfxTarget) -> bool {
     beginnings
         .iter()
         .any(|beginning| target.processor().starts_with(beginning.as_str()))
 }
 
 /// A value with what is known put into it, or what is missing.
-fn filled(value: &str, surroundings: &Surroundings) -> Result<String, &'static str> {
+fn substitute(value: &str, surroundings: &ProfileContext) -> Result<String, &'static str> {
     let gfx = surroundings
         .gfx
         .iter()
@@ -175,12 +182,12 @@ fn filled(value: &str, surroundings: &Surroundings) -> Result<String, &'static s
 
 #[cfg(test)]
 mod tests {
-    use super::Surroundings;
+    use super::ProfileContext;
     use crate::Compat;
 
-    fn around(rocm: &str, gfx: &str) -> Surroundings {
+    fn around(rocm: &str, gfx: &str) -> ProfileContext {
         let rocm = (!rocm.is_empty()).then(|| rocm.to_owned());
-        Surroundings {
+        ProfileContext {
             rocm,
             gfx: gfx
                 .split(' ')
@@ -194,7 +201,7 @@ mod tests {
     #[test]
     fn values_are_relative_to_the_folder_of_rocm_and_left_out_without_it() {
         let compat = Compat::embedded();
-        let found = compat.variables("debug", &around("/opt/rocm", "gfx1151 gfx1201"));
+        let found = compat.profile_variables("debug", &around("/opt/rocm", "gfx1151 gfx1201"));
         let value = |name: &str| {
             found
                 .set
@@ -207,15 +214,9 @@ mod tests {
             (value("PYTORCH_ROCM_ARCH"), value("AMD_SERIALIZE_KERNEL")),
             (Some("gfx1151;gfx1201"), Some("1"))
         );
-        assert!(found.left_out.is_empty());
-        let found = compat.variables("bench", &around("", ""));
-        let wanting = |word| {
-            found
-                .left_out
-                .iter()
-                .filter(|one| one.wants == word)
-                .count()
-        };
+        assert!(found.unset.is_empty());
+        let found = compat.profile_variables("bench", &around("", ""));
+        let wanting = |word| found.unset.iter().filter(|one| one.missing == word).count();
         assert_eq!((wanting("rocm"), wanting("gfx")), (10, 2));
         assert!(
             found
@@ -230,7 +231,7 @@ mod tests {
     fn a_variable_for_some_targets_is_there_where_one_of_them_is_meant() {
         let compat = Compat::embedded();
         let has = |gfx: &str| {
-            let found = compat.variables("bench", &around("", gfx));
+            let found = compat.profile_variables("bench", &around("", gfx));
             found
                 .set
                 .iter()
@@ -244,7 +245,7 @@ mod tests {
     fn serialized_kernels_are_advised_against_for_benchmarks_only() {
         let compat = Compat::embedded();
         let against = |profiles: &[&str], value: &str| {
-            let rows = compat.against(profiles, "AMD_SERIALIZE_KERNEL", value);
+            let rows = compat.broken_variable_rules(profiles, "AMD_SERIALIZE_KERNEL", value);
             rows.iter()
                 .map(|row| row.severity.clone())
                 .collect::<Vec<_>>()
@@ -254,18 +255,17 @@ mod tests {
         assert_eq!(against(&["debug"], "1"), [""; 0]);
         assert_eq!(against(&[], "3"), ["note"], "torch warns about it");
         assert_eq!(against(&["bench", "bench-ck"], "3"), ["warning", "note"]);
-        assert!(compat.against(&["bench"], "PATH", "x").is_empty());
+        assert!(
+            compat
+                .broken_variable_rules(&["bench"], "PATH", "x")
+                .is_empty()
+        );
     }
 
     #[test]
     fn a_stage_is_of_a_profile_by_a_whole_word_of_its_name() {
         let compat = Compat::embedded();
-        let profiles = |stage: &str| {
-            compat
-                .profiles_of_stage(stage)
-                .collect::<Vec<_>>()
-                .join(" ")
-        };
+        let profiles = |stage: &str| compat.stage_profiles(stage).collect::<Vec<_>>().join(" ");
         assert_eq!(profiles("bench-attention"), "bench bench-ck");
         assert_eq!(profiles("run_benchmark"), "bench bench-ck");
         assert_eq!(profiles("workbench"), "");

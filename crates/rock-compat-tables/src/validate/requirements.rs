@@ -1,28 +1,26 @@
-//! Faults of the tables about versions that packages require of each other.
-//!
-//! This file is also compiled into the build script, so it uses nothing of the crate but the rows.
+//! Validation of the tables of requirements between packages.
 
 use std::collections::BTreeSet;
 
-use super::{Fault, is_version, table};
-use crate::rows::Tables;
+use super::{RowError, TableValidator, is_version};
+use crate::rows::CompatTables;
 
-/// Returns everything that cannot be right in these tables.
-pub(super) fn find(tables: &Tables, faults: &mut Vec<Fault>) {
-    let mut rows = table("torch-requirements", tables, faults);
+pub(super) fn validate_requirements(tables: &CompatTables) -> Vec<RowError> {
+    let mut errors = Vec::new();
+    let mut rows = TableValidator::new("torch-requirements", tables, &mut errors);
     let mut taken = BTreeSet::new();
     for (number, of) in tables.torch_requirements.iter().enumerate() {
-        let mut row = rows.row(
+        let mut row = rows.check_row(
             number,
             format!("{} {}", of.package, of.torch.join(" ")),
             &of.origin,
         );
-        row.each("torch", &of.torch, "a version", is_version);
-        row.expect(!of.torch.is_empty(), || {
+        row.require_each("torch", &of.torch, "a version", is_version);
+        row.require(!of.torch.is_empty(), || {
             "torch: a row has at least one".to_owned()
         });
         for torch in &of.torch {
-            row.expect(taken.insert((&of.package, torch)), || {
+            row.require(taken.insert((&of.package, torch)), || {
                 format!("another row answers for torch {torch}")
             });
         }
@@ -30,34 +28,32 @@ pub(super) fn find(tables: &Tables, faults: &mut Vec<Fault>) {
             .versions
             .strip_prefix("==")
             .or_else(|| of.versions.strip_prefix("~="));
-        row.expect(version.is_some_and(is_version), || {
+        row.require(version.is_some_and(is_version), || {
             format!(
                 "versions: `{}` is not `==` or `~=` with a version",
                 of.versions
             )
         });
     }
-    let mut rows = table("import-requirements", tables, faults);
+    let mut rows = TableValidator::new("import-requirements", tables, &mut errors);
     let mut taken = BTreeSet::new();
     for (number, of) in tables.import_requirements.iter().enumerate() {
         let first = of.of.first().map_or("", String::as_str);
         let name = format!("{} {first} {} {}", of.package, of.backend, of.needs).replace("  ", " ");
-        let mut row = rows.row(number, name, &of.origin);
-        row.each("of", &of.of, "a version", is_version);
-        row.each("tried", &of.tried, "a version", is_version);
-        row.expect(!of.of.is_empty(), || {
+        let mut row = rows.check_row(number, name, &of.origin);
+        row.require_each("of", &of.of, "a version", is_version);
+        row.require_each("tried", &of.tried, "a version", is_version);
+        row.require(!of.of.is_empty(), || {
             "of: a row has at least one version".to_owned()
         });
         for version in &of.of {
-            row.expect(
+            row.require(
                 taken.insert((&of.package, version, &of.backend, &of.needs)),
                 || format!("another row answers for {version}"),
             );
         }
-        let clause =
-            |clause: &str| is_version(clause.trim().trim_start_matches(['=', '~', '<', '>', '!']));
-        row.expect(
-            of.versions.is_empty() || of.versions.split(',').all(clause),
+        row.require(
+            of.versions.is_empty() || of.versions.split(',').all(is_clause),
             || {
                 format!(
                     "versions: `{}` is not a specifier such as >=3.2",
@@ -65,8 +61,14 @@ pub(super) fn find(tables: &Tables, faults: &mut Vec<Fault>) {
                 )
             },
         );
-        row.expect(of.versions.is_empty() == of.otherwise.is_empty(), || {
+        row.require(of.versions.is_empty() == of.otherwise.is_empty(), || {
             "`versions` and `otherwise` go together".to_owned()
         });
     }
+    errors
+}
+
+/// Returns whether a text has the form of a clause of a version specifier, `>=3.2`.
+fn is_clause(text: &str) -> bool {
+    is_version(text.trim().trim_start_matches(['=', '~', '<', '>', '!']))
 }

@@ -2,52 +2,85 @@
 
 use std::sync::OnceLock;
 
+use serde::de::DeserializeOwned;
+
 use super::images::without_docker_hub;
 use super::rows::{
-    ActionRow, GfxRow, LimitRow, Origin, PackageRow, PresetRow, ReachRow, RunnerPoolRow, RunnerRow,
-    SonameRow, TableGroup, Tables, TorchIndexRow, TorchRow,
+    ActionRow, ClaimTables, CompatTables, CoreTables, FamilyBuildTables, GfxRow, LimitRow,
+    MachineTables, PackageRow, PresetRow, Provenance, ReachRow, RecipeTables, RunnerPoolRow,
+    RunnerRow, SdkTables, SonameRow, SourceTables, TableGroup, TorchAbiTables, TorchIndexRow,
+    TorchRow, WheelTables,
 };
-use super::torch_abi::TorchSymbols;
-use super::{Because, Verdict};
+use super::torch_symbols::TorchSymbols;
+use super::{Support, SupportReason};
 use rock_names::{GfxTarget, PackageVersion, PythonVersion, RocmVersion, Version};
 
-/// Tables that nearly every command asks for.
-const EMBEDDED: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/facts.bin"));
-
-/// The tables of a group, encoded.
-fn embedded(group: TableGroup) -> &'static [u8] {
-    match group {
-        TableGroup::TorchAbi => include_bytes!(concat!(env!("OUT_DIR"), "/torch-abi.bin")),
-        TableGroup::Sdk => include_bytes!(concat!(env!("OUT_DIR"), "/sdk.bin")),
-        TableGroup::Machine => include_bytes!(concat!(env!("OUT_DIR"), "/machine.bin")),
-        TableGroup::Origins => include_bytes!(concat!(env!("OUT_DIR"), "/origins.bin")),
-        TableGroup::Contents => include_bytes!(concat!(env!("OUT_DIR"), "/contents.bin")),
-        TableGroup::FamilyBuilds => include_bytes!(concat!(env!("OUT_DIR"), "/family-builds.bin")),
-        TableGroup::RecipeRows => include_bytes!(concat!(env!("OUT_DIR"), "/recipe-rows.bin")),
-        TableGroup::Claims => include_bytes!(concat!(env!("OUT_DIR"), "/claims.bin")),
-    }
+/// Embeds the tables that the build script wrote for a group.
+macro_rules! encoded_tables {
+    ($name:literal) => {
+        include_bytes!(concat!(env!("OUT_DIR"), "/", $name, ".bin"))
+    };
 }
 
-/// The facts.
+/// Compatibility data: the tables, and queries about them.
 #[derive(Debug, Clone)]
 pub struct Compat {
-    tables: Tables,
-    /// The tables of each group, decoded when they are first asked for; `None` where `tables` has
-    /// them.
-    apart: Option<[OnceLock<Tables>; TableGroup::ALL.len()]>,
-    /// Symbols of torch by name, made when they are first asked for.
+    core: CoreTables,
+    torch_abi: LazyTables<TorchAbiTables>,
+    sdk: LazyTables<SdkTables>,
+    machine: LazyTables<MachineTables>,
+    sources: LazyTables<SourceTables>,
+    wheels: LazyTables<WheelTables>,
+    family_builds: LazyTables<FamilyBuildTables>,
+    recipes: LazyTables<RecipeTables>,
+    claims: LazyTables<ClaimTables>,
+    /// Symbols of torch by name, indexed on first use.
     pub(super) torch_symbols: OnceLock<TorchSymbols>,
-    /// Versions of the tables in parsed form, made when they are first asked for.
-    parsed: OnceLock<Parsed>,
+    /// Versions in the core tables, parsed on first use.
+    parsed: OnceLock<ParsedVersions>,
+}
+
+/// A group of tables that is decoded on first use.
+#[derive(Debug, Clone)]
+struct LazyTables<T> {
+    encoded: &'static [u8],
+    decoded: OnceLock<T>,
+}
+
+impl<T: TableGroup + DeserializeOwned> LazyTables<T> {
+    fn embedded(encoded: &'static [u8]) -> Self {
+        Self {
+            encoded,
+            decoded: OnceLock::new(),
+        }
+    }
+
+    fn loaded(tables: T) -> Self {
+        Self {
+            encoded: &[],
+            decoded: OnceLock::from(tables),
+        }
+    }
+
+    fn get(&self) -> &T {
+        self.decoded.get_or_init(|| decode(self.encoded))
+    }
+
+    /// Returns a table of this group as JSON; decodes nothing for a table of another group.
+    fn rows_of(&self, table: &str) -> Option<serde_json::Value> {
+        T::has_table(table)
+            .then(|| self.get().rows_of(table))
+            .flatten()
+    }
 }
 
 /// What look-ups compare: parsed once, in the order of the rows.
 #[derive(Debug, Clone)]
-pub(super) struct Parsed {
+pub(super) struct ParsedVersions {
     /// ROCm versions of each torch row's index.
     torch_rocm: Vec<Vec<RocmVersion>>,
     /// Image tags that say what they hold, with the number of their row.
-    pub(super) images: Vec<(usize, super::images::Holds)>,
+    pub(super) images: Vec<(usize, super::images::TagContents)>,
     /// Every ROCm version that any table names, sorted.
     rocm: Vec<RocmVersion>,
     /// Versions of torch of each row of `torch-requirements`.
@@ -56,36 +89,53 @@ pub(super) struct Parsed {
     pub(super) import_requirements: Vec<Vec<Version>>,
 }
 
-/// Tables as the build script wrote them.
-fn decoded(bytes: &[u8]) -> Tables {
+fn decode<T: DeserializeOwned>(bytes: &[u8]) -> T {
     postcard::from_bytes(bytes).expect("the build script wrote these tables with the same types")
 }
 
 impl Compat {
-    /// The facts shipped with the program; no YAML is parsed for them.
+    /// Returns the data that is embedded in the program.
     pub fn embedded() -> Self {
         Self {
-            apart: Some(std::array::from_fn(|_| OnceLock::new())),
-            ..Self::new(decoded(EMBEDDED))
-        }
-    }
-
-    /// Facts read from elsewhere.
-    pub fn new(tables: Tables) -> Self {
-        Self {
-            tables,
-            apart: None,
+            core: decode(encoded_tables!("core")),
+            torch_abi: LazyTables::embedded(encoded_tables!("torch-abi")),
+            sdk: LazyTables::embedded(encoded_tables!("sdk")),
+            machine: LazyTables::embedded(encoded_tables!("machine")),
+            sources: LazyTables::embedded(encoded_tables!("sources")),
+            wheels: LazyTables::embedded(encoded_tables!("wheels")),
+            family_builds: LazyTables::embedded(encoded_tables!("family-builds")),
+            recipes: LazyTables::embedded(encoded_tables!("recipes")),
+            claims: LazyTables::embedded(encoded_tables!("claims")),
             torch_symbols: OnceLock::new(),
             parsed: OnceLock::new(),
         }
     }
 
-    pub(super) fn parsed(&self) -> &Parsed {
+    /// Returns the data of tables that were read from YAML files, instead of the embedded data.
+    /// They should be valid (`validate_tables`); a version that does not parse is ignored.
+    pub fn new(mut tables: CompatTables) -> Self {
+        let tables = &mut tables;
+        Self {
+            core: CoreTables::take_from(tables),
+            torch_abi: LazyTables::loaded(TorchAbiTables::take_from(tables)),
+            sdk: LazyTables::loaded(SdkTables::take_from(tables)),
+            machine: LazyTables::loaded(MachineTables::take_from(tables)),
+            sources: LazyTables::loaded(SourceTables::take_from(tables)),
+            wheels: LazyTables::loaded(WheelTables::take_from(tables)),
+            family_builds: LazyTables::loaded(FamilyBuildTables::take_from(tables)),
+            recipes: LazyTables::loaded(RecipeTables::take_from(tables)),
+            claims: LazyTables::loaded(ClaimTables::take_from(tables)),
+            torch_symbols: OnceLock::new(),
+            parsed: OnceLock::new(),
+        }
+    }
+
+    pub(super) fn parsed(&self) -> &ParsedVersions {
         let versions =
             |texts: &Vec<String>| texts.iter().filter_map(|text| text.parse().ok()).collect();
-        self.parsed.get_or_init(|| Parsed {
+        self.parsed.get_or_init(|| ParsedVersions {
             torch_rocm: self
-                .tables
+                .core
                 .torch
                 .iter()
                 .map(|row| {
@@ -95,16 +145,16 @@ impl Compat {
                         .collect()
                 })
                 .collect(),
-            images: super::images::parse_all(&self.tables.images),
+            images: super::images::parse_tags(&self.core.images),
             rocm: self.rocm_versions(),
             torch_requirements: self
-                .tables
+                .core
                 .torch_requirements
                 .iter()
                 .map(|row| versions(&row.torch))
                 .collect(),
             import_requirements: self
-                .tables
+                .core
                 .import_requirements
                 .iter()
                 .map(|row| versions(&row.of))
@@ -112,41 +162,84 @@ impl Compat {
         })
     }
 
-    /// Every row but those of the groups of [`TableGroup`].
-    pub fn tables(&self) -> &Tables {
-        &self.tables
+    /// Returns the tables that most commands use; other groups have their own accessors.
+    pub fn tables(&self) -> &CoreTables {
+        &self.core
     }
 
-    /// The tables of a group; others may be there as well.
-    pub fn tables_of(&self, group: TableGroup) -> &Tables {
-        let apart = self.apart.as_ref();
-        apart.map_or(&self.tables, |apart| {
-            apart[group as usize].get_or_init(|| decoded(embedded(group)))
-        })
+    /// Returns the symbols that torch versions export.
+    pub fn torch_abi_tables(&self) -> &TorchAbiTables {
+        self.torch_abi.get()
     }
 
-    /// The rows of the table with this name in the files, as JSON.
+    /// Returns the tables of SDK packages.
+    pub fn sdk_tables(&self) -> &SdkTables {
+        self.sdk.get()
+    }
+
+    /// Returns the tables of environment variables, attention libraries, tools, paths and known failures.
+    pub fn machine_tables(&self) -> &MachineTables {
+        self.machine.get()
+    }
+
+    /// Returns the tables of the source trees of torch and its companions.
+    pub fn source_tables(&self) -> &SourceTables {
+        self.sources.get()
+    }
+
+    /// Returns the tables of wheel contents and embeddings.
+    pub fn wheel_tables(&self) -> &WheelTables {
+        self.wheels.get()
+    }
+
+    /// Returns the tables of target family builds.
+    pub fn family_build_tables(&self) -> &FamilyBuildTables {
+        self.family_builds.get()
+    }
+
+    /// Returns the tables that only recipes look up.
+    pub fn recipe_tables(&self) -> &RecipeTables {
+        self.recipes.get()
+    }
+
+    /// Returns the claims in prose.
+    pub fn claim_tables(&self) -> &ClaimTables {
+        self.claims.get()
+    }
+
+    /// Returns the rows of the table with this YAML key as JSON, if there is such a table.
     pub fn rows_of(&self, table: &str) -> Option<serde_json::Value> {
-        TableGroup::of(table)
-            .map_or(&self.tables, |group| self.tables_of(group))
+        self.core
             .rows_of(table)
+            .or_else(|| self.torch_abi.rows_of(table))
+            .or_else(|| self.sdk.rows_of(table))
+            .or_else(|| self.machine.rows_of(table))
+            .or_else(|| self.sources.rows_of(table))
+            .or_else(|| self.wheels.rows_of(table))
+            .or_else(|| self.family_builds.rows_of(table))
+            .or_else(|| self.recipes.rows_of(table))
+            .or_else(|| self.claims.rows_of(table))
     }
 
-    /// Every row there is.
-    pub fn all_tables(&self) -> Tables {
-        let mut all = self.tables.clone();
-        if self.apart.is_some() {
-            for group in TableGroup::ALL {
-                all.merge(self.tables_of(*group).clone());
-            }
-        }
-        all
+    /// Returns a copy of all tables; decodes every group.
+    pub fn all_tables(&self) -> CompatTables {
+        let mut tables = CompatTables::default();
+        self.core.clone().add_to(&mut tables);
+        self.torch_abi_tables().clone().add_to(&mut tables);
+        self.sdk_tables().clone().add_to(&mut tables);
+        self.machine_tables().clone().add_to(&mut tables);
+        self.source_tables().clone().add_to(&mut tables);
+        self.wheel_tables().clone().add_to(&mut tables);
+        self.family_build_tables().clone().add_to(&mut tables);
+        self.recipe_tables().clone().add_to(&mut tables);
+        self.claim_tables().clone().add_to(&mut tables);
+        tables
     }
 
     /// The row of a torch version's minor, whatever the patch.
     pub fn torch(&self, torch: &Version) -> Option<&TorchRow> {
         let minor = torch.minor();
-        self.tables.torch.iter().find(|row| row.torch == minor)
+        self.core.torch.iter().find(|row| row.torch == minor)
     }
 
     /// Where `torch-from`, one of its words, finds wheels of a version for a ROCm.
@@ -166,7 +259,7 @@ impl Compat {
         };
         let since = |row: &TorchIndexRow| row.since.parse::<RocmVersion>().ok();
         let rows = self
-            .tables
+            .core
             .torch_indexes
             .iter()
             .filter(|row| row.from == from && has(&row.versions));
@@ -177,7 +270,7 @@ impl Compat {
     /// The row of a package version (by version, or by family for a commit); `package` is the
     /// normalized name.
     pub fn package(&self, package: &str, version: &PackageVersion) -> Option<&PackageRow> {
-        self.tables
+        self.core
             .packages
             .iter()
             .filter(|row| row.package == package)
@@ -197,28 +290,25 @@ impl Compat {
 
     /// Whether any row speaks about this package (normalized name).
     pub fn has_package(&self, package: &str) -> bool {
-        self.tables
-            .packages
-            .iter()
-            .any(|row| row.package == package)
+        self.core.packages.iter().any(|row| row.package == package)
     }
 
     /// The gfx targets compiled into torch wheels of this ROCm: by the exact version, else by its
     /// minor.
     pub fn torch_gfx(&self, rocm: &RocmVersion) -> Option<&GfxRow> {
-        find_gfx(&self.tables.torch_gfx, rocm)
+        find_gfx(&self.core.torch_gfx, rocm)
     }
 
     /// The gfx targets this ROCm supports: by the exact version, else by its minor.
     pub fn rocm_gfx(&self, rocm: &RocmVersion) -> Option<&GfxRow> {
-        find_gfx(&self.tables.rocm_gfx, rocm)
+        find_gfx(&self.core.rocm_gfx, rocm)
     }
 
     /// Why this ROCm's toolchain cannot compile for a target that came later:
     /// `gfx950 needs ROCm 7.0 or later`; `None` when it can, or when no row speaks about it.
     pub fn gfx_too_new(&self, target: &GfxTarget, rocm: &RocmVersion) -> Option<String> {
         let row = self
-            .tables
+            .core
             .gfx_since
             .iter()
             .find(|row| row.gfx == target.processor())?;
@@ -228,8 +318,8 @@ impl Compat {
 
     /// Every ROCm version that any table names, sorted, each once.
     pub fn rocm_versions(&self) -> Vec<RocmVersion> {
-        let listed = self.tables.rocm.iter().map(|row| &row.rocm);
-        let indexes = self.tables.torch.iter().flat_map(|row| &row.rocm_index);
+        let listed = self.core.rocm.iter().map(|row| &row.rocm);
+        let indexes = self.core.torch.iter().flat_map(|row| &row.rocm_index);
         let mut versions: Vec<RocmVersion> = listed
             .chain(indexes)
             .filter_map(|text| text.parse().ok())
@@ -242,13 +332,13 @@ impl Compat {
     /// Whether the official index has wheels of this torch for this ROCm. An index named by a minor
     /// (`7.1`) serves its patches (`7.1.1`), but for those that some torch has an index of its own
     /// for (`6.2.4`).
-    pub fn torch_rocm(&self, torch: &Version, rocm: &RocmVersion) -> Verdict {
+    pub fn torch_rocm_support(&self, torch: &Version, rocm: &RocmVersion) -> Support {
         let Some(row) = self.torch(torch) else {
             return self.unknown_torch(torch);
         };
         let parsed = &self.parsed().torch_rocm;
         let number = self
-            .tables
+            .core
             .torch
             .iter()
             .position(|other| std::ptr::eq(other, row));
@@ -260,14 +350,14 @@ impl Compat {
             return self.unknown_rocm(rocm);
         }
         if listed.iter().any(serves) {
-            return Verdict::Supported {
+            return Support::Supported {
                 source: self.cite("torch.yaml", &format!("torch {}", row.torch), &row.origin),
             };
         }
-        Verdict::Unsupported(Because {
+        Support::Unsupported(SupportReason {
             reason: format!(
                 "torch {torch} has wheels for ROCm {}, not {rocm}",
-                and(&row.rocm_index)
+                join_with_and(&row.rocm_index)
             ),
             hint: nearest_rocm(listed, rocm).map_or_else(String::new, |near| {
                 let other = if self.torch_is_in_an_image(torch, rocm) {
@@ -282,7 +372,7 @@ impl Compat {
     }
 
     /// Whether this torch has wheels for this Python, free-threaded ones by their own column.
-    pub fn torch_python(&self, torch: &Version, python: PythonVersion) -> Verdict {
+    pub fn torch_python_support(&self, torch: &Version, python: PythonVersion) -> Support {
         let Some(row) = self.torch(torch) else {
             return self.unknown_torch(torch);
         };
@@ -296,7 +386,7 @@ impl Compat {
             text.parse::<PythonVersion>()
                 .is_ok_and(|known| known == python)
         }) {
-            return Verdict::Supported { source };
+            return Support::Supported { source };
         }
         let hint = match (listed.first(), listed.last()) {
             (Some(first), Some(last)) => format!("use Python {first} to {last}"),
@@ -311,9 +401,9 @@ impl Compat {
         let which = if listed.is_empty() {
             "no free-threaded Python".to_owned()
         } else {
-            format!("Python {}", and(listed))
+            format!("Python {}", join_with_and(listed))
         };
-        Verdict::Unsupported(Because {
+        Support::Unsupported(SupportReason {
             reason: format!("torch {torch} has wheels for {which}, not {python}"),
             hint,
             source,
@@ -322,13 +412,13 @@ impl Compat {
 
     /// Whether an image of this repository carries this torch with this ROCm, and with this Python
     /// where the image's own is used.
-    pub fn torch_in_image(
+    pub fn torch_image_support(
         &self,
         repository: &str,
         torch: &Version,
         rocm: &RocmVersion,
         python: Option<PythonVersion>,
-    ) -> Verdict {
+    ) -> Support {
         if !self.has_rocm(rocm) {
             return self.unknown_rocm(rocm);
         }
@@ -336,7 +426,7 @@ impl Compat {
             .images(repository)
             .find(|image| image.has(rocm, Some(torch), python))
         {
-            Some(image) => Verdict::Supported {
+            Some(image) => Support::Supported {
                 source: format!("images.yaml, tag {}", image.row.tag),
             },
             None => {
@@ -344,7 +434,7 @@ impl Compat {
                 let and_python = python
                     .map(|python| format!(" and Python {python}"))
                     .unwrap_or_default();
-                Verdict::Unsupported(Because {
+                Support::Unsupported(SupportReason {
                     reason: format!(
                         "no image of {} carries torch {torch} with ROCm {rocm}{and_python}",
                         without_docker_hub(repository)
@@ -358,26 +448,26 @@ impl Compat {
 
     /// Whether this package version has this backend. A version without a row is unknown; a family
     /// that cannot be built for AMD GPUs is unsupported; a package without rows is not constrained.
-    pub fn package_backend(
+    pub fn package_backend_support(
         &self,
         package: &str,
         version: &PackageVersion,
         backend: &str,
-    ) -> Verdict {
+    ) -> Support {
         if !self.has_package(package) {
-            return Verdict::Supported {
+            return Support::Supported {
                 source: String::new(),
             };
         }
         let file = format!("{package}.yaml");
         if let PackageVersion::Commit { family, .. } = version
             && let Some(row) = self
-                .tables
+                .core
                 .absent_families
                 .iter()
                 .find(|r| r.package == package && r.family == *family)
         {
-            return Verdict::Unsupported(Because {
+            return Support::Unsupported(SupportReason {
                 reason: format!("{version}: {}", row.reason),
                 hint: String::new(),
                 source: self.cite(&file, &row.family, &row.origin),
@@ -388,14 +478,14 @@ impl Compat {
         };
         let source = self.cite(&file, &format!("{package} {}", row.version), &row.origin);
         if row.backends.iter().any(|known| known == backend) {
-            return Verdict::Supported { source };
+            return Support::Supported { source };
         }
-        let since = self.tables.packages.iter().filter(|r| r.package == package);
+        let since = self.core.packages.iter().filter(|r| r.package == package);
         let first = since
             .filter(|r| r.backends.iter().any(|known| known == backend))
             .map(|r| r.version.as_str())
             .next();
-        Verdict::Unsupported(Because {
+        Support::Unsupported(SupportReason {
             reason: format!("{package} {version} has no {backend} backend in this version"),
             hint: first.map_or_else(String::new, |first| {
                 format!("{backend} is there since {first}")
@@ -405,12 +495,12 @@ impl Compat {
     }
 
     /// Whether this package version runs on this Python.
-    pub fn package_python(
+    pub fn package_python_support(
         &self,
         package: &str,
         version: &PackageVersion,
         python: PythonVersion,
-    ) -> Verdict {
+    ) -> Support {
         let Some(row) = self.package(package, version) else {
             return self.unknown_package(package, version);
         };
@@ -422,28 +512,28 @@ impl Compat {
         let least = row.python_min.parse::<PythonVersion>();
         let plain = python.plain().parse::<PythonVersion>();
         match (least, plain) {
-            (Ok(least), Ok(plain)) if plain < least => Verdict::Unsupported(Because {
+            (Ok(least), Ok(plain)) if plain < least => Support::Unsupported(SupportReason {
                 reason: format!("{package} {version} needs Python {least} or later, not {python}"),
                 hint: format!("use Python {least} or later"),
                 source,
             }),
-            _ => Verdict::Supported { source },
+            _ => Support::Supported { source },
         }
     }
 
     /// The pool of runners with this name.
     pub fn pool(&self, name: &str) -> Option<&RunnerPoolRow> {
-        self.tables.runner_pools.iter().find(|row| row.name == name)
+        self.core.runner_pools.iter().find(|row| row.name == name)
     }
 
     /// The commit of an action, by `OWNER/REPOSITORY`.
     pub fn action(&self, name: &str) -> Option<&ActionRow> {
-        self.tables.actions.iter().find(|row| row.name == name)
+        self.core.actions.iter().find(|row| row.name == name)
     }
 
     /// The runner with this name, label or alias.
     pub fn runner(&self, word: &str) -> Option<&RunnerRow> {
-        self.tables.runners.iter().find(|row| {
+        self.core.runners.iter().find(|row| {
             row.name == word
                 || row.labels.iter().any(|l| l == word)
                 || row.aliases.iter().any(|a| a.label == word)
@@ -452,7 +542,7 @@ impl Compat {
 
     /// The targets of a family, `gfx94X-all`.
     pub fn family(&self, name: &str) -> Option<&[String]> {
-        self.tables
+        self.core
             .families
             .iter()
             .find(|row| row.family == name)
@@ -461,12 +551,12 @@ impl Compat {
 
     /// A limit of GitHub by its name in the facts, `jobs-per-matrix`.
     pub fn limit(&self, name: &str) -> Option<&LimitRow> {
-        self.tables.limits.iter().find(|row| row.name == name)
+        self.core.limits.iter().find(|row| row.name == name)
     }
 
     /// The value of a limit, in the unit of its row; one that is missing in the facts limits
     /// nothing.
-    pub fn most(&self, name: &str) -> usize {
+    pub fn limit_value(&self, name: &str) -> usize {
         self.limit(name)
             .and_then(|row| usize::try_from(row.value).ok())
             .unwrap_or(usize::MAX)
@@ -474,39 +564,39 @@ impl Compat {
 
     /// Returns how many files one publish may send within an hour: what GitHub takes of a
     /// repository (`content-per-hour`), less a tenth for what else is done there.
-    pub fn files_per_hour(&self) -> usize {
-        let most = self.most("content-per-hour");
+    pub fn uploads_per_hour(&self) -> usize {
+        let most = self.limit_value("content-per-hour");
         most - most / 10
     }
 
     /// A named set of libraries that repairing leaves alone, `rocm`.
     pub fn preset(&self, name: &str) -> Option<&PresetRow> {
-        self.tables.presets.iter().find(|row| row.name == name)
+        self.core.presets.iter().find(|row| row.name == name)
     }
 
     /// The row of a library of ROCm by its name, `libamdhip64.so.6`.
     pub fn soname(&self, soname: &str) -> Option<&SonameRow> {
-        self.tables.sonames.iter().find(|row| row.soname == soname)
+        self.core.sonames.iter().find(|row| row.soname == soname)
     }
 
     /// What is known of a wheel beside another version than it was built for:
     /// `reach("rocm", "newer-minor")`.
     pub fn reach(&self, about: &str, when: &str) -> Option<&ReachRow> {
-        self.tables
+        self.core
             .reach
             .iter()
             .find(|row| row.about == about && row.when == when)
     }
 
     /// A row as people cite it: `torch.yaml, torch 2.6, checked 2026-11-21`.
-    pub fn cite(&self, file: &str, row: &str, origin: &Origin) -> String {
+    pub fn cite(&self, file: &str, row: &str, origin: &Provenance) -> String {
         format!("compat/{file}, {row}, checked {}", origin.checked)
     }
 
     /// What the source of a row is, where in it, and how sure it is.
-    pub fn read_in(&self, origin: &Origin) -> String {
+    pub fn describe_provenance(&self, origin: &Provenance) -> String {
         let source = self
-            .tables
+            .core
             .sources
             .get(&origin.source)
             .unwrap_or(&origin.source);
@@ -515,20 +605,20 @@ impl Compat {
         } else {
             format!(", {}", origin.r#ref)
         };
-        format!("{source}{place} ({})", origin.status.word())
+        format!("{source}{place} ({})", origin.status.as_str())
     }
 
-    pub(super) fn unknown_package(&self, package: &str, version: &PackageVersion) -> Verdict {
-        Verdict::Unknown(Because {
+    pub(super) fn unknown_package(&self, package: &str, version: &PackageVersion) -> Support {
+        Support::Unknown(SupportReason {
             reason: format!("no fact speaks about {package} {version}"),
-            hint: format!("known are {}", and(&self.known_versions(package))),
+            hint: format!("known are {}", join_with_and(&self.known_versions(package))),
             source: String::new(),
         })
     }
 
     fn known_versions(&self, package: &str) -> Vec<String> {
         let rows = self
-            .tables
+            .core
             .packages
             .iter()
             .filter(|row| row.package == package && row.is_released());
@@ -542,11 +632,11 @@ impl Compat {
         self.parsed().rocm.contains(rocm)
     }
 
-    fn unknown_rocm(&self, rocm: &RocmVersion) -> Verdict {
+    fn unknown_rocm(&self, rocm: &RocmVersion) -> Support {
         let known = &self.parsed().rocm;
         let near = nearest_rocm(known, rocm)
             .map_or_else(String::new, |near| format!("the nearest known is {near}; "));
-        Verdict::Unknown(Because {
+        Support::Unknown(SupportReason {
             reason: format!("no fact speaks about ROCm {rocm}"),
             hint: format!(
                 "{near}set `unknown: lenient`, or add it to the facts as `rock-matrix compat refresh --help` says"
@@ -555,14 +645,14 @@ impl Compat {
         })
     }
 
-    fn unknown_torch(&self, torch: &Version) -> Verdict {
+    fn unknown_torch(&self, torch: &Version) -> Support {
         let known: Vec<String> = self
-            .tables
+            .core
             .torch
             .iter()
             .map(|row| row.torch.clone())
             .collect();
-        Verdict::Unknown(Because {
+        Support::Unknown(SupportReason {
             reason: format!("no fact speaks about torch {torch}"),
             hint: format!(
                 "known are {} to {}; `rock-matrix compat list torch` shows them; `unknown: lenient` in the matrix file builds with others",
@@ -605,7 +695,7 @@ fn nearest_rocm<'a>(listed: &'a [RocmVersion], wanted: &RocmVersion) -> Option<&
 }
 
 /// `a`, `a and b`, `a, b and c`.
-pub(super) fn and(items: &[String]) -> String {
+pub(super) fn join_with_and(items: &[String]) -> String {
     match items {
         [] => "none".to_owned(),
         [one] => one.clone(),
@@ -616,24 +706,24 @@ pub(super) fn and(items: &[String]) -> String {
 #[cfg(test)]
 mod tests {
     use super::Compat;
-    use crate::rows::Tables;
-    use crate::{Because, Verdict};
+    use crate::rows::CompatTables;
+    use crate::{Support, SupportReason};
     use rock_names::{PythonVersion, RocmVersion, Version};
 
-    fn torch_rocm(torch: &str, rocm: &str) -> Verdict {
-        Compat::embedded().torch_rocm(&torch.parse().unwrap(), &rocm.parse().unwrap())
+    fn torch_rocm(torch: &str, rocm: &str) -> Support {
+        Compat::embedded().torch_rocm_support(&torch.parse().unwrap(), &rocm.parse().unwrap())
     }
 
     #[track_caller]
-    fn refused(verdict: Verdict) -> Because {
+    fn refused(verdict: Support) -> SupportReason {
         match verdict {
-            Verdict::Unsupported(because) => because,
+            Support::Unsupported(because) => because,
             other => panic!("{other:?}"),
         }
     }
 
-    fn is_supported(verdict: &Verdict) -> bool {
-        matches!(verdict, Verdict::Supported { .. })
+    fn is_supported(verdict: &Support) -> bool {
+        matches!(verdict, Support::Supported { .. })
     }
 
     #[test]
@@ -649,7 +739,7 @@ mod tests {
             .map(|entry| entry.unwrap().path())
             .collect();
         paths.sort();
-        let mut tables = Tables::default();
+        let mut tables = CompatTables::default();
         for path in paths
             .into_iter()
             .filter(|path| path.extension().is_some_and(|e| e == "yaml"))
@@ -721,7 +811,7 @@ mod tests {
     fn triton_is_no_backend_of_flash_attn_before_2_7() {
         let compat = Compat::embedded();
         let ask = |version: &str, backend: &str| {
-            compat.package_backend("flash-attn", &version.parse().unwrap(), backend)
+            compat.package_backend_support("flash-attn", &version.parse().unwrap(), backend)
         };
         let because = refused(ask("2.6.3", "triton"));
         assert!(
@@ -743,8 +833,8 @@ mod tests {
             );
         }
         assert!(is_supported(&ask("2.6.3", "ck")));
-        assert!(matches!(ask("2.5.0", "ck"), Verdict::Unknown(_)));
-        assert!(matches!(ask("fa4:4a948e9", "ck"), Verdict::Unknown(_)));
+        assert!(matches!(ask("2.5.0", "ck"), Support::Unknown(_)));
+        assert!(matches!(ask("fa4:4a948e9", "ck"), Support::Unknown(_)));
         assert!(
             refused(ask("fa3:4a948e9", "ck"))
                 .reason
@@ -802,12 +892,15 @@ mod tests {
     fn a_free_threaded_python_is_there_only_where_its_row_lists_it() {
         let compat = Compat::embedded();
         let has = |torch: &str, python: &str| {
-            is_supported(&compat.torch_python(&torch.parse().unwrap(), python.parse().unwrap()))
+            is_supported(
+                &compat.torch_python_support(&torch.parse().unwrap(), python.parse().unwrap()),
+            )
         };
         assert!(has("2.6.0", "3.13t") && has("2.9.1", "3.14t") && has("2.14.0", "3.14t"));
         assert!(!has("2.5.1", "3.12t") && !has("2.12.0", "3.13t") && !has("2.8.0", "3.14t"));
-        let because =
-            refused(compat.torch_python(&"2.5.1".parse().unwrap(), "3.13t".parse().unwrap()));
+        let because = refused(
+            compat.torch_python_support(&"2.5.1".parse().unwrap(), "3.13t".parse().unwrap()),
+        );
         assert_eq!(
             because.reason,
             "torch 2.5.1 has wheels for no free-threaded Python, not 3.13t"
@@ -821,15 +914,15 @@ mod tests {
     /// M24
     #[test]
     fn what_no_row_speaks_about_is_unknown_and_not_illegal() {
-        assert!(matches!(torch_rocm("2.99.0", "7.2"), Verdict::Unknown(_)));
-        let python =
-            Compat::embedded().torch_python(&"2.99.0".parse().unwrap(), "3.12".parse().unwrap());
-        assert!(matches!(python, Verdict::Unknown(_)));
-        let empty = Compat::new(Tables::default());
+        assert!(matches!(torch_rocm("2.99.0", "7.2"), Support::Unknown(_)));
+        let python = Compat::embedded()
+            .torch_python_support(&"2.99.0".parse().unwrap(), "3.12".parse().unwrap());
+        assert!(matches!(python, Support::Unknown(_)));
+        let empty = Compat::new(CompatTables::default());
         let torch: Version = "2.6.0".parse().unwrap();
         assert!(matches!(
-            empty.torch_rocm(&torch, &"6.2".parse().unwrap()),
-            Verdict::Unknown(_)
+            empty.torch_rocm_support(&torch, &"6.2".parse().unwrap()),
+            Support::Unknown(_)
         ));
     }
 
@@ -847,11 +940,11 @@ mod tests {
             let torch: Version = row.patches.last().unwrap().parse().unwrap();
             for rocm in &row.rocm_index {
                 assert!(is_supported(
-                    &compat.torch_rocm(&torch, &rocm.parse().unwrap())
+                    &compat.torch_rocm_support(&torch, &rocm.parse().unwrap())
                 ));
                 cells += pythons
                     .iter()
-                    .filter(|python| is_supported(&compat.torch_python(&torch, **python)))
+                    .filter(|python| is_supported(&compat.torch_python_support(&torch, **python)))
                     .count();
             }
         }
@@ -883,7 +976,7 @@ mod tests {
         assert_eq!(name("linux.rocm.gpu.mi350.1"), Some("mi350"));
         assert_eq!(name("linux.rocm.gpu.gfx950.1"), Some("mi350"));
         assert_eq!(name("windows-95"), None);
-        assert_eq!(compat.most("no-such-limit"), usize::MAX);
+        assert_eq!(compat.limit_value("no-such-limit"), usize::MAX);
         assert_eq!(
             compat.family("gfx94X-all"),
             Some(&["gfx942".to_owned()][..])

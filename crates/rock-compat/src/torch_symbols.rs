@@ -8,7 +8,7 @@ use std::fmt;
 use rustc_hash::FxHashMap;
 
 use super::Compat;
-use super::rows::{TableGroup, TorchAbiRow};
+use super::rows::TorchAbiRow;
 use rock_names::Version;
 
 /// Symbols by name.
@@ -55,7 +55,7 @@ impl Compat {
         undefined: impl IntoIterator<Item = &'u str>,
     ) -> TorchFit<'_> {
         let known = self.torch_symbols();
-        let rows = &self.tables_of(TableGroup::TorchAbi).torch_abi;
+        let rows = &self.torch_abi_tables().torch_abi;
         let newest = known.minors.len().saturating_sub(1);
         let (mut first, mut last) = (0, newest);
         let mut found = Vec::new();
@@ -93,7 +93,7 @@ impl Compat {
 
     fn torch_symbols(&self) -> &TorchSymbols {
         self.torch_symbols.get_or_init(|| {
-            let tables = self.tables_of(TableGroup::TorchAbi);
+            let tables = self.torch_abi_tables();
             let read: Vec<&str> = tables
                 .torch_abi_read
                 .iter()
@@ -152,7 +152,7 @@ impl fmt::Display for TorchEvidence<'_> {
 #[cfg(test)]
 mod tests {
     use crate::Compat;
-    use crate::rows::Tables;
+    use crate::rows::CompatTables;
 
     /// The first and the last minor that fit.
     #[track_caller]
@@ -246,7 +246,7 @@ mod tests {
         let fit = compat.torch_minors_for(["PyInit__C", "memcpy", ""]);
         assert_eq!(fit.fits, compat.torch_minors_read());
         assert!(fit.because.is_empty() && !fit.contradictory);
-        let empty = Compat::new(Tables::default());
+        let empty = Compat::new(CompatTables::default());
         let fit = empty.torch_minors_for([ERROR]);
         assert!(fit.fits.is_empty() && fit.because.is_empty() && !fit.contradictory);
     }

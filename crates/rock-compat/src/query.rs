@@ -2,13 +2,13 @@
 
 use itertools::iproduct;
 
-use super::rows::{ClaimRow, Origin, TableGroup};
-use super::{Compat, ImportQuestion, Verdict};
+use super::rows::{ClaimRow, Provenance};
+use super::{Compat, ImportQuery, Support};
 use rock_names::{GfxTarget, PackageVersion, PythonVersion, RocmVersion, Version};
 
 /// What is asked: whether these values go together.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Question {
+pub struct CompatQuery {
     /// A torch version.
     pub torch: Option<Version>,
     /// A ROCm version.
@@ -25,29 +25,29 @@ pub struct Question {
 
 /// One pair of values and whether they go together.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Answer<'a> {
+pub struct CompatAnswer<'a> {
     /// The pair in words: `torch 2.6.0 with ROCm 6.2`.
-    pub question: String,
+    pub subject: String,
     /// Whether, and why not.
-    pub verdict: Verdict,
+    pub support: Support,
     /// Where the row was read.
-    pub origin: Option<&'a Origin>,
+    pub provenance: Option<&'a Provenance>,
 }
 
 impl Compat {
     /// An answer for every pair of values that some fact joins; none when no fact does.
-    pub fn explain(&self, asked: &Question) -> Vec<Answer<'_>> {
+    pub fn explain(&self, asked: &CompatQuery) -> Vec<CompatAnswer<'_>> {
         let mut answers = Vec::new();
-        let mut add = |question: String, verdict: Verdict, origin| {
-            let origin = if matches!(verdict, Verdict::Unknown(_)) {
+        let mut add = |question: String, verdict: Support, origin| {
+            let origin = if matches!(verdict, Support::Unknown(_)) {
                 None
             } else {
                 origin
             };
-            answers.push(Answer {
-                question,
-                verdict,
-                origin,
+            answers.push(CompatAnswer {
+                subject: question,
+                support: verdict,
+                provenance: origin,
             });
         };
         if let Some(torch) = &asked.torch {
@@ -55,14 +55,14 @@ impl Compat {
             if let Some(rocm) = &asked.rocm {
                 add(
                     format!("torch {torch} with ROCm {rocm}"),
-                    self.torch_rocm(torch, rocm),
+                    self.torch_rocm_support(torch, rocm),
                     origin,
                 );
             }
             if let Some(python) = asked.python {
                 add(
                     format!("torch {torch} with Python {python}"),
-                    self.torch_python(torch, python),
+                    self.torch_python_support(torch, python),
                     origin,
                 );
             }
@@ -76,8 +76,8 @@ impl Compat {
                 .filter(|_| asked.backend.is_none())
                 .flat_map(|row| &row.backends);
             for backend in named.chain(of_row) {
-                let verdict = self.package_backend(package, version, backend);
-                let builds = matches!(verdict, Verdict::Supported { .. });
+                let verdict = self.package_backend_support(package, version, backend);
+                let builds = matches!(verdict, Support::Supported { .. });
                 add(
                     format!("{package} {version} with the {backend} backend"),
                     verdict,
@@ -87,7 +87,7 @@ impl Compat {
                     let question = format!("{package} {version} ({backend}) for {target}");
                     add(
                         question,
-                        self.package_gfx(package, version, backend, target),
+                        self.package_gfx_support(package, version, backend, target),
                         origin,
                     );
                 }
@@ -95,7 +95,7 @@ impl Compat {
             if row.is_none() && asked.backend.is_none() {
                 add(
                     format!("{package} {version}"),
-                    self.package_without_a_row(package, version),
+                    self.unlisted_package_support(package, version),
                     None,
                 );
             }
@@ -105,7 +105,7 @@ impl Compat {
                     .filter(|_| asked.backend.is_none())
                     .flat_map(|row| &row.backends);
                 for backend in asked.backend.iter().chain(of_row) {
-                    let question = ImportQuestion {
+                    let question = ImportQuery {
                         package,
                         version,
                         backend,
@@ -117,14 +117,14 @@ impl Compat {
                             format!("importing {package} {version} ({backend}) with torch {torch}");
                         add(
                             question_text,
-                            self.import_with_torch(question),
+                            self.import_support(question),
                             Some(&requirement.origin),
                         );
                     }
                 }
             }
             if let Some(python) = asked.python {
-                let verdict = self.package_python(package, version, python);
+                let verdict = self.package_python_support(package, version, python);
                 add(
                     format!("{package} {version} with Python {python}"),
                     verdict,
@@ -133,17 +133,17 @@ impl Compat {
             }
         }
         for (target, rocm) in iproduct!(&asked.gfx, &asked.rocm) {
-            let origin = self.toolchain_origin(target, rocm);
+            let origin = self.toolchain_provenance(target, rocm);
             add(
                 format!("ROCm {rocm} compiling for {target}"),
-                self.toolchain_gfx(target, rocm),
+                self.toolchain_gfx_support(target, rocm),
                 origin,
             );
             if asked.torch.is_some() {
                 let origin = self.torch_gfx(rocm).map(|row| &row.origin);
                 add(
                     format!("torch's wheels for ROCm {rocm} on {target}"),
-                    self.torch_has_gfx(target, rocm),
+                    self.torch_gfx_support(target, rocm),
                     origin,
                 );
             }
@@ -153,28 +153,24 @@ impl Compat {
 
     /// Facts in words that concern what is asked: of free-threaded Pythons, and those of the
     /// package, of gfx targets and of ROCm that name one of the values.
-    pub fn claims_about(&self, asked: &Question) -> Vec<&ClaimRow> {
+    pub fn claims_about(&self, asked: &CompatQuery) -> Vec<&ClaimRow> {
         let package = asked.package.as_ref();
         let mut values: Vec<String> = asked.gfx.iter().map(ToString::to_string).collect();
         values.extend(asked.backend.clone());
         values.extend(package.map(|(_, version)| version.to_string()));
         values.extend(asked.rocm.as_ref().map(ToString::to_string));
-        let names_a_value = |claim: &str| values.iter().any(|value| names(claim, value));
+        let names_a_value = |claim: &str| values.iter().any(|value| contains_value(claim, value));
         let concerns = |claim: &&ClaimRow| match claim.about.as_str() {
             "free-threaded" => asked.python.is_some_and(PythonVersion::is_free_threaded),
             "gfx" | "rocm" => names_a_value(&claim.claim),
             about => package.is_some_and(|(name, _)| name == about) && names_a_value(&claim.claim),
         };
-        self.tables_of(TableGroup::Claims)
-            .claims
-            .iter()
-            .filter(concerns)
-            .collect()
+        self.claim_tables().claims.iter().filter(concerns).collect()
     }
 
-    fn package_without_a_row(&self, package: &str, version: &PackageVersion) -> Verdict {
-        match self.package_backend(package, version, "") {
-            Verdict::Supported { .. } => self.unknown_package(package, version),
+    fn unlisted_package_support(&self, package: &str, version: &PackageVersion) -> Support {
+        match self.package_backend_support(package, version, "") {
+            Support::Supported { .. } => self.unknown_package(package, version),
             other => other,
         }
     }
@@ -182,7 +178,7 @@ impl Compat {
 
 /// Whether a value stands in a text as a word of its own: `2.8.3` is not in `2.8.3.post1`, nor
 /// `7.1` in `7.14`.
-fn names(text: &str, value: &str) -> bool {
+fn contains_value(text: &str, value: &str) -> bool {
     let inside = |c: char| c.is_ascii_alphanumeric();
     text.match_indices(value).any(|(at, _)| {
         let before = text[..at].chars().next_back();
@@ -197,33 +193,33 @@ fn names(text: &str, value: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{Question, names};
-    use crate::{Compat, Verdict};
+    use super::{CompatQuery, contains_value};
+    use crate::{Compat, Support};
 
-    fn check(question: &Question, expect: &[(&str, &str)]) {
+    fn check(question: &CompatQuery, expect: &[(&str, &str)]) {
         let compat = Compat::embedded();
         let answers = compat.explain(question);
-        let word = |verdict: &Verdict| match verdict {
-            Verdict::Supported { .. } => "yes",
-            Verdict::Unsupported(_) => "no",
-            Verdict::Unknown(_) => "unknown",
+        let word = |verdict: &Support| match verdict {
+            Support::Supported { .. } => "yes",
+            Support::Unsupported(_) => "no",
+            Support::Unknown(_) => "unknown",
         };
         let found: Vec<(&str, &str)> = answers
             .iter()
-            .map(|a| (a.question.as_str(), word(&a.verdict)))
+            .map(|a| (a.subject.as_str(), word(&a.support)))
             .collect();
         assert_eq!(found, expect);
         assert!(
             answers
                 .iter()
-                .all(|a| a.origin.is_some() != matches!(a.verdict, Verdict::Unknown(_)))
+                .all(|a| a.provenance.is_some() != matches!(a.support, Support::Unknown(_)))
         );
     }
 
     #[test]
     fn every_pair_that_a_fact_joins_is_answered() {
         check(
-            &Question {
+            &CompatQuery {
                 torch: Some("2.9.1".parse().unwrap()),
                 rocm: Some("6.4".parse().unwrap()),
                 python: Some("3.14".parse().unwrap()),
@@ -247,10 +243,10 @@ mod tests {
     fn a_package_alone_is_asked_about_each_of_its_backends() {
         let gfx = vec!["gfx1100".parse().unwrap()];
         check(
-            &Question {
+            &CompatQuery {
                 package: Some(("flash-attn".into(), "2.7.4".parse().unwrap())),
                 gfx: gfx.clone(),
-                ..Question::default()
+                ..CompatQuery::default()
             },
             &[
                 ("flash-attn 2.7.4 with the ck backend", "yes"),
@@ -261,17 +257,17 @@ mod tests {
         );
         let unknown = Some(("flash-attn".into(), "9.9".parse().unwrap()));
         check(
-            &Question {
+            &CompatQuery {
                 package: unknown,
                 gfx,
-                ..Question::default()
+                ..CompatQuery::default()
             },
             &[("flash-attn 9.9", "unknown")],
         );
         check(
-            &Question {
+            &CompatQuery {
                 torch: Some("2.6.0".parse().unwrap()),
-                ..Question::default()
+                ..CompatQuery::default()
             },
             &[],
         );
@@ -279,22 +275,25 @@ mod tests {
 
     #[test]
     fn a_claim_is_shown_when_it_names_a_value_asked_about() {
-        assert!(names("7.1 and 7.14 are both", "7.14") && !names("only 7.14 here", "7.1"));
-        assert!(!names("v2.8.3.post1", "2.8.3") && names("for 2.8.3.", "2.8.3"));
+        assert!(
+            contains_value("7.1 and 7.14 are both", "7.14")
+                && !contains_value("only 7.14 here", "7.1")
+        );
+        assert!(!contains_value("v2.8.3.post1", "2.8.3") && contains_value("for 2.8.3.", "2.8.3"));
         let compat = Compat::embedded();
-        let ft = Question {
+        let ft = CompatQuery {
             python: Some("3.14t".parse().unwrap()),
-            ..Question::default()
+            ..CompatQuery::default()
         };
         assert_eq!(
             compat.claims_about(&ft).len(),
             3,
             "what is contested is told"
         );
-        let target = Question {
+        let target = CompatQuery {
             package: Some(("flash-attn".into(), "2.8.3".parse().unwrap())),
             gfx: vec!["gfx1030".parse().unwrap()],
-            ..Question::default()
+            ..CompatQuery::default()
         };
         let claims = compat.claims_about(&target);
         assert!(
@@ -304,7 +303,7 @@ mod tests {
             "{claims:?}"
         );
         assert_eq!(
-            compat.claims_about(&Question::default()),
+            compat.claims_about(&CompatQuery::default()),
             Vec::<&super::ClaimRow>::new()
         );
     }

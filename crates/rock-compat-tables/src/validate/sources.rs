@@ -1,52 +1,56 @@
-//! What cannot be right in the tables of sources: projects that no row has, forms that nobody
-//! reads, refs that lead out of their folder.
+//! Validation of the tables of source trees: references to unknown projects, unknown pin formats,
+//! and paths that leave their directory.
 
 use std::collections::BTreeSet;
 
-use super::{Fault, Row, is_hex, is_numbers, table};
-use crate::rows::{PinRow, Tables};
+use super::{RowError, RowValidator, TableValidator, is_hex, is_numbers};
+use crate::rows::{CompatTables, PinRow};
 
 const PLATFORMS: [&str; 2] = ["linux", "windows"];
 const FORMATS: [&str; 4] = ["text", "lines", "cmake", "related-commits"];
 const VERSIONS: [&str; 3] = ["final", "candidate", "nightly"];
 const UNLISTED: [&str; 4] = ["", "clamp", "refuse", "build-runtime"];
 
-pub(super) fn find(tables: &Tables, faults: &mut Vec<Fault>) {
-    projects(tables, faults);
-    combinations(tables, faults);
-    pins(tables, faults);
+pub(super) fn validate_sources(tables: &CompatTables) -> Vec<RowError> {
+    [
+        validate_projects(tables),
+        validate_torch_sources(tables),
+        validate_pins(tables),
+    ]
+    .concat()
 }
 
-fn projects(tables: &Tables, faults: &mut Vec<Fault>) {
+fn validate_projects(tables: &CompatTables) -> Vec<RowError> {
+    let mut errors = Vec::new();
     let pins: BTreeSet<&str> = tables.pins.iter().map(|row| row.pin.as_str()).collect();
-    let mut projects = table("projects", tables, faults);
+    let mut projects = TableValidator::new("projects", tables, &mut errors);
     let mut seen = BTreeSet::new();
     for (number, of) in tables.projects.iter().enumerate() {
-        let mut row = projects.row(
+        let mut row = projects.check_row(
             number,
             format!("{} on {}", of.project, of.platforms.join(" ")),
             &of.origin,
         );
-        platforms(&mut row, of.platforms.iter());
+        require_platforms(&mut row, of.platforms.iter());
         for platform in &of.platforms {
-            row.expect(seen.insert((&of.project, platform)), || {
+            row.require(seen.insert((&of.project, platform)), || {
                 format!("another row is for {platform}")
             });
         }
-        row.expect(is_name(&of.folder), || {
+        row.require(is_path_component(&of.folder), || {
             format!("folder: `{}` is not the name of a folder", of.folder)
         });
-        row.expect(of.url.contains("://"), || {
+        row.require(of.url.contains("://"), || {
             format!("url: `{}` is no address", of.url)
         });
-        row.expect(!of.reference.is_empty() || !of.pin.is_empty(), || {
+        row.require(!of.reference.is_empty() || !of.pin.is_empty(), || {
             "it has neither a ref nor a pin".to_owned()
         });
         for pin in [&of.pin, &of.release_pin]
             .into_iter()
             .filter(|pin| !pin.is_empty())
         {
-            row.expect(pins.contains(pin.as_str()), || {
+            row.require(pins.contains(pin.as_str()), || {
                 format!("`{pin}` is not in the table pins")
             });
         }
@@ -56,73 +60,79 @@ fn projects(tables: &Tables, faults: &mut Vec<Fault>) {
         .iter()
         .map(|row| row.project.as_str())
         .collect();
-    let mut companions = table("torch-companions", tables, faults);
+    let mut companions = TableValidator::new("torch-companions", tables, &mut errors);
     for (number, of) in tables.torch_companions.iter().enumerate() {
-        let mut row = companions.row(number, of.torch.clone(), &of.origin);
-        row.expect(is_numbers(&of.torch, 2..=2), || {
+        let mut row = companions.check_row(number, of.torch.clone(), &of.origin);
+        row.require(is_numbers(&of.torch, 2..=2), || {
             "a row is named by major and minor, such as 2.6".to_owned()
         });
         for (project, version) in &of.companions {
-            row.expect(known.contains(project.as_str()), || {
+            row.require(known.contains(project.as_str()), || {
                 format!("`{project}` is not in the table projects")
             });
-            row.expect(is_numbers(version, 2..=2), || {
+            row.require(is_numbers(version, 2..=2), || {
                 format!("{project}: `{version}` is not a minor such as 0.28")
             });
         }
     }
+    errors
 }
 
-fn combinations(tables: &Tables, faults: &mut Vec<Fault>) {
+fn validate_torch_sources(tables: &CompatTables) -> Vec<RowError> {
+    let mut errors = Vec::new();
     let known: BTreeSet<&str> = tables
         .projects
         .iter()
         .map(|row| row.project.as_str())
         .collect();
-    let on = |project: &str, platform: &String| {
-        tables
-            .projects
-            .iter()
-            .any(|row| row.project == project && row.platforms.contains(platform))
-    };
-    let mut sources = table("torch-sources", tables, faults);
+    let mut sources = TableValidator::new("torch-sources", tables, &mut errors);
     for (number, of) in tables.torch_sources.iter().enumerate() {
-        let mut row = sources.row(number, of.name.clone(), &of.origin);
-        platforms(&mut row, of.packages.keys());
+        let mut row = sources.check_row(number, of.name.clone(), &of.origin);
+        require_platforms(&mut row, of.packages.keys());
         let mut seen = BTreeSet::new();
         for source in &of.sources {
             let project = source.project.as_str();
-            row.expect(known.contains(project), || {
+            row.require(known.contains(project), || {
                 format!("`{project}` is not in the table projects")
             });
-            row.expect(seen.insert(project), || format!("`{project}` stands twice"));
-            row.expect(source.reference.is_empty() || !source.related, || {
+            row.require(seen.insert(project), || format!("`{project}` stands twice"));
+            row.require(source.reference.is_empty() || !source.related, || {
                 format!("`{project}` has both a ref and `related`")
             });
         }
         for (platform, packages) in &of.packages {
             for package in packages {
-                row.expect(on(package, platform), || {
+                row.require(builds_on(tables, package, platform), || {
                     format!("no row of projects has `{package}` on {platform}")
                 });
             }
         }
     }
+    errors
 }
 
-fn pins(tables: &Tables, faults: &mut Vec<Fault>) {
-    let mut pins = table("pins", tables, faults);
+/// Returns whether a project is built on a platform.
+fn builds_on(tables: &CompatTables, project: &str, platform: &String) -> bool {
+    tables
+        .projects
+        .iter()
+        .any(|row| row.project == project && row.platforms.contains(platform))
+}
+
+fn validate_pins(tables: &CompatTables) -> Vec<RowError> {
+    let mut errors = Vec::new();
+    let mut pins = TableValidator::new("pins", tables, &mut errors);
     for (number, of) in tables.pins.iter().enumerate() {
-        let mut row = pins.row(
+        let mut row = pins.check_row(
             number,
             format!("{} {}", of.pin, of.generation)
                 .trim_end()
                 .to_owned(),
             &of.origin,
         );
-        pin(of, &mut row);
+        validate_pin(of, &mut row);
     }
-    let mut indexes = table("torch-indexes", tables, faults);
+    let mut indexes = TableValidator::new("torch-indexes", tables, &mut errors);
     for (number, of) in tables.torch_indexes.iter().enumerate() {
         let words = [of.from.as_str(), &of.versions.join(" "), &of.since];
         let name = words
@@ -130,94 +140,99 @@ fn pins(tables: &Tables, faults: &mut Vec<Fault>) {
             .filter(|word| !word.is_empty())
             .collect::<Vec<_>>()
             .join(" ");
-        let mut row = indexes.row(number, name, &of.origin);
+        let mut row = indexes.check_row(number, name, &of.origin);
         let names_rocm =
             of.address.contains("{rocm}") || of.local.contains("{rocm}") || !of.since.is_empty();
-        row.expect(of.address.contains("://") && names_rocm, || {
+        row.require(of.address.contains("://") && names_rocm, || {
             format!(
                 "address: `{}` is no address with `{{rocm}}` in it",
                 of.address
             )
         });
-        row.expect(of.since.is_empty() || is_numbers(&of.since, 2..=4), || {
+        row.require(of.since.is_empty() || is_numbers(&of.since, 2..=4), || {
             format!("since: `{}` is not a ROCm version such as 7.14", of.since)
         });
         for word in &of.versions {
-            row.expect(VERSIONS.contains(&word.as_str()), || {
+            row.require(VERSIONS.contains(&word.as_str()), || {
                 format!("versions: `{word}` is not {}", VERSIONS.join(", "))
             });
         }
     }
-    let mut aotriton = table("torch-aotriton", tables, faults);
+    let mut aotriton = TableValidator::new("torch-aotriton", tables, &mut errors);
     for (number, of) in tables.torch_aotriton.iter().enumerate() {
-        let mut row = aotriton.row(number, of.torch.clone(), &of.origin);
-        row.expect(is_numbers(&of.torch, 2..=2), || {
+        let mut row = aotriton.check_row(number, of.torch.clone(), &of.origin);
+        row.require(is_numbers(&of.torch, 2..=2), || {
             "a row is named by major and minor, such as 2.6".to_owned()
         });
-        row.expect(!of.upstream.is_empty() || !of.fork.is_empty(), || {
+        row.require(!of.upstream.is_empty() || !of.fork.is_empty(), || {
             "it names no version".to_owned()
         });
     }
+    errors
 }
 
-fn pin(of: &PinRow, row: &mut Row<'_>) {
-    row.expect(of.file.split('/').all(is_name), || {
+fn validate_pin(of: &PinRow, row: &mut RowValidator<'_>) {
+    row.require(of.file.split('/').all(is_path_component), || {
         format!("file: `{}` is not a path below the checkout", of.file)
     });
-    row.expect(["torch", "project"].contains(&of.beside.as_str()), || {
+    row.require(["torch", "project"].contains(&of.beside.as_str()), || {
         format!("beside: `{}` is not torch or project", of.beside)
     });
-    row.expect(FORMATS.contains(&of.format.as_str()), || {
+    row.require(FORMATS.contains(&of.format.as_str()), || {
         format!("format: `{}` is not {}", of.format, FORMATS.join(", "))
     });
-    row.expect(UNLISTED.contains(&of.unlisted_rocm.as_str()), || {
+    row.require(UNLISTED.contains(&of.unlisted_rocm.as_str()), || {
         format!(
             "unlisted-rocm: `{}` is not clamp, refuse or build-runtime",
             of.unlisted_rocm
         )
     });
-    row.expect(of.default.is_empty() || is_hex(&of.default, 40), || {
+    row.require(of.default.is_empty() || is_hex(&of.default, 40), || {
         format!("default: `{}` is not a commit of 40 hex digits", of.default)
     });
     let is_place = |text: &String| of.format == "cmake" || text.parse::<usize>().is_ok();
     for (field, places) in &of.fields {
-        row.expect(!places.is_empty() && places.iter().all(is_place), || {
+        row.require(!places.is_empty() && places.iter().all(is_place), || {
             format!("fields: `{field}` says no line numbers from 0")
         });
     }
 }
 
-fn platforms<'a>(row: &mut Row<'_>, platforms: impl Iterator<Item = &'a String>) {
+/// Requires at least one platform.
+fn require_platforms<'a>(row: &mut RowValidator<'_>, platforms: impl Iterator<Item = &'a String>) {
     let mut is_any = false;
     for platform in platforms {
         is_any = true;
-        row.expect(PLATFORMS.contains(&platform.as_str()), || {
+        row.require(PLATFORMS.contains(&platform.as_str()), || {
             format!("`{platform}` is not linux or windows")
         });
     }
-    row.expect(is_any, || "it is for no platform".to_owned());
+    row.require(is_any, || "it is for no platform".to_owned());
 }
 
-/// A part of a path that stays where it is.
-fn is_name(part: &str) -> bool {
+/// Returns whether a text is a single path component other than `.` and `..`.
+fn is_path_component(part: &str) -> bool {
     !part.is_empty() && part != "." && part != ".." && !part.contains(['/', '\\'])
 }
 
 #[cfg(test)]
 mod tests {
-    use crate::faults::find;
-    use crate::rows::Tables;
+    use crate::rows::CompatTables;
+    use crate::validate_tables;
 
-    /// One change of the shipped tables gives one fault with this text.
-    fn check(change: impl FnOnce(&mut Tables), expect: &str) {
+    /// Asserts that a change of the shipped tables gives one error with this text.
+    fn check(change: impl FnOnce(&mut CompatTables), expect: &str) {
         let mut tables = crate::shipped::tables();
         change(&mut tables);
-        let faults: Vec<String> = find(&tables).iter().map(ToString::to_string).collect();
-        assert_eq!(faults, [expect]);
+        let errors: Vec<String> = validate_tables(&tables)
+            .iter()
+            .map(ToString::to_string)
+            .collect();
+        assert_eq!(errors, [expect]);
     }
 
     #[test]
-    fn a_project_has_one_row_a_platform_and_a_ref_or_a_pin() {
+    fn a_project_has_one_row_per_platform_and_a_ref_or_pin() {
         check(
             |t| t.projects[1].platforms.push("windows".into()),
             "projects triton on windows: another row is for windows",
@@ -237,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn an_index_of_torch_has_a_place_for_the_rocm() {
+    fn torch_indexes_have_a_rocm_placeholder() {
         check(
             |t| t.torch_indexes[0].address = "https://example.org/rocm6.2".into(),
             "torch-indexes pytorch-index final: address: `https://example.org/rocm6.2` is no address with `{rocm}` in it",
@@ -249,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn a_combination_names_projects_that_its_platforms_have() {
+    fn torch_sources_name_projects_of_their_platforms() {
         check(
             |t| {
                 t.torch_sources[0]
@@ -281,7 +296,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pin_is_read_from_a_file_of_the_checkout_in_a_form_that_is_known() {
+    fn pins_have_a_file_of_the_checkout_and_a_known_format() {
         check(
             |t| t.pins[1].file = "../triton.txt".into(),
             "pins triton: file: `../triton.txt` is not a path below the checkout",

@@ -7,14 +7,14 @@
 use std::collections::HashSet;
 use std::fmt::Write;
 
-use super::rows::{ActionRow, Origin, TorchRequirementRow, TorchRow};
+use super::rows::{ActionRow, Provenance, TorchRequirementRow, TorchRow};
 
 /// Lines of context around a change, as `diff -u` has them.
 const CONTEXT: usize = 3;
 
 /// How the file of a table is written.
 #[derive(Debug)]
-pub struct Written<R> {
+pub struct TableFile<R> {
     /// Its path in the repository.
     path: &'static str,
     /// What it says before its rows.
@@ -26,7 +26,7 @@ pub struct Written<R> {
 }
 
 /// `torch.yaml`, six lines a torch minor.
-pub const TORCH: Written<TorchRow> = Written {
+pub const TORCH: TableFile<TorchRow> = TableFile {
     path: "matrices/compat/torch.yaml",
     head: "\
 # torch minors with the ROCm versions and Pythons that the official index has wheels for.
@@ -38,7 +38,7 @@ torch:
 };
 
 /// `actions.yaml`, a line an action.
-pub const ACTIONS: Written<ActionRow> = Written {
+pub const ACTIONS: TableFile<ActionRow> = TableFile {
     path: "matrices/compat/actions.yaml",
     head: "\
 # Commits of the actions that rendered workflows may use. verified: the commit lies in that repository under that tag;
@@ -50,7 +50,7 @@ actions:
 };
 
 /// `torch-requirements.yaml`, a line for releases that require the same.
-pub const TORCH_REQUIREMENTS: Written<TorchRequirementRow> = Written {
+pub const TORCH_REQUIREMENTS: TableFile<TorchRequirementRow> = TableFile {
     path: "matrices/compat/torch-requirements.yaml",
     head: "\
 # What the wheels of a torch version require of other packages. The wheels for ROCm require pytorch-triton-rocm (later
@@ -61,7 +61,7 @@ torch-requirements:
     lines: requirement_lines,
 };
 
-impl<R> Written<R> {
+impl<R> TableFile<R> {
     /// The text of the file.
     pub fn text(&self, rows: &[R]) -> String {
         rows.iter()
@@ -73,30 +73,30 @@ impl<R> Written<R> {
     /// equal. Rows are matched by key and stand in the same order.
     pub fn patch(&self, old: &[R], new: &[R]) -> String {
         let (key, row_lines) = (self.key, self.lines);
-        let mut lines: Vec<Line> = self
+        let mut lines: Vec<PatchLine> = self
             .head
             .lines()
-            .map(|line| Line::Kept(line.to_owned()))
+            .map(|line| PatchLine::Context(line.to_owned()))
             .collect();
         let of_new: HashSet<&str> = new.iter().map(key).collect();
         let mut rest = old.iter().peekable();
         for row in new {
             // Rows of the old table that the new one has no more.
             while let Some(gone) = rest.next_if(|known| !of_new.contains(key(known))) {
-                lines.extend(row_lines(gone).into_iter().map(Line::Removed));
+                lines.extend(row_lines(gone).into_iter().map(PatchLine::Removed));
             }
             match rest.next_if(|known| key(known) == key(row)) {
                 Some(known) => lines.extend(changed(row_lines(known), row_lines(row))),
-                None => lines.extend(row_lines(row).into_iter().map(Line::Added)),
+                None => lines.extend(row_lines(row).into_iter().map(PatchLine::Added)),
             }
         }
-        lines.extend(rest.flat_map(row_lines).map(Line::Removed));
+        lines.extend(rest.flat_map(row_lines).map(PatchLine::Removed));
         unified(self.path, &lines)
     }
 }
 
-enum Line {
-    Kept(String),
+enum PatchLine {
+    Context(String),
     Removed(String),
     Added(String),
 }
@@ -139,10 +139,10 @@ fn requirement_lines(row: &TorchRequirementRow) -> Vec<String> {
     )]
 }
 
-fn origin(origin: &Origin) -> String {
+fn origin(origin: &Provenance) -> String {
     let mut text = format!(
         "{{status: {}, source: {}",
-        origin.status.word(),
+        origin.status.as_str(),
         origin.source
     );
     for (name, value) in [
@@ -172,23 +172,23 @@ fn quoted(text: &str) -> String {
 }
 
 /// Equal lines kept; of a run of changed ones the old before the new.
-fn changed(old: Vec<String>, new: Vec<String>) -> Vec<Line> {
+fn changed(old: Vec<String>, new: Vec<String>) -> Vec<PatchLine> {
     let (mut lines, mut added) = (Vec::new(), Vec::new());
     for (old, new) in old.into_iter().zip(new) {
         if old == new {
             lines.append(&mut added);
-            lines.push(Line::Kept(old));
+            lines.push(PatchLine::Context(old));
         } else {
-            lines.push(Line::Removed(old));
-            added.push(Line::Added(new));
+            lines.push(PatchLine::Removed(old));
+            added.push(PatchLine::Added(new));
         }
     }
     lines.append(&mut added);
     lines
 }
 
-fn unified(path: &str, lines: &[Line]) -> String {
-    let is_change = |line: &Line| !matches!(line, Line::Kept(_));
+fn unified(path: &str, lines: &[PatchLine]) -> String {
+    let is_change = |line: &PatchLine| !matches!(line, PatchLine::Context(_));
     let changes: Vec<usize> = (0..lines.len())
         .filter(|&at| is_change(&lines[at]))
         .collect();
@@ -209,21 +209,21 @@ fn unified(path: &str, lines: &[Line]) -> String {
     text
 }
 
-fn write_hunk(text: &mut String, lines: &[Line], changes: &std::ops::Range<usize>) {
+fn write_hunk(text: &mut String, lines: &[PatchLine], changes: &std::ops::Range<usize>) {
     let (start, end) = (
         changes.start.saturating_sub(CONTEXT),
         (changes.end + CONTEXT).min(lines.len()),
     );
-    let in_old = |lines: &[Line]| {
+    let in_old = |lines: &[PatchLine]| {
         lines
             .iter()
-            .filter(|line| !matches!(line, Line::Added(_)))
+            .filter(|line| !matches!(line, PatchLine::Added(_)))
             .count()
     };
-    let in_new = |lines: &[Line]| {
+    let in_new = |lines: &[PatchLine]| {
         lines
             .iter()
-            .filter(|line| !matches!(line, Line::Removed(_)))
+            .filter(|line| !matches!(line, PatchLine::Removed(_)))
             .count()
     };
     let (before, inside) = (&lines[..start], &lines[start..end]);
@@ -237,9 +237,9 @@ fn write_hunk(text: &mut String, lines: &[Line], changes: &std::ops::Range<usize
     );
     for line in inside {
         let (sign, line) = match line {
-            Line::Kept(line) => (' ', line),
-            Line::Removed(line) => ('-', line),
-            Line::Added(line) => ('+', line),
+            PatchLine::Context(line) => (' ', line),
+            PatchLine::Removed(line) => ('-', line),
+            PatchLine::Added(line) => ('+', line),
         };
         let _ = writeln!(text, "{sign}{line}");
     }

@@ -1,107 +1,99 @@
-//! Faults of the tables about what builds and wheels run in.
-//!
-//! This file is also compiled into the build script, so it uses nothing of the crate but the rows.
+//! Validation of the tables of environment profiles, attention libraries, tools, paths and known
+//! failures.
 
 use std::collections::BTreeSet;
 
-use super::{Fault, Row, is_gfx, is_numbers, table};
-use crate::rows::Tables;
+use super::{RowError, RowValidator, TableValidator, is_gfx, is_numbers};
+use crate::rows::CompatTables;
 
-/// What a value may have in braces.
-const PLACES: [&str; 2] = ["rocm", "gfx"];
-/// Platforms that rows are about.
-const PLATFORMS: [&str; 2] = ["linux", "windows"];
+/// Placeholders that the value of a variable may have in braces.
+const PLACEHOLDERS: [&str; 2] = ["rocm", "gfx"];
 
-/// Everything that cannot be right in these tables.
-pub(super) fn find(tables: &Tables, faults: &mut Vec<Fault>) {
-    variables(tables, faults);
-    attention(tables, faults);
-    machines(tables, faults);
+pub(super) fn validate_run_time(tables: &CompatTables) -> Vec<RowError> {
+    [
+        validate_variables(tables),
+        validate_attention(tables),
+        validate_machines(tables),
+    ]
+    .concat()
 }
 
-fn variables(tables: &Tables, faults: &mut Vec<Fault>) {
+fn validate_variables(tables: &CompatTables) -> Vec<RowError> {
+    let mut errors = Vec::new();
     let known: BTreeSet<&str> = tables
         .profiles
         .iter()
         .map(|row| row.profile.as_str())
         .collect();
-    let profiles = |row: &mut Row<'_>, named: &[String]| {
-        for profile in named
-            .iter()
-            .filter(|profile| !known.contains(profile.as_str()))
-        {
-            row.expect(false, || {
-                format!("profiles: no profile is called `{profile}`")
-            });
-        }
-    };
-    let mut rows = table("profiles", tables, faults);
+    let mut rows = TableValidator::new("profiles", tables, &mut errors);
     for (number, of) in tables.profiles.iter().enumerate() {
-        let mut row = rows.row(number, of.profile.clone(), &of.origin);
-        row.expect(is_word(&of.profile), || {
+        let mut row = rows.check_row(number, of.profile.clone(), &of.origin);
+        row.require(is_word(&of.profile), || {
             "profile: write a word such as bench-ck".to_owned()
         });
-        row.each("stages", &of.stages, "a word such as bench", is_word);
+        row.require_each("stages", &of.stages, "a word such as bench", is_word);
     }
     let mut taken = BTreeSet::new();
-    let mut rows = table("variables", tables, faults);
+    let mut rows = TableValidator::new("variables", tables, &mut errors);
     for (number, of) in tables.variables.iter().enumerate() {
-        let mut row = rows.row(number, format!("{} {}", of.variable, of.value), &of.origin);
-        row.expect(is_variable(&of.variable), || {
+        let mut row = rows.check_row(number, format!("{} {}", of.variable, of.value), &of.origin);
+        row.require(is_variable(&of.variable), || {
             format!("variable: `{}` is no name of one", of.variable)
         });
-        row.expect(!of.profiles.is_empty(), || {
+        row.require(!of.profiles.is_empty(), || {
             "profiles: a variable is of at least one".to_owned()
         });
-        profiles(&mut row, &of.profiles);
+        require_profiles(&mut row, &known, &of.profiles);
         for profile in &of.profiles {
-            row.expect(taken.insert((&of.variable, profile)), || {
+            row.require(taken.insert((&of.variable, profile)), || {
                 format!("profiles: another row gives it in `{profile}`")
             });
         }
-        for place in places(&of.value)
+        for place in placeholders(&of.value)
             .into_iter()
-            .filter(|place| !PLACES.contains(place))
+            .filter(|place| !PLACEHOLDERS.contains(place))
         {
-            row.expect(false, || format!("value: nothing is put for `{{{place}}}`"));
+            row.require(false, || format!("value: nothing is put for `{{{place}}}`"));
         }
-        row.each(
+        row.require_each(
             "gfx",
             &of.gfx,
             "the beginning of a gfx target such as gfx11",
-            is_beginning,
+            is_gfx_prefix,
         );
     }
-    let mut rows = table("variable-rules", tables, faults);
+    let mut rows = TableValidator::new("variable-rules", tables, &mut errors);
     for (number, of) in tables.variable_rules.iter().enumerate() {
         let name = format!("{} {}", of.variable, of.profiles.join(" "));
-        let mut row = rows.row(number, name.trim_end().to_owned(), &of.origin);
-        row.expect(is_variable(&of.variable), || {
+        let mut row = rows.check_row(number, name.trim_end().to_owned(), &of.origin);
+        row.require(is_variable(&of.variable), || {
             format!("variable: `{}` is no name of one", of.variable)
         });
-        profiles(&mut row, &of.profiles);
-        row.expect(!of.allowed.is_empty(), || {
+        require_profiles(&mut row, &known, &of.profiles);
+        row.require(!of.allowed.is_empty(), || {
             "allowed: at least one value is".to_owned()
         });
-        row.expect(["warning", "note"].contains(&of.severity.as_str()), || {
+        row.require(["warning", "note"].contains(&of.severity.as_str()), || {
             format!("severity: `{}` is not warning or note", of.severity)
         });
     }
+    errors
 }
 
-fn attention(tables: &Tables, faults: &mut Vec<Fault>) {
-    let mut rows = table("attention", tables, faults);
+fn validate_attention(tables: &CompatTables) -> Vec<RowError> {
+    let mut errors = Vec::new();
+    let mut rows = TableValidator::new("attention", tables, &mut errors);
     for (number, of) in tables.attention.iter().enumerate() {
         let name = format!("{} {} {}", of.library, of.gfx.join(" "), of.torch);
-        let mut row = rows.row(number, name.trim_end().to_owned(), &of.origin);
-        row.expect(is_word(&of.library), || {
+        let mut row = rows.check_row(number, name.trim_end().to_owned(), &of.origin);
+        row.require(is_word(&of.library), || {
             "library: write a word such as aotriton".to_owned()
         });
-        row.expect(!of.gfx.is_empty(), || {
+        row.require(!of.gfx.is_empty(), || {
             "gfx: a row has at least one target".to_owned()
         });
-        row.gfx("gfx", &of.gfx);
-        row.expect(is_range(&of.torch), || {
+        row.require_gfx_targets("gfx", &of.gfx);
+        row.require(is_range(&of.torch), || {
             format!("torch: `{}` is no range such as >=2.8,<2.9", of.torch)
         });
         for (column, text) in [
@@ -112,69 +104,75 @@ fn attention(tables: &Tables, faults: &mut Vec<Fault>) {
             let is_setting = text
                 .split_once('=')
                 .is_some_and(|(name, value)| is_variable(name) && !value.is_empty());
-            row.expect(text.is_empty() || is_setting, || {
+            row.require(text.is_empty() || is_setting, || {
                 format!("{column}: `{text}` is not NAME=VALUE")
             });
         }
     }
-    let mut rows = table("attention-expects", tables, faults);
+    let mut rows = TableValidator::new("attention-expects", tables, &mut errors);
     for (number, of) in tables.attention_expects.iter().enumerate() {
         let name = format!("{} {}", of.line, of.gfx.join(" "));
-        let mut row = rows.row(number, name.trim_end().to_owned(), &of.origin);
-        row.expect(!of.line.is_empty() && !of.line.contains(':'), || {
+        let mut row = rows.check_row(number, name.trim_end().to_owned(), &of.origin);
+        row.require(!of.line.is_empty() && !of.line.contains(':'), || {
             "line: what stands before the colon".to_owned()
         });
-        row.expect(!of.expect.is_empty(), || {
+        row.require(!of.expect.is_empty(), || {
             "expect: at least one text is right".to_owned()
         });
-        row.each(
+        row.require_each(
             "gfx",
             &of.gfx,
             "the beginning of a gfx target such as gfx11",
-            is_beginning,
+            is_gfx_prefix,
         );
     }
+    errors
 }
 
-fn machines(tables: &Tables, faults: &mut Vec<Fault>) {
-    let platform = |row: &mut Row<'_>, text: &str| {
-        row.expect(PLATFORMS.contains(&text), || {
-            format!("platform: `{text}` is not linux or windows")
-        });
-    };
-    let mut rows = table("tools", tables, faults);
+fn validate_machines(tables: &CompatTables) -> Vec<RowError> {
+    let mut errors = Vec::new();
+    let mut rows = TableValidator::new("tools", tables, &mut errors);
     for (number, of) in tables.tools.iter().enumerate() {
-        let mut row = rows.row(number, format!("{} {}", of.tool, of.platform), &of.origin);
-        platform(&mut row, &of.platform);
-        row.expect(is_numbers(&of.least, 1..=4), || {
+        let mut row = rows.check_row(number, format!("{} {}", of.tool, of.platform), &of.origin);
+        row.require_platform(&of.platform);
+        row.require(is_numbers(&of.least, 1..=4), || {
             format!("least: `{}` is no version such as 1.13.1", of.least)
         });
     }
-    let mut rows = table("paths", tables, faults);
+    let mut rows = TableValidator::new("paths", tables, &mut errors);
     for (number, of) in tables.paths.iter().enumerate() {
-        let mut row = rows.row(number, format!("{} {}", of.path, of.platform), &of.origin);
-        platform(&mut row, &of.platform);
-        row.expect(["python", "folder"].contains(&of.path.as_str()), || {
+        let mut row = rows.check_row(number, format!("{} {}", of.path, of.platform), &of.origin);
+        row.require_platform(&of.platform);
+        row.require(["python", "folder"].contains(&of.path.as_str()), || {
             format!("path: `{}` is not python or folder", of.path)
         });
-        row.expect(of.longest.is_some() || of.no_blanks, || {
+        row.require(of.longest.is_some() || of.no_blanks, || {
             "the row asks for nothing".to_owned()
         });
     }
-    let mut rows = table("known-failures", tables, faults);
+    let mut rows = TableValidator::new("known-failures", tables, &mut errors);
     for (number, of) in tables.known_failures.iter().enumerate() {
-        let mut row = rows.row(number, of.failure.clone(), &of.origin);
-        row.expect(!of.words.is_empty(), || {
+        let mut row = rows.check_row(number, of.failure.clone(), &of.origin);
+        row.require(!of.words.is_empty(), || {
             "words: a failure is known by at least one".to_owned()
         });
-        row.each("words", &of.words, "a text in lower case", |text| {
+        row.require_each("words", &of.words, "a text in lower case", |text| {
             !text.is_empty() && text.to_lowercase() == text
+        });
+    }
+    errors
+}
+
+fn require_profiles(row: &mut RowValidator<'_>, known: &BTreeSet<&str>, profiles: &[String]) {
+    for profile in profiles {
+        row.require(known.contains(profile.as_str()), || {
+            format!("profiles: no profile is called `{profile}`")
         });
     }
 }
 
-/// The words in braces, `rocm` of `{rocm}/lib`.
-fn places(value: &str) -> Vec<&str> {
+/// Returns the placeholders of a value, `rocm` of `{rocm}/lib`.
+fn placeholders(value: &str) -> Vec<&str> {
     value
         .split('{')
         .skip(1)
@@ -182,6 +180,7 @@ fn places(value: &str) -> Vec<&str> {
         .collect()
 }
 
+/// Returns whether a text consists of lower-case letters and digits, in parts divided by hyphens.
 fn is_word(text: &str) -> bool {
     let part = |part: &str| {
         !part.is_empty()
@@ -192,8 +191,8 @@ fn is_word(text: &str) -> bool {
     text.split('-').all(part)
 }
 
-/// A name that every shell takes: letters in capitals, digits and underscores, no digit first
-/// (POSIX, 8.1).
+/// Returns whether a text is a portable name of an environment variable: upper-case letters, digits
+/// and underscores, the first not a digit (POSIX.1-2017, XBD 8.1).
 fn is_variable(text: &str) -> bool {
     let letter = |b: u8| b.is_ascii_uppercase() || b.is_ascii_digit() || b == b'_';
     text.bytes().all(letter)
@@ -203,8 +202,8 @@ fn is_variable(text: &str) -> bool {
             .is_some_and(|first| !first.is_ascii_digit())
 }
 
-/// `gfx11`, `gfx942`.
-fn is_beginning(text: &str) -> bool {
+/// Returns whether a text is the beginning of a gfx target, `gfx11` or `gfx942`.
+fn is_gfx_prefix(text: &str) -> bool {
     text.strip_prefix("gfx").is_some_and(|digits| {
         !digits.is_empty()
             && digits
@@ -213,7 +212,7 @@ fn is_beginning(text: &str) -> bool {
     }) || is_gfx(text)
 }
 
-/// Bounds with commas between, `>=2.8,<2.9`, or nothing.
+/// Returns whether a text is empty or has the form of a version specifier, `>=2.8,<2.9`.
 fn is_range(text: &str) -> bool {
     let bound = |bound: &str| {
         let version = [">=", "<=", "==", "!=", "<", ">"]
@@ -226,20 +225,20 @@ fn is_range(text: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use crate::rows::Tables;
+    use crate::rows::CompatTables;
 
-    fn check(change: impl FnOnce(&mut Tables), expect: &str) {
+    fn check(change: impl FnOnce(&mut CompatTables), expect: &str) {
         let mut tables = crate::shipped::tables();
         change(&mut tables);
-        let faults: Vec<String> = super::super::find(&tables)
+        let errors: Vec<String> = super::super::validate_tables(&tables)
             .iter()
             .map(ToString::to_string)
             .collect();
-        assert_eq!(faults, [expect]);
+        assert_eq!(errors, [expect]);
     }
 
     #[test]
-    fn a_variable_is_given_once_a_profile_with_what_is_known() {
+    fn a_variable_has_one_row_per_profile() {
         check(
             |t| t.variables[1].profiles.push("fast".into()),
             "variables HIP_PLATFORM amd: profiles: no profile is called `fast`",
@@ -266,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_about_attention_and_machines_have_the_form_that_is_computed_with() {
+    fn attention_and_machine_rows_are_well_formed() {
         check(
             |t| t.attention[0].torch = "2.5".into(),
             "attention aotriton gfx90a gfx942 2.5: torch: `2.5` is no range such as >=2.8,<2.9",

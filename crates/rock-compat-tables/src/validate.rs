@@ -1,0 +1,1038 @@
+//! Validation of compatibility tables.
+//!
+//! Input: the tables of all files. Output: one error for each invalid row: unknown sources, dates
+//! that do not exist, duplicate rows, malformed versions, targets, digests and commits, and
+//! references to rows that do not exist.
+//!
+//! **Invariant:** every error names its row, and nothing is corrected silently.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::rows::{ActionRow, CompatTables, PackageRow, Provenance};
+
+mod families;
+mod requirements;
+mod run_time;
+mod sources;
+
+/// An invalid row.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{table} {name}: {message}")]
+pub struct RowError {
+    /// The YAML key of the table, `torch-gfx`.
+    pub table: &'static str,
+    /// The index of the row in its table, over all files in the order in which they were merged.
+    pub row: usize,
+    /// The columns that identify the row, `6.2.4`.
+    pub name: String,
+    /// The reason, in one line.
+    pub message: String,
+}
+
+/// Collects the errors of one table.
+struct TableValidator<'a> {
+    name: &'static str,
+    sources: &'a BTreeMap<String, String>,
+    /// Names of the rows so far.
+    row_names: BTreeSet<String>,
+    errors: &'a mut Vec<RowError>,
+}
+
+/// Collects the errors of one row.
+struct RowValidator<'a> {
+    table: &'static str,
+    number: usize,
+    name: String,
+    errors: &'a mut Vec<RowError>,
+}
+
+impl<'a> TableValidator<'a> {
+    fn new(
+        name: &'static str,
+        tables: &'a CompatTables,
+        errors: &'a mut Vec<RowError>,
+    ) -> TableValidator<'a> {
+        Self {
+            name,
+            sources: &tables.sources,
+            row_names: BTreeSet::new(),
+            errors,
+        }
+    }
+
+    /// Starts a row, and checks that its name is unique in the table, its source known and its
+    /// date well-formed.
+    fn check_row(
+        &mut self,
+        number: usize,
+        name: String,
+        provenance: &Provenance,
+    ) -> RowValidator<'_> {
+        let is_first = self.row_names.insert(name.clone());
+        let mut row = RowValidator {
+            table: self.name,
+            number,
+            name,
+            errors: self.errors,
+        };
+        row.require(is_first, || "the row stands twice".to_owned());
+        row.require(self.sources.contains_key(&provenance.source), || {
+            format!(
+                "source `{}` is not in the table of sources",
+                provenance.source
+            )
+        });
+        row.require(is_date(&provenance.checked), || {
+            format!(
+                "checked `{}` is not a date such as 2026-11-21",
+                provenance.checked
+            )
+        });
+        row
+    }
+}
+
+impl RowValidator<'_> {
+    /// Adds an error unless the condition holds.
+    fn require(&mut self, holds: bool, message: impl FnOnce() -> String) {
+        if !holds {
+            let error = RowError {
+                table: self.table,
+                row: self.number,
+                name: self.name.clone(),
+                message: message(),
+            };
+            self.errors.push(error);
+        }
+    }
+
+    /// Requires that each text of a column has a form, and that none is repeated.
+    fn require_each(
+        &mut self,
+        column: &str,
+        texts: &[String],
+        form: &str,
+        is_valid: fn(&str) -> bool,
+    ) {
+        let mut seen = BTreeSet::new();
+        for text in texts {
+            self.require(is_valid(text), || {
+                format!("{column}: `{text}` is not {form}")
+            });
+            self.require(seen.insert(text), || {
+                format!("{column}: `{text}` stands twice")
+            });
+        }
+    }
+
+    /// Requires distinct ROCm versions that are in the table `rocm`.
+    fn require_rocm_versions(&mut self, column: &str, versions: &[String], known: &BTreeSet<&str>) {
+        self.require_each(
+            column,
+            versions,
+            "a ROCm version such as 6.2 or 6.2.4",
+            is_rocm,
+        );
+        for version in versions
+            .iter()
+            .filter(|version| is_rocm(version) && !known.contains(version.as_str()))
+        {
+            self.require(false, || {
+                format!("{column}: `{version}` is not in the rocm table")
+            });
+        }
+    }
+
+    fn require_platform(&mut self, platform: &str) {
+        self.require(["linux", "windows"].contains(&platform), || {
+            format!("platform: `{platform}` is not linux or windows")
+        });
+    }
+
+    /// Requires distinct gfx targets.
+    fn require_gfx_targets(&mut self, column: &str, targets: &[String]) {
+        self.require_each(column, targets, "a gfx target such as gfx942", is_gfx);
+    }
+}
+
+/// Returns the errors of all rows, table by table; empty if the tables are valid.
+pub fn validate_tables(tables: &CompatTables) -> Vec<RowError> {
+    [
+        validate_versions(tables),
+        validate_targets(tables),
+        families::validate_families(tables),
+        validate_packages(tables),
+        requirements::validate_requirements(tables),
+        validate_runners(tables),
+        validate_wheel_tables(tables),
+        sources::validate_sources(tables),
+        validate_torch_abi(tables),
+        run_time::validate_run_time(tables),
+        validate_recipe_rows(tables),
+    ]
+    .concat()
+}
+
+/// Rows of one recipe table must have the same columns.
+fn validate_recipe_rows(tables: &CompatTables) -> Vec<RowError> {
+    let mut errors = Vec::new();
+    let mut columns: BTreeMap<&str, Vec<&String>> = BTreeMap::new();
+    let mut rows = TableValidator::new("recipe-rows", tables, &mut errors);
+    for (number, of) in tables.recipe_rows.iter().enumerate() {
+        let words: Vec<String> = of.columns.values().map(|values| values.join(",")).collect();
+        let mut row = rows.check_row(
+            number,
+            format!("{} {}", of.table, words.join(" ")),
+            &of.origin,
+        );
+        let own: Vec<&String> = of.columns.keys().collect();
+        let first = columns.entry(&of.table).or_insert_with(|| own.clone());
+        row.require(*first == own, || {
+            format!(
+                "its columns are not those of the first row of `{}`",
+                of.table
+            )
+        });
+        row.require(!own.is_empty(), || "it has no columns".to_owned());
+    }
+    errors
+}
+
+fn validate_versions(tables: &CompatTables) -> Vec<RowError> {
+    let mut errors = Vec::new();
+    let known: BTreeSet<&str> = tables.rocm.iter().map(|row| row.rocm.as_str()).collect();
+    let mut torch = TableValidator::new("torch", tables, &mut errors);
+    for (number, of) in tables.torch.iter().enumerate() {
+        let mut row = torch.check_row(number, of.torch.clone(), &of.origin);
+        row.require(is_numbers(&of.torch, 2..=2), || {
+            "a row is named by major and minor, such as 2.6".to_owned()
+        });
+        row.require_each("patches", &of.patches, "a version", is_version);
+        for patch in of
+            .patches
+            .iter()
+            .filter(|patch| !patch.starts_with(&format!("{}.", of.torch)))
+        {
+            row.require(false, || {
+                format!("patches: `{patch}` is not of torch {}", of.torch)
+            });
+        }
+        row.require_rocm_versions("rocm-index", &of.rocm_index, &known);
+        row.require_each(
+            "python",
+            &of.python,
+            "a Python version such as 3.12",
+            |text| is_numbers(text, 2..=2),
+        );
+        row.require_each(
+            "free-threaded",
+            &of.free_threaded,
+            "a free-threaded Python such as 3.13t",
+            |text| {
+                text.strip_suffix('t')
+                    .is_some_and(|plain| is_numbers(plain, 2..=2))
+            },
+        );
+    }
+    let mut rocm = TableValidator::new("rocm", tables, &mut errors);
+    for (number, of) in tables.rocm.iter().enumerate() {
+        let mut row = rocm.check_row(number, of.rocm.clone(), &of.origin);
+        row.require(is_rocm(&of.rocm), || {
+            "it is not a ROCm version such as 6.2 or 6.2.4".to_owned()
+        });
+        row.require(of.hip.is_empty() || is_numbers(&of.hip, 2..=4), || {
+            format!("hip: `{}` is no version", of.hip)
+        });
+    }
+    let mut hip = TableValidator::new("hip", tables, &mut errors);
+    for (number, of) in tables.hip.iter().enumerate() {
+        let mut row = hip.check_row(number, of.rocm.clone(), &of.origin);
+        row.require(is_numbers(&of.rocm, 2..=2), || {
+            "a row is named by major and minor, such as 10.0".to_owned()
+        });
+        row.require(is_numbers(&of.hip, 2..=2), || {
+            format!("hip: `{}` is not major and minor", of.hip)
+        });
+        row.require_rocm_versions("rocm", std::slice::from_ref(&of.rocm), &known);
+    }
+    let mut builders = TableValidator::new("builders", tables, &mut errors);
+    for (number, of) in tables.builders.iter().enumerate() {
+        let mut row = builders.check_row(number, of.image.clone(), &of.origin);
+        row.require(of.image.contains("{rocm}"), || {
+            "image: `{rocm}` must stand where the version goes".to_owned()
+        });
+        row.require_rocm_versions("rocm", &of.rocm, &known);
+    }
+    let mut images = TableValidator::new("images", tables, &mut errors);
+    for (number, of) in tables.images.iter().enumerate() {
+        let mut row = images.check_row(number, format!("{}:{}", of.repository, of.tag), &of.origin);
+        let digest = of.digest.strip_prefix("sha256:").unwrap_or("-");
+        row.require(of.digest.is_empty() || is_hex(digest, 64), || {
+            format!(
+                "digest: `{}` is not `sha256:` with 64 hex digits",
+                of.digest
+            )
+        });
+    }
+    errors
+}
+
+fn validate_targets(tables: &CompatTables) -> Vec<RowError> {
+    let mut errors = Vec::new();
+    let known: BTreeSet<&str> = tables.rocm.iter().map(|row| row.rocm.as_str()).collect();
+    for (name, rows) in [
+        ("torch-gfx", &tables.torch_gfx),
+        ("rocm-gfx", &tables.rocm_gfx),
+    ] {
+        let mut lists = TableValidator::new(name, tables, &mut errors);
+        let mut versions = BTreeSet::new();
+        for (number, of) in rows.iter().enumerate() {
+            let mut row = lists.check_row(number, of.rocm.join(" "), &of.origin);
+            row.require_rocm_versions("rocm", &of.rocm, &known);
+            for version in &of.rocm {
+                row.require(versions.insert(version), || {
+                    format!("another row has the targets of ROCm {version}")
+                });
+            }
+            row.require_gfx_targets("gfx", &of.gfx);
+        }
+    }
+    let mut since = TableValidator::new("gfx-since", tables, &mut errors);
+    for (number, of) in tables.gfx_since.iter().enumerate() {
+        let mut row = since.check_row(number, of.gfx.clone(), &of.origin);
+        row.require_gfx_targets("gfx", std::slice::from_ref(&of.gfx));
+        row.require_rocm_versions("rocm", std::slice::from_ref(&of.rocm), &known);
+    }
+    let mut families = TableValidator::new("families", tables, &mut errors);
+    for (number, of) in tables.families.iter().enumerate() {
+        let mut row = families.check_row(number, of.family.clone(), &of.origin);
+        row.require(!is_gfx(&of.family), || {
+            "the name is that of a gfx target".to_owned()
+        });
+        row.require(!of.members.is_empty(), || {
+            "members: a family has at least one".to_owned()
+        });
+        row.require_gfx_targets("members", &of.members);
+    }
+    errors
+}
+
+fn validate_packages(tables: &CompatTables) -> Vec<RowError> {
+    let mut errors = Vec::new();
+    let mut packages = TableValidator::new("packages", tables, &mut errors);
+    let (mut versions, mut families) = (BTreeSet::new(), BTreeSet::new());
+    for (number, of) in tables.packages.iter().enumerate() {
+        let mut row =
+            packages.check_row(number, format!("{} {}", of.package, of.version), &of.origin);
+        for version in std::iter::once(&of.version).chain(&of.same) {
+            row.require(is_version(version), || {
+                format!("`{version}` is not a version")
+            });
+            row.require(versions.insert((&of.package, version)), || {
+                format!("another row answers for {version}")
+            });
+        }
+        for family in &of.commit_families {
+            row.require(families.insert((&of.package, family)), || {
+                format!("another row answers for {family}:")
+            });
+        }
+        validate_package(of, &mut row);
+    }
+    let mut absent = TableValidator::new("absent-families", tables, &mut errors);
+    for (number, of) in tables.absent_families.iter().enumerate() {
+        let mut row = absent.check_row(number, format!("{} {}", of.package, of.family), &of.origin);
+        let has_a_row = families.contains(&(&of.package, &of.family));
+        row.require(!has_a_row, || {
+            format!("a row of packages answers for {}:", of.family)
+        });
+    }
+    errors
+}
+
+fn validate_package(of: &PackageRow, row: &mut RowValidator<'_>) {
+    let name = of.package.as_str();
+    row.require(is_normalized_name(name), || {
+        "package: write the normalized name, such as flash-attn".to_owned()
+    });
+    row.require(!of.tag.is_empty() || is_hex(&of.commit, 40), || {
+        "it has neither a tag nor a commit of 40 hex digits".to_owned()
+    });
+    row.require(is_numbers(&of.python_min, 2..=2), || {
+        format!("python-min: `{}` is no Python version", of.python_min)
+    });
+    row.require_each("backends", &of.backends, "a word", |text| !text.is_empty());
+    row.require_each("env", &of.env, "a variable's name", |text| {
+        text.bytes()
+            .all(|b| b.is_ascii_uppercase() || b.is_ascii_digit() || b == b'_')
+    });
+    for backend in of
+        .gfx
+        .keys()
+        .chain(of.warnings.keys())
+        .filter(|backend| !of.backends.contains(backend))
+    {
+        row.require(false, || format!("`{backend}` is not one of its backends"));
+    }
+    for list in of.gfx.values() {
+        row.require_gfx_targets("gfx", list);
+    }
+    for count in of.objects.keys() {
+        row.require(count.parse::<u32>().is_ok(), || {
+            format!("objects: `{count}` is no number of targets")
+        });
+    }
+    for (version, digest) in &of.sdist_sha256 {
+        row.require(is_hex(digest, 64), || {
+            format!("sdist-sha256: `{digest}` is not 64 hex digits")
+        });
+        let its_own = *version == of.version || of.same.contains(version);
+        row.require(its_own, || {
+            format!("sdist-sha256: {version} is none of the row's versions")
+        });
+    }
+}
+
+fn validate_runners(tables: &CompatTables) -> Vec<RowError> {
+    let mut errors = Vec::new();
+    let mut runners = TableValidator::new("runners", tables, &mut errors);
+    let mut words = BTreeSet::new();
+    for (number, of) in tables.runners.iter().enumerate() {
+        let mut row = runners.check_row(number, of.name.clone(), &of.origin);
+        row.require(!of.labels.is_empty(), || {
+            "labels: a runner has at least one".to_owned()
+        });
+        row.require(
+            ["hosted", "self-hosted", "arc"].contains(&of.kind.as_str()),
+            || format!("kind: `{}` is not hosted, self-hosted or arc", of.kind),
+        );
+        row.require(["linux", "windows"].contains(&of.os.as_str()), || {
+            format!("os: `{}` is not linux or windows", of.os)
+        });
+        // It is a part of the names of jobs and artifacts.
+        let is_word = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_';
+        row.require(!of.arch.is_empty() && of.arch.bytes().all(is_word), || {
+            format!("arch: `{}` is not a word such as x86_64", of.arch)
+        });
+        row.require_gfx_targets("gpu", &of.gpu);
+        let aliases = of.aliases.iter().map(|alias| &alias.label);
+        let own: BTreeSet<&String> = std::iter::once(&of.name)
+            .chain(&of.labels)
+            .chain(aliases)
+            .collect();
+        for word in own {
+            row.require(words.insert(word), || {
+                format!("`{word}` names another runner too")
+            });
+        }
+    }
+    let mut pools = TableValidator::new("runner-pools", tables, &mut errors);
+    for (number, of) in tables.runner_pools.iter().enumerate() {
+        let mut row = pools.check_row(number, of.name.clone(), &of.origin);
+        row.require(!words.contains(&of.name), || {
+            "the name is that of a runner".to_owned()
+        });
+        row.require(!of.members.is_empty(), || {
+            "members: a pool has at least one".to_owned()
+        });
+        let system = |runner: &str| {
+            tables
+                .runners
+                .iter()
+                .find(|row| row.name == runner)
+                .map(|row| &row.os)
+        };
+        let systems: BTreeSet<&String> = of
+            .members
+            .iter()
+            .filter_map(|member| system(&member.runner))
+            .collect();
+        row.require(systems.len() <= 1, || {
+            "members: they are of several systems".to_owned()
+        });
+        let mut seen = BTreeSet::new();
+        for member in &of.members {
+            row.require(system(&member.runner).is_some(), || {
+                format!("members: no runner is called `{}`", member.runner)
+            });
+            row.require(seen.insert(&member.runner), || {
+                format!("members: `{}` stands twice", member.runner)
+            });
+            row.require(member.weight > 0, || {
+                format!("members: `{}` has no weight", member.runner)
+            });
+        }
+    }
+    let mut actions = TableValidator::new("actions", tables, &mut errors);
+    for (number, of) in tables.actions.iter().enumerate() {
+        let mut row = actions.check_row(number, of.name.clone(), &of.origin);
+        row.require(is_hex(&of.sha, 40), || {
+            format!("sha: `{}` is not a commit of 40 hex digits", of.sha)
+        });
+        row.require(of.name.contains('/'), || {
+            "name: write OWNER/REPOSITORY".to_owned()
+        });
+        row.require(ActionRow::is_supported_runtime(&of.runtime), || {
+            format!(
+                "runtime: `{}` is neither composite nor node24 or later",
+                of.runtime
+            )
+        });
+    }
+    let mut libc = TableValidator::new("libc", tables, &mut errors);
+    for (number, of) in tables.libc.iter().enumerate() {
+        libc.check_row(number, of.host.clone(), &of.origin);
+    }
+    errors
+}
+
+fn validate_wheel_tables(tables: &CompatTables) -> Vec<RowError> {
+    let mut errors = Vec::new();
+    let mut costs = TableValidator::new("build-costs", tables, &mut errors);
+    for (number, of) in tables.build_costs.iter().enumerate() {
+        let name = format!(
+            "{} {} with {} targets on {} threads",
+            of.package, of.backend, of.targets, of.threads
+        );
+        let mut row = costs.check_row(number, name, &of.origin);
+        let measured = of.targets > 0 && of.threads > 0 && of.objects > 0 && of.wall_min > 0;
+        row.require(measured, || {
+            "targets, threads, objects and wall-min are at least 1".to_owned()
+        });
+    }
+    let mut needs = TableValidator::new("build-needs", tables, &mut errors);
+    for (number, of) in tables.build_needs.iter().enumerate() {
+        let mut row = needs.check_row(number, of.recipe.clone(), &of.origin);
+        let says_something = of.disk_gib.is_some() || of.thread_hours.is_some();
+        row.require(says_something, || {
+            "disk-gib or thread-hours says what the builds need".to_owned()
+        });
+    }
+    let mut limits = TableValidator::new("limits", tables, &mut errors);
+    for (number, of) in tables.limits.iter().enumerate() {
+        let mut row = limits.check_row(number, of.name.clone(), &of.origin);
+        row.require(of.value > 0, || "value: a limit is at least 1".to_owned());
+    }
+    let mut presets = TableValidator::new("presets", tables, &mut errors);
+    for (number, of) in tables.presets.iter().enumerate() {
+        let mut row = presets.check_row(number, of.name.clone(), &of.origin);
+        row.require(!of.patterns.is_empty(), || {
+            "patterns: there is none".to_owned()
+        });
+        row.require_each(
+            "patterns",
+            &of.patterns,
+            "a pattern of shared libraries such as libhip*.so*",
+            |one| one.contains(".so"),
+        );
+    }
+    let mut sonames = TableValidator::new("sonames", tables, &mut errors);
+    for (number, of) in tables.sonames.iter().enumerate() {
+        let mut row = sonames.check_row(number, of.soname.clone(), &of.origin);
+        row.require(of.soname.contains(".so."), || {
+            "soname: it ends with .so. and a number".to_owned()
+        });
+        row.require(is_numbers(&of.rocm, 1..=1), || {
+            format!("rocm: `{}` is not a major version such as 6", of.rocm)
+        });
+    }
+    let mut claims = TableValidator::new("claims", tables, &mut errors);
+    for (number, of) in tables.claims.iter().enumerate() {
+        claims.check_row(number, of.claim.clone(), &of.origin);
+    }
+    let mut reach = TableValidator::new("reach", tables, &mut errors);
+    for (number, of) in tables.reach.iter().enumerate() {
+        let mut row = reach.check_row(number, format!("{} {}", of.about, of.when), &of.origin);
+        let when: &[&str] = match of.about.as_str() {
+            "rocm" => &[
+                "other-patch",
+                "newer-minor",
+                "older-minor",
+                "other-major",
+                "no-compiled-code",
+            ],
+            "torch" => &["other-minor", "no-compiled-code"],
+            _ => &[],
+        };
+        row.require(when.contains(&of.when.as_str()), || {
+            format!(
+                "no wheel is asked for its reach about `{}` when `{}`",
+                of.about, of.when
+            )
+        });
+        row.require(!of.why.is_empty(), || "why: say why it is so".to_owned());
+    }
+    let mut contents = TableValidator::new("wheel-contents", tables, &mut errors);
+    for (number, of) in tables.wheel_contents.iter().enumerate() {
+        let name = [
+            &of.distribution,
+            &of.platform,
+            &of.rocm,
+            &of.feature,
+            &of.reason,
+        ]
+        .map(String::as_str)
+        .join(" ");
+        let mut row = contents.check_row(number, name, &of.origin);
+        row.require(
+            ["", "linux", "windows"].contains(&of.platform.as_str()),
+            || {
+                format!(
+                    "platform: `{}` is neither `linux` nor `windows`",
+                    of.platform
+                )
+            },
+        );
+        row.require(
+            ["", "packages", "inside"].contains(&of.rocm.as_str()),
+            || format!("rocm: `{}` is neither `packages` nor `inside`", of.rocm),
+        );
+        let asks_of_it = !of.holds.is_empty() || of.least_bytes > 0;
+        let asks =
+            asks_of_it || !of.requires.is_empty() || !of.beside.is_empty() || of.equal.is_some();
+        row.require(asks != of.absent, || {
+            "a row has `holds`, `requires`, `equal`, `beside` or `least-bytes`, or it is `absent`"
+                .to_owned()
+        });
+    }
+    let mut embeddings = TableValidator::new("embeddings", tables, &mut errors);
+    for (number, of) in tables.embeddings.iter().enumerate() {
+        let mut row = embeddings.check_row(
+            number,
+            format!("{} {}", of.distribution, of.platform),
+            &of.origin,
+        );
+        let is_path = |text: &str| {
+            !text.is_empty() && text.split('/').all(|part| !matches!(part, "" | "." | ".."))
+        };
+        row.require(is_path(&of.into), || {
+            format!("into: `{}` is no path in a wheel", of.into)
+        });
+        let parts = [&of.module, &of.marker, &of.insert].map(String::is_empty);
+        row.require(parts[0] == parts[1] && parts[1] == parts[2], || {
+            "`module`, `marker` and `insert` go together".to_owned()
+        });
+        row.require(!parts[0] || !of.search.is_empty(), || {
+            "nothing leads to what is embedded: say `module` or `search`".to_owned()
+        });
+    }
+    let mut device_wheels = TableValidator::new("device-wheels", tables, &mut errors);
+    for (number, of) in tables.device_wheels.iter().enumerate() {
+        let mut row = device_wheels.check_row(number, of.distribution.clone(), &of.origin);
+        row.require(of.device.ends_with("-device"), || {
+            format!("device: `{}` does not end with `-device`", of.device)
+        });
+        row.require(!of.root.is_empty(), || {
+            "root: say the folder with its archives".to_owned()
+        });
+    }
+    let mut device_bundles = TableValidator::new("device-bundles", tables, &mut errors);
+    for (number, of) in tables.device_bundles.iter().enumerate() {
+        let mut row = device_bundles.check_row(number, of.bundle.clone(), &of.origin);
+        let is_name = |text: &str| text.starts_with("gfx");
+        row.require(is_name(&of.bundle), || {
+            format!("bundle: `{}` does not begin with `gfx`", of.bundle)
+        });
+        row.require(!of.members.is_empty(), || {
+            "members: say its targets".to_owned()
+        });
+        row.require_each(
+            "members",
+            &of.members,
+            "a gfx target such as gfx942",
+            is_name,
+        );
+        row.require(of.generic.is_empty() || is_gfx(&of.generic), || {
+            format!("generic: `{}` is no target", of.generic)
+        });
+    }
+    errors
+}
+
+fn validate_torch_abi(tables: &CompatTables) -> Vec<RowError> {
+    let mut errors = Vec::new();
+    let minor = |text: &str| -> Option<Vec<u32>> {
+        text.split('.')
+            .map(|part| part.parse().ok())
+            .collect::<Option<_>>()
+            .filter(|_| is_numbers(text, 2..=2))
+    };
+    let mut read = TableValidator::new("torch-abi-read", tables, &mut errors);
+    for (number, of) in tables.torch_abi_read.iter().enumerate() {
+        let mut row = read.check_row(number, of.torch.clone(), &of.origin);
+        row.require(minor(&of.torch).is_some(), || {
+            "a row is named by major and minor, such as 2.6".to_owned()
+        });
+        let follows =
+            number == 0 || minor(&tables.torch_abi_read[number - 1].torch) < minor(&of.torch);
+        row.require(follows, || {
+            "the row before it is of a later minor".to_owned()
+        });
+        row.require(!of.wheels.is_empty(), || {
+            "wheels: a minor was read from at least one".to_owned()
+        });
+    }
+    let known: Vec<&str> = tables
+        .torch_abi_read
+        .iter()
+        .map(|row| row.torch.as_str())
+        .collect();
+    let at = |text: &str| known.iter().position(|minor| *minor == text);
+    let mut symbols = BTreeSet::new();
+    let mut abi = TableValidator::new("torch-abi", tables, &mut errors);
+    for (number, of) in tables.torch_abi.iter().enumerate() {
+        let name = format!("{} {} {}", of.library, of.since, of.until)
+            .trim_end()
+            .to_owned();
+        let mut row = abi.check_row(number, name, &of.origin);
+        for minor in [&of.since, &of.until]
+            .into_iter()
+            .filter(|minor| !minor.is_empty() && at(minor).is_none())
+        {
+            row.require(false, || {
+                format!("`{minor}` is not in the table torch-abi-read")
+            });
+        }
+        row.require(!of.since.is_empty(), || {
+            "since: a row has a first minor".to_owned()
+        });
+        let ends = at(&of.since)
+            .zip(at(&of.until))
+            .is_none_or(|(since, until)| since <= until);
+        row.require(ends, || {
+            format!("until: `{}` is before `{}`", of.until, of.since)
+        });
+        row.require(!of.symbols.is_empty(), || {
+            "symbols: a row has at least one".to_owned()
+        });
+        for symbol in &of.symbols {
+            row.require(symbols.insert(symbol), || {
+                format!("another row has `{symbol}`")
+            });
+        }
+    }
+    errors
+}
+
+/// Returns whether a text is a dotted sequence of numbers without leading zeros, of this length.
+fn is_numbers(text: &str, count: std::ops::RangeInclusive<usize>) -> bool {
+    let number = |part: &str| {
+        !part.is_empty()
+            && part.bytes().all(|b| b.is_ascii_digit())
+            && (part.len() == 1 || !part.starts_with('0'))
+    };
+    count.contains(&text.split('.').count()) && text.split('.').all(number)
+}
+
+/// Returns whether a text consists of lower-case letters, digits and hyphens.
+fn is_normalized_name(text: &str) -> bool {
+    !text.is_empty()
+        && text
+            .bytes()
+            .all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-')
+}
+
+/// Returns whether a text has the form of a ROCm version, `6.2` or `6.2.4`.
+fn is_rocm(text: &str) -> bool {
+    is_numbers(text, 2..=4)
+}
+
+/// Returns whether a text looks like a version: dotted parts of lower-case letters and digits, the
+/// first character a digit. This is looser than PEP 440, and enough to find typing errors.
+fn is_version(text: &str) -> bool {
+    let part = |part: &str| {
+        !part.is_empty()
+            && part
+                .bytes()
+                .all(|b| b.is_ascii_digit() || b.is_ascii_lowercase())
+    };
+    text.starts_with(|c: char| c.is_ascii_digit()) && text.split('.').all(part)
+}
+
+/// Returns whether a text is a processor or generic target, `gfx942`, `gfx90a`, `gfx11-generic`,
+/// without target features.
+fn is_gfx(text: &str) -> bool {
+    let hex = |s: &str| {
+        s.bytes()
+            .all(|b| b.is_ascii_digit() || (b'a'..=b'f').contains(&b))
+    };
+    let Some(digits) = text.strip_prefix("gfx") else {
+        return false;
+    };
+    match digits.strip_suffix("-generic") {
+        Some(family) => family.split('-').all(|part| !part.is_empty() && hex(part)),
+        None => {
+            (3..=4).contains(&digits.len()) && hex(digits) && digits.as_bytes()[0].is_ascii_digit()
+        }
+    }
+}
+
+/// Returns whether a text has this many lower-case hexadecimal digits.
+fn is_hex(text: &str, length: usize) -> bool {
+    text.len() == length
+        && text
+            .bytes()
+            .all(|b| b.is_ascii_digit() || (b'a'..=b'f').contains(&b))
+}
+
+/// Returns whether a text is a date as in ISO 8601, `2026-11-21`; every month may have 31 days.
+fn is_date(text: &str) -> bool {
+    let parts: Vec<&str> = text.split('-').collect();
+    let within = |text: &str, most: u32| {
+        text.parse()
+            .is_ok_and(|number: u32| (1..=most).contains(&number))
+    };
+    text.bytes().all(|b| b.is_ascii_digit() || b == b'-')
+        && matches!(parts[..], [year, month, day]
+            if year.len() == 4 && month.len() == 2 && day.len() == 2 && within(month, 12) && within(day, 31))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::validate_tables;
+    use crate::rows::CompatTables;
+
+    /// Asserts that a change of the shipped tables gives one error with this text.
+    fn check(change: impl FnOnce(&mut CompatTables), expect: &str) {
+        let mut tables = crate::shipped::tables();
+        change(&mut tables);
+        let errors: Vec<String> = validate_tables(&tables)
+            .iter()
+            .map(ToString::to_string)
+            .collect();
+        assert_eq!(errors, [expect]);
+    }
+
+    #[test]
+    fn the_shipped_tables_are_valid() {
+        assert_eq!(validate_tables(&crate::shipped::tables()), []);
+    }
+
+    #[test]
+    fn rows_have_a_source_and_a_date_and_are_unique() {
+        check(
+            |t| t.torch[0].origin.source = "rumour".into(),
+            "torch 2.3: source `rumour` is not in the table of sources",
+        );
+        check(
+            |t| t.libc[0].origin.checked = "2026-13-01".into(),
+            "libc ubuntu 20.04: checked `2026-13-01` is not a date such as 2026-11-21",
+        );
+        check(
+            |t| t.limits.push(t.limits[0].clone()),
+            "limits jobs-per-matrix: the row stands twice",
+        );
+    }
+
+    #[test]
+    fn presets_and_sonames() {
+        check(
+            |t| t.presets[0].patterns.push("torch".into()),
+            "presets rocm: patterns: `torch` is not a pattern of shared libraries such as libhip*.so*",
+        );
+        check(
+            |t| t.presets[0].patterns.clear(),
+            "presets rocm: patterns: there is none",
+        );
+        check(
+            |t| t.sonames[0].rocm = "4.5".into(),
+            "sonames libamdhip64.so.4: rocm: `4.5` is not a major version such as 6",
+        );
+    }
+
+    #[test]
+    fn torch_rows_list_own_patches_and_known_rocm_versions() {
+        check(
+            |t| t.torch[3].patches.push("2.5.9".into()),
+            "torch 2.6: patches: `2.5.9` is not of torch 2.6",
+        );
+        check(
+            |t| t.torch[3].rocm_index.push("6.2.9".into()),
+            "torch 2.6: rocm-index: `6.2.9` is not in the rocm table",
+        );
+        check(
+            |t| t.torch[3].rocm_index.push("6".into()),
+            "torch 2.6: rocm-index: `6` is not a ROCm version such as 6.2 or 6.2.4",
+        );
+        check(
+            |t| t.torch[3].rocm_index.push("6.1".into()),
+            "torch 2.6: rocm-index: `6.1` stands twice",
+        );
+        check(
+            |t| t.torch[3].python.push("3.12.1".into()),
+            "torch 2.6: python: `3.12.1` is not a Python version such as 3.12",
+        );
+        check(
+            |t| t.torch[3].free_threaded.push("3.12".into()),
+            "torch 2.6: free-threaded: `3.12` is not a free-threaded Python such as 3.13t",
+        );
+    }
+
+    #[test]
+    fn rows_of_a_recipe_table_have_the_same_columns() {
+        let change = |t: &mut CompatTables| {
+            let mut row = t.recipe_rows[0].clone();
+            row.table = "preloads".into();
+            row.columns = [("platform".to_owned(), vec!["linux".to_owned()])].into();
+            t.recipe_rows.push(row);
+        };
+        check(
+            change,
+            "recipe-rows preloads linux: its columns are not those of the first row of `preloads`",
+        );
+    }
+
+    #[test]
+    fn a_family_is_no_target_and_a_target_no_family() {
+        check(
+            |t| t.torch_gfx[0].gfx.push("gfx94X".into()),
+            "torch-gfx 6.3: gfx: `gfx94X` is not a gfx target such as gfx942",
+        );
+        check(
+            |t| t.families[0].family = "gfx942".into(),
+            "families gfx942: the name is that of a gfx target",
+        );
+        check(
+            |t| t.rocm_gfx[1].rocm.push("6.3".into()),
+            "rocm-gfx 10.1 6.3: another row has the targets of ROCm 6.3",
+        );
+    }
+
+    #[test]
+    fn a_package_version_has_one_row_and_whole_digests() {
+        check(
+            |t| t.packages[0].same.push("2.7.4".into()),
+            "packages flash-attn 2.7.4: another row answers for 2.7.4",
+        );
+        check(
+            |t| {
+                drop(
+                    t.packages[0]
+                        .sdist_sha256
+                        .insert("2.6.3".into(), "abc".into()),
+                );
+            },
+            "packages flash-attn 2.6.3: sdist-sha256: `abc` is not 64 hex digits",
+        );
+        check(
+            |t| drop(t.packages[0].warnings.insert("triton".into(), "x".into())),
+            "packages flash-attn 2.6.3: `triton` is not one of its backends",
+        );
+        check(
+            |t| t.packages[3].commit = "0251105".into(),
+            "packages flash-attn 2.8.4: it has neither a tag nor a commit of 40 hex digits",
+        );
+    }
+
+    #[test]
+    fn a_version_has_one_row_of_requirements() {
+        check(
+            |t| t.torch_requirements[0].versions = "3.1.0".into(),
+            "torch-requirements triton 2.3.0: versions: `3.1.0` is not `==` or `~=` with a version",
+        );
+        check(
+            |t| t.torch_requirements[0].torch.push("2.4.0".into()),
+            "torch-requirements triton 2.4.0 2.4.1: another row answers for torch 2.4.0",
+        );
+        check(
+            |t| t.import_requirements[0].versions = "new".into(),
+            "import-requirements flash-attn 2.7.4 triton triton: versions: `new` is not a specifier such as >=3.2",
+        );
+        check(
+            |t| t.import_requirements[1].otherwise.clear(),
+            "import-requirements flash-attn 2.8.3 triton triton: `versions` and `otherwise` go together",
+        );
+    }
+
+    #[test]
+    fn a_torch_symbol_is_in_one_row_between_known_minors() {
+        let check = |change: fn(&mut CompatTables), expect: &str| {
+            let mut tables = crate::shipped::tables();
+            change(&mut tables);
+            let errors: Vec<String> = validate_tables(&tables)
+                .iter()
+                .map(|error| error.message.clone())
+                .collect();
+            assert_eq!(errors, [expect]);
+        };
+        check(
+            |t| t.torch_abi[0].until = "2.99".into(),
+            "`2.99` is not in the table torch-abi-read",
+        );
+        check(
+            |t| (t.torch_abi[0].since, t.torch_abi[0].until) = ("2.3".into(), "2.2".into()),
+            "until: `2.2` is before `2.3`",
+        );
+        check(
+            |t| {
+                (t.torch_abi[0].symbols, t.torch_abi[1].symbols) =
+                    (vec!["_Z1fv".into()], vec!["_Z1fv".into()]);
+            },
+            "another row has `_Z1fv`",
+        );
+        check(
+            |t| t.torch_abi[0].symbols.clear(),
+            "symbols: a row has at least one",
+        );
+        check(
+            |t| t.torch_abi_read.swap(3, 4),
+            "the row before it is of a later minor",
+        );
+    }
+
+    #[test]
+    fn a_pool_has_existing_members_with_weights() {
+        check(
+            |t| t.runner_pools[0].members.clear(),
+            "runner-pools rocm-scale: members: a pool has at least one",
+        );
+        check(
+            |t| t.runner_pools[0].members[1].runner = "rocm".into(),
+            "runner-pools rocm-scale: members: no runner is called `rocm`",
+        );
+        check(
+            |t| t.runner_pools[0].members[1].runner = "rocm-aws".into(),
+            "runner-pools rocm-scale: members: `rocm-aws` stands twice",
+        );
+        check(
+            |t| t.runner_pools[0].members[0].weight = 0,
+            "runner-pools rocm-scale: members: `rocm-aws` has no weight",
+        );
+        check(
+            |t| t.runner_pools[0].members[0].runner = "windows-2022".into(),
+            "runner-pools rocm-scale: members: they are of several systems",
+        );
+        check(
+            |t| t.runner_pools[0].name = "mi300x".into(),
+            "runner-pools mi300x: the name is that of a runner",
+        );
+        check(
+            |t| t.runner_pools.push(t.runner_pools[0].clone()),
+            "runner-pools rocm-scale: the row stands twice",
+        );
+    }
+
+    #[test]
+    fn a_label_has_one_runner_and_an_action_a_full_commit() {
+        check(
+            |t| t.runners[1].labels.push("ubuntu-22.04".into()),
+            "runners ubuntu-24.04: `ubuntu-22.04` names another runner too",
+        );
+        check(
+            |t| t.runners[3].os = "beos".into(),
+            "runners windows-2022: os: `beos` is not linux or windows",
+        );
+        check(
+            |t| t.runners[0].arch = "x86-64".into(),
+            "runners ubuntu-22.04: arch: `x86-64` is not a word such as x86_64",
+        );
+        check(
+            |t| t.actions[0].sha = "v7".into(),
+            "actions actions/checkout: sha: `v7` is not a commit of 40 hex digits",
+        );
+        check(
+            |t| t.images[0].digest = "sha256:12".into(),
+            "images rocm/pytorch:rocm6.0_ubuntu22.04_py3.9_pytorch_2.0.1: digest: `sha256:12` is not `sha256:` with 64 hex digits",
+        );
+    }
+}
