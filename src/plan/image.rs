@@ -47,9 +47,9 @@ pub(super) fn choose(
                     let note = format!("{miss}; it is built in {image}");
                     (Some(image), Some(note))
                 }
-                None => (None, Some(miss)),
+                None => (None, Some(miss.to_string())),
             }
         }
-        Err(miss) => (None, Some(miss)),
+        Err(miss) => (None, Some(miss.to_string())),
     }
 }

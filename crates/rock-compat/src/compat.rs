@@ -1,4 +1,4 @@
-//! The tables with their look-ups.
+//! The compatibility data and its lookups.
 
 use std::sync::OnceLock;
 
@@ -74,18 +74,18 @@ impl<T: TableGroup + DeserializeOwned> LazyTables<T> {
     }
 }
 
-/// What look-ups compare: parsed once, in the order of the rows.
+/// Versions of the core tables in parsed form, in the order of the rows.
 #[derive(Debug, Clone)]
 pub(super) struct ParsedVersions {
-    /// ROCm versions of each torch row's index.
+    /// The ROCm indexes of each torch row.
     torch_rocm: Vec<Vec<RocmVersion>>,
-    /// Image tags that say what they hold, with the number of their row.
+    /// The versions in image tags, with the index of the row.
     pub(super) images: Vec<(usize, super::images::TagContents)>,
-    /// Every ROCm version that any table names, sorted.
+    /// The ROCm versions of the tables `rocm` and `torch`, sorted.
     rocm: Vec<RocmVersion>,
-    /// Versions of torch of each row of `torch-requirements`.
+    /// The torch versions of each row of `torch-requirements`.
     pub(super) torch_requirements: Vec<Vec<Version>>,
-    /// Versions of the package of each row of `import-requirements`.
+    /// The package versions of each row of `import-requirements`.
     pub(super) import_requirements: Vec<Vec<Version>>,
 }
 
@@ -236,13 +236,14 @@ impl Compat {
         tables
     }
 
-    /// The row of a torch version's minor, whatever the patch.
+    /// Returns the row for the minor version of a torch version.
     pub fn torch(&self, torch: &Version) -> Option<&TorchRow> {
         let minor = torch.minor();
         self.core.torch.iter().find(|row| row.torch == minor)
     }
 
-    /// Where `torch-from`, one of its words, finds wheels of a version for a ROCm.
+    /// Returns the index that has torch wheels of a version for a ROCm version; `from` is a value of
+    /// `torch-from`.
     pub fn torch_index(
         &self,
         from: &str,
@@ -267,7 +268,7 @@ impl Compat {
             .max_by_key(|row| since(row))
     }
 
-    /// The row of a package version (by version, or by family for a commit); `package` is the
+    /// Returns the row of a package version, by version, or by family for a commit. `package` is a
     /// normalized name.
     pub fn package(&self, package: &str, version: &PackageVersion) -> Option<&PackageRow> {
         self.core
@@ -288,24 +289,24 @@ impl Compat {
             })
     }
 
-    /// Whether any row speaks about this package (normalized name).
+    /// Returns whether any row is about this package. `package` is a normalized name.
     pub fn has_package(&self, package: &str) -> bool {
         self.core.packages.iter().any(|row| row.package == package)
     }
 
-    /// The gfx targets compiled into torch wheels of this ROCm: by the exact version, else by its
-    /// minor.
+    /// Returns the row with the gfx targets of official torch wheels for a ROCm version, or for its
+    /// minor version.
     pub fn torch_gfx(&self, rocm: &RocmVersion) -> Option<&GfxRow> {
         find_gfx(&self.core.torch_gfx, rocm)
     }
 
-    /// The gfx targets this ROCm supports: by the exact version, else by its minor.
+    /// Returns the row with the gfx targets that a ROCm version, or its minor version, supports.
     pub fn rocm_gfx(&self, rocm: &RocmVersion) -> Option<&GfxRow> {
         find_gfx(&self.core.rocm_gfx, rocm)
     }
 
-    /// Why this ROCm's toolchain cannot compile for a target that came later:
-    /// `gfx950 needs ROCm 7.0 or later`; `None` when it can, or when no row speaks about it.
+    /// Returns the reason why the toolchain of a ROCm version is too old for a target,
+    /// `gfx950 needs ROCm 7.0 or later`; `None` if it is not, or no row has the target.
     pub fn gfx_too_new(&self, target: &GfxTarget, rocm: &RocmVersion) -> Option<String> {
         let row = self
             .core
@@ -316,7 +317,7 @@ impl Compat {
         (*rocm < since).then(|| format!("{} needs ROCm {since} or later", row.gfx))
     }
 
-    /// Every ROCm version that any table names, sorted, each once.
+    /// Returns the ROCm versions of the tables `rocm` and `torch`, sorted and without duplicates.
     pub fn rocm_versions(&self) -> Vec<RocmVersion> {
         let listed = self.core.rocm.iter().map(|row| &row.rocm);
         let indexes = self.core.torch.iter().flat_map(|row| &row.rocm_index);
@@ -329,9 +330,9 @@ impl Compat {
         versions
     }
 
-    /// Whether the official index has wheels of this torch for this ROCm. An index named by a minor
-    /// (`7.1`) serves its patches (`7.1.1`), but for those that some torch has an index of its own
-    /// for (`6.2.4`).
+    /// Returns whether an official index has wheels of a torch version for a ROCm version. The index
+    /// of a minor version (`7.1`) is used for its patch versions (`7.1.1`), except those with an
+    /// index (`6.2.4`).
     pub fn torch_rocm_support(&self, torch: &Version, rocm: &RocmVersion) -> Support {
         let Some(row) = self.torch(torch) else {
             return self.unknown_torch(torch);
@@ -371,7 +372,8 @@ impl Compat {
         })
     }
 
-    /// Whether this torch has wheels for this Python, free-threaded ones by their own column.
+    /// Returns whether a torch version has wheels for a Python version; free-threaded Pythons have a
+    /// column of their own.
     pub fn torch_python_support(&self, torch: &Version, python: PythonVersion) -> Support {
         let Some(row) = self.torch(torch) else {
             return self.unknown_torch(torch);
@@ -410,8 +412,8 @@ impl Compat {
         })
     }
 
-    /// Whether an image of this repository carries this torch with this ROCm, and with this Python
-    /// where the image's own is used.
+    /// Returns whether an image of a repository has these torch and ROCm versions, and this Python
+    /// version if the image's own is used.
     pub fn torch_image_support(
         &self,
         repository: &str,
@@ -446,8 +448,8 @@ impl Compat {
         }
     }
 
-    /// Whether this package version has this backend. A version without a row is unknown; a family
-    /// that cannot be built for AMD GPUs is unsupported; a package without rows is not constrained.
+    /// Returns whether a package version has a backend. A version without a row is unknown, a family
+    /// that cannot be built for AMD GPUs is unsupported, and a package without rows is supported.
     pub fn package_backend_support(
         &self,
         package: &str,
@@ -494,7 +496,7 @@ impl Compat {
         })
     }
 
-    /// Whether this package version runs on this Python.
+    /// Returns whether a package version supports a Python version.
     pub fn package_python_support(
         &self,
         package: &str,
@@ -521,17 +523,17 @@ impl Compat {
         }
     }
 
-    /// The pool of runners with this name.
+    /// Returns the runner pool with this name.
     pub fn pool(&self, name: &str) -> Option<&RunnerPoolRow> {
         self.core.runner_pools.iter().find(|row| row.name == name)
     }
 
-    /// The commit of an action, by `OWNER/REPOSITORY`.
+    /// Returns the pinned commit of an action; `name` is `OWNER/REPOSITORY`.
     pub fn action(&self, name: &str) -> Option<&ActionRow> {
         self.core.actions.iter().find(|row| row.name == name)
     }
 
-    /// The runner with this name, label or alias.
+    /// Returns the runner with this name, label or alias.
     pub fn runner(&self, word: &str) -> Option<&RunnerRow> {
         self.core.runners.iter().find(|row| {
             row.name == word
@@ -540,7 +542,7 @@ impl Compat {
         })
     }
 
-    /// The targets of a family, `gfx94X-all`.
+    /// Returns the gfx targets of a target family, `gfx94X-all`.
     pub fn family(&self, name: &str) -> Option<&[String]> {
         self.core
             .families
@@ -549,37 +551,36 @@ impl Compat {
             .map(|row| row.members.as_slice())
     }
 
-    /// A limit of GitHub by its name in the facts, `jobs-per-matrix`.
+    /// Returns the row of a GitHub limit, `jobs-per-matrix`.
     pub fn limit(&self, name: &str) -> Option<&LimitRow> {
         self.core.limits.iter().find(|row| row.name == name)
     }
 
-    /// The value of a limit, in the unit of its row; one that is missing in the facts limits
-    /// nothing.
+    /// Returns the value of a limit in the unit of its row; `usize::MAX` for a limit without a row.
     pub fn limit_value(&self, name: &str) -> usize {
         self.limit(name)
             .and_then(|row| usize::try_from(row.value).ok())
             .unwrap_or(usize::MAX)
     }
 
-    /// Returns how many files one publish may send within an hour: what GitHub takes of a
-    /// repository (`content-per-hour`), less a tenth for what else is done there.
+    /// Returns the number of files that a publish run may upload per hour: 90 % of the limit
+    /// `content-per-hour`, which leaves some for other uses of the repository.
     pub fn uploads_per_hour(&self) -> usize {
         let most = self.limit_value("content-per-hour");
         most - most / 10
     }
 
-    /// A named set of libraries that repairing leaves alone, `rocm`.
+    /// Returns a named set of libraries that a repair does not graft, `rocm`.
     pub fn preset(&self, name: &str) -> Option<&PresetRow> {
         self.core.presets.iter().find(|row| row.name == name)
     }
 
-    /// The row of a library of ROCm by its name, `libamdhip64.so.6`.
+    /// Returns the row of a ROCm library by its SONAME, `libamdhip64.so.6`.
     pub fn soname(&self, soname: &str) -> Option<&SonameRow> {
         self.core.sonames.iter().find(|row| row.soname == soname)
     }
 
-    /// What is known of a wheel beside another version than it was built for:
+    /// Returns whether wheels work with another version than they were built for:
     /// `reach("rocm", "newer-minor")`.
     pub fn reach(&self, about: &str, when: &str) -> Option<&ReachRow> {
         self.core
@@ -588,12 +589,12 @@ impl Compat {
             .find(|row| row.about == about && row.when == when)
     }
 
-    /// A row as people cite it: `torch.yaml, torch 2.6, checked 2026-11-21`.
+    /// Returns the citation of a row: `compat/torch.yaml, torch 2.6, checked 2026-11-21`.
     pub fn cite(&self, file: &str, row: &str, origin: &Provenance) -> String {
         format!("compat/{file}, {row}, checked {}", origin.checked)
     }
 
-    /// What the source of a row is, where in it, and how sure it is.
+    /// Returns the source of a row with reference and confidence.
     pub fn describe_provenance(&self, origin: &Provenance) -> String {
         let source = self
             .core
@@ -627,7 +628,7 @@ impl Compat {
             .collect()
     }
 
-    /// Whether any table names this ROCm version.
+    /// Returns whether the table `rocm` or `torch` has a ROCm version.
     fn has_rocm(&self, rocm: &RocmVersion) -> bool {
         self.parsed().rocm.contains(rocm)
     }
@@ -669,8 +670,8 @@ fn find_gfx<'a>(rows: &'a [GfxRow], rocm: &RocmVersion) -> Option<&'a GfxRow> {
     by(rocm.as_str()).or_else(|| by(rocm.minor().as_str()))
 }
 
-/// The listed version nearest to a wanted one: of its minor, else of its major, else the last one
-/// before it, else the first one after it.
+/// Returns the listed version that is nearest to a wanted one: of its minor version, else of its
+/// major version, else the last one before it, else the first one after it.
 fn nearest_rocm<'a>(listed: &'a [RocmVersion], wanted: &RocmVersion) -> Option<&'a RocmVersion> {
     let of_minor = listed
         .iter()
@@ -694,7 +695,7 @@ fn nearest_rocm<'a>(listed: &'a [RocmVersion], wanted: &RocmVersion) -> Option<&
         .or_else(|| listed.iter().min())
 }
 
-/// `a`, `a and b`, `a, b and c`.
+/// Joins texts: `none`, `a`, `a and b`, `a, b and c`.
 pub(super) fn join_with_and(items: &[String]) -> String {
     match items {
         [] => "none".to_owned(),
@@ -715,15 +716,15 @@ mod tests {
     }
 
     #[track_caller]
-    fn refused(verdict: Support) -> SupportReason {
-        match verdict {
-            Support::Unsupported(because) => because,
+    fn unsupported_reason(support: Support) -> SupportReason {
+        match support {
+            Support::Unsupported(reason) => reason,
             other => panic!("{other:?}"),
         }
     }
 
-    fn is_supported(verdict: &Support) -> bool {
-        matches!(verdict, Support::Supported { .. })
+    fn is_supported(support: &Support) -> bool {
+        matches!(support, Support::Supported { .. })
     }
 
     #[test]
@@ -731,7 +732,7 @@ mod tests {
         clippy::disallowed_methods,
         reason = "the test compares with the files"
     )]
-    fn the_embedded_tables_are_those_of_the_files() {
+    fn embedded_tables_equal_the_files() {
         let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tables");
         let read = |path: std::path::PathBuf| std::fs::read_to_string(path).unwrap();
         let mut paths: Vec<_> = std::fs::read_dir(folder)
@@ -749,9 +750,8 @@ mod tests {
         assert_eq!(Compat::embedded().all_tables(), tables);
     }
 
-    /// M3
     #[test]
-    fn every_patch_of_a_torch_minor_has_the_rocm_versions_of_its_row() {
+    fn patch_versions_of_torch_share_a_row() {
         for rocm in ["6.4", "7.0", "7.1", "7.2", "7.14", "10.0"] {
             let answers =
                 ["2.12.0", "2.12.1", "2.12.7"].map(|torch| is_supported(&torch_rocm(torch, rocm)));
@@ -759,10 +759,9 @@ mod tests {
         }
     }
 
-    /// M5
     #[test]
     fn a_refused_pair_names_the_nearest_rocm_that_works() {
-        let because = refused(torch_rocm("2.6.0", "6.2"));
+        let because = unsupported_reason(torch_rocm("2.6.0", "6.2"));
         assert_eq!(
             because.reason,
             "torch 2.6.0 has wheels for ROCm 6.1 and 6.2.4, not 6.2"
@@ -776,7 +775,7 @@ mod tests {
             because.source,
             "compat/torch.yaml, torch 2.6, checked 2026-11-21"
         );
-        let because = refused(torch_rocm("2.9.1", "7.2"));
+        let because = unsupported_reason(torch_rocm("2.9.1", "7.2"));
         assert!(
             because
                 .hint
@@ -785,7 +784,7 @@ mod tests {
             because.hint
         );
         assert!(
-            refused(torch_rocm("2.5.1", "5.7"))
+            unsupported_reason(torch_rocm("2.5.1", "5.7"))
                 .hint
                 .starts_with("use ROCm 6.1"),
             "the first one after it"
@@ -793,7 +792,7 @@ mod tests {
     }
 
     #[test]
-    fn an_index_named_by_a_minor_serves_its_patches_but_not_those_with_an_index_of_their_own() {
+    fn the_index_of_a_minor_version_is_used_for_patch_versions() {
         assert!(is_supported(&torch_rocm("2.10.0", "7.1.1")));
         assert!(is_supported(&torch_rocm("2.6.0", "6.2.4")));
         assert!(
@@ -806,14 +805,13 @@ mod tests {
         );
     }
 
-    /// M11
     #[test]
-    fn triton_is_no_backend_of_flash_attn_before_2_7() {
+    fn flash_attn_has_triton_since_2_7() {
         let compat = Compat::embedded();
         let ask = |version: &str, backend: &str| {
             compat.package_backend_support("flash-attn", &version.parse().unwrap(), backend)
         };
-        let because = refused(ask("2.6.3", "triton"));
+        let because = unsupported_reason(ask("2.6.3", "triton"));
         assert!(
             because.reason.contains("no triton backend in this version"),
             "{}",
@@ -836,15 +834,14 @@ mod tests {
         assert!(matches!(ask("2.5.0", "ck"), Support::Unknown(_)));
         assert!(matches!(ask("fa4:4a948e9", "ck"), Support::Unknown(_)));
         assert!(
-            refused(ask("fa3:4a948e9", "ck"))
+            unsupported_reason(ask("fa3:4a948e9", "ck"))
                 .reason
                 .contains("no path for AMD GPUs")
         );
     }
 
-    /// M14
     #[test]
-    fn the_targets_of_a_version_are_those_of_its_row_and_gfx950_waits_for_rocm_7() {
+    fn gfx_targets_of_package_versions() {
         let compat = Compat::embedded();
         let wanted = [
             "gfx90a", "gfx942", "gfx950", "gfx1030", "gfx1100", "gfx1201",
@@ -887,9 +884,8 @@ mod tests {
         assert_eq!(reason.as_deref(), Some("gfx950 needs ROCm 7.0 or later"));
     }
 
-    /// M19
     #[test]
-    fn a_free_threaded_python_is_there_only_where_its_row_lists_it() {
+    fn free_threaded_pythons_are_listed() {
         let compat = Compat::embedded();
         let has = |torch: &str, python: &str| {
             is_supported(
@@ -898,7 +894,7 @@ mod tests {
         };
         assert!(has("2.6.0", "3.13t") && has("2.9.1", "3.14t") && has("2.14.0", "3.14t"));
         assert!(!has("2.5.1", "3.12t") && !has("2.12.0", "3.13t") && !has("2.8.0", "3.14t"));
-        let because = refused(
+        let because = unsupported_reason(
             compat.torch_python_support(&"2.5.1".parse().unwrap(), "3.13t".parse().unwrap()),
         );
         assert_eq!(
@@ -911,9 +907,8 @@ mod tests {
         );
     }
 
-    /// M24
     #[test]
-    fn what_no_row_speaks_about_is_unknown_and_not_illegal() {
+    fn versions_without_rows_are_unknown() {
         assert!(matches!(torch_rocm("2.99.0", "7.2"), Support::Unknown(_)));
         let python = Compat::embedded()
             .torch_python_support(&"2.99.0".parse().unwrap(), "3.12".parse().unwrap());
@@ -927,7 +922,7 @@ mod tests {
     }
 
     #[test]
-    fn python_3_9_to_3_14_on_the_newest_patch_of_torch_2_5_to_2_14_gives_98_legal_cells() {
+    fn torch_2_5_to_2_14_have_98_supported_cells() {
         let compat = Compat::embedded();
         let pythons: Vec<PythonVersion> = (9..=14)
             .map(|minor| format!("3.{minor}").parse().unwrap())

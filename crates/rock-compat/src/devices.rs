@@ -1,35 +1,35 @@
-//! Names of wheels that hold the code for GPUs of another wheel.
+//! Distribution names of device wheels.
 
 use super::Compat;
 use rock_names::{DistributionName, GfxTarget};
 
-/// A wheel that holds nothing but code for GPUs, by its name.
+/// The distribution name of a device wheel, in its parts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DevicePackage {
-    /// Common prefix of the names of the device wheels of its host wheel, `amd-torch-device`.
+    /// The common prefix of the names of all device wheels of a host wheel, `amd-torch-device`.
     pub device: String,
-    /// The target, or the word for several, at the end of its name: `gfx942`, `gfx12-0`.
+    /// The gfx target or device bundle at the end of the name: `gfx942`, `gfx12-0`.
     pub bundle: String,
-    /// The processors that it may hold code for.
+    /// The processors that the wheel may have code objects for.
     pub targets: Vec<String>,
 }
 
 impl DevicePackage {
-    /// Whether it is for one target, so that the host wheel has an extra for it.
+    /// Returns whether the wheel is for a single target, so that the host wheel has an extra for it.
     pub fn is_of_one_target(&self) -> bool {
         self.targets.contains(&self.bundle)
     }
 
-    /// Returns whether it must hold code for this target of a job: a device wheel has the code of
-    /// its own target alone.
+    /// Returns whether the wheel must have code objects for this target of a job: only if it is a
+    /// wheel for this single target.
     pub fn must_hold(&self, target: &GfxTarget) -> bool {
         self.is_of_one_target() && self.bundle == target.processor()
     }
 }
 
 impl Compat {
-    /// Returns the targets that a distribution is for by its name, `amd-torch-device-gfx942`;
-    /// `None` where it names none.
+    /// Returns the parts of the name of a device wheel, `amd-torch-device-gfx942`; `None` for the
+    /// name of another distribution.
     pub fn device_package(&self, distribution: &str) -> Option<DevicePackage> {
         let normal = distribution.parse::<DistributionName>().ok()?.normalized();
         let (before, bundle) = normal.rsplit_once("-device-")?;
@@ -55,7 +55,7 @@ impl Compat {
         })
     }
 
-    /// Returns the distribution whose code device wheels of this name hold, `torch` for
+    /// Returns the distribution of the host wheel for a prefix of device wheels: `torch` for
     /// `amd-torch-device`.
     pub fn host_of_device(&self, device: &str) -> Option<&str> {
         self.tables()

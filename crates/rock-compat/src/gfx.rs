@@ -1,4 +1,4 @@
-//! Whether a gfx target fits a package version, a toolchain, torch's wheels.
+//! Support of gfx targets by ROCm toolchains, torch wheels and packages.
 
 use super::compat::join_with_and;
 use super::rows::{GfxRow, Provenance};
@@ -6,8 +6,8 @@ use super::{Compat, Support, SupportReason};
 use rock_names::{GfxTarget, PackageVersion, RocmVersion};
 
 impl Compat {
-    /// Whether the toolchain of this ROCm compiles for a target: only a row that says since when
-    /// can refuse it.
+    /// Returns whether the toolchain of a ROCm version compiles for a target. A target is
+    /// unsupported only if the table `gfx-since` names a later ROCm version.
     pub fn toolchain_gfx_support(&self, target: &GfxTarget, rocm: &RocmVersion) -> Support {
         let row = self
             .tables()
@@ -36,7 +36,7 @@ impl Compat {
         }
     }
 
-    /// Whether torch's official wheels for this ROCm hold code for a target.
+    /// Returns whether official torch wheels for a ROCm version have code objects for a target.
     pub fn torch_gfx_support(&self, target: &GfxTarget, rocm: &RocmVersion) -> Support {
         let Some(row) = self.torch_gfx(rocm) else {
             return Support::Unknown(SupportReason {
@@ -61,7 +61,8 @@ impl Compat {
         })
     }
 
-    /// The first ROCm that reads generic targets, and with them code objects of version 6.
+    /// Returns the first ROCm version that supports generic targets, which need code object
+    /// version 6 (LLVM AMDGPU usage).
     pub fn first_rocm_with_generic_targets(&self) -> Option<RocmVersion> {
         let rows = self
             .tables()
@@ -72,7 +73,7 @@ impl Compat {
             .min()
     }
 
-    /// Whether a package version's build accepts a target for a backend.
+    /// Returns whether a backend of a package version can be built for a target.
     pub fn package_gfx_support(
         &self,
         package: &str,
@@ -134,7 +135,7 @@ impl Compat {
         )
     }
 
-    /// The origin of the row that a toolchain answer rests on.
+    /// Returns the provenance of the row that decides [`Self::toolchain_gfx_support`].
     pub(super) fn toolchain_provenance(
         &self,
         target: &GfxTarget,

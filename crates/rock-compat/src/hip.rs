@@ -1,12 +1,13 @@
-//! The HIP of a ROCm and the ROCm of a HIP: the same minor, but where a row says another.
+//! Conversion between ROCm and HIP versions, which have the same minor version unless a row says
+//! otherwise.
 
 use super::Compat;
 use super::rows::HipRow;
 use rock_names::RocmVersion;
 
 impl Compat {
-    /// Returns the HIP minor of a ROCm, `7.15` for 10.0.1; `None` for a ROCm later than the first
-    /// row that has none.
+    /// Returns the HIP minor version of a ROCm version, `7.15` for 10.0.1; `None` for a version
+    /// without a row that is later than a row.
     pub fn hip_of(&self, rocm: &RocmVersion) -> Option<RocmVersion> {
         let minor = rocm.minor();
         let rows = || self.tables().hip.iter();
@@ -20,8 +21,8 @@ impl Compat {
             .then_some(minor)
     }
 
-    /// Returns the ROCm minor of a HIP, `10.0` for 7.15.26333; `None` for a HIP later than the
-    /// first row that has none.
+    /// Returns the ROCm minor version of a HIP version, `10.0` for 7.15.26333; `None` for a version
+    /// without a row that is later than a row.
     pub fn rocm_of_hip(&self, hip: &RocmVersion) -> Option<RocmVersion> {
         let minor = hip.minor();
         let rows = || self.tables().hip.iter();
@@ -35,7 +36,7 @@ impl Compat {
             .then_some(minor)
     }
 
-    /// Pairs of HIP and ROCm minors that differ, as the table has them.
+    /// Returns the pairs of HIP and ROCm minor versions that differ.
     pub fn hip_pairs(&self) -> impl Iterator<Item = (&str, &str)> {
         self.tables().hip.iter().map(
             |HipRow {
@@ -56,7 +57,7 @@ mod tests {
     use crate::Compat;
 
     #[test]
-    fn hip_of_rocm_10_counts_on_from_7() {
+    fn hip_versions_of_rocm_10_continue_from_7() {
         let compat = Compat::embedded();
         let hip = |rocm: &str| {
             compat

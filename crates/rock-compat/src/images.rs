@@ -1,10 +1,12 @@
-//! Container images: tags are looked up and parsed, never computed.
+//! Container images.
+//!
+//! **Invariant:** image tags are looked up in the table and parsed, never computed.
 
 use super::Compat;
 use super::rows::{BuilderRow, ImageRow};
 use rock_names::{PythonVersion, RocmVersion, Version};
 
-/// What an image tag says it holds: `rocm<R>_ubuntu<U>_py<P>_pytorch_release_<T>` and two older
+/// The versions in an image tag, `rocm<R>_ubuntu<U>_py<P>_pytorch_release_<T>` or one of two older
 /// forms.
 #[derive(Debug, Clone)]
 pub(super) struct TagContents {
@@ -14,22 +16,22 @@ pub(super) struct TagContents {
     python: PythonVersion,
 }
 
-/// A tag of the table with what it holds.
+/// A tag of the table `images` with the versions in it.
 #[derive(Debug, Clone, Copy)]
 pub struct ImageTag<'a> {
-    /// The row.
+    /// The row of the tag.
     pub row: &'a ImageRow,
-    /// The ROCm inside.
+    /// The ROCm version.
     pub rocm: &'a RocmVersion,
-    /// The Ubuntu release inside, `22.04`.
+    /// The Ubuntu release, `22.04`.
     pub ubuntu: &'a str,
-    /// The torch inside.
+    /// The torch version.
     pub torch: &'a Version,
-    /// The one Python inside.
+    /// The Python version.
     pub python: PythonVersion,
 }
 
-/// Parses every tag; those of another form, such as `latest`, say nothing and are left out.
+/// Parses the tags of rows; returns indexes of rows, without tags of another form, such as `latest`.
 pub(super) fn parse_tags(rows: &[ImageRow]) -> Vec<(usize, TagContents)> {
     rows.iter()
         .enumerate()
@@ -57,12 +59,12 @@ fn parse_tag(tag: &str) -> Option<TagContents> {
 }
 
 impl ImageTag<'_> {
-    /// Whether it carries this ROCm, by text: the tag of `7.11.0` is not that of `7.11`.
+    /// Returns whether the image has a ROCm version, compared as text: `7.11.0` is not `7.11`.
     pub fn has_rocm(&self, rocm: &RocmVersion) -> bool {
         self.rocm.as_str() == rocm.as_str()
     }
 
-    /// Whether it carries this ROCm, and this torch and Python where they are asked for.
+    /// Returns whether the image has a ROCm version, and a torch and Python version if given.
     pub fn has(
         &self,
         rocm: &RocmVersion,
@@ -74,8 +76,7 @@ impl ImageTag<'_> {
             && python.is_none_or(|python| self.python == python)
     }
 
-    /// Returns the reference below the given name of the repository: with the digest where one is
-    /// known.
+    /// Returns the image reference, with the digest if it is known.
     fn reference(&self, repository: &str) -> String {
         let tag = format!("{repository}:{}", self.row.tag);
         if self.row.digest.is_empty() {
@@ -86,17 +87,39 @@ impl ImageTag<'_> {
     }
 }
 
-/// Registry of names without one. Podman asks for it to be written: stock Debian configures no
-/// other meaning.
+/// The registry of image names without one. References for Podman name it, because Debian's
+/// Podman has no default registry.
 const DOCKER_HUB: &str = "docker.io/";
 
 pub(super) fn without_docker_hub(name: &str) -> &str {
     name.strip_prefix(DOCKER_HUB).unwrap_or(name)
 }
 
+/// No image has the wanted versions.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("no {repository} image for {wanted}; {}", self.alternatives())]
+pub struct ImageNotFoundError {
+    /// The repository, without Docker Hub's registry.
+    pub repository: String,
+    /// The wanted versions in words, `ROCm 6.2 with torch 2.5.1`.
+    pub wanted: String,
+    /// The nearest tags of the repository, at most three.
+    pub nearest: Vec<String>,
+}
+
+impl ImageNotFoundError {
+    fn alternatives(&self) -> String {
+        if self.nearest.is_empty() {
+            "the table has no tags of it".to_owned()
+        } else {
+            format!("nearest: {}", self.nearest.join(", "))
+        }
+    }
+}
+
 impl Compat {
-    /// Returns the images of a repository whose tags say what they hold. A name without a registry
-    /// is one of Docker Hub.
+    /// Returns the images of a repository, without tags that name no versions. A repository without
+    /// a registry is on Docker Hub.
     pub fn images(&self, repository: &str) -> impl Iterator<Item = ImageTag<'_>> {
         self.all_images()
             .filter(move |image| image.row.repository == without_docker_hub(repository))
@@ -112,18 +135,18 @@ impl Compat {
         })
     }
 
-    /// The image of this repository for these versions, with its digest where known. `python` is
-    /// given where the image's own Python is used; torch and ROCm must be the tag's in any case.
+    /// Returns the reference of the image with these versions, with its digest if it is known.
+    /// `python` is given if the image's own Python is used.
     ///
     /// # Errors
-    /// One line for people when the table has no such tag, with the nearest tags.
+    /// No tag in the table has these versions.
     pub fn image(
         &self,
         repository: &str,
         rocm: &RocmVersion,
         torch: Option<&Version>,
         python: Option<PythonVersion>,
-    ) -> Result<String, String> {
+    ) -> Result<String, ImageNotFoundError> {
         if let Some(image) = self
             .images(repository)
             .find(|image| image.has(rocm, torch, python))
@@ -138,18 +161,15 @@ impl Compat {
             wanted.push_str(&format!(" and Python {python}"));
         }
         let near = self.nearest_tags(repository, rocm, torch, python);
-        let near = if near.is_empty() {
-            "the table has no tags of it".to_owned()
-        } else {
-            format!("nearest: {}", near.join(", "))
-        };
-        Err(format!(
-            "no {} image for {wanted}; {near}",
-            without_docker_hub(repository)
-        ))
+        Err(ImageNotFoundError {
+            repository: without_docker_hub(repository).to_owned(),
+            wanted,
+            nearest: near,
+        })
     }
 
-    /// An image with this ROCm and an old glibc; an image named by a minor serves its patches.
+    /// Returns a builder image with a ROCm version and an old glibc, for portable wheels. An image
+    /// for a minor version is used for its patch versions.
     pub fn builder(&self, rocm: &RocmVersion) -> Option<String> {
         let builders = &self.tables().builders;
         let named = |wanted: &RocmVersion| {
@@ -164,8 +184,8 @@ impl Compat {
             .or_else(|| of_any().map(|row| row.image.replace("{rocm}", rocm.as_str())))
     }
 
-    /// Returns the glibc of an image: by the Ubuntu release in its tag, the base of the builder
-    /// image that it is, or the name of a manylinux image.
+    /// Returns the glibc version of an image, from the Ubuntu release in its tag, the base of a
+    /// builder image, or the name of a manylinux image.
     pub fn glibc_of_image(&self, reference: &str) -> Option<Version> {
         let name = without_docker_hub(reference.split('@').next().unwrap_or_default());
         let last = name.rsplit('/').next().unwrap_or_default();
@@ -195,13 +215,13 @@ impl Compat {
         row.glibc.parse().ok()
     }
 
-    /// Whether an image of any repository carries this torch with this ROCm or a patch of it.
+    /// Returns whether an image has this torch version with this ROCm minor version.
     pub(super) fn torch_is_in_an_image(&self, torch: &Version, rocm: &RocmVersion) -> bool {
         self.all_images()
             .any(|image| image.torch == torch && image.rocm.minor() == rocm.minor())
     }
 
-    /// The three tags nearest to the wanted versions.
+    /// Returns the three tags that are nearest to the wanted versions.
     pub(super) fn nearest_tags(
         &self,
         repository: &str,
@@ -248,7 +268,9 @@ mod tests {
             torch.as_ref(),
             python,
         );
-        found.map(|reference| reference.trim_start_matches("rocm/pytorch:").to_owned())
+        found
+            .map(|reference| reference.trim_start_matches("rocm/pytorch:").to_owned())
+            .map_err(|error| error.to_string())
     }
 
     fn hit(asked: (&str, &str, &str), tag: &str) {
@@ -269,9 +291,8 @@ mod tests {
         );
     }
 
-    /// D1, 6.35
     #[test]
-    fn an_image_keeps_the_registry_that_its_repository_is_named_with() {
+    fn an_image_keeps_the_registry_of_its_repository() {
         let image = |repository: &str| {
             Compat::embedded()
                 .image(repository, &"6.2".parse().unwrap(), None, None)
@@ -289,7 +310,7 @@ mod tests {
     }
 
     #[test]
-    fn of_41_tags_ten_look_ups_hit_and_four_miss_with_the_nearest_tags() {
+    fn images_are_found_or_the_nearest_tags_named() {
         assert_eq!(Compat::embedded().images("rocm/pytorch").count(), 41);
         hit(
             ("7.1.1", "2.9.1", "3.12"),
@@ -350,9 +371,8 @@ mod tests {
         );
     }
 
-    /// D2
     #[test]
-    fn a_tag_is_parsed_by_its_grammar_and_its_rocm_keeps_its_parts() {
+    fn tags_are_parsed_and_keep_the_text_of_the_rocm_version() {
         let rocm = |tag: &str| parse_tag(tag).map(|holds| holds.rocm.as_str().to_owned());
         for version in ["7.11.0", "7.14", "10.0", "6.2.3"] {
             let tag = format!("rocm{version}_ubuntu24.04_py3.12_pytorch_release_2.11.0");
@@ -418,7 +438,7 @@ mod tests {
     }
 
     #[test]
-    fn a_builder_image_is_of_the_same_rocm_or_there_is_none() {
+    fn a_builder_image_has_the_same_rocm_version() {
         let builder = |rocm: &str| Compat::embedded().builder(&rocm.parse().unwrap());
         assert_eq!(
             builder("6.2.4").as_deref(),

@@ -1,28 +1,28 @@
-//! Lines that install a published wheel.
+//! Commands that install a published wheel.
 
 use super::Compat;
 use rock_names::{RocmVersion, Version};
 
-/// A wheel of torch in the official index.
+/// A torch wheel in the official index.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TorchWheel {
-    /// As installers take it, `torch==2.5.1+rocm6.2`.
+    /// The requirement (PEP 508), `torch==2.5.1+rocm6.2`.
     pub requirement: String,
-    /// The address of the index.
+    /// The URL of the index.
     pub index: String,
 }
 
-/// Lines that install a wheel with what it needs.
+/// `pip` commands that install a wheel.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct InstallCommands {
-    /// Where torch is installed; also for a wheel that is not for a torch.
+    /// The command if torch is already installed, or not needed.
     pub with_torch: String,
-    /// Where nothing is installed; `None` where the facts name no wheel of its torch.
+    /// The command that installs torch too; `None` if no official torch wheel is known.
     pub from_nothing: Option<String>,
 }
 
 impl Compat {
-    /// Returns the newest wheel of a torch minor for a ROCm in the official index.
+    /// Returns the newest official wheel of a torch minor version for a ROCm version.
     pub fn official_torch(&self, minor: &str, rocm: &RocmVersion) -> Option<TorchWheel> {
         let row = self.tables().torch.iter().find(|row| row.torch == minor)?;
         let newest = row.patches.last()?;
@@ -35,7 +35,7 @@ impl Compat {
         let exact = indexes()
             .find(|(_, index)| index == rocm)
             .or_else(|| indexes().find(|(_, index)| *index == of_minor));
-        // Labels name the minor of a ROCm whose index keeps its patch.
+        // A local version label names the minor version, even if the index is for a patch version.
         let (suffix, _) = exact.or_else(|| indexes().find(|(_, index)| index.minor() == *rocm))?;
         let index = self.torch_index("pytorch-index", &newest.parse::<Version>().ok()?, rocm)?;
         Some(TorchWheel {
@@ -46,10 +46,9 @@ impl Compat {
 }
 
 impl InstallCommands {
-    /// Returns the lines for `target`, the quoted address of a wheel, or a requirement that the
-    /// quoted address `index` serves. What else is needed comes from the index that the installer
-    /// uses anyway. `index` goes before the others: uv takes a package from the first index that
-    /// has it, and pip from any that has the pinned version.
+    /// Returns the commands for `target`, which is the quoted URL of a wheel, or a requirement that
+    /// the index at the quoted URL `index` has. `index` is the first extra index, because uv takes
+    /// a package from the first index that has it; pip takes the pinned version from any.
     pub fn new(target: &str, index: Option<&str>, torch: Option<&TorchWheel>) -> Self {
         let index = index
             .map(|index| format!(" --extra-index-url {index}"))

@@ -1,11 +1,27 @@
-//! What is known about versions: which torch has wheels for which ROCm, which gfx targets a release
-//! accepts, which image carries what.
+//! Compatibility data of ROCm, PyTorch, Python and AMD GPUs: the torch wheels that exist for a ROCm
+//! version, the gfx targets that a release supports, the contents of images, and platform policies.
 //!
-//! Input: the tables of `matrices/compat`, embedded at build time or read from a folder. Output:
-//! answers with the row they rest on.
+//! Input: the tables of `matrices/compat`, embedded at build time or read from a directory. Output:
+//! answers that cite the row behind them.
 //!
-//! **Invariant:** no version number stands in this code; an answer without a row is "unknown",
-//! never "no".
+//! **Invariant:** the code contains no version numbers; a combination without a row is unknown, not
+//! unsupported.
+//!
+//! ```
+//! use rock_compat::{Compat, Support};
+//!
+//! let compat = Compat::embedded();
+//! let support = compat.torch_rocm_support(&"2.6.0".parse()?, &"6.2".parse()?);
+//! let Support::Unsupported(reason) = support else {
+//!     panic!("{support:?}");
+//! };
+//! assert_eq!(
+//!     reason.reason,
+//!     "torch 2.6.0 has wheels for ROCm 6.1 and 6.2.4, not 6.2"
+//! );
+//! assert_eq!(reason.source, "compat/torch.yaml, torch 2.6, checked 2026-11-21");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 pub mod codes;
 mod compat;
@@ -30,7 +46,7 @@ pub use rock_compat_tables::{RowError, rows, validate_tables};
 
 pub use compat::Compat;
 pub use devices::DevicePackage;
-pub use images::ImageTag;
+pub use images::{ImageNotFoundError, ImageTag};
 pub use install_commands::{InstallCommands, TorchWheel};
 pub use overview::{CompatOverview, OverviewLine};
 pub use products::UnknownGfxError;

@@ -1,7 +1,7 @@
-//! Overviews of a GPU, a ROCm, a torch, a Python or a package version: everything that the facts
-//! say works with it.
+//! Overviews of everything that works with a gfx target or with a version of ROCm, torch, Python or a
+//! package.
 //!
-//! **Invariant:** every line names the rows it was read from, and a line without a row is left out.
+//! **Invariant:** every line cites at least one row.
 
 use super::compat::join_with_and;
 use super::rows::{PackageRow, Provenance, TorchRow};
@@ -13,7 +13,7 @@ use rock_names::{GfxTarget, PackageVersion, PythonVersion, RocmVersion, Version}
 pub struct CompatOverview<'a> {
     /// The value in words: `ROCm 7.2`.
     pub subject: String,
-    /// The answer, one topic a line.
+    /// The lines, each about one topic.
     pub lines: Vec<OverviewLine<'a>>,
 }
 
@@ -22,25 +22,25 @@ pub struct CompatOverview<'a> {
 pub struct OverviewLine<'a> {
     /// `ROCm`, `torch`, or the name of a package.
     pub topic: String,
-    /// The answer.
+    /// The text.
     pub text: String,
-    /// The rows that it was read from, as they are cited, with their origins.
+    /// Citations of the rows behind the text, each with its provenance.
     pub rows: Vec<(String, &'a Provenance)>,
 }
 
 impl Compat {
-    /// Returns an overview for each value of a question.
-    pub fn overviews(&self, asked: &CompatQuery) -> Vec<CompatOverview<'_>> {
-        let mut found: Vec<CompatOverview<'_>> = asked
+    /// Returns an overview for each value of a query; values without rows are left out.
+    pub fn overviews(&self, query: &CompatQuery) -> Vec<CompatOverview<'_>> {
+        let mut found: Vec<CompatOverview<'_>> = query
             .gfx
             .iter()
             .map(|target| self.gfx_overview(target))
             .collect();
-        found.extend(asked.rocm.as_ref().map(|rocm| self.rocm_overview(rocm)));
-        found.extend(asked.torch.as_ref().map(|torch| self.torch_overview(torch)));
-        found.extend(asked.python.map(|python| self.python_overview(python)));
+        found.extend(query.rocm.as_ref().map(|rocm| self.rocm_overview(rocm)));
+        found.extend(query.torch.as_ref().map(|torch| self.torch_overview(torch)));
+        found.extend(query.python.map(|python| self.python_overview(python)));
         found.extend(
-            asked
+            query
                 .package
                 .as_ref()
                 .map(|(name, version)| self.package_overview(name, version)),
@@ -373,8 +373,7 @@ fn line<'a>(topic: &str, text: String, rows: Vec<(String, &'a Provenance)>) -> O
     }
 }
 
-/// The versions that a row of packages answers for, `2.8.3`, or `fa2:<commit>` for those without a
-/// release.
+/// Returns the version of a package row, `2.8.3`, or `fa2:<commit>` for commits.
 fn version_of(row: &PackageRow) -> String {
     match row.commit_families.first() {
         Some(family) => format!("{family}:<commit>"),

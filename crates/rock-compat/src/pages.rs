@@ -1,20 +1,21 @@
-//! Pages of a package index (PEP 503): which files and which ROCm indexes they link to.
+//! Links of package index pages (PEP 503).
 //!
-//! Input: HTML as it came, however broken. Output: names, decoded.
+//! Input: HTML, possibly malformed. Output: decoded names of files and ROCm indexes.
+//!
+//! **Invariant:** a page is read once, in linear time.
 
 use std::collections::BTreeSet;
 
 /// The project page of torch in one ROCm index.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IndexPage {
-    /// Literal suffix of the index path, `6.2.4`.
+    /// The literal suffix of the index path, `6.2.4`.
     pub rocm_index: String,
-    /// The page (PEP 503): HTML with one link a file.
+    /// The HTML of the page (PEP 503), with a link for each file.
     pub html: String,
 }
 
-/// Returns the file names of the links of a project page, decoded; links to other things are left
-/// out.
+/// Returns the decoded file names of the links of a project page; links to directories are left out.
 pub fn linked_files(html: &str) -> Vec<String> {
     let name = |link: &str| {
         let path = link.split(['#', '?']).next().unwrap_or_default();
@@ -38,13 +39,13 @@ pub fn linked_rocm_indexes(html: &str) -> Vec<String> {
     found.into_iter().collect()
 }
 
-/// Returns the addresses of all links, `<a href=…>`, in one pass over the page.
+/// Returns the values of `href` of all `a` elements.
 fn links(html: &str) -> impl Iterator<Item = &str> {
     let mut reader = TagReader { html, at: 0 };
     std::iter::from_fn(move || reader.next_link())
 }
 
-/// Walks over the tags of a page (WHATWG HTML, 13.2.5.32 to 13.2.5.40: attribute states).
+/// A reader of the tags of a page (WHATWG HTML, sections 13.2.5.32 to 13.2.5.40).
 struct TagReader<'h> {
     html: &'h str,
     at: usize,
@@ -71,7 +72,7 @@ impl<'h> TagReader<'h> {
         self.html.as_bytes().get(self.at).copied()
     }
 
-    /// Passes over the bytes up to the next one that fits; `None` at the end of the page.
+    /// Skips to the next byte that fits; `None` at the end of the page.
     fn until(&mut self, fits: impl Fn(u8) -> bool) -> Option<()> {
         let length = self
             .html
@@ -87,8 +88,8 @@ impl<'h> TagReader<'h> {
         self.html.get(begin..self.at).unwrap_or_default()
     }
 
-    /// Reads the attributes of a tag, and returns its first `href`, empty where it has none; `None`
-    /// at the end of the page.
+    /// Reads the attributes of a tag, and returns its first `href`, empty if there is none; `None` at
+    /// the end of the page.
     fn href(&mut self) -> Option<&'h str> {
         let mut found = None;
         loop {
@@ -96,7 +97,7 @@ impl<'h> TagReader<'h> {
             if self.peek() == Some(b'>') {
                 return Some(found.unwrap_or_default());
             }
-            // A sign that begins no name is passed over with it, so that every turn goes on.
+            // The first byte is always skipped, so that every iteration makes progress.
             let begin = self.at;
             self.at += 1;
             self.until(|b| b.is_ascii_whitespace() || matches!(b, b'/' | b'>' | b'='))?;
@@ -129,7 +130,8 @@ impl<'h> TagReader<'h> {
     }
 }
 
-/// Percent-decoding; what is not UTF-8 after it is left as it was.
+/// Decodes percent-encoding (RFC 3986, section 2.1); a text that is not UTF-8 afterwards is returned
+/// unchanged.
 fn percent_decode(text: &str) -> String {
     let bytes = text.as_bytes();
     let mut out = Vec::with_capacity(bytes.len());
@@ -163,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_link_counts_for_nothing() {
+    fn other_links_are_ignored() {
         assert_eq!(
             linked_files("<a name=q>q</a><a href=\"%zz%é"),
             Vec::<String>::new()
@@ -180,8 +182,7 @@ mod tests {
         );
     }
 
-    /// A page of `<a` without end took seconds for each megabyte when every one of them was looked
-    /// at to the end.
+    /// Unclosed tags must not be scanned to the end of the page each, which takes quadratic time.
     #[test]
     #[expect(clippy::disallowed_methods, reason = "the test bounds a time")]
     fn a_page_of_unclosed_links_is_read_in_one_pass() {

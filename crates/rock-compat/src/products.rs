@@ -1,6 +1,4 @@
-//! GPU targets by family and product name.
-
-use std::fmt;
+//! gfx targets of target families and products.
 
 use super::Compat;
 use super::rows::ProductRow;
@@ -8,22 +6,23 @@ use rock_diagnostic::nearest::{nearest, with_nearest};
 use rock_names::{GfxTarget, ProductName};
 
 /// A word that is neither a gfx target, a family nor a product.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{}", self.message())]
 pub struct UnknownGfxError {
     /// The word.
     pub word: String,
-    /// The nearest known one.
+    /// The most similar target, family or product, if one is similar.
     pub nearest: Option<String>,
 }
 
-impl fmt::Display for UnknownGfxError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+impl UnknownGfxError {
+    fn message(&self) -> String {
         let message = format!("`{}` is not a gfx target, a family or a product", self.word);
-        f.write_str(&with_nearest(message, self.nearest.as_deref()))
+        with_nearest(message, self.nearest.as_deref())
     }
 }
 
-/// Number of products that are listed with a target; the rest is counted.
+/// Number of products that are named for a target; others are counted.
 const MOST_NAMES: usize = 3;
 
 impl Compat {
@@ -31,7 +30,7 @@ impl Compat {
     /// a product.
     ///
     /// # Errors
-    /// When it is none of them.
+    /// The word is none of these.
     pub fn resolve_gfx(&self, word: &str) -> Result<Vec<GfxTarget>, UnknownGfxError> {
         if let Some(members) = self.family(word) {
             return Ok(members
@@ -61,7 +60,7 @@ impl Compat {
         })
     }
 
-    /// Returns the product of this name, whatever its case, blanks and dashes.
+    /// Returns the product with this name; case, spaces and hyphens are ignored.
     pub fn product(&self, word: &str) -> Option<&ProductRow> {
         let wanted = ProductName::new(word);
         self.tables().products.iter().find(|row| {
@@ -136,17 +135,17 @@ mod tests {
     #[test]
     fn an_unknown_product_suggests_the_nearest() {
         let compat = Compat::embedded();
-        let said = |word: &str| compat.resolve_gfx(word).unwrap_err().to_string();
+        let message = |word: &str| compat.resolve_gfx(word).unwrap_err().to_string();
         assert_eq!(
-            said("mi300q"),
+            message("mi300q"),
             "`mi300q` is not a gfx target, a family or a product; did you mean `mi300a`?"
         );
         assert_eq!(
-            said("7900xtx"),
+            message("7900xtx"),
             "`7900xtx` is not a gfx target, a family or a product; did you mean `rx7900xtx`?"
         );
         assert_eq!(
-            said("zebra"),
+            message("zebra"),
             "`zebra` is not a gfx target, a family or a product"
         );
     }

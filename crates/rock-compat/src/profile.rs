@@ -1,4 +1,4 @@
-//! Variables of a profile, and what the facts say against a value.
+//! Environment profiles: their variables, and the rules that a value breaks.
 
 use super::Compat;
 use super::rows::{ProfileRow, VariableRow, VariableRuleRow};
@@ -6,48 +6,48 @@ use crate::codes::facts as codes;
 use rock_diagnostic::{Diagnostic, Severity};
 use rock_names::GfxTarget;
 
-/// What is put into the values of a profile.
+/// The values of placeholders in the variables of a profile.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ProfileContext {
-    /// The folder of ROCm, absolute.
+    /// The absolute path of the ROCm directory, for `{rocm}`.
     pub rocm: Option<String>,
-    /// The gfx targets that are meant.
+    /// The selected gfx targets, for `{gfx}`; empty for all.
     pub gfx: Vec<GfxTarget>,
 }
 
-/// A variable with its value.
+/// An environment variable of a profile.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EnvVariable {
     /// `LD_LIBRARY_PATH`.
     pub name: String,
-    /// The value; of a list of folders, the folder that goes first.
+    /// The value; for a list of directories, the directory to prepend.
     pub value: String,
-    /// Whether it is a list of folders that keeps what it holds.
+    /// Whether the value is prepended to a list of directories instead of replacing it.
     pub prepend: bool,
-    /// What it does; empty where no row says.
+    /// The effect in words; may be empty.
     pub effect: String,
 }
 
-/// A variable without a value, and what is missing for it.
+/// A variable that cannot be set, because a placeholder has no value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnsetVariable {
     /// `ROCM_PATH`.
     pub name: String,
-    /// `rocm` or `gfx`.
+    /// The placeholder without a value, `rocm` or `gfx`.
     pub missing: &'static str,
 }
 
-/// The variables of a profile, in the order of the facts.
+/// The variables of an environment profile, in the order of the table.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ProfileVariables {
-    /// Those with a value.
+    /// The variables with a value.
     pub set: Vec<EnvVariable>,
-    /// Those without.
+    /// The variables that cannot be set.
     pub unset: Vec<UnsetVariable>,
 }
 
 impl Compat {
-    /// The profile of this name.
+    /// Returns the profile with this name.
     pub fn profile(&self, name: &str) -> Option<&ProfileRow> {
         self.machine_tables()
             .profiles
@@ -55,37 +55,31 @@ impl Compat {
             .find(|row| row.profile == name)
     }
 
-    /// The profiles that a recipe's stage of this name runs for: those with a word of it,
-    /// `bench-attention`.
+    /// Returns the names of the profiles of a recipe's stage: those for which the name of the stage
+    /// contains a word, `bench` in `bench-attention`.
     pub fn stage_profiles<'a>(&'a self, stage: &str) -> impl Iterator<Item = &'a str> {
         let words: Vec<String> = stage
             .split(|c: char| !c.is_ascii_alphanumeric())
             .map(str::to_lowercase)
             .collect();
-        let is_meant = move |row: &&ProfileRow| row.stages.iter().any(|word| words.contains(word));
+        let is_selected =
+            move |row: &&ProfileRow| row.stages.iter().any(|word| words.contains(word));
         self.machine_tables()
             .profiles
             .iter()
-            .filter(is_meant)
+            .filter(is_selected)
             .map(|row| row.profile.as_str())
     }
 
-    /// The variables of a profile. Where no targets are named, those that only some targets need
-    /// are there too.
-    pub fn profile_variables(
-        &self,
-        profile: &str,
-        surroundings: &ProfileContext,
-    ) -> ProfileVariables {
+    /// Returns the variables of a profile. Without selected targets, variables for some targets are
+    /// included.
+    pub fn profile_variables(&self, profile: &str, context: &ProfileContext) -> ProfileVariables {
         let mut found = ProfileVariables::default();
         let is_of_profile = |row: &&VariableRow| row.profiles.iter().any(|name| name == profile);
         let needs = |row: &&VariableRow| {
             row.gfx.is_empty()
-                || surroundings.gfx.is_empty()
-                || surroundings
-                    .gfx
-                    .iter()
-                    .any(|t| matches_gfx_prefix(&row.gfx, t))
+                || context.gfx.is_empty()
+                || context.gfx.iter().any(|t| matches_gfx_prefix(&row.gfx, t))
         };
         for row in self
             .machine_tables()
@@ -94,7 +88,7 @@ impl Compat {
             .filter(is_of_profile)
             .filter(needs)
         {
-            match substitute(&row.value, surroundings) {
+            match substitute(&row.value, context) {
                 Ok(value) => found.set.push(EnvVariable {
                     name: row.variable.clone(),
                     value,
@@ -110,8 +104,8 @@ impl Compat {
         found
     }
 
-    /// What speaks against a value of a variable in one of these profiles, or in general where
-    /// there is none.
+    /// Returns the rules that a value of a variable breaks: rules for all profiles and for these
+    /// profiles.
     pub fn broken_variable_rules<'a>(
         &'a self,
         profiles: &[&str],
@@ -132,8 +126,8 @@ impl Compat {
     }
 }
 
-/// What is said where a rule speaks against a setting, `AMD_SERIALIZE_KERNEL=1`, of someone such as
-/// a profile.
+/// Returns the diagnostic for a setting that breaks a rule, such as `AMD_SERIALIZE_KERNEL=1`; `who`
+/// is its owner, such as a profile.
 pub fn variable_diagnostic(rule: &VariableRuleRow, who: &str, setting: &str) -> Diagnostic {
     let severity = if rule.severity == "note" {
         Severity::Note
@@ -148,17 +142,20 @@ pub fn variable_diagnostic(rule: &VariableRuleRow, who: &str, setting: &str) -> 
     .help(format!("set it to {}", rule.allowed.join(" or ")))
 }
 
-/// Whether a target begins as one of these texts says: `gfx11` and `gfx1151`, whatever its
-/// features.
-pub fn matches_gfx_prefix(beginnings: &[String], target: &GfxTarget) -> bool {
-    beginnings
+/// Returns whether a target starts with one of these prefixes, as `gfx1151` does with `gfx11`;
+/// target features are ignored.
+pub fn matches_gfx_prefix(prefixes: &[String], target: &GfxTarget) -> bool {
+    prefixes
         .iter()
-        .any(|beginning| target.processor().starts_with(beginning.as_str()))
+        .any(|prefix| target.processor().starts_with(prefix.as_str()))
 }
 
-/// A value with what is known put into it, or what is missing.
-fn substitute(value: &str, surroundings: &ProfileContext) -> Result<String, &'static str> {
-    let gfx = surroundings
+/// Replaces the placeholders of a value.
+///
+/// # Errors
+/// The name of a placeholder that has no value.
+fn substitute(value: &str, context: &ProfileContext) -> Result<String, &'static str> {
+    let gfx = context
         .gfx
         .iter()
         .map(ToString::to_string)
@@ -166,7 +163,7 @@ fn substitute(value: &str, surroundings: &ProfileContext) -> Result<String, &'st
         .join(";");
     let mut text = value.to_owned();
     for (place, word, known) in [
-        ("{rocm}", "rocm", surroundings.rocm.as_deref()),
+        ("{rocm}", "rocm", context.rocm.as_deref()),
         (
             "{gfx}",
             "gfx",
@@ -185,7 +182,7 @@ mod tests {
     use super::ProfileContext;
     use crate::Compat;
 
-    fn around(rocm: &str, gfx: &str) -> ProfileContext {
+    fn context(rocm: &str, gfx: &str) -> ProfileContext {
         let rocm = (!rocm.is_empty()).then(|| rocm.to_owned());
         ProfileContext {
             rocm,
@@ -197,11 +194,10 @@ mod tests {
         }
     }
 
-    /// TA11
     #[test]
-    fn values_are_relative_to_the_folder_of_rocm_and_left_out_without_it() {
+    fn values_need_the_rocm_directory() {
         let compat = Compat::embedded();
-        let found = compat.profile_variables("debug", &around("/opt/rocm", "gfx1151 gfx1201"));
+        let found = compat.profile_variables("debug", &context("/opt/rocm", "gfx1151 gfx1201"));
         let value = |name: &str| {
             found
                 .set
@@ -215,7 +211,7 @@ mod tests {
             (Some("gfx1151;gfx1201"), Some("1"))
         );
         assert!(found.unset.is_empty());
-        let found = compat.profile_variables("bench", &around("", ""));
+        let found = compat.profile_variables("bench", &context("", ""));
         let wanting = |word| found.unset.iter().filter(|one| one.missing == word).count();
         assert_eq!((wanting("rocm"), wanting("gfx")), (10, 2));
         assert!(
@@ -228,10 +224,10 @@ mod tests {
     }
 
     #[test]
-    fn a_variable_for_some_targets_is_there_where_one_of_them_is_meant() {
+    fn a_variable_for_some_targets_needs_one_of_them() {
         let compat = Compat::embedded();
         let has = |gfx: &str| {
-            let found = compat.profile_variables("bench", &around("", gfx));
+            let found = compat.profile_variables("bench", &context("", gfx));
             found
                 .set
                 .iter()
@@ -240,9 +236,8 @@ mod tests {
         assert!(has("gfx1151") && has("gfx942 gfx1201") && !has("gfx942") && !has("gfx90a:xnack-"));
     }
 
-    /// TA16
     #[test]
-    fn serialized_kernels_are_advised_against_for_benchmarks_only() {
+    fn serialized_kernels_break_a_rule_in_benchmarks() {
         let compat = Compat::embedded();
         let against = |profiles: &[&str], value: &str| {
             let rows = compat.broken_variable_rules(profiles, "AMD_SERIALIZE_KERNEL", value);

@@ -1,4 +1,4 @@
-//! Every answer that the facts have about a set of values.
+//! Queries about a set of versions, packages and gfx targets.
 
 use itertools::iproduct;
 
@@ -6,7 +6,7 @@ use super::rows::{ClaimRow, Provenance};
 use super::{Compat, ImportQuery, Support};
 use rock_names::{GfxTarget, PackageVersion, PythonVersion, RocmVersion, Version};
 
-/// What is asked: whether these values go together.
+/// Versions, package and gfx targets whose compatibility is looked up.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct CompatQuery {
     /// A torch version.
@@ -23,20 +23,20 @@ pub struct CompatQuery {
     pub gfx: Vec<GfxTarget>,
 }
 
-/// One pair of values and whether they go together.
+/// Whether one pair of values is supported.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CompatAnswer<'a> {
     /// The pair in words: `torch 2.6.0 with ROCm 6.2`.
     pub subject: String,
-    /// Whether, and why not.
+    /// Whether the pair is supported, and the reason if not.
     pub support: Support,
-    /// Where the row was read.
+    /// The provenance of the row; `None` if the support is unknown.
     pub provenance: Option<&'a Provenance>,
 }
 
 impl Compat {
-    /// An answer for every pair of values that some fact joins; none when no fact does.
-    pub fn explain(&self, asked: &CompatQuery) -> Vec<CompatAnswer<'_>> {
+    /// Returns an answer for each pair of values that a table relates; empty if there is none.
+    pub fn explain(&self, query: &CompatQuery) -> Vec<CompatAnswer<'_>> {
         let mut answers = Vec::new();
         let mut add = |question: String, verdict: Support, origin| {
             let origin = if matches!(verdict, Support::Unknown(_)) {
@@ -50,16 +50,16 @@ impl Compat {
                 provenance: origin,
             });
         };
-        if let Some(torch) = &asked.torch {
+        if let Some(torch) = &query.torch {
             let origin = self.torch(torch).map(|row| &row.origin);
-            if let Some(rocm) = &asked.rocm {
+            if let Some(rocm) = &query.rocm {
                 add(
                     format!("torch {torch} with ROCm {rocm}"),
                     self.torch_rocm_support(torch, rocm),
                     origin,
                 );
             }
-            if let Some(python) = asked.python {
+            if let Some(python) = query.python {
                 add(
                     format!("torch {torch} with Python {python}"),
                     self.torch_python_support(torch, python),
@@ -67,13 +67,13 @@ impl Compat {
                 );
             }
         }
-        if let Some((package, version)) = &asked.package {
+        if let Some((package, version)) = &query.package {
             let row = self.package(package, version);
             let origin = row.map(|row| &row.origin);
-            let named = asked.backend.iter();
+            let named = query.backend.iter();
             let of_row = row
                 .iter()
-                .filter(|_| asked.backend.is_none())
+                .filter(|_| query.backend.is_none())
                 .flat_map(|row| &row.backends);
             for backend in named.chain(of_row) {
                 let verdict = self.package_backend_support(package, version, backend);
@@ -83,7 +83,7 @@ impl Compat {
                     verdict,
                     origin,
                 );
-                for target in asked.gfx.iter().filter(|_| builds) {
+                for target in query.gfx.iter().filter(|_| builds) {
                     let question = format!("{package} {version} ({backend}) for {target}");
                     add(
                         question,
@@ -92,19 +92,19 @@ impl Compat {
                     );
                 }
             }
-            if row.is_none() && asked.backend.is_none() {
+            if row.is_none() && query.backend.is_none() {
                 add(
                     format!("{package} {version}"),
                     self.unlisted_package_support(package, version),
                     None,
                 );
             }
-            if let Some(torch) = &asked.torch {
+            if let Some(torch) = &query.torch {
                 let of_row = row
                     .iter()
-                    .filter(|_| asked.backend.is_none())
+                    .filter(|_| query.backend.is_none())
                     .flat_map(|row| &row.backends);
-                for backend in asked.backend.iter().chain(of_row) {
+                for backend in query.backend.iter().chain(of_row) {
                     let question = ImportQuery {
                         package,
                         version,
@@ -123,7 +123,7 @@ impl Compat {
                     }
                 }
             }
-            if let Some(python) = asked.python {
+            if let Some(python) = query.python {
                 let verdict = self.package_python_support(package, version, python);
                 add(
                     format!("{package} {version} with Python {python}"),
@@ -132,14 +132,14 @@ impl Compat {
                 );
             }
         }
-        for (target, rocm) in iproduct!(&asked.gfx, &asked.rocm) {
+        for (target, rocm) in iproduct!(&query.gfx, &query.rocm) {
             let origin = self.toolchain_provenance(target, rocm);
             add(
                 format!("ROCm {rocm} compiling for {target}"),
                 self.toolchain_gfx_support(target, rocm),
                 origin,
             );
-            if asked.torch.is_some() {
+            if query.torch.is_some() {
                 let origin = self.torch_gfx(rocm).map(|row| &row.origin);
                 add(
                     format!("torch's wheels for ROCm {rocm} on {target}"),
@@ -151,17 +151,17 @@ impl Compat {
         answers
     }
 
-    /// Facts in words that concern what is asked: of free-threaded Pythons, and those of the
-    /// package, of gfx targets and of ROCm that name one of the values.
-    pub fn claims_about(&self, asked: &CompatQuery) -> Vec<&ClaimRow> {
-        let package = asked.package.as_ref();
-        let mut values: Vec<String> = asked.gfx.iter().map(ToString::to_string).collect();
-        values.extend(asked.backend.clone());
+    /// Returns the claims about a query: all claims about free-threaded Pythons if the Python is
+    /// one, and the claims about the package, gfx targets and ROCm that contain one of the values.
+    pub fn claims_about(&self, query: &CompatQuery) -> Vec<&ClaimRow> {
+        let package = query.package.as_ref();
+        let mut values: Vec<String> = query.gfx.iter().map(ToString::to_string).collect();
+        values.extend(query.backend.clone());
         values.extend(package.map(|(_, version)| version.to_string()));
-        values.extend(asked.rocm.as_ref().map(ToString::to_string));
+        values.extend(query.rocm.as_ref().map(ToString::to_string));
         let names_a_value = |claim: &str| values.iter().any(|value| contains_value(claim, value));
         let concerns = |claim: &&ClaimRow| match claim.about.as_str() {
-            "free-threaded" => asked.python.is_some_and(PythonVersion::is_free_threaded),
+            "free-threaded" => query.python.is_some_and(PythonVersion::is_free_threaded),
             "gfx" | "rocm" => names_a_value(&claim.claim),
             about => package.is_some_and(|(name, _)| name == about) && names_a_value(&claim.claim),
         };
@@ -176,8 +176,8 @@ impl Compat {
     }
 }
 
-/// Whether a value stands in a text as a word of its own: `2.8.3` is not in `2.8.3.post1`, nor
-/// `7.1` in `7.14`.
+/// Returns whether a text contains a value as a whole word: not `2.8.3` in `2.8.3.post1`, nor `7.1`
+/// in `7.14`.
 fn contains_value(text: &str, value: &str) -> bool {
     let inside = |c: char| c.is_ascii_alphanumeric();
     text.match_indices(value).any(|(at, _)| {
@@ -217,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn every_pair_that_a_fact_joins_is_answered() {
+    fn every_related_pair_is_answered() {
         check(
             &CompatQuery {
                 torch: Some("2.9.1".parse().unwrap()),
@@ -240,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn a_package_alone_is_asked_about_each_of_its_backends() {
+    fn a_package_alone_is_answered_for_each_backend() {
         let gfx = vec!["gfx1100".parse().unwrap()];
         check(
             &CompatQuery {
@@ -274,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn a_claim_is_shown_when_it_names_a_value_asked_about() {
+    fn claims_that_contain_a_value_are_shown() {
         assert!(
             contains_value("7.1 and 7.14 are both", "7.14")
                 && !contains_value("only 7.14 here", "7.1")

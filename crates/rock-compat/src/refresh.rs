@@ -1,4 +1,8 @@
-//! What package index pages say about torch × ROCm × Python, and how that differs from the table.
+//! Comparison of the table `torch` with package index pages, and its update.
+//!
+//! Input: rows, and the project pages of torch in ROCm indexes. Output: differences, and updated rows.
+//!
+//! **Invariant:** a value is removed only if all pages that could list it were read.
 
 pub mod actions;
 pub mod requirements;
@@ -9,16 +13,16 @@ use super::pages::{IndexPage, linked_files};
 use super::rows::{Confidence, Provenance, RocmRow, TorchRow};
 use rock_names::{PythonVersion, RocmVersion, Version, WheelName};
 
-/// One difference between the table and the pages.
+/// A difference in one column between a torch row and the pages.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
 pub struct TorchDifference {
-    /// The torch minor.
+    /// The torch minor version.
     pub torch: String,
     /// The column: `patches`, `rocm-index`, `python`, `free-threaded`.
     pub column: &'static str,
-    /// Values that the pages have and the table has not.
+    /// Values that only the pages have.
     pub added: Vec<String>,
-    /// Values that the table has and the pages, where they were read, have not.
+    /// Values that only the table has, although their pages were read.
     pub removed: Vec<String>,
 }
 
@@ -34,7 +38,7 @@ impl std::fmt::Display for TorchDifference {
     }
 }
 
-/// What the pages have of one torch minor.
+/// The wheels of one torch minor version on the pages.
 #[derive(Debug, Default, Clone)]
 struct ListedWheels {
     patches: BTreeMap<Version, String>,
@@ -43,9 +47,10 @@ struct ListedWheels {
     free_threaded: BTreeSet<PythonVersion>,
 }
 
-/// Differences between the table and the pages, by torch minor and column. Only released wheels for
-/// ROCm count; a ROCm index that was not read changes nothing. Torch minors older than the table's
-/// oldest are left out.
+/// Returns the differences between the table and the pages, by torch minor version and column.
+///
+/// Prereleases, wheels for other accelerators, and minor versions before the oldest row are ignored.
+/// ROCm indexes without a page cause no difference.
 pub fn differences(rows: &[TorchRow], pages: &[IndexPage]) -> Vec<TorchDifference> {
     let mut seen: BTreeMap<(u64, u64), ListedWheels> = BTreeMap::new();
     for page in pages {
@@ -122,7 +127,7 @@ fn row_differences(
             removed,
         })
     };
-    // Patches and Pythons of an index that was not read may be missing here without being gone.
+    // Patch and Python versions may be on a page that was not read.
     let all_read = row.is_none_or(|row| row.rocm_index.iter().all(was_read));
     let mut rocm: Vec<RocmVersion> = seen
         .rocm
@@ -165,15 +170,15 @@ fn row_differences(
     .collect()
 }
 
-/// `cp313t` as 3.13t; other ABI tags are none of a Python version.
+/// Returns the Python version of an ABI tag, 3.13t for `cp313t`; `None` for tags such as `abi3`.
 fn python_of(tag: &str) -> Option<PythonVersion> {
     let digits = tag.strip_prefix("cp")?;
     let (major, minor) = digits.split_at_checked(1)?;
     format!("{major}.{minor}").parse().ok()
 }
 
-/// The rows as they would stand: changed ones read anew at this address on this day, new ones in
-/// their place.
+/// Returns the rows with the differences applied, in order of their minor version. The provenance of
+/// changed and new rows is this URL and date.
 pub fn apply_differences(
     rows: &[TorchRow],
     differences: &[TorchDifference],
@@ -223,8 +228,7 @@ pub fn apply_differences(
     insert_by_minor(rows.len(), updated)
 }
 
-/// Moves the rows behind the first so many to where they belong by their minor: before the first
-/// row of a later one.
+/// Moves the rows after the first `known` ones before the first known row of a later minor version.
 fn insert_by_minor(known: usize, mut rows: Vec<TorchRow>) -> Vec<TorchRow> {
     let mut new = rows.split_off(known);
     new.sort_by_cached_key(|row| minor(&row.torch));
@@ -240,7 +244,7 @@ fn insert_by_minor(known: usize, mut rows: Vec<TorchRow>) -> Vec<TorchRow> {
     placed
 }
 
-/// ROCm versions that the pages add and the table of ROCm versions does not list.
+/// Returns the ROCm versions that the differences add and the table `rocm` does not have.
 pub fn unlisted_rocm<'a>(
     rocm: &[RocmRow],
     differences: &'a [TorchDifference],
@@ -255,7 +259,7 @@ pub fn unlisted_rocm<'a>(
         .collect()
 }
 
-/// The source that a refreshed row names.
+/// The source of updated rows, a key of `sources`.
 const SOURCE: &str = "index";
 
 fn minor(torch: &str) -> Option<(u64, u64)> {
@@ -263,7 +267,7 @@ fn minor(torch: &str) -> Option<(u64, u64)> {
     Some((major.parse().ok()?, minor.parse().ok()?))
 }
 
-/// The numbers of a version, for order: `3.13t` with 3.13, `2.10.0` after `2.9.1`.
+/// Returns the numbers of a version as a sort key: `2.10.0` is after `2.9.1`.
 fn numbers(text: &str) -> Vec<u64> {
     text.split(|c: char| !c.is_ascii_digit())
         .filter_map(|number| number.parse().ok())
@@ -289,7 +293,7 @@ mod tests {
     }
 
     #[test]
-    fn pages_that_say_what_the_table_says_differ_in_nothing() {
+    fn equal_pages_have_no_differences() {
         let row = |version: &str| {
             let pythons = ["39", "310", "311", "312"];
             pythons
@@ -303,7 +307,7 @@ mod tests {
     }
 
     #[test]
-    fn a_new_patch_a_new_python_and_a_new_index_are_proposed() {
+    fn new_patches_pythons_and_indexes_are_added() {
         let rows = Compat::embedded().tables().torch.clone();
         let pages = [page(
             "7.99",
@@ -335,10 +339,10 @@ mod tests {
         );
     }
 
-    /// A page may name any number of releases: each is looked up, not searched for.
+    /// The time is not quadratic in the number of releases.
     #[test]
     #[expect(clippy::disallowed_methods, reason = "the test bounds a time")]
-    fn a_page_of_a_hundred_thousand_minors_is_compared_in_seconds() {
+    fn a_hundred_thousand_minor_versions_take_seconds() {
         let files: String = (0..100_000)
             .map(|minor| {
                 format!("<a href='torch-3.{minor}.0%2Brocm7.2-cp312-cp312-linux_x86_64.whl'></a>")
@@ -360,7 +364,7 @@ mod tests {
     }
 
     #[test]
-    fn a_new_minor_stands_in_its_place_and_an_index_that_lost_a_release_is_told() {
+    fn new_minor_versions_are_inserted_in_order() {
         let rows = Compat::embedded().tables().torch.clone();
         let pages = [
             page(
@@ -387,7 +391,7 @@ mod tests {
     }
 
     #[test]
-    fn nightlies_other_projects_and_other_accelerators_count_for_nothing() {
+    fn other_wheels_are_ignored() {
         let pages = [page(
             "7.2",
             &[

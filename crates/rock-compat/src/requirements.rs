@@ -1,10 +1,10 @@
-//! Versions that packages require of each other: to be imported, and by the metadata of torch.
+//! Requirements between packages: versions needed for an import, and versions that torch requires.
 
 use super::rows::{ImportRequirementRow, TorchRequirementRow};
 use super::{Compat, Support, SupportReason};
 use rock_names::{PackageVersion, Version};
 
-/// A combination that the two tables of requirements are asked about.
+/// A package, backend and torch version whose import is looked up.
 #[derive(Debug, Clone, Copy)]
 pub struct ImportQuery<'a> {
     /// The package, by its normalized name.
@@ -18,12 +18,12 @@ pub struct ImportQuery<'a> {
 }
 
 impl Compat {
-    /// Returns whether a package can be imported with what torch requires. Unknown where no row has
-    /// this torch, and where nobody tried the pair.
-    pub fn import_support(&self, asked: ImportQuery<'_>) -> Support {
+    /// Returns whether a package can be imported with the versions that torch requires. Unknown if
+    /// no row has this torch version, or the combination is untested.
+    pub fn import_support(&self, query: ImportQuery<'_>) -> Support {
         let verdicts = self
-            .import_requirements(asked)
-            .map(|row| self.row_import_support(row, asked));
+            .import_requirements(query)
+            .map(|row| self.row_import_support(row, query));
         let rank = |verdict: &Support| match verdict {
             Support::Unsupported(_) => 0,
             Support::Unknown(_) => 1,
@@ -34,10 +34,10 @@ impl Compat {
         })
     }
 
-    /// Returns the rows about packages that this version of a package needs to be imported.
+    /// Returns the rows about packages that the import of a package version needs.
     pub fn import_requirements(
         &self,
-        asked: ImportQuery<'_>,
+        query: ImportQuery<'_>,
     ) -> impl Iterator<Item = &ImportRequirementRow> {
         let rows = self
             .tables()
@@ -45,18 +45,18 @@ impl Compat {
             .iter()
             .zip(&self.parsed().import_requirements);
         let is_about = move |row: &ImportRequirementRow, versions: &[Version]| {
-            let has_backend = row.backend.is_empty() || row.backend == asked.backend;
-            let has_version = || match asked.version {
+            let has_backend = row.backend.is_empty() || row.backend == query.backend;
+            let has_version = || match query.version {
                 PackageVersion::Commit { family, .. } => row.commit_families.contains(family),
                 PackageVersion::Released(version) => versions.contains(&version.public()),
             };
-            row.package == asked.package && has_backend && has_version()
+            row.package == query.package && has_backend && has_version()
         };
         rows.filter(move |(row, versions)| is_about(row, versions))
             .map(|(row, _)| row)
     }
 
-    /// Returns the row about the version of a package that torch requires.
+    /// Returns the row with the version of a package that a torch version requires.
     pub fn torch_requirement(
         &self,
         torch: &Version,
@@ -73,13 +73,13 @@ impl Compat {
             .map(|(row, _)| row)
     }
 
-    fn row_import_support(&self, row: &ImportRequirementRow, asked: ImportQuery<'_>) -> Support {
+    fn row_import_support(&self, row: &ImportRequirementRow, query: ImportQuery<'_>) -> Support {
         let ImportQuery {
             package,
             version,
             torch,
             ..
-        } = asked;
+        } = query;
         let backend = if row.backend.is_empty() {
             String::new()
         } else {
@@ -92,7 +92,7 @@ impl Compat {
             &row.origin,
         );
         let needs = &row.needs;
-        let Some(brought) = self.torch_requirement(torch, needs) else {
+        let Some(required) = self.torch_requirement(torch, needs) else {
             return Support::Unknown(SupportReason {
                 reason: format!(
                     "{what} needs {needs}, and no fact says which one torch {torch} requires"
@@ -101,12 +101,12 @@ impl Compat {
                 source,
             });
         };
-        match RequirementFit::of(row, brought) {
+        match RequirementFit::of(row, required) {
             RequirementFit::Tried => Support::Supported { source },
             RequirementFit::Untried => Support::Unknown(SupportReason {
                 reason: format!(
                     "nobody has tried to import {what} with {needs} {}, which torch {torch} requires",
-                    required_version(brought)
+                    required_version(required)
                 ),
                 hint: format!(
                     "import it, and add the {needs} that it was imported with to `tried` of the fact"
@@ -123,22 +123,22 @@ impl Compat {
                     reason: format!(
                         "{what} needs {needs} {}, and torch {torch} requires {}{otherwise}",
                         row.versions,
-                        required_version(brought)
+                        required_version(required)
                     ),
-                    hint: self.import_hint(row, brought, asked),
+                    hint: self.import_hint(row, required, query),
                     source,
                 })
             }
         }
     }
 
-    /// Returns alternatives: the first later torch for this version, and other versions for this
-    /// torch.
+    /// Returns alternatives: the first later torch version for this package version, and other
+    /// package versions for this torch version.
     fn import_hint(
         &self,
         row: &ImportRequirementRow,
-        brought: &TorchRequirementRow,
-        asked: ImportQuery<'_>,
+        required: &TorchRequirementRow,
+        query: ImportQuery<'_>,
     ) -> String {
         let rows = self
             .tables()
@@ -150,21 +150,21 @@ impl Compat {
             .flat_map(|other| &other.torch);
         let versions = fitting.filter_map(|text| text.parse::<Version>().ok());
         let torch = versions
-            .filter(|version| version > asked.torch)
+            .filter(|version| version > query.torch)
             .min()
             .map(|torch| format!("torch {torch}"));
         let is_other = |other: &&ImportRequirementRow| {
-            other.package == asked.package
+            other.package == query.package
                 && other.backend == row.backend
                 && other.needs == row.needs
         };
         let others = self.tables().import_requirements.iter().filter(is_other);
         let others: Vec<String> = others
-            .filter(|other| RequirementFit::of(other, brought) != RequirementFit::Conflict)
+            .filter(|other| RequirementFit::of(other, required) != RequirementFit::Conflict)
             .flat_map(|other| other.of.clone())
             .collect();
         let package =
-            (!others.is_empty()).then(|| format!("{} {}", asked.package, others.join(" or ")));
+            (!others.is_empty()).then(|| format!("{} {}", query.package, others.join(" or ")));
         match [torch, package]
             .into_iter()
             .flatten()
@@ -177,24 +177,24 @@ impl Compat {
     }
 }
 
-/// Whether what torch requires is what a package needs.
+/// The relation between the version that torch requires and the versions that a package needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum RequirementFit {
-    /// Imported together.
+    /// The import was tested.
     Tried,
-    /// Nobody tried.
+    /// The version is permitted, but untested.
     Untried,
-    /// No version satisfies both.
+    /// The version is not permitted.
     Conflict,
 }
 
-/// Returns the version that the only clause of a requirement of torch names.
+/// Returns the version in the only clause of a requirement of torch.
 fn required_version(row: &TorchRequirementRow) -> &str {
     row.versions.trim_start_matches(['=', '~', ' '])
 }
 
 impl RequirementFit {
-    /// Compares what a package needs at import with what torch requires.
+    /// Compares the versions that a package needs with the version that torch requires.
     fn of(needs: &ImportRequirementRow, torch: &TorchRequirementRow) -> Self {
         let satisfies = |version: &str, specifiers: &str| {
             version
@@ -222,17 +222,17 @@ mod tests {
 
     fn ask(version: &str, backend: &str, torch: &str) -> Support {
         let (version, torch) = (version.parse().unwrap(), torch.parse().unwrap());
-        let asked = ImportQuery {
+        let query = ImportQuery {
             package: "flash-attn",
             version: &version,
             backend,
             torch: &torch,
         };
-        Compat::embedded().import_support(asked)
+        Compat::embedded().import_support(query)
     }
 
     #[test]
-    fn a_version_that_cannot_be_imported_with_what_torch_requires_is_unsupported() {
+    fn a_version_that_needs_another_triton_is_unsupported() {
         let Support::Unsupported(because) = ask("2.8.3", "triton", "2.5.1") else {
             panic!("2.5.1 has triton 3.1.0")
         };
@@ -276,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_no_row_is_not_constrained_and_a_torch_without_a_row_is_unknown() {
+    fn no_row_constrains_nothing_and_an_unknown_torch_is_unknown() {
         assert!(
             matches!(ask("2.8.3", "ck", "2.5.1"), Support::Supported { .. }),
             "it needs no triton"

@@ -1,26 +1,27 @@
-//! The answer to "does this go together?".
+//! Support: whether a combination of versions works, and why.
 
-/// Whether two things go together, and what the answer rests on.
+/// Whether a combination of versions is supported, with the row that says so.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Support {
-    /// A row says yes.
+    /// A row lists the combination, or no row restricts it.
     Supported {
-        /// Table, row and date: `torch.yaml, torch 2.6, checked 2026-11-21`.
+        /// File, row and date: `compat/torch.yaml, torch 2.6, checked 2026-11-21`; empty without a
+        /// row.
         source: String,
     },
-    /// A row says no.
+    /// A row rules the combination out.
     Unsupported(SupportReason),
-    /// No row speaks about it.
+    /// No row covers the combination.
     Unknown(SupportReason),
 }
 
-/// Why a combination is refused or unknown.
+/// The reason why a combination is unsupported or unknown.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SupportReason {
-    /// One line in the user's words: `torch 2.6.0 has ROCm wheels for 6.1 and 6.2.4, not 6.2`.
+    /// One line: `torch 2.6.0 has ROCm wheels for 6.1 and 6.2.4, not 6.2`.
     pub reason: String,
-    /// The nearest thing that works: `use rocm 6.2.4`; empty when nothing is known.
+    /// The nearest alternative, `use ROCm 6.2.4`; empty if there is none.
     pub hint: String,
-    /// Table, row and date; empty for an unknown.
+    /// File, row and date; empty without a row.
     pub source: String,
 }

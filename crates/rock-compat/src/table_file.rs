@@ -1,31 +1,31 @@
-//! Tables as YAML text, and the change from one to another as a patch of their file in
-//! `matrices/compat`.
+//! YAML files of tables in `matrices/compat`, and patches of them.
 //!
-//! Input: rows. Output: the file's text as it is kept, and a unified diff that `git apply` and
-//! `patch -p1` take.
+//! Input: rows. Output: the text of the file, or a unified diff for `git apply` and `patch -p1`.
+//!
+//! **Invariant:** the text of the embedded rows equals the file in the repository.
 
 use std::collections::HashSet;
 use std::fmt::Write;
 
 use super::rows::{ActionRow, Provenance, TorchRequirementRow, TorchRow};
 
-/// Lines of context around a change, as `diff -u` has them.
+/// Number of context lines around a change, as in `diff -u`.
 const CONTEXT: usize = 3;
 
-/// How the file of a table is written.
+/// The file of a table.
 #[derive(Debug)]
 pub struct TableFile<R> {
-    /// Its path in the repository.
+    /// The path in the repository.
     path: &'static str,
-    /// What it says before its rows.
+    /// The text before the rows.
     head: &'static str,
-    /// What tells its rows apart.
+    /// The column that identifies a row.
     key: fn(&R) -> &str,
-    /// The lines of a row; rows of one key have equally many.
+    /// The lines of a row; rows with the same key have the same number of lines.
     lines: fn(&R) -> Vec<String>,
 }
 
-/// `torch.yaml`, six lines a torch minor.
+/// `torch.yaml`, with six lines for each torch minor version.
 pub const TORCH: TableFile<TorchRow> = TableFile {
     path: "matrices/compat/torch.yaml",
     head: "\
@@ -37,7 +37,7 @@ torch:
     lines: torch_lines,
 };
 
-/// `actions.yaml`, a line an action.
+/// `actions.yaml`, with a line for each action.
 pub const ACTIONS: TableFile<ActionRow> = TableFile {
     path: "matrices/compat/actions.yaml",
     head: "\
@@ -49,7 +49,7 @@ actions:
     lines: action_lines,
 };
 
-/// `torch-requirements.yaml`, a line for releases that require the same.
+/// `torch-requirements.yaml`, with a line for all releases with the same requirement.
 pub const TORCH_REQUIREMENTS: TableFile<TorchRequirementRow> = TableFile {
     path: "matrices/compat/torch-requirements.yaml",
     head: "\
@@ -62,15 +62,15 @@ torch-requirements:
 };
 
 impl<R> TableFile<R> {
-    /// The text of the file.
+    /// Returns the text of the file with these rows.
     pub fn text(&self, rows: &[R]) -> String {
         rows.iter()
             .flat_map(self.lines)
             .fold(self.head.to_owned(), |text, line| text + &line + "\n")
     }
 
-    /// The patch that turns the file of these rows into that of the others; empty when they are
-    /// equal. Rows are matched by key and stand in the same order.
+    /// Returns the patch that changes the old rows into the new rows; empty if they are equal. Rows
+    /// are matched by key, and must be in the same order.
     pub fn patch(&self, old: &[R], new: &[R]) -> String {
         let (key, row_lines) = (self.key, self.lines);
         let mut lines: Vec<PatchLine> = self
@@ -81,7 +81,6 @@ impl<R> TableFile<R> {
         let of_new: HashSet<&str> = new.iter().map(key).collect();
         let mut rest = old.iter().peekable();
         for row in new {
-            // Rows of the old table that the new one has no more.
             while let Some(gone) = rest.next_if(|known| !of_new.contains(key(known))) {
                 lines.extend(row_lines(gone).into_iter().map(PatchLine::Removed));
             }
@@ -171,7 +170,7 @@ fn quoted(text: &str) -> String {
     quoted + "\""
 }
 
-/// Equal lines kept; of a run of changed ones the old before the new.
+/// Compares lines one by one; in a run of changed lines, the removed lines come first.
 fn changed(old: Vec<String>, new: Vec<String>) -> Vec<PatchLine> {
     let (mut lines, mut added) = (Vec::new(), Vec::new());
     for (old, new) in old.into_iter().zip(new) {
@@ -251,7 +250,7 @@ mod tests {
     use crate::Compat;
 
     #[test]
-    fn the_text_of_a_table_is_the_shipped_file() {
+    fn texts_equal_the_shipped_files() {
         let compat = Compat::embedded();
         assert_eq!(
             TORCH.text(&compat.tables().torch),
@@ -270,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn a_patch_has_the_changed_rows_with_three_lines_around_them() {
+    fn patches_have_three_lines_of_context() {
         let rows = Compat::embedded().tables().torch.clone();
         let mut new = rows.clone();
         new[1].patches.push("2.4.2".into());
@@ -313,7 +312,7 @@ mod tests {
     }
 
     #[test]
-    fn a_quote_in_a_text_stays_in_the_text() {
+    fn quotes_are_escaped() {
         assert_eq!(quoted("a \"b\" \\ c\n"), r#""a \"b\" \\ c\u000a""#);
     }
 }

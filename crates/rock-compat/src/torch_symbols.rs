@@ -1,7 +1,7 @@
-//! Which torch an extension was built against, by the symbols of torch that it leaves undefined.
+//! Detection of the torch version that an extension was built with, from its undefined symbols.
 //!
-//! Input: names of undefined symbols. Output: the minors that export them all, with the symbols
-//! that say so.
+//! Input: names of undefined symbols. Output: the torch minor versions that export all of them, and
+//! the symbols that restrict the range.
 
 use std::fmt;
 
@@ -11,45 +11,44 @@ use super::Compat;
 use super::rows::TorchAbiRow;
 use rock_names::Version;
 
-/// Symbols by name.
+/// An index of the table `torch-abi` by symbol name.
 #[derive(Debug, Clone)]
 pub(super) struct TorchSymbols {
-    /// The minors that were read, oldest first.
+    /// The minor versions whose symbols are known, oldest first.
     minors: Vec<Version>,
-    /// Name → row of the table, first and last of `minors`.
+    /// Symbol name → index of its row, and first and last index of `minors` that exports it.
     rows: FxHashMap<String, (usize, usize, usize)>,
 }
 
-/// The torch minors that a set of undefined symbols fits.
+/// The torch minor versions that export a set of symbols.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TorchFit<'c> {
-    /// The minors that export every symbol that the facts speak about, oldest first: all that were
-    /// read when they speak about none, and no one when the symbols contradict each other.
+    /// The minor versions that export all symbols in the table, oldest first: every known version
+    /// if the table has none of the symbols, and none if they contradict each other.
     pub fits: Vec<Version>,
-    /// What the facts say about the symbols, the narrowest range first.
+    /// The symbols in the table, narrowest range first.
     pub because: Vec<TorchEvidence<'c>>,
-    /// Whether no torch exports them all: parts of the wheel were built against different torches,
-    /// or the facts are wrong.
+    /// Whether no version exports all of them: parts of the wheel were built with different torch
+    /// versions, or the table is wrong.
     pub contradictory: bool,
 }
 
-/// A symbol that some minors export and others do not.
+/// A symbol that only some minor versions export.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TorchEvidence<'c> {
     /// The mangled name.
     pub symbol: &'c str,
     /// The library that exports it, `libc10.so`.
     pub library: &'c str,
-    /// The first minor that has it; `None` when the oldest that was read has it already.
+    /// The first minor version that exports it; `None` if the oldest known version does.
     pub since: Option<&'c str>,
-    /// The last minor that has it; `None` when the newest that was read has it still.
+    /// The last minor version that exports it; `None` if the newest known version does.
     pub until: Option<&'c str>,
 }
 
 impl Compat {
-    /// The torch minors that export all of these symbols, as far as the facts speak about them.
-    /// Other names, of Python, HIP or the C library, count for nothing, so that a whole symbol
-    /// table may be given.
+    /// Returns the torch minor versions that export all of these symbols. Symbols that are not in
+    /// the table, such as those of Python, HIP or the C library, are ignored.
     pub fn torch_minors_for<'u>(
         &self,
         undefined: impl IntoIterator<Item = &'u str>,
@@ -86,7 +85,7 @@ impl Compat {
         }
     }
 
-    /// The torch minors that the facts about symbols were read from, oldest first.
+    /// Returns the torch minor versions whose symbols are known, oldest first.
     pub fn torch_minors_read(&self) -> &[Version] {
         &self.torch_symbols().minors
     }
@@ -136,7 +135,7 @@ fn evidence<'c>(symbol: &'c str, row: &'c TorchAbiRow, oldest: &str) -> TorchEvi
     }
 }
 
-/// Its range in words: `torch 2.3 to 2.7`, `torch 2.10 or later`, `torch 2.6 or earlier`.
+/// Writes the range of versions: `torch 2.3 to 2.7`, `torch 2.10 or later`, `torch 2.6 or earlier`.
 impl fmt::Display for TorchEvidence<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match (self.since, self.until) {
@@ -179,9 +178,8 @@ mod tests {
     /// `c10::MessageLogger::MessageLogger(c10::SourceLocation, int, bool)`.
     const LOGGER: &str = "_ZN3c1013MessageLoggerC1ENS_14SourceLocationEib";
 
-    /// W7
     #[test]
-    fn an_error_made_from_a_source_location_tells_which_torch_it_was_built_against() {
+    fn error_constructors_restrict_the_torch_version() {
         check(&[ERROR_OF_OLD], Some(("2.1", "2.6")));
         check(&[ERROR], Some(("2.1", "2.15")));
         check(&[VALUE_ERROR], Some(("2.13", "2.15")));
@@ -189,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rocm_extension_is_told_by_how_it_checks_hip_errors() {
+    fn hip_error_checks_restrict_the_torch_version() {
         check(
             &["_ZN3c103hip28c10_hip_check_implementationEiPKcS2_ib"],
             Some(("2.1", "2.9")),
@@ -207,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn several_symbols_narrow_the_range_and_the_narrowest_comes_first() {
+    fn several_symbols_narrow_the_range() {
         let compat = Compat::embedded();
         let wrapped = "_Z16THPVariable_WrapN2at10TensorBaseE";
         let thrown = "_ZN3c1021throwNullDataPtrErrorEv";
@@ -236,12 +234,12 @@ mod tests {
     }
 
     #[test]
-    fn symbols_of_different_torches_contradict_each_other() {
+    fn symbols_of_different_versions_contradict_each_other() {
         check(&[ERROR_OF_OLD, LOGGER], None);
     }
 
     #[test]
-    fn names_that_no_row_has_say_nothing() {
+    fn unknown_symbols_are_ignored() {
         let compat = Compat::embedded();
         let fit = compat.torch_minors_for(["PyInit__C", "memcpy", ""]);
         assert_eq!(fit.fits, compat.torch_minors_read());
@@ -252,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn the_facts_cover_the_torches_that_the_matrix_can_name() {
+    fn every_released_torch_has_symbols() {
         let compat = Compat::embedded();
         let read = compat.torch_minors_read();
         assert!(read.is_sorted());

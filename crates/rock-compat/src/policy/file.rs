@@ -1,7 +1,10 @@
-//! Policies from a file in auditwheel's JSON form: a list of objects with `name`, `aliases`,
+//! Policy files in the format of auditwheel: a JSON list of objects with `name`, `aliases`,
 //! `priority`, `symbol_versions`, `lib_whitelist` and `blacklist`.
 //!
-//! Input: a file's text. Output: checked policies, or every fault at its place.
+//! Input: the text of a file. Output: checked policies, or a diagnostic for every error.
+//!
+//! **Invariant:** a [`PolicyFile`] has at least one policy, and policies of lower priority permit
+//! more.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -21,20 +24,20 @@ use rock_yaml::{
     shape::{FieldShape, RecordShape, Shape},
 };
 
-/// Checked policies, highest priority first, without `linux`.
+/// The checked policies of a file, by falling priority and without `linux`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PolicyFile(Vec<PolicyFileEntry>);
 
-/// One policy of a file, for every architecture.
+/// A policy of a file, for all architectures.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub(super) struct PolicyFileEntry {
     pub(super) name: String,
     pub(super) aliases: BTreeSet<String>,
     pub(super) priority: u32,
-    /// Architecture → prefix → versions without the prefix.
+    /// Versions without prefix, by architecture and prefix.
     pub(super) symbol_versions: BTreeMap<String, BTreeMap<String, BTreeSet<String>>>,
     pub(super) lib_whitelist: BTreeSet<String>,
-    /// Library → symbols.
+    /// Forbidden symbols by library.
     pub(super) blacklist: BTreeMap<String, BTreeSet<String>>,
 }
 
@@ -50,7 +53,7 @@ const fn field(name: &'static str, shape: Shape, doc: &'static str) -> FieldShap
     }
 }
 
-/// What the file holds.
+/// The shape of a policy file.
 const SHAPE: Shape = Shape::List(&Shape::Record(&RecordShape {
     name: "policy",
     fields: &[
@@ -84,8 +87,7 @@ const SHAPE: Shape = Shape::List(&Shape::Record(&RecordShape {
 }));
 
 impl PolicyFile {
-    /// Reads and checks a file. Faults go to the sink, all of them in one run; `None` when there
-    /// are any.
+    /// Parses and checks a file. Reports all errors to the sink; `None` if there is one.
     pub fn read(source: &SourceText, sink: &mut Sink) -> Option<Self> {
         let mut own = Sink::new();
         let policies = read(source, &mut own);
@@ -97,7 +99,7 @@ impl PolicyFile {
         policies.filter(|_| is_good)
     }
 
-    /// The policies of it that are for this family and architecture.
+    /// Returns the policies for a family and architecture.
     pub fn policies_of(&self, family: PolicyFamily, arch: Arch) -> PlatformPolicies {
         PlatformPolicies::from_file(self, family, arch)
     }
@@ -107,7 +109,7 @@ impl PolicyFile {
     }
 }
 
-/// A fault of the syntax as one of a policy file: what helps in a matrix helps nobody here.
+/// Replaces the code and help of a syntax error, which are about matrix files.
 fn with_policy_code(mut found: Diagnostic) -> Diagnostic {
     if matrix::ALL.contains(&found.code) {
         found.code = &codes::BAD_POLICY_FILE;
@@ -116,7 +118,7 @@ fn with_policy_code(mut found: Diagnostic) -> Diagnostic {
     found
 }
 
-/// What helps against a file that is none of policies.
+/// The help for a file in another format.
 const FORM: &str = "write the form that the policy files of auditwheel have";
 
 fn read(source: &SourceText, sink: &mut Sink) -> Option<PolicyFile> {
@@ -125,11 +127,11 @@ fn read(source: &SourceText, sink: &mut Sink) -> Option<PolicyFile> {
     if sink.has_errors() {
         return None;
     }
-    let mut faults = PolicyFileChecker { source, sink };
+    let mut checker = PolicyFileChecker { source, sink };
     let policies: Vec<PolicyFileEntry> = match rock_yaml::de::from_node(&node) {
         Ok(policies) => policies,
         Err(error) => {
-            faults.report(error.span, error.message, FORM);
+            checker.report(error.span, error.message, FORM);
             return None;
         }
     };
@@ -137,12 +139,12 @@ fn read(source: &SourceText, sink: &mut Sink) -> Option<PolicyFile> {
         .into_iter()
         .zip(node.items().unwrap_or_default())
         .collect();
-    // Stable, so that of two equal priorities the later one in the file is the fault.
+    // The sort is stable, so that the later one of two equal priorities is reported.
     both.sort_by_key(|(policy, _)| std::cmp::Reverse(policy.priority));
-    faults.check_names(&both);
+    checker.check_names(&both);
     both.retain(|(policy, _)| policy.name != LINUX);
     if both.is_empty() {
-        faults.report(
+        checker.report(
             node.span.clone(),
             format!("there is no policy beside `{LINUX}`"),
             "add one, such as `manylinux_2_28`",
@@ -150,14 +152,14 @@ fn read(source: &SourceText, sink: &mut Sink) -> Option<PolicyFile> {
     }
     if let Some((_, policy)) = both.get(MOST_POLICIES) {
         let message = format!("a file holds at most {MOST_POLICIES} policies beside `{LINUX}`");
-        faults.report(
+        checker.report(
             value_span(policy, "name"),
             message,
             "remove the policies that no wheel is judged by",
         );
     }
     for family in [PolicyFamily::Manylinux, PolicyFamily::Musllinux] {
-        faults.check_growth(
+        checker.check_growth(
             both.iter()
                 .filter(|(policy, _)| PolicyFamily::of_platform_tag(&policy.name) == Some(family)),
         );
@@ -167,7 +169,7 @@ fn read(source: &SourceText, sink: &mut Sink) -> Option<PolicyFile> {
     ))
 }
 
-/// Where a key's value stands, or the whole.
+/// Returns the span of the value of a key, or of the node without the key.
 fn value_span(node: &Node, key: &str) -> Span {
     node.get(key)
         .map_or_else(|| node.span.clone(), |value| value.span.clone())
@@ -180,13 +182,13 @@ struct PolicyFileChecker<'a> {
 
 impl PolicyFileChecker<'_> {
     fn report(&mut self, at: Span, message: String, help: &str) {
-        let fault = Diagnostic::new(&codes::BAD_POLICY_FILE, message)
+        let diagnostic = Diagnostic::new(&codes::BAD_POLICY_FILE, message)
             .at(self.source.location(at), "")
             .help(help);
-        self.sink.push(fault);
+        self.sink.push(diagnostic);
     }
 
-    /// Names, priorities and architectures.
+    /// Checks names, priorities and architectures.
     fn check_names(&mut self, policies: &[(PolicyFileEntry, &Node)]) {
         let (mut seen, mut priorities) = (BTreeSet::new(), BTreeSet::new());
         for (policy, node) in policies {
@@ -248,8 +250,7 @@ impl PolicyFileChecker<'_> {
         }
     }
 
-    /// PEP 600: what meets a policy meets every later one, so libraries and versions are only
-    /// added.
+    /// Checks that each policy permits everything that the policies before it permit (PEP 600).
     fn check_growth<'f>(&mut self, family: impl Iterator<Item = &'f (PolicyFileEntry, &'f Node)>) {
         let mut libraries: BTreeMap<&str, &str> = BTreeMap::new();
         let mut versions: BTreeMap<(&str, &str), BTreeMap<&str, &str>> = BTreeMap::new();
@@ -288,7 +289,7 @@ impl PolicyFileChecker<'_> {
         }
     }
 
-    /// One fault for what earlier policies permit and this one does not.
+    /// Reports the items that an earlier policy permits and this one does not.
     fn report_lost(
         &mut self,
         policy: &PolicyFileEntry,
@@ -306,14 +307,14 @@ impl PolicyFileChecker<'_> {
             .map(|(item, _)| format!("`{prefix}{item}`"))
             .collect::<Vec<_>>()
             .join(", ");
-        let fault = Diagnostic::new(
+        let diagnostic = Diagnostic::new(
             &codes::POLICY_SHRINKS,
             format!("`{}` lacks {items}, which `{first}` permits", policy.name),
         )
         .at(self.source.location(at), "")
         .note("PEP 600: what meets a policy meets every policy of lower priority")
         .help(format!("add it here, or remove it from `{first}`"));
-        self.sink.push(fault);
+        self.sink.push(diagnostic);
     }
 }
 
@@ -338,7 +339,7 @@ mod tests {
         let source = SourceText::new("policies.json", format!("[\n{}\n]", policies.join(",\n")));
         let mut sink = Sink::new();
         let file = PolicyFile::read(&source, &mut sink);
-        let told = |d: rock_diagnostic::Diagnostic| {
+        let line = |d: rock_diagnostic::Diagnostic| {
             let line = d
                 .labels
                 .first()
@@ -346,7 +347,7 @@ mod tests {
                 .map_or(0, |(line, _)| line);
             format!("{line}: {} {}", d.code.id, d.message)
         };
-        file.ok_or_else(|| sink.finish().into_iter().map(told).collect())
+        file.ok_or_else(|| sink.finish().into_iter().map(line).collect())
     }
 
     #[track_caller]
@@ -355,7 +356,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_in_the_form_of_auditwheel_gives_policies() {
+    fn auditwheel_files_are_read() {
         let file = read(&[
             LINUX.to_owned(),
             policy(
@@ -410,7 +411,7 @@ mod tests {
     }
 
     #[test]
-    fn a_policy_that_permits_less_than_an_older_one_is_refused_at_its_list() {
+    fn a_policy_must_not_permit_less_than_an_earlier_one() {
         check(
             &[
                 policy(
@@ -440,7 +441,7 @@ mod tests {
     }
 
     #[test]
-    fn every_name_and_number_that_cannot_be_is_told_in_one_run() {
+    fn all_errors_are_reported_in_one_run() {
         check(
             &[
                 policy("manylinux_2_5", 100, "[]", r#"{"x86-64": {}}"#),
@@ -463,11 +464,11 @@ mod tests {
     }
 
     #[test]
-    fn a_file_of_another_form_is_told_key_by_key() {
-        let told = read(&[
+    fn a_file_of_another_format_is_reported_key_by_key() {
+        let lines = read(&[
             r#"{"name": "linux", "aliases": {}, "priority": "x", "lib_whitelst": []}"#.to_owned(),
         ]);
-        let told = told.unwrap_err();
+        let lines = lines.unwrap_err();
         for text in [
             "lib_whitelst",
             "`aliases` must be a list",
@@ -476,8 +477,8 @@ mod tests {
             "blacklist",
         ] {
             assert!(
-                told.iter().any(|line| line.contains(text)),
-                "{text}: {told:#?}"
+                lines.iter().any(|line| line.contains(text)),
+                "{text}: {lines:#?}"
             );
         }
         for text in ["", "[", "{}", "null", "[[]]", "\t[]"] {

@@ -1,12 +1,11 @@
-//! Platform policies: what a manylinux or musllinux tag permits, and which policies a wheel's needs
-//! meet.
+//! Platform policies (PEP 600, PEP 656): the libraries and symbol versions that a platform tag
+//! permits, and the policies that a wheel complies with.
 //!
-//! Input: the tables of `matrices/compat/policies`, embedded at build time, or a file in
-//! auditwheel's JSON form. Output: [`Policies`] of one architecture, asked for libraries and symbol
-//! versions.
+//! Input: the embedded tables of `matrices/compat/policies`, or a policy file in the format of
+//! auditwheel. Output: the [`PlatformPolicies`] of one family and architecture.
 //!
-//! **Invariant:** what a policy permits, each policy of lower priority permits too (PEP 600); a
-//! table or file in which that fails never becomes [`Policies`].
+//! **Invariant:** a policy permits everything that a policy of higher priority permits; tables and
+//! files that violate this are rejected.
 
 mod file;
 mod policies;

@@ -1,4 +1,4 @@
-//! The policies of one family and architecture, and what they permit.
+//! The platform policies of one family and architecture.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -8,22 +8,22 @@ use super::PolicyFile;
 use rock_compat_tables::policy::ExpandedPolicies;
 use rock_names::Arch;
 
-/// Texts are borrowed from the program, or owned where a file gave them.
+/// A text that is borrowed from the embedded tables, or owned if a policy file was read.
 type CowText = Cow<'static, str>;
-/// A set of policies: bit `n` stands for the row with that bit.
+/// A set of policies; each policy has one bit.
 type PolicyMask = u64;
 
-/// The policy that permits everything.
+/// The name of the policy that permits everything.
 pub(super) const LINUX: &str = "linux";
-/// Its mask.
+/// The bit of `linux`.
 const LINUX_MASK: PolicyMask = 1 << 63;
-/// How many policies a file may have beside `linux`.
+/// Maximal number of policies of a file, without `linux`.
 pub(super) const MOST_POLICIES: usize = 63;
 
 const MANYLINUX: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/manylinux.bin"));
 const MUSLLINUX: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/musllinux.bin"));
 
-/// Which C library a family of policies is about.
+/// A family of platform policies; each is about one C library.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum PolicyFamily {
     /// glibc (PEP 600).
@@ -33,7 +33,7 @@ pub enum PolicyFamily {
 }
 
 impl PolicyFamily {
-    /// The word that its tags begin with.
+    /// Returns the prefix of platform tags of the family.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Manylinux => "manylinux",
@@ -41,7 +41,7 @@ impl PolicyFamily {
         }
     }
 
-    /// The family of a platform tag: `manylinux2014_x86_64` is manylinux; `None` for
+    /// Returns the family of a platform tag: manylinux for `manylinux2014_x86_64`, `None` for
     /// `linux_x86_64`.
     pub fn of_platform_tag(tag: &str) -> Option<Self> {
         [Self::Manylinux, Self::Musllinux]
@@ -59,22 +59,22 @@ impl PolicyFamily {
     }
 }
 
-/// A symbol version that a wheel needs.
+/// A symbol version that a wheel needs from a library.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SymbolVersionNeed<'n> {
-    /// The library it is needed from, `libc.so.6`.
+    /// The SONAME of the library, `libc.so.6`.
     pub library: &'n str,
     /// The version with its prefix, `GLIBC_2.34`.
     pub version: &'n str,
 }
 
-/// The policies of one family and architecture. `linux`, which permits everything, is always the
-/// last of them.
+/// The platform policies of one family and architecture. The last policy is always `linux`, which
+/// permits everything.
 #[derive(Debug, Clone)]
 pub struct PlatformPolicies {
     family: PolicyFamily,
     arch: Arch,
-    /// Highest priority first.
+    /// By falling priority.
     rows: Vec<PolicyEntry>,
     libraries: BTreeMap<CowText, PolicyMask>,
     prefixes: BTreeMap<CowText, PrefixVersions>,
@@ -89,43 +89,42 @@ struct PolicyEntry {
     priority: u32,
 }
 
-/// The versions of one library.
+/// The symbol versions of a prefix.
 #[derive(Debug, Clone, Default)]
 struct PrefixVersions {
-    /// Policies that say anything about it; the others permit whatever it has.
+    /// The policies that name the prefix; others permit all its versions.
     named: PolicyMask,
     versions: BTreeMap<CowText, PolicyMask>,
 }
 
-/// One policy.
+/// A platform policy.
 #[derive(Clone, Copy)]
 pub struct PlatformPolicy<'p> {
     policies: &'p PlatformPolicies,
     index: usize,
 }
 
-/// Why a policy is not met.
+/// A policy that a wheel does not comply with.
 #[derive(Debug, Clone, PartialEq)]
 pub struct UnmetPolicy<'p, 'n> {
     /// The policy.
     pub policy: PlatformPolicy<'p>,
-    /// The needs that it does not permit, sorted, each once.
+    /// The symbol versions that it does not permit, sorted and without duplicates.
     pub violations: Vec<SymbolVersionNeed<'n>>,
 }
 
-/// What a set of symbol versions is good for.
+/// The result of evaluating all policies for a set of symbol versions.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SymbolCompliance<'p, 'n> {
-    /// The policy of the highest priority that permits them all.
+    /// The policy of highest priority that permits all of them.
     pub best: PlatformPolicy<'p>,
-    /// Every policy that does not, highest priority first.
+    /// The policies that do not, by falling priority.
     pub unmet: Vec<UnmetPolicy<'p, 'n>>,
 }
 
 impl PlatformPolicies {
-    /// The policies shipped with the program. An architecture without any has `linux` alone.
-    ///
-    /// The tables are decoded here and not before.
+    /// Decodes and returns the policies that are embedded in the program; only `linux` for an
+    /// architecture without policies.
     pub fn embedded(family: PolicyFamily, arch: Arch) -> Self {
         let all = family.embedded();
         let Some(own) = all.arches.into_iter().find(|row| row.arch == arch.as_str()) else {
@@ -180,8 +179,8 @@ impl PlatformPolicies {
         policies
     }
 
-    /// The policies of a file that are for this family and architecture. `libc.so` in a musllinux
-    /// whitelist stands for the architecture's own name of it, `libc.musl-x86_64.so.1`.
+    /// Returns the policies of a file for a family and architecture. `libc.so` in a musllinux
+    /// whitelist is replaced by the SONAME on the architecture, `libc.musl-x86_64.so.1`.
     pub fn from_file(file: &PolicyFile, family: PolicyFamily, arch: Arch) -> Self {
         let libc = family
             .embedded()
@@ -269,17 +268,17 @@ impl PlatformPolicies {
         }
     }
 
-    /// The family.
+    /// Returns the family.
     pub fn family(&self) -> PolicyFamily {
         self.family
     }
 
-    /// The architecture.
+    /// Returns the architecture.
     pub fn arch(&self) -> Arch {
         self.arch
     }
 
-    /// The policies, highest priority first; the last is `linux`.
+    /// Returns the policies by falling priority; the last is `linux`.
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = PlatformPolicy<'_>> + ExactSizeIterator {
         (0..self.rows.len()).map(|index| PlatformPolicy {
             policies: self,
@@ -287,7 +286,7 @@ impl PlatformPolicies {
         })
     }
 
-    /// The policy that most systems meet; `linux` where there is no other.
+    /// Returns the policy that most systems meet; `linux` if there is no other.
     pub fn highest(&self) -> PlatformPolicy<'_> {
         PlatformPolicy {
             policies: self,
@@ -295,7 +294,7 @@ impl PlatformPolicies {
         }
     }
 
-    /// The policy that fewest systems meet, `linux` aside; `linux` where there is no other.
+    /// Returns the policy before `linux`, which the fewest systems meet; `linux` if there is no other.
     pub fn lowest(&self) -> PlatformPolicy<'_> {
         PlatformPolicy {
             policies: self,
@@ -303,7 +302,7 @@ impl PlatformPolicies {
         }
     }
 
-    /// The policy that permits everything.
+    /// Returns the policy that permits everything.
     pub fn linux(&self) -> PlatformPolicy<'_> {
         PlatformPolicy {
             policies: self,
@@ -311,7 +310,7 @@ impl PlatformPolicies {
         }
     }
 
-    /// The policy with this name or alias, with the architecture behind it or not:
+    /// Returns the policy with this name or alias, with or without the architecture:
     /// `manylinux_2_28`, `manylinux2014_x86_64`.
     pub fn get(&self, name: &str) -> Option<PlatformPolicy<'_>> {
         let plain = name
@@ -322,9 +321,9 @@ impl PlatformPolicies {
             .find(|policy| policy.name() == plain || policy.aliases().any(|alias| alias == plain))
     }
 
-    /// The policy that a wheel's platform tag claims. PEP 600 permits tags of any version; one
-    /// without a policy of its own is judged by the newest policy before it. `None` for other
-    /// families and architectures, and for versions before the first policy.
+    /// Returns the policy for a platform tag. PEP 600 permits tags of any glibc version; a tag
+    /// without a policy gets the last policy before it. `None` for other families and
+    /// architectures, and for versions before the first policy.
     pub fn for_tag(&self, tag: &str) -> Option<PlatformPolicy<'_>> {
         if Arch::of_platform_tag(tag) != Some(self.arch) {
             return None;
@@ -344,8 +343,8 @@ impl PlatformPolicies {
         })
     }
 
-    /// These policies without all but one and `linux`. musl has no symbol versions, so nothing in a
-    /// wheel tells its policies apart: the musl it was built with does.
+    /// Returns one of the policies and `linux`. musl has no symbol versions, so the policy of a wheel
+    /// is determined by the musl version that it was built with.
     #[must_use]
     pub fn only(&self, policy: PlatformPolicy<'_>) -> Self {
         let mut one = self.clone();
@@ -354,7 +353,7 @@ impl PlatformPolicies {
         one
     }
 
-    /// The best policy for these needs, and for each better one the needs that it does not permit.
+    /// Evaluates all policies for a set of symbol versions.
     pub fn symbol_compliance<'n>(
         &self,
         needs: impl IntoIterator<Item = SymbolVersionNeed<'n>>,
@@ -386,8 +385,8 @@ impl PlatformPolicies {
         }
     }
 
-    /// Every symbol that some policy forbids, so that a reader of symbol tables knows which names
-    /// to keep.
+    /// Returns all symbols that any policy forbids, may repeat. Readers of symbol tables need to keep
+    /// no others.
     pub fn blacklisted_symbols(&self) -> impl Iterator<Item = &str> {
         self.blacklist
             .values()
@@ -395,8 +394,8 @@ impl PlatformPolicies {
             .map(|symbol| &**symbol)
     }
 
-    /// The policies that permit a symbol version: those that list it, and those that do not speak
-    /// about its prefix, the text before the first `_`.
+    /// Returns the policies that permit a symbol version: those that list it, and those that do not
+    /// name its prefix, the text before the first `_`.
     fn permitting(&self, version: &str) -> PolicyMask {
         let (prefix, rest) = version.split_once('_').unwrap_or((version, ""));
         let Some(prefix) = self.prefixes.get(prefix) else {
@@ -415,37 +414,37 @@ impl<'p> PlatformPolicy<'p> {
         self.entry().mask & mask != 0
     }
 
-    /// The name without an architecture, `manylinux_2_28` or `linux`.
+    /// Returns the name without the architecture, `manylinux_2_28` or `linux`.
     pub fn name(&self) -> &'p str {
         &self.entry().name
     }
 
-    /// Older names, `manylinux2014`.
+    /// Returns older names, `manylinux2014`.
     pub fn aliases(&self) -> impl Iterator<Item = &'p str> + use<'p> {
         self.entry().aliases.iter().map(|alias| &**alias)
     }
 
-    /// More systems meet a policy with a higher number; 0 is `linux`.
+    /// Returns the priority; a policy of higher priority is met by more systems, and `linux` has 0.
     pub fn priority(&self) -> u32 {
         self.entry().priority
     }
 
-    /// Whether it is the one that permits everything.
+    /// Returns whether this is `linux`, which permits everything.
     pub fn is_linux(&self) -> bool {
         self.has(LINUX_MASK)
     }
 
-    /// The libc version in its name: 2 and 28 of `manylinux_2_28`.
+    /// Returns the libc version in the name: 2 and 28 for `manylinux_2_28`.
     pub fn version(&self) -> Option<(u32, u32)> {
         parse_policy_version(self.policies.family, self.name())
     }
 
-    /// The platform tag, `manylinux_2_28_x86_64`.
+    /// Returns the platform tag, `manylinux_2_28_x86_64`.
     pub fn tag(&self) -> String {
         format!("{}_{}", self.name(), self.policies.arch)
     }
 
-    /// The platform tag and those of its aliases.
+    /// Returns the platform tags of the name and the aliases.
     pub fn tags(&self) -> Vec<String> {
         std::iter::once(self.name())
             .chain(self.aliases())
@@ -453,8 +452,8 @@ impl<'p> PlatformPolicy<'p> {
             .collect()
     }
 
-    /// Whether a wheel may need this library from outside: it is listed, or it is the loader, which
-    /// every system has. `linux` permits every library.
+    /// Returns whether the policy permits an external library: a listed one, or the dynamic linker,
+    /// which every system has. `linux` permits every library.
     pub fn permits_library(&self, name: &str) -> bool {
         self.is_linux()
             || is_loader(name)
@@ -465,7 +464,7 @@ impl<'p> PlatformPolicy<'p> {
                 .is_some_and(|mask| self.has(*mask))
     }
 
-    /// The libraries it lists, sorted.
+    /// Returns the listed libraries, sorted.
     pub fn libraries(&self) -> impl Iterator<Item = &'p str> + use<'p> {
         let policy = *self;
         self.policies
@@ -475,13 +474,13 @@ impl<'p> PlatformPolicy<'p> {
             .map(|(name, _)| &**name)
     }
 
-    /// Whether it permits a symbol version such as `GLIBC_2.28`. Prefixes that it does not name are
-    /// not its business.
+    /// Returns whether the policy permits a symbol version such as `GLIBC_2.28`. It permits all
+    /// versions of prefixes that it does not name.
     pub fn permits_version(&self, version: &str) -> bool {
         self.has(self.policies.permitting(version))
     }
 
-    /// The prefixes it names, sorted, each with the versions it permits, without the prefix.
+    /// Returns the prefixes that the policy names, sorted, with the permitted versions without prefix.
     pub fn symbol_versions(&self) -> impl Iterator<Item = (&'p str, Vec<&'p str>)> + use<'p> {
         let policy = *self;
         self.policies
@@ -497,7 +496,7 @@ impl<'p> PlatformPolicy<'p> {
             })
     }
 
-    /// The libraries of which it forbids symbols, sorted, each with these.
+    /// Returns the libraries with forbidden symbols, sorted, with these symbols.
     pub fn blacklist(&self) -> impl Iterator<Item = (&'p str, Vec<&'p str>)> + use<'p> {
         let policy = *self;
         let symbols =
@@ -515,9 +514,9 @@ impl<'p> PlatformPolicy<'p> {
             .filter(|(_, symbols)| !symbols.is_empty())
     }
 
-    /// The forbidden symbols that one file needs, by the libraries in its NEEDED entries and by
-    /// what its dynamic symbols leave undefined (weak ones aside: a loader does without them).
-    /// Library and symbol, sorted.
+    /// Returns the forbidden symbols of an ELF file as pairs of library and symbol, sorted. `needed`
+    /// has its NEEDED entries; `is_undefined` returns whether it has an undefined dynamic symbol of
+    /// that name that is not weak.
     pub fn blacklist_hits<'s>(
         &self,
         needed: impl IntoIterator<Item = &'s str>,
@@ -553,13 +552,13 @@ impl fmt::Debug for PlatformPolicy<'_> {
     }
 }
 
-/// Whether a NEEDED entry is the dynamic loader: `ld-linux-x86-64.so.2`, and `ld64.so.1` or `.2` on
-/// s390x and ppc64le.
+/// Returns whether a NEEDED entry is the dynamic linker: `ld-linux-x86-64.so.2`, or `ld64.so.1` and
+/// `ld64.so.2` on s390x and ppc64le.
 pub fn is_loader(name: &str) -> bool {
     name.starts_with("ld-linux") || matches!(name, "ld64.so.1" | "ld64.so.2")
 }
 
-/// Major and minor of `manylinux_2_28`.
+/// Parses the libc version in the name of a policy, `manylinux_2_28`.
 pub(super) fn parse_policy_version(family: PolicyFamily, name: &str) -> Option<(u32, u32)> {
     let (major, minor) = name
         .strip_prefix(family.as_str())?
@@ -660,7 +659,7 @@ mod tests {
     }
 
     #[test]
-    fn a_set_has_the_versions_that_exist_on_the_architecture_and_no_others() {
+    fn permitted_versions_exist_on_the_architecture() {
         for (arch, policy, version, expect) in [
             (Arch::X86_64, "manylinux_2_41", "GLIBC_2.2.5", true),
             (Arch::X86_64, "manylinux_2_41", "GLIBC_2.0", false),
@@ -743,7 +742,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_policy_permits_every_later_one_permits() {
+    fn later_policies_permit_more() {
         for (family, arch) in Arch::ALL.into_iter().flat_map(|arch| {
             [
                 (PolicyFamily::Manylinux, arch),
@@ -794,7 +793,7 @@ mod tests {
     }
 
     #[test]
-    fn a_tag_without_a_policy_of_its_own_is_judged_by_the_one_before_it() {
+    fn a_tag_without_a_policy_gets_the_one_before_it() {
         let policies = manylinux(Arch::X86_64);
         for (tag, expect) in [
             ("manylinux_2_30_x86_64", Some("manylinux_2_28_x86_64")),
@@ -814,9 +813,8 @@ mod tests {
         }
     }
 
-    /// W2: the lowest tag, and the library and version that stand in the way of each better one.
     #[test]
-    fn a_need_of_glibc_2_32_is_met_by_2_34_and_named_as_what_2_28_lacks() {
+    fn glibc_2_32_complies_with_manylinux_2_34() {
         let policies = manylinux(Arch::X86_64);
         let need = |version| SymbolVersionNeed {
             library: "libc.so.6",
@@ -855,7 +853,7 @@ mod tests {
     }
 
     #[test]
-    fn libraries_of_the_system_and_the_loader_are_permitted_and_others_are_not() {
+    fn system_libraries_and_the_dynamic_linker_are_permitted() {
         let policies = manylinux(Arch::X86_64);
         for (policy, library, expect) in [
             ("manylinux_2_5", "libc.so.6", true),
@@ -878,7 +876,7 @@ mod tests {
     }
 
     #[test]
-    fn musl_has_one_library_named_after_the_architecture_and_no_versions() {
+    fn musl_has_one_libc_per_architecture_and_no_versions() {
         for (arch, expect) in [
             (Arch::I686, "libc.musl-x86.so.1"),
             (Arch::X86_64, "libc.musl-x86_64.so.1"),
@@ -908,7 +906,7 @@ mod tests {
     }
 
     #[test]
-    fn a_forbidden_symbol_counts_where_its_library_is_needed_and_the_policy_forbids_it() {
+    fn forbidden_symbols_need_their_library() {
         let policies = manylinux(Arch::X86_64);
         let hits = |policy: &str, needed: &[&'static str], symbol: &str| {
             let policy = policies.get(policy).unwrap();

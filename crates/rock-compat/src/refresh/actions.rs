@@ -1,10 +1,9 @@
-//! What the tags of an action's repository say, and how that differs from the table.
+//! Comparison of the table `actions` with the tags of the actions' repositories, and its update.
 //!
-//! Input: rows, tags as GitHub lists them, and `action.yml` of what is newer. Output: differences,
-//! remarks, rows.
+//! Input: rows, the tags that GitHub lists, and the `action.yml` of newer releases. Output: updates,
+//! remarks, and updated rows.
 //!
-//! **Invariant:** a commit comes from the list of tags and from nowhere else, and the row of a tag
-//! that moved stays.
+//! **Invariant:** commits are taken from the list of tags only, and a row whose tag moved is kept.
 
 use std::fmt;
 
@@ -14,107 +13,107 @@ use crate::codes::facts as codes;
 use crate::rows::{ActionRow, Confidence, Provenance};
 use rock_diagnostic::{Diagnostic, Location, Sink, SourceText};
 
-/// The action of this project. A release cannot hold its own commit, so the shipped table has no
-/// row of it until a later one.
+/// The action of this project. A release cannot contain its own commit, so the embedded table has no
+/// row for it.
 pub const OWN_ACTION: &str = "org/rock-action";
-/// The source that a refreshed row names.
+/// The source of updated rows, a key of `sources`.
 const SOURCE: &str = "tags";
-/// Letters of what an action says it runs on that are told.
+/// Maximal length of `runs.using` in bytes; longer values are ignored.
 const LONGEST_RUNTIME: usize = 32;
 
-/// A tag with its commit, which is that of the tagged object where the tag is one (REST API version
-/// 2022-11-28, "List repository tags").
+/// A tag with its commit (GitHub REST API 2022-11-28, "List repository tags"). The commit of an
+/// annotated tag is that of the tagged object.
 #[derive(Debug, Clone, Deserialize)]
 pub struct ActionTag {
-    /// Its name.
+    /// The name.
     pub name: String,
-    /// The commit it leads to.
+    /// The commit.
     pub commit: TagCommit,
 }
 
-/// A commit of a list.
+/// The commit of a tag.
 #[derive(Debug, Clone, Deserialize)]
 pub struct TagCommit {
-    /// Its hash.
+    /// The SHA-1 hash in hexadecimal.
     pub sha: String,
 }
 
-/// A release that is newer than that of a row.
+/// A release of an action that is newer than its row.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ActionRelease {
     /// `v8.0.0`.
     pub version: String,
-    /// Its commit.
+    /// The commit hash.
     pub sha: String,
 }
 
-/// A row that has something newer to take.
+/// An update of a row, or a new row.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ActionUpdate {
     /// `OWNER/REPOSITORY`.
     pub action: String,
-    /// The version of the row; `None` where the table has none.
+    /// The version of the row; `None` without a row.
     pub from: Option<String>,
     /// The newest release.
     pub to: String,
-    /// Its commit.
+    /// The commit hash.
     pub sha: String,
-    /// What it runs on.
+    /// The runtime, `node24` or `composite`.
     pub runtime: String,
-    /// Whether it is a new major version, which may break those who use it.
+    /// Whether the major version changes.
     #[serde(rename = "major")]
     pub is_major: bool,
 }
 
-/// Something that a person should know about a row.
+/// A remark about a row that a maintainer should read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ActionRemark {
     /// `OWNER/REPOSITORY`.
     pub action: String,
-    /// What it is.
+    /// The kind of remark.
     pub kind: RemarkKind,
 }
 
-/// What a remark is about.
+/// The kinds of remarks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RemarkKind {
-    /// GitHub shows no such repository.
+    /// The repository is not visible on GitHub.
     NoRepository,
-    /// The version of the row is not of the form `v1.2.3`, so nothing is newer than it.
+    /// The version of the row does not have the form `v1.2.3`, so it is not compared.
     NoRelease {
-        /// That version.
+        /// The version of the row.
         version: String,
     },
-    /// The version of the row is not among the tags.
+    /// No tag has the version of the row.
     NoTag {
-        /// That version.
+        /// The version of the row.
         version: String,
     },
-    /// The tag of the row's version leads to another commit than the row has.
+    /// The tag has another commit than the row.
     MovedTag {
-        /// That version.
+        /// The version of the row.
         version: String,
         /// The commit of the row.
         pinned: String,
         /// The commit of the tag.
         found: String,
     },
-    /// A newer tag leads to something that is no commit.
+    /// A newer tag has no valid commit hash.
     NoCommit {
         /// The newer version.
         version: String,
     },
-    /// A newer version runs on something that is not allowed.
+    /// A newer version has an unsupported runtime.
     Runtime {
         /// The newer version.
         version: String,
-        /// What it runs on; empty where no `action.yml` says it.
+        /// The runtime; empty if unknown.
         runtime: String,
     },
 }
 
-/// What the tags say of a row: something newer, where it may be taken, and what else should be
-/// known.
+/// Compares a row with the tags of its repository. Returns the newest release, if it is newer and
+/// can be taken, and remarks.
 pub fn find_newer_release(
     row: &ActionRow,
     tags: &[ActionTag],
@@ -131,7 +130,7 @@ pub fn find_newer_release(
     match tags.iter().find(|tag| tag.name == row.version) {
         None => remarks.push(remark(RemarkKind::NoTag { version })),
         Some(tag) if !tag.commit.sha.eq_ignore_ascii_case(&row.sha) => {
-            // Whoever moved this one may have made the newer ones, too.
+            // Newer tags of this repository are not trusted either.
             let (pinned, found) = (row.sha.clone(), commit_hash(tag).unwrap_or_default());
             return (
                 None,
@@ -163,10 +162,10 @@ pub fn find_newer_release(
     (newer, remarks)
 }
 
-/// The difference that a newer release makes, by its `action.yml`, where there is one.
+/// Returns the update to a newer release, after checking the runtime in its `action.yml`.
 ///
 /// # Errors
-/// The remark that it runs on something that is not allowed.
+/// The remark that the runtime is unsupported or unknown.
 pub fn propose_update(
     row: &ActionRow,
     newer: ActionRelease,
@@ -193,11 +192,10 @@ pub fn propose_update(
     })
 }
 
-/// Returns the row that pins this project's own action at a version, by its tags; a remark where it
-/// cannot be pinned.
+/// Returns a new row for this project's action at a version.
 ///
 /// # Errors
-/// The remark that the version has no tag, or that its tag leads to no commit.
+/// The remark that the version has no tag, or its tag no valid commit hash.
 pub fn propose_own_action(version: &str, tags: &[ActionTag]) -> Result<ActionUpdate, ActionRemark> {
     let version = format!("v{version}");
     let remark = |about| ActionRemark {
@@ -221,8 +219,7 @@ pub fn propose_own_action(version: &str, tags: &[ActionTag]) -> Result<ActionUpd
     })
 }
 
-/// The rows as they would stand: changed ones as their tags say on this day, and new ones behind
-/// them.
+/// Returns the rows with the updates applied, new rows last. `today` is the date of the check.
 pub fn apply_updates(
     rows: &[ActionRow],
     differences: &[ActionUpdate],
@@ -257,7 +254,7 @@ pub fn apply_updates(
 }
 
 impl RemarkKind {
-    /// The word for it.
+    /// Returns the name of the kind in JSON output.
     pub fn as_str(&self) -> &'static str {
         match self {
             Self::NoRepository => "no-repository",
@@ -271,7 +268,7 @@ impl RemarkKind {
 }
 
 impl ActionRemark {
-    /// The warning of a tag that moved; other remarks are a line of talk.
+    /// Returns the warning for a moved tag; other remarks are informational.
     pub fn warning(&self) -> Option<Diagnostic> {
         let RemarkKind::MovedTag { version, .. } = &self.kind else {
             return None;
@@ -353,7 +350,8 @@ impl fmt::Display for ActionRemark {
     }
 }
 
-/// Parses `v1.2.3`. Prereleases and builds are not taken, and fewer numbers are a tag that moves.
+/// Parses a release tag, `v1.2.3`. Prereleases and build metadata are rejected, and tags with fewer
+/// numbers too, because they are moved to new releases.
 fn parse_release(tag: &str) -> Option<semver::Version> {
     let version: semver::Version = tag.strip_prefix('v')?.parse().ok()?;
     (version.pre.is_empty() && version.build.is_empty()).then_some(version)
@@ -364,7 +362,7 @@ fn commit_hash(tag: &ActionTag) -> Option<String> {
     (sha.len() == 40 && sha.bytes().all(|byte| byte.is_ascii_hexdigit())).then_some(sha)
 }
 
-/// What `runs.using` of an `action.yml` says, where it is a word.
+/// Returns `runs.using` of an `action.yml`, if it is a word.
 fn parse_runtime(action: &str) -> Option<String> {
     let root = rock_yaml::parse(&SourceText::new("action.yml", action), &mut Sink::new())?;
     let using = root.get("runs")?.get("using")?.text()?;
@@ -398,7 +396,7 @@ mod tests {
         }
     }
 
-    /// A commit of its own for each tag.
+    /// Returns a distinct commit hash for each tag.
     fn sha(tag: &str) -> String {
         let hex: String = tag.bytes().map(|byte| format!("{byte:02x}")).collect();
         format!("{hex:0<40.40}")
@@ -423,7 +421,7 @@ mod tests {
     }
 
     #[test]
-    fn the_newest_release_is_so_by_its_numbers_and_no_prerelease() {
+    fn the_newest_release_is_found_by_semver() {
         let names = [
             "v9",
             "v9.9.9",
@@ -460,7 +458,7 @@ mod tests {
     }
 
     #[test]
-    fn a_tag_that_is_gone_is_told_and_what_is_older_is_never_taken() {
+    fn missing_tags_are_reported() {
         let gone = RemarkKind::NoTag {
             version: "v2.0.0".into(),
         };
@@ -482,7 +480,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_taken_of_a_repository_whose_tag_moved() {
+    fn repositories_with_moved_tags_are_not_updated() {
         let mut found = tags(&["v2.0.0", "v3.0.0"]);
         found[0].commit.sha = sha("evil");
         let (newer, remarks) = find_newer_release(&row("v2.0.0"), &found);
@@ -501,7 +499,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_commit_is_refused() {
+    fn invalid_commit_hashes_are_rejected() {
         for wrong in [
             "",
             "v3.0.0",
@@ -526,7 +524,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_runners_run_is_offered() {
+    fn unsupported_runtimes_are_rejected() {
         let judged = |action: Option<&str>| {
             let newer = ActionRelease {
                 version: "v2.0.0".into(),

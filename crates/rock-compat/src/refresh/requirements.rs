@@ -1,32 +1,32 @@
-//! Requirements of torch's wheels, compared with the table `torch-requirements`.
+//! Comparison of the table `torch-requirements` with the METADATA of torch wheels, and its update.
 
 use std::collections::BTreeSet;
 
 use crate::rows::{Confidence, Provenance, TorchRequirementRow};
 use rock_names::{Requirement, Version};
 
-/// The source of rows, a row of `sources.yaml`.
+/// The source of updated rows, a key of `sources`.
 const SOURCE: &str = "pypi";
 
 /// A release of torch with the `Requires-Dist` of its wheels.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TorchRelease {
-    /// Its version.
+    /// The version.
     pub version: Version,
-    /// Requirements as they are written (PEP 508).
+    /// The requirements as written (PEP 508).
     pub requires: Vec<String>,
 }
 
-/// A requirement that the table has otherwise, or not at all.
+/// A requirement that differs from the table, or is not in it.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
 pub struct RequirementDifference {
-    /// The version of torch.
+    /// The torch version.
     pub torch: String,
     /// The required package.
     pub package: String,
-    /// Its versions in the table; `None` where it has no row.
+    /// The version specifier in the table; `None` without a row.
     pub table: Option<String>,
-    /// Its versions in the wheels.
+    /// The version specifier of the wheels.
     pub found: String,
 }
 
@@ -46,8 +46,8 @@ impl std::fmt::Display for RequirementDifference {
     }
 }
 
-/// Returns the differences for the packages that the table is about. A release that does not
-/// require a package, or requires it without a version, changes nothing.
+/// Returns the differences for the packages in the table. Releases that do not require a package,
+/// or require it without a version, are ignored.
 pub fn differences(
     rows: &[TorchRequirementRow],
     releases: &[TorchRelease],
@@ -81,8 +81,8 @@ pub fn differences(
     found
 }
 
-/// Returns the rows with these differences made. Releases in a row that now differs from it get a
-/// row of their own.
+/// Returns the rows with the differences applied. A release that differs from its row moves to a new
+/// row.
 pub fn apply_differences(
     rows: &[TorchRequirementRow],
     differences: &[RequirementDifference],
@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn a_release_that_differs_leaves_its_row_and_a_new_one_gets_one() {
+    fn a_differing_release_moves_to_a_new_row() {
         let rows = [
             row(&["2.4.0", "2.4.1"], "==3.0.0"),
             row(&["2.5.0"], "==3.1.0"),
@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn the_table_is_written_as_it_is_kept() {
+    fn the_text_equals_the_shipped_file() {
         let compat = crate::Compat::embedded();
         let path = concat!(
             env!("CARGO_MANIFEST_DIR"),
