@@ -1,74 +1,52 @@
-//! Judging wheels.
+//! Audits of wheels.
 
 use std::sync::OnceLock;
 
-use rock_matrix::audit::{
-    Document, Excludes, Judged, Judging, Known, Look, NoLibraries, Readers, Reading, SearchPath,
-    inspect, policies_for, report, select,
-};
-use rock_matrix::bytes::in_memory;
+use rock_matrix::audit::{AuditDocument, AuditOptions, Auditor, JsonDialect, NoLibraries};
 use rock_matrix::compat::Compat;
-use rock_matrix::compat::policy::PolicyFamily;
 use rock_matrix::names::WheelName;
+use rock_matrix::wheel::ZipWriter;
 use rock_matrix::wheel::zip::MemberOptions;
-use rock_matrix::wheel::{ZipArchive, ZipWriter};
 
 use crate::WHEEL;
 
-/// Judges a wheel of two files: the first two bytes say how long the first one is.
+/// Audits a wheel of two files: the first two bytes say how long the first one is.
 pub fn audit(bytes: &[u8]) {
     let Some((length, rest)) = bytes.split_first_chunk::<2>() else {
         return;
     };
     let (first, second) = rest.split_at(usize::from(u16::from_le_bytes(*length)).min(rest.len()));
+    let name: WheelName = WHEEL.parse().expect("it is a wheel's name");
+    let dist_info = format!("{}-{}.dist-info", name.distribution, name.version);
+    let metadata = format!(
+        "Metadata-Version: 2.1\nName: {}\nVersion: {}\n",
+        name.distribution, name.version
+    );
+    let [metadata_path, wheel_path, record_path] =
+        ["METADATA", "WHEEL", "RECORD"].map(|file| format!("{dist_info}/{file}"));
     let mut wheel = Vec::new();
     let mut writer = ZipWriter::new(&mut wheel);
-    for (name, content) in [("demo/_demo.so", first), ("demo.libs/libfoo.so.1", second)] {
+    for (path, content) in [
+        ("demo/_demo.so", first),
+        ("demo.libs/libfoo.so.1", second),
+        (metadata_path.as_str(), metadata.as_bytes()),
+        (wheel_path.as_str(), b"Wheel-Version: 1.0\n".as_slice()),
+        (record_path.as_str(), b"".as_slice()),
+    ] {
         let stored = MemberOptions {
             level: 0,
             ..MemberOptions::default()
         };
         writer
-            .add(name, content, &stored)
+            .add(path, content, &stored)
             .expect("memory takes everything");
     }
     writer.finish().expect("memory takes everything");
 
-    let name: WheelName = WHEEL.parse().expect("it is a wheel's name");
-    let archive = ZipArchive::open(&wheel).expect("it was just written");
-    let asked = |symbol: &str| symbol.len() % 2 == 0;
-    let look = Look::Everything;
-    let reading = Reading {
-        asked: &asked,
-        make_scratch: &in_memory,
-        look,
-        watch: &|_| {},
-        vouching: None,
-    };
-    let files = inspect(&archive, reading).expect("no member is damaged");
-    let selected = select(&name, &files);
-    let policies = policies_for(&selected, &name, PolicyFamily::Manylinux, None, None);
-    let (known, path, excludes) = (
-        Known::new(&NoLibraries),
-        SearchPath::default(),
-        Excludes::default(),
-    );
-    let judging = policies.as_ref().map(|policies| Judging {
-        policies,
-        known: &known,
-        path: &path,
-        excludes: &excludes,
-        checks_isa: true,
-        is_libc_open: selected.is_libc_open,
-    });
-    let judged = Judged {
-        compat: compat(),
-        allowed_paths: &excludes,
-        is_purelib: false,
-    };
-    let report = report(&name, files, selected, judging, judged);
-    for readers in [Readers::Own, Readers::Auditwheel] {
-        let _ = Document::new(&report, readers);
+    let auditor = Auditor::new(compat(), NoLibraries, AuditOptions::default());
+    let audited = auditor.audit(&name, &wheel).expect("no member is damaged");
+    for dialect in [JsonDialect::Rock, JsonDialect::Auditwheel] {
+        let _ = AuditDocument::new(&audited, dialect);
     }
 }
 

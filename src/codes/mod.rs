@@ -37,8 +37,6 @@ const CRATES: &[&[&[&Code]]] = &[
         plan::ALL,
         build::ALL,
         wheel::ALL,
-        elf::ALL,
-        rocm::ALL,
         sdk::ALL,
         checkout::ALL,
         host::ALL,

@@ -8,11 +8,7 @@ pub use rock_wheel::codes::wheel::*;
 pub const ALL: &[&Code] = &[
     &UNKNOWN_PRESET,
     &UNMATCHED_EXCLUDE,
-    &OUTPUT_EXISTS,
-    &OUTPUT_IS_INPUT,
     &BAD_SOURCE_DATE,
-    &GRAFTS_FORBIDDEN,
-    &UNKNOWN_FEATURE,
     &EMBEDDED_ALREADY,
 ];
 
@@ -28,35 +24,11 @@ pub const UNMATCHED_EXCLUDE: Code = Code::warning(
     "unmatched-exclude",
     "A pattern of `--exclude` matched no library that the wheel needs. Patterns match whole names, so `libamdhip64.so` does not match `libamdhip64.so.6`: end it with `.so*`.",
 );
-/// Another file has the output's name.
-pub const OUTPUT_EXISTS: Code = Code::error(
-    "W061",
-    "output-exists",
-    "A file with the name of the result is there and has other content. It is not replaced unasked.\n\nUse `--force` to replace it, or `-w DIR` to write elsewhere. A file with the same content is left as it is.",
-);
-/// The output would replace the input.
-pub const OUTPUT_IS_INPUT: Code = Code::error(
-    "W062",
-    "output-is-input",
-    "The result would have the name and folder of the wheel it is made from, and the input is never changed.\n\nGive another folder with `-w DIR`.",
-);
 /// A bad `SOURCE_DATE_EPOCH`.
 pub const BAD_SOURCE_DATE: Code = Code::error(
     "W063",
     "bad-source-date",
     "`SOURCE_DATE_EPOCH` must be a whole number of seconds since 1970-01-01 UTC. Members get that time; zip archives hold times from 1980 to 2107 in steps of two seconds, and others are moved to the nearest of these.",
-);
-/// Libraries that would come along.
-pub const GRAFTS_FORBIDDEN: Code = Code::error(
-    "W073",
-    "grafts-forbidden",
-    "The wheel needs libraries that its platform need not have, and `--no-graft` says that none may be brought along. Exclude those that another package brings, or link without them.",
-);
-/// A feature that no row knows.
-pub const UNKNOWN_FEATURE: Code = Code::error(
-    "W083",
-    "unknown-feature",
-    "`--with` names what the expected wheels were built with, by a word of the rows of `wheel-contents`: `rock-matrix compat list wheel-contents` shows them.",
 );
 /// A wheel that holds ROCm.
 pub const EMBEDDED_ALREADY: Code = Code::note(

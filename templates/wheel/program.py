@@ -1,8 +1,1 @@
-#!python
-import os
-import sys
-import sysconfig
-
-if __name__ == "__main__":
-    program = os.path.join(sysconfig.get_path("platlib"), << folder >>, << name >>)
-    os.execv(program, sys.argv)
+../../crates/rock-audit/templates/wheel/program.py

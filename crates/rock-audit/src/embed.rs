@@ -1,10 +1,10 @@
-//! ROCm put into a wheel: which files come along under which names, and what changes in the wheel
-//! for it.
+//! Embedding of the ROCm runtime: selection of the files of an installed ROCm, and the changes of
+//! the wheel.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::library::Library;
-use super::tree::Excludes;
+use super::library::ElfLibrary;
+use super::pattern::LibraryPatterns;
 use crate::codes::{rocm as rocm_codes, wheel as codes};
 use rock_compat::Compat;
 use rock_compat::rows::EmbeddingRow;
@@ -13,60 +13,63 @@ use rock_elf::SearchPathEdit;
 use rock_names::{DistributionName, LocalLabel, WheelName};
 use rock_wheel::{AddedMember, ExistingLabel, HeaderDocument, RenamePlan, Wheel, relabel};
 
-/// What is read of a module at most.
+/// Maximum size of a Python module or METADATA file that is read, in bytes.
 const LIMIT_BYTES: u64 = 16 << 20;
 
-/// A file or link of a folder.
+/// A file or symbolic link below a directory.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Leaf {
-    /// Its path in the folder, with slashes.
+pub struct TreeEntry {
+    /// The path relative to the directory, with slashes.
     pub path: String,
-    /// What it is.
-    pub kind: LeafKind,
+    /// The kind.
+    pub kind: TreeEntryKind,
 }
 
-/// What is under a name.
+/// The kind of a directory entry.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum LeafKind {
+pub enum TreeEntryKind {
     /// A regular file.
     File {
-        /// Whether it may be run.
+        /// Whether it is executable.
         is_executable: bool,
     },
-    /// A link that leads to this file of the folder in the end.
+    /// A symbolic link that resolves to this file of the directory.
     LinkToFile(String),
-    /// A link to a folder in the folder.
+    /// A symbolic link to a directory inside the directory.
     LinkToFolder,
-    /// What no wheel can hold, in words.
+    /// Anything else, in words; a wheel cannot contain it.
     Other(&'static str),
 }
 
-/// A file that comes along.
+/// A file of ROCm that is embedded.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Along {
-    /// Its name below the folder that ROCm goes into.
+pub struct EmbeddedFile {
+    /// The path below the directory of the wheel into which ROCm is embedded.
     pub name: String,
-    /// The file of ROCm that it is.
+    /// The path below the directory of the installed ROCm.
     pub path: String,
-    /// Whether it may be run.
+    /// Whether it is executable.
     pub is_executable: bool,
 }
 
-/// Whether requirements of what a wheel holds stay.
+/// Handling of the wheel's requirement of ROCm packages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Requirements {
-    /// They go: an installer would bring ROCm twice.
+pub enum RocmRequirement {
+    /// The requirement is removed: an installer would install ROCm twice.
     Dropped,
-    /// They stay.
+    /// The requirement stays.
     Kept,
 }
 
-/// How ROCm is put into wheels of this name.
+/// Returns the embedding rule for wheels of this name.
 ///
 /// # Errors
-/// When no row says it.
-pub fn embedding<'c>(name: &WheelName, compat: &'c Compat) -> Result<&'c EmbeddingRow, Diagnostic> {
-    known_embedding(name, compat).ok_or_else(|| {
+/// Returns an error if no rule is recorded.
+pub fn embedding_rule<'c>(
+    name: &WheelName,
+    compat: &'c Compat,
+) -> Result<&'c EmbeddingRow, Diagnostic> {
+    known_embedding_rule(name, compat).ok_or_else(|| {
         let known: Vec<String> = compat
             .wheel_tables()
             .embeddings
@@ -84,8 +87,8 @@ pub fn embedding<'c>(name: &WheelName, compat: &'c Compat) -> Result<&'c Embeddi
     })
 }
 
-/// The row that says how ROCm is put into wheels of this name.
-pub(super) fn known_embedding<'c>(
+/// Returns the embedding rule for wheels of this name, if one is recorded.
+pub(super) fn known_embedding_rule<'c>(
     name: &WheelName,
     compat: &'c Compat,
 ) -> Option<&'c EmbeddingRow> {
@@ -103,9 +106,13 @@ pub(super) fn known_embedding<'c>(
     compat.wheel_tables().embeddings.iter().find(is_of)
 }
 
-/// That the label says of ROCm in a wheel what is not so.
-pub fn not_as_labelled(wheel: &Wheel<'_>, name: &WheelName, compat: &Compat) -> Option<Diagnostic> {
-    let row = known_embedding(name, compat)?;
+/// Reports a local version label that claims ROCm is embedded when it is not, or the reverse.
+pub(crate) fn check_embedding_label(
+    wheel: &Wheel<'_>,
+    name: &WheelName,
+    compat: &Compat,
+) -> Option<Diagnostic> {
+    let row = known_embedding_rule(name, compat)?;
     let into = &row.into;
     let (message, help) = match (says_embedded(name), is_embedded(wheel, row)) {
         (true, false) => (
@@ -127,12 +134,12 @@ pub fn not_as_labelled(wheel: &Wheel<'_>, name: &WheelName, compat: &Compat) -> 
     )
 }
 
-/// Whether the label says that ROCm is in the wheel.
+/// Returns whether the label claims that ROCm is embedded.
 pub(super) fn says_embedded(name: &WheelName) -> bool {
     name.label().is_some_and(|label| label.is_embedded())
 }
 
-/// Whether a wheel holds ROCm already.
+/// Returns whether ROCm is embedded in a wheel.
 pub fn is_embedded(wheel: &Wheel<'_>, row: &EmbeddingRow) -> bool {
     let into = format!("{}/", row.into);
     wheel
@@ -142,36 +149,36 @@ pub fn is_embedded(wheel: &Wheel<'_>, row: &EmbeddingRow) -> bool {
         .any(|member| member.name().starts_with(&into))
 }
 
-/// The files of ROCm that come along, sorted by name, and what a person should know of those that
-/// do not.
+/// Selects the files of an installed ROCm that are embedded, sorted by name. Also returns findings
+/// about those that are not.
 ///
-/// A wheel holds no links. A library is packed once, under the name that loaders ask for (SONAME),
-/// wherever a link of its folder has that name; its other links are left out. Links to other files
-/// become copies.
+/// A wheel cannot contain symbolic links. A library is included once, under its SONAME if a link of
+/// its directory has that name; its other links are dropped. Links to other files become copies.
 ///
 /// # Errors
-/// What no wheel can hold, and that nothing is left.
-pub fn along(
+/// Returns an error for each entry that a wheel cannot contain, or if no file remains.
+pub fn select_embedded_files(
     folder: &str,
-    leaves: &[Leaf],
+    leaves: &[TreeEntry],
     row: &EmbeddingRow,
     soname: &dyn Fn(&str) -> Option<String>,
-) -> Result<(Vec<Along>, Vec<Diagnostic>), Vec<Diagnostic>> {
+) -> Result<(Vec<EmbeddedFile>, Vec<Diagnostic>), Vec<Diagnostic>> {
     let place = |path: &str| Location::File(format!("{folder}/{path}").into());
-    let excludes = Excludes::new(row.excludes.iter().map(String::as_str)).map_err(|reason| {
-        vec![
-            Diagnostic::new(&codes::BAD_PATTERN, reason)
-                .help("correct the row of `embeddings` in the facts"),
-        ]
-    })?;
-    let kept: Vec<&Leaf> = leaves
+    let excludes =
+        LibraryPatterns::new(row.excludes.iter().map(String::as_str)).map_err(|error| {
+            vec![
+                Diagnostic::new(&codes::BAD_PATTERN, error.to_string())
+                    .help("correct the row of `embeddings` in the facts"),
+            ]
+        })?;
+    let kept: Vec<&TreeEntry> = leaves
         .iter()
         .filter(|leaf| !excludes.has(&leaf.path))
         .collect();
     let faults: Vec<Diagnostic> = kept
         .iter()
         .filter_map(|leaf| match leaf.kind {
-            LeafKind::Other(what) => Some(
+            TreeEntryKind::Other(what) => Some(
                 Diagnostic::new(
                     &codes::BAD_ROCM_FOLDER,
                     format!("`{}` is {what}, which no wheel can hold", leaf.path),
@@ -189,20 +196,20 @@ pub fn along(
     let mut left_out = 0;
     for leaf in &kept {
         match &leaf.kind {
-            LeafKind::LinkToFile(target) if !excludes.has(target) => {
+            TreeEntryKind::LinkToFile(target) if !excludes.has(target) => {
                 links.entry(target).or_default().push(&leaf.path);
             }
-            LeafKind::LinkToFile(_) | LeafKind::LinkToFolder => left_out += 1,
+            TreeEntryKind::LinkToFile(_) | TreeEntryKind::LinkToFolder => left_out += 1,
             _ => {}
         }
     }
     let (mut files, mut copies) = (Vec::new(), 0);
     for leaf in &kept {
-        let LeafKind::File { is_executable } = leaf.kind else {
+        let TreeEntryKind::File { is_executable } = leaf.kind else {
             continue;
         };
         let mut file = |name: &str| {
-            files.push(Along {
+            files.push(EmbeddedFile {
                 name: name.to_owned(),
                 path: leaf.path.clone(),
                 is_executable,
@@ -265,18 +272,18 @@ pub fn along(
     Ok((files, told))
 }
 
-/// The wheel of this name with ROCm in it: label, requirements, the statement that leads to it, and
-/// the files.
+/// Embeds ROCm: changes the label, the requirements and the module that loads ROCm, and adds the
+/// files.
 ///
 /// # Errors
-/// When METADATA is about another project or version, or the line that the statement goes before is
-/// not there once.
-pub fn embed<'c>(
+/// Returns an error if METADATA names another project or version, or if the marker of the module is
+/// not there exactly once.
+pub fn embed_rocm<'c>(
     wheel: &Wheel<'_>,
     name: &WheelName,
     row: &EmbeddingRow,
     files: BTreeMap<String, AddedMember<'c>>,
-    requirements: Requirements,
+    requirements: RocmRequirement,
 ) -> Result<RenamePlan<'c>, Diagnostic> {
     let shown = name.to_string();
     let label = LocalLabel::embedded(name.label().as_ref());
@@ -289,7 +296,7 @@ pub fn embed<'c>(
         .map(|finding| finding.severity(Severity::Note))
         .collect();
     let metadata = wheel.dist_info_path("METADATA");
-    if requirements == Requirements::Dropped {
+    if requirements == RocmRequirement::Dropped {
         let content = change.edits.replaced.get(&metadata);
         let bytes = content
             .and_then(|content| content.as_bytes())
@@ -333,7 +340,7 @@ pub fn embed<'c>(
     Ok(change)
 }
 
-/// The project that a requirement is about, normalized.
+/// Returns the normalized project name of a requirement.
 fn project_of(requirement: &str) -> String {
     let is_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
     let name = requirement
@@ -345,7 +352,7 @@ fn project_of(requirement: &str) -> String {
         .unwrap_or_default()
 }
 
-/// The module with the statement before its marker, at the same depth.
+/// Inserts a statement before the marker of a module, with the same indentation.
 fn led(wheel: &Wheel<'_>, shown: &str, row: &EmbeddingRow) -> Result<Vec<u8>, Diagnostic> {
     let place = || Location::Member {
         wheel: shown.to_owned(),
@@ -390,11 +397,11 @@ fn led(wheel: &Wheel<'_>, shown: &str, row: &EmbeddingRow) -> Result<Vec<u8>, Di
     Ok(made.into_bytes())
 }
 
-/// What becomes of the search path of a library of the wheel that needs one of these: the folder of
+/// Returns the new search path of a library of the wheel that needs one of these: the directory of
 /// ROCm comes first.
-pub fn search_path(
+pub fn embedded_search_path(
     path: &str,
-    library: &Library,
+    library: &ElfLibrary,
     row: &EmbeddingRow,
     names: &BTreeSet<&str>,
 ) -> SearchPathEdit {
@@ -444,40 +451,40 @@ pub fn search_path(
 
 #[cfg(test)]
 mod tests {
-    use super::{Along, Leaf, LeafKind, along, project_of};
+    use super::{EmbeddedFile, TreeEntry, TreeEntryKind, project_of, select_embedded_files};
     use rock_compat::Compat;
     use rock_names::WheelName;
 
-    fn file(path: &str) -> Leaf {
-        Leaf {
+    fn file(path: &str) -> TreeEntry {
+        TreeEntry {
             path: path.to_owned(),
-            kind: LeafKind::File {
+            kind: TreeEntryKind::File {
                 is_executable: false,
             },
         }
     }
 
-    fn link(path: &str, target: &str) -> Leaf {
-        Leaf {
+    fn link(path: &str, target: &str) -> TreeEntry {
+        TreeEntry {
             path: path.to_owned(),
-            kind: LeafKind::LinkToFile(target.to_owned()),
+            kind: TreeEntryKind::LinkToFile(target.to_owned()),
         }
     }
 
-    /// What comes along as `NAME=PATH`, and what is told.
-    fn check(leaves: &[Leaf]) -> (Vec<String>, Vec<String>) {
+    /// Returns the embedded files as `NAME=PATH`, and the findings.
+    fn check(leaves: &[TreeEntry]) -> (Vec<String>, Vec<String>) {
         let compat = Compat::embedded();
         let name: WheelName = "torch-2.9.0-cp312-cp312-linux_x86_64.whl".parse().unwrap();
-        let row = super::embedding(&name, &compat).unwrap();
+        let row = super::embedding_rule(&name, &compat).unwrap();
         let soname = |path: &str| path.contains("libhip").then(|| "libhip.so.7".to_owned());
         let said = |told: Vec<rock_diagnostic::Diagnostic>| {
             told.into_iter().map(|one| one.message).collect()
         };
-        match along("rocm", leaves, row, &soname) {
+        match select_embedded_files("rocm", leaves, row, &soname) {
             Ok((files, told)) => (
                 files
                     .into_iter()
-                    .map(|Along { name, path, .. }| format!("{name}={path}"))
+                    .map(|EmbeddedFile { name, path, .. }| format!("{name}={path}"))
                     .collect(),
                 said(told),
             ),
@@ -521,9 +528,9 @@ mod tests {
 
     #[test]
     fn what_no_wheel_can_hold_is_refused_unless_it_is_excluded() {
-        let other = |path: &str| Leaf {
+        let other = |path: &str| TreeEntry {
             path: path.to_owned(),
-            kind: LeafKind::Other("a socket"),
+            kind: TreeEntryKind::Other("a socket"),
         };
         assert_eq!(
             check(&[file("a"), other("b")]).1,

@@ -1,10 +1,12 @@
-//! Reading a wheel: the facts of every file that a loader or a GPU would take.
+//! Inspection of the members of a wheel: properties of files that the dynamic linker or a GPU
+//! loads.
 
+use std::collections::BTreeSet;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use rayon::prelude::*;
 
-use super::library::Library;
+use super::library::ElfLibrary;
 use super::limits::{MAX_BESIDE_BYTES, MAX_HELD_BYTES, MAX_SPARE_BYTES};
 use rock_bytes::{
     BufferPool, ChunkSender, MemoryBudget, ReadAt, ScratchAllocator, ScratchFactory, start_threads,
@@ -20,52 +22,54 @@ use rock_wheel::{
     ZipArchive, ZipMember,
 };
 
-/// A file of a wheel that holds machine code, or code for GPUs.
+/// A file of a wheel with machine code or GPU code.
 #[derive(Debug, Clone, PartialEq)]
-pub struct FileFacts {
-    /// Its path in the wheel.
+pub struct InspectedFile {
+    /// The path in the wheel.
     pub path: String,
-    /// Its size.
+    /// The size in bytes.
     pub size_bytes: u64,
-    /// CRC-32 of its content.
+    /// The CRC-32 of the contents.
     pub crc32: u32,
-    /// What it is.
-    pub kind: FileKind,
-    /// The code for GPUs in it; empty where nobody looked.
+    /// The kind of file.
+    pub kind: InspectedKind,
+    /// The GPU code; empty if the inspection did not search for it.
     pub inventory: CodeInventory,
-    /// What is wrong with its layout, where that was asked for.
-    pub layout_faults: Vec<LayoutError>,
-    /// Whether all of it was read, and is what RECORD says.
-    pub is_vouched: bool,
+    /// Properties of the ELF layout with which the file cannot be loaded, if the inspection checks
+    /// them.
+    pub layout_errors: Vec<LayoutError>,
+    /// Whether the file was read completely and matches its digest in RECORD.
+    pub record_verified: bool,
 }
 
-/// What a file is.
+/// The kind of a file with machine code or GPU code.
 #[derive(Debug, Clone, PartialEq)]
-pub enum FileKind {
-    /// A library or program for the processor.
-    Library(Box<Library>),
-    /// A file that begins as an ELF file and cannot be read as one: why.
+pub enum InspectedKind {
+    /// An ELF library or program for the host.
+    Library(Box<ElfLibrary>),
+    /// A file with an ELF header that cannot be parsed, with the reason.
     Damaged(String),
-    /// Code for a GPU, in a file of its own.
+    /// A code object for a GPU.
     Device,
-    /// What debuggers read of a library or program that lies elsewhere: no loader takes it.
+    /// Separate debug info of a library or program, which no dynamic linker loads.
     Debug,
-    /// A library or program for Windows.
+    /// A PE file: a library or program for Windows.
     Windows,
     /// A library or program for macOS, iOS or WebAssembly.
     Foreign,
-    /// Data, a bundle or an archive with code for GPUs.
+    /// Data with GPU code: an offload bundle, a kpack archive, or a data file.
     Data,
-    /// A text that is compiled on a user's machine.
+    /// A source file that is compiled at run time.
     Source(SourceKind),
 }
 
-impl FileFacts {
-    /// Whether loaders take it, or would were it whole: data may begin as an ELF file as well.
+impl InspectedFile {
+    /// Returns whether the dynamic linker loads the file, or would if it were not damaged: data may
+    /// start like an ELF file as well.
     pub fn is_for_loaders(&self) -> bool {
         match self.kind {
-            FileKind::Library(_) => true,
-            FileKind::Damaged(_) => {
+            InspectedKind::Library(_) => true,
+            InspectedKind::Damaged(_) => {
                 let (folder, name) = self.path.rsplit_once('/').unwrap_or(("", &self.path));
                 let is_program = !name.contains('.')
                     && ["bin", "scripts"].contains(&folder.rsplit('/').next().unwrap_or(""));
@@ -77,103 +81,114 @@ impl FileFacts {
         }
     }
 
-    /// Whether it binds its wheel to a platform: libraries and code for GPUs do. Programs for
-    /// Windows run there alone, and wheels for any platform carry them on purpose, as those of pip
-    /// and setuptools do with launchers.
+    /// Returns whether the file makes its wheel specific to a platform, as libraries and GPU code
+    /// do. Programs for Windows only run there, but wheels for any platform contain some on
+    /// purpose, such as the launchers of pip and setuptools.
     pub fn binds_to_platform(&self) -> bool {
         match self.kind {
-            FileKind::Library(_) | FileKind::Device => true,
-            FileKind::Windows => !self.inventory.is_empty(),
+            InspectedKind::Library(_) | InspectedKind::Device => true,
+            InspectedKind::Windows => !self.inventory.is_empty(),
             _ => false,
         }
     }
 }
 
-/// The libraries among files, with their paths.
-pub(super) fn libraries(files: &[FileFacts]) -> impl Iterator<Item = (&str, &Library)> {
+/// Returns the libraries among the files, with their paths.
+pub(super) fn libraries(files: &[InspectedFile]) -> impl Iterator<Item = (&str, &ElfLibrary)> {
     files.iter().filter_map(|file| match &file.kind {
-        FileKind::Library(library) => Some((file.path.as_str(), library.as_ref())),
+        InspectedKind::Library(library) => Some((file.path.as_str(), library.as_ref())),
         _ => None,
     })
 }
 
-/// How a wheel is read.
-#[derive(Clone, Copy)]
-pub struct Reading<'a> {
-    /// How much is looked at of code for GPUs, and of layouts.
-    pub look: Look,
-    /// Which undefined symbols are kept.
-    pub asked: &'a (dyn Fn(&str) -> bool + Sync),
-    /// Where a member goes that must be read out of order.
-    pub make_scratch: &'a ScratchFactory<'a>,
-    /// Is told how far it has come.
-    pub watch: &'a ProgressCallback<'a>,
-    /// RECORD, where large libraries are to be held against it on the way.
-    pub vouching: Option<&'a RecordVerifier<'a>>,
+/// Returns the paths of files that were read completely and match RECORD.
+pub(crate) fn verified_paths(files: &[InspectedFile]) -> BTreeSet<&str> {
+    files
+        .iter()
+        .filter(|file| file.record_verified)
+        .map(|file| file.path.as_str())
+        .collect()
 }
 
-impl std::fmt::Debug for Reading<'_> {
+/// Options of [`inspect_members`].
+#[derive(Clone, Copy)]
+pub struct InspectOptions<'a> {
+    /// Depth to which each member is inspected.
+    pub depth: InspectionDepth,
+    /// Returns whether an undefined symbol is kept in [`ElfLibrary::undefined`].
+    pub keeps_symbol: &'a (dyn Fn(&str) -> bool + Sync),
+    /// Creates storage for members that must be read out of order.
+    pub make_scratch: &'a ScratchFactory<'a>,
+    /// Receives the progress.
+    pub progress: &'a ProgressCallback<'a>,
+    /// Verifies large libraries against RECORD while they are read.
+    pub record: Option<&'a RecordVerifier<'a>>,
+}
+
+impl std::fmt::Debug for InspectOptions<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Reading")
+        f.write_str("InspectOptions")
     }
 }
 
-/// How much is looked at.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Look {
-    /// What loaders need.
+/// How deep an inspection goes.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum InspectionDepth {
+    /// The properties that the dynamic linker uses.
     Libraries,
-    /// The same, and whether loaders take the layout, of files that are held as a whole: to read a
-    /// larger one twice would cost more than all else.
+    /// Also the ELF layout of files that are in memory: reading larger ones twice would take longer
+    /// than everything else.
     HeldLayouts,
-    /// The same, and whether loaders take the layout.
+    /// Also the ELF layout of all files.
     Layouts,
-    /// Code for GPUs, too, by the tables of its bundles.
+    /// The properties that the dynamic linker uses, and GPU code by the tables of offload bundles.
     Tables,
-    /// All of each file: the header of every code object, and whether loaders take the layout.
+    /// Everything: also the header of every code object and the ELF layout.
+    #[default]
     Everything,
 }
 
-impl Look {
-    /// Whether code for GPUs is looked for.
+impl InspectionDepth {
+    /// Returns whether GPU code is searched for.
     fn scans(self) -> bool {
         matches!(self, Self::Tables | Self::Everything)
     }
 }
 
-/// What the first bytes of a file are looked at for.
+/// Number of bytes by which the kind of a file is recognized.
 const HEAD_BYTES: usize = 64;
 
-/// What lies beside the largest member is read before the threads of the pool would have begun.
+/// Size of all members other than the largest, in bytes, up to which starting threads would take
+/// longer than reading them.
 const SOON_READ_BYTES: u64 = 2 << 20;
 
-/// The facts of every file of the wheel that holds machine code, by path. Members are read in
-/// parallel, the largest first, each only as far as its tables need.
+/// Inspects every member with machine code and returns them sorted by path. Members are read in
+/// parallel, largest first, each only as far as its tables require.
 ///
 /// # Errors
-/// Every member that is damaged or cannot be read.
-pub fn inspect(
+/// Returns one error for each member that is damaged or cannot be read.
+pub fn inspect_members(
     archive: &ZipArchive<'_>,
-    reading: Reading<'_>,
-) -> Result<Vec<FileFacts>, Vec<WheelError>> {
-    inspect_some(archive, reading, &|_| true)
+    options: InspectOptions<'_>,
+) -> Result<Vec<InspectedFile>, Vec<WheelError>> {
+    inspect_some_members(archive, options, &|_| true)
 }
 
-/// The same as [`inspect`], for some of the members.
+/// Inspects the members that `is_asked` selects; see [`inspect_members`].
 ///
 /// # Errors
-/// Every one of them that is damaged or cannot be read.
-pub fn inspect_some(
+/// Returns one error for each of them that is damaged or cannot be read.
+pub fn inspect_some_members(
     archive: &ZipArchive<'_>,
-    reading: Reading<'_>,
+    options: InspectOptions<'_>,
     is_asked: &dyn Fn(&ZipMember) -> bool,
-) -> Result<Vec<FileFacts>, Vec<WheelError>> {
+) -> Result<Vec<InspectedFile>, Vec<WheelError>> {
     let is_read = |member: &&ZipMember| may_hold_code(member) && is_asked(member);
     let mut members: Vec<&ZipMember> = archive.members().iter().filter(is_read).collect();
     members.sort_by_key(|member| std::cmp::Reverse(member.size_bytes()));
     let meter = ProgressMeter::new(
         members.iter().map(|member| member.size_bytes()).sum(),
-        reading.watch,
+        options.progress,
     );
     let budget = MemoryBudget::new(budget_bytes(
         members.first().map_or(0, |member| member.size_bytes()),
@@ -181,14 +196,14 @@ pub fn inspect_some(
     let spare = BufferPool::new(MAX_SPARE_BYTES);
     let inspect = |member: &&ZipMember| {
         let share = budget.take(MemberView::max_held_bytes(member));
-        let rooms = ScratchAllocator::new(&budget, reading.make_scratch);
+        let rooms = ScratchAllocator::new(&budget, options.make_scratch);
         let make_scratch = |size_bytes: u64| rooms.scratch(size_bytes);
         let facts = inspect_member(
             archive,
             member,
-            Reading {
+            InspectOptions {
                 make_scratch: &make_scratch,
-                ..reading
+                ..options
             },
             &spare,
         );
@@ -201,7 +216,7 @@ pub fn inspect_some(
         .skip(1)
         .map(|member| member.size_bytes())
         .sum();
-    let read: Vec<Result<Option<FileFacts>, WheelError>> = if others_bytes <= SOON_READ_BYTES {
+    let read: Vec<Result<Option<InspectedFile>, WheelError>> = if others_bytes <= SOON_READ_BYTES {
         members.iter().map(inspect).collect()
     } else {
         start_threads();
@@ -222,12 +237,13 @@ pub fn inspect_some(
     }
 }
 
-/// Returns how much all members together may hold in memory, by the size of the largest.
+/// Returns the memory budget in bytes for all members together, given the size of the largest.
 pub(super) fn budget_bytes(largest: u64) -> u64 {
     largest.min(MAX_HELD_BYTES) + MAX_BESIDE_BYTES
 }
 
-/// Python files may begin with any bytes; no loader takes them.
+/// Returns whether a member may contain code. Python files never do, whatever their first bytes
+/// are.
 fn may_hold_code(member: &ZipMember) -> bool {
     let is_python = std::path::Path::new(member.name())
         .extension()
@@ -238,19 +254,17 @@ fn may_hold_code(member: &ZipMember) -> bool {
 fn inspect_member(
     archive: &ZipArchive<'_>,
     member: &ZipMember,
-    reading: Reading<'_>,
+    options: InspectOptions<'_>,
     spare: &BufferPool,
-) -> Result<Option<FileFacts>, WheelError> {
-    let depth = if reading.look == Look::Everything {
+) -> Result<Option<InspectedFile>, WheelError> {
+    let depth = if options.depth == InspectionDepth::Everything {
         ScanDepth::Headers
     } else {
         ScanDepth::Tables
     };
-    let scans = reading.look.scans();
+    let scans = options.depth.scans();
     let scanner = Mutex::new(CodeScanner::new(depth));
-    let mut hasher = reading
-        .vouching
-        .and_then(|vouching| vouching.hasher(member));
+    let mut hasher = options.record.and_then(|vouching| vouching.hasher(member));
     let is_watched = scans || hasher.is_some();
     let holds = hasher.is_some();
     let mut see = |bytes: &[u8]| {
@@ -261,73 +275,76 @@ fn inspect_member(
             hasher.update(bytes);
         }
     };
-    let read = |watching: Option<Watching<'_, '_>>| {
-        let sight = Sight {
+    let read = |watching: Option<ByteObserver<'_, '_>>| {
+        let sight = MemberScan {
             watching: watching.map(Mutex::new),
             scanner: &scanner,
             depth,
             reads_all: holds,
             spare,
         };
-        read_member(archive, member, reading, &sight)
+        read_member(archive, member, options, &sight)
     };
     let mut facts = match is_watched {
         false => read(None)?,
-        true if member.size_bytes() < LONG_BYTES => read(Some(Watching::Here(&mut see)))?,
-        true => tee_to_thread(&mut see, |passage| read(Some(Watching::Beside(passage))))?,
+        true if member.size_bytes() < LONG_BYTES => read(Some(ByteObserver::Here(&mut see)))?,
+        true => tee_to_thread(&mut see, |passage| {
+            read(Some(ByteObserver::Beside(passage)))
+        })?,
     };
-    if let (Some(facts), Some(vouching), Some(hasher)) = (&mut facts, reading.vouching, hasher) {
-        facts.is_vouched = vouching.matches(member, hasher);
+    if let (Some(facts), Some(vouching), Some(hasher)) = (&mut facts, options.record, hasher) {
+        facts.record_verified = vouching.matches(member, hasher);
     }
     Ok(facts)
 }
 
-/// A member of this size takes much longer to read than a thread to start.
+/// Size in bytes from which a member takes much longer to read than a thread takes to start.
 const LONG_BYTES: u64 = 32 << 20;
 
-/// Who sees the bytes of a member as they pass by.
-enum Watching<'w, 's> {
-    /// The thread that reads them.
+/// The receiver of the bytes of a member while it is read.
+enum ByteObserver<'w, 's> {
+    /// A function, called on the thread that reads.
     Here(&'w mut (dyn FnMut(&[u8]) + Send + 's)),
-    /// Another one.
+    /// Another thread.
     Beside(&'w mut ChunkSender<'s>),
 }
 
-/// What reading a member is watched with.
-struct Sight<'s, 'w, 'f> {
-    watching: Option<Mutex<Watching<'w, 'f>>>,
+/// The state of the inspection of one member.
+struct MemberScan<'s, 'w, 'f> {
+    watching: Option<Mutex<ByteObserver<'w, 'f>>>,
     scanner: &'s Mutex<CodeScanner>,
     depth: ScanDepth,
-    /// Whether all of what holds code is read.
+    /// Whether members with code are read completely.
     reads_all: bool,
     spare: &'s BufferPool,
 }
 
-impl Sight<'_, '_, '_> {
+impl MemberScan<'_, '_, '_> {
     fn see(&self, piece: &[u8]) {
         match self.watching.as_ref().map(lock).as_deref_mut() {
-            Some(Watching::Here(see)) => see(piece),
-            Some(Watching::Beside(passage)) => passage.copy(piece),
+            Some(ByteObserver::Here(see)) => see(piece),
+            Some(ByteObserver::Beside(passage)) => passage.copy(piece),
             None => {}
         }
     }
 
-    /// The scanner, once it has seen all that passed by.
+    /// Returns the scanner after it has processed all bytes read so far.
     fn scanner(&self) -> MutexGuard<'_, CodeScanner> {
-        if let Some(Watching::Beside(passage)) = self.watching.as_ref().map(lock).as_deref_mut() {
+        if let Some(ByteObserver::Beside(passage)) = self.watching.as_ref().map(lock).as_deref_mut()
+        {
             passage.settle();
         }
         lock(self.scanner)
     }
 }
 
-/// Reads a member as far as its tables need, or as a whole where that is asked for.
+/// Reads a member as far as its tables require, or completely if requested.
 fn read_member(
     archive: &ZipArchive<'_>,
     member: &ZipMember,
-    reading: Reading<'_>,
-    sight: &Sight<'_, '_, '_>,
-) -> Result<Option<FileFacts>, WheelError> {
+    options: InspectOptions<'_>,
+    sight: &MemberScan<'_, '_, '_>,
+) -> Result<Option<InspectedFile>, WheelError> {
     let see = |piece: &[u8]| sight.see(piece);
     let observer: Option<Box<ContentObserver<'_>>> = if sight.watching.is_some() {
         Some(Box::new(see))
@@ -335,49 +352,49 @@ fn read_member(
         None
     };
     let view =
-        MemberView::new(archive, member, reading.make_scratch, observer).with_buffers(sight.spare);
+        MemberView::new(archive, member, options.make_scratch, observer).with_buffers(sight.spare);
     let mut head =
         vec![0; HEAD_BYTES.min(usize::try_from(member.size_bytes()).unwrap_or(HEAD_BYTES))];
     view.read_exact_at(&mut head, 0)
         .map_err(|error| view.wheel_error(error))?;
-    let mut facts = FileFacts {
+    let mut facts = InspectedFile {
         path: member.name().to_owned(),
         size_bytes: member.size_bytes(),
         crc32: member.crc32(),
-        kind: FileKind::Data,
+        kind: InspectedKind::Data,
         inventory: CodeInventory::default(),
-        layout_faults: Vec::new(),
-        is_vouched: false,
+        layout_errors: Vec::new(),
+        record_verified: false,
     };
     let mut unread = None;
     let layout = if is_elf(&head) {
-        match read_elf(&view, sight, &mut facts, reading) {
+        match read_elf(&view, sight, &mut facts, options) {
             Ok(layout) => layout,
-            Err(Unread::Member(error)) => return Err(error),
-            Err(Unread::Elf(ElfError::Io(error))) => return Err(view.wheel_error(error)),
-            Err(Unread::Elf(error)) if rock_codeobj::is_code_object(&head) => {
-                facts.kind = FileKind::Device;
+            Err(ElfReadError::ZipMember(error)) => return Err(error),
+            Err(ElfReadError::Elf(ElfError::Io(error))) => return Err(view.wheel_error(error)),
+            Err(ElfReadError::Elf(error)) if rock_codeobj::is_code_object(&head) => {
+                facts.kind = InspectedKind::Device;
                 unread = Some(error.to_string());
-                reading.look.scans().then(FileLayout::code_object)
+                options.depth.scans().then(FileLayout::code_object)
             }
-            Err(Unread::Elf(error)) => {
-                facts.kind = FileKind::Damaged(error.to_string());
+            Err(ElfReadError::Elf(error)) => {
+                facts.kind = InspectedKind::Damaged(error.to_string());
                 None
             }
         }
     } else if let Some(kind) = foreign_kind(&head).filter(|kind| {
         // Windows files are searched for code.
-        *kind == FileKind::Foreign || !reading.look.scans()
+        *kind == InspectedKind::Foreign || !options.depth.scans()
     }) {
         facts.kind = kind;
         None
-    } else if !reading.look.scans() {
+    } else if !options.depth.scans() {
         return Ok(None);
     } else {
         match other_file(&view, &head, &mut facts) {
-            Other::Searched(layout) => Some(layout),
-            Other::Told => None,
-            Other::Unrelated => return Ok(None),
+            NonElfContent::Searched(layout) => Some(layout),
+            NonElfContent::Told => None,
+            NonElfContent::Unrelated => return Ok(None),
         }
     };
     let reference = layout.as_ref().and_then(FileLayout::kpack_reference);
@@ -413,70 +430,70 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Why an ELF file could not be read.
-enum Unread {
-    Member(WheelError),
+/// The reason why an ELF file could not be read.
+enum ElfReadError {
+    ZipMember(WheelError),
     Elf(ElfError),
 }
 
-impl From<WheelError> for Unread {
+impl From<WheelError> for ElfReadError {
     fn from(error: WheelError) -> Self {
-        Self::Member(error)
+        Self::ZipMember(error)
     }
 }
 
-impl From<ElfError> for Unread {
+impl From<ElfError> for ElfReadError {
     fn from(error: ElfError) -> Self {
         Self::Elf(error)
     }
 }
 
-/// Reads an ELF file. A layout is told where there may be code for GPUs: then all of the file is to
-/// be read.
+/// Reads an ELF file. Returns its layout if it may contain GPU code; all of the file must be read
+/// then.
 fn read_elf(
     view: &MemberView<'_, '_>,
-    sight: &Sight<'_, '_, '_>,
-    facts: &mut FileFacts,
-    reading: Reading<'_>,
-) -> Result<Option<FileLayout>, Unread> {
+    sight: &MemberScan<'_, '_, '_>,
+    facts: &mut InspectedFile,
+    options: InspectOptions<'_>,
+) -> Result<Option<FileLayout>, ElfReadError> {
     let elf = Elf::read(view)?;
     facts.kind = if elf.header().machine == machine::AMDGPU {
-        FileKind::Device
+        InspectedKind::Device
     } else if elf.is_debug_only(view) {
-        facts.kind = FileKind::Debug;
+        facts.kind = InspectedKind::Debug;
         return Ok(None);
     } else {
         let file_name = facts.path.rsplit('/').next().unwrap_or(&facts.path);
-        FileKind::Library(Box::new(Library::read(
+        InspectedKind::Library(Box::new(ElfLibrary::read(
             view,
             &elf,
             file_name,
-            reading.asked,
+            options.keeps_symbol,
         )?))
     };
-    let layout = if reading.look.scans() {
+    let layout = if options.depth.scans() {
         device_layout(view, &elf, sight)?
     } else {
         None
     };
     // Last, because section headers end the file: what lies before them has streamed by then.
-    let looks = match reading.look {
-        Look::Layouts | Look::Everything => true,
-        Look::HeldLayouts => view.is_fully_buffered(),
-        Look::Libraries | Look::Tables => false,
+    let looks = match options.depth {
+        InspectionDepth::Layouts | InspectionDepth::Everything => true,
+        InspectionDepth::HeldLayouts => view.is_fully_buffered(),
+        InspectionDepth::Libraries | InspectionDepth::Tables => false,
     };
-    if looks && facts.kind != FileKind::Device {
-        facts.layout_faults = rock_elf::verify(view);
+    if looks && facts.kind != InspectedKind::Device {
+        facts.layout_errors = rock_elf::verify(view);
     }
     Ok(layout)
 }
 
-/// The layout of a file in which there may be code for GPUs.
+/// Returns the layout of a file that may contain GPU code.
 fn device_layout(
     view: &MemberView<'_, '_>,
     elf: &Elf,
-    sight: &Sight<'_, '_, '_>,
-) -> Result<Option<FileLayout>, Unread> {
+    sight: &MemberScan<'_, '_, '_>,
+) -> Result<Option<FileLayout>, ElfReadError> {
     // What no loader maps holds no code for GPUs either: symbols and debug sections need not be
     // unpacked.
     view.stream_to(elf.loaded_end())?;
@@ -501,14 +518,13 @@ fn device_layout(
     }
 }
 
-/// Returns what a file is by its first bytes, where it is a library or program for another system
-/// than Linux.
+/// Recognizes a library or program for a system other than Linux by its first bytes.
 ///
 /// Mach-O has one of four magic numbers. A file of several architectures has another one and their
 /// number, which is small; class files of Java have the same magic number and a version from 45 on
 /// there (`mach-o/loader.h`, `mach-o/fat.h`; file, `magic/Magdir/cafebabe`). WebAssembly begins
 /// with `\0asm` (core specification, 5.5.16).
-fn foreign_kind(head: &[u8]) -> Option<FileKind> {
+fn foreign_kind(head: &[u8]) -> Option<InspectedKind> {
     const MOST_ARCHITECTURES: u32 = 43;
     let (magic, rest) = head.split_first_chunk::<4>()?;
     let number = rest
@@ -516,33 +532,33 @@ fn foreign_kind(head: &[u8]) -> Option<FileKind> {
         .map(|number| u32::from_be_bytes(*number));
     match magic {
         b"\0asm" | [0xfe, 0xed, 0xfa, 0xce | 0xcf] | [0xce | 0xcf, 0xfa, 0xed, 0xfe] => {
-            Some(FileKind::Foreign)
+            Some(InspectedKind::Foreign)
         }
         [0xca, 0xfe, 0xba, 0xbe | 0xbf] => number
             .filter(|number| *number < MOST_ARCHITECTURES)
-            .map(|_| FileKind::Foreign),
-        _ => FileLayout::is_pe(head).then_some(FileKind::Windows),
+            .map(|_| InspectedKind::Foreign),
+        _ => FileLayout::is_pe(head).then_some(InspectedKind::Windows),
     }
 }
 
-/// A file that is no ELF file.
-enum Other {
-    /// It has nothing to do with machine code.
+/// The contents of a file that is not an ELF file.
+enum NonElfContent {
+    /// No machine code.
     Unrelated,
-    /// What it holds is told by its name or its first bytes.
+    /// Contents that its name or first bytes identify.
     Told,
-    /// It must be searched.
+    /// Contents that must be searched for code, with their layout.
     Searched(FileLayout),
 }
 
-/// What a file is that is no ELF file.
-fn other_file(view: &MemberView<'_, '_>, head: &[u8], facts: &mut FileFacts) -> Other {
+/// Determines the contents of a file that is not an ELF file.
+fn other_file(view: &MemberView<'_, '_>, head: &[u8], facts: &mut InspectedFile) -> NonElfContent {
     if FileLayout::is_pe(head) {
         let Some(layout) = FileLayout::from_pe(view) else {
-            return Other::Unrelated;
+            return NonElfContent::Unrelated;
         };
-        facts.kind = FileKind::Windows;
-        return Other::Searched(layout);
+        facts.kind = InspectedKind::Windows;
+        return NonElfContent::Searched(layout);
     }
     if KpackArchive::is_kpack(head) {
         match KpackArchive::read(view) {
@@ -552,20 +568,20 @@ fn other_file(view: &MemberView<'_, '_>, head: &[u8], facts: &mut FileFacts) -> 
                 reason: error.to_string(),
             }),
         }
-        return Other::Told;
+        return NonElfContent::Told;
     }
     if rock_codeobj::is_bundle(head) {
-        return Other::Searched(FileLayout::other_file());
+        return NonElfContent::Searched(FileLayout::other_file());
     }
     if let Some(data) = DataFile::from_path(&facts.path) {
         facts.inventory = CodeInventory::from_data_file(&data, facts.size_bytes);
-        return Other::Told;
+        return NonElfContent::Told;
     }
     match SourceKind::from_path(&facts.path) {
         Some(kind) => {
-            facts.kind = FileKind::Source(kind);
-            Other::Told
+            facts.kind = InspectedKind::Source(kind);
+            NonElfContent::Told
         }
-        None => Other::Unrelated,
+        None => NonElfContent::Unrelated,
     }
 }

@@ -1,10 +1,10 @@
-//! The C library that a file is for.
+//! Identification of the C library that a file is for.
 
 use rock_compat::policy::PolicyFamily;
 use rock_elf::VersionNeed;
 
-/// Libraries of glibc alone, by the start of their names (glibc, `shlib-versions`). musl has all of
-/// them in one.
+/// Prefixes of libraries that only glibc has (glibc, `shlib-versions`). musl has all of them in
+/// one.
 const OF_GLIBC: &[&str] = &[
     "libc.so.6",
     "libm.so.6",
@@ -17,19 +17,19 @@ const OF_GLIBC: &[&str] = &[
     "ld-linux",
     "ld64.so.",
 ];
-/// How versions of glibc's symbols begin (glibc, `Versions`); musl's symbols have none.
+/// Prefix of the symbol versions of glibc (glibc, `Versions`); symbols of musl have none.
 const GLIBC_VERSIONS: &str = "GLIBC_";
-/// musl's library as Alpine and PEP 656 name it, and its loader.
+/// The prefix of musl's library in Alpine and PEP 656, and of its dynamic linker.
 const OF_MUSL: &[&str] = &["libc.musl-", "ld-musl-"];
-/// musl's library as its own build, and linkers such as zig's, name it. Android's has this name
-/// too, and versions.
+/// The name of musl's library in its own build and in linkers such as zig's. Android's has this
+/// name too, and versions.
 const PLAIN_LIBC: &str = "libc.so";
 
-/// The last Python whose modules are named `-linux-gnu` on musl, too; later ones are named
-/// `-linux-musl` there (<https://github.com/python/cpython/issues/87278>).
+/// The last Python whose extension modules are named `-linux-gnu` also on musl; later ones are
+/// named `-linux-musl` there (<https://github.com/python/cpython/issues/87278>).
 const LAST_PYTHON_WITHOUT_MUSL_SUFFIX: (u32, u32) = (3, 10);
 
-/// Functions of C, POSIX and Linux of which a module that calls a C library calls some.
+/// Functions of C, POSIX and Linux; a module that calls a C library calls some of these.
 const FUNCTIONS: &[&str] = &[
     "__assert_fail",
     "__errno_location",
@@ -177,8 +177,8 @@ const FUNCTIONS: &[&str] = &[
     "write",
 ];
 
-/// Returns the C library that the needs of a file name: its interpreter, the libraries and the
-/// versions of symbols.
+/// Returns the C library that the interpreter, needed libraries and symbol versions of a file
+/// identify.
 pub(super) fn from_dependencies(
     interpreter: Option<&str>,
     needed: &[String],
@@ -205,14 +205,14 @@ pub(super) fn from_dependencies(
         .then_some(PolicyFamily::Manylinux)
 }
 
-/// Returns whether musl's library is needed under its plain name: without versions, which Android's
-/// has.
+/// Returns whether musl's library is needed under its plain name, and without versions, which
+/// Android's has.
 pub(super) fn needs_plain_musl(needed: &[String], versions: &[VersionNeed]) -> bool {
     needed.iter().any(|needed| needed == PLAIN_LIBC)
         && !versions.iter().any(|need| need.library == PLAIN_LIBC)
 }
 
-/// Returns the C library that the name of a module tells (PEP 3149, and PEP 656 for musl).
+/// Returns the C library in the file name of an extension module (PEP 3149, and PEP 656 for musl).
 pub(super) fn of_module_name(path: &str) -> Option<PolicyFamily> {
     let name = path.rsplit('/').next().unwrap_or(path);
     if name.ends_with("-linux-musl.so") || name.ends_with("-linux-musleabihf.so") {
@@ -222,8 +222,8 @@ pub(super) fn of_module_name(path: &str) -> Option<PolicyFamily> {
     (is_gnu && !is_of_untold_python(name)).then_some(PolicyFamily::Manylinux)
 }
 
-/// Returns whether a module, `_demo.cpython-310-x86_64-linux-gnu.so`, is for a Python that names
-/// musl's modules alike.
+/// Returns whether an extension module, `_demo.cpython-310-x86_64-linux-gnu.so`, is for a Python
+/// that uses the same names on musl.
 fn is_of_untold_python(name: &str) -> bool {
     let Some((_, rest)) = name.rsplit_once(".cpython-") else {
         return false;
@@ -240,8 +240,8 @@ fn is_of_untold_python(name: &str) -> bool {
 
 /// Returns whether an undefined symbol without a version may be a function of the C library.
 ///
-/// What begins as names of Python or of C++ do is none. In a file that needs other libraries a name
-/// that is no usual function of C is one of theirs.
+/// Names with the prefixes of Python or C++ are not. In a file that needs other libraries, a name
+/// that is not a common C function belongs to one of those.
 pub(super) fn may_be_function(symbol: &str, has_libraries: bool) -> bool {
     let is_other = ["Py", "_Py", "_Z"]
         .iter()
@@ -263,8 +263,7 @@ mod tests {
         }
     }
 
-    /// Libraries and versions tell the C library, and `libc.so` may be musl's where it has no
-    /// versions.
+    /// Libraries and versions identify the C library; a `libc.so` without versions may be musl's.
     #[test]
     fn needs_tell_the_c_library() {
         let of = |needed: &[&str], versions: &[VersionNeed]| {
@@ -316,7 +315,7 @@ mod tests {
         );
     }
 
-    /// Modules of Python 3.10 and older are named alike on both C libraries.
+    /// Modules of Python 3.10 and older have the same names on both C libraries.
     #[test]
     fn module_names_tell_the_c_library_from_python_3_11_on() {
         let of = |python: &str, libc: &str| {
@@ -348,7 +347,7 @@ mod tests {
         );
     }
 
-    /// Names of Python and C++ are never functions of C; beside other libraries only the usual ones
+    /// Names of Python and C++ are never functions of C; next to other libraries only common ones
     /// are.
     #[test]
     fn c_functions_are_recognized() {

@@ -1,4 +1,4 @@
-//! What an ELF file needs, offers and demands.
+//! The properties of an ELF file that policies and findings are about.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,61 +8,61 @@ use rock_bytes::ReadAt;
 use rock_compat::policy::PolicyFamily;
 use rock_elf::{Elf, ElfError, ElfHeader, StringTable, SymbolBinding, VersionNeed, tag};
 
-/// The facts of one ELF file that policies and findings are about.
+/// An ELF library or program.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Library {
-    /// The file header.
+pub struct ElfLibrary {
+    /// The ELF header.
     pub header: ElfHeader,
-    /// The program interpreter: who starts it, where it is a program.
+    /// The program interpreter, for a program.
     pub interpreter: Option<String>,
-    /// Its own name.
+    /// The SONAME.
     pub soname: Option<String>,
-    /// The libraries that it needs, in order.
+    /// The NEEDED libraries in order.
     pub needed: Vec<String>,
-    /// Where it searches before the environment, as written.
+    /// The RPATH, which is searched before the environment's directories.
     pub rpath: Option<String>,
-    /// Where it searches after the environment, as written.
+    /// The RUNPATH, which is searched after the environment's directories.
     pub runpath: Option<String>,
-    /// The versions of symbols that it needs.
+    /// The symbol versions that it needs.
     pub versions: Vec<VersionNeed>,
-    /// For each of these versions, the first symbol that it is needed for.
+    /// For each of these versions, the first symbol that needs it.
     pub version_users: BTreeMap<String, String>,
-    /// For which Python it is an extension module.
-    pub extension: Option<Extension>,
-    /// Undefined symbols that were asked about.
+    /// The Python that it is an extension module for.
+    pub extension: Option<ExtensionPython>,
+    /// The undefined symbols that the inspection keeps.
     pub undefined: BTreeSet<String>,
-    /// The first undefined symbol that may be a function of a C library, of a file whose needs name
-    /// none.
+    /// The first undefined symbol that may be a function of a C library, in a file that needs none
+    /// by name.
     pub libc_symbol: Option<String>,
     /// Whether it uses the floating-point handler of `fpectl` (PEP 513, "fpectl builds vs. no
     /// fpectl builds").
     pub uses_pyfpe: bool,
     /// Whether it was built for a Python 2 with narrow Unicode (PEP 513, "UCS-2 vs UCS-4 builds").
     pub uses_ucs2: bool,
-    /// The level of x86-64 that it says it needs, from 0.
+    /// The level of x86-64 that it needs according to its ELF note, from 0.
     pub isa_level: Option<usize>,
 }
 
-/// For which Python a file is an extension module.
+/// The Python that an extension module is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Extension {
+pub enum ExtensionPython {
     /// Python 2.
     Python2,
     /// Python 3.
     Python3,
 }
 
-/// `STT_NOTYPE` and `STT_FUNC`: the kinds that undefined functions have (gABI, chapter 4).
+/// `STT_NOTYPE` and `STT_FUNC`, the types of undefined functions (gABI, chapter 4).
 const UNDEFINED_KINDS: [u8; 2] = [0, 2];
 /// The floating-point handler of `fpectl`.
 const PYFPE: [&str; 3] = ["PyFPE_jbuf", "PyFPE_dummy", "PyFPE_counter"];
 
-impl Library {
-    /// Reads the facts of a file. `file_name` is the last part of its path; `asked` tells which
-    /// undefined symbols are kept.
+impl ElfLibrary {
+    /// Reads the properties of a file. `file_name` is the last component of its path; `asked`
+    /// returns whether an undefined symbol is kept.
     ///
     /// # Errors
-    /// When a table that the loader needs is damaged.
+    /// Returns an error if a table that the dynamic linker needs is damaged.
     pub fn read(
         source: &dyn ReadAt,
         elf: &Elf,
@@ -165,7 +165,7 @@ impl Library {
             if self.extension.is_some() && UNDEFINED_KINDS.contains(&symbol.kind) {
                 self.uses_pyfpe |= PYFPE.contains(&name);
                 let is_narrow = symbol.is_function() && name.contains("PyUnicodeUCS2_");
-                self.uses_ucs2 |= is_narrow && self.extension == Some(Extension::Python2);
+                self.uses_ucs2 |= is_narrow && self.extension == Some(ExtensionPython::Python2);
             }
             if symbol.binding != SymbolBinding::Weak && asked(name) {
                 self.undefined.insert(name.to_owned());
@@ -174,7 +174,7 @@ impl Library {
         Ok(())
     }
 
-    /// Returns the C library that its needs name. A plain `libc.so` is musl's where functions of C
+    /// Returns the C library that its needs identify. A plain `libc.so` is musl's if functions of C
     /// are called.
     pub fn named_libc(&self) -> Option<PolicyFamily> {
         let calls_plain =
@@ -184,9 +184,9 @@ impl Library {
         named.or(calls_plain.then_some(PolicyFamily::Musllinux))
     }
 
-    /// Whether a loader would take this library for that program: the same class, byte order and
-    /// machine, and an operating system that is the same or no special one (gABI, `EI_OSABI`: 0 is
-    /// System V, 3 is GNU).
+    /// Returns whether the dynamic linker would load this library for `other`: they have the same
+    /// class, byte order and machine, and the same or no specific operating system (gABI,
+    /// `EI_OSABI`: 0 is System V, 3 is GNU).
     pub fn is_loadable_by(&self, other: &Self) -> bool {
         let system = |header: &ElfHeader| if header.os_abi == 3 { 0 } else { header.os_abi };
         let (one, other) = (&self.header, &other.header);
@@ -194,14 +194,14 @@ impl Library {
     }
 }
 
-/// An extension module defines the function that Python calls to load it (Python manual,
-/// "Initializing C modules").
+/// Returns the Python of an extension module, which defines the function that Python calls to load
+/// it (Python manual, "Initializing C modules").
 fn extension(
     source: &dyn ReadAt,
     elf: &Elf,
     strings: &StringTable,
     file_name: &str,
-) -> Result<Option<Extension>, ElfError> {
+) -> Result<Option<ExtensionPython>, ElfError> {
     let stem = file_name.split('.').next().unwrap_or_default();
     let names = [
         format!("PyInit_{stem}"),
@@ -211,9 +211,9 @@ fn extension(
     let found = elf.find_defined_function(source, strings, &names)?;
     Ok(found.map(|name| {
         if name == names[0] {
-            Extension::Python3
+            ExtensionPython::Python3
         } else {
-            Extension::Python2
+            ExtensionPython::Python2
         }
     }))
 }

@@ -1,41 +1,41 @@
-//! Limits on the libraries of a wheel, so that judging them takes bounded memory and time whatever
-//! they claim.
+//! Limits on the libraries of a wheel, so that an audit takes bounded memory and time whatever they
+//! claim.
 
-/// Libraries that one file needs. Each is searched for in each folder of its search path. Linked
-/// files need a few dozen.
+/// Maximum number of libraries that one file needs. Each is searched for in each directory of the
+/// search path. Linked files need a few dozen.
 pub(super) const MAX_NEEDED: usize = 4096;
-/// Bytes of RPATH and of RUNPATH, each entry of which is a folder to search: as many as 16 of the
-/// longest paths (limits.h, `PATH_MAX`).
+/// Maximum size of an RPATH or RUNPATH in bytes: 16 of the longest paths (limits.h, `PATH_MAX`).
 pub(super) const MAX_SEARCH_PATH_BYTES: usize = 1 << 16;
-/// Libraries that are walked to from all files of a wheel together, about 200 bytes each: the files
-/// times the names that they need. As many as 700 libraries of which each leads to all of them.
+/// Maximum number of libraries resolved for all files of a wheel together, at about 200 bytes each:
+/// the number of files times the names that they need. As many as 700 libraries that each lead to
+/// all of them.
 pub(super) const MAX_TREE_NODES: usize = 1 << 19;
-/// Needs that are followed from all files of a wheel together, which bounds the time: the files
-/// times all that they need.
+/// Maximum number of needs followed for all files of a wheel together, which bounds the time: the
+/// number of files times all that they need.
 pub(super) const MAX_TREE_EDGES: usize = 1 << 25;
-/// Bytes of the file name of a copy that may be left out (limits.h, `NAME_MAX`); one with a longer
-/// name stays.
+/// Maximum length of the file name of a redundant copy in bytes (limits.h, `NAME_MAX`); longer ones
+/// stay.
 pub(super) const MAX_FILE_NAME_BYTES: usize = 255;
-/// Bytes of memory for the largest member of a wheel that must be read out of order. A larger one
-/// goes to a temporary file, as in `sys`.
+/// Maximum size of a member that is kept in memory if it must be read out of order, in bytes.
+/// Larger ones go to a temporary file.
 pub(super) const MAX_HELD_BYTES: u64 = 512 << 20;
-/// Bytes of memory for all members that are read beside the largest: a few dozen that stream by.
+/// Memory budget in bytes for all members other than the largest: a few dozen that are streamed.
 pub(super) const MAX_BESIDE_BYTES: u64 = 32 << 20;
-/// Bytes of memory that members have given back and that wait to be used again.
+/// Maximum size of the buffers that are kept for reuse, in bytes.
 pub(super) const MAX_SPARE_BYTES: usize = 12 << 20;
 
 #[cfg(test)]
 mod tests {
-    use super::super::inspect::{FileFacts, FileKind, budget_bytes};
-    use super::super::library::Library;
-    use super::super::select::tangle;
+    use super::super::inspect::{InspectedFile, InspectedKind, budget_bytes};
+    use super::super::library::ElfLibrary;
+    use super::super::select::excess_dependencies;
     use super::*;
     use rock_bytes::{BufferPool, MemoryBudget};
     use rock_elf::{Elf, ElfError, tag};
 
-    fn read(needed: &[&str], texts: &[(u64, &str)]) -> Result<Library, ElfError> {
+    fn read(needed: &[&str], texts: &[(u64, &str)]) -> Result<ElfLibrary, ElfError> {
         let bytes = rock_testkit::library(needed, texts);
-        Library::read(&bytes, &Elf::read(&bytes).unwrap(), "demo.so", &|_| false)
+        ElfLibrary::read(&bytes, &Elf::read(&bytes).unwrap(), "demo.so", &|_| false)
     }
 
     /// A library that needs as many libraries as the limit is read, and one that needs another is
@@ -62,24 +62,24 @@ mod tests {
     }
 
     /// So many files, of which one needs these libraries.
-    fn files(count: usize, needed: impl IntoIterator<Item = usize>) -> Vec<FileFacts> {
+    fn files(count: usize, needed: impl IntoIterator<Item = usize>) -> Vec<InspectedFile> {
         let library = read(&[], &[]).unwrap();
         let needed = needed
             .into_iter()
             .map(|number| format!("lib{number}.so"))
             .collect();
-        let first = Library {
+        let first = ElfLibrary {
             needed,
             ..library.clone()
         };
-        let file = |library: Library| FileFacts {
+        let file = |library: ElfLibrary| InspectedFile {
             path: "demo.so".to_owned(),
             size_bytes: 0,
             crc32: 0,
-            kind: FileKind::Library(Box::new(library)),
+            kind: InspectedKind::Library(Box::new(library)),
             inventory: rock_codeobj::CodeInventory::default(),
-            layout_faults: Vec::new(),
-            is_vouched: false,
+            layout_errors: Vec::new(),
+            record_verified: false,
         };
         std::iter::once(first)
             .chain(std::iter::repeat_n(library, count - 1))
@@ -87,8 +87,8 @@ mod tests {
             .collect()
     }
 
-    fn told(files: &[FileFacts]) -> Option<String> {
-        tangle(files, &(0..files.len()).collect::<Vec<_>>())
+    fn told(files: &[InspectedFile]) -> Option<String> {
+        excess_dependencies(files, &(0..files.len()).collect::<Vec<_>>())
     }
 
     /// Files times the names of what they need are followed up to the limit.

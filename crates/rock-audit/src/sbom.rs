@@ -1,39 +1,39 @@
-//! A bill of the libraries that came along (`CycloneDX` 1.4, JSON).
+//! SBOM of the grafted libraries (`CycloneDX` 1.4, JSON).
 
 use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
-use super::repair::{Graft, Plan};
+use super::repair::{Graft, RepairChanges};
 use rock_elf::ElfEdits;
 use rock_names::{DistributionName, WheelName, percent_encode};
 
-/// Where the bill of a wheel's first repair lies in dist-info, or of another (PEP 770).
-pub fn sbom_path(repair: usize) -> String {
+/// Returns the path in dist-info of the SBOM of a wheel's first or later repair (PEP 770).
+pub(crate) fn sbom_path(repair: usize) -> String {
     match repair {
         0 | 1 => "sboms/rock-matrix.cdx.json".to_owned(),
         more => format!("sboms/rock-matrix-{more}.cdx.json"),
     }
 }
 
-/// What a bill says of a library that came along, besides what the plan does.
+/// The facts about a grafted library that the plan does not contain.
 #[derive(Debug, Clone)]
-pub struct Part {
-    /// The SHA-256 of the file in the wheel, in hexadecimal. It was edited: it is not the file that
-    /// it was taken from.
+pub(crate) struct SbomComponent {
+    /// The SHA-256 digest of the file in the wheel, in hexadecimal. It differs from that of the
+    /// original file, because the library was edited.
     pub digest: String,
-    /// The package URL of the package that it was taken from, where that is known.
+    /// The package URL of the package that installed the original file, if it is known.
     pub owner: Option<String>,
 }
 
-/// The bill of a repaired wheel. `parts` are the libraries that came along, in the order of the
-/// plan; `excluded` names what was left to others.
+/// Returns the SBOM of a repaired wheel. `parts` are in the order of the planned grafts; `excluded`
+/// are the excluded libraries.
 ///
-/// Nothing in it depends on when or where it was made but the libraries themselves.
-pub fn sbom<'e>(
+/// It depends only on the wheel and the libraries, not on time or machine.
+pub(crate) fn sbom<'e>(
     name: &WheelName,
-    plan: &Plan,
-    parts: &[Part],
+    plan: &RepairChanges,
+    parts: &[SbomComponent],
     excluded: impl IntoIterator<Item = &'e str>,
 ) -> Vec<u8> {
     let project = name.distribution.parse::<DistributionName>();
@@ -90,9 +90,13 @@ pub fn sbom<'e>(
     text
 }
 
-/// Who needs whom: the wheel those libraries that its files need or that no other does, and the
-/// libraries each other.
-fn dependencies(plan: &Plan, root: &str, reference: &dyn Fn(&str) -> String) -> Vec<Value> {
+/// Returns the dependencies: the wheel needs the libraries that its files need or that no other
+/// library does, and the libraries need each other.
+fn dependencies(
+    plan: &RepairChanges,
+    root: &str,
+    reference: &dyn Fn(&str) -> String,
+) -> Vec<Value> {
     let needs = |edits: &ElfEdits| {
         edits
             .rename_needed

@@ -1,10 +1,11 @@
-//! Which files of a wheel count, and for which architecture and C library.
+//! Selection of the libraries of a wheel to which policies apply, and of their architecture and C
+//! library.
 
 use std::collections::BTreeSet;
 
-use super::inspect::{FileFacts, FileKind};
+use super::inspect::{InspectedFile, InspectedKind};
 use super::libc;
-use super::library::Library;
+use super::library::ElfLibrary;
 use super::limits::{MAX_TREE_EDGES, MAX_TREE_NODES};
 use crate::codes::elf as codes;
 use rock_compat::policy::PolicyFamily;
@@ -12,37 +13,37 @@ use rock_diagnostic::{Diagnostic, Location, Severity};
 use rock_elf::{ElfClass, ElfHeader, Endianness};
 use rock_names::{Arch, PlatformSystem, WheelName};
 
-/// What a wheel is for.
+/// The libraries of a wheel to which policies apply.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Selected {
+pub(crate) struct LibrarySelection {
     /// The architecture; `None` for a wheel without libraries.
     pub arch: Option<Arch>,
-    /// The C library, where something tells it.
+    /// The C library, if it can be identified.
     pub family: Option<PolicyFamily>,
-    /// The numbers of the files that count.
+    /// The indexes of the selected files.
     pub considered: Vec<usize>,
-    /// The system that all tags of the name are for, where its wheels are not judged here. No file
-    /// counts then.
+    /// The operating system that all tags of the name are for, if its wheels are not audited. No
+    /// file is selected then.
     pub foreign_system: Option<&'static str>,
-    /// Whether a file calls a C library, and nothing in the wheel tells which.
-    pub is_libc_open: bool,
-    /// What was left out, and why.
+    /// Whether a file calls functions of a C library that nothing in the wheel identifies.
+    pub is_libc_unknown: bool,
+    /// Findings about files that are not selected.
     pub findings: Vec<Diagnostic>,
 }
 
-/// The libraries of a wheel that fit together: of the architecture and C library that the file name
-/// says, or else the first one. A name that says several says none.
-pub fn select(name: &WheelName, files: &[FileFacts]) -> Selected {
+/// Selects the libraries of a wheel that match: of the architecture and C library in the file name,
+/// or else of the first library. A name with several of them implies none.
+pub(crate) fn select_libraries(name: &WheelName, files: &[InspectedFile]) -> LibrarySelection {
     let tags = name.platform.tags();
-    let mut selected = Selected {
-        arch: only(tags.iter().filter_map(|tag| Arch::of_platform_tag(tag))),
-        family: only(
+    let mut selected = LibrarySelection {
+        arch: common_value(tags.iter().filter_map(|tag| Arch::of_platform_tag(tag))),
+        family: common_value(
             tags.iter()
                 .filter_map(|tag| PolicyFamily::of_platform_tag(tag)),
         ),
         considered: Vec::new(),
         foreign_system: PlatformSystem::foreign_of(tags),
-        is_libc_open: false,
+        is_libc_unknown: false,
         findings: Vec::new(),
     };
     for (number, file) in files.iter().enumerate() {
@@ -51,8 +52,10 @@ pub fn select(name: &WheelName, files: &[FileFacts]) -> Selected {
             member: file.path.clone(),
         };
         let finding = |code, message: String| Diagnostic::new(code, message).at(place.clone(), "");
-        let FileKind::Library(library) = &file.kind else {
-            selected.findings.extend(damaged(&name.to_string(), file));
+        let InspectedKind::Library(library) = &file.kind else {
+            selected
+                .findings
+                .extend(damaged_elf(&name.to_string(), file));
             continue;
         };
         if file
@@ -70,7 +73,7 @@ pub fn select(name: &WheelName, files: &[FileFacts]) -> Selected {
         if selected.foreign_system.is_some() {
             continue;
         }
-        let Some(arch) = arch_of(&library.header) else {
+        let Some(arch) = elf_arch(&library.header) else {
             let message = format!(
                 "a library for machine {}, which no wheel is for",
                 library.header.machine
@@ -88,7 +91,7 @@ pub fn select(name: &WheelName, files: &[FileFacts]) -> Selected {
                 .push(finding(&codes::OTHER_ARCHITECTURE, message));
             continue;
         }
-        match (family_of(library, &file.path), selected.family) {
+        match (elf_libc(library, &file.path), selected.family) {
             (Some(own), Some(expected)) if own != expected => {
                 let message = format!(
                     "a library for {} in a wheel for {}",
@@ -103,14 +106,14 @@ pub fn select(name: &WheelName, files: &[FileFacts]) -> Selected {
             }
         }
     }
-    if let Some(message) = tangle(files, &selected.considered) {
+    if let Some(message) = excess_dependencies(files, &selected.considered) {
         let place = Location::File(name.to_string().into());
         selected
             .findings
             .push(Diagnostic::new(&codes::TOO_MANY_LIBRARIES, message).at(place, ""));
         selected.considered.clear();
     }
-    // Where none is left the wheel is not what its name says, and there is nothing to judge.
+    // If no library remains, the wheel is not what its name claims, and nothing can be audited.
     if selected.considered.is_empty() {
         let is_left_out = |code| code == &codes::OTHER_ARCHITECTURE || code == &codes::OTHER_LIBC;
         for finding in selected
@@ -123,7 +126,7 @@ pub fn select(name: &WheelName, files: &[FileFacts]) -> Selected {
     }
     if selected.family.is_none() {
         let finding = unknown_libc(name, files, &selected.considered);
-        selected.is_libc_open = finding
+        selected.is_libc_unknown = finding
             .as_ref()
             .is_some_and(|finding| finding.code == &codes::OPEN_LIBC);
         selected.findings.extend(finding);
@@ -131,12 +134,16 @@ pub fn select(name: &WheelName, files: &[FileFacts]) -> Selected {
     selected
 }
 
-/// Reports that nothing tells the C library of a wheel: a file that calls one could be for either,
-/// and a module that calls none is judged by that of the machine.
-fn unknown_libc(name: &WheelName, files: &[FileFacts], considered: &[usize]) -> Option<Diagnostic> {
+/// Reports that the C library of a wheel cannot be identified: a file that calls one could be for
+/// either, and a module that calls none is audited against that of the system.
+fn unknown_libc(
+    name: &WheelName,
+    files: &[InspectedFile],
+    considered: &[usize],
+) -> Option<Diagnostic> {
     let libraries = || {
         considered.iter().filter_map(|at| match &files[*at].kind {
-            FileKind::Library(library) => Some((files[*at].path.clone(), library)),
+            InspectedKind::Library(library) => Some((files[*at].path.clone(), library)),
             _ => None,
         })
     };
@@ -158,10 +165,10 @@ fn unknown_libc(name: &WheelName, files: &[FileFacts], considered: &[usize]) -> 
     Some(Diagnostic::new(&codes::UNKNOWN_LIBC, message).at(place(path), ""))
 }
 
-/// What is said of a file of a wheel that begins as an ELF file and cannot be read as one: an error
-/// where a loader would take it, a remark about data.
-pub fn damaged(wheel: &str, file: &FileFacts) -> Option<Diagnostic> {
-    let FileKind::Damaged(reason) = &file.kind else {
+/// Reports a file with an ELF header that cannot be parsed: as an error if the dynamic linker would
+/// load it, as a note for data.
+pub(crate) fn damaged_elf(wheel: &str, file: &InspectedFile) -> Option<Diagnostic> {
+    let InspectedKind::Damaged(reason) = &file.kind else {
         return None;
     };
     let place = Location::Member {
@@ -177,15 +184,15 @@ pub fn damaged(wheel: &str, file: &FileFacts) -> Option<Diagnostic> {
     Some(told.severity(severity))
 }
 
-/// What all of them are, where they are one.
-fn only<T: PartialEq>(mut all: impl Iterator<Item = T>) -> Option<T> {
+/// Returns the common value, if all values are equal.
+fn common_value<T: PartialEq>(mut all: impl Iterator<Item = T>) -> Option<T> {
     let first = all.next()?;
     all.all(|one| one == first).then_some(first)
 }
 
-/// Why so many libraries cannot be judged: each leads to all that others need, and that grows with
-/// the square of them.
-pub(super) fn tangle(files: &[FileFacts], considered: &[usize]) -> Option<String> {
+/// Returns the reason why so many libraries cannot be audited: each leads to all that others need,
+/// which grows with the square of their number.
+pub(super) fn excess_dependencies(files: &[InspectedFile], considered: &[usize]) -> Option<String> {
     let needed = || super::inspect::libraries(files).flat_map(|(_, library)| &library.needed);
     let edges = needed().count();
     let names = needed().collect::<BTreeSet<_>>().len();
@@ -196,8 +203,8 @@ pub(super) fn tangle(files: &[FileFacts], considered: &[usize]) -> Option<String
         .then(|| format!("its {roots} libraries need {names} others, too many to follow from each"))
 }
 
-/// The architecture that a file header is for.
-pub fn arch_of(header: &ElfHeader) -> Option<Arch> {
+/// Returns the architecture of an ELF header.
+pub(crate) fn elf_arch(header: &ElfHeader) -> Option<Arch> {
     let class = match header.format.class {
         ElfClass::Elf32 => 1,
         ElfClass::Elf64 => 2,
@@ -209,8 +216,7 @@ pub fn arch_of(header: &ElfHeader) -> Option<Arch> {
     Arch::from_elf(header.machine, class, data, header.flags)
 }
 
-/// Returns the C library that a file is for: by what it needs, and by the name that Python gives
-/// modules.
-pub(super) fn family_of(library: &Library, path: &str) -> Option<PolicyFamily> {
+/// Returns the C library of a file by its needs, and by the name that Python gives modules.
+pub(super) fn elf_libc(library: &ElfLibrary, path: &str) -> Option<PolicyFamily> {
     library.named_libc().or_else(|| libc::of_module_name(path))
 }

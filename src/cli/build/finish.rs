@@ -4,8 +4,8 @@
 use super::Args;
 use super::prepare::{Prepared, shown};
 use super::progress::span;
-use crate::audit::Expected;
-use crate::cli::wheel::{BuildLibraries, BuildRepair, contents, gate, repair_built, source_date_s};
+use crate::audit::{ExpectedWheels, check_built_wheel, check_contents};
+use crate::cli::wheel::{BuildLibraries, BuildRepair, repair_built, source_date_s};
 use crate::cli::{Exit, Format, Shell, load};
 use crate::codes::{build as codes, rocm as rocm_codes, wheel as wheel_codes};
 use crate::config::{Gate, RepairPlatform, TorchFrom};
@@ -248,7 +248,7 @@ fn repaired(
     };
     match repair_built(&found.path, &how, shell) {
         Ok(done) => {
-            for line in &done.came_along {
+            for line in &done.grafts {
                 shell.say(line);
             }
             shell.report(&done.findings);
@@ -327,9 +327,8 @@ fn verify(found: &Collected, shell: &Shell) -> Result<(), Undelivered> {
 fn check(found: &Collected, job: &Job, shell: &Shell) -> Result<(), Undelivered> {
     let (name, file) = open(found)?;
     let compat = load::compat(shell).map_err(|_| Undelivered::Refused(Vec::new()))?;
-    let told = match gate(&file, &name, compat, &job.gfx) {
-        Ok(told) | Err(told) => told,
-    };
+    let told = check_built_wheel(&name, &file, &job.gfx, compat)
+        .unwrap_or_else(|error| error.diagnostics());
     // A build against the torch of this machine has the label that was asked for, and its record
     // says what was there.
     let is_asked_for = |one: &Diagnostic| {
@@ -355,9 +354,8 @@ fn check(found: &Collected, job: &Job, shell: &Shell) -> Result<(), Undelivered>
 fn holds_all(found: &Collected, shell: &Shell) -> Result<(), Undelivered> {
     let (name, file) = open(found)?;
     let compat = load::compat(shell).map_err(|_| Undelivered::Refused(Vec::new()))?;
-    let told = match contents(&file, &name, compat, &Expected::default()) {
-        Ok(told) | Err(told) => told,
-    };
+    let told = check_contents(&name, &file, &ExpectedWheels::default(), compat)
+        .unwrap_or_else(|error| vec![error.diagnostic(&name.to_string())]);
     pass(found, Gate::Contents, told, shell)
 }
 

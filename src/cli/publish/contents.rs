@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use super::{Args, Gathered};
-use crate::audit::{self, GfxDocument, Look, Reading};
+use crate::audit::{self, GfxDocument, InspectOptions, InspectionDepth};
 use crate::codes::release as codes;
 use crate::compat::Compat;
 use crate::diagnostic::Sink;
@@ -58,14 +58,14 @@ pub(super) fn gfx_read(files: &[Gathered]) -> BTreeMap<String, Vec<String>> {
         }
         let opened = PositionalFile::open(&file.path).ok()?;
         let archive = ZipArchive::open(&opened).ok()?;
-        let reading = Reading {
-            look: Look::Everything,
-            asked: &|_| false,
+        let options = InspectOptions {
+            depth: InspectionDepth::Everything,
+            keeps_symbol: &|_| false,
             make_scratch: &|size_bytes| room.allocate(size_bytes),
-            vouching: None,
-            watch: &|_| {},
+            record: None,
+            progress: &|_| {},
         };
-        let files = audit::inspect(&archive, reading).ok()?;
+        let files = audit::inspect_members(&archive, options).ok()?;
         Some((name, GfxDocument::among("", &files, &[]).targets().to_vec()))
     };
     files.iter().filter_map(of_file).collect()

@@ -3,9 +3,9 @@
 use serde::Serialize;
 
 use super::{Args, Exit, Shell};
+use crate::audit::format_size;
 use crate::cli::publish::connect::Opened;
 use crate::cli::publish::github::saved_listing;
-use crate::cli::wheel::size;
 use crate::cli::{Format, load, misused};
 use crate::diagnostic::render::visible_lines;
 use crate::diagnostic::{Sink, counted};
@@ -261,7 +261,7 @@ fn told(
                 format!(
                     "{verb} {}: {files}, {}; {because}\n",
                     release.tag_name,
-                    size(weight)
+                    format_size(weight)
                 )
             }
             Fate::Stays(because) => format!("stays {}: {because}\n", release.tag_name),
@@ -276,7 +276,7 @@ fn told(
             rule.tags
         ));
     }
-    let (what, weight) = (counted(count, "release"), size(bytes));
+    let (what, weight) = (counted(count, "release"), format_size(bytes));
     text.push_str(&match (is_applied, count) {
         (false, 0) => "nothing would go\n".to_owned(),
         (true, 0) => "nothing was deleted\n".to_owned(),

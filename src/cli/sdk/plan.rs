@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::laid::{self, Laid};
 use super::wanted::Wanted;
 use super::{Exit, Format, Shell};
-use crate::cli::wheel::size;
+use crate::audit::format_size;
 use crate::diagnostic::counted;
 use crate::sdk::{self, Content, DevelKind, Dropped, EntryKind, Origin, stub};
 use crate::sys::ScratchSpace;
@@ -165,7 +165,7 @@ fn table(laid: &Laid) -> String {
             "{}: {}, {}",
             package.distribution,
             counted(package.files.len(), "file"),
-            size(bytes)
+            format_size(bytes)
         );
     }
     for tree in &laid.devel {

@@ -4,8 +4,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
+use crate::audit::ProgressReporter;
 use crate::cli::Shell;
-use crate::wheel::ByteProgress;
+use crate::wheel::{ByteProgress, ProgressCallback};
 
 /// Less than this is done before anybody could read how far it is.
 const SHOWN_FROM_BYTES: u64 = 64 << 20;
@@ -27,6 +28,13 @@ impl Watchers {
         } else {
             Self::Nobody
         }
+    }
+}
+
+impl ProgressReporter for Watchers {
+    fn start<'p>(&'p self, wheel: &str) -> Box<ProgressCallback<'p>> {
+        let bar = Bar::new(*self, wheel);
+        Box::new(move |progress| bar.tell(progress))
     }
 }
 

@@ -4,21 +4,18 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use super::expected;
-use super::judging::{Judge, told_once, vouched};
-use super::options::Options;
-use super::summary::summary;
+use super::options::{AuditSettings, Options};
 use super::verify::encoded_name;
-use super::{Format, Printing, WheelFile, report};
+use super::{Format, Printing, report};
 use crate::audit::{
-    self, DeviceWheels, Expected, Facts, FileFacts, FindingView, GfxDocument, Look, SplitCode,
+    Auditor, CheckedWheel, ExpectedWheels, FindingView, VerifiedWheel, check_together, find_wheels,
 };
-use crate::bytes::ReadAt;
+use crate::bytes::ReadAt as _;
 use crate::cli::{Exit, Shell, Verbosity, sdk};
 use crate::codes;
+
 use crate::diagnostic::{Code, Diagnostic, Severity, counted, nearest};
-use crate::names::GfxTarget;
 use crate::sdk::verify::ON_PURPOSE;
-use crate::wheel;
 
 /// Check wheels: RECORD and METADATA, the platforms they claim, their label, their libraries and
 /// their code for GPUs
@@ -124,45 +121,42 @@ pub(super) fn code(word: &str) -> Result<&'static Code, String> {
 
 /// Runs the command.
 pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
-    let judge = match args.options.judge(Look::Everything, shell) {
-        Ok(mut judge) => {
-            judge.vouches = true;
-            judge
-        }
+    let settings = AuditSettings {
+        verify_record: true,
+        ..AuditSettings::default()
+    };
+    let auditor = match args.options.auditor(settings, shell) {
+        Ok(auditor) => auditor,
         Err(exit) => return exit,
     };
-    let (paths, mut all) = expected::files(&args.wheels);
-    let words = match expected::words(&args.expect, judge.compat, shell) {
+    let compat = auditor.compat();
+    let (paths, mut all) = find_wheels(&args.wheels);
+    let words = match expected::words(&args.expect, compat, shell) {
         Ok(words) => words,
         Err(exit) => return exit,
     };
-    let expected = match expected::expected(&words, &args.with, &paths, judge.compat, shell) {
+    let expected = match expected::expected(&words, &args.with, &paths, compat, shell) {
         Ok(expected) => expected,
         Err(exit) => return exit,
     };
-    let mut checked: Vec<Checked> = paths
+    let mut checked: Vec<CheckedWheel> = paths
         .iter()
-        .map(|path| look(path, args.profile, &judge, &expected))
+        .map(|path| check(path, args.profile, &auditor, &expected))
         .collect();
-    let splits: Vec<SplitCode> = checked
-        .iter_mut()
-        .map(|one| std::mem::take(&mut one.split))
-        .collect();
-    let missing = audit::missing_archives(&splits);
-    for (one, missing) in checked.into_iter().zip(missing) {
-        let (path, told, summary) = (one.path, one.told.clone(), one.summary.clone());
-        let found = judged(one, args, &words.targets, &splits, missing, &judge);
+    check_together(&mut checked, &words.targets, args.max_size, compat);
+    for (path, mut wheel) in paths.iter().zip(checked) {
+        wheel.findings = args.relevant(wheel.findings);
         let text = match args.printing.format() {
-            Format::Human => human(path, &summary, &found, shell.verbosity),
-            Format::Json => json(path, &told, &found),
+            Format::Human => human(path, &wheel.summary, &wheel.findings, shell.verbosity),
+            Format::Json => json(path, &wheel),
         };
         if let exit @ (Exit::Machine | Exit::Fault) = shell.print(&text) {
             return exit;
         }
-        all.extend(found);
+        all.extend(wheel.findings);
     }
-    all.extend(judge.unmatched(paths.len()));
-    let shortfalls = expected.shortfalls(judge.compat);
+    all.extend(args.options.unmatched_excludes(&auditor, paths.len()));
+    let shortfalls = expected.missing_wheels(compat);
     let is_whole = !shortfalls.iter().any(Diagnostic::is_error);
     all.extend(shortfalls);
     let exit = report(shell, &all);
@@ -175,175 +169,56 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
     exit
 }
 
-/// What a look at one wheel told.
-struct Checked<'p> {
-    path: &'p Path,
-    shown: String,
-    size_bytes: u64,
-    told: Told,
-    /// What was checked, in a few lines; none of a wheel that cannot be read.
-    summary: Vec<String>,
-    /// The files with code for GPUs, unless the wheel cannot be read.
-    files: Option<Vec<FileFacts>>,
-    split: SplitCode,
-    found: Vec<Diagnostic>,
-}
-
-/// What programs are told of a wheel, beside what was found; nothing of one that cannot be read.
-#[derive(Debug, Clone, Default)]
-struct Told {
-    targets: Vec<String>,
-    /// The best platform, of a wheel with libraries.
-    overall_tag: Option<String>,
-    facts: Option<Facts>,
-}
-
-fn look<'p>(path: &'p Path, profile: Profile, judge: &Judge, expected: &Expected) -> Checked<'p> {
-    let mut checked = Checked {
-        path,
-        shown: String::new(),
-        size_bytes: 0,
-        told: Told::default(),
-        summary: Vec::new(),
-        files: None,
-        split: SplitCode::default(),
-        found: Vec::new(),
-    };
-    match super::open(path) {
-        Ok(file) => {
-            look_into(&file, profile, judge, expected, &mut checked);
-            checked.found.extend(encoded_name(&file, path));
+/// Opens and checks a wheel.
+fn check(
+    path: &Path,
+    profile: Profile,
+    auditor: &Auditor<'_>,
+    expected: &ExpectedWheels,
+) -> CheckedWheel {
+    let file = match super::open(path) {
+        Ok(file) => file,
+        Err(error) => {
+            let unreadable = VerifiedWheel {
+                findings: vec![error],
+                audited: None,
+            };
+            return CheckedWheel::new("", 0, &unreadable, expected);
         }
-        Err(fault) => checked.found.push(fault),
+    };
+    let verified = auditor.verify(&file.shown, &file.name, &file.file);
+    let mut checked = CheckedWheel::new(&file.shown, file.file.size_bytes(), &verified, expected);
+    if let (Some(audited), Profile::Sdk) = (&verified.audited, profile) {
+        let promised = sdk::alone(
+            audited.wheel(),
+            audited.files(),
+            &file.shown,
+            &file.name,
+            auditor.compat().sdk_tables(),
+        );
+        checked
+            .findings
+            .extend(promised.unwrap_or_else(|error| vec![error.diagnostic(&file.shown)]));
     }
+    checked.findings.extend(encoded_name(&file, path));
     checked
 }
 
-fn look_into(
-    file: &WheelFile,
-    profile: Profile,
-    judge: &Judge,
-    expected: &Expected,
-    checked: &mut Checked<'_>,
-) {
-    checked.shown.clone_from(&file.shown);
-    checked.size_bytes = file.file.size_bytes();
-    let told = judge.with_report(&file.file, &file.shown, &file.name, |wheel, report| {
-        let vouched = vouched(&report.files);
-        let whole =
-            wheel::verify_except(wheel, &file.name, &|member| vouched.contains(member.name()));
-        checked.told = Told {
-            targets: GfxDocument::new(&report.files).targets().to_vec(),
-            overall_tag: report.verdict.as_ref().map(|verdict| verdict.overall.tag()),
-            facts: Some(Facts::new(report)),
-        };
-        let with_code = report
-            .files
-            .iter()
-            .filter(|file| !file.inventory.is_empty());
-        let devices = DeviceWheels::new(wheel.metadata(), judge.compat);
-        let split = SplitCode::new(&file.shown, &report.files).with_device_wheels(devices);
-        checked.summary = summary(wheel, report, file.file.size_bytes());
-        let promised = match profile {
-            Profile::Default => Vec::new(),
-            Profile::Sdk => sdk::alone(
-                wheel,
-                &report.files,
-                &file.shown,
-                &file.name,
-                judge.compat.sdk_tables(),
-            )
-            .unwrap_or_else(|error| vec![error.diagnostic(&file.shown)]),
-        };
-        let lacks = if expected.has(&file.name) {
-            expected
-                .lacks(
-                    &file.shown,
-                    wheel,
-                    file.file.size_bytes(),
-                    &file.name,
-                    judge.compat,
-                )
-                .unwrap_or_else(|error| vec![error.diagnostic(&file.shown)])
-        } else {
-            Vec::new()
-        };
-        (
-            with_code.cloned().collect::<Vec<_>>(),
-            split,
-            report.findings.clone(),
-            whole,
-            lacks,
-            promised,
-        )
-    });
-    checked.found = match told {
-        Ok((files, split, judged, whole, lacks, promised)) => {
-            (checked.files, checked.split) = (Some(files), split);
-            // The files of dist-info are looked at by both.
-            let fresh: Vec<Diagnostic> = judged
-                .into_iter()
-                .filter(|finding| !whole.contains(finding))
-                .collect();
-            let mut found: Vec<Diagnostic> = whole
-                .into_iter()
-                .chain(fresh)
-                .chain(lacks)
-                .chain(promised)
-                .collect();
-            told_once(&mut found);
-            found
-        }
-        // What keeps a wheel from being read is among the faults of the container, which are all to
-        // be told.
-        Err(faults) => {
-            let whole = wheel::verify(&file.file, &file.name);
-            if whole.iter().any(Diagnostic::is_error) {
-                whole
-            } else {
-                faults
-            }
-        }
-    };
-}
-
-/// What was found, with what only all wheels together and the options tell.
-fn judged(
-    checked: Checked<'_>,
-    args: &Args,
-    targets: &[GfxTarget],
-    splits: &[SplitCode],
-    missing: Vec<Diagnostic>,
-    judge: &Judge,
-) -> Vec<Diagnostic> {
-    let mut found = checked.found;
-    if let Some(files) = &checked.files {
-        found.extend(missing);
-        if !targets.is_empty() {
-            found.extend(audit::unexpected(&checked.shown, files, splits, targets));
-        }
-        found.extend(audit::too_large(
-            &checked.shown,
-            checked.size_bytes,
-            args.max_size,
-            judge.compat,
-        ));
+impl Args {
+    /// Drops the findings that are intended for the profile, and makes allowed ones notes.
+    fn relevant(&self, findings: Vec<Diagnostic>) -> Vec<Diagnostic> {
+        findings
+            .into_iter()
+            .filter(|finding| self.profile != Profile::Sdk || !ON_PURPOSE.contains(&finding.code))
+            .map(|finding| {
+                if self.allow.contains(&finding.code) {
+                    finding.severity(Severity::Note)
+                } else {
+                    finding
+                }
+            })
+            .collect()
     }
-    let is_on_purpose =
-        |finding: &Diagnostic| args.profile == Profile::Sdk && ON_PURPOSE.contains(&finding.code);
-    let allowed = |finding: &Diagnostic| args.allow.contains(&finding.code);
-    let soft = |finding: Diagnostic| {
-        if allowed(&finding) {
-            finding.severity(Severity::Note)
-        } else {
-            finding
-        }
-    };
-    found
-        .into_iter()
-        .filter(|finding| !is_on_purpose(finding))
-        .map(soft)
-        .collect()
 }
 
 fn human(path: &Path, summary: &[String], found: &[Diagnostic], verbosity: Verbosity) -> String {
@@ -384,22 +259,28 @@ fn human(path: &Path, summary: &[String], found: &[Diagnostic], verbosity: Verbo
     text
 }
 
-/// The keys that `wheel show` has too are the same ones, also those below `rock`.
-fn json(path: &Path, told: &Told, found: &[Diagnostic]) -> String {
+/// Returns the JSON document of a wheel. Keys that `wheel show` also has are the same, also those
+/// below `rock`.
+fn json(path: &Path, wheel: &CheckedWheel) -> String {
     let mut document = serde_json::json!({
         "version": 1,
         "wheel": path.display().to_string(),
-        "ok": !found.iter().any(Diagnostic::is_error),
-        "gfx": told.targets,
+        "ok": !wheel.findings.iter().any(Diagnostic::is_error),
+        "gfx": wheel.gfx_targets,
     });
-    if let Some(tag) = &told.overall_tag {
+    if let Some(tag) = &wheel.platform_tag {
         document["overall_tag"] = serde_json::json!(tag);
     }
-    if let Some(facts) = &told.facts {
+    if let Some(facts) = &wheel.facts {
         document["rock"] = serde_json::json!(facts);
     }
-    document["findings"] =
-        serde_json::json!(found.iter().map(FindingView::new).collect::<Vec<_>>());
+    document["findings"] = serde_json::json!(
+        wheel
+            .findings
+            .iter()
+            .map(FindingView::new)
+            .collect::<Vec<_>>()
+    );
     format!("{document}\n")
 }
 

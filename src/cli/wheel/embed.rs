@@ -4,9 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 use super::output::{self, Destination};
-use super::repair::edited::{Edited, Strip, changes};
 use super::{Printing, WheelFile, report};
-use crate::audit::{self, Along, Library, Requirements};
+use crate::audit::{
+    self, EditedFile, ElfLibrary, EmbeddedFile, FileChanges, RocmRequirement, StripMode,
+};
 use crate::cli::{Exit, Shell, load};
 use crate::codes::{elf as elf_codes, wheel as codes};
 use crate::compat::rows::EmbeddingRow;
@@ -56,7 +57,7 @@ fn embedded(args: &Args, shell: &Shell) -> Result<Exit, Vec<Diagnostic>> {
     let input = super::open(&args.wheel).map_err(one)?;
     let wheel = Wheel::open(&input.file).map_err(|error| one(error.diagnostic(&input.shown)))?;
     output::check_copied(&wheel, &input, LabelCheck::Ignore)?;
-    let row = audit::embedding(&input.name, compat).map_err(one)?;
+    let row = audit::embedding_rule(&input.name, compat).map_err(one)?;
     let save = |change: &RenamePlan<'_>| {
         let (out, saved) =
             output::save(&args.wheel, &wheel, change, &args.destination, shell).map_err(one)?;
@@ -82,7 +83,7 @@ fn embedded(args: &Args, shell: &Shell) -> Result<Exit, Vec<Diagnostic>> {
             findings: vec![told],
         });
     }
-    let leaves = audit::leaves(&args.rocm).map_err(|error| one(error.into()))?;
+    let leaves = audit::tree_entries(&args.rocm).map_err(|error| one(error.into()))?;
     let soname = |path: &str| {
         let file = PositionalFile::open(&args.rocm.join(path)).ok()?;
         let elf = Elf::read(&file).ok()?;
@@ -90,13 +91,14 @@ fn embedded(args: &Args, shell: &Shell) -> Result<Exit, Vec<Diagnostic>> {
             .ok()?
             .pop()
     };
-    let (along, told) = audit::along(&args.rocm.display().to_string(), &leaves, row, &soname)?;
+    let (along, told) =
+        audit::select_embedded_files(&args.rocm.display().to_string(), &leaves, row, &soname)?;
     let sources: Vec<ReopenedFile> = along
         .iter()
         .map(|file| ReopenedFile::new(&args.rocm.join(&file.path)))
         .collect::<Result<_, _>>()
         .map_err(|error| one(error.into()))?;
-    let added = |(file, source): (&Along, _)| {
+    let added = |(file, source): (&EmbeddedFile, _)| {
         let content = MemberContent::Source(source);
         let added = if file.is_executable {
             AddedMember::executable(content)
@@ -111,11 +113,12 @@ fn embedded(args: &Args, shell: &Shell) -> Result<Exit, Vec<Diagnostic>> {
         .map(|(file, source): (_, &ReopenedFile)| added((file, source)))
         .collect();
     let requirements = if args.keep_requires {
-        Requirements::Kept
+        RocmRequirement::Kept
     } else {
-        Requirements::Dropped
+        RocmRequirement::Dropped
     };
-    let mut change = audit::embed(&wheel, &input.name, row, files, requirements).map_err(one)?;
+    let mut change =
+        audit::embed_rocm(&wheel, &input.name, row, files, requirements).map_err(one)?;
     change.findings.extend(told);
     let edited = led(&input, &wheel, row, &along)?;
     let archive = wheel.archive();
@@ -131,8 +134,8 @@ fn led<'w>(
     input: &WheelFile,
     wheel: &'w Wheel<'_>,
     row: &EmbeddingRow,
-    along: &[Along],
-) -> Result<Vec<(String, Edited<'w>)>, Vec<Diagnostic>> {
+    along: &[EmbeddedFile],
+) -> Result<Vec<(String, EditedFile<'w>)>, Vec<Diagnostic>> {
     if row.search.is_empty() {
         return Ok(Vec::new());
     }
@@ -152,26 +155,26 @@ fn led<'w>(
         let view = MemberView::new(archive, member, &sys::allocate_scratch, None);
         let file_name = path.rsplit('/').next().unwrap_or(path);
         let made = Elf::read(&view)
-            .and_then(|elf| Library::read(&view, &elf, file_name, &|_| false))
+            .and_then(|elf| ElfLibrary::read(&view, &elf, file_name, &|_| false))
             .and_then(|library| {
-                let rpath = audit::search_path(path, &library, row, &names);
+                let rpath = audit::embedded_search_path(path, &library, row, &names);
                 if rpath == SearchPathEdit::Keep {
                     return Ok(None);
                 }
-                changes(
+                FileChanges::new(
                     &view,
                     &ElfEdits {
                         rpath,
                         ..ElfEdits::default()
                     },
-                    Strip::Nothing,
+                    StripMode::Nothing,
                 )
                 .map(Some)
             });
         match made {
             Ok(Some(changes)) if !changes.is_empty() => {
                 let base = MemberView::forward(archive, member, &sys::allocate_scratch);
-                files.push((path.to_owned(), Edited::new(Box::new(base), changes)));
+                files.push((path.to_owned(), EditedFile::new(Box::new(base), changes)));
             }
             Ok(_) => {}
             Err(error) => {

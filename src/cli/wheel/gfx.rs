@@ -5,12 +5,11 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use super::bar::{Bar, Watchers};
-use super::expected;
 use super::options::Work;
-use super::sizes::size;
 use super::{Format, Printing, WheelFile, report};
 use crate::audit::{
-    self, DeviceWheels, FileFacts, FileKind, FindingView, GfxDocument, Look, Reading, SplitCode,
+    self, DeviceWheels, FindingView, GfxDocument, InspectOptions, InspectedFile, InspectedKind,
+    InspectionDepth, SplitCode,
 };
 use crate::cli::targets::{GfxWords, gfx_words, targets};
 use crate::cli::{Exit, Shell, load};
@@ -78,7 +77,7 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
             .to_string_lossy()
             .into_owned()
     };
-    let (paths, mut all) = expected::files(&args.wheels);
+    let (paths, mut all) = audit::find_wheels(&args.wheels);
     let wheels: Vec<(String, Inspected)> = paths
         .iter()
         .map(|path| (named(path), inspect(path, args, &room, shell)))
@@ -124,7 +123,7 @@ fn device_wheels(path: &Path, compat: &Compat) -> DeviceWheels {
 /// What is printed of a wheel, and what is found in it.
 fn listed(
     name: &str,
-    files: &[FileFacts],
+    files: &[InspectedFile],
     splits: &[SplitCode],
     expected: &[GfxTarget],
     compat: &Compat,
@@ -133,10 +132,10 @@ fn listed(
     let document = GfxDocument::among(name, files, splits);
     let mut found: Vec<Diagnostic> = files
         .iter()
-        .flat_map(|file| audit::file_findings(name, file))
+        .flat_map(|file| audit::gfx_findings(name, file))
         .collect();
     if !expected.is_empty() {
-        found.extend(audit::unexpected(name, files, splits, expected));
+        found.extend(audit::unexpected_targets(name, files, splits, expected));
     }
     let text = match args.printing.format() {
         Format::Human => human(name, files, splits, &document, compat),
@@ -165,31 +164,32 @@ fn unread(name: &str, faults: &[Diagnostic], args: &Args) -> String {
 }
 
 /// The files of a wheel, or why it cannot be read.
-type Inspected = Result<Vec<FileFacts>, Vec<Diagnostic>>;
+type Inspected = Result<Vec<InspectedFile>, Vec<Diagnostic>>;
 
 fn inspect(path: &Path, args: &Args, room: &ScratchSpace, shell: &Shell) -> Inspected {
     let file = super::open(path).map_err(|fault| vec![fault])?;
     let fault = |error: crate::wheel::WheelError| error.diagnostic(&file.shown);
     let archive = ZipArchive::open(&file.file).map_err(|error| vec![fault(error)])?;
     let bar = Bar::new(Watchers::of(shell), &file.shown);
-    let look = if args.fast {
-        Look::Tables
+    let depth = if args.fast {
+        InspectionDepth::Tables
     } else {
-        Look::Everything
+        InspectionDepth::Everything
     };
-    let reading = Reading {
-        look,
-        asked: &|_| false,
+    let options = InspectOptions {
+        depth,
+        keeps_symbol: &|_| false,
         make_scratch: &|size_bytes| room.allocate(size_bytes),
-        vouching: None,
-        watch: &|progress| bar.tell(progress),
+        record: None,
+        progress: &|progress| bar.tell(progress),
     };
-    audit::inspect(&archive, reading).map_err(|faults| faults.into_iter().map(fault).collect())
+    audit::inspect_members(&archive, options)
+        .map_err(|faults| faults.into_iter().map(fault).collect())
 }
 
 fn human(
     name: &str,
-    files: &[FileFacts],
+    files: &[InspectedFile],
     splits: &[SplitCode],
     document: &GfxDocument,
     compat: &Compat,
@@ -212,7 +212,7 @@ fn human(
         let _ = writeln!(text, "  elsewhere {}", document.elsewhere().join(" "));
     }
     // Files of one build are mostly for one set of targets, which is told once.
-    let mut sets: BTreeMap<Vec<CodeTarget>, Vec<&FileFacts>> = BTreeMap::new();
+    let mut sets: BTreeMap<Vec<CodeTarget>, Vec<&InspectedFile>> = BTreeMap::new();
     for file in files
         .iter()
         .filter(|file| !file.inventory.containers.is_empty())
@@ -221,7 +221,7 @@ fn human(
             .or_default()
             .push(file);
     }
-    let mut sets: Vec<Vec<&FileFacts>> = sets.into_values().collect();
+    let mut sets: Vec<Vec<&InspectedFile>> = sets.into_values().collect();
     sets.sort_by(|one, other| {
         one.first()
             .map(|file| &file.path)
@@ -233,14 +233,14 @@ fn human(
             let inventory = &file.inventory;
             let unpacked = match inventory.raw_bytes() {
                 raw if raw == inventory.packed_bytes() => String::new(),
-                raw => format!(" for {} unpacked", size(raw)),
+                raw => format!(" for {} unpacked", audit::format_size(raw)),
             };
             let _ = writeln!(
                 text,
                 "  {}: {}, {}{unpacked}",
                 file.path,
                 containers(inventory),
-                size(inventory.packed_bytes()),
+                audit::format_size(inventory.packed_bytes()),
             );
             union.add(inventory);
         }
@@ -249,7 +249,7 @@ fn human(
             let held = if totals.objects == 0 {
                 String::new()
             } else {
-                format!("{objects}, {}", size(totals.bytes))
+                format!("{objects}, {}", audit::format_size(totals.bytes))
             };
             let _ = writeln!(
                 text,
@@ -264,9 +264,9 @@ fn human(
     {
         let _ = writeln!(text, "  {}: code split off", file.path);
         for (target, archives) in
-            audit::archives_of(&file.path, &file.inventory.kpack_references, splits)
+            audit::kpack_locations(&file.path, &file.inventory.kpack_references, splits)
         {
-            let shown = |one: &audit::Archive| {
+            let shown = |one: &audit::KpackArchive| {
                 if one.wheel == name {
                     one.path.clone()
                 } else {
@@ -288,7 +288,7 @@ fn human(
     ] {
         let count = files
             .iter()
-            .filter(|file| file.kind == FileKind::Source(kind))
+            .filter(|file| file.kind == InspectedKind::Source(kind))
             .count();
         if count > 0 {
             let _ = writeln!(

@@ -3,9 +3,8 @@
 use std::path::PathBuf;
 
 use super::Printing;
-use super::judging::{first, under_name};
-use super::output::{self, Destination};
-use crate::audit::Look;
+use super::output::{self, Destination, first};
+use crate::audit::{InspectionDepth, check_under_name};
 use crate::cli::{Exit, Shell, load};
 use crate::codes::rocm as codes;
 use crate::names::LocalLabel;
@@ -67,7 +66,8 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
                 .map_err(|error| error.diagnostic(&file.shown))?;
             if args.check_label {
                 let found =
-                    under_name(&file.file, &changed.name, compat, Look::Tables).map_err(first)?;
+                    check_under_name(&changed.name, &file.file, InspectionDepth::Tables, compat)
+                        .map_err(|error| first(error.diagnostics()))?;
                 if let Some(finding) = found
                     .into_iter()
                     .find(|one| one.is_error() && one.code == &codes::LABEL_NOT_IN_CONTENTS)

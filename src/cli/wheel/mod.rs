@@ -5,24 +5,17 @@ mod check;
 mod embed;
 mod expected;
 mod gfx;
-mod judging;
 mod label;
 mod options;
 mod output;
 mod repair;
 mod retag;
 mod show;
-mod sizes;
-mod summary;
 mod verify;
 
 pub(super) use bar::{Bar, Watchers};
-pub(super) use expected::contents;
-pub(super) use judging::gate;
 pub(super) use output::source_date_s;
 pub(super) use repair::{BuildLibraries, BuildRepair, repair_built};
-pub(in crate::cli) use sizes::size;
-pub(in crate::cli) use verify::proved_with;
 
 use std::path::Path;
 

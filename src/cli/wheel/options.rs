@@ -1,21 +1,32 @@
-//! What wheels are judged with, as options say it.
+//! Options of audits.
 
 use std::path::{Path, PathBuf};
 
 use super::bar::Watchers;
-use super::judging::Judge;
-use crate::audit::Sysroot;
-use crate::audit::{Excludes, Look, MachineLibraries, NoLibraries, SearchPath};
+use crate::audit::{
+    AuditOptions, Auditor, InspectionDepth, LibraryPatterns, NoLibraries, Sysroot, SystemLibraries,
+};
 use crate::cli::{Exit, Shell, load};
 use crate::codes::wheel as codes;
-use crate::compat::policy::{PolicyFamily, PolicyFile};
+use crate::compat::policy::PolicyFile;
 use crate::diagnostic::{Diagnostic, Severity, Sink, SourceText, nearest};
 use crate::sys::{self, ScratchSpace};
 
 /// What is read at most of a file of patterns or policies.
 const LIMIT_BYTES: u64 = 16 << 20;
 
-/// Options of every command that judges.
+/// Settings of an audit that depend on the command.
+#[derive(Debug, Clone, Default)]
+pub(super) struct AuditSettings {
+    /// Depth to which each member is inspected.
+    pub(super) depth: InspectionDepth,
+    /// The requested platform tag.
+    pub(super) platform: Option<String>,
+    /// Whether large libraries are verified while they are read.
+    pub(super) verify_record: bool,
+}
+
+/// Options of every command that audits.
 #[derive(Debug, Clone, clap::Args)]
 pub(super) struct Options {
     /// Search libraries in these folders, joined with colons, and in no configured ones
@@ -117,11 +128,16 @@ impl Options {
         }
     }
 
-    /// Gathers what the options name.
+    /// Creates an auditor with these options.
     ///
     /// # Errors
-    /// The exit of the command, after telling which presets do not exist and what cannot be read.
-    pub(super) fn judge(&self, look: Look, shell: &Shell) -> Result<Judge, Exit> {
+    /// Returns the exit of the command, after reporting presets that do not exist and files that
+    /// cannot be read.
+    pub(super) fn auditor(
+        &self,
+        settings: AuditSettings,
+        shell: &Shell,
+    ) -> Result<Auditor<'static>, Exit> {
         let compat = load::compat(shell)?;
         let mut sink = Sink::new();
         let mut patterns: Vec<String> = self
@@ -162,17 +178,17 @@ impl Options {
                 Err(fault) => sink.push(fault.into()),
             }
         }
-        let mut excludes = |patterns: &[String]| {
-            Excludes::new(patterns.iter().map(String::as_str)).unwrap_or_else(|reason| {
+        let mut parse = |patterns: &[String]| {
+            LibraryPatterns::new(patterns.iter().map(String::as_str)).unwrap_or_else(|error| {
                 sink.push(
-                    Diagnostic::new(&codes::BAD_PATTERN, reason)
+                    Diagnostic::new(&codes::BAD_PATTERN, error.to_string())
                         .help("shell patterns have `*`, `?` and `[…]`"),
                 );
-                Excludes::default()
+                LibraryPatterns::default()
             })
         };
-        let (excludes, allowed_paths) = (excludes(&patterns), excludes(&self.allow_rpath));
-        let policy_file =
+        let (exclude, allowed_rpaths) = (parse(&patterns), parse(&self.allow_rpath));
+        let policies =
             self.policy_file
                 .as_ref()
                 .and_then(|path| match sys::read_text(path, LIMIT_BYTES) {
@@ -185,7 +201,7 @@ impl Options {
                         None
                     }
                 });
-        let room = self.work.room().unwrap_or_else(|fault| {
+        let scratch = self.work.room().unwrap_or_else(|fault| {
             sink.push(fault);
             ScratchSpace::default()
         });
@@ -207,13 +223,18 @@ impl Options {
                 exit => exit,
             });
         }
-        let host = if !self.no_host_libs && sysroot.is_of_musl() {
-            PolicyFamily::Musllinux
-        } else {
-            PolicyFamily::Manylinux
+        let options = AuditOptions {
+            depth: settings.depth,
+            exclude,
+            allowed_rpaths,
+            policies,
+            ignore_isa_extensions: self.disable_isa_ext_check,
+            platform: settings.platform,
+            verify_record: settings.verify_record,
+            scratch,
         };
-        let (libraries, path): (Box<dyn MachineLibraries>, SearchPath) = if self.no_host_libs {
-            (Box::new(NoLibraries), SearchPath::default())
+        let auditor = if self.no_host_libs {
+            Auditor::new(compat, NoLibraries, options)
         } else {
             let path = sysroot.search_path(self.ldpaths.as_deref(), &shell.environment);
             if self.ldpaths.is_some() {
@@ -225,25 +246,44 @@ impl Options {
                         .collect::<Vec<_>>(),
                 );
             }
-            (Box::new(sysroot), path)
+            Auditor::new(compat, SystemLibraries::new(sysroot, path), options)
         };
-        let checks_isa = !self.disable_isa_ext_check;
-        let (root, given) = (self.sysroot.clone(), self.exclude.clone());
-        let watchers = Watchers::of(shell);
-        Ok(Judge {
-            libraries,
-            host,
-            root,
-            given,
-            path,
-            excludes,
-            allowed_paths,
-            policy_file,
-            checks_isa,
-            watchers,
-            room,
-            ..Judge::alone(compat, look)
-        })
+        Ok(auditor.with_progress(Watchers::of(shell)))
+    }
+
+    /// Returns a warning for each pattern of `--exclude` that matched no library, unless one of the
+    /// wheels could not be read: it may contain the only match.
+    pub(super) fn unmatched_excludes(
+        &self,
+        auditor: &Auditor<'_>,
+        wheels: usize,
+    ) -> Vec<Diagnostic> {
+        if auditor.audited_count() < wheels {
+            return Vec::new();
+        }
+        let unmatched = auditor.unmatched_excludes();
+        self.exclude
+            .iter()
+            .filter(|pattern| unmatched.contains(&pattern.as_str()))
+            .map(|pattern| {
+                Diagnostic::new(
+                    &codes::UNMATCHED_EXCLUDE,
+                    format!("`--exclude {pattern}` left nothing out"),
+                )
+                .help(unmatched_help(pattern))
+            })
+            .collect()
+    }
+}
+
+/// Returns the help for a pattern that matched no library.
+fn unmatched_help(pattern: &str) -> &'static str {
+    if pattern.is_empty() {
+        "an empty pattern matches nothing: leave it out"
+    } else if pattern.contains(['*', '?', '[']) {
+        "no library that is needed has such a name or path: `rock-matrix wheel show` lists them"
+    } else {
+        "patterns match whole names: end them with `.so*`"
     }
 }
 

@@ -179,3 +179,11 @@ pub(in crate::cli) fn source_date_s(text: Option<&str>) -> Result<Option<i64>, D
     })
     .transpose()
 }
+
+/// Returns the first of the errors of a wheel that cannot be read.
+pub(super) fn first(errors: Vec<Diagnostic>) -> Diagnostic {
+    errors
+        .into_iter()
+        .next()
+        .unwrap_or_else(|| Diagnostic::new(&codes::DAMAGED_ZIP, "the wheel cannot be read"))
+}

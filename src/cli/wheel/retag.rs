@@ -4,9 +4,8 @@ use std::path::PathBuf;
 
 use super::Printing;
 use super::check::code;
-use super::judging::{first, under_name};
-use super::output::{self, Destination};
-use crate::audit::{Look, contradicts_claim};
+use super::output::{self, Destination, first};
+use crate::audit::{InspectionDepth, check_under_name, contradicts_claim};
 use crate::cli::{Exit, Shell, load};
 use crate::diagnostic::{Code, Severity};
 use crate::wheel::{BuildTagChange, LabelCheck, RetagOptions, TagChange, retag};
@@ -78,8 +77,13 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
                 return Ok(changed);
             }
             // What cannot be read vouches for no name.
-            let found =
-                under_name(&file.file, &changed.name, compat, Look::Libraries).map_err(first)?;
+            let found = check_under_name(
+                &changed.name,
+                &file.file,
+                InspectionDepth::Libraries,
+                compat,
+            )
+            .map_err(|error| first(error.diagnostics()))?;
             for finding in found.into_iter().filter(contradicts_claim) {
                 if !args.allow.contains(&finding.code) {
                     let id = finding.code.id;

@@ -3,18 +3,15 @@
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use super::expected;
-use super::judging::Judge;
-use super::options::Options;
-use super::sizes::size;
+use super::options::{AuditSettings, Options};
 use super::{Format, report};
 use crate::audit::{
-    self, DeviceWheels, Document, FileFacts, FileKind, Found, GfxDocument, Look, Readers, Report,
-    SplitCode,
+    AuditDocument, AuditedWheel, Auditor, GfxDocument, InspectedFile, InspectedKind,
+    InspectionDepth, JsonDialect, ResolvedLibrary, SplitCode, find_wheels, format_size,
+    missing_archives, policy_blockers, version_numbers,
 };
 use crate::cli::{Exit, Shell};
 use crate::diagnostic::{Diagnostic, counted};
-use crate::wheel::Wheel;
 
 /// Show which platforms have what wheels need, and whether their names tell the truth
 #[derive(Debug, clap::Args)]
@@ -61,19 +58,23 @@ enum JsonReaders {
 
 /// Runs the command.
 pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
-    let judge = match args.options.judge(Look::Tables, shell) {
-        Ok(judge) => judge,
+    let settings = AuditSettings {
+        depth: InspectionDepth::Tables,
+        ..AuditSettings::default()
+    };
+    let auditor = match args.options.auditor(settings, shell) {
+        Ok(auditor) => auditor,
         Err(exit) => return exit,
     };
-    let readers = match (args.json, args.format) {
-        (Some(JsonReaders::Auditwheel), _) => Some(Readers::Auditwheel),
-        (Some(JsonReaders::Own), _) | (None, Format::Json) => Some(Readers::Own),
+    let dialect = match (args.json, args.format) {
+        (Some(JsonReaders::Auditwheel), _) => Some(JsonDialect::Auditwheel),
+        (Some(JsonReaders::Own), _) | (None, Format::Json) => Some(JsonDialect::Rock),
         (None, Format::Human) => None,
     };
-    let (paths, mut all) = expected::files(&args.wheels);
+    let (paths, mut all) = find_wheels(&args.wheels);
     let (mut waiting, mut all_judged) = (Vec::new(), all.is_empty());
     for (number, path) in paths.iter().enumerate() {
-        let shown = show(path, &judge, readers);
+        let shown = show(path, &auditor, dialect);
         all_judged &= shown.is_judged;
         waiting.push(shown);
         let is_last = number + 1 == paths.len();
@@ -87,7 +88,7 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
             }
         }
     }
-    all.extend(judge.unmatched(paths.len()));
+    all.extend(args.options.unmatched_excludes(&auditor, paths.len()));
     match report(shell, &all) {
         // A verdict is no failure: what `check` fails on is told.
         Exit::Fault if all_judged => Exit::Done,
@@ -97,27 +98,27 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
 
 /// What is shown of one wheel.
 struct Shown {
-    what: What,
+    form: ShowForm,
     found: Vec<Diagnostic>,
     split: SplitCode,
     is_judged: bool,
 }
 
 /// The form in which a wheel is shown.
-enum What {
+enum ShowForm {
     Text(String),
     /// A document, and the files with code for GPUs that other wheels have to do with.
-    Document(Box<Document>, Vec<FileFacts>),
+    Document(Box<AuditDocument>, Vec<InspectedFile>),
 }
 
 /// The texts for these wheels, in order, with what a person should know of each.
 fn told(waiting: Vec<Shown>) -> Vec<(String, Vec<Diagnostic>)> {
     let splits: Vec<SplitCode> = waiting.iter().map(|shown| shown.split.clone()).collect();
-    let missing = audit::missing_archives(&splits);
-    let one = |(shown, missing): (Shown, Vec<Diagnostic>)| match shown.what {
-        What::Text(text) => (text, [shown.found, missing].concat()),
-        What::Document(document, _) if shown.split.is_empty() => (json(&document), shown.found),
-        What::Document(document, files) => (
+    let missing = missing_archives(&splits);
+    let one = |(shown, missing): (Shown, Vec<Diagnostic>)| match shown.form {
+        ShowForm::Text(text) => (text, [shown.found, missing].concat()),
+        ShowForm::Document(document, _) if shown.split.is_empty() => (json(&document), shown.found),
+        ShowForm::Document(document, files) => (
             json(&document.among(&files, &splits, &missing)),
             shown.found,
         ),
@@ -125,49 +126,25 @@ fn told(waiting: Vec<Shown>) -> Vec<(String, Vec<Diagnostic>)> {
     waiting.into_iter().zip(missing).map(one).collect()
 }
 
-/// What is shown of a wheel: the verdict with what a person should know, or the faults that kept it
-/// from being judged.
-fn show(path: &Path, judge: &Judge, readers: Option<Readers>) -> Shown {
-    let opened = super::open(path).map_err(|fault| vec![fault]);
-    let shown = opened.and_then(|file| {
-        judge.with_report(&file.file, &file.shown, &file.name, |wheel, report| {
-            let devices = DeviceWheels::new(wheel.metadata(), judge.compat);
-            let split = SplitCode::new(&file.shown, &report.files).with_device_wheels(devices);
-            let (what, found) = match readers {
-                Some(readers) => {
-                    let files = report
-                        .files
-                        .iter()
-                        .filter(|file| !split.is_empty() && !file.inventory.is_empty());
-                    (
-                        What::Document(
-                            Box::new(Document::new(report, readers)),
-                            files.cloned().collect(),
-                        ),
-                        Vec::new(),
-                    )
-                }
-                None => (What::Text(human(wheel, report)), report.findings.clone()),
-            };
-            Shown {
-                what,
-                found,
-                split,
-                is_judged: true,
-            }
-        })
-    });
+/// Audits a wheel and shows the result, or the errors if it cannot be read.
+fn show(path: &Path, auditor: &Auditor<'_>, dialect: Option<JsonDialect>) -> Shown {
+    let shown = super::open(path)
+        .map_err(|error| vec![error])
+        .and_then(|file| {
+            let audited = auditor.audit_file(&file.shown, &file.name, &file.file)?;
+            Ok(shown(&audited, dialect))
+        });
     shown.unwrap_or_else(|found| {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
-        let what = match (readers, found.first()) {
-            (Some(_), Some(first)) => What::Document(
-                Box::new(Document::of_fault(&name, first.message.clone())),
+        let form = match (dialect, found.first()) {
+            (Some(_), Some(first)) => ShowForm::Document(
+                Box::new(AuditDocument::of_fault(&name, first.message.clone())),
                 Vec::new(),
             ),
-            _ => What::Text(String::new()),
+            _ => ShowForm::Text(String::new()),
         };
         Shown {
-            what,
+            form,
             found,
             split: SplitCode::default(),
             is_judged: false,
@@ -175,7 +152,31 @@ fn show(path: &Path, judge: &Judge, readers: Option<Readers>) -> Shown {
     })
 }
 
-fn json(document: &Document) -> String {
+fn shown(audited: &AuditedWheel<'_>, dialect: Option<JsonDialect>) -> Shown {
+    let split = audited.split_code();
+    let (form, found) = match dialect {
+        Some(dialect) => {
+            let files = audited
+                .files()
+                .iter()
+                .filter(|file| !split.is_empty() && !file.inventory.is_empty());
+            let document = Box::new(AuditDocument::new(audited, dialect));
+            (
+                ShowForm::Document(document, files.cloned().collect()),
+                Vec::new(),
+            )
+        }
+        None => (ShowForm::Text(human(audited)), audited.findings().to_vec()),
+    };
+    Shown {
+        form,
+        found,
+        split,
+        is_judged: true,
+    }
+}
+
+fn json(document: &AuditDocument) -> String {
     serde_json::to_string(document).expect("texts, lists and maps of texts serialise") + "\n"
 }
 
@@ -188,22 +189,23 @@ fn line(text: &mut String, word: &str, fact: &str) {
     let _ = writeln!(text, "  {word:WIDTH$}{fact}");
 }
 
-fn human(wheel: &Wheel<'_>, report: &Report<'_>) -> String {
-    let libraries = report
-        .files
+fn human(audited: &AuditedWheel<'_>) -> String {
+    let libraries = audited
+        .files()
         .iter()
-        .filter(|file| matches!(file.kind, FileKind::Library(_)))
+        .filter(|file| matches!(file.kind, InspectedKind::Library(_)))
         .count();
-    let unpacked: u64 = wheel
+    let unpacked: u64 = audited
+        .wheel()
         .archive()
         .members()
         .iter()
         .map(crate::wheel::ZipMember::size_bytes)
         .sum();
-    let mut text = format!("{}\n", report.name);
-    let Some(verdict) = &report.verdict else {
-        line(&mut text, "platform", &unjudged(report));
-        gfx_line(&mut text, report);
+    let mut text = format!("{}\n", audited.name());
+    let Some(compliance) = audited.compliance() else {
+        line(&mut text, "platform", &unaudited(audited));
+        gfx_line(&mut text, audited);
         return text;
     };
     line(
@@ -212,12 +214,12 @@ fn human(wheel: &Wheel<'_>, report: &Report<'_>) -> String {
         &format!(
             "{}, {} unpacked",
             counted(libraries, "ELF file"),
-            size(unpacked)
+            format_size(unpacked)
         ),
     );
-    let claimed = report.name.platform.tags().join(", ");
+    let claimed = audited.name().platform.tags().join(", ");
     line(&mut text, "claims", &claimed);
-    let unjudged = report.unjudged_tags();
+    let unjudged = audited.unaudited_tags();
     if !unjudged.is_empty() {
         let verb = if unjudged.len() == 1 { "is" } else { "are" };
         line(
@@ -226,16 +228,16 @@ fn human(wheel: &Wheel<'_>, report: &Report<'_>) -> String {
             &format!("{} {verb} not judged", unjudged.join(", ")),
         );
     }
-    line(&mut text, "platform", &verdict.overall.tag());
-    line(&mut text, "symbols", &symbols(report));
-    if verdict.symbols != verdict.own_symbols {
+    line(&mut text, "platform", &compliance.overall().tag());
+    line(&mut text, "symbols", &symbols(audited));
+    if compliance.symbols() != compliance.own_symbols() {
         let with_libraries = format!(
             "{} with the libraries of this machine that it needs",
-            verdict.symbols.tag()
+            compliance.symbols().tag()
         );
         line(&mut text, "", &with_libraries);
     }
-    if let Some(next) = audit::obstacles(&report.files, verdict) {
+    if let Some(next) = policy_blockers(audited.files(), compliance) {
         let hidden = next.reasons.len().saturating_sub(SHOWN);
         let more = (hidden > 0).then(|| format!("and {hidden} more"));
         for (number, reason) in next.reasons.iter().take(SHOWN).chain(&more).enumerate() {
@@ -251,17 +253,17 @@ fn human(wheel: &Wheel<'_>, report: &Report<'_>) -> String {
             );
         }
     }
-    let external = verdict.references.first().map(|one| &one.libraries);
+    let external = compliance.gaps.first().map(|gap| &gap.libraries);
     for (number, (name, found)) in external.into_iter().flatten().enumerate() {
         let place = match found {
-            Found::Machine(machine) => format!("{name} => {}", machine.real_path),
+            ResolvedLibrary::System(library) => format!("{name} => {}", library.real_path),
             _ => format!("{name}, not found here"),
         };
         line(&mut text, if number == 0 { "needs" } else { "" }, &place);
     }
-    gfx_line(&mut text, report);
-    let rocm: Vec<String> = report
-        .rocm
+    gfx_line(&mut text, audited);
+    let rocm: Vec<String> = audited
+        .rocm()
         .iter()
         .map(|(major, names)| {
             format!(
@@ -273,7 +275,7 @@ fn human(wheel: &Wheel<'_>, report: &Report<'_>) -> String {
     if !rocm.is_empty() {
         line(&mut text, "ROCm", &rocm.join("; "));
     }
-    if let Some(need) = &report.torch {
+    if let Some(need) = audited.torch() {
         line(
             &mut text,
             "torch",
@@ -284,19 +286,19 @@ fn human(wheel: &Wheel<'_>, report: &Report<'_>) -> String {
 }
 
 /// The platform of a wheel of which no library was judged.
-fn unjudged(report: &Report<'_>) -> String {
-    let claims = report.name.platform.tags().join(", ");
-    if report.has_unjudged_libraries() {
+fn unaudited(audited: &AuditedWheel<'_>) -> String {
+    let claims = audited.name().platform.tags().join(", ");
+    if audited.has_unaudited_libraries() {
         "none: no library of it can be judged".to_owned()
-    } else if let Some(system) = report
-        .foreign_system
-        .or(report.has_windows_files().then_some("Windows"))
+    } else if let Some(system) = audited
+        .foreign_system()
+        .or(audited.has_windows_files().then_some("Windows"))
     {
         format!("{claims} by its name: what it holds for {system} is not judged")
     } else {
         format!(
             "{claims}{}: it holds no libraries to judge",
-            if report.name.is_any_platform() {
+            if audited.name().is_any_platform() {
                 ""
             } else {
                 " by its name"
@@ -305,31 +307,35 @@ fn unjudged(report: &Report<'_>) -> String {
     }
 }
 
-fn gfx_line(text: &mut String, report: &Report<'_>) {
-    let gfx = GfxDocument::new(&report.files);
+fn gfx_line(text: &mut String, audited: &AuditedWheel<'_>) {
+    let gfx = GfxDocument::new(audited.files());
     if !gfx.targets().is_empty() {
         line(text, "gfx", &gfx.targets().join(" "));
     }
 }
 
 /// The policy that the wheel's own symbols allow, and the newest version of each prefix.
-fn symbols(report: &Report<'_>) -> String {
-    let Some(verdict) = &report.verdict else {
+fn symbols(audited: &AuditedWheel<'_>) -> String {
+    let Some(compliance) = audited.compliance() else {
         return String::new();
     };
     let mut newest: std::collections::BTreeMap<&str, &str> = std::collections::BTreeMap::new();
-    for version in verdict.own_versions.values().flatten() {
+    for version in compliance.own_versions.values().flatten() {
         let Some((prefix, _)) = version.split_once('_') else {
             continue;
         };
         let entry = newest.entry(prefix).or_insert(version);
-        if crate::audit::numbers(entry) < crate::audit::numbers(version) {
+        if version_numbers(entry) < version_numbers(version) {
             *entry = version;
         }
     }
     let versions: Vec<&str> = newest.into_values().collect();
     match versions.as_slice() {
-        [] => verdict.own_symbols.tag(),
-        versions => format!("{}: {}", verdict.own_symbols.tag(), versions.join(", ")),
+        [] => compliance.own_symbols().tag(),
+        versions => format!(
+            "{}: {}",
+            compliance.own_symbols().tag(),
+            versions.join(", ")
+        ),
     }
 }

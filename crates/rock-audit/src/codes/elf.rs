@@ -10,6 +10,7 @@ pub const ALL: &[&Code] = &[
     &OTHER_LIBC,
     &UNKNOWN_LIBC,
     &NEEDS_LIBPYTHON,
+    &UNEDITABLE_ELF,
     &TOO_MANY_LIBRARIES,
     &OPEN_LIBC,
 ];
@@ -49,6 +50,12 @@ pub const NEEDS_LIBPYTHON: Code = Code::warning(
     "E006",
     "needs-libpython",
     "An extension module needs Python's own library. The interpreter that loads the module has these symbols already, and many interpreters have no such library, so the module does not load there (PEP 513). In a wheel whose name claims a policy, manylinux or musllinux, this is an error. Repairing removes the entry; link without `-lpythonX.Y`.",
+);
+/// A library that cannot be changed.
+pub const UNEDITABLE_ELF: Code = Code::error(
+    "E007",
+    "uneditable-elf",
+    "A library had to be changed, and its layout leaves no way to do so without moving bytes, or is damaged already. Nothing was written.\n\nTake the library as the linker made it: tools that edited it before may have left it in this state. `rock-matrix wheel verify` tells what is wrong with its layout.",
 );
 /// More libraries than can be followed.
 pub const TOO_MANY_LIBRARIES: Code = Code::error(

@@ -1,4 +1,4 @@
-//! The diagnostic codes of this crate, one module a letter.
+//! The diagnostic codes of this crate, one module per letter.
 
 pub mod elf;
 pub mod rocm;

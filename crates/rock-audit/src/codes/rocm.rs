@@ -32,6 +32,7 @@ pub const ALL: &[&Code] = &[
     &REQUIREMENT_MISSING,
     &CONTENT_DISAGREES,
     &UNKNOWN_PLATFORM_TAG,
+    &FOREIGN_SYSTEM,
 ];
 
 /// A platform that the symbols do not allow.
@@ -201,4 +202,10 @@ pub const UNKNOWN_PLATFORM_TAG: Code = Code::error(
     "R160",
     "unknown-platform-tag",
     "A platform tag in the file name is in no specification: it is neither `any`, nor a Linux, manylinux or musllinux tag, nor one of another system. No installer selects the wheel for it, and PyPI refuses the wheel.",
+);
+/// A Linux platform for a wheel of another system.
+pub const FOREIGN_SYSTEM: Code = Code::error(
+    "R161",
+    "foreign-system",
+    "`wheel repair --plat` names a Linux platform, but all tags of the wheel are for another system: Android, iOS, macOS, Windows, WebAssembly or a BSD. Wheels for other systems are not audited or changed. Nothing was written.",
 );

@@ -7,9 +7,12 @@ pub const ALL: &[&Code] = &[
     &BAD_WHEEL_NAME,
     &BAD_PATTERN,
     &COPIED_LIBRARY,
+    &OUTPUT_EXISTS,
+    &OUTPUT_IS_INPUT,
     &UNKNOWN_PLATFORM,
     &PLATFORM_OUT_OF_REACH,
     &LIBRARY_NOT_FOUND,
+    &GRAFTS_FORBIDDEN,
     &UNSOUND_RESULT,
     &GRAFT_REPLACES_MEMBER,
     &AMBIGUOUS_GRAFT,
@@ -17,6 +20,7 @@ pub const ALL: &[&Code] = &[
     &WHEEL_NOT_THERE,
     &SEVERAL_WHEELS,
     &WHEEL_TOO_SMALL,
+    &UNKNOWN_FEATURE,
     &NO_EMBEDDING,
     &MARKER_NOT_FOUND,
     &BAD_ROCM_FOLDER,
@@ -42,6 +46,18 @@ pub const COPIED_LIBRARY: Code = Code::warning(
     "copied-library",
     "The same library is in the wheel several times. A wheel cannot hold links, so a chain such as `libx.so`, `libx.so.1` and `libx.so.1.2.3` becomes that many files. They take space, and a process that asks for two of the names loads the library twice, with two sets of its variables.\n\nPackage the file under its SONAME alone, or let `rock-matrix wheel repair --dedup-sonames` drop the copies whose names stand in no file of the wheel.",
 );
+/// Another file has the output's name.
+pub const OUTPUT_EXISTS: Code = Code::error(
+    "W061",
+    "output-exists",
+    "A file with the name of the result is there and has other content. It is not replaced unasked.\n\nUse `--force` to replace it, or `-w DIR` to write elsewhere. A file with the same content is left as it is.",
+);
+/// The output would replace the input.
+pub const OUTPUT_IS_INPUT: Code = Code::error(
+    "W062",
+    "output-is-input",
+    "The result would have the name and folder of the wheel it is made from, and the input is never changed.\n\nGive another folder with `-w DIR`.",
+);
 /// A platform that no policy describes.
 pub const UNKNOWN_PLATFORM: Code = Code::error(
     "W070",
@@ -59,6 +75,12 @@ pub const LIBRARY_NOT_FOUND: Code = Code::error(
     "W072",
     "library-not-found",
     "A library that the platform need not have is needed by a file of the wheel, and lies neither in the wheel nor where the loader of this machine searches.\n\nInstall it, say where it lies, or leave it out with `--exclude` where another package brings it.",
+);
+/// Libraries that would come along.
+pub const GRAFTS_FORBIDDEN: Code = Code::error(
+    "W073",
+    "grafts-forbidden",
+    "The wheel needs libraries that its platform need not have, and `--no-graft` says that none may be brought along. Exclude those that another package brings, or link without them.",
 );
 /// A repaired wheel that is not what was planned.
 pub const UNSOUND_RESULT: Code = Code::error(
@@ -101,6 +123,12 @@ pub const WHEEL_TOO_SMALL: Code = Code::error(
     "W082",
     "wheel-too-small",
     "The wheel of a distribution that `--expect` names is smaller than any finished one: its libraries are not in it. The bound is `least-bytes` of a row of the facts, `rock-matrix compat list wheel-contents`.\n\nSee the log of the build.",
+);
+/// A feature that no row knows.
+pub const UNKNOWN_FEATURE: Code = Code::error(
+    "W083",
+    "unknown-feature",
+    "`--with` names what the expected wheels were built with, by a word of the rows of `wheel-contents`: `rock-matrix compat list wheel-contents` shows them.",
 );
 /// A wheel that ROCm is not put into.
 pub const NO_EMBEDDING: Code = Code::error(

@@ -1,34 +1,35 @@
-//! What a finished wheel must hold and require, by the rows of `wheel-contents`, and whether all
-//! that are expected are there.
+//! Expected contents and requirements of finished wheels, from the rows of `wheel-contents`.
+
+use std::path::PathBuf;
 
 use regex::Regex;
 
 use super::devices::DeviceWheels;
 use crate::codes::{rocm as codes, wheel as wheel_codes};
-use crate::embed::{is_embedded, known_embedding, says_embedded};
-use crate::tree::Excludes;
+use crate::embed::{is_embedded, known_embedding_rule, says_embedded};
+use crate::pattern::LibraryPatterns;
 use rock_compat::Compat;
 use rock_compat::rows::{RequirementMatch, WheelContentRow};
-use rock_diagnostic::{Code, Diagnostic, Location, Severity};
+use rock_diagnostic::{Code, Diagnostic, Location, Severity, nearest};
 use rock_names::{DistributionName, Version, WheelName};
 use rock_wheel::{Wheel, WheelError};
 
-/// What is read of a member at most.
+/// Maximum size of a member that is read, in bytes.
 const LIMIT_BYTES: u64 = 1 << 20;
 
-/// What is expected of finished wheels.
+/// Expectations for the finished wheels of a build.
 #[derive(Debug, Clone, Default)]
-pub struct Expected {
-    /// Distributions that there must be a wheel of.
+pub struct ExpectedWheels {
+    /// Distributions of which there must be a wheel.
     pub distributions: Vec<DistributionName>,
-    /// What they were built with, `aotriton`.
+    /// Features that they were built with, `aotriton`.
     pub features: Vec<String>,
-    /// The names of all wheels that lie beside each other, sorted.
+    /// The names of all wheels of the build, sorted.
     pub names: Vec<WheelName>,
 }
 
-/// The features that rows know, sorted.
-pub fn features(compat: &Compat) -> Vec<&str> {
+/// Returns the features that have rows, sorted.
+fn known_features(compat: &Compat) -> Vec<&str> {
     let rows = compat.wheel_tables().wheel_contents.iter();
     let mut known: Vec<&str> = rows
         .map(|row| row.feature.as_str())
@@ -39,14 +40,60 @@ pub fn features(compat: &Compat) -> Vec<&str> {
     known
 }
 
-impl Expected {
-    /// Whether a wheel is of one of the distributions.
+impl ExpectedWheels {
+    /// Expects wheels of distributions, built with features, among the wheels at these paths.
+    ///
+    /// # Errors
+    /// Returns an error if there is no such feature.
+    pub fn new(
+        distributions: Vec<DistributionName>,
+        features: Vec<String>,
+        paths: &[PathBuf],
+        compat: &Compat,
+    ) -> Result<Self, Diagnostic> {
+        let known = known_features(compat);
+        let unknown = features
+            .iter()
+            .find(|feature| !known.contains(&feature.as_str()));
+        if let Some(unknown) = unknown {
+            let near = nearest::nearest(unknown, known.iter().copied());
+            let message =
+                nearest::with_nearest(format!("nothing is known of wheels with `{unknown}`"), near);
+            return Err(Diagnostic::new(&wheel_codes::UNKNOWN_FEATURE, message)
+                .at(Location::Argument("--with".to_owned()), "")
+                .help(format!("known are {}", known.join(", "))));
+        }
+        let mut names: Vec<WheelName> = paths
+            .iter()
+            .filter_map(|path| path.file_name()?.to_str()?.parse().ok())
+            .collect();
+        names.sort_by_cached_key(ToString::to_string);
+        Ok(Self {
+            distributions,
+            features,
+            names,
+        })
+    }
+
+    /// Returns the version of each distribution's wheel, with the distribution's file form.
+    pub fn versions(&self) -> Vec<(String, String)> {
+        let version = |distribution: &DistributionName| {
+            let wheel = self.of(distribution).next()?;
+            Some((
+                distribution.escaped().to_string(),
+                wheel.version.to_string(),
+            ))
+        };
+        self.distributions.iter().filter_map(version).collect()
+    }
+
+    /// Returns whether a wheel is of one of the distributions.
     pub fn has(&self, name: &WheelName) -> bool {
         let own = project(name);
         self.distributions.iter().any(|one| one.normalized() == own)
     }
 
-    /// The wheels of a distribution, in order.
+    /// Returns the wheels of a distribution, in order.
     pub fn of<'e>(
         &'e self,
         distribution: &'e DistributionName,
@@ -57,8 +104,8 @@ impl Expected {
             .filter(move |name| project(name) == normal)
     }
 
-    /// Distributions without a wheel, and those with several.
-    pub fn shortfalls(&self, compat: &Compat) -> Vec<Diagnostic> {
+    /// Reports distributions without a wheel, and those with several.
+    pub fn missing_wheels(&self, compat: &Compat) -> Vec<Diagnostic> {
         let platform = self
             .names
             .iter()
@@ -86,11 +133,11 @@ impl Expected {
         self.distributions.iter().filter_map(told).collect()
     }
 
-    /// What this wheel lacks of what is expected of one of its distribution and size.
+    /// Reports missing contents and requirements of a wheel.
     ///
     /// # Errors
-    /// When a member cannot be read.
-    pub fn lacks(
+    /// Returns an error if a member cannot be read.
+    pub fn missing_contents(
         &self,
         shown: &str,
         wheel: &Wheel<'_>,
@@ -100,7 +147,7 @@ impl Expected {
     ) -> Result<Vec<Diagnostic>, WheelError> {
         let mut found = Vec::new();
         let (own, platform) = (project(name), system(name));
-        let embedding = known_embedding(name, compat);
+        let embedding = known_embedding_rule(name, compat);
         let is_inside = says_embedded(name) || embedding.is_some_and(|row| is_embedded(wheel, row));
         let rocm = if is_inside { "inside" } else { "packages" };
         let is_split = !DeviceWheels::new(wheel.metadata(), compat)
@@ -114,7 +161,7 @@ impl Expected {
                 && (row.feature.is_empty() || self.features.contains(&row.feature))
         };
         for row in compat.wheel_tables().wheel_contents.iter().filter(applies) {
-            let looking = Looking { shown, wheel, row };
+            let looking = ContentCheck { shown, wheel, row };
             found.extend(looking.is_too_small(size_bytes));
             found.extend(looking.holds());
             found.extend(looking.requires());
@@ -132,7 +179,7 @@ impl Expected {
     }
 }
 
-/// That there is no wheel of a distribution; a remark where there is none for the platform.
+/// Reports a distribution without a wheel; as a note if none is expected for the platform.
 fn missing(distribution: &DistributionName, platform: &str, compat: &Compat) -> Diagnostic {
     let normal = distribution.normalized();
     let finding = Diagnostic::new(
@@ -150,14 +197,14 @@ fn missing(distribution: &DistributionName, platform: &str, compat: &Compat) -> 
     }
 }
 
-/// One row held against one wheel.
-struct Looking<'l> {
+/// The check of one row against one wheel.
+struct ContentCheck<'l> {
     shown: &'l str,
     wheel: &'l Wheel<'l>,
     row: &'l WheelContentRow,
 }
 
-impl Looking<'_> {
+impl ContentCheck<'_> {
     fn told(&self, code: &'static Code, message: String, member: &str) -> Diagnostic {
         let place = Location::Member {
             wheel: self.shown.to_owned(),
@@ -198,7 +245,7 @@ impl Looking<'_> {
 
     fn holds(&self) -> Vec<Diagnostic> {
         let lacks = |pattern: &String| {
-            let one = match Excludes::new([pattern.as_str()]) {
+            let one = match LibraryPatterns::new([pattern.as_str()]) {
                 Ok(one) => one,
                 Err(reason) => return Some(self.bad_pattern(&reason)),
             };
@@ -215,7 +262,7 @@ impl Looking<'_> {
         self.row.holds.iter().filter_map(lacks).collect()
     }
 
-    /// What METADATA requires, without markers and blanks.
+    /// Returns the requirements of METADATA without markers and spaces.
     fn requirements(&self) -> impl Iterator<Item = String> {
         self.wheel.metadata().get_all("Requires-Dist").map(|line| {
             let plain = line.split(';').next().unwrap_or_default();
@@ -242,7 +289,7 @@ impl Looking<'_> {
         (!is_there).then(|| self.told(&codes::REQUIREMENT_MISSING, message(), &metadata))
     }
 
-    /// That a wheel beside this one is not required at its version, nor another one of its project.
+    /// Reports a wheel of the build that is required at another version or not at all.
     fn requires_beside(&self, beside: &WheelName, names: &[WheelName]) -> Option<Diagnostic> {
         let own = project(beside);
         let is_one = |requirement: &String| {
@@ -267,7 +314,7 @@ impl Looking<'_> {
         (!is_required).then(|| self.told(&codes::REQUIREMENT_MISSING, message(), &metadata))
     }
 
-    /// What is not there at all is told by other rows.
+    /// Files that are missing altogether are reported by other rows.
     fn equals(&self, equal: &RequirementMatch) -> Result<Option<Diagnostic>, WheelError> {
         let Some(member) = self.wheel.archive().member(&equal.member) else {
             return Ok(None);
@@ -310,7 +357,7 @@ fn project(name: &WheelName) -> String {
         .map_or_else(|_| name.distribution.clone(), |name| name.normalized())
 }
 
-/// What the rows call the system of a wheel.
+/// Returns the name that rows use for the system of a wheel.
 fn system(name: &WheelName) -> &'static str {
     if name
         .platform
@@ -328,13 +375,13 @@ fn system(name: &WheelName) -> &'static str {
 mod tests {
     use regex::Regex;
 
-    use crate::tree::Excludes;
+    use crate::pattern::LibraryPatterns;
     use rock_compat::Compat;
 
     #[test]
     fn the_patterns_of_the_shipped_rows_can_be_read() {
         for row in &Compat::embedded().wheel_tables().wheel_contents {
-            Excludes::new(row.holds.iter().map(String::as_str)).unwrap();
+            LibraryPatterns::new(row.holds.iter().map(String::as_str)).unwrap();
             let equal = row
                 .equal
                 .iter()

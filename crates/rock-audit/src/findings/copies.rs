@@ -1,15 +1,15 @@
-//! One library under several names.
+//! Reports of a library that a wheel contains under several names.
 
-use super::Subject;
+use super::CheckContext;
 use crate::codes::wheel as codes;
-use crate::copies::copies;
+use crate::redundant_copies::copies;
 use rock_diagnostic::{Diagnostic, counted};
 
-/// How many copies are named; the rest is counted.
+/// Number of copies that are named in a finding; others are counted.
 const SHOWN: usize = 5;
 
-pub(super) fn findings(subject: Subject<'_>) -> Vec<Diagnostic> {
-    copies(subject.files)
+pub(super) fn findings(context: CheckContext<'_>) -> Vec<Diagnostic> {
+    copies(context.files)
         .into_iter()
         .map(|group| {
             let needless = (group.len() as u64 - 1).saturating_mul(group[0].size_bytes);
@@ -17,7 +17,7 @@ pub(super) fn findings(subject: Subject<'_>) -> Vec<Diagnostic> {
                 "it is in the wheel {} times, {needless} bytes more than once takes",
                 group.len()
             );
-            let finding = subject.on_member(&codes::COPIED_LIBRARY, &group[0].path, message);
+            let finding = context.on_member(&codes::COPIED_LIBRARY, &group[0].path, message);
             let others = &group[1..];
             let named = others.iter().take(SHOWN).fold(finding, |finding, other| {
                 finding.note(format!("`{}` has the same bytes", other.path))

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::split::SplitCode;
-use super::{Subject, also_in};
+use super::{CheckContext, also_in};
 use crate::codes::rocm as codes;
 use rock_codeobj::CodeTarget;
 use rock_compat::Compat;
@@ -14,14 +14,14 @@ use rock_wheel::HeaderDocument;
 /// Device wheels of a host wheel, as its METADATA names them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct DeviceWheels {
-    /// Their distributions, in normal form.
+    /// The normalized distribution names.
     pub distributions: BTreeSet<String>,
-    /// The targets and bundles of targets at the ends of their names.
+    /// The targets and target families at the end of the names.
     pub bundles: BTreeSet<String>,
-    /// The targets that there is one for.
+    /// The targets for which there is a device wheel.
     pub targets: BTreeSet<CodeTarget>,
-    /// A requirement that installs one with the host wheel, `torch[device-gfx942]`, where METADATA
-    /// has an extra for it.
+    /// A requirement that installs one with the host wheel, `torch[device-gfx942]`, if METADATA has
+    /// such an extra.
     pub example: Option<String>,
 }
 
@@ -72,8 +72,8 @@ impl DeviceWheels {
     }
 }
 
-/// The device wheels of a host wheel, where none of them is among these wheels: what they hold is
-/// not known.
+/// Returns the device wheels of a host wheel if none of them is among these wheels: their contents
+/// are unknown.
 pub(super) fn elsewhere<'w>(
     wheel: &'w SplitCode,
     wheels: &[SplitCode],
@@ -83,9 +83,9 @@ pub(super) fn elsewhere<'w>(
     (!devices.distributions.is_empty() && !is_there()).then_some(devices)
 }
 
-/// Code in a device wheel for other targets than its name says.
-pub(super) fn findings(subject: Subject<'_>) -> Option<Diagnostic> {
-    let package = subject.compat.device_package(&subject.name.distribution)?;
+/// Reports code in a device wheel for targets other than that in its name.
+pub(super) fn findings(context: CheckContext<'_>) -> Option<Diagnostic> {
+    let package = context.compat.device_package(&context.name.distribution)?;
     let is_other = |target: &CodeTarget| {
         let text = target.to_string();
         !package
@@ -93,7 +93,7 @@ pub(super) fn findings(subject: Subject<'_>) -> Option<Diagnostic> {
             .iter()
             .any(|known| Some(known.as_str()) == text.split(':').next())
     };
-    let others = |file: &super::FileFacts| -> Vec<String> {
+    let others = |file: &super::InspectedFile| -> Vec<String> {
         file.inventory
             .targets()
             .into_keys()
@@ -101,7 +101,7 @@ pub(super) fn findings(subject: Subject<'_>) -> Option<Diagnostic> {
             .map(|target| target.to_string())
             .collect()
     };
-    let mut with_others = subject
+    let mut with_others = context
         .files
         .iter()
         .map(|file| (file, others(file)))
@@ -112,7 +112,7 @@ pub(super) fn findings(subject: Subject<'_>) -> Option<Diagnostic> {
         package.bundle,
         others.join(", ")
     );
-    let finding = subject.on_member(&codes::OTHER_DEVICE_CODE, &file.path, message);
+    let finding = context.on_member(&codes::OTHER_DEVICE_CODE, &file.path, message);
     let help = "split the host wheel again: code for a target goes into the device wheel that is named for it";
     Some(also_in(finding, 1 + with_others.count()).help(help))
 }

@@ -1,12 +1,12 @@
-//! Code for GPUs: for which targets, in which form, and whether it is all there.
+//! Checks of GPU code: targets, formats and completeness.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::Subject;
+use super::CheckContext;
 use super::devices::elsewhere;
-use super::split::{SplitCode, archives_of};
+use super::split::{SplitCode, kpack_locations};
 use crate::codes::rocm as codes;
-use crate::inspect::FileFacts;
+use crate::inspect::InspectedFile;
 use rock_codeobj::{CodeContainer, CodeContainerKind, CodeTarget, TargetDifference};
 use rock_diagnostic::{Code, Diagnostic, Location, counted};
 use rock_elf::LayoutError;
@@ -16,22 +16,22 @@ use rock_names::{Accelerator, GfxTarget, RocmVersion};
 /// V6").
 const GENERIC_VERSION: u8 = 6;
 
-pub(super) fn findings(subject: Subject<'_>) -> Vec<Diagnostic> {
+pub(super) fn findings(context: CheckContext<'_>) -> Vec<Diagnostic> {
     let mut found = Vec::new();
-    for file in subject.files {
+    for file in context.files {
         let fault = |fault: &LayoutError| {
-            subject.on_member(&codes::DAMAGED_LAYOUT, &file.path, fault.to_string())
+            context.on_member(&codes::DAMAGED_LAYOUT, &file.path, fault.to_string())
         };
-        found.extend(file.layout_faults.iter().map(fault));
-        found.extend(file_findings(&subject.name.to_string(), file));
+        found.extend(file.layout_errors.iter().map(fault));
+        found.extend(gfx_findings(&context.name.to_string(), file));
     }
-    found.extend(sets_differ(subject));
-    found.extend(too_new(subject));
+    found.extend(sets_differ(context));
+    found.extend(too_new(context));
     found
 }
 
-/// What is wrong with the code for GPUs in one file of a wheel, whatever the others are.
-pub fn file_findings(wheel: &str, file: &FileFacts) -> Vec<Diagnostic> {
+/// Reports problems of the GPU code in one file, independently of other files.
+pub fn gfx_findings(wheel: &str, file: &InspectedFile) -> Vec<Diagnostic> {
     let inventory = &file.inventory;
     let mut found = Vec::new();
     let mut push = |code, message: String| found.push(on_member(wheel, &file.path, code, message));
@@ -91,8 +91,8 @@ pub fn file_findings(wheel: &str, file: &FileFacts) -> Vec<Diagnostic> {
     found
 }
 
-/// The targets of one file, by their processors and features.
-fn targets(file: &FileFacts) -> BTreeSet<CodeTarget> {
+/// Returns the targets of one file, by processor and features.
+fn targets(file: &InspectedFile) -> BTreeSet<CodeTarget> {
     file.inventory.targets().into_keys().collect()
 }
 
@@ -104,10 +104,10 @@ fn list<'t>(targets: impl IntoIterator<Item = &'t CodeTarget>) -> String {
         .join(", ")
 }
 
-fn sets_differ(subject: Subject<'_>) -> Option<Diagnostic> {
+fn sets_differ(context: CheckContext<'_>) -> Option<Diagnostic> {
     let mut sets: BTreeMap<Vec<CodeTarget>, &str> = BTreeMap::new();
     // Data files are for one target each on purpose.
-    for file in subject
+    for file in context
         .files
         .iter()
         .filter(|file| file.inventory.bundles().next().is_some())
@@ -118,7 +118,7 @@ fn sets_differ(subject: Subject<'_>) -> Option<Diagnostic> {
     if sets.len() < 2 {
         return None;
     }
-    let finding = subject.on_wheel(
+    let finding = context.on_wheel(
         &codes::GFX_SETS_DIFFER,
         "libraries are for different sets of gfx targets",
     );
@@ -127,26 +127,26 @@ fn sets_differ(subject: Subject<'_>) -> Option<Diagnostic> {
     }))
 }
 
-/// Code that the ROCm of the label does not read yet, by the facts.
-fn too_new(subject: Subject<'_>) -> Option<Diagnostic> {
-    let Accelerator::Rocm(rocm) = subject.label()?.accelerator else {
+/// Reports code objects of a version that the ROCm release in the label cannot read.
+fn too_new(context: CheckContext<'_>) -> Option<Diagnostic> {
+    let Accelerator::Rocm(rocm) = context.label()?.accelerator else {
         return None;
     };
-    let generic = subject.compat.first_rocm_with_generic_targets()?;
+    let generic = context.compat.first_rocm_with_generic_targets()?;
     if !is_before(&rocm, &generic) {
         return None;
     }
-    let is_new = |file: &&FileFacts| {
+    let is_new = |file: &&InspectedFile| {
         file.inventory
             .code_object_versions()
             .contains(&GENERIC_VERSION)
             || targets(file).iter().any(CodeTarget::is_generic)
     };
-    let file = subject.files.iter().find(is_new)?;
+    let file = context.files.iter().find(is_new)?;
     let message = format!(
         "code objects of version {GENERIC_VERSION} need ROCm {generic}, and the label says {rocm}"
     );
-    Some(subject.on_member(&codes::NEW_CODE_OBJECT, &file.path, message))
+    Some(context.on_member(&codes::NEW_CODE_OBJECT, &file.path, message))
 }
 
 fn is_before(one: &RocmVersion, other: &RocmVersion) -> bool {
@@ -163,19 +163,19 @@ fn on_member(wheel: &str, member: &str, code: &'static Code, message: String) ->
     )
 }
 
-/// What is missing or too much against what was asked for: in each file with bundles, in each whose
-/// code lies in archives of these wheels, and in all other code together, which comes in files of
-/// one target. A host wheel without its device wheels has what METADATA says these have.
-pub fn unexpected(
+/// Reports missing and unexpected targets: in each file with offload bundles, in each file whose
+/// code was split off into archives of these wheels, and in all other code together, which comes in
+/// files of one target. A host wheel without its device wheels has the targets that METADATA names.
+pub fn unexpected_targets(
     wheel: &str,
-    files: &[FileFacts],
+    files: &[InspectedFile],
     wheels: &[SplitCode],
     expected: &[GfxTarget],
 ) -> Vec<Diagnostic> {
     let expected: BTreeSet<CodeTarget> = expected.iter().map(CodeTarget::from).collect();
-    let is_split = |file: &&FileFacts| !file.inventory.kpack_references.is_empty();
+    let is_split = |file: &&InspectedFile| !file.inventory.kpack_references.is_empty();
     let is_bundled =
-        |file: &&FileFacts| file.inventory.bundles().next().is_some() || is_split(file);
+        |file: &&InspectedFile| file.inventory.bundles().next().is_some() || is_split(file);
     let own = wheels.iter().find(|one| one.wheel == wheel);
     let promised = own
         .and_then(|own| elsewhere(own, wheels))
@@ -183,7 +183,7 @@ pub fn unexpected(
     let mut found = Vec::new();
     for file in files.iter().filter(is_bundled) {
         let mut own = targets(file);
-        let archives = archives_of(&file.path, &file.inventory.kpack_references, wheels);
+        let archives = kpack_locations(&file.path, &file.inventory.kpack_references, wheels);
         own.extend(
             promised
                 .filter(|_| is_split(&file) && archives.is_empty())
@@ -243,7 +243,8 @@ pub fn unexpected(
     found
 }
 
-/// What is expected and not in `own`, and what is in `held` and not expected, in words.
+/// Returns in words the targets that are expected and not in `own`, and those in `held` that are
+/// not expected.
 fn difference(
     expected: &BTreeSet<CodeTarget>,
     own: &BTreeSet<CodeTarget>,

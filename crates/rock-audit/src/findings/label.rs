@@ -1,8 +1,8 @@
-//! What the local version label says against what the libraries need.
+//! Checks of the local version label against the needs and contents of the libraries.
 
 use std::collections::BTreeSet;
 
-use super::Subject;
+use super::CheckContext;
 use super::words::{CK, Word, words};
 use crate::codes::rocm as codes;
 use rock_codeobj::CodeTarget;
@@ -10,34 +10,34 @@ use rock_compat::TorchEvidence;
 use rock_diagnostic::{Diagnostic, Severity};
 use rock_names::{Accelerator, GfxTarget, LabelParts, LocalLabel, Version};
 
-pub(super) fn findings(subject: Subject<'_>) -> Vec<Diagnostic> {
-    let mut found: Vec<Diagnostic> = python(subject).into_iter().collect();
+pub(super) fn findings(context: CheckContext<'_>) -> Vec<Diagnostic> {
+    let mut found: Vec<Diagnostic> = python(context).into_iter().collect();
     // The label of a wheel that had none before ROCm was put into it names nothing else.
     let says_more = |label: &LocalLabel| *label != LocalLabel::embedded(None);
-    let Some(label) = subject.name.label().filter(says_more) else {
+    let Some(label) = context.name.label().filter(says_more) else {
         return found;
     };
-    let parts = LabelParts::parse(&label, &subject.compat.rocm_versions());
+    let parts = LabelParts::parse(&label, &context.compat.rocm_versions());
     let tail = match &parts {
         Ok(parsed) => parsed.parts.backend.as_deref().unwrap_or_default(),
         Err(_) => label.as_str(),
     };
     let words = words(tail);
-    found.extend(gfx(subject, &words));
+    found.extend(gfx(context, &words));
     found.extend(words.iter().filter_map(|word| match word {
-        Word::Python(digits) => other_python(subject, digits),
-        Word::Abi(is_new) => abi(subject, *is_new),
-        Word::Backend(backend) => other_backend(subject, backend),
+        Word::Python(digits) => other_python(context, digits),
+        Word::Abi(is_new) => abi(context, *is_new),
+        Word::Backend(backend) => other_backend(context, backend),
         Word::Other(_) | Word::Gfx(_) => None,
     }));
     match parts {
         Ok(parsed) => {
             let parts = &parsed.parts;
-            let of_abi = parts.cxx11abi.and_then(|is_new| abi(subject, is_new));
+            let of_abi = parts.cxx11abi.and_then(|is_new| abi(context, is_new));
             let more = [
-                rocm(subject, parts),
-                accelerator(subject, parts),
-                torch(subject, parts),
+                rocm(context, parts),
+                accelerator(context, parts),
+                torch(context, parts),
                 of_abi,
             ];
             found.extend(more.into_iter().flatten());
@@ -54,7 +54,7 @@ pub(super) fn findings(subject: Subject<'_>) -> Vec<Diagnostic> {
                     "`{}` in the label says nothing that is held against the contents",
                     unread.join("`, `")
                 );
-                found.push(subject.on_wheel(&codes::LABEL_NOT_READ, message));
+                found.push(context.on_wheel(&codes::LABEL_NOT_READ, message));
             }
         }
         Err(error) => {
@@ -68,7 +68,7 @@ pub(super) fn findings(subject: Subject<'_>) -> Vec<Diagnostic> {
             };
             let message = format!("{error}; it was not held against the contents");
             found.push(
-                subject
+                context
                     .on_wheel(&codes::LABEL_NOT_READ, message)
                     .severity(severity)
                     .help("labels are read as `rocm6.2torch2.5`, with a backend or gfx targets behind it"),
@@ -78,8 +78,8 @@ pub(super) fn findings(subject: Subject<'_>) -> Vec<Diagnostic> {
     found
 }
 
-/// The gfx targets in a label, `triton.gfx942`, against those that the wheel holds code for.
-fn gfx(subject: Subject<'_>, words: &[Word]) -> Option<Diagnostic> {
+/// Reports gfx targets in a label, `triton.gfx942`, for which the wheel contains no code.
+fn gfx(context: CheckContext<'_>, words: &[Word]) -> Option<Diagnostic> {
     let named = words.iter().filter_map(|word| {
         if let Word::Gfx(target) = word {
             Some(target)
@@ -88,7 +88,7 @@ fn gfx(subject: Subject<'_>, words: &[Word]) -> Option<Diagnostic> {
         }
     });
     let said: BTreeSet<&GfxTarget> = named.collect();
-    let own = subject
+    let own = context
         .files
         .iter()
         .flat_map(|file| file.inventory.targets().into_keys());
@@ -109,17 +109,17 @@ fn gfx(subject: Subject<'_>, words: &[Word]) -> Option<Diagnostic> {
     );
     let message = format!("the label says {said}, and the wheel holds code for {held}");
     Some(
-        subject
+        context
             .on_wheel(&codes::LABEL_NOT_IN_CONTENTS, message)
             .help("build for the targets that the label says, or give the wheel the label that is true"),
     )
 }
 
-/// A Python in the label that the tags do not allow: `cp311` is that one alone, `cp38-abi3` that
-/// one and later ones of Python 3 (PEP 425).
-fn other_python(subject: Subject<'_>, digits: &str) -> Option<Diagnostic> {
-    let tags = subject.name.python.tags();
-    let is_stable = subject.name.abi.tags().iter().any(|abi| abi == "abi3");
+/// Reports a Python in the label that the tags do not permit: `cp311` is that one alone,
+/// `cp38-abi3` is that one and later ones of Python 3 (PEP 425).
+fn other_python(context: CheckContext<'_>, digits: &str) -> Option<Diagnostic> {
+    let tags = context.name.python.tags();
+    let is_stable = context.name.abi.tags().iter().any(|abi| abi == "abi3");
     let minor = |digits: &str| {
         digits
             .strip_prefix('3')
@@ -141,11 +141,10 @@ fn other_python(subject: Subject<'_>, digits: &str) -> Option<Diagnostic> {
         "the label says Python {digits}, and the tag is {}",
         tags.join(".")
     );
-    Some(subject.on_wheel(&codes::LABEL_NOT_IN_CONTENTS, message))
+    Some(context.on_wheel(&codes::LABEL_NOT_IN_CONTENTS, message))
 }
 
-/// Libraries that only a build for CUDA needs, by the beginnings of their names (CUDA Toolkit,
-/// "Components"; torch).
+/// Prefixes of libraries that only a CUDA build needs (CUDA Toolkit, "Components"; torch).
 const CUDA: [&str; 8] = [
     "libcudart.so",
     "libcuda.so",
@@ -156,18 +155,18 @@ const CUDA: [&str; 8] = [
     "libc10_cuda.so",
     "libtorch_cuda.so",
 ];
-/// Libraries that only a build for ROCm needs and whose names tell no release.
+/// Libraries that only a ROCm build needs and whose names do not imply a release.
 const HIP: [&str; 3] = ["libamdhip64.so", "libc10_hip.so", "libtorch_hip.so"];
 
-/// The accelerator in the label against the one that libraries and code objects are for.
-fn accelerator(subject: Subject<'_>, parts: &LabelParts) -> Option<Diagnostic> {
+/// Reports an accelerator in the label other than that of the libraries and code objects.
+fn accelerator(context: CheckContext<'_>, parts: &LabelParts) -> Option<Diagnostic> {
     let needed = |names: &'static [&'static str]| {
-        let all = subject
+        let all = context
             .libraries()
             .flat_map(|(path, library)| library.needed.iter().map(move |name| (path, name)));
         all.filter(move |(_, name)| names.iter().any(|known| name.starts_with(known)))
     };
-    let with_code = subject
+    let with_code = context
         .files
         .iter()
         .find(|file| !file.inventory.targets().is_empty());
@@ -195,19 +194,18 @@ fn accelerator(subject: Subject<'_>, parts: &LabelParts) -> Option<Diagnostic> {
         }
     };
     Some(
-        subject
+        context
             .on_member(&codes::LABEL_NOT_IN_CONTENTS, path, message)
             .help("give the wheel the label that is true, `rock-matrix wheel label WHEEL --local LABEL --replace`"),
     )
 }
 
-/// Extension modules of another Python than the tag says (PEP 3149): its import finds none of its
-/// own.
-fn python(subject: Subject<'_>) -> Option<Diagnostic> {
-    let tags = subject.name.python.tags();
+/// Reports extension modules for another Python than the tags (PEP 3149), which cannot import them.
+fn python(context: CheckContext<'_>) -> Option<Diagnostic> {
+    let tags = context.name.python.tags();
     let is_of_one = tags.iter().all(|tag| tag.starts_with("cp"))
-        && !subject.name.abi.tags().iter().any(|abi| abi == "abi3");
-    let modules: Vec<(&str, &str, String)> = subject
+        && !context.name.abi.tags().iter().any(|abi| abi == "abi3");
+    let modules: Vec<(&str, &str, String)> = context
         .libraries()
         .filter_map(|(path, _)| module(path))
         .collect();
@@ -226,7 +224,7 @@ fn python(subject: Subject<'_>) -> Option<Diagnostic> {
         tags.join(" and ")
     );
     Some(
-        subject
+        context
             .on_member(&codes::LABEL_NOT_IN_CONTENTS, path, message)
             .help(
                 "build with the Python that the name says, or give the wheel the tag that is true",
@@ -234,8 +232,8 @@ fn python(subject: Subject<'_>) -> Option<Diagnostic> {
     )
 }
 
-/// The path of an extension module, its path without what follows the first dot, and the Python it
-/// is for, `cp312t`.
+/// Returns the path of an extension module, the path up to the first dot of its name, and its
+/// Python, `cp312t`.
 fn module(path: &str) -> Option<(&str, &str, String)> {
     let name = path.rsplit('/').next()?;
     let (stem, rest) = name.split_once('.')?;
@@ -247,15 +245,15 @@ fn module(path: &str) -> Option<(&str, &str, String)> {
     ))
 }
 
-/// The C++ ABI of the label against that of the symbols of torch: those of the old one take
-/// `std::string` as `Ss`, those of the new one as a name in `__cxx11` (Itanium C++ ABI,
-/// "Compression"; GCC manual, "Dual ABI").
-fn abi(subject: Subject<'_>, is_new: bool) -> Option<Diagnostic> {
+/// Reports a C++ ABI in the label other than that of the torch symbols: the old one mangles
+/// `std::string` as `Ss`, the new one as a name in `__cxx11` (Itanium C++ ABI, "Compression"; GCC
+/// manual, "Dual ABI").
+fn abi(context: CheckContext<'_>, is_new: bool) -> Option<Diagnostic> {
     let of_torch = || {
-        subject
+        context
             .libraries()
             .flat_map(|(_, library)| &library.undefined)
-            .filter(|one| is_of_torch(one))
+            .filter(|one| is_torch_symbol(one))
     };
     let of_new = of_torch().find(|symbol| symbol.contains("__cxx11"));
     let of_old = of_torch().find(|symbol| symbol.ends_with("Ss"));
@@ -266,35 +264,35 @@ fn abi(subject: Subject<'_>, is_new: bool) -> Option<Diagnostic> {
     };
     let message =
         format!("the label says cxx11abi {is_new}, and `{symbol}` is of the {word} C++ ABI");
-    Some(subject.on_wheel(&codes::LABEL_NOT_IN_CONTENTS, message))
+    Some(context.on_wheel(&codes::LABEL_NOT_IN_CONTENTS, message))
 }
 
-/// A backend whose kernels are compiled where they run beside compiled ones, and one whose kernels
-/// are compiled ahead where nothing is.
-fn other_backend(subject: Subject<'_>, backend: &str) -> Option<Diagnostic> {
+/// Reports a backend with kernels compiled at run time in a wheel with compiled code, and one with
+/// kernels compiled ahead of time in a wheel without.
+fn other_backend(context: CheckContext<'_>, backend: &str) -> Option<Diagnostic> {
     if backend == CK {
         let message = format!(
             "the label says {backend}, whose kernels are compiled ahead, and there is no library"
         );
-        let is_empty = subject.libraries().next().is_none();
-        return is_empty.then(|| subject.on_wheel(&codes::LABEL_NOT_IN_CONTENTS, message));
+        let is_empty = context.libraries().next().is_none();
+        return is_empty.then(|| context.on_wheel(&codes::LABEL_NOT_IN_CONTENTS, message));
     }
-    let file = subject
+    let file = context
         .files
         .iter()
         .find(|file| file.inventory.bundles().next().is_some())?;
     let message = format!(
         "the label says {backend}, whose kernels are compiled where they run, and this holds compiled ones"
     );
-    Some(subject.on_member(&codes::LABEL_NOT_IN_CONTENTS, &file.path, message))
+    Some(context.on_member(&codes::LABEL_NOT_IN_CONTENTS, &file.path, message))
 }
 
-fn rocm(subject: Subject<'_>, parts: &LabelParts) -> Option<Diagnostic> {
+fn rocm(context: CheckContext<'_>, parts: &LabelParts) -> Option<Diagnostic> {
     let Accelerator::Rocm(rocm) = &parts.accelerator else {
         return None;
     };
     let own = rocm.parts().first().map(ToString::to_string)?;
-    let majors = super::other_majors(subject, &own)?;
+    let majors = super::other_majors(context, &own)?;
     let (other, names) = majors.iter().find(|(major, _)| **major != own)?;
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
     let message = format!(
@@ -302,22 +300,22 @@ fn rocm(subject: Subject<'_>, parts: &LabelParts) -> Option<Diagnostic> {
         names.join("`, `")
     );
     Some(
-        subject
+        context
             .on_wheel(&codes::LABEL_NOT_IN_CONTENTS, message)
             .help("build against the ROCm that the label says, or give the wheel the label that is true"),
     )
 }
 
-/// The torch whose symbols the libraries of a wheel need.
+/// The torch versions whose symbols the libraries of a wheel need.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct TorchNeed {
-    /// The minors that have all of them, oldest first; none where no one has.
+pub struct TorchRequirement {
+    /// The minor versions that have all of the symbols, oldest first; empty if none has.
     pub minors: Vec<String>,
-    /// Some of the symbols that say so, and what they say.
+    /// Some of the symbols, with the versions that have them, in words.
     pub because: Vec<String>,
 }
 
-impl std::fmt::Display for TorchNeed {
+impl std::fmt::Display for TorchRequirement {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match (self.minors.first(), self.minors.last()) {
             (Some(one), Some(other)) if one == other => f.write_str(one),
@@ -327,17 +325,17 @@ impl std::fmt::Display for TorchNeed {
     }
 }
 
-/// The torch that the libraries were built against, as far as the symbols they need tell; `None`
-/// where none does.
-pub(crate) fn torch_need(subject: Subject<'_>) -> Option<TorchNeed> {
+/// Returns the torch versions that the libraries were built against, if the symbols they need imply
+/// any.
+pub(crate) fn torch_need(context: CheckContext<'_>) -> Option<TorchRequirement> {
     let undefined = || {
-        subject
+        context
             .libraries()
             .flat_map(|(_, library)| &library.undefined)
             .map(String::as_str)
     };
-    undefined().find(|symbol| is_of_torch(symbol))?;
-    let fit = subject.compat.torch_minors_for(undefined());
+    undefined().find(|symbol| is_torch_symbol(symbol))?;
+    let fit = context.compat.torch_minors_for(undefined());
     let because: Vec<String> = fit
         .because
         .iter()
@@ -345,14 +343,14 @@ pub(crate) fn torch_need(subject: Subject<'_>) -> Option<TorchNeed> {
         .map(|why: &TorchEvidence<'_>| format!("`{}` is of {why}", why.symbol))
         .collect();
     let minors = fit.fits.iter().map(Version::minor).collect();
-    (!because.is_empty()).then_some(TorchNeed { minors, because })
+    (!because.is_empty()).then_some(TorchRequirement { minors, because })
 }
 
-/// The undefined symbols of the wheel's libraries must be those of the torch that the label says.
-fn torch(subject: Subject<'_>, parts: &LabelParts) -> Option<Diagnostic> {
+/// Reports undefined symbols that the torch version in the label does not have.
+fn torch(context: CheckContext<'_>, parts: &LabelParts) -> Option<Diagnostic> {
     let minor = parts.torch.as_ref()?.minor();
-    let need = torch_need(subject)?;
-    let is_read = subject
+    let need = torch_need(context)?;
+    let is_read = context
         .compat
         .torch_minors_read()
         .iter()
@@ -363,7 +361,7 @@ fn torch(subject: Subject<'_>, parts: &LabelParts) -> Option<Diagnostic> {
     let message = format!(
         "the label says torch {minor}, and the symbols needed of torch are those of {need}"
     );
-    let finding = subject.on_wheel(&codes::LABEL_NOT_IN_CONTENTS, message);
+    let finding = context.on_wheel(&codes::LABEL_NOT_IN_CONTENTS, message);
     Some(
         need.because
             .into_iter()
@@ -372,8 +370,8 @@ fn torch(subject: Subject<'_>, parts: &LabelParts) -> Option<Diagnostic> {
     )
 }
 
-/// Whether a mangled name is of a namespace of torch.
-pub fn is_of_torch(symbol: &str) -> bool {
+/// Returns whether a mangled name belongs to a namespace of torch.
+pub(crate) fn is_torch_symbol(symbol: &str) -> bool {
     symbol.starts_with("_Z")
         && ["3c10", "2at", "5torch"]
             .iter()

@@ -1,4 +1,4 @@
-//! What a person should know about a wheel, each with its place.
+//! Findings about a wheel, each with its location.
 
 mod contents;
 mod copies;
@@ -13,65 +13,77 @@ mod split;
 mod tags;
 mod words;
 
-pub use contents::{Expected, features};
+pub use contents::ExpectedWheels;
 pub use devices::DeviceWheels;
-pub use gfx::{file_findings, unexpected};
+pub use gfx::{gfx_findings, unexpected_targets};
+pub use label::TorchRequirement;
+pub(crate) use label::is_torch_symbol;
 pub(super) use label::torch_need;
-pub use label::{TorchNeed, is_of_torch};
 use rocm::other_majors;
 pub(super) use rocm::rocm_majors;
-pub use size::too_large;
-pub use split::{Archive, SplitArchive, SplitCode, archives_of, missing_archives};
+pub use size::check_size;
+pub use split::{KpackArchive, SplitArchive, SplitCode, kpack_locations, missing_archives};
 pub use tags::contradicts_claim;
 pub(super) use tags::{offenders, other_system};
 
-use super::inspect::{FileFacts, libraries};
-use super::library::Library;
-use super::tree::Excludes;
-use super::verdict::Verdict;
+use super::compliance::Compliance;
+use super::inspect::{InspectedFile, libraries};
+use super::library::ElfLibrary;
+use super::pattern::LibraryPatterns;
+use crate::codes::rocm as codes;
 use rock_compat::Compat;
 use rock_diagnostic::{Code, Diagnostic, Location, counted};
 use rock_names::{LabelParts, WheelName};
 
-/// What findings are made of.
+/// The facts about a wheel that findings are derived from.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Subject<'a> {
-    /// The name of the wheel's file.
+pub(super) struct CheckContext<'a> {
+    /// The name of the wheel.
     pub name: &'a WheelName,
-    /// Its files that hold machine code, by path.
-    pub files: &'a [FileFacts],
-    /// The verdict; none for a wheel without libraries.
-    pub verdict: Option<&'a Verdict<'a>>,
-    /// The system that the name is for, where its wheels are not judged here.
+    /// The files with machine code, sorted by path.
+    pub files: &'a [InspectedFile],
+    /// The evaluated policies; `None` for a wheel without libraries.
+    pub compliance: Option<&'a Compliance>,
+    /// The operating system that the name is for, if its wheels are not audited.
     pub foreign_system: Option<&'static str>,
-    /// Whether WHEEL says `Root-Is-Purelib: true`.
+    /// Whether WHEEL has `Root-Is-Purelib: true`.
     pub is_purelib: bool,
-    /// The facts.
+    /// The compatibility data.
     pub compat: &'a Compat,
-    /// Search paths from the root that are allowed.
-    pub allowed_paths: &'a Excludes,
+    /// Absolute RPATH entries that are not reported.
+    pub allowed_rpaths: &'a LibraryPatterns,
 }
 
-/// Everything that can be said of a wheel's libraries without asking for expectations, or for other
-/// wheels.
-pub(super) fn findings(subject: Subject<'_>) -> Vec<Diagnostic> {
-    let mut found = tags::findings(subject);
-    found.extend(paths::findings(subject));
-    found.extend(needed::findings(subject));
-    found.extend(rocm::findings(subject));
-    found.extend(label::findings(subject));
-    found.extend(gfx::findings(subject));
-    found.extend(devices::findings(subject));
-    found.extend(copies::findings(subject));
+/// Returns all findings about a wheel that need neither expectations nor other wheels.
+pub(super) fn findings(context: CheckContext<'_>) -> Vec<Diagnostic> {
+    let mut found = tags::findings(context);
+    found.extend(paths::findings(context));
+    found.extend(needed::findings(context));
+    found.extend(rocm::findings(context));
+    found.extend(label::findings(context));
+    found.extend(gfx::findings(context));
+    found.extend(devices::findings(context));
+    found.extend(copies::findings(context));
     found
 }
 
-/// What can be said of the label alone.
-pub(super) fn of_label(subject: Subject<'_>) -> Vec<Diagnostic> {
-    label::findings(subject)
+/// Returns the findings about the local version label.
+pub(super) fn findings_of_label(context: CheckContext<'_>) -> Vec<Diagnostic> {
+    label::findings(context)
 }
 
-/// A finding about the first of so many files.
+/// Removes a finding that another one reports in more detail: that a wheel with libraries says
+/// `Root-Is-Purelib`.
+pub(crate) fn remove_superseded(findings: &mut Vec<Diagnostic>) {
+    if findings
+        .iter()
+        .any(|one| one.code == &codes::PURELIB_WITH_LIBRARIES)
+    {
+        findings.retain(|one| one.code != &rock_wheel::codes::wheel::PURELIB_MISMATCH);
+    }
+}
+
+/// Notes on a finding about the first file in how many other files it occurs.
 fn also_in(finding: Diagnostic, files: usize) -> Diagnostic {
     match files {
         0 | 1 => finding,
@@ -79,8 +91,8 @@ fn also_in(finding: Diagnostic, files: usize) -> Diagnostic {
     }
 }
 
-impl<'a> Subject<'a> {
-    fn libraries(&self) -> impl Iterator<Item = (&'a str, &'a Library)> + use<'a> {
+impl<'a> CheckContext<'a> {
+    fn libraries(&self) -> impl Iterator<Item = (&'a str, &'a ElfLibrary)> + use<'a> {
         libraries(self.files)
     }
 
@@ -101,16 +113,17 @@ impl<'a> Subject<'a> {
         Diagnostic::new(code, message).at(place, "")
     }
 
-    /// Whether a library is of those that other packages bring: ROCm, torch and the like.
+    /// Returns whether a library belongs to a preset: other packages, such as ROCm and torch,
+    /// provide it.
     fn comes_with_others(&self, name: &str) -> bool {
         let presets = &self.compat.tables().presets;
         presets.iter().any(|preset| {
             let patterns = preset.patterns.iter().map(String::as_str);
-            Excludes::new(patterns).is_ok_and(|patterns| patterns.has(name))
+            LibraryPatterns::new(patterns).is_ok_and(|patterns| patterns.has(name))
         })
     }
 
-    /// What the label says, where it has the parts of a label.
+    /// Returns the parsed label, if it consists of known parts.
     fn label(&self) -> Option<LabelParts> {
         let label = self.name.label()?;
         LabelParts::parse(&label, &self.compat.rocm_versions())
@@ -119,8 +132,8 @@ impl<'a> Subject<'a> {
     }
 }
 
-/// The numbers of a version, `GLIBC_2.28` or `2.28`, which compare as versions do.
-pub fn numbers(version: &str) -> Vec<u32> {
+/// Returns the numbers of a version, `GLIBC_2.28` or `2.28`, which compare as versions do.
+pub fn version_numbers(version: &str) -> Vec<u32> {
     version
         .rsplit('_')
         .next()

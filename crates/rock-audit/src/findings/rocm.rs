@@ -1,30 +1,31 @@
-//! ROCm's own libraries: carried along, or of two releases.
+//! Checks for ROCm's libraries: grafted ones, and those of two releases.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::Subject;
+use super::CheckContext;
 use crate::codes::rocm as codes;
-use crate::embed::{known_embedding, says_embedded};
-use crate::library::Library;
-use crate::tree::Excludes;
+use crate::embed::{known_embedding_rule, says_embedded};
+use crate::library::ElfLibrary;
+use crate::pattern::LibraryPatterns;
 use rock_diagnostic::Diagnostic;
 
-/// The preset that names ROCm's libraries.
+/// The preset of ROCm's libraries.
 const PRESET: &str = "rocm";
 
-pub(super) fn findings(subject: Subject<'_>) -> Vec<Diagnostic> {
-    let Some(preset) = subject.compat.preset(PRESET) else {
+pub(super) fn findings(context: CheckContext<'_>) -> Vec<Diagnostic> {
+    let Some(preset) = context.compat.preset(PRESET) else {
         return Vec::new();
     };
-    let is_rocm = Excludes::new(preset.patterns.iter().map(String::as_str)).unwrap_or_default();
+    let is_rocm =
+        LibraryPatterns::new(preset.patterns.iter().map(String::as_str)).unwrap_or_default();
     let mut found = Vec::new();
     let embedding =
-        known_embedding(subject.name, subject.compat).filter(|_| says_embedded(subject.name));
+        known_embedding_rule(context.name, context.compat).filter(|_| says_embedded(context.name));
     let is_embedded = |path: &str| {
         let below = embedding.and_then(|row| path.strip_prefix(row.into.as_str()));
         below.is_some_and(|below| below.starts_with('/'))
     };
-    for (path, library) in subject.libraries().filter(|(path, _)| !is_embedded(path)) {
+    for (path, library) in context.libraries().filter(|(path, _)| !is_embedded(path)) {
         let name = library
             .soname
             .as_deref()
@@ -33,17 +34,17 @@ pub(super) fn findings(subject: Subject<'_>) -> Vec<Diagnostic> {
         if is_rocm.has(name) || is_rocm.has(&without_hash(name)) {
             let message = format!("`{name}` is a library of ROCm, and lies in the wheel");
             found.push(
-                subject
+                context
                     .on_member(&codes::VENDORED_ROCM, path, message)
                     .help("repair the wheel as it was built, with the libraries of ROCm left outside: `rock-matrix wheel repair` does so"),
             );
         }
     }
-    found.extend(two_majors(subject, &is_rocm));
+    found.extend(two_majors(context, &is_rocm));
     found
 }
 
-/// `libamdhip64-1a2b3c4d.so.6` without the hash that grafting adds.
+/// Removes the hash of a grafted library: `libamdhip64-1a2b3c4d.so.6`.
 fn without_hash(name: &str) -> String {
     let Some((stem, rest)) = name.split_once('.') else {
         return name.to_owned();
@@ -58,18 +59,18 @@ fn without_hash(name: &str) -> String {
     }
 }
 
-/// `libamdhip64.so.6` as base and major version.
+/// Splits `libamdhip64.so.6` into its base and major version.
 fn split(soname: &str) -> Option<(&str, u32)> {
     let (base, version) = soname.split_once(".so.")?;
     Some((base, version.split('.').next()?.parse().ok()?))
 }
 
-/// Libraries of ROCm in several major versions, needed or in the wheel, among those that are loaded
-/// together.
-fn two_majors(subject: Subject<'_>, is_rocm: &Excludes) -> Vec<Diagnostic> {
+/// Reports ROCm libraries of several major versions, needed or contained, among those that one
+/// process loads.
+fn two_majors(context: CheckContext<'_>, is_rocm: &LibraryPatterns) -> Vec<Diagnostic> {
     // What lies outside of all variants is told once.
     let mut messages = BTreeSet::new();
-    for libraries in loaded_together(subject) {
+    for libraries in loaded_together(context) {
         let mut users: BTreeMap<String, BTreeMap<u32, &str>> = BTreeMap::new();
         for (path, library) in libraries {
             let own = library.soname.as_deref().map(without_hash);
@@ -95,30 +96,30 @@ fn two_majors(subject: Subject<'_>, is_rocm: &Excludes) -> Vec<Diagnostic> {
     }
     messages
         .into_iter()
-        .map(|message| subject.on_wheel(&codes::TWO_ROCM_MAJORS, message))
+        .map(|message| context.on_wheel(&codes::TWO_ROCM_MAJORS, message))
         .collect()
 }
 
-/// The libraries that one process loads, with their paths: for each variant those outside of all
-/// variants and its own, in this order; all of them where there are no variants.
-fn loaded_together(subject: Subject<'_>) -> Vec<Vec<(&str, &Library)>> {
-    let variants: BTreeSet<&str> = subject
+/// Returns the libraries that one process loads, with their paths: for each variant the libraries
+/// outside of all variants and its own, in this order; all libraries if there are no variants.
+fn loaded_together(context: CheckContext<'_>) -> Vec<Vec<(&str, &ElfLibrary)>> {
+    let variants: BTreeSet<&str> = context
         .libraries()
         .map(|(path, _)| variant(path))
         .filter(|one| !one.is_empty())
         .collect();
     if variants.is_empty() {
-        return vec![subject.libraries().collect()];
+        return vec![context.libraries().collect()];
     }
     variants
         .into_iter()
         .map(|number| {
-            let outside = subject
+            let outside = context
                 .libraries()
                 .filter(|(path, _)| variant(path).is_empty());
             outside
                 .chain(
-                    subject
+                    context
                         .libraries()
                         .filter(|(path, _)| variant(path) == number),
                 )
@@ -127,11 +128,11 @@ fn loaded_together(subject: Subject<'_>) -> Vec<Vec<(&str, &Library)>> {
         .collect()
 }
 
-/// What stands before the number of a variant.
+/// The text before the number of a variant.
 const VARIANT: &str = "_rocm";
 
-/// Of which variant a file is, of several that are loaded one at a time: the number in `_rocmNN` of
-/// its path. Empty for what is loaded with all of them.
+/// Returns the variant of a file, of several that are loaded one at a time: the number in `_rocmNN`
+/// of its path. Empty for files that are loaded with all variants.
 fn variant(path: &str) -> &str {
     let number = |at: usize| {
         let rest = &path[at + VARIANT.len()..];
@@ -145,25 +146,25 @@ fn variant(path: &str) -> &str {
         .unwrap_or_default()
 }
 
-/// Major versions of ROCm, each with the names of libraries that tell.
-type Majors = BTreeMap<String, BTreeSet<String>>;
+/// Major versions of ROCm, each with the names of the libraries that imply it.
+type RocmMajors = BTreeMap<String, BTreeSet<String>>;
 
-/// The major versions of ROCm that the libraries of a wheel were linked against.
-pub(crate) fn rocm_majors(subject: Subject<'_>) -> Majors {
-    majors(subject, subject.libraries())
+/// Returns the major versions of ROCm that the libraries of a wheel were linked against.
+pub(crate) fn rocm_majors(context: CheckContext<'_>) -> RocmMajors {
+    majors(context, context.libraries())
 }
 
-/// The major versions of ROCm that libraries of one process were linked against, of which the one
-/// that the label says is not the only one; `None` where it is, among all libraries or among those
-/// of one variant.
-pub(super) fn other_majors(subject: Subject<'_>, said: &str) -> Option<Majors> {
-    let all = loaded_together(subject).into_iter().map(|libraries| {
-        let mut found = majors(subject, libraries.into_iter());
+/// Returns the major versions of ROCm that libraries of one process were linked against, if the one
+/// in the label is not the only one; `None` if it is, among all libraries or among those of one
+/// variant.
+pub(super) fn other_majors(context: CheckContext<'_>, said: &str) -> Option<RocmMajors> {
+    let all = loaded_together(context).into_iter().map(|libraries| {
+        let mut found = majors(context, libraries.into_iter());
         // Some libraries keep their SONAME over a major version: it tells another one where that
         // has one of its own.
         if found.contains_key(said) {
             let own = |name: &String| {
-                split(name).is_some_and(|(base, _)| has_soname(subject, base, said))
+                split(name).is_some_and(|(base, _)| has_soname(context, base, said))
             };
             for (_, names) in found.iter_mut().filter(|(major, _)| *major != said) {
                 names.retain(own);
@@ -172,8 +173,8 @@ pub(super) fn other_majors(subject: Subject<'_>, said: &str) -> Option<Majors> {
         }
         found
     });
-    let all: Vec<Majors> = all.collect();
-    let is_true = |majors: &Majors| majors.keys().all(|major| major == said);
+    let all: Vec<RocmMajors> = all.collect();
+    let is_true = |majors: &RocmMajors| majors.keys().all(|major| major == said);
     if all.iter().any(is_true) {
         return None;
     }
@@ -181,20 +182,20 @@ pub(super) fn other_majors(subject: Subject<'_>, said: &str) -> Option<Majors> {
         .max_by_key(|majors| majors.contains_key(said))
 }
 
-/// Whether the SONAME of a library in a major version of ROCm is known.
-fn has_soname(subject: Subject<'_>, base: &str, major: &str) -> bool {
-    let rows = &subject.compat.tables().sonames;
+/// Returns whether the SONAME of a library in a major version of ROCm is recorded.
+fn has_soname(context: CheckContext<'_>, base: &str, major: &str) -> bool {
+    let rows = &context.compat.tables().sonames;
     rows.iter()
         .any(|row| row.rocm == major && split(&row.soname).is_some_and(|(one, _)| one == base))
 }
 
 fn majors<'l>(
-    subject: Subject<'_>,
-    libraries: impl Iterator<Item = (&'l str, &'l Library)>,
-) -> Majors {
-    let mut majors = Majors::new();
+    context: CheckContext<'_>,
+    libraries: impl Iterator<Item = (&'l str, &'l ElfLibrary)>,
+) -> RocmMajors {
+    let mut majors = RocmMajors::new();
     for needed in libraries.flat_map(|(_, library)| &library.needed) {
-        if let Some(row) = subject.compat.soname(needed) {
+        if let Some(row) = context.compat.soname(needed) {
             majors
                 .entry(row.rocm.clone())
                 .or_default()

@@ -1,16 +1,16 @@
-//! Wheels that are larger than where they go takes.
+//! Checks of the size of wheels.
 
 use crate::codes::rocm as codes;
 use rock_compat::Compat;
 use rock_diagnostic::{Diagnostic, Location, Severity};
 
-/// Names of limits in the facts: of an asset of a release, and of a file on the public index.
+/// Names of limits in the compatibility data: of a release asset, and of a file on PyPI.
 const ASSET: &str = "asset";
 const INDEX_FILE: &str = "index-file";
 
-/// Says of a wheel that it is larger than the limit, or else that the public index does not take it
-/// without being asked. Without a limit of one's own it is that of an asset of a release on GitHub.
-pub fn too_large(
+/// Reports a wheel that is larger than `most` bytes. Without `most`, reports one that is larger
+/// than GitHub permits for a release asset, or than PyPI permits by default.
+pub fn check_size(
     wheel: &str,
     size_bytes: u64,
     most: Option<u64>,
@@ -47,7 +47,7 @@ pub fn too_large(
 
 #[cfg(test)]
 mod tests {
-    use super::too_large;
+    use super::check_size;
     use rock_compat::Compat;
     use rock_diagnostic::Severity;
 
@@ -55,7 +55,7 @@ mod tests {
     fn releases_are_the_limit_where_none_is_given_and_the_index_is_a_remark() {
         let compat = Compat::embedded();
         let check = |size, most, expect: Option<Severity>| {
-            let found = too_large("x.whl", size, most, &compat);
+            let found = check_size("x.whl", size, most, &compat);
             assert_eq!(
                 found.map(|finding| finding.severity),
                 expect,

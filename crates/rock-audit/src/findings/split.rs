@@ -1,55 +1,55 @@
-//! Code for GPUs that was split off from its libraries, into archives of the same wheel or of one
-//! beside it.
+//! GPU code that was split off from its libraries into kpack archives of the same wheel or of
+//! another one.
 //!
-//! Wheels of one release are installed into one folder: wheels of one target hold nothing but
-//! archives, below the folder of the package that has the libraries (`TheRock` RFC 0008,
+//! Wheels of one release are installed into one directory: device wheels contain only archives,
+//! below the directory of the package that has the libraries (`TheRock` RFC 0008,
 //! "Multi-Architecture Packaging with Kpack").
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::devices::{DeviceWheels, elsewhere};
 use crate::codes::rocm as codes;
-use crate::inspect::FileFacts;
-use crate::search::installed;
+use crate::inspect::InspectedFile;
+use crate::search_path::installed;
 use rock_codeobj::{CodeContainerKind, CodeTarget, KpackReference};
 use rock_diagnostic::{Diagnostic, Location, Severity, counted};
 
-/// What a wheel holds of code that was split off.
+/// The split-off code of a wheel: its archives, and the libraries that refer to archives.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SplitCode {
-    /// The name of the wheel's file.
+    /// The file name of the wheel.
     pub wheel: String,
-    /// Libraries without their code, by path, and what they say of the archives that hold it.
+    /// References to archives of libraries without code, by the path of the library.
     pub libraries: Vec<(String, Vec<KpackReference>)>,
-    /// Archives, sorted by path.
+    /// The archives, sorted by path.
     pub archives: Vec<SplitArchive>,
-    /// Wheels that METADATA names for the code of the libraries.
+    /// The device wheels that METADATA names.
     pub devices: DeviceWheels,
 }
 
-/// An archive of code that was split off.
+/// An archive of split-off code.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SplitArchive {
-    /// Its path in the wheel.
+    /// The path in the wheel.
     pub path: String,
-    /// The targets that it holds code for.
+    /// The targets for which it contains code.
     pub targets: BTreeSet<CodeTarget>,
-    /// Whose code it holds.
+    /// The libraries whose code it contains.
     pub kernel_names: Vec<String>,
 }
 
-/// Where the code of a library for a target lies.
+/// The location of the code of a library for one target.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Archive {
-    /// The name of the wheel's file.
+pub struct KpackArchive {
+    /// The file name of the wheel.
     pub wheel: String,
-    /// Its path in that wheel.
+    /// The path in that wheel.
     pub path: String,
 }
 
 impl SplitCode {
-    /// What these files of a wheel hold of it.
-    pub fn new(wheel: &str, files: &[FileFacts]) -> Self {
+    /// Collects the split-off code of the files of a wheel.
+    pub fn new(wheel: &str, files: &[InspectedFile]) -> Self {
         let mut split = Self {
             wheel: wheel.to_owned(),
             ..Self::default()
@@ -72,26 +72,26 @@ impl SplitCode {
         split
     }
 
-    /// Adds the wheels that METADATA names for the code of the libraries.
+    /// Sets the device wheels that METADATA names.
     #[must_use]
     pub fn with_device_wheels(self, devices: DeviceWheels) -> Self {
         Self { devices, ..self }
     }
 
-    /// Whether other wheels have nothing to do with it.
+    /// Returns whether the wheel neither contains archives nor refers to any.
     pub fn is_empty(&self) -> bool {
         self.libraries.is_empty() && self.archives.is_empty()
     }
 }
 
-/// The archives of these wheels that a library refers to and that hold code of it, by the targets
-/// that they are for.
-pub fn archives_of(
+/// Returns the archives of these wheels that a library refers to and that contain its code, by
+/// target.
+pub fn kpack_locations(
     library: &str,
     references: &[KpackReference],
     wheels: &[SplitCode],
-) -> BTreeMap<CodeTarget, BTreeSet<Archive>> {
-    let mut found: BTreeMap<CodeTarget, BTreeSet<Archive>> = BTreeMap::new();
+) -> BTreeMap<CodeTarget, BTreeSet<KpackArchive>> {
+    let mut found: BTreeMap<CodeTarget, BTreeSet<KpackArchive>> = BTreeMap::new();
     for wheel in wheels {
         for archive in wheel
             .archives
@@ -99,7 +99,7 @@ pub fn archives_of(
             .filter(|archive| holds(library, references, archive))
         {
             for target in &archive.targets {
-                let archive = Archive {
+                let archive = KpackArchive {
                     wheel: wheel.wheel.clone(),
                     path: archive.path.clone(),
                 };
@@ -110,28 +110,28 @@ pub fn archives_of(
     found
 }
 
-/// Whether a library refers to an archive, both where they are installed.
+/// Returns whether a library refers to an archive, with both at their installed paths.
 fn is_named(library: &str, reference: &KpackReference, archive: &SplitArchive) -> bool {
     reference
         .matching_target(installed(library), installed(&archive.path))
         .is_some()
 }
 
-/// Whether a library refers to an archive that holds code of it.
+/// Returns whether a library refers to an archive that contains its code.
 fn holds(library: &str, references: &[KpackReference], archive: &SplitArchive) -> bool {
     references
         .iter()
         .any(|one| is_named(library, one, archive) && one.is_contained_in(&archive.kernel_names))
 }
 
-/// For each of these wheels: its libraries whose archives are in none of them, those of which no
-/// archive they refer to has code, and its archives that no library of them refers to. Archives
-/// alone are for libraries of another wheel, and a host wheel alone has a remark on the device
-/// wheels that its METADATA names.
+/// Reports for each of these wheels: libraries none of whose archives are in these wheels,
+/// libraries without code in any archive that they refer to, and archives that no library refers
+/// to. Archives alone belong to libraries of another wheel, and a host wheel alone gets a note on
+/// the device wheels that its METADATA names.
 ///
-/// Not every archive needs to have code of each library: there are targets that a library has no
-/// code for. That an archive has code of a library which is in none of these wheels is no finding
-/// either, since one archive serves the libraries of several wheels.
+/// Not every archive needs to contain code of each library: some targets have none. An archive with
+/// code of a library that is in none of these wheels is not reported either, because one archive
+/// serves the libraries of several wheels.
 pub fn missing_archives(wheels: &[SplitCode]) -> Vec<Vec<Diagnostic>> {
     wheels.iter().map(|wheel| missing(wheel, wheels)).collect()
 }

@@ -1,33 +1,33 @@
-//! What the file name promises against what the files need.
+//! Checks of the platform tags in the file name against the needs of the files.
 
 use std::collections::BTreeSet;
 
-use super::{Subject, numbers};
+use super::{CheckContext, version_numbers};
 use crate::codes::{elf, rocm as codes};
-use crate::inspect::{FileFacts, FileKind, libraries};
-use crate::library::Library;
-use crate::search::{from_origin, is_data};
-use crate::select::family_of;
-use crate::tree::is_libpython;
-use crate::verdict::{Verdict, python_need};
+use crate::compliance::{Compliance, python_need};
+use crate::inspect::{InspectedFile, InspectedKind, libraries};
+use crate::library::ElfLibrary;
+use crate::resolve::is_libpython;
+use crate::search_path::{from_origin, is_data};
+use crate::select::elf_libc;
 use rock_compat::policy::{PlatformPolicy, PolicyFamily};
 use rock_diagnostic::{Code, Diagnostic, Severity, counted};
 use rock_names::{Arch, PlatformSystem};
 
-/// How many files with a version too new are named; the rest is counted.
+/// Number of files that are named in a finding; others are counted.
 const SHOWN: usize = 3;
 
-pub(super) fn findings(subject: Subject<'_>) -> Vec<Diagnostic> {
+pub(super) fn findings(context: CheckContext<'_>) -> Vec<Diagnostic> {
     let mut found = Vec::new();
-    let tags = subject.name.platform.tags();
-    if subject.name.platform.contains("any") {
-        let code: Vec<&str> = subject
+    let tags = context.name.platform.tags();
+    if context.name.platform.contains("any") {
+        let code: Vec<&str> = context
             .files
             .iter()
             .filter(|file| file.binds_to_platform())
             .map(|file| file.path.as_str())
             .collect();
-        let claim = if subject.name.is_any_platform() {
+        let claim = if context.name.is_any_platform() {
             "any platform"
         } else {
             "any platform beside others"
@@ -39,7 +39,7 @@ pub(super) fn findings(subject: Subject<'_>) -> Vec<Diagnostic> {
                     "the name says {claim}, and {more} files are machine code, `{first}` the first"
                 ),
             };
-            found.push(subject.on_wheel(&codes::CODE_IN_ANY_WHEEL, message));
+            found.push(context.on_wheel(&codes::CODE_IN_ANY_WHEEL, message));
         }
     }
     for tag in tags
@@ -47,16 +47,16 @@ pub(super) fn findings(subject: Subject<'_>) -> Vec<Diagnostic> {
         .filter(|tag| PlatformSystem::of_tag(tag) == PlatformSystem::Unknown)
     {
         let message = format!("`{tag}` is no platform that installers know");
-        found.push(subject.on_wheel(&codes::UNKNOWN_PLATFORM_TAG, message).help(
+        found.push(context.on_wheel(&codes::UNKNOWN_PLATFORM_TAG, message).help(
             "name the platform that the wheel was built for, such as `linux_x86_64`, with `rock-matrix wheel retag --platform-tag`",
         ));
     }
-    if subject.foreign_system.is_some() {
+    if context.foreign_system.is_some() {
         found.extend(
             tags.iter()
-                .filter_map(|tag| Some((tag, not_for_linux(subject.files, tag)?)))
+                .filter_map(|tag| Some((tag, not_for_linux(context.files, tag)?)))
                 .map(|(tag, what)| {
-                    subject.on_wheel(
+                    context.on_wheel(
                         &codes::FALSE_PLATFORM_TAG,
                         format!("the name claims `{tag}`, and {what}"),
                     )
@@ -64,43 +64,43 @@ pub(super) fn findings(subject: Subject<'_>) -> Vec<Diagnostic> {
         );
         return found;
     }
-    let outside_data = subject
+    let outside_data = context
         .libraries()
         .find(|(path, _)| !is_data(path.split('/').next().unwrap_or_default()));
-    if let Some((path, _)) = outside_data.filter(|_| subject.is_purelib) {
+    if let Some((path, _)) = outside_data.filter(|_| context.is_purelib) {
         let message = "WHEEL says `Root-Is-Purelib: true`, and this is a library";
-        found.push(subject.on_member(&codes::PURELIB_WITH_LIBRARIES, path, message));
+        found.push(context.on_member(&codes::PURELIB_WITH_LIBRARIES, path, message));
     }
-    let claims_policy = subject
+    let claims_policy = context
         .name
         .platform
         .tags()
         .iter()
         .any(|tag| PolicyFamily::of_platform_tag(tag).is_some());
-    found.extend(subject.libraries().filter(|(_, library)| library.extension.is_some()).filter_map(
+    found.extend(context.libraries().filter(|(_, library)| library.extension.is_some()).filter_map(
         |(path, library)| {
             let needed = library.needed.iter().find(|needed| is_libpython(needed))?;
             let message = format!("an extension module needs `{needed}`, which the Python that loads it need not have");
             let severity = if claims_policy { Severity::Error } else { Severity::Warning };
-            let finding = subject.on_member(&elf::NEEDS_LIBPYTHON, path, message).severity(severity);
+            let finding = context.on_member(&elf::NEEDS_LIBPYTHON, path, message).severity(severity);
             Some(finding.help("link without `-lpythonX.Y`, or let `rock-matrix wheel repair` drop the need"))
         },
     ));
-    if let Some(verdict) = subject.verdict {
+    if let Some(compliance) = context.compliance {
         found.extend(
-            subject
+            context
                 .name
                 .platform
                 .tags()
                 .iter()
-                .flat_map(|tag| of_claim(subject, verdict, tag)),
+                .flat_map(|tag| check_claim(context, compliance, tag)),
         );
-        found.extend(from_elsewhere(subject, verdict));
+        found.extend(check_missing_libraries(context, compliance));
     }
     found
 }
 
-/// Whether a finding says that the platform in the name of a wheel is not that of its contents.
+/// Returns whether a finding is that the contents contradict the platform in the file name.
 pub fn contradicts_claim(finding: &Diagnostic) -> bool {
     const CLAIMS: [&Code; 6] = [
         &codes::FALSE_PLATFORM_TAG,
@@ -113,21 +113,20 @@ pub fn contradicts_claim(finding: &Diagnostic) -> bool {
     finding.is_error() && CLAIMS.contains(&finding.code)
 }
 
-/// What the wheel's own files need that the systems of a claimed tag do not have. Libraries of the
-/// machine count for nothing.
-fn of_claim(subject: Subject<'_>, verdict: &Verdict<'_>, tag: &str) -> Vec<Diagnostic> {
+/// Reports needs of the wheel's files that a claimed tag does not permit. Libraries of the system
+/// are ignored.
+fn check_claim(context: CheckContext<'_>, compliance: &Compliance, tag: &str) -> Vec<Diagnostic> {
     let claim = |what: String| {
-        subject.on_wheel(
+        context.on_wheel(
             &codes::FALSE_PLATFORM_TAG,
             format!("the name claims `{tag}`, and {what}"),
         )
     };
-    if let Some(what) = other_system(subject.files, verdict, tag) {
+    if let Some(what) = other_system(context.files, compliance, tag) {
         return vec![claim(what)];
     }
-    let Some(claimed) = verdict
-        .judging
-        .policies
+    let Some(claimed) = compliance
+        .policies()
         .for_tag(tag)
         .filter(|claimed| !claimed.is_linux())
     else {
@@ -135,23 +134,23 @@ fn of_claim(subject: Subject<'_>, verdict: &Verdict<'_>, tag: &str) -> Vec<Diagn
     };
     let mut found = Vec::new();
     found.extend(
-        newer_symbols(subject, verdict, claimed).map(|(what, notes)| {
+        newer_symbols(context, compliance, claimed).map(|(what, notes)| {
             notes.into_iter().fold(claim(what), Diagnostic::note).help(
-                if verdict.own_symbols.is_linux() {
+                if compliance.own_symbols().is_linux() {
                     "no manylinux tag fits it; build it in an older image".to_owned()
                 } else {
-                    format!("its own symbols allow `{}`", verdict.own_symbols.tag())
+                    format!("its own symbols allow `{}`", compliance.own_symbols().tag())
                 },
             )
         }),
     );
     let of_claimed = |number: &usize| {
-        let references = verdict.by_file.get(number).into_iter().flatten();
+        let references = compliance.gaps_by_file.get(number).into_iter().flatten();
         references
-            .filter(|one| one.policy == claimed)
+            .filter(|one| compliance.policy(one.policy) == claimed)
             .collect::<Vec<_>>()
     };
-    for (number, file) in subject.files.iter().enumerate() {
+    for (number, file) in context.files.iter().enumerate() {
         let path = &file.path;
         let forbidden = || {
             of_claimed(&number)
@@ -168,7 +167,7 @@ fn of_claim(subject: Subject<'_>, verdict: &Verdict<'_>, tag: &str) -> Vec<Diagn
                 "`{path}` needs `{symbols}` of {library}, which need not be there"
             )));
         }
-        if verdict.above_baseline.contains(&number) {
+        if compliance.above_baseline.contains(&number) {
             found.push(
                 claim(format!(
                     "`{path}` says that it needs a level of x86-64 above the first"
@@ -176,7 +175,7 @@ fn of_claim(subject: Subject<'_>, verdict: &Verdict<'_>, tag: &str) -> Vec<Diagn
                 .help("build without `-march`, or take it with `--disable-isa-ext-check`"),
             );
         }
-        if let FileKind::Library(library) = &file.kind
+        if let InspectedKind::Library(library) = &file.kind
             && let Some(need) = python_need(library.uses_pyfpe, library.uses_ucs2)
         {
             found.push(claim(format!(
@@ -187,16 +186,16 @@ fn of_claim(subject: Subject<'_>, verdict: &Verdict<'_>, tag: &str) -> Vec<Diagn
     found
 }
 
-/// What files of the wheel need and do not find in it, by the claim of the oldest systems: newer
-/// ones have what these have.
-fn from_elsewhere(subject: Subject<'_>, verdict: &Verdict<'_>) -> Vec<Diagnostic> {
-    let claims = subject
+/// Reports libraries that files of the wheel need and do not find in it. They are checked against
+/// the claimed tag for the oldest systems, since newer systems provide a superset.
+fn check_missing_libraries(context: CheckContext<'_>, compliance: &Compliance) -> Vec<Diagnostic> {
+    let claims = context
         .name
         .platform
         .tags()
         .iter()
-        .filter(|tag| other_system(subject.files, verdict, tag).is_none());
-    let claims = claims.filter_map(|tag| Some((tag, verdict.judging.policies.for_tag(tag)?)));
+        .filter(|tag| other_system(context.files, compliance, tag).is_none());
+    let claims = claims.filter_map(|tag| Some((tag, compliance.policies().for_tag(tag)?)));
     let oldest = claims
         .rev()
         .filter(|(_, policy)| !policy.is_linux())
@@ -205,34 +204,34 @@ fn from_elsewhere(subject: Subject<'_>, verdict: &Verdict<'_>) -> Vec<Diagnostic
         return Vec::new();
     };
     let mut found = Vec::new();
-    for (number, file) in subject.files.iter().enumerate() {
-        let FileKind::Library(library) = &file.kind else {
+    for (number, file) in context.files.iter().enumerate() {
+        let InspectedKind::Library(library) = &file.kind else {
             continue;
         };
-        let references = verdict
-            .by_file
+        let references = compliance
+            .gaps_by_file
             .get(&number)
             .into_iter()
             .flatten()
-            .filter(|one| one.policy == claimed);
+            .filter(|one| compliance.policy(one.policy) == claimed);
         let names: BTreeSet<&String> = references.flat_map(|one| one.libraries.keys()).collect();
         let lacking = names.into_iter().filter(|name| {
-            library.needed.contains(name) && !is_libpython(name) && !subject.comes_with_others(name)
+            library.needed.contains(name) && !is_libpython(name) && !context.comes_with_others(name)
         });
         let (lying, elsewhere): (Vec<_>, Vec<_>) = lacking
-            .map(|name| (name.as_str(), lies_at(subject, name)))
+            .map(|name| (name.as_str(), library_path(context, name)))
             .partition(|(_, place)| place.is_some());
         for (name, place) in lying
             .into_iter()
             .filter_map(|(name, place)| Some((name, place?)))
         {
-            if library.extension.is_none() && is_module(subject, name, place) {
+            if library.extension.is_none() && is_module(context, name, place) {
                 let message = format!(
                     "it needs {name}, a Python module of the wheel (`{place}`): it can be loaded after that module is \
                      imported, and not before"
                 );
                 let finding =
-                    subject.on_member(&codes::LIBRARY_FROM_ELSEWHERE, &file.path, message);
+                    context.on_member(&codes::LIBRARY_FROM_ELSEWHERE, &file.path, message);
                 found.push(finding.severity(Severity::Note));
                 continue;
             }
@@ -240,7 +239,7 @@ fn from_elsewhere(subject: Subject<'_>, verdict: &Verdict<'_>) -> Vec<Diagnostic
                 "it needs {name}, which lies in the wheel as `{place}`, where its search path does not lead"
             );
             found.push(
-                subject
+                context
                     .on_member(&codes::LIBRARY_FROM_ELSEWHERE, &file.path, message)
                     .help(format!(
                         "link it with the search path `{}`",
@@ -251,7 +250,7 @@ fn from_elsewhere(subject: Subject<'_>, verdict: &Verdict<'_>) -> Vec<Diagnostic
         if !elsewhere.is_empty() {
             let names: Vec<&str> = elsewhere.into_iter().map(|(name, _)| name).collect();
             let message = format!("it needs {}, which `{tag}` need not have", names.join(", "));
-            found.push(subject.on_member(&codes::LIBRARY_FROM_ELSEWHERE, &file.path, message).help(
+            found.push(context.on_member(&codes::LIBRARY_FROM_ELSEWHERE, &file.path, message).help(
                 "bring it along with `rock-matrix wheel repair`, or say that another package does with `--exclude`",
             ));
         }
@@ -259,10 +258,10 @@ fn from_elsewhere(subject: Subject<'_>, verdict: &Verdict<'_>) -> Vec<Diagnostic
     found
 }
 
-/// Where in the wheel a library of this name lies, by the name of its file or by its own.
-fn lies_at<'a>(subject: Subject<'a>, name: &str) -> Option<&'a str> {
+/// Returns the path of a library of the wheel by its file name or SONAME.
+fn library_path<'a>(context: CheckContext<'a>, name: &str) -> Option<&'a str> {
     let is_named = |path: &str| path.rsplit('/').next() == Some(name);
-    let mut found = subject
+    let mut found = context
         .libraries()
         .filter(|(path, one)| is_named(path) || one.soname.as_deref() == Some(name));
     found.next().map(|(path, _)| path)
@@ -270,27 +269,29 @@ fn lies_at<'a>(subject: Subject<'a>, name: &str) -> Option<&'a str> {
 
 /// Returns whether the library at a path is a Python module of this name: once it is imported, the
 /// loader takes it for every need of its SONAME (`ld.so(8)`), wherever the search path leads.
-fn is_module(subject: Subject<'_>, name: &str, place: &str) -> bool {
-    let is_it =
-        |library: &Library| library.extension.is_some() && library.soname.as_deref() == Some(name);
-    subject
+fn is_module(context: CheckContext<'_>, name: &str, place: &str) -> bool {
+    let is_it = |library: &ElfLibrary| {
+        library.extension.is_some() && library.soname.as_deref() == Some(name)
+    };
+    context
         .libraries()
         .any(|(path, library)| path == place && is_it(library))
 }
 
-/// What the libraries are for, where a claimed tag is for another system, C library or processor.
+/// Returns in words the platform of the libraries, if a claimed tag is for another system, C
+/// library or processor.
 pub(crate) fn other_system(
-    files: &[FileFacts],
-    verdict: &Verdict<'_>,
+    files: &[InspectedFile],
+    compliance: &Compliance,
     tag: &str,
 ) -> Option<String> {
-    let policies = verdict.judging.policies;
+    let policies = compliance.policies();
     if let Some(what) = not_for_linux(files, tag) {
         return Some(what);
     }
     // A static program, or a library that needs no C library, is for both.
     let needs =
-        |family| libraries(files).any(|(path, library)| family_of(library, path) == Some(family));
+        |family| libraries(files).any(|(path, library)| elf_libc(library, path) == Some(family));
     if PolicyFamily::of_platform_tag(tag).is_some_and(|family| family != policies.family())
         && needs(policies.family())
     {
@@ -305,21 +306,23 @@ pub(crate) fn other_system(
     is_other.then(|| format!("its libraries are for {}", policies.arch()))
 }
 
-/// Returns what the libraries are for, where a tag is for a system that is not judged and no file
-/// of the wheel can be for it: Windows, macOS, iOS and WebAssembly have no ELF files, and other
-/// systems neither glibc nor musl.
-fn not_for_linux(files: &[FileFacts], tag: &str) -> Option<String> {
+/// Returns in words the platform of the libraries, if a tag is for a system that is not audited and
+/// no file of the wheel can be for it: Windows, macOS, iOS and WebAssembly have no ELF files, and
+/// other systems neither glibc nor musl.
+fn not_for_linux(files: &[InspectedFile], tag: &str) -> Option<String> {
     let PlatformSystem::Foreign(system) = PlatformSystem::of_tag(tag) else {
         return None;
     };
     let mut libraries = libraries(files);
-    let has = |kind: &FileKind| files.iter().any(|file| file.kind == *kind);
+    let has = |kind: &InspectedKind| files.iter().any(|file| file.kind == *kind);
     let is_false = match system {
-        "Windows" | "Cygwin" => libraries.next().is_some() && !has(&FileKind::Windows),
-        "macOS" | "iOS" | "WebAssembly" => libraries.next().is_some() && !has(&FileKind::Foreign),
+        "Windows" | "Cygwin" => libraries.next().is_some() && !has(&InspectedKind::Windows),
+        "macOS" | "iOS" | "WebAssembly" => {
+            libraries.next().is_some() && !has(&InspectedKind::Foreign)
+        }
         _ => {
             let (of_linux, others): (Vec<_>, Vec<_>) =
-                libraries.partition(|(path, library)| family_of(library, path).is_some());
+                libraries.partition(|(path, library)| elf_libc(library, path).is_some());
             // A library that needs none is for any system.
             !of_linux.is_empty() && others.iter().all(|(_, library)| library.needed.is_empty())
         }
@@ -327,16 +330,16 @@ fn not_for_linux(files: &[FileFacts], tag: &str) -> Option<String> {
     is_false.then(|| "its libraries are for Linux".to_owned())
 }
 
-/// The newest version of a symbol that a policy does not have, and what else it does not have.
+/// Returns the newest symbol version that a policy does not permit, and notes on others.
 fn newer_symbols(
-    subject: Subject<'_>,
-    verdict: &Verdict<'_>,
+    context: CheckContext<'_>,
+    compliance: &Compliance,
     claimed: PlatformPolicy<'_>,
 ) -> Option<(String, Vec<String>)> {
-    if claimed.priority() <= verdict.own_symbols.priority() {
+    if claimed.priority() <= compliance.own_symbols().priority() {
         return None;
     }
-    let offenders = offenders(subject.files, claimed);
+    let offenders = offenders(context.files, claimed);
     let (path, version) = offenders.first()?;
     let others = offenders
         .iter()
@@ -351,10 +354,10 @@ fn newer_symbols(
     ))
 }
 
-/// Files and the versions that they need and a policy does not have, the newest first, one for each
-/// file and prefix.
+/// Returns files with the symbol versions that they need and a policy does not permit, newest
+/// first, one for each file and prefix.
 pub(crate) fn offenders<'f>(
-    files: &'f [FileFacts],
+    files: &'f [InspectedFile],
     policy: PlatformPolicy<'_>,
 ) -> Vec<(&'f str, &'f str)> {
     let mut found: Vec<(&str, &str)> = Vec::new();
@@ -368,7 +371,7 @@ pub(crate) fn offenders<'f>(
         {
             let prefix = version.split('_').next().unwrap_or_default();
             let entry = worst.entry(prefix).or_insert(version);
-            if numbers(entry) < numbers(version) {
+            if version_numbers(entry) < version_numbers(version) {
                 *entry = version;
             }
         }
@@ -378,7 +381,7 @@ pub(crate) fn offenders<'f>(
         let key = |version: &str| {
             (
                 version.split('_').next().unwrap_or_default().to_owned(),
-                std::cmp::Reverse(numbers(version)),
+                std::cmp::Reverse(version_numbers(version)),
             )
         };
         key(one.1)

@@ -1,32 +1,31 @@
-//! What stands in a label behind accelerator and torch: gfx targets, Pythons and backends, glued or
-//! joined with dots.
+//! The part of a local version label after accelerator and torch: gfx targets, Pythons and
+//! backends, concatenated or separated by dots.
 //!
-//! **Invariant:** a text is read as a whole or not at all: no word is found in the middle of
-//! another.
+//! **Invariant:** a text is parsed completely or not at all: no word is found inside another.
 
 use rock_names::GfxTarget;
 
-/// A part of the tail of a label.
+/// A word of a local version label.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Word {
     /// A gfx target.
     Gfx(GfxTarget),
-    /// A version of Python by its digits, `312`.
+    /// A Python version by its digits, `312`.
     Python(String),
-    /// The C++ ABI: whether it is the one since GCC 5.
+    /// The C++ ABI; true for that of GCC 5 and later.
     Abi(bool),
-    /// A backend that the contents can contradict.
+    /// A backend that the contents of a wheel can contradict.
     Backend(&'static str),
-    /// What nothing is known of.
+    /// An unknown word.
     Other(String),
 }
 
-/// The backend whose kernels are compiled where they run.
+/// The backend whose kernels are compiled at run time.
 pub(super) const TRITON: &str = "triton";
-/// The backend whose kernels are compiled ahead.
+/// The backend whose kernels are compiled ahead of time.
 pub(super) const CK: &str = "ck";
 
-/// The words of a tail, `triton.gfx942` or `gfx942ck`.
+/// Splits `triton.gfx942` or `gfx942ck` into words.
 pub(super) fn words(tail: &str) -> Vec<Word> {
     let segments = tail.split('.').filter(|segment| !segment.is_empty());
     segments

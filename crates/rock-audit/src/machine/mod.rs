@@ -1,4 +1,4 @@
-//! What an audit reads from the machine, or from a directory that takes its place (a sysroot).
+//! Libraries, files and packages of this machine, or of a directory that takes its place (a sysroot).
 //!
 //! **Invariant:** the rest of the crate reads no files.
 #![allow(
@@ -6,10 +6,14 @@
     reason = "directories and links are read as they are, without following them"
 )]
 
-mod leaves;
-mod owners;
+mod package_owners;
 mod sysroot;
+mod system_libraries;
+mod tree_entries;
+mod wheel_files;
 
-pub use leaves::leaves;
-pub use owners::Owners;
+use package_owners::PackageOwners;
 pub use sysroot::Sysroot;
+pub use system_libraries::SystemLibraries;
+pub use tree_entries::tree_entries;
+pub use wheel_files::find_wheels;

@@ -1,38 +1,43 @@
-//! Shared libraries of the machine, or of a folder that stands for its root.
+//! The shared libraries below a root directory, and the configuration of its dynamic linker.
 
 use std::collections::BTreeSet;
 use std::path::{Component, Path, PathBuf};
 
-use crate::{Library, MachineLibraries, MachineLibrary, SearchPath};
+use crate::{ElfLibrary, LibrarySearchPath, SystemLibrary};
 use rock_elf::Elf;
 use rock_names::without_dots;
 use rock_sys::{PositionalFile, read_system_text};
 
-/// Libraries below a root folder; all paths in them and to them are meant below it.
+/// A root directory. All paths and symbolic links are resolved below it.
 #[derive(Debug, Clone)]
 pub struct Sysroot {
     root: PathBuf,
 }
 
-/// Links that are followed one after the other at most (Linux, `MAXSYMLINKS`).
+/// Maximum number of symbolic links in a path (Linux, `MAXSYMLINKS`).
 const MOST_LINKS: u32 = 40;
-/// Configuration files of the loader that are read at most.
+/// Maximum number of configuration files of the dynamic linker.
 const MOST_FILES: usize = 1000;
 
 impl Sysroot {
-    /// Libraries below this folder; `/` for those of the machine itself.
+    /// Creates the root; `/` for this machine.
     pub fn new(root: &Path) -> Self {
         Self {
             root: root.to_owned(),
         }
     }
 
-    /// Whether there is such a root.
+    /// Returns the root directory.
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// Returns whether the root directory exists.
     pub fn is_there(&self) -> bool {
         self.root.is_dir()
     }
 
-    /// The folders of these that are not there.
+    /// Returns the directories that do not exist.
     pub fn missing<'f>(&self, folders: &'f [String]) -> Vec<&'f str> {
         let is_there = |folder: &&String| {
             self.resolve(Path::new(folder))
@@ -45,24 +50,25 @@ impl Sysroot {
             .collect()
     }
 
-    /// Where the loader searches: what the environment says, and its own configuration. With
-    /// folders of one's own (`--ldpaths`) neither the configuration nor `LD_LIBRARY_PATH` counts.
+    /// Returns the directories in which the dynamic linker searches, from the environment and its
+    /// configuration. With `own` directories (`--ldpaths`), neither the configuration nor
+    /// `LD_LIBRARY_PATH` is used.
     ///
-    /// A folder that is not named from the root is one below the current folder, and an empty name
-    /// is the current folder itself (ld.so(8), "`LD_LIBRARY_PATH`"); below another root, the
-    /// current folder is that root.
+    /// A relative directory is below the working directory, and an empty name is the working
+    /// directory (ld.so(8), "`LD_LIBRARY_PATH`"); below another root, the working directory is that
+    /// root.
     pub fn search_path(
         &self,
         own: Option<&str>,
         environment: &rock_sys::Environment,
-    ) -> SearchPath {
+    ) -> LibrarySearchPath {
         let current = if self.root == Path::new("/") {
             environment.current_dir.to_str()
         } else {
             Some("/")
         };
         let list = |text: &str, separators: &[char]| folders(text, separators, current);
-        // The loader takes semicolons for colons in the environment.
+        // The dynamic linker accepts semicolons as separators in the environment.
         let variable = |name: &str| {
             environment
                 .get(name)
@@ -71,20 +77,20 @@ impl Sysroot {
         };
         let first = variable("AUDITWHEEL_LD_LIBRARY_PATH");
         match own {
-            Some(own) => SearchPath {
+            Some(own) => LibrarySearchPath {
                 environment: first,
                 system: list(own, &[':']),
             },
-            None => SearchPath {
+            None => LibrarySearchPath {
                 environment: [first, variable("LD_LIBRARY_PATH")].concat(),
                 system: self.system_folders(),
             },
         }
     }
 
-    /// The folders that ld.so.conf names with the files that it includes, and those that the loader
-    /// trusts (ld.so(8)); where musl's loader is the only one, those of its own file, or the ones
-    /// it searches without (musl, `ldso/dynlink.c`).
+    /// Returns the directories of ld.so.conf and of the files that it includes, and the trusted
+    /// ones (ld.so(8)). If musl's dynamic linker is the only one, returns those of its own file or
+    /// its defaults (musl, `ldso/dynlink.c`).
     fn system_folders(&self) -> Vec<String> {
         if let Some(folders) = self.folders_of_musl() {
             return folders;
@@ -96,7 +102,7 @@ impl Sysroot {
         folders
     }
 
-    /// Whether musl's loader is the only one: then programs are for its C library.
+    /// Returns whether musl's dynamic linker is the only one, so that programs use its C library.
     pub fn is_of_musl(&self) -> bool {
         self.resolve(Path::new("/etc/ld.so.conf")).is_none()
             && !self
@@ -153,8 +159,8 @@ impl Sysroot {
         }
     }
 
-    /// The files that a pattern of an `include` matches, sorted; only its last part may have
-    /// wildcards.
+    /// Returns the files that the pattern of an `include` matches, sorted. Only its last component
+    /// may contain wildcards.
     fn matching(&self, from: &Path, pattern: &str) -> Vec<PathBuf> {
         let whole = from.parent().unwrap_or(Path::new("/")).join(pattern);
         let (Some(folder), Some(name)) = (
@@ -185,8 +191,7 @@ impl Sysroot {
         self.root.join(path.strip_prefix("/").unwrap_or(path))
     }
 
-    /// The file that a path leads to, named through the folder it was found in: links that folders
-    /// are stay.
+    /// Follows a symbolic link to its file, but does not resolve links among the directories.
     fn follow(&self, path: &Path) -> Option<PathBuf> {
         let mut path = path.to_owned();
         for _ in 0..MOST_LINKS {
@@ -209,7 +214,7 @@ impl Sysroot {
         None
     }
 
-    /// The path without links, each of them followed below the root.
+    /// Resolves all symbolic links of a path below the root.
     fn resolve(&self, path: &Path) -> Option<PathBuf> {
         let mut real = PathBuf::from("/");
         let mut left: Vec<std::ffi::OsString> = parts(path);
@@ -238,8 +243,8 @@ impl Sysroot {
     }
 }
 
-/// The folders of a list, each from the root; without a current folder those that are not are left
-/// out, as is what cannot be told here: `$ORIGIN`, which is where the program lies.
+/// Splits a list into absolute directories. Relative ones are dropped without a working directory,
+/// as are those with `$ORIGIN`, which depend on the program.
 fn folders(text: &str, separators: &[char], current: Option<&str>) -> Vec<String> {
     let folder = |name: &str| match current {
         _ if name.contains('$') => None,
@@ -247,14 +252,14 @@ fn folders(text: &str, separators: &[char], current: Option<&str>) -> Vec<String
         current => without_dots(&format!("{}/{name}", current?)).map(|path| format!("/{path}")),
     };
     let names = text.split(|letter| separators.contains(&letter));
-    // An empty text is no list of one empty name.
+    // An empty text is an empty list, not a list with an empty name.
     names
         .filter(|_| !text.is_empty())
         .filter_map(folder)
         .collect()
 }
 
-/// The parts of a path, the first one last.
+/// Returns the components of a path in reverse order.
 fn parts(path: &Path) -> Vec<std::ffi::OsString> {
     let named = path
         .components()
@@ -265,21 +270,26 @@ fn parts(path: &Path) -> Vec<std::ffi::OsString> {
     parts
 }
 
-impl MachineLibraries for Sysroot {
-    fn read(&self, path: &str) -> Option<MachineLibrary> {
+impl Sysroot {
+    /// Returns the library at a path; `None` if there is none or it is not an ELF file.
+    pub fn read(&self, path: &str) -> Option<SystemLibrary> {
         let file = PositionalFile::open(&self.below(&self.resolve(Path::new(path))?)).ok()?;
         let elf = Elf::read(&file).ok()?;
         let name = path.rsplit('/').next().unwrap_or(path);
-        let library = Library::read(&file, &elf, name, &|_| false).ok()?;
+        let library = ElfLibrary::read(&file, &elf, name, &|_| false).ok()?;
         let real_path = self.follow(Path::new(path))?;
-        Some(MachineLibrary {
+        Some(SystemLibrary {
             path: path.to_owned(),
             real_path: real_path.to_str()?.to_owned(),
             library,
         })
     }
 
-    fn open(&self, real_path: &str) -> std::io::Result<Box<dyn rock_bytes::ReadAt>> {
+    /// Opens a file.
+    ///
+    /// # Errors
+    /// Returns an error if the file cannot be opened.
+    pub fn open(&self, real_path: &str) -> std::io::Result<Box<dyn rock_bytes::ReadAt>> {
         let file = PositionalFile::open(
             &self.below(
                 &self
@@ -295,7 +305,6 @@ impl MachineLibraries for Sysroot {
 #[cfg(test)]
 mod tests {
     use super::{Sysroot, folders};
-    use crate::MachineLibraries;
     use rock_sys::LARGEST_SYSTEM_FILE_BYTES;
     use std::path::Path;
 

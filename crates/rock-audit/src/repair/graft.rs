@@ -1,55 +1,56 @@
-//! Libraries that come along.
+//! Selection, naming and edits of grafted libraries.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::{Digests, Fingerprint, Graft};
+use super::{DigestLibrary, Graft, LibraryDigest};
 use crate::codes::{elf, rocm, wheel as codes};
-use crate::inspect::FileFacts;
-use crate::tree::{Excludes, Found, MachineLibrary, is_libpython};
-use crate::verdict::Verdict;
+use crate::compliance::Compliance;
+use crate::inspect::InspectedFile;
+use crate::pattern::LibraryPatterns;
+use crate::provider::SystemLibrary;
+use crate::resolve::{ResolvedLibrary, is_libpython};
 use rock_diagnostic::{Diagnostic, Location};
 use rock_elf::{ElfEdits, SearchPathEdit};
 use rock_names::WheelName;
 
-/// What comes along: for each file that leads to libraries from elsewhere, by its number, these
-/// libraries by the names that they are needed under. Under one name, two files may find two
-/// libraries.
-pub(super) type Needs = BTreeMap<usize, BTreeMap<String, Arc<MachineLibrary>>>;
+/// The libraries to graft for each file, by its index, and by the name they are needed under. Two
+/// files may find different libraries under one name.
+pub(super) type GraftNeeds = BTreeMap<usize, BTreeMap<String, Arc<SystemLibrary>>>;
 
-/// For each file, by its number, the names in the wheel of what comes along for it, by the names it
-/// is needed under.
-pub(super) type NewNames = BTreeMap<usize, BTreeMap<String, String>>;
+/// The file names of grafted libraries for each file, by its index, and by the name they are needed
+/// under.
+pub(super) type GraftNames = BTreeMap<usize, BTreeMap<String, String>>;
 
 pub(super) fn needs(
     name: &WheelName,
-    files: &[FileFacts],
-    verdict: &Verdict<'_>,
+    files: &[InspectedFile],
+    compliance: &Compliance,
     policy: &str,
-) -> Result<Needs, Vec<Diagnostic>> {
-    let mut needs = Needs::new();
+) -> Result<GraftNeeds, Vec<Diagnostic>> {
+    let mut needs = GraftNeeds::new();
     let mut missing: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
-    for (number, references) in &verdict.by_file {
+    for (number, references) in &compliance.gaps_by_file {
         for (needed, found) in references
             .iter()
-            .filter(|one| one.policy.name() == policy)
+            .filter(|one| compliance.policy(one.policy).name() == policy)
             .flat_map(|one| &one.libraries)
         {
             match found {
-                Found::Machine(library) => {
+                ResolvedLibrary::System(library) => {
                     needs
                         .entry(*number)
                         .or_default()
                         .insert(needed.clone(), Arc::clone(library));
                 }
-                Found::Nowhere if is_libpython(needed) => {}
-                Found::Nowhere => {
+                ResolvedLibrary::Missing if is_libpython(needed) => {}
+                ResolvedLibrary::Missing => {
                     missing
                         .entry(needed)
                         .or_default()
                         .insert(&files[*number].path);
                 }
-                Found::Wheel(_) | Found::Given => {}
+                ResolvedLibrary::Wheel(_) | ResolvedLibrary::Permitted => {}
             }
         }
     }
@@ -67,9 +68,9 @@ pub(super) fn needs(
     Err(faults.collect())
 }
 
-/// The name of a library in the wheel: the start of its SHA-256 keeps it apart from others of its
-/// name.
-pub fn grafted_name(file_name: &str, digest: &str) -> String {
+/// Returns the file name of a grafted library: the start of its SHA-256 digest distinguishes it
+/// from others.
+pub(super) fn graft_name(file_name: &str, digest: &str) -> String {
     let (base, ending) = file_name.split_at(file_name.find('.').unwrap_or(file_name.len()));
     let short = digest.get(..8).unwrap_or(digest);
     if base.ends_with(&format!("-{short}")) {
@@ -78,30 +79,30 @@ pub fn grafted_name(file_name: &str, digest: &str) -> String {
     format!("{base}-{short}{ending}")
 }
 
-/// The libraries, each once, and under which names the files find them.
+/// Returns the grafted libraries, each once, and the names that replace the needed ones.
 pub(super) fn grafts(
-    needs: &Needs,
-    digests: &mut Digests<'_>,
-) -> Result<(Vec<Graft>, NewNames), Vec<Diagnostic>> {
+    needs: &GraftNeeds,
+    digests: &mut DigestLibrary<'_>,
+) -> Result<(Vec<Graft>, GraftNames), Vec<Diagnostic>> {
     let mut grafts: BTreeMap<String, Graft> = BTreeMap::new();
-    // The names in the wheel, by the files that they are taken from.
+    // File names in the wheel, by the path of the original.
     let mut named: BTreeMap<&str, String> = BTreeMap::new();
-    let mut new_names = NewNames::new();
+    let mut new_names = GraftNames::new();
     let mut faults = Vec::new();
-    let libraries: BTreeMap<&str, &Arc<MachineLibrary>> = needs
+    let libraries: BTreeMap<&str, &Arc<SystemLibrary>> = needs
         .values()
         .flat_map(BTreeMap::values)
         .map(|library| (library.real_path.as_str(), library))
         .collect();
     for (path, library) in libraries {
-        let Fingerprint { digest, size_bytes } = match digests(library) {
+        let LibraryDigest { digest, size_bytes } = match digests(library) {
             Ok(fingerprint) => fingerprint,
             Err(fault) => {
                 faults.push(fault);
                 continue;
             }
         };
-        let name = grafted_name(path.rsplit('/').next().unwrap_or(path), &digest);
+        let name = graft_name(path.rsplit('/').next().unwrap_or(path), &digest);
         named.insert(path, name.clone());
         let graft = grafts.entry(name.clone()).or_insert_with(|| Graft {
             library: Arc::clone(library),
@@ -134,12 +135,12 @@ pub(super) fn grafts(
     Ok((grafts.into_values().collect(), new_names))
 }
 
-/// A library of ROCm that comes along: beside the one that torch brings, it makes two runtimes in
-/// one process.
-pub(super) fn of_rocm(
+/// Reports a grafted library of ROCm: with the one that torch provides, a process loads two
+/// runtimes.
+pub(super) fn grafted_rocm_library(
     name: &WheelName,
     graft: &Graft,
-    is_of_rocm: &Excludes,
+    is_of_rocm: &LibraryPatterns,
 ) -> Option<Diagnostic> {
     let needed = graft
         .needed_as
@@ -155,22 +156,23 @@ pub(super) fn of_rocm(
     )
 }
 
-/// What the libraries that come along need of each other: for each, the new names by the old ones.
+/// Returns the names by which grafted libraries need each other: for each library, the new names by
+/// the old ones.
 ///
 /// # Errors
-/// A library that comes along once cannot lead to one library for one file and to another for
-/// another. Each is told.
-pub(super) fn among(
+/// Returns an error for each library that would need one library for one file, and another under
+/// the same name for another file.
+pub(super) fn graft_dependencies(
     name: &WheelName,
-    files: &[FileFacts],
+    files: &[InspectedFile],
     grafts: &[Graft],
-    new_names: &NewNames,
+    new_names: &GraftNames,
 ) -> Result<BTreeMap<String, BTreeMap<String, String>>, Vec<Diagnostic>> {
     let by_name: BTreeMap<&str, &Graft> = grafts
         .iter()
         .map(|graft| (graft.name.as_str(), graft))
         .collect();
-    // With the file that leads there.
+    // With the index of the file that needs it.
     let mut found: BTreeMap<(&str, &str), (&str, usize)> = BTreeMap::new();
     let mut faults: BTreeMap<(&str, &str), Diagnostic> = BTreeMap::new();
     for (number, own) in new_names {
@@ -208,8 +210,7 @@ pub(super) fn among(
     Ok(among)
 }
 
-/// The libraries with what changes in them: their own names, the names of those that come along,
-/// and the search path.
+/// Sets the edits of grafted libraries: SONAME, needed names and search path.
 pub(super) fn with_edits(
     grafts: Vec<Graft>,
     mut among: BTreeMap<String, BTreeMap<String, String>>,
@@ -232,8 +233,8 @@ pub(super) fn with_edits(
     grafts.into_iter().map(with).collect()
 }
 
-/// A member of the wheel that lies where a library comes along, and is another file.
-pub(super) fn replaced(name: &WheelName, path: &str) -> Diagnostic {
+/// Reports a member of the wheel that has the path of a grafted library and other bytes.
+pub(super) fn replaced_member(name: &WheelName, path: &str) -> Diagnostic {
     let place = Location::Member {
         wheel: name.to_string(),
         member: path.to_owned(),
@@ -258,26 +259,26 @@ pub(super) fn libpython_removed(name: &WheelName, path: &str, needed: &str) -> D
 
 #[cfg(test)]
 mod tests {
-    use super::grafted_name;
+    use super::graft_name;
 
     #[test]
     fn a_hash_stands_before_the_first_dot_and_only_once() {
         let digest = "1a2b3c4d5e";
         assert_eq!(
-            grafted_name("libelf-0.188.so", digest),
+            graft_name("libelf-0.188.so", digest),
             "libelf-0-1a2b3c4d.188.so"
         );
         assert_eq!(
-            grafted_name("libdrm.so.2.4.0", digest),
+            graft_name("libdrm.so.2.4.0", digest),
             "libdrm-1a2b3c4d.so.2.4.0"
         );
         assert_eq!(
-            grafted_name("plainbar", digest),
+            graft_name("plainbar", digest),
             "plainbar-1a2b3c4d",
             "nothing stands behind no dot"
         );
         assert_eq!(
-            grafted_name("libdrm-1a2b3c4d.so.2.4.0", digest),
+            graft_name("libdrm-1a2b3c4d.so.2.4.0", digest),
             "libdrm-1a2b3c4d.so.2.4.0"
         );
     }

@@ -1,107 +1,109 @@
-//! What repairing a wheel takes: which platform it then is for, which libraries come along, what
-//! changes in which file.
+//! Repairs of wheels: the platform, the grafts and the changes of files.
 
+mod deviations;
 mod graft;
-mod result;
+mod plan;
 mod rpath;
 mod tags;
+mod write;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::copies::Needless;
-use super::inspect::{FileFacts, FileKind};
-use super::tree::{Excludes, MachineLibrary, is_libpython};
-use super::verdict::Verdict;
+use super::compliance::Compliance;
+use super::inspect::{InspectedFile, InspectedKind};
+use super::pattern::LibraryPatterns;
+use super::provider::SystemLibrary;
+use super::redundant_copies::RedundantCopy;
+use super::resolve::is_libpython;
 use rock_diagnostic::Diagnostic;
 use rock_elf::{ElfEdits, SearchPathEdit};
 use rock_names::{TagSet, WheelName};
 
-pub use graft::grafted_name;
-pub use result::{Made, shortfalls};
-pub use tags::{Platform, Wanted, unknown_platform};
+pub use plan::{RepairError, RepairNote, RepairOptions, RepairPlan};
+pub use tags::PlatformChoice;
+use tags::PlatformTarget;
+pub use write::{RepairDestination, RepairedWheel};
 
-/// How a wheel is repaired.
+/// Options of [`plan_changes`], and facts about the wheel.
 #[derive(Debug, Clone)]
-pub struct Repair {
-    /// The platform to reach.
-    pub wanted: Wanted,
-    /// Whether a better platform that the wheel also fits is left out of the name.
-    pub only_wanted: bool,
-    /// Whether claims that the symbols contradict stay in the name.
+pub(crate) struct PlanOptions {
+    /// The platform to comply with.
+    pub target: PlatformTarget,
+    /// Whether a better platform with which the wheel also complies is left out of the name.
+    pub only_target: bool,
+    /// Whether tags of the name that the symbols contradict stay.
     pub keeps_claims: bool,
-    /// Whether the platform tags stay as they are.
+    /// Whether the platform tags stay.
     pub keeps_tags: bool,
-    /// What is added to the distribution's name for the folder of libraries, `.libs`.
-    pub folder_ending: String,
-    /// Whether search paths of files that need nothing else are mended, too.
-    pub mends_paths: bool,
-    /// Search paths from the root that stay.
-    pub allowed_paths: Excludes,
-    /// Libraries of ROCm, of which a process must hold one copy.
-    pub of_rocm: Excludes,
-    /// Paths of the wheel that something has, below folders that the plan may put files into.
-    pub taken: BTreeSet<String>,
+    /// Appended to the distribution name for the directory of grafted libraries, `.libs`.
+    pub library_dir_suffix: String,
+    /// Whether RPATH entries of files that need no graft are fixed, too.
+    pub fixes_rpaths: bool,
+    /// Absolute RPATH entries that stay.
+    pub allowed_rpaths: LibraryPatterns,
+    /// Libraries of ROCm, of which a process must load only one copy.
+    pub rocm_libraries: LibraryPatterns,
+    /// Paths of all members.
+    pub existing_paths: BTreeSet<String>,
 }
 
-/// What tells a file from others.
+/// The size and digest of a library.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Fingerprint {
-    /// Its SHA-256, in hexadecimal.
+pub(crate) struct LibraryDigest {
+    /// SHA-256 in hexadecimal.
     pub digest: String,
-    /// Its size, in bytes.
+    /// The size in bytes.
     pub size_bytes: u64,
 }
 
-/// A library that comes along.
+/// A library that is grafted.
 #[derive(Debug, Clone)]
 pub struct Graft {
-    /// Where it is taken from.
-    pub library: Arc<MachineLibrary>,
-    /// All files that it is: where there are several, they are the same to the byte.
+    /// The library of the system.
+    pub library: Arc<SystemLibrary>,
+    /// All paths of the library; several ones have the same bytes.
     pub sources: BTreeSet<String>,
     /// The names it is needed under.
     pub needed_as: BTreeSet<String>,
-    /// Its name in the wheel.
+    /// The file name in the wheel.
     pub name: String,
-    /// The first 8 digits of its SHA-256 stand in the name; this is all of it, in hexadecimal.
+    /// The SHA-256 digest in hexadecimal; the file name contains the first 8 digits.
     pub digest: String,
-    /// How large it is where it is taken from, in bytes.
+    /// The size of the original file in bytes.
     pub size_bytes: u64,
-    /// What changes in it.
+    /// The edits.
     pub edits: ElfEdits,
 }
 
-/// What repairing comes down to.
+/// The changes that make a wheel comply with a platform.
 #[derive(Debug, Clone)]
-pub struct Plan {
-    /// The platforms of the new name.
-    pub platform: Platform,
-    /// The folder of the libraries that come along.
+pub struct RepairChanges {
+    /// The platform of the new name.
+    pub platform: PlatformChoice,
+    /// The directory of the grafted libraries.
     pub folder: String,
-    /// The libraries that come along, by their names in the wheel.
+    /// The grafted libraries, sorted by file name.
     pub grafts: Vec<Graft>,
-    /// What changes in files of the wheel, by path.
+    /// The edits of files of the wheel, by path.
     pub edits: BTreeMap<String, ElfEdits>,
-    /// Programs that move out of the folder of scripts: old path and new.
+    /// Programs that are moved out of the scripts directory, by old path, with the new one.
     pub moved: BTreeMap<String, String>,
-    /// Copies of libraries that are left out, by path, each with the path of the one that stays.
+    /// Redundant copies that are removed, by path, with the path of the copy that stays.
     pub dropped: BTreeMap<String, String>,
-    /// Libraries that come along and that the wheel holds already, by their paths, the same to the
-    /// byte.
+    /// Paths of grafted libraries that the wheel already contains with the same bytes.
     pub present: BTreeSet<String>,
-    /// Libraries that come along in the place of members of the wheel, by their paths: those have
-    /// other bytes.
+    /// Paths of grafted libraries that replace members with other bytes.
     pub replaced: BTreeSet<String>,
-    /// What a person should know.
+    /// Findings about the changes.
     pub findings: Vec<Diagnostic>,
 }
 
-impl Plan {
-    /// Nothing but other platform tags.
+impl RepairChanges {
+    /// Creates changes that only set the platform tags.
     pub fn of_tags(tags: TagSet) -> Self {
         Self {
-            platform: Platform {
+            platform: PlatformChoice {
                 policy: String::new(),
                 tags,
                 findings: Vec::new(),
@@ -117,7 +119,7 @@ impl Plan {
         }
     }
 
-    /// Whether every file stays as it is.
+    /// Returns whether no file changes.
     pub fn keeps_files(&self) -> bool {
         self.grafts.is_empty()
             && self.edits.is_empty()
@@ -125,12 +127,12 @@ impl Plan {
             && self.dropped.is_empty()
     }
 
-    /// Where a library that comes along lies in the wheel.
+    /// Returns the path of a grafted library in the wheel.
     pub fn path_of(&self, graft: &Graft) -> String {
         format!("{}/{}", self.folder, graft.name)
     }
 
-    /// The libraries that come along, by their paths in the wheel.
+    /// Returns the paths of the grafted libraries in the wheel.
     pub fn graft_paths(&self) -> BTreeSet<String> {
         self.grafts
             .iter()
@@ -138,23 +140,23 @@ impl Plan {
             .collect()
     }
 
-    /// Settles what becomes of members of the wheel that lie where libraries come along: those with
-    /// the same bytes stay, and the others give way. The name of such a file has the start of the
-    /// SHA-256 of the library that comes along, so it is the same library, made otherwise: by
-    /// another program, with other options, or by hand. What was linked against the one fits the
-    /// other. auditwheel leaves the one that is there, whatever is in it.
+    /// Records the members that have the paths of grafted libraries: those with the same bytes
+    /// stay, and others are replaced. The name of such a member contains the start of the SHA-256
+    /// digest of the library, so it is the same library, edited by another program, with other
+    /// options, or by hand; files linked against one can load the other. auditwheel keeps the
+    /// existing member, whatever its contents are.
     pub fn settle(&mut self, name: &WheelName, same: BTreeSet<String>, others: BTreeSet<String>) {
         for path in same.iter().chain(&others) {
             self.edits.remove(path);
             self.dropped.remove(path);
         }
         self.findings
-            .extend(others.iter().map(|path| graft::replaced(name, path)));
+            .extend(others.iter().map(|path| graft::replaced_member(name, path)));
         (self.present, self.replaced) = (same, others);
     }
 
-    /// Leaves copies of libraries out.
-    pub fn drop_copies(&mut self, copies: Vec<Needless>) {
+    /// Removes redundant copies.
+    pub fn drop_copies(&mut self, copies: Vec<RedundantCopy>) {
         for copy in copies {
             self.edits.remove(&copy.path);
             self.dropped.insert(copy.path, copy.same_as);
@@ -162,41 +164,42 @@ impl Plan {
     }
 }
 
-/// Reads a library of the machine.
-pub type Digests<'a> = dyn FnMut(&MachineLibrary) -> Result<Fingerprint, Diagnostic> + 'a;
+/// Returns the size and digest of a library of the system.
+pub(crate) type DigestLibrary<'a> =
+    dyn FnMut(&SystemLibrary) -> Result<LibraryDigest, Diagnostic> + 'a;
 
-/// Decides what repairing a wheel takes.
+/// Plans the changes of a wheel.
 ///
 /// # Errors
-/// When the wanted platform cannot be reached, with the file and symbol in the way, when a library
-/// is found nowhere, with who needs it, and when one that comes along would need two libraries
-/// under one name.
-pub fn plan(
+/// Returns an error if the platform cannot be complied with, naming the file and symbol; if a
+/// library is not found, naming the files that need it; and if a grafted library would need two
+/// libraries under one name.
+pub(crate) fn plan_changes(
     name: &WheelName,
-    files: &[FileFacts],
-    verdict: &Verdict<'_>,
-    repair: &Repair,
-    digests: &mut Digests<'_>,
-) -> Result<Plan, Vec<Diagnostic>> {
-    let platform = tags::choose(name, files, verdict, repair)?;
-    let folder = format!("{}{}", name.distribution, repair.folder_ending);
+    files: &[InspectedFile],
+    compliance: &Compliance,
+    options: &PlanOptions,
+    digests: &mut DigestLibrary<'_>,
+) -> Result<RepairChanges, Vec<Diagnostic>> {
+    let platform = tags::choose_platform(name, files, compliance, options)?;
+    let folder = format!("{}{}", name.distribution, options.library_dir_suffix);
     let mut findings = platform.findings.clone();
-    let needs = graft::needs(name, files, verdict, &platform.policy)?;
+    let needs = graft::needs(name, files, compliance, &platform.policy)?;
     let (grafts, new_names) = graft::grafts(&needs, digests)?;
-    let among = graft::among(name, files, &grafts, &new_names)?;
+    let among = graft::graft_dependencies(name, files, &grafts, &new_names)?;
     findings.extend(
         grafts
             .iter()
-            .filter_map(|graft| graft::of_rocm(name, graft, &repair.of_rocm)),
+            .filter_map(|graft| graft::grafted_rocm_library(name, graft, &options.rocm_libraries)),
     );
     let along =
         |number: usize, needed: &String| new_names.get(&number).and_then(|own| own.get(needed));
     let (mut edits, mut moved) = (BTreeMap::new(), BTreeMap::new());
     for (number, file) in files.iter().enumerate() {
-        let FileKind::Library(library) = &file.kind else {
+        let InspectedKind::Library(library) = &file.kind else {
             continue;
         };
-        if !verdict.trees.contains_key(&number) {
+        if !compliance.trees.contains_key(&number) {
             continue;
         }
         let mut own = ElfEdits::default();
@@ -210,22 +213,22 @@ pub fn plan(
             }
         }
         let leads_out = needs.contains_key(&number);
-        let installed = match rpath::program_outside(&file.path, name) {
+        let installed = match rpath::moved_program_path(&file.path, name) {
             Some(new) if leads_out => {
-                let new = rpath::free(new, &repair.taken);
+                let new = rpath::unused_path(new, &options.existing_paths);
                 moved.insert(file.path.clone(), new.clone());
                 new
             }
             _ => file.path.clone(),
         };
-        own.rpath = match (leads_out, repair.mends_paths) {
-            (true, _) => SearchPathEdit::Rpath(rpath::with_folder(
+        own.rpath = match (leads_out, options.fixes_rpaths) {
+            (true, _) => SearchPathEdit::Rpath(rpath::with_directory(
                 library,
                 &installed,
                 &folder,
-                &repair.allowed_paths,
+                &options.allowed_rpaths,
             )),
-            (false, true) => rpath::mended(library, &repair.allowed_paths),
+            (false, true) => rpath::fixed_search_path(library, &options.allowed_rpaths),
             (false, false) => SearchPathEdit::Keep,
         };
         if own != ElfEdits::default() {
@@ -234,13 +237,13 @@ pub fn plan(
     }
     let grafts = graft::with_edits(grafts, among);
     let tags = platform.tags.clone();
-    Ok(Plan {
+    Ok(RepairChanges {
         platform,
         folder,
         grafts,
         edits,
         moved,
         findings,
-        ..Plan::of_tags(tags)
+        ..RepairChanges::of_tags(tags)
     })
 }

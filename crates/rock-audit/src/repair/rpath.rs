@@ -1,23 +1,23 @@
-//! Search paths that stay inside the wheel.
+//! RPATH entries that stay inside the wheel.
 
 use std::collections::BTreeSet;
 
-use crate::library::Library;
-use crate::search::{Entry, Folder, installed, is_data};
-use crate::tree::Excludes;
+use crate::library::ElfLibrary;
+use crate::pattern::LibraryPatterns;
+use crate::search_path::{SearchDir, SearchPathEntry, installed, is_data};
 use rock_elf::SearchPathEdit;
 use rock_names::WheelName;
 
-/// A program below `NAME.data/scripts`, which is installed nobody knows where: the path in the
-/// wheel that it moves to when it needs libraries of the wheel.
-pub(super) fn program_outside(path: &str, name: &WheelName) -> Option<String> {
+/// Returns the path to which a program below `NAME.data/scripts` is moved if it needs libraries of
+/// the wheel: the directory that scripts are installed to is unknown.
+pub(super) fn moved_program_path(path: &str, name: &WheelName) -> Option<String> {
     let (top, inner) = path.split_once('/')?;
     let script = inner.strip_prefix("scripts/").filter(|_| is_data(top))?;
     Some(format!("{}.scripts/{script}", name.distribution))
 }
 
-/// The path, or where it is taken the same with the first number from 2 that makes it another.
-pub(super) fn free(path: String, taken: &BTreeSet<String>) -> String {
+/// Returns the path, with the first free number from 2 appended if a member has it.
+pub(super) fn unused_path(path: String, taken: &BTreeSet<String>) -> String {
     let numbered = (2_u64..).map(|number| format!("{path}-{number}"));
     let free = std::iter::once(path.clone())
         .chain(numbered)
@@ -25,13 +25,13 @@ pub(super) fn free(path: String, taken: &BTreeSet<String>) -> String {
     free.unwrap_or(path)
 }
 
-/// The search path of a file that needs libraries of the folder: its own entries that lead to
-/// places in the wheel or are allowed, then the folder.
-pub(super) fn with_folder(
-    library: &Library,
+/// Returns the search path of a file that needs libraries of the directory: its own entries that
+/// are inside the wheel or allowed, then the directory.
+pub(super) fn with_directory(
+    library: &ElfLibrary,
     path: &str,
     folder: &str,
-    allowed: &Excludes,
+    allowed: &LibraryPatterns,
 ) -> String {
     let mut entries = kept(library, path, allowed);
     let own = installed(path);
@@ -48,10 +48,10 @@ pub(super) fn with_folder(
     entries.join(":")
 }
 
-/// Entries that are allowed or lead from the file to a place in the wheel, each once.
-fn kept(library: &Library, path: &str, allowed: &Excludes) -> Vec<String> {
+/// Returns the entries that are inside the wheel or allowed, each once.
+fn kept(library: &ElfLibrary, path: &str, allowed: &LibraryPatterns) -> Vec<String> {
     let own = installed(path);
-    let origin = Folder::Wheel(
+    let origin = SearchDir::Wheel(
         own.rsplit_once('/')
             .map_or("", |(folder, _)| folder)
             .to_owned(),
@@ -65,8 +65,8 @@ fn kept(library: &Library, path: &str, allowed: &Excludes) -> Vec<String> {
     let mut entries: Vec<String> = Vec::new();
     for entry in text.split(':') {
         let is_inside = matches!(
-            Entry::read(entry).place(&origin, is_64),
-            Some(Folder::Wheel(_))
+            SearchPathEntry::read(entry).place(&origin, is_64),
+            Some(SearchDir::Wheel(_))
         );
         let stays = is_inside || allows(allowed, entry);
         if stays && !entries.iter().any(|one| one == entry) {
@@ -76,19 +76,20 @@ fn kept(library: &Library, path: &str, allowed: &Excludes) -> Vec<String> {
     entries
 }
 
-/// Whether somebody says that an entry is meant; an empty one never is.
-fn allows(allowed: &Excludes, entry: &str) -> bool {
+/// Returns whether an entry is allowed; an empty one never is.
+fn allows(allowed: &LibraryPatterns, entry: &str) -> bool {
     !entry.is_empty() && allowed.has(entry)
 }
 
-/// The search path without entries from the root that are not allowed, relative and empty ones.
-pub(super) fn mended(library: &Library, allowed: &Excludes) -> SearchPathEdit {
+/// Returns the search path without absolute entries that are not allowed, relative and empty ones.
+pub(super) fn fixed_search_path(library: &ElfLibrary, allowed: &LibraryPatterns) -> SearchPathEdit {
     let (text, is_runpath) = match (&library.runpath, &library.rpath) {
         (Some(text), _) => (text, true),
         (None, Some(text)) => (text, false),
         (None, None) => return SearchPathEdit::Keep,
     };
-    let is_from_here = |entry: &str| matches!(Entry::read(entry), Entry::Origin(_));
+    let is_from_here =
+        |entry: &str| matches!(SearchPathEntry::read(entry), SearchPathEntry::Origin(_));
     let kept: Vec<&str> = text
         .split(':')
         .filter(|entry| is_from_here(entry) || allows(allowed, entry))
@@ -104,13 +105,13 @@ pub(super) fn mended(library: &Library, allowed: &Excludes) -> SearchPathEdit {
 
 #[cfg(test)]
 mod tests {
-    use super::{free, installed, program_outside};
+    use super::{installed, moved_program_path, unused_path};
 
     #[test]
     fn a_path_that_is_taken_gets_a_number() {
         let taken = ["x/a", "x/a-2"].map(str::to_owned).into();
-        assert_eq!(free("x/a".to_owned(), &taken), "x/a-3");
-        assert_eq!(free("x/b".to_owned(), &taken), "x/b");
+        assert_eq!(unused_path("x/a".to_owned(), &taken), "x/a-3");
+        assert_eq!(unused_path("x/b".to_owned(), &taken), "x/b");
     }
 
     #[test]
@@ -119,9 +120,9 @@ mod tests {
         assert_eq!(installed("pkg/a.so"), "pkg/a.so");
         let name = "x-1-py3-none-any.whl".parse().unwrap();
         assert_eq!(
-            program_outside("x-1.data/scripts/tool", &name).as_deref(),
+            moved_program_path("x-1.data/scripts/tool", &name).as_deref(),
             Some("x.scripts/tool")
         );
-        assert_eq!(program_outside("pkg/tool", &name), None);
+        assert_eq!(moved_program_path("pkg/tool", &name), None);
     }
 }

@@ -1,77 +1,78 @@
-//! Which platforms a repaired wheel is for.
+//! The platform tags of a repaired wheel.
 
-use super::Repair;
+use super::PlanOptions;
 use crate::codes::{rocm, wheel as codes};
-use crate::findings::{numbers, offenders, other_system};
-use crate::inspect::FileFacts;
-use crate::tree::Found;
-use crate::verdict::Verdict;
+use crate::compliance::Compliance;
+use crate::findings::{offenders, other_system, version_numbers};
+use crate::inspect::InspectedFile;
+use crate::resolve::ResolvedLibrary;
 use rock_compat::policy::{PlatformPolicies, PlatformPolicy, is_loader};
 use rock_diagnostic::{Code, Diagnostic, Location, Severity};
 use rock_names::{PlatformSystem, TagSet, WheelName};
 
-/// The platform that is asked for.
+/// The requested platform.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Wanted {
-    /// The best that the wheel can be.
+pub(crate) enum PlatformTarget {
+    /// The best platform that the wheel can comply with.
     Best,
-    /// This one, by its tag.
+    /// The platform with this tag.
     Tag(String),
 }
 
-/// What was chosen.
+/// The platform of a repaired wheel.
 #[derive(Debug, Clone)]
-pub struct Platform {
-    /// The name of the policy whose libraries need not come along.
+pub struct PlatformChoice {
+    /// The name of the policy whose libraries are not grafted.
     pub policy: String,
     /// The platform tags of the new name.
     pub tags: TagSet,
-    /// Claims that were dropped, and why.
+    /// Findings about tags that were removed from the name.
     pub findings: Vec<Diagnostic>,
 }
 
-/// The highest policy that needs no more libraries from elsewhere than the wanted one, or than any:
-/// an older platform is not worth a library more.
+/// Returns the highest policy that needs no more grafts than the requested one, or than any other:
+/// an older platform does not justify another graft.
 fn graft_policy<'p>(
-    verdict: &Verdict<'p>,
+    compliance: &'p Compliance,
     wanted: Option<PlatformPolicy<'p>>,
 ) -> PlatformPolicy<'p> {
     let real = || {
-        verdict
-            .references
+        compliance
+            .gaps
             .iter()
-            .filter(|one| !one.policy.is_linux())
+            .filter(|gap| !compliance.policy(gap.policy).is_linux())
     };
     let count = real()
-        .filter(|one| wanted.is_none_or(|wanted| one.policy == wanted))
+        .filter(|gap| wanted.is_none_or(|wanted| compliance.policy(gap.policy) == wanted))
         .map(|one| one.libraries.len())
         .min();
-    let fits =
-        |one: &&crate::Reference<'p>| count.is_some_and(|count| one.libraries.len() <= count);
+    let fits = |one: &&crate::PolicyGap| count.is_some_and(|count| one.libraries.len() <= count);
     real()
         .find(fits)
-        .map_or(verdict.judging.policies.linux(), |one| one.policy)
+        .map_or(compliance.policies().linux(), |gap| {
+            compliance.policy(gap.policy)
+        })
 }
 
-pub(super) fn choose(
+pub(super) fn choose_platform(
     name: &WheelName,
-    files: &[FileFacts],
-    verdict: &Verdict<'_>,
-    repair: &Repair,
-) -> Result<Platform, Vec<Diagnostic>> {
+    files: &[InspectedFile],
+    compliance: &Compliance,
+    options: &PlanOptions,
+) -> Result<PlatformChoice, Vec<Diagnostic>> {
     let on_wheel = |code, message: String| {
         Diagnostic::new(code, message).at(Location::File(name.to_string().into()), "")
     };
-    let (policies, most) = (verdict.judging.policies, verdict.reach());
-    let wanted = match &repair.wanted {
-        Wanted::Best => None,
-        Wanted::Tag(tag) => Some(
+    let (policies, most) = (compliance.policies(), compliance.reach());
+    let wanted = match &options.target {
+        PlatformTarget::Best => None,
+        PlatformTarget::Tag(tag) => Some(
             policies
                 .get(tag)
                 .ok_or_else(|| vec![unknown_platform(name, tag, policies)])?,
         ),
     };
-    let graft = graft_policy(verdict, wanted);
+    let graft = graft_policy(compliance, wanted);
     let best = if graft.priority() < most.priority() {
         graft
     } else {
@@ -83,32 +84,32 @@ pub(super) fn choose(
         best
     });
     if chosen.priority() > most.priority() {
-        return Err(vec![refusal(
+        return Err(vec![out_of_reach_error(
             name,
             files,
-            verdict,
+            compliance,
             chosen,
             wanted.is_some(),
         )]);
     }
     let reached: Vec<PlatformPolicy<'_>> =
-        if best.priority() > chosen.priority() && !repair.only_wanted {
+        if best.priority() > chosen.priority() && !options.only_target {
             vec![best, chosen]
         } else {
             vec![chosen]
         };
     let first = reached.first().copied().unwrap_or(chosen);
     let mut findings = Vec::new();
-    let contradicted = |tag: &str| contradiction(files, verdict, tag);
+    let contradicted = |tag: &str| contradiction(files, compliance, tag);
     let told = |tag: &str, (code, why): (&'static Code, String), what: &str| {
         on_wheel(code, format!("the name claims `{tag}`, and {why}; {what}"))
             .severity(Severity::Warning)
     };
     let stays = |tag: &str, why| told(tag, why, "it stays, as was asked for");
-    if repair.keeps_tags {
+    if options.keeps_tags {
         let judged = name.platform.tags().iter().filter(|tag| !is_foreign(tag));
         findings.extend(judged.filter_map(|tag| Some(stays(tag, contradicted(tag)?))));
-        return Ok(Platform {
+        return Ok(PlatformChoice {
             policy: first.name().to_owned(),
             tags: name.platform.clone(),
             findings,
@@ -127,8 +128,8 @@ pub(super) fn choose(
             continue;
         }
         if is_foreign(&tag) {
-            match &repair.wanted {
-                Wanted::Tag(wanted) if !repair.keeps_claims => {
+            match &options.target {
+                PlatformTarget::Tag(wanted) if !options.keeps_claims => {
                     let why = (
                         &rocm::FALSE_PLATFORM_TAG,
                         format!("`{wanted}` is asked for"),
@@ -140,7 +141,7 @@ pub(super) fn choose(
             continue;
         }
         match contradicted(&tag) {
-            Some(why) if !repair.keeps_claims => {
+            Some(why) if !options.keeps_claims => {
                 findings.push(told(&tag, why, "it was dropped"));
                 continue;
             }
@@ -153,21 +154,25 @@ pub(super) fn choose(
         .join(".")
         .parse::<TagSet>()
         .map_err(|error| vec![on_wheel(&codes::BAD_WHEEL_NAME, error.to_string())])?;
-    Ok(Platform {
+    Ok(PlatformChoice {
         policy: first.name().to_owned(),
         tags,
         findings,
     })
 }
 
-/// Returns whether a tag is for a system that is not judged: it stays unless another platform is
-/// asked for.
+/// Returns whether a tag is for a system that is not audited; it stays unless another platform is
+/// requested.
 fn is_foreign(tag: &str) -> bool {
     matches!(PlatformSystem::of_tag(tag), PlatformSystem::Foreign(_))
 }
 
-/// That no policy has this tag.
-pub fn unknown_platform(name: &WheelName, tag: &str, policies: &PlatformPolicies) -> Diagnostic {
+/// Returns the error that no policy has this tag.
+pub(super) fn unknown_platform(
+    name: &WheelName,
+    tag: &str,
+    policies: &PlatformPolicies,
+) -> Diagnostic {
     let known: Vec<String> = policies.iter().map(|policy| policy.tag()).collect();
     let message = format!("there is no platform `{tag}` for this wheel");
     let fault = Diagnostic::new(&codes::UNKNOWN_PLATFORM, message)
@@ -175,37 +180,37 @@ pub fn unknown_platform(name: &WheelName, tag: &str, policies: &PlatformPolicies
     fault.help(format!("known are {}", known.join(", ")))
 }
 
-/// Why a tag of the name is false: the wheel's own files contradict it, or libraries that come
-/// along do. `None` for a true one, and for one that nothing is known of.
+/// Returns the reason why a tag of the name is false: the wheel's own files contradict it, or
+/// grafted libraries do. `None` for a true tag, and for an unknown one.
 fn contradiction(
-    files: &[FileFacts],
-    verdict: &Verdict<'_>,
+    files: &[InspectedFile],
+    compliance: &Compliance,
     tag: &str,
 ) -> Option<(&'static Code, String)> {
-    let claimed = verdict
-        .judging
-        .policies
+    let claimed = compliance
+        .policies()
         .for_tag(tag)
-        .filter(|claimed| claimed.priority() > verdict.reach().priority());
-    let own =
-        || other_system(files, verdict, tag).or_else(|| by_own_files(files, verdict, claimed?));
+        .filter(|claimed| claimed.priority() > compliance.reach().priority());
+    let own = || {
+        other_system(files, compliance, tag).or_else(|| by_own_files(files, compliance, claimed?))
+    };
     let own = own().map(|why| (&rocm::FALSE_PLATFORM_TAG, why));
-    own.or_else(|| Some((&codes::CLAIM_OVERTAKEN, by_libraries(verdict, claimed?))))
+    own.or_else(|| Some((&codes::CLAIM_OVERTAKEN, by_libraries(compliance, claimed?))))
 }
 
-/// What files of the wheel need that a policy does not have.
+/// Returns a violation of a policy by files of the wheel, in words.
 fn by_own_files(
-    files: &[FileFacts],
-    verdict: &Verdict<'_>,
+    files: &[InspectedFile],
+    compliance: &Compliance,
     claimed: PlatformPolicy<'_>,
 ) -> Option<String> {
     if let Some((path, version)) = offenders(files, claimed).first() {
         return Some(format!("`{path}` needs {version}, which it does not have"));
     }
-    let mut forbidden = verdict
-        .references
+    let mut forbidden = compliance
+        .gaps
         .iter()
-        .filter(|one| one.policy == claimed)
+        .filter(|one| compliance.policy(one.policy) == claimed)
         .flat_map(|one| &one.forbidden);
     if let Some((library, symbols)) = forbidden.next() {
         let symbols = symbols
@@ -217,26 +222,26 @@ fn by_own_files(
             "`{symbols}` of {library}, which is needed, need not be there"
         ));
     }
-    if let Some(number) = verdict.above_baseline.first() {
+    if let Some(number) = compliance.above_baseline.first() {
         return Some(format!(
             "`{}` needs a level of x86-64 above the first",
             files[*number].path
         ));
     }
-    verdict
+    compliance
         .python_need()
         .map(|need| format!("it needs {need}, which not every system has"))
 }
 
-/// What libraries that come along need and a policy does not have.
-fn by_libraries(verdict: &Verdict<'_>, claimed: PlatformPolicy<'_>) -> String {
-    let along = verdict
-        .references
+/// Returns a violation of a policy by grafted libraries, in words.
+fn by_libraries(compliance: &Compliance, claimed: PlatformPolicy<'_>) -> String {
+    let along = compliance
+        .gaps
         .iter()
-        .filter(|one| one.policy == claimed)
+        .filter(|one| compliance.policy(one.policy) == claimed)
         .flat_map(|one| &one.libraries);
     let why = along.filter_map(|(needed, found)| {
-        let Found::Machine(machine) = found else {
+        let ResolvedLibrary::System(machine) = found else {
             return None;
         };
         let versions = machine
@@ -249,7 +254,7 @@ fn by_libraries(verdict: &Verdict<'_>, claimed: PlatformPolicy<'_>) -> String {
             .filter(|version| !claimed.permits_version(version));
         let is_above = machine.library.isa_level.is_some_and(|level| level > 0);
         let newest = newer
-            .max_by_key(|version| numbers(version))
+            .max_by_key(|version| version_numbers(version))
             .map(String::as_str);
         let what = newest.or(is_above.then_some("a level of x86-64 above the first"))?;
         Some(format!(
@@ -260,11 +265,12 @@ fn by_libraries(verdict: &Verdict<'_>, claimed: PlatformPolicy<'_>) -> String {
     why.unwrap_or_else(|| "a library that comes along needs what it does not have".to_owned())
 }
 
-/// Why the wheel is not for this platform, the lowest where none `is_wanted`.
-fn refusal(
+/// Returns the error that the wheel cannot comply with a platform; the lowest one if none was
+/// requested.
+fn out_of_reach_error(
     name: &WheelName,
-    files: &[FileFacts],
-    verdict: &Verdict<'_>,
+    files: &[InspectedFile],
+    compliance: &Compliance,
     chosen: PlatformPolicy<'_>,
     is_wanted: bool,
 ) -> Diagnostic {
@@ -280,7 +286,7 @@ fn refusal(
     } else {
         ("no platform is in reach".to_owned(), "none of them offers")
     };
-    let of_symbols = verdict.symbols.priority() < chosen.priority();
+    let of_symbols = compliance.symbols().priority() < chosen.priority();
     if let Some((path, version)) = offenders(files, chosen).first().filter(|_| of_symbols) {
         let lacks = if is_wanted {
             "it does not have"
@@ -290,7 +296,7 @@ fn refusal(
         let fault = on_wheel(format!(
             "{out_of_reach}: `{path}` needs {version}, which {lacks}"
         ));
-        return match verdict.symbols {
+        return match compliance.symbols() {
             none if none.is_linux() => fault.help("build in an older image"),
             lower => fault.help(format!(
                 "build in an older image, or repair for `{}`",
@@ -298,9 +304,9 @@ fn refusal(
             )),
         };
     }
-    let reference = verdict.references.iter().find(|one| one.policy == chosen);
+    let gap = compliance.gap(chosen);
     if of_symbols {
-        let libraries: Vec<&str> = reference
+        let libraries: Vec<&str> = gap
             .iter()
             .flat_map(|one| one.libraries.keys())
             .map(String::as_str)
@@ -311,25 +317,25 @@ fn refusal(
         ))
         .help("exclude it with `--exclude`, or repair where these libraries are older, or below `--sysroot`");
     }
-    if let Some((library, symbols)) = reference.and_then(|one| one.forbidden.iter().next()) {
+    if let Some((library, symbols)) = gap.and_then(|one| one.forbidden.iter().next()) {
         let symbols: Vec<&str> = symbols.iter().map(String::as_str).collect();
         return on_wheel(format!(
             "{out_of_reach}: {offers} {} of {library}",
             symbols.join(", ")
         ));
     }
-    if verdict.isa.priority() < chosen.priority() {
-        let own = verdict
+    if compliance.isa().priority() < chosen.priority() {
+        let own = compliance
             .above_baseline
             .iter()
             .map(|number| files[*number].path.as_str())
             .next();
-        let machine = verdict
+        let machine = compliance
             .trees
             .values()
             .flat_map(|tree| tree.nodes.values())
             .find_map(|node| match &node.found {
-                Found::Machine(machine)
+                ResolvedLibrary::System(machine)
                     if machine.library.isa_level.is_some_and(|level| level > 0) =>
                 {
                     Some(machine.real_path.as_str())
@@ -342,7 +348,7 @@ fn refusal(
         ))
         .help("build it for plain x86-64, or say that it is meant with `--disable-isa-ext-check`");
     }
-    let limits = verdict.limits();
+    let limits = compliance.limits();
     let reason = limits
         .iter()
         .find(|(policy, _)| policy.priority() < chosen.priority())

@@ -3,9 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use super::{open, payload};
-use crate::audit::SplitCode;
+use crate::audit::{AuditOptions, Auditor, NoLibraries, SplitCode};
 use crate::bytes::{ReadAt as _, Section};
-use crate::cli::wheel::{self, Watchers, WheelFile, proved_with};
+use crate::cli::wheel::{self, Watchers, WheelFile};
 use crate::codes::{rocm, sdk as codes};
 use crate::compat::Compat;
 use crate::diagnostic::{Code, Diagnostic, Location};
@@ -174,10 +174,17 @@ fn add_wheel(
         }
     };
     let facts = compat.sdk_tables();
-    let (found, taken) = proved_with(&file, compat, watchers, |wheel, files| {
-        read.splits.push(SplitCode::new(shown, files));
-        open::opened(wheel, files, shown, &file.name, facts)
+    let options = AuditOptions {
+        verify_record: true,
+        ..AuditOptions::default()
+    };
+    let auditor = Auditor::new(compat, NoLibraries, options).with_progress(watchers);
+    let verified = auditor.verify(shown, &file.name, &file.file);
+    let taken = verified.audited.as_ref().map(|audited| {
+        read.splits.push(SplitCode::new(shown, audited.files()));
+        open::opened(audited.wheel(), audited.files(), shown, &file.name, facts)
     });
+    let found = verified.findings;
     let is_told = |one: &Diagnostic| !ON_PURPOSE.contains(&one.code) && !OF_ALL.contains(&one.code);
     let found = found.into_iter().filter(is_told);
     read.findings

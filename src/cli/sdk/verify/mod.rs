@@ -51,7 +51,7 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
     };
     let mut found = read.findings;
     found.extend(read.packages.iter().filter_map(|package| {
-        let told = audit::too_large(&package.path, package.size_bytes, None, compat)?;
+        let told = audit::check_size(&package.path, package.size_bytes, None, compat)?;
         told.is_error().then(|| told.severity(Severity::Warning))
     }));
     // What a package that cannot be read would have is not missing.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::payload::{is_payload, payload};
-use crate::audit::{FileFacts, FileKind, Library};
+use crate::audit::{ElfLibrary, InspectedFile, InspectedKind};
 use crate::codes::sdk as codes;
 use crate::compat::rows::SdkTables;
 use crate::diagnostic::{Diagnostic, Location, Severity};
@@ -21,7 +21,7 @@ use crate::wheel::{Wheel, WheelError, ZipMember};
 /// A member that cannot be read.
 pub(super) fn opened(
     wheel: &Wheel<'_>,
-    files: &[FileFacts],
+    files: &[InspectedFile],
     path: &str,
     name: &WheelName,
     facts: &SdkTables,
@@ -33,7 +33,7 @@ pub(super) fn opened(
     let Some((kind, made_for)) = identify(&project, facts) else {
         return Ok(None);
     };
-    let known: BTreeMap<&str, &FileFacts> = files
+    let known: BTreeMap<&str, &InspectedFile> = files
         .iter()
         .map(|file| (file.path.as_str(), file))
         .collect();
@@ -95,7 +95,7 @@ pub(super) fn opened(
 /// A member that cannot be read.
 pub(in crate::cli) fn alone(
     wheel: &Wheel<'_>,
-    files: &[FileFacts],
+    files: &[InspectedFile],
     shown: &str,
     name: &WheelName,
     facts: &SdkTables,
@@ -121,9 +121,9 @@ pub(super) fn none_of_the_sdk(shown: &str) -> Diagnostic {
 fn held(
     wheel: &Wheel<'_>,
     member: &ZipMember,
-    facts: Option<&FileFacts>,
+    facts: Option<&InspectedFile>,
 ) -> Result<Held, WheelError> {
-    let Some(FileKind::Library(library)) = facts.map(|facts| &facts.kind) else {
+    let Some(InspectedKind::Library(library)) = facts.map(|facts| &facts.kind) else {
         return Ok(Held::Data);
     };
     if stub::is_as_large(member.size_bytes()) {
@@ -136,7 +136,7 @@ fn held(
 }
 
 /// What a library or program is for the checks.
-pub(super) fn held_by(library: &Library) -> Held {
+pub(super) fn held_by(library: &ElfLibrary) -> Held {
     if is_searching(library) {
         Held::Linked(Box::new(linked(library)))
     } else {
@@ -146,7 +146,7 @@ pub(super) fn held_by(library: &Library) -> Held {
 
 /// Whether a file is one that `sdk build` gives a search path: for a processor of the SDK, and
 /// linked with others.
-fn is_searching(library: &Library) -> bool {
+fn is_searching(library: &ElfLibrary) -> bool {
     let header = &library.header;
     let is_ours = header.format.class == ElfClass::Elf64
         && header.format.endianness == Endianness::Little
@@ -159,7 +159,7 @@ fn is_searching(library: &Library) -> bool {
     is_ours && is_linked
 }
 
-fn linked(library: &Library) -> Linked {
+fn linked(library: &ElfLibrary) -> Linked {
     Linked {
         soname: library.soname.clone(),
         needed: library.needed.clone(),

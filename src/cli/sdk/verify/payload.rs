@@ -9,7 +9,7 @@ use super::super::make::{TARBALL, XZ};
 use super::open::held_by;
 use crate::archive::limits::MAX_MEMBER_IN_MEMORY_BYTES;
 use crate::archive::{Compression, ExtractedKind, ExtractedMember, each_member, gunzip, is_damage};
-use crate::audit::Library;
+use crate::audit::ElfLibrary;
 use crate::bytes::{ReadAt, start_threads};
 use crate::codes::rocm;
 use crate::diagnostic::{Diagnostic, Location};
@@ -125,7 +125,7 @@ fn linked(
     if elf.header().machine == elf::machine::AMDGPU || elf.is_debug_only(source) {
         return Ok(Held::Data);
     }
-    let Ok(library) = Library::read(source, &elf, file_name, &|_| false) else {
+    let Ok(library) = ElfLibrary::read(source, &elf, file_name, &|_| false) else {
         return Ok(Held::Data);
     };
     let held = held_by(&library);

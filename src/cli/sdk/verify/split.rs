@@ -22,7 +22,7 @@ pub(super) fn findings(opened: &Opened, splits: &[SplitCode]) -> Vec<Diagnostic>
         .collect();
     for split in splits {
         for (library, references) in &split.libraries {
-            let archives = audit::archives_of(library, references, splits);
+            let archives = audit::kpack_locations(library, references, splits);
             if archives.is_empty() {
                 continue;
             }

@@ -5,8 +5,7 @@ use std::fmt::Write as _;
 use serde_json::{Value, json};
 
 use super::folder::Package;
-use crate::audit::FindingView;
-use crate::cli::wheel::size;
+use crate::audit::{FindingView, format_size};
 use crate::diagnostic::{Diagnostic, Location, Severity, counted};
 
 /// Whether a finding is about a package.
@@ -34,10 +33,15 @@ pub(super) fn human(packages: &[Package], found: &[Diagnostic]) -> String {
             text,
             "{word:6} {}: {}",
             package.path,
-            size(package.size_bytes)
+            format_size(package.size_bytes)
         );
         if let Some((members, bytes)) = package.unpacked {
-            let _ = write!(text, ", {} in {}", size(bytes), counted(members, "file"));
+            let _ = write!(
+                text,
+                ", {} in {}",
+                format_size(bytes),
+                counted(members, "file")
+            );
         }
         for (count, word) in [(errors, "error"), (warnings, "warning")] {
             if count > 0 {
@@ -51,8 +55,8 @@ pub(super) fn human(packages: &[Package], found: &[Diagnostic]) -> String {
         text,
         "{}: {}, {} unpacked",
         counted(packages.len(), "package"),
-        size(sum(|package| package.size_bytes)),
-        size(sum(|package| package
+        format_size(sum(|package| package.size_bytes)),
+        format_size(sum(|package| package
             .unpacked
             .map_or(0, |(_, bytes)| bytes)))
     );

@@ -4,8 +4,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use super::Done;
-use crate::audit::{FindingView, Graft, Plan};
+use crate::audit::{FindingView, Graft, RepairChanges, RepairedWheel};
 use crate::diagnostic::Diagnostic;
 use crate::elf::{ElfEdits, SearchPathEdit};
 use crate::sys::WriteOutcome;
@@ -14,32 +13,32 @@ use crate::sys::WriteOutcome;
 const VERSION: u32 = 1;
 
 /// The document of one wheel, which was read from this path.
-pub(super) fn document(done: &Done, input: &Path) -> Value {
-    let plan = &done.plan;
+pub(super) fn document(repaired: &RepairedWheel, input: &Path) -> Value {
+    let plan = &repaired.changes;
     json!({
         "version": VERSION,
         "input": input.display().to_string(),
-        "wheel": done.out.display().to_string(),
-        "platform_tags": done.name.platform.tags(),
-        "pure": done.is_pure,
+        "wheel": repaired.path.display().to_string(),
+        "platform_tags": repaired.name.platform.tags(),
+        "pure": repaired.is_pure,
         "grafts": plan.grafts.iter().map(|one| graft(plan, one)).collect::<Vec<_>>(),
         "edits": plan.edits.iter().map(|(path, edits)| edit(path, edits)).collect::<Vec<_>>(),
         "moved": plan.moved,
         "dropped": plan.dropped,
-        "stripped": done.stripped,
-        "excluded": done.excluded,
-        "written": done.saved == Some(WriteOutcome::Written),
-        "findings": views(&done.findings),
+        "stripped": repaired.stripped,
+        "excluded": repaired.excluded,
+        "written": repaired.saved == Some(WriteOutcome::Written),
+        "findings": views(&repaired.findings),
     })
 }
 
 /// The document of a wheel that is not repaired.
-pub(super) fn of_faults(faults: &[Diagnostic], input: &Path) -> Value {
+pub(super) fn of_errors(errors: &[Diagnostic], input: &Path) -> Value {
     json!({
         "version": VERSION,
         "input": input.display().to_string(),
-        "error": faults.first().map(|first| &first.message),
-        "findings": views(faults),
+        "error": errors.first().map(|first| &first.message),
+        "findings": views(errors),
     })
 }
 
@@ -47,7 +46,7 @@ fn views(findings: &[Diagnostic]) -> Vec<FindingView> {
     findings.iter().map(FindingView::new).collect()
 }
 
-fn graft(plan: &Plan, graft: &Graft) -> Value {
+fn graft(plan: &RepairChanges, graft: &Graft) -> Value {
     let path = plan.path_of(graft);
     json!({
         "source": graft.library.real_path,

@@ -2,37 +2,38 @@
 
 use std::fmt::Write as _;
 
-use super::super::sizes::size;
-use super::Done;
-use crate::audit::Plan;
+use crate::audit::{Graft, RepairChanges, RepairedWheel, format_size};
 use crate::diagnostic::counted;
 use crate::elf::SearchPathEdit;
 
 /// The path of the new wheel, behind the plan where it was only made.
-pub(super) fn text(done: &Done, is_dry_run: bool) -> String {
+pub(super) fn text(repaired: &RepairedWheel, is_dry_run: bool) -> String {
     let mut text = String::new();
     if is_dry_run {
-        let _ = steps(&done.plan, &mut text);
-        for file in &done.stripped {
+        let _ = steps(&repaired.changes, &mut text);
+        for file in &repaired.stripped {
             let _ = writeln!(text, "strip  {file}");
         }
-        for library in &done.excluded {
+        for library in &repaired.excluded {
             let _ = writeln!(text, "leave  {library}");
         }
     }
-    text + &format!("{}\n", done.out.display())
+    text + &format!("{}\n", repaired.path.display())
 }
 
 /// The libraries that came along, a line each.
-pub(super) fn came_along(plan: &Plan) -> Vec<String> {
-    let line = |graft: &crate::audit::Graft| {
+pub(super) fn grafts(plan: &RepairChanges) -> Vec<String> {
+    let line = |graft: &Graft| {
         let (path, source) = (plan.path_of(graft), &graft.library.real_path);
         let verb = if plan.present.contains(&path) {
             "holds already"
         } else {
             "came along:"
         };
-        format!("{verb} {path}, {}, from {source}", size(graft.size_bytes))
+        format!(
+            "{verb} {path}, {}, from {source}",
+            format_size(graft.size_bytes)
+        )
     };
     plan.grafts.iter().map(line).collect()
 }
@@ -52,7 +53,7 @@ fn entries(path: &str) -> String {
     }
 }
 
-fn steps(plan: &Plan, text: &mut String) -> std::fmt::Result {
+fn steps(plan: &RepairChanges, text: &mut String) -> std::fmt::Result {
     for graft in &plan.grafts {
         let path = plan.path_of(graft);
         let held = match &path {
@@ -64,7 +65,7 @@ fn steps(plan: &Plan, text: &mut String) -> std::fmt::Result {
             text,
             "graft  {} as {path}, {}{held}",
             graft.library.real_path,
-            size(graft.size_bytes)
+            format_size(graft.size_bytes)
         )?;
     }
     for (path, edits) in &plan.edits {

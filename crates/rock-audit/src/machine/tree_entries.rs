@@ -1,16 +1,16 @@
-//! A folder as files and links, where links are told apart from what they lead to.
+//! Listing of a directory tree with files and symbolic links.
 
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
-use crate::{Leaf, LeafKind};
+use crate::{TreeEntry, TreeEntryKind};
 use rock_sys::FileError;
 
-/// Every file and link below a folder, sorted by path. Links are not followed.
+/// Returns every file and symbolic link below a directory, sorted by path. Links are not followed.
 ///
 /// # Errors
-/// When a folder cannot be read, or a name is no UTF-8 text.
-pub fn leaves(folder: &Path) -> Result<Vec<Leaf>, FileError> {
+/// Returns an error if a directory cannot be read or a name is not UTF-8.
+pub fn tree_entries(folder: &Path) -> Result<Vec<TreeEntry>, FileError> {
     let root =
         std::fs::canonicalize(folder).map_err(|error| FileError::new("read", folder, error))?;
     let mut found = Vec::new();
@@ -19,7 +19,7 @@ pub fn leaves(folder: &Path) -> Result<Vec<Leaf>, FileError> {
     Ok(found)
 }
 
-fn add(root: &Path, folder: &Path, found: &mut Vec<Leaf>) -> Result<(), FileError> {
+fn add(root: &Path, folder: &Path, found: &mut Vec<TreeEntry>) -> Result<(), FileError> {
     let fault = |error| FileError::new("read", folder, error);
     for entry in std::fs::read_dir(folder).map_err(fault)? {
         let path = entry.map_err(fault)?.path();
@@ -30,15 +30,15 @@ fn add(root: &Path, folder: &Path, found: &mut Vec<Leaf>) -> Result<(), FileErro
             continue;
         }
         let kind = if metadata.is_file() {
-            LeafKind::File {
+            TreeEntryKind::File {
                 is_executable: metadata.permissions().mode() & 0o111 != 0,
             }
         } else if metadata.is_symlink() {
             link(root, &path)?
         } else {
-            LeafKind::Other(rock_sys::special_kind(metadata.file_type()).unwrap_or("a device"))
+            TreeEntryKind::Other(rock_sys::special_kind(metadata.file_type()).unwrap_or("a device"))
         };
-        found.push(Leaf {
+        found.push(TreeEntry {
             path: relative(root, &path)?,
             kind,
         });
@@ -46,25 +46,25 @@ fn add(root: &Path, folder: &Path, found: &mut Vec<Leaf>) -> Result<(), FileErro
     Ok(())
 }
 
-/// What a link leads to in the end.
-fn link(root: &Path, path: &Path) -> Result<LeafKind, FileError> {
+/// Returns the kind of a symbolic link by the file that it resolves to.
+fn link(root: &Path, path: &Path) -> Result<TreeEntryKind, FileError> {
     let Ok(target) = std::fs::canonicalize(path) else {
-        return Ok(LeafKind::Other("a link that leads nowhere"));
+        return Ok(TreeEntryKind::Other("a link that leads nowhere"));
     };
     if !target.starts_with(root) {
-        return Ok(LeafKind::Other("a link that leads out of the folder"));
+        return Ok(TreeEntryKind::Other("a link that leads out of the folder"));
     }
     if target.is_dir() {
-        return Ok(LeafKind::LinkToFolder);
+        return Ok(TreeEntryKind::LinkToFolder);
     }
     Ok(if target.is_file() {
-        LeafKind::LinkToFile(relative(root, &target)?)
+        TreeEntryKind::LinkToFile(relative(root, &target)?)
     } else {
-        LeafKind::Other("a link to something that is no file")
+        TreeEntryKind::Other("a link to something that is no file")
     })
 }
 
-/// The path below the root, with slashes.
+/// Returns the path relative to the root, with slashes.
 fn relative(root: &Path, path: &Path) -> Result<String, FileError> {
     let below: PathBuf = path.strip_prefix(root).unwrap_or(path).to_owned();
     below.to_str().map(str::to_owned).ok_or_else(|| {

@@ -1,47 +1,47 @@
-//! Libraries that are in a wheel several times: what links were before they were packed.
+//! Libraries that a wheel contains several times, as symbolic links become files when they are
+//! packed.
 //!
-//! In: the files of a wheel, and its archive. Out: the groups of copies, and the copies that
-//! nothing names.
+//! Input: the files of a wheel and its archive. Output: the groups of copies, and the redundant
+//! copies.
 //!
-//! **Invariant:** what is said to be needless was compared by SHA-256, and of each library one file
-//! stays.
+//! **Invariant:** copies are compared by SHA-256, and one file of each library stays.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use rayon::prelude::*;
 use sha2::{Digest as _, Sha256};
 
-use super::inspect::{FileFacts, FileKind};
-use super::library::Library;
+use super::inspect::{InspectedFile, InspectedKind};
+use super::library::ElfLibrary;
 use super::limits::MAX_FILE_NAME_BYTES;
-use super::search::{installed, is_data};
-use super::tree::Excludes;
+use super::pattern::LibraryPatterns;
+use super::search_path::{installed, is_data};
 use rock_bytes::start_threads;
 use rock_wheel::{ProgressCallback, ProgressMeter, WheelError, ZipArchive, ZipMember};
 
-/// A copy that may be left out.
+/// A copy of a library that nothing loads.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Needless {
-    /// Its path in the wheel.
+pub struct RedundantCopy {
+    /// The path in the wheel.
     pub path: String,
     /// The path of the copy that stays.
     pub same_as: String,
-    /// The size of each.
+    /// The size of each copy in bytes.
     pub size_bytes: u64,
 }
 
-/// Libraries of one size and CRC-32, more than one of each, by the path of the first.
-pub(super) fn copies(files: &[FileFacts]) -> Vec<Vec<&FileFacts>> {
-    let mut groups: BTreeMap<(u64, u32, Option<&str>), Vec<&FileFacts>> = BTreeMap::new();
+/// Returns groups of libraries with the same size, CRC-32 and SONAME, sorted by the first path.
+pub(super) fn copies(files: &[InspectedFile]) -> Vec<Vec<&InspectedFile>> {
+    let mut groups: BTreeMap<(u64, u32, Option<&str>), Vec<&InspectedFile>> = BTreeMap::new();
     for file in files {
-        if let FileKind::Library(library) = &file.kind {
+        if let InspectedKind::Library(library) = &file.kind {
             groups
                 .entry((file.size_bytes, file.crc32, library.soname.as_deref()))
                 .or_default()
                 .push(file);
         }
     }
-    let mut groups: Vec<Vec<&FileFacts>> = groups
+    let mut groups: Vec<Vec<&InspectedFile>> = groups
         .into_values()
         .filter(|group| group.len() > 1)
         .collect();
@@ -49,21 +49,21 @@ pub(super) fn copies(files: &[FileFacts]) -> Vec<Vec<&FileFacts>> {
     groups
 }
 
-/// The copies of libraries whose file names stand nowhere in the wheel: no library needs them, and
-/// no file that loads libraries at run time spells them. A copy named as the library names itself
-/// stays, and so do extension modules, programs, libraries without a SONAME, what `loaded` matches,
-/// and what is not installed beside the others.
+/// Returns copies of libraries whose file names occur in no file of the wheel: no library needs
+/// them, and no file that loads libraries at run time names them. A copy named like its SONAME
+/// stays, and so do extension modules, programs, libraries without a SONAME, those that `loaded`
+/// matches, and those not installed next to the others.
 ///
-/// Names that a program puts together at run time are not seen.
+/// Names that a program assembles at run time are not found.
 ///
 /// # Errors
-/// When a member is damaged or cannot be read.
-pub fn needless_copies(
+/// Returns an error if a member is damaged or cannot be read.
+pub(crate) fn redundant_copies(
     archive: &ZipArchive<'_>,
-    files: &[FileFacts],
-    loaded: &Excludes,
+    files: &[InspectedFile],
+    loaded: &LibraryPatterns,
     watch: &ProgressCallback<'_>,
-) -> Result<Vec<Needless>, WheelError> {
+) -> Result<Vec<RedundantCopy>, WheelError> {
     let groups = same(archive, copies(files))?;
     let asked: BTreeSet<&[u8]> = groups
         .iter()
@@ -77,7 +77,7 @@ pub fn needless_copies(
     let named = named(archive, &asked, watch)?;
     let mut needless = Vec::new();
     for group in groups {
-        let (mut stay, mut go): (Vec<&FileFacts>, Vec<&FileFacts>) =
+        let (mut stay, mut go): (Vec<&InspectedFile>, Vec<&InspectedFile>) =
             group.into_iter().partition(|file| {
                 must_stay(file, loaded) || named.contains(file_name(&file.path).as_bytes())
             });
@@ -85,7 +85,7 @@ pub fn needless_copies(
             go.sort_by_key(|file| (file_name(&file.path).len(), &file.path));
             stay.push(go.remove(0));
         }
-        let needless_one = |file: &FileFacts| Needless {
+        let needless_one = |file: &InspectedFile| RedundantCopy {
             path: file.path.clone(),
             same_as: stay[0].path.clone(),
             size_bytes: file.size_bytes,
@@ -96,12 +96,12 @@ pub fn needless_copies(
     Ok(needless)
 }
 
-/// The groups apart where their bytes are not the same after all.
+/// Splits groups by the SHA-256 of their files.
 fn same<'f>(
     archive: &ZipArchive<'_>,
-    groups: Vec<Vec<&'f FileFacts>>,
-) -> Result<Vec<Vec<&'f FileFacts>>, WheelError> {
-    let digest = |file: &&'f FileFacts| {
+    groups: Vec<Vec<&'f InspectedFile>>,
+) -> Result<Vec<Vec<&'f InspectedFile>>, WheelError> {
+    let digest = |file: &&'f InspectedFile| {
         let Some(member) = archive.member(&file.path) else {
             return Ok(None);
         };
@@ -116,7 +116,7 @@ fn same<'f>(
             .par_iter()
             .map(digest)
             .collect::<Result<_, WheelError>>()?;
-        let mut by_digest: BTreeMap<[u8; 32], Vec<&FileFacts>> = BTreeMap::new();
+        let mut by_digest: BTreeMap<[u8; 32], Vec<&InspectedFile>> = BTreeMap::new();
         for (digest, file) in digests.into_iter().flatten() {
             by_digest.entry(digest).or_default().push(file);
         }
@@ -129,12 +129,12 @@ fn file_name(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or(path)
 }
 
-/// Whether a file is none of which one copy is enough, whoever names it.
-fn must_stay(file: &FileFacts, loaded: &Excludes) -> bool {
-    let FileKind::Library(library) = &file.kind else {
+/// Returns whether a file stays although nothing names it.
+fn must_stay(file: &InspectedFile, loaded: &LibraryPatterns) -> bool {
+    let InspectedKind::Library(library) = &file.kind else {
         return true;
     };
-    let Library {
+    let ElfLibrary {
         soname: Some(soname),
         extension: None,
         interpreter: None,
@@ -151,7 +151,7 @@ fn must_stay(file: &FileFacts, loaded: &Excludes) -> bool {
     !is_plain || is_elsewhere || name == soname || loaded.has(name) || loaded.has(&file.path)
 }
 
-/// The names that stand in some member. Those of the dist-info do not count: RECORD lists every
+/// Returns the names that occur in some member. Those in dist-info do not count: RECORD lists every
 /// file.
 fn named<'n>(
     archive: &ZipArchive<'_>,
@@ -172,7 +172,7 @@ fn named<'n>(
         watch,
     );
     let search = |member: &&ZipMember| {
-        let mut search = Search::new(asked);
+        let mut search = NameSearch::new(asked);
         archive.stream(member, &mut |bytes| {
             search.feed(bytes);
             meter.add(bytes.len() as u64);
@@ -196,19 +196,20 @@ fn is_of_name(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || b"_.+-".contains(&byte)
 }
 
-/// Looks for file names of libraries in bytes that pass by. A name counts where no more of a name
-/// follows it; what stands before it does not matter, because linkers share the ends of texts.
-struct Search<'a, 'n> {
+/// A search for file names of libraries in a stream. A name counts if no further character of a
+/// name follows; the bytes before it do not matter, because linkers merge strings with common
+/// endings.
+struct NameSearch<'a, 'n> {
     asked: &'a BTreeSet<&'n [u8]>,
     lengths: BTreeSet<usize>,
     held: Vec<u8>,
     found: BTreeSet<&'n [u8]>,
 }
 
-/// What every name that is looked for has.
+/// The common part of all names.
 const ENDING: &[u8] = b".so";
 
-impl<'a, 'n> Search<'a, 'n> {
+impl<'a, 'n> NameSearch<'a, 'n> {
     fn new(asked: &'a BTreeSet<&'n [u8]>) -> Self {
         let lengths = asked.iter().map(|name| name.len()).collect();
         Self {
@@ -222,7 +223,7 @@ impl<'a, 'n> Search<'a, 'n> {
     fn feed(&mut self, bytes: &[u8]) {
         self.held.extend_from_slice(bytes);
         self.look(false);
-        // A name, and the byte after it, may go on in the next piece.
+        // A name and the byte after it may continue in the next piece.
         let gone = self.held.len().saturating_sub(2 * MAX_FILE_NAME_BYTES + 2);
         self.held.drain(..gone);
     }
@@ -264,14 +265,14 @@ impl<'a, 'n> Search<'a, 'n> {
 
 #[cfg(test)]
 mod tests {
-    use super::{MAX_FILE_NAME_BYTES, Search};
+    use super::{MAX_FILE_NAME_BYTES, NameSearch};
     use std::collections::BTreeSet;
 
     #[track_caller]
     fn check(text: &str, expect: &[&str]) {
         let asked: BTreeSet<&[u8]> = ["libx.so", "libx.so.1"].map(str::as_bytes).into();
         for piece in [1, 3, 7, 4096] {
-            let mut search = Search::new(&asked);
+            let mut search = NameSearch::new(&asked);
             text.as_bytes()
                 .chunks(piece)
                 .for_each(|bytes| search.feed(bytes));
@@ -310,7 +311,7 @@ mod tests {
         ] {
             let asked: BTreeSet<&[u8]> = [longest.as_bytes()].into();
             for piece in [1, 7, 4096] {
-                let mut search = Search::new(&asked);
+                let mut search = NameSearch::new(&asked);
                 text.as_bytes()
                     .chunks(piece)
                     .for_each(|bytes| search.feed(bytes));

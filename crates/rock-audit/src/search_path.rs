@@ -1,54 +1,53 @@
-//! Where a loader searches for libraries.
+//! Directories in which the dynamic linker searches for libraries.
 
-use super::Library;
+use super::ElfLibrary;
 use rock_names::without_dots;
 
-/// The folders that a loader searches besides those that files name.
+/// The directories that the dynamic linker searches besides RPATH and RUNPATH.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct SearchPath {
-    /// From the environment, searched before RUNPATH.
+pub struct LibrarySearchPath {
+    /// Directories from the environment, searched before RUNPATH.
     pub environment: Vec<String>,
-    /// From the configuration of the loader, and the folders that it trusts.
+    /// Directories from the configuration of the dynamic linker, and its trusted ones.
     pub system: Vec<String>,
 }
 
-/// A folder in which a library may lie.
+/// A directory, or a file below it.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Folder {
-    /// A folder of the wheel, without a slash at its ends; empty for its root.
+pub(crate) enum SearchDir {
+    /// A path in the wheel, without leading and trailing slashes; empty for its root.
     Wheel(String),
-    /// A folder of the machine.
-    Machine(String),
+    /// A path of the system.
+    System(String),
 }
 
-impl Folder {
-    /// What a path below it leads to, such as the file of this name.
+impl SearchDir {
+    /// Appends a path, such as a file name.
     pub(super) fn join(&self, path: &str) -> Self {
         match self {
             Self::Wheel(folder) if folder.is_empty() => Self::Wheel(path.to_owned()),
             Self::Wheel(folder) => Self::Wheel(format!("{folder}/{path}")),
-            Self::Machine(folder) => {
-                Self::Machine(format!("{}/{path}", folder.trim_end_matches('/')))
+            Self::System(folder) => {
+                Self::System(format!("{}/{path}", folder.trim_end_matches('/')))
             }
         }
     }
 }
 
-/// An entry of RPATH or RUNPATH, or the name of a needed library that has a slash in it and so is a
-/// path (ld.so(8)): from where it leads.
+/// An entry of RPATH or RUNPATH, or a needed name with a slash, which is a path (ld.so(8)).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Entry<'t> {
-    /// From the folder of the file that it stands in; what is behind `$ORIGIN` is empty or begins
-    /// with a slash.
+pub(super) enum SearchPathEntry<'t> {
+    /// Relative to the directory of the file; the text after `$ORIGIN` is empty or starts with a
+    /// slash.
     Origin(&'t str),
-    /// From the root of the machine.
+    /// An absolute path.
     Root(&'t str),
-    /// From the folder that a program happens to be started in. An empty entry is that folder.
+    /// Relative to the working directory. An empty entry is the working directory.
     Current(&'t str),
 }
 
-impl<'t> Entry<'t> {
-    /// Reads an entry; `$ORIGINAL` is no `$ORIGIN`.
+impl<'t> SearchPathEntry<'t> {
+    /// Parses an entry; `$ORIGINAL` is not `$ORIGIN`.
     pub(super) fn read(text: &'t str) -> Self {
         let behind = text
             .strip_prefix("$ORIGIN")
@@ -60,14 +59,14 @@ impl<'t> Entry<'t> {
         }
     }
 
-    /// The entries of one RPATH or RUNPATH.
+    /// Parses the entries of an RPATH or RUNPATH.
     pub(super) fn all(text: &'t str) -> impl Iterator<Item = Self> {
         text.split(':').map(Self::read)
     }
 
-    /// Where it leads for a file in this folder; what leads out of the wheel, and what depends on
-    /// where a program is started, leads nowhere.
-    pub(super) fn place(self, origin: &Folder, is_64: bool) -> Option<Folder> {
+    /// Resolves the entry for a file in this directory; `None` if it is outside of the wheel or
+    /// depends on the working directory.
+    pub(super) fn place(self, origin: &SearchDir, is_64: bool) -> Option<SearchDir> {
         // ld.so(8), "Dynamic string tokens".
         let library_folder = if is_64 { "lib64" } else { "lib" };
         let expanded = |text: &str| {
@@ -75,12 +74,12 @@ impl<'t> Entry<'t> {
                 .replace("$LIB", library_folder)
         };
         let from_root =
-            |path: &str| without_dots(path).map(|path| Folder::Machine(format!("/{path}")));
+            |path: &str| without_dots(path).map(|path| SearchDir::System(format!("/{path}")));
         match (self, origin) {
-            (Self::Origin(rest), Folder::Wheel(folder)) => {
-                without_dots(&format!("{folder}{}", expanded(rest))).map(Folder::Wheel)
+            (Self::Origin(rest), SearchDir::Wheel(folder)) => {
+                without_dots(&format!("{folder}{}", expanded(rest))).map(SearchDir::Wheel)
             }
-            (Self::Origin(rest), Folder::Machine(folder)) => {
+            (Self::Origin(rest), SearchDir::System(folder)) => {
                 from_root(&format!("{folder}{}", expanded(rest)))
             }
             (Self::Root(path), _) => from_root(&expanded(path)),
@@ -89,8 +88,8 @@ impl<'t> Entry<'t> {
     }
 }
 
-/// Where a member lies once the wheel is installed, below site-packages: what `NAME.data/platlib`
-/// and `purelib` hold goes to the top (binary distribution format, "The .data directory").
+/// Returns the installed path of a member below site-packages: files of `NAME.data/platlib` and
+/// `purelib` are installed at the top level (binary distribution format, "The .data directory").
 pub(super) fn installed(path: &str) -> &str {
     let inner = path
         .split_once('/')
@@ -105,7 +104,8 @@ pub(super) fn installed(path: &str) -> &str {
         .unwrap_or(path)
 }
 
-/// The search path by which one file of a wheel finds another, both where they are installed.
+/// Returns the search path by which one file of a wheel finds another, with both at their installed
+/// paths.
 pub(super) fn from_origin(file: &str, other: &str) -> String {
     let folders = |path| {
         installed(path)
@@ -130,32 +130,34 @@ pub(super) fn from_origin(file: &str, other: &str) -> String {
         .join("/")
 }
 
-/// Whether a folder at the top of a wheel is the one whose parts are installed elsewhere.
+/// Returns whether a top-level directory of a wheel is `NAME.data`, whose parts are installed
+/// elsewhere.
 pub(super) fn is_data(folder: &str) -> bool {
     folder.strip_suffix(".data").is_some()
 }
 
-/// The folders that are searched for what `own` needs, where `main` is what was loaded first, in
-/// order (ld.so(8)).
+/// Returns the directories that are searched for the needs of `own`, in order, where `main` was
+/// loaded first (ld.so(8)).
 pub(super) fn search_order(
-    main: (&Library, &Folder),
-    own: (&Library, &Folder),
-    path: &SearchPath,
-) -> Vec<Folder> {
-    let expand = |text: &Option<String>, origin: &Folder, is_64| {
-        let entries = text.iter().flat_map(|text| Entry::all(text));
+    main: (&ElfLibrary, &SearchDir),
+    own: (&ElfLibrary, &SearchDir),
+    path: &LibrarySearchPath,
+) -> Vec<SearchDir> {
+    let expand = |text: &Option<String>, origin: &SearchDir, is_64| {
+        let entries = text.iter().flat_map(|text| SearchPathEntry::all(text));
         entries
             .filter_map(|entry| entry.place(origin, is_64))
             .collect::<Vec<_>>()
     };
     let is_64 = main.0.header.format.is_64();
-    // RPATH does not count beside a RUNPATH.
-    let rpath = |(library, origin): (&Library, &Folder)| match library.runpath {
+    // RPATH is ignored if there is a RUNPATH.
+    let rpath = |(library, origin): (&ElfLibrary, &SearchDir)| match library.runpath {
         Some(_) => Vec::new(),
         None => expand(&library.rpath, origin, is_64),
     };
-    let runpath = |(library, origin): (&Library, &Folder)| expand(&library.runpath, origin, is_64);
-    let machine = |paths: &[String]| paths.iter().cloned().map(Folder::Machine).collect();
+    let runpath =
+        |(library, origin): (&ElfLibrary, &SearchDir)| expand(&library.runpath, origin, is_64);
+    let machine = |paths: &[String]| paths.iter().cloned().map(SearchDir::System).collect();
     let interpreter = main
         .0
         .interpreter
@@ -177,10 +179,10 @@ pub(super) fn search_order(
 
 #[cfg(test)]
 mod tests {
-    use super::{Entry, Folder, from_origin};
+    use super::{SearchDir, SearchPathEntry, from_origin};
 
-    fn folders(text: &str, origin: &Folder) -> Vec<Folder> {
-        Entry::all(text)
+    fn folders(text: &str, origin: &SearchDir) -> Vec<SearchDir> {
+        SearchPathEntry::all(text)
             .filter_map(|entry| entry.place(origin, true))
             .collect()
     }
@@ -200,34 +202,40 @@ mod tests {
 
     #[test]
     fn origin_expands_inside_the_wheel_and_what_leads_out_of_it_leads_nowhere() {
-        let origin = Folder::Wheel("pkg/lib".to_owned());
+        let origin = SearchDir::Wheel("pkg/lib".to_owned());
         let found = folders(
             "$ORIGIN:${ORIGIN}/../x:$ORIGIN/../../../y:/opt/$LIB:rel:",
             &origin,
         );
-        let wheel = |path: &str| Folder::Wheel(path.to_owned());
+        let wheel = |path: &str| SearchDir::Wheel(path.to_owned());
         assert_eq!(
             found,
             [
                 wheel("pkg/lib"),
                 wheel("pkg/x"),
-                Folder::Machine("/opt/lib64".to_owned())
+                SearchDir::System("/opt/lib64".to_owned())
             ]
         );
         assert_eq!(folders("$ORIGINAL/x", &origin), []);
         assert_eq!(
-            folders("$ORIGIN/../lib", &Folder::Machine("/opt/bin".to_owned())),
-            [Folder::Machine("/opt/lib".to_owned())]
+            folders("$ORIGIN/../lib", &SearchDir::System("/opt/bin".to_owned())),
+            [SearchDir::System("/opt/lib".to_owned())]
         );
     }
 
     #[test]
     fn an_entry_that_only_begins_like_origin_leads_from_where_a_program_is_started() {
-        assert_eq!(Entry::read("$ORIGIN"), Entry::Origin(""));
-        assert_eq!(Entry::read("${ORIGIN}/x"), Entry::Origin("/x"));
-        assert_eq!(Entry::read("/x"), Entry::Root("/x"));
+        assert_eq!(
+            SearchPathEntry::read("$ORIGIN"),
+            SearchPathEntry::Origin("")
+        );
+        assert_eq!(
+            SearchPathEntry::read("${ORIGIN}/x"),
+            SearchPathEntry::Origin("/x")
+        );
+        assert_eq!(SearchPathEntry::read("/x"), SearchPathEntry::Root("/x"));
         for text in ["", "x", "$ORIGINAL/x", "${ORIGIN}x", "./$ORIGIN"] {
-            assert_eq!(Entry::read(text), Entry::Current(text));
+            assert_eq!(SearchPathEntry::read(text), SearchPathEntry::Current(text));
         }
     }
 }

@@ -1,24 +1,23 @@
-//! A report as other programs read it: the keys of auditwheel's `show --json`, and our own beside
-//! them.
+//! JSON documents of audits, with the keys of auditwheel's `show --json` and our own.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
-use super::findings::{Archive, SplitCode, archives_of, contradicts_claim};
-use super::inspect::{FileFacts, FileKind};
-use super::report::Report;
-use super::tree::Found;
-use super::verdict::Verdict;
+use super::audited::AuditedWheel;
+use super::compliance::Compliance;
+use super::findings::{KpackArchive, SplitCode, contradicts_claim, kpack_locations};
+use super::inspect::{InspectedFile, InspectedKind};
+use super::resolve::ResolvedLibrary;
 use rock_codeobj::{CodeInventory, InventoryTotals};
 use rock_diagnostic::{Diagnostic, Location};
 
-/// The version of the document, auditwheel's and ours.
+/// The version of the document, of auditwheel and of ours.
 const VERSION: u32 = 1;
 
-/// What `wheel show --json` prints for one wheel. What is not known of it has no key.
+/// The document that `wheel show --json` prints for one wheel. Unknown values have no key.
 #[derive(Debug, Clone, Default, Serialize)]
-pub struct Document {
+pub struct AuditDocument {
     version: u32,
     wheel: String,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -40,27 +39,27 @@ pub struct Document {
     #[serde(skip_serializing_if = "Option::is_none")]
     external_libs: Option<BTreeMap<String, Option<String>>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    policy_upgrades: Option<BTreeMap<String, Upgrade>>,
+    policy_upgrades: Option<BTreeMap<String, PolicyUpgrade>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    rock: Option<Own>,
+    rock: Option<RockKeys>,
 }
 
-/// What keeps a wheel from a policy.
+/// The needs that a policy does not permit.
 #[derive(Debug, Clone, Serialize)]
-struct Upgrade {
+struct PolicyUpgrade {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     libs_to_eliminate: Vec<String>,
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     blacklisted_symbols: BTreeMap<String, Vec<String>>,
 }
 
-/// What no other program says.
+/// The keys below `rock`, which auditwheel does not have.
 #[expect(
     clippy::struct_field_names,
     reason = "the keys are those that readers know"
 )]
 #[derive(Debug, Clone, Serialize)]
-struct Own {
+struct RockKeys {
     claimed_tags: Vec<String>,
     claimed_ok: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -74,10 +73,10 @@ struct Own {
     excluded: Vec<String>,
 }
 
-/// What a wheel is for and was built against, in a few facts: those keys of a [`Document`] that are
-/// told of a wheel that is checked, too.
+/// The platform, ROCm and torch of a wheel: the keys of an [`AuditDocument`] that are also printed
+/// for a checked wheel.
 #[derive(Debug, Clone, Serialize)]
-pub struct Facts {
+pub struct AuditFacts {
     claimed_tags: Vec<String>,
     claimed_ok: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -87,9 +86,9 @@ pub struct Facts {
     torch: Option<TorchView>,
 }
 
-impl Facts {
-    /// The facts of a report.
-    pub fn new(report: &Report<'_>) -> Self {
+impl AuditFacts {
+    /// Returns the facts of an audited wheel.
+    pub fn new(report: &AuditedWheel<'_>) -> Self {
         let listed = |(major, names): (&String, &BTreeSet<String>)| {
             (major.clone(), names.iter().cloned().collect())
         };
@@ -98,9 +97,9 @@ impl Facts {
             claimed_tags: report.name.platform.tags().to_vec(),
             claimed_ok: !report.findings.iter().any(contradicts_claim),
             own_sym_tag: report
-                .verdict
+                .compliance
                 .as_ref()
-                .map(|verdict| verdict.own_symbols.tag()),
+                .map(|compliance| compliance.own_symbols().tag()),
             rocm_sonames: report.rocm.iter().map(listed).collect(),
             torch: torch.map(|need| TorchView {
                 minors: need.minors.clone(),
@@ -110,7 +109,7 @@ impl Facts {
     }
 }
 
-/// The torch that libraries were built against.
+/// The torch versions that libraries were built against.
 #[derive(Debug, Clone, Serialize)]
 struct TorchView {
     minors: Vec<String>,
@@ -126,7 +125,7 @@ struct FileView {
     max_versions: BTreeMap<String, String>,
 }
 
-/// A finding, for programs.
+/// A finding as JSON.
 #[derive(Debug, Clone, Serialize)]
 pub struct FindingView {
     code: &'static str,
@@ -138,7 +137,7 @@ pub struct FindingView {
 }
 
 impl FindingView {
-    /// The finding without its place in the wheel's own folder.
+    /// Creates the view of a finding, with the member that it is about.
     pub fn new(finding: &Diagnostic) -> Self {
         let path = finding
             .labels
@@ -158,48 +157,47 @@ impl FindingView {
     }
 }
 
-/// Whose readers a document is for.
+/// The keys of a document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Readers {
-    /// Those that know our key.
-    Own,
-    /// Those that take auditwheel's keys and no other.
+pub enum JsonDialect {
+    /// auditwheel's keys and the key `rock`.
+    Rock,
+    /// auditwheel's keys alone.
     Auditwheel,
 }
 
-impl Document {
-    /// The document of a report. `pure` tells what a wheel without libraries is: nothing is wrong
-    /// with it.
-    pub fn new(report: &Report<'_>, readers: Readers) -> Self {
-        let has_libraries = report.files.iter().any(FileFacts::is_for_loaders);
+impl AuditDocument {
+    /// Creates the document of an audited wheel. `pure` is true for a wheel without libraries to
+    /// which policies apply.
+    pub fn new(report: &AuditedWheel<'_>, dialect: JsonDialect) -> Self {
+        let has_libraries = report.files.iter().any(InspectedFile::is_for_loaders);
         let error = match report.foreign_system.filter(|_| has_libraries) {
             Some(system) => Some(format!("libraries for {system} are not judged")),
             None => report
-                .has_unjudged_libraries()
+                .has_unaudited_libraries()
                 .then(|| "no library of the wheel can be judged".to_owned()),
         };
         // auditwheel's schema of an error has no `pure` (`show-schema.json`).
-        let has_pure = error.is_none() || readers == Readers::Own;
+        let has_pure = error.is_none() || dialect == JsonDialect::Rock;
         let document = Self {
             version: VERSION,
             wheel: report.name.to_string(),
-            pure: has_pure.then_some(report.verdict.is_none() && error.is_none()),
+            pure: has_pure.then_some(report.compliance.is_none() && error.is_none()),
             error,
-            rock: (readers == Readers::Own).then(|| Own::new(report)),
+            rock: (dialect == JsonDialect::Rock).then(|| RockKeys::new(report)),
             ..Self::default()
         };
-        match &report.verdict {
-            Some(verdict) => document.judged(verdict),
+        match &report.compliance {
+            Some(compliance) => document.with_compliance(compliance),
             None => document,
         }
     }
 
-    /// The same with what only the wheels beside it tell: findings, and where code lies that was
-    /// split off.
+    /// Adds findings and archive locations that need the other wheels of the run.
     #[must_use]
     pub fn among(
         mut self,
-        files: &[FileFacts],
+        files: &[InspectedFile],
         wheels: &[SplitCode],
         findings: &[Diagnostic],
     ) -> Self {
@@ -210,7 +208,7 @@ impl Document {
         self
     }
 
-    /// The document of a wheel that cannot be read.
+    /// Creates the document of a wheel that cannot be read.
     pub fn of_fault(wheel: &str, error: String) -> Self {
         Self {
             version: VERSION,
@@ -220,36 +218,35 @@ impl Document {
         }
     }
 
-    /// With the keys of a verdict.
-    fn judged(self, verdict: &Verdict<'_>) -> Self {
-        let upgrades = verdict
-            .references
-            .iter()
-            .filter(|one| one.policy.priority() > verdict.overall.priority());
+    /// Adds the keys of an evaluation.
+    fn with_compliance(self, compliance: &Compliance) -> Self {
+        let upgrades = compliance.gaps.iter().filter(|one| {
+            compliance.policy(one.policy).priority() > compliance.overall().priority()
+        });
         let lists = |(library, names): (&String, &BTreeSet<String>)| {
             (library.clone(), names.iter().cloned().collect())
         };
-        let upgrade = |one: &super::verdict::Reference<'_>| Upgrade {
+        let upgrade = |one: &super::compliance::PolicyGap| PolicyUpgrade {
             libs_to_eliminate: one.libraries.keys().cloned().collect(),
             blacklisted_symbols: one.forbidden.iter().map(lists).collect(),
         };
-        let external = verdict.references.first().map(|one| &one.libraries);
-        let place = |(name, found): (&String, &Found)| match found {
-            Found::Machine(machine) => (name.clone(), Some(machine.real_path.clone())),
+        let external = compliance.gaps.first().map(|one| &one.libraries);
+        let place = |(name, found): (&String, &ResolvedLibrary)| match found {
+            ResolvedLibrary::System(machine) => (name.clone(), Some(machine.real_path.clone())),
             _ => (name.clone(), None),
         };
         Self {
-            overall_tag: Some(verdict.overall.tag()),
-            sym_tag: Some(verdict.symbols.tag()),
-            pyfpe: Some(verdict.uses_pyfpe),
-            ucs2: Some(verdict.uses_ucs2),
-            unsupported_isa: Some(verdict.isa.is_linux()),
-            versioned_symbols: Some(verdict.versions.iter().map(lists).collect()),
+            overall_tag: Some(compliance.overall().tag()),
+            sym_tag: Some(compliance.symbols().tag()),
+            pyfpe: Some(compliance.uses_pyfpe),
+            ucs2: Some(compliance.uses_ucs2),
+            unsupported_isa: Some(compliance.isa().is_linux()),
+            versioned_symbols: Some(compliance.versions.iter().map(lists).collect()),
             external_libs: Some(external.into_iter().flatten().map(place).collect()),
             policy_upgrades: Some(
                 upgrades
                     .filter(|one| !one.libraries.is_empty() || !one.forbidden.is_empty())
-                    .map(|one| (one.policy.tag(), upgrade(one)))
+                    .map(|one| (compliance.policy(one.policy).tag(), upgrade(one)))
                     .collect(),
             ),
             ..self
@@ -257,11 +254,11 @@ impl Document {
     }
 }
 
-impl Own {
-    fn new(report: &Report<'_>) -> Self {
+impl RockKeys {
+    fn new(report: &AuditedWheel<'_>) -> Self {
         let mut elf = BTreeMap::new();
         for file in &report.files {
-            let FileKind::Library(library) = &file.kind else {
+            let InspectedKind::Library(library) = &file.kind else {
                 continue;
             };
             let mut max_versions: BTreeMap<String, String> = BTreeMap::new();
@@ -272,7 +269,9 @@ impl Own {
                 let entry = max_versions
                     .entry(prefix.to_owned())
                     .or_insert_with(|| number.to_owned());
-                if super::findings::numbers(entry) < super::findings::numbers(number) {
+                if super::findings::version_numbers(entry)
+                    < super::findings::version_numbers(number)
+                {
                     number.clone_into(entry);
                 }
             }
@@ -286,17 +285,17 @@ impl Own {
             elf.insert(file.path.clone(), view);
         }
         let excluded = report
-            .verdict
+            .compliance
             .iter()
-            .flat_map(|verdict| verdict.trees.values())
+            .flat_map(|compliance| compliance.trees.values())
             .flat_map(|tree| &tree.excluded);
-        let Facts {
+        let AuditFacts {
             claimed_tags,
             claimed_ok,
             own_sym_tag,
             rocm_sonames,
             torch,
-        } = Facts::new(report);
+        } = AuditFacts::new(report);
         Self {
             claimed_tags,
             claimed_ok,
@@ -315,7 +314,7 @@ impl Own {
     }
 }
 
-/// The code for GPUs in a wheel, for programs.
+/// The GPU code of a wheel as JSON.
 #[derive(Debug, Clone, Serialize)]
 pub struct GfxDocument {
     targets: Vec<String>,
@@ -324,7 +323,7 @@ pub struct GfxDocument {
     packed_bytes: u64,
     raw_bytes: u64,
     sources: u64,
-    /// Targets whose code lies in other wheels.
+    /// Targets whose code is in other wheels.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     elsewhere: Vec<String>,
     files: BTreeMap<String, GfxFile>,
@@ -340,7 +339,7 @@ struct GfxFile {
     code_object_versions: Vec<u8>,
     packed_bytes: u64,
     raw_bytes: u64,
-    /// By target, where code that was split off lies.
+    /// Locations of split-off code by target.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     archives: BTreeMap<String, Vec<ArchiveView>>,
 }
@@ -358,13 +357,13 @@ struct GfxTotals {
 }
 
 impl GfxDocument {
-    /// The document of the files of a wheel.
-    pub fn new(files: &[FileFacts]) -> Self {
+    /// Creates the document of the files of a wheel.
+    pub fn new(files: &[InspectedFile]) -> Self {
         let mut union = InventoryTotals::default();
         let mut by_path = BTreeMap::new();
         for file in files {
             match &file.kind {
-                FileKind::Source(kind) => union.count_source(*kind),
+                InspectedKind::Source(kind) => union.count_source(*kind),
                 _ => union.add(&file.inventory),
             }
             if !file.inventory.is_empty() {
@@ -383,14 +382,14 @@ impl GfxDocument {
         }
     }
 
-    /// The document of the files of a wheel, with the archives of these wheels that its libraries
-    /// refer to.
-    pub fn among(wheel: &str, files: &[FileFacts], wheels: &[SplitCode]) -> Self {
+    /// Creates the document of the files of a wheel, with the archives of `splits` that its
+    /// libraries refer to.
+    pub fn among(wheel: &str, files: &[InspectedFile], wheels: &[SplitCode]) -> Self {
         let mut document = Self::new(files);
         let mut elsewhere = BTreeSet::new();
         for file in files {
-            let found = archives_of(&file.path, &file.inventory.kpack_references, wheels);
-            let is_other = |archives: &BTreeSet<Archive>| {
+            let found = kpack_locations(&file.path, &file.inventory.kpack_references, wheels);
+            let is_other = |archives: &BTreeSet<KpackArchive>| {
                 archives.iter().all(|archive| archive.wheel != wheel)
             };
             elsewhere.extend(
@@ -400,7 +399,7 @@ impl GfxDocument {
                     .map(|(target, _)| target.clone()),
             );
             if let Some(view) = document.files.get_mut(&file.path) {
-                let archive = |one: Archive| ArchiveView {
+                let archive = |one: KpackArchive| ArchiveView {
                     wheel: one.wheel,
                     path: one.path,
                 };
@@ -419,12 +418,12 @@ impl GfxDocument {
         document
     }
 
-    /// The targets of all files, sorted.
+    /// Returns the targets of all files, sorted.
     pub fn targets(&self) -> &[String] {
         &self.targets
     }
 
-    /// The targets for which libraries of the wheel have code in other wheels, sorted.
+    /// Returns the targets for which libraries of the wheel have code in other wheels, sorted.
     pub fn elsewhere(&self) -> &[String] {
         &self.elsewhere
     }

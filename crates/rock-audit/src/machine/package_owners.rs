@@ -1,4 +1,4 @@
-//! Which package of the system a file belongs to.
+//! Package ownership of system files, from the databases of dpkg, apk and rpm.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -6,19 +6,19 @@ use std::path::{Path, PathBuf};
 use rock_names::percent_encode;
 use rock_sys::read_system_text;
 
-/// Packages below a root folder.
+/// The installed packages below a root directory.
 #[derive(Debug)]
-pub struct Owners {
+pub(super) struct PackageOwners {
     root: PathBuf,
     distribution: String,
     versions: Option<BTreeMap<String, (String, String)>>,
-    /// The packages of dpkg by the paths of their shared libraries; read once for all.
+    /// The dpkg packages by the paths of their shared libraries, once they have been read.
     listed: Option<BTreeMap<String, String>>,
 }
 
-impl Owners {
-    /// The packages of a system; nothing is read yet but its name.
-    pub fn new(root: &Path) -> Self {
+impl PackageOwners {
+    /// Reads the name of the distribution; databases are read when they are needed.
+    pub(super) fn new(root: &Path) -> Self {
         let release = read_system_text(&root.join("etc/os-release")).unwrap_or_default();
         let id = release.lines().find_map(|line| line.strip_prefix("ID="));
         let distribution = id.map_or("", |id| id.trim_matches('"')).to_owned();
@@ -30,16 +30,16 @@ impl Owners {
         }
     }
 
-    /// The package URL of a file's package: `pkg:deb/debian/libelf1@0.188-2.1?arch=amd64` (purl
-    /// specification, types `deb`, `apk` and `rpm`); `None` where no package lists it.
-    pub fn package_url(&mut self, path: &str) -> Option<String> {
+    /// Returns the package URL of a file's package, `pkg:deb/debian/libelf1@0.188-2.1?arch=amd64`
+    /// (purl specification, types `deb`, `apk` and `rpm`); `None` if no package lists it.
+    pub(super) fn package_url(&mut self, path: &str) -> Option<String> {
         self.debian(path)
             .or_else(|| self.alpine(path))
             .or_else(|| self.rpm(path))
     }
 
-    /// dpkg lists the files of each package in a file of its own (dpkg-query(1),
-    /// `/var/lib/dpkg/info`). Both sides of the merged `/usr` are tried.
+    /// Looks a file up in the database of dpkg, which lists the files of each package in its own
+    /// file (dpkg-query(1), `/var/lib/dpkg/info`). Both sides of the merged `/usr` are tried.
     fn debian(&mut self, path: &str) -> Option<String> {
         let other = path
             .strip_prefix("/usr")
@@ -60,7 +60,8 @@ impl Owners {
         ))
     }
 
-    /// apk keeps one file for all: `P:` and `V:` of a package, `F:` a folder and `R:` a file in it.
+    /// Looks a file up in the database of apk, a single file: `P:` and `V:` of a package, `F:` a
+    /// directory and `R:` a file in it.
     fn alpine(&self, path: &str) -> Option<String> {
         let text = read_system_text(&self.root.join("lib/apk/db/installed"))?;
         let (folder, name) = path.trim_start_matches('/').rsplit_once('/')?;
@@ -91,7 +92,7 @@ impl Owners {
         None
     }
 
-    /// The database of rpm is read by rpm alone; where it is not installed, nothing is said.
+    /// Asks rpm, the only reader of its database; returns `None` if rpm is not installed.
     fn rpm(&self, path: &str) -> Option<String> {
         if !self.root.join("var/lib/rpm").exists()
             && !self.root.join("usr/lib/sysimage/rpm").exists()
@@ -124,8 +125,8 @@ impl Owners {
     }
 }
 
-/// The packages whose lists lie in a folder, by the paths of files that may be libraries; most
-/// files are none.
+/// Returns the packages with file lists in a directory, by the paths of files that may be
+/// libraries.
 fn listed(info: &Path) -> BTreeMap<String, String> {
     let entries = std::fs::read_dir(info)
         .into_iter()
@@ -155,7 +156,7 @@ fn listed(info: &Path) -> BTreeMap<String, String> {
     packages
 }
 
-/// Two values of each stanza of a file of stanzas, by the first.
+/// Returns the values of two keys of each stanza of a file, by that of the first key.
 fn stanzas(path: &Path, keys: [&str; 3]) -> BTreeMap<String, (String, String)> {
     let text = read_system_text(path).unwrap_or_default();
     let value = |stanza: &str, key: &str| {
@@ -176,7 +177,7 @@ fn stanzas(path: &Path, keys: [&str; 3]) -> BTreeMap<String, (String, String)> {
 
 #[cfg(test)]
 mod tests {
-    use super::Owners;
+    use super::PackageOwners;
 
     #[test]
     fn a_file_of_a_debian_package_is_known_by_either_side_of_usr() {
@@ -195,7 +196,7 @@ mod tests {
             "var/lib/dpkg/status",
             "Package: a\nVersion: 1\n\nPackage: libelf1\nArchitecture: amd64\nVersion: 0.188+2\n",
         );
-        let mut owners = Owners::new(folder.path());
+        let mut owners = PackageOwners::new(folder.path());
         let url = Some("pkg:deb/debian/libelf1@0.188%2B2?arch=amd64".to_owned());
         assert_eq!(owners.package_url("/usr/lib/libelf-0.188.so"), url);
         assert_eq!(owners.package_url("/lib/libelf-0.188.so"), url);
@@ -212,7 +213,7 @@ mod tests {
         std::fs::write(info.join("odd:amd64.list"), list).unwrap();
         let status = "Package: odd\nVersion: 1.0\nArchitecture: amd64\n";
         std::fs::write(folder.path().join("var/lib/dpkg/status"), status).unwrap();
-        let mut owners = Owners::new(folder.path());
+        let mut owners = PackageOwners::new(folder.path());
         for known in [
             "/usr/lib/x86_64-linux-gnu/odd",
             "/lib/x86_64-linux-gnu/odd",
@@ -237,7 +238,7 @@ mod tests {
         std::fs::create_dir_all(folder.path().join("lib/apk/db")).unwrap();
         let text = "P:zlib\nV:1.3-r0\nA:x86_64\nF:lib\nR:libz.so.1.3\n\nP:musl\nV:1.2\nA:x86_64\nF:lib\nR:libc.so\n";
         std::fs::write(folder.path().join("lib/apk/db/installed"), text).unwrap();
-        let url = Owners::new(folder.path()).package_url("/lib/libz.so.1.3");
+        let url = PackageOwners::new(folder.path()).package_url("/lib/libz.so.1.3");
         assert_eq!(url.as_deref(), Some("pkg:apk//zlib@1.3-r0?arch=x86_64"));
     }
 }

@@ -1,59 +1,67 @@
-//! Whether a repaired wheel is what was planned: all of it is judged again, with every file where
-//! it is installed.
+//! Check of a written wheel against the plan of its repair: policies are evaluated again, with every
+//! file at the path where it is installed.
 //!
-//! In: the report of the old wheel, the plan, and the facts of those members of the new one that
-//! are not of the old one. Out: what is wrong with the new one.
+//! Input: the audit of the original wheel, the plan, and the inspected members of the written wheel
+//! that were not copied. Output: errors, none if the wheel is as planned.
 //!
-//! **Invariant:** what was not changed is not read again; its facts are those of the old wheel.
+//! **Invariant:** copied members are not read again; their facts are those of the original wheel.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::Plan;
+use super::RepairChanges;
 use crate::codes::wheel as codes;
-use crate::inspect::{FileFacts, FileKind};
-use crate::library::Library;
-use crate::report::Report;
-use crate::select::select;
-use crate::tree::{Found, Tree, is_libpython};
-use crate::verdict::{Verdict, judge};
+use crate::compliance::{Compliance, PolicyContext, evaluate_policies};
+use crate::inspect::{InspectedFile, InspectedKind, libraries};
+use crate::library::ElfLibrary;
+use crate::resolve::{DependencyTree, ResolvedLibrary, is_libpython};
+use crate::select::select_libraries;
 use rock_diagnostic::{Diagnostic, Location};
 use rock_elf::{ElfEdits, SearchPathEdit};
 use rock_names::WheelName;
 use rock_wheel::ZipArchive;
 
-/// A repaired wheel.
-pub struct Made<'m> {
+/// The original wheel.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct OriginalWheel<'o> {
     /// Its name.
-    pub name: &'m WheelName,
+    pub name: &'o WheelName,
+    /// Its inspected files, sorted by path.
+    pub files: &'o [InspectedFile],
+    /// The results of evaluating the policies.
+    pub compliance: &'o Compliance,
+    /// The settings of that evaluation.
+    pub context: PolicyContext<'o>,
+}
+
+/// The written wheel.
+pub(super) struct WrittenWheel<'w> {
+    /// Its name.
+    pub name: &'w WheelName,
     /// Its members.
-    pub archive: &'m ZipArchive<'m>,
-    /// The facts of the members that changed or came along, by their paths in it.
-    pub files: Vec<FileFacts>,
-    /// Files of the old wheel that it leaves out.
-    pub removed: &'m BTreeSet<String>,
-    /// The path in it of what lies at a path of the old wheel.
-    pub new_path: &'m dyn Fn(&str) -> String,
+    pub archive: &'w ZipArchive<'w>,
+    /// Its members that were not copied, sorted by path.
+    pub files: Vec<InspectedFile>,
+    /// Members of the original wheel that were removed.
+    pub removed: &'w BTreeSet<String>,
+    /// Returns the path of a member of the original wheel in the written one.
+    pub new_path: &'w dyn Fn(&str) -> String,
 }
 
-impl std::fmt::Debug for Made<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Made({})", self.name)
-    }
-}
-
-/// What a repaired wheel falls short of: files are missing or are not as edited, libraries are not
-/// found from where they are installed, or a platform of the name lacks what is needed. Empty for a
-/// wheel that is as planned.
-pub fn shortfalls(before: &Report<'_>, plan: &Plan, made: Made<'_>) -> Vec<Diagnostic> {
-    let Some(verdict) = &before.verdict else {
-        return Vec::new();
-    };
-    let mut check = Check {
-        made: made.name,
+/// Returns the deviations of a written wheel from the plan: members are missing or not edited as
+/// planned, libraries are not found from where they are installed, or a platform of the name does
+/// not permit the needs of the wheel.
+pub(super) fn deviations(
+    before: OriginalWheel<'_>,
+    plan: &RepairChanges,
+    written: WrittenWheel<'_>,
+) -> Vec<Diagnostic> {
+    let compliance = before.compliance;
+    let mut check = ResultCheck {
+        written: written.name,
         found: Vec::new(),
     };
-    let graft_path = |name: &str| (made.new_path)(&format!("{}/{name}", plan.folder));
-    let fresh: BTreeMap<&str, &FileFacts> = made
+    let graft_path = |name: &str| (written.new_path)(&format!("{}/{name}", plan.folder));
+    let fresh: BTreeMap<&str, &InspectedFile> = written
         .files
         .iter()
         .map(|file| (file.path.as_str(), file))
@@ -62,11 +70,10 @@ pub fn shortfalls(before: &Report<'_>, plan: &Plan, made: Made<'_>) -> Vec<Diagn
     let edits = |path: &str| {
         plan.edits
             .get(path)
-            .filter(|_| !made.removed.contains(path))
+            .filter(|_| !written.removed.contains(path))
     };
-    let edited = before
-        .libraries()
-        .filter_map(|(path, library)| Some(((made.new_path)(path), library, edits(path)?)));
+    let edited = libraries(before.files)
+        .filter_map(|(path, library)| Some(((written.new_path)(path), library, edits(path)?)));
     let grafted = plan.grafts.iter().map(|graft| {
         (
             graft_path(&graft.name),
@@ -78,50 +85,55 @@ pub fn shortfalls(before: &Report<'_>, plan: &Plan, made: Made<'_>) -> Vec<Diagn
         !plan
             .present
             .iter()
-            .any(|present| (made.new_path)(present) == path)
+            .any(|present| (written.new_path)(present) == path)
     };
     let grafted = grafted.filter(|(path, ..)| is_new(path));
     for (path, library, edits) in edited.chain(grafted) {
-        check.edited(&path, fresh.get(path.as_str()).copied(), library, edits);
+        check.check_edited(&path, fresh.get(path.as_str()).copied(), library, edits);
     }
 
     let mut files = Vec::new();
     for file in before
         .files
         .iter()
-        .filter(|file| !made.removed.contains(&file.path))
+        .filter(|file| !written.removed.contains(&file.path))
     {
-        let path = (made.new_path)(&file.path);
+        let path = (written.new_path)(&file.path);
         if fresh.contains_key(path.as_str()) {
             continue;
         }
-        match made.archive.member(&path) {
+        match written.archive.member(&path) {
             Some(member)
                 if (member.size_bytes(), member.crc32()) == (file.size_bytes, file.crc32) =>
             {
-                files.push(FileFacts {
+                files.push(InspectedFile {
                     path,
                     ..file.clone()
                 });
             }
-            Some(_) => check.tell(&path, "it changed, and was to stay as it was"),
-            None => check.tell(&path, "it is lost"),
+            Some(_) => check.report(&path, "it changed, and was to stay as it was"),
+            None => check.report(&path, "it is lost"),
         }
     }
-    files.extend(made.files);
+    files.extend(written.files);
     files.sort_by(|one, other| one.path.cmp(&other.path));
     let numbers: BTreeMap<&str, usize> = files
         .iter()
         .enumerate()
         .map(|(at, file)| (file.path.as_str(), at))
         .collect();
-    let considered = select(made.name, &files).considered;
-    let after = judge(&files, &considered, verdict.judging);
+    let considered = select_libraries(written.name, &files).considered;
+    let after = evaluate_policies(
+        &files,
+        &considered,
+        compliance.shared_policies(),
+        before.context,
+    );
 
     for graft in &plan.grafts {
-        check.counts(&graft_path(&graft.name), &numbers, &after);
+        check.dependencies(&graft_path(&graft.name), &numbers, &after);
     }
-    // By the files that they are taken from: two files may need two libraries under one name.
+    // By the path of the original: two files may need two libraries under one name.
     let new_names: BTreeMap<&str, &str> = plan
         .grafts
         .iter()
@@ -132,28 +144,34 @@ pub fn shortfalls(before: &Report<'_>, plan: &Plan, made: Made<'_>) -> Vec<Diagn
                 .map(|source| (source.as_str(), graft.name.as_str()))
         })
         .collect();
-    // What gave way to a library that came along leads where that one does.
-    let gives_way = |path: &str| made.removed.contains(path) || plan.replaced.contains(path);
-    let stays = |number: usize| !gives_way(&before.files[number].path);
-    for (number, tree) in verdict.trees.iter().filter(|(number, _)| stays(**number)) {
-        let path = (made.new_path)(&before.files[*number].path);
-        let Some(tree_after) = check.counts(&path, &numbers, &after) else {
+    // Members that a graft replaced have the dependencies of the graft.
+    let is_replaced = |path: &str| written.removed.contains(path) || plan.replaced.contains(path);
+    let stays = |number: usize| !is_replaced(&before.files[number].path);
+    for (number, tree) in compliance
+        .trees
+        .iter()
+        .filter(|(number, _)| stays(**number))
+    {
+        let path = (written.new_path)(&before.files[*number].path);
+        let Some(tree_after) = check.dependencies(&path, &numbers, &after) else {
             continue;
         };
-        let beyond = verdict.by_file[number]
+        let beyond = compliance.gaps_by_file[number]
             .iter()
-            .filter(|one| one.policy.name() == plan.platform.policy);
-        let come_along: BTreeSet<&str> = beyond
+            .filter(|one| compliance.policy(one.policy).name() == plan.platform.policy);
+        let grafted_names: BTreeSet<&str> = beyond
             .flat_map(|one| one.libraries.keys().map(String::as_str))
             .collect();
         for (needed, node) in &tree.nodes {
             let (name, target) = match &node.found {
-                Found::Wheel(at) => (needed.as_str(), (made.new_path)(&before.files[*at].path)),
-                Found::Machine(library) if come_along.contains(needed.as_str()) => {
+                ResolvedLibrary::Wheel(at) => {
+                    (needed.as_str(), (written.new_path)(&before.files[*at].path))
+                }
+                ResolvedLibrary::System(library) if grafted_names.contains(needed.as_str()) => {
                     match new_names.get(library.real_path.as_str()) {
                         Some(name) => (*name, graft_path(name)),
                         None => {
-                            check.tell(
+                            check.report(
                                 &path,
                                 format!("`{needed}` was to come along, and is not planned to"),
                             );
@@ -164,121 +182,126 @@ pub fn shortfalls(before: &Report<'_>, plan: &Plan, made: Made<'_>) -> Vec<Diagn
                 _ => continue,
             };
             let found = tree_after.nodes.get(name).map(|node| &node.found);
-            if !matches!(found, Some(Found::Wheel(at)) if files[*at].path == target) {
-                check.tell(
+            if !matches!(found, Some(ResolvedLibrary::Wheel(at)) if files[*at].path == target) {
+                check.report(
                     &path,
                     format!("`{name}` is not found in the wheel from where this is installed"),
                 );
             }
         }
     }
-    check.promises(before, verdict, plan, &files, &after);
+    check.check_platforms(before, plan, &files, &after);
     check.found
 }
 
-/// Gathers what is wrong.
-struct Check<'m> {
-    made: &'m WheelName,
+/// The collected deviations.
+struct ResultCheck<'m> {
+    written: &'m WheelName,
     found: Vec<Diagnostic>,
 }
 
-impl Check<'_> {
-    fn tell(&mut self, path: &str, message: impl Into<String>) {
+impl ResultCheck<'_> {
+    fn report(&mut self, path: &str, message: impl Into<String>) {
         let place = Location::Member {
-            wheel: self.made.to_string(),
+            wheel: self.written.to_string(),
             member: path.to_owned(),
         };
-        self.found.push(unsound(message).at(place, ""));
+        self.found.push(unsound_result(message).at(place, ""));
     }
 
-    /// A library must be as the edits make it, in everything that loaders and policies go by.
-    fn edited(
+    /// Checks that a library is as the edits make it, in everything that dynamic linkers and
+    /// policies use.
+    fn check_edited(
         &mut self,
         path: &str,
-        made: Option<&FileFacts>,
-        library: &Library,
+        written: Option<&InspectedFile>,
+        library: &ElfLibrary,
         edits: &ElfEdits,
     ) {
-        match made.map(|file| &file.kind) {
-            None => self.tell(path, "it was to change and did not"),
-            Some(FileKind::Library(made)) => {
-                let (expected, actual) = (Names::of(library).after(edits), Names::of(made));
-                for (what, expected, actual) in expected.against(&actual) {
-                    self.tell(
+        match written.map(|file| &file.kind) {
+            None => self.report(path, "it was to change and did not"),
+            Some(InspectedKind::Library(written)) => {
+                let (expected, actual) = (
+                    DynamicNames::of(library).after(edits),
+                    DynamicNames::of(written),
+                );
+                for (what, expected, actual) in expected.differences(&actual) {
+                    self.report(
                         path,
                         format!("its {what} is {actual}, and {expected} was planned"),
                     );
                 }
             }
-            Some(FileKind::Damaged(reason)) => {
-                self.tell(path, format!("it cannot be read: {reason}"));
+            Some(InspectedKind::Damaged(reason)) => {
+                self.report(path, format!("it cannot be read: {reason}"));
             }
-            Some(_) => self.tell(path, "it is no library"),
+            Some(_) => self.report(path, "it is no library"),
         }
     }
 
-    /// What a library leads to; one that is not there or that nobody would load is told.
-    fn counts<'a>(
+    /// Returns the dependencies of a library; reports one that is missing or not loadable.
+    fn dependencies<'a>(
         &mut self,
         path: &str,
         numbers: &BTreeMap<&str, usize>,
-        after: &'a Verdict<'_>,
-    ) -> Option<&'a Tree> {
+        after: &'a Compliance,
+    ) -> Option<&'a DependencyTree> {
         let tree = numbers.get(path).and_then(|number| after.trees.get(number));
         if tree.is_none() {
-            self.tell(path, "it is not among the libraries that count");
+            self.report(path, "it is not among the libraries that count");
         }
         tree
     }
 
-    /// The platforms of the new name must have all that is needed.
-    fn promises(
+    /// Checks that the platforms of the new name permit all needs.
+    fn check_platforms(
         &mut self,
-        before: &Report<'_>,
-        verdict: &Verdict<'_>,
-        plan: &Plan,
-        files: &[FileFacts],
-        after: &Verdict<'_>,
+        before: OriginalWheel<'_>,
+        plan: &RepairChanges,
+        files: &[InspectedFile],
+        after: &Compliance,
     ) {
-        for (number, references) in &after.by_file {
+        let compliance = before.compliance;
+        for (number, references) in &after.gaps_by_file {
             let beyond = references
                 .iter()
-                .filter(|one| one.policy.name() == plan.platform.policy);
+                .filter(|one| compliance.policy(one.policy).name() == plan.platform.policy);
             for name in beyond
                 .flat_map(|one| one.libraries.keys())
                 .filter(|name| !is_libpython(name))
             {
-                self.tell(
+                self.report(
                     &files[*number].path,
                     format!("`{name}` is needed, and did not come along"),
                 );
             }
         }
-        let policies = after.judging.policies;
-        for tag in self.made.platform.tags() {
+        let policies = after.policies();
+        for tag in self.written.platform.tags() {
             let Some(claimed) = policies.for_tag(tag).filter(|claimed| !claimed.is_linux()) else {
                 continue;
             };
-            // What was false before stays only where that was asked for.
+            // A tag that was false before stays only if that was requested.
             let was_false = before.name.platform.tags().contains(tag)
-                && claimed.priority() > verdict.reach().priority();
+                && claimed.priority() > compliance.reach().priority();
             if claimed.priority() > after.reach().priority() && !was_false {
                 let message = format!("its name says `{tag}`, which lacks what is needed");
-                self.found
-                    .push(unsound(message).at(Location::File(self.made.to_string().into()), ""));
+                self.found.push(
+                    unsound_result(message).at(Location::File(self.written.to_string().into()), ""),
+                );
             }
         }
     }
 }
 
-fn unsound(message: impl Into<String>) -> Diagnostic {
+fn unsound_result(message: impl Into<String>) -> Diagnostic {
     Diagnostic::new(&codes::UNSOUND_RESULT, message)
         .help("nothing was written; please report it, for a plan must not lead to this")
 }
 
-/// The names in a library that edits change.
+/// The dynamic entries and symbol versions of a library that edits change.
 #[derive(Debug, PartialEq, Eq)]
-struct Names {
+struct DynamicNames {
     soname: Option<String>,
     needed: Vec<String>,
     rpath: Option<String>,
@@ -286,8 +309,8 @@ struct Names {
     versions: Vec<(String, Vec<String>)>,
 }
 
-impl Names {
-    fn of(library: &Library) -> Self {
+impl DynamicNames {
+    fn of(library: &ElfLibrary) -> Self {
         let versions = library
             .versions
             .iter()
@@ -323,8 +346,8 @@ impl Names {
         self
     }
 
-    /// What differs: what it is, and how it is here and there.
-    fn against(&self, other: &Self) -> Vec<(&'static str, String, String)> {
+    /// Returns the differences: name, value here, and value there.
+    fn differences(&self, other: &Self) -> Vec<(&'static str, String, String)> {
         let texts = |names: &Self| {
             [
                 ("SONAME", format!("{:?}", names.soname)),
@@ -345,23 +368,24 @@ impl Names {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::library::Extension;
-    use crate::repair::{Fingerprint, Repair, Wanted, plan};
-    use crate::search::SearchPath as Path;
-    use crate::tree::{Excludes, Known, MachineLibraries, MachineLibrary};
-    use crate::verdict::Judging;
+    use crate::library::ExtensionPython;
+    use crate::pattern::LibraryPatterns;
+    use crate::provider::{LibraryCache, LibraryProvider, SystemLibrary};
+    use crate::repair::{LibraryDigest, PlanOptions, PlatformTarget, plan_changes};
+    use crate::search_path::LibrarySearchPath;
     use rock_bytes::ReadAt;
     use rock_codeobj::CodeInventory;
     use rock_compat::policy::{PlatformPolicies, PolicyFamily};
     use rock_elf::{ElfClass, ElfFormat, ElfHeader, Endianness, VersionNeed, machine};
     use rock_names::Arch;
     use rock_wheel::{MemberOptions, ZipWriter};
+    use std::sync::Arc;
 
     const OLD: &str = "demo-1.0-cp312-cp312-linux_x86_64.whl";
     const GRAFT: &str = "demo.libs/libhost-01234567.so.1";
 
-    fn library(needed: &[&str], runpath: Option<&str>) -> Library {
-        Library {
+    fn library(needed: &[&str], runpath: Option<&str>) -> ElfLibrary {
+        ElfLibrary {
             header: ElfHeader {
                 format: ElfFormat {
                     class: ElfClass::Elf64,
@@ -389,7 +413,7 @@ mod tests {
                 indexes: vec![2],
             }],
             version_users: BTreeMap::new(),
-            extension: Some(Extension::Python3),
+            extension: Some(ExtensionPython::Python3),
             undefined: BTreeSet::new(),
             libc_symbol: None,
             uses_pyfpe: false,
@@ -398,29 +422,29 @@ mod tests {
         }
     }
 
-    fn file(path: &str, library: Library) -> FileFacts {
-        FileFacts {
+    fn file(path: &str, library: ElfLibrary) -> InspectedFile {
+        InspectedFile {
             path: path.to_owned(),
             size_bytes: 3,
             crc32: crc32fast::hash(b"elf"),
-            kind: FileKind::Library(Box::new(library)),
+            kind: InspectedKind::Library(Box::new(library)),
             inventory: CodeInventory::default(),
-            layout_faults: Vec::new(),
-            is_vouched: false,
+            layout_errors: Vec::new(),
+            record_verified: false,
         }
     }
 
-    /// A machine that has one library.
+    /// A system with one library.
     struct Machine;
 
-    impl MachineLibraries for Machine {
-        fn read(&self, path: &str) -> Option<MachineLibrary> {
-            let library = Library {
+    impl LibraryProvider for Machine {
+        fn read(&self, path: &str) -> Option<SystemLibrary> {
+            let library = ElfLibrary {
                 extension: None,
                 ..library(&["libc.so.6"], None)
             };
             let (path, real_path) = (path.to_owned(), path.to_owned());
-            path.ends_with("/libhost.so.1").then_some(MachineLibrary {
+            path.ends_with("/libhost.so.1").then_some(SystemLibrary {
                 path,
                 real_path,
                 library,
@@ -432,9 +456,9 @@ mod tests {
         }
     }
 
-    fn edited(library: &Library, edits: &ElfEdits) -> Library {
-        let names = Names::of(library).after(edits);
-        Library {
+    fn edited(library: &ElfLibrary, edits: &ElfEdits) -> ElfLibrary {
+        let names = DynamicNames::of(library).after(edits);
+        ElfLibrary {
             soname: names.soname,
             needed: names.needed,
             rpath: names.rpath,
@@ -443,25 +467,27 @@ mod tests {
         }
     }
 
-    /// What a result falls short of that differs from what was planned as told: one extension that
-    /// needs a library of the machine, and one that needs a library beside it.
-    fn told(
+    /// Returns the deviations of a written wheel that `change` changes: one extension needs a
+    /// library of the system, and one a library of the wheel.
+    fn deviations_after(
         name: &str,
-        change: impl FnOnce(&mut Vec<FileFacts>, &mut Vec<&'static str>),
+        change: impl FnOnce(&mut Vec<InspectedFile>, &mut Vec<&'static str>),
     ) -> Vec<String> {
-        let policies = PlatformPolicies::embedded(PolicyFamily::Manylinux, Arch::X86_64);
-        let (known, excludes) = (Known::new(&Machine), Excludes::default());
-        let path = Path {
+        let policies = Arc::new(PlatformPolicies::embedded(
+            PolicyFamily::Manylinux,
+            Arch::X86_64,
+        ));
+        let (libraries, exclude) = (LibraryCache::new(Machine), LibraryPatterns::default());
+        let path = LibrarySearchPath {
             environment: Vec::new(),
             system: vec!["/opt".to_owned()],
         };
-        let judging = Judging {
-            policies: &policies,
-            known: &known,
-            path: &path,
-            excludes: &excludes,
+        let context = PolicyContext {
+            libraries: &libraries,
+            search_path: &path,
+            exclude: &exclude,
             checks_isa: true,
-            is_libc_open: false,
+            is_libc_unknown: false,
         };
         let files = vec![
             file(
@@ -474,30 +500,30 @@ mod tests {
             ),
             file("demo/libbeside.so", library(&["libc.so.6"], None)),
         ];
-        let verdict = judge(&files, &[0, 1, 2], judging);
+        let compliance = evaluate_policies(&files, &[0, 1, 2], &policies, context);
         let old: WheelName = OLD.parse().unwrap();
-        let how = Repair {
-            wanted: Wanted::Best,
-            only_wanted: false,
+        let options = PlanOptions {
+            target: PlatformTarget::Best,
+            only_target: false,
             keeps_claims: false,
             keeps_tags: false,
-            folder_ending: ".libs".to_owned(),
-            mends_paths: false,
-            allowed_paths: Excludes::default(),
-            of_rocm: Excludes::default(),
-            taken: BTreeSet::new(),
+            library_dir_suffix: ".libs".to_owned(),
+            fixes_rpaths: false,
+            allowed_rpaths: LibraryPatterns::default(),
+            rocm_libraries: LibraryPatterns::default(),
+            existing_paths: BTreeSet::new(),
         };
-        let plan = plan(&old, &files, &verdict, &how, &mut |_| {
-            Ok(Fingerprint {
+        let plan = plan_changes(&old, &files, &compliance, &options, &mut |_| {
+            Ok(LibraryDigest {
                 digest: "0123456789".to_owned(),
                 size_bytes: 1,
             })
         })
         .unwrap();
-        let FileKind::Library(own) = &files[0].kind else {
+        let InspectedKind::Library(own) = &files[0].kind else {
             panic!("it is a library")
         };
-        let mut made = vec![
+        let mut written = vec![
             file("demo/_demo.so", edited(own, &plan.edits["demo/_demo.so"])),
             file(
                 GRAFT,
@@ -510,7 +536,7 @@ mod tests {
             "demo/libbeside.so",
             GRAFT,
         ];
-        change(&mut made, &mut members);
+        change(&mut written, &mut members);
 
         let mut bytes = Vec::new();
         let mut writer = ZipWriter::new(&mut bytes);
@@ -521,55 +547,50 @@ mod tests {
         }
         writer.finish().unwrap();
         let archive = ZipArchive::open(&bytes).unwrap();
-        let (arch, rocm, findings) = (Some(Arch::X86_64), BTreeMap::new(), Vec::new());
-        let before = Report {
-            name: old,
-            files,
-            arch,
-            verdict: Some(verdict),
-            foreign_system: None,
-            rocm,
-            torch: None,
-            findings,
+        let before = OriginalWheel {
+            name: &old,
+            files: &files,
+            compliance: &compliance,
+            context,
         };
         let name = &name.parse().unwrap();
         let removed = &BTreeSet::new();
-        let made = Made {
+        let written = WrittenWheel {
             name,
             archive: &archive,
-            files: made,
+            files: written,
             removed,
             new_path: &str::to_owned,
         };
-        let found = shortfalls(&before, &plan, made);
+        let found = deviations(before, &plan, written);
         assert!(found.iter().all(|one| one.code == &codes::UNSOUND_RESULT));
         found.into_iter().map(|one| one.message).collect()
     }
 
-    fn own(files: &mut [FileFacts], at: usize) -> &mut Library {
+    fn own(files: &mut [InspectedFile], at: usize) -> &mut ElfLibrary {
         match &mut files[at].kind {
-            FileKind::Library(library) => library,
+            InspectedKind::Library(library) => library,
             _ => panic!("it is a library"),
         }
     }
 
     #[test]
-    fn a_result_as_planned_is_sound_and_every_other_is_told() {
+    fn a_result_as_planned_is_sound_and_every_other_is_deviations_after() {
         const NEW: &str = "demo-1.0-cp312-cp312-manylinux_2_17_x86_64.whl";
         let none: [&str; 0] = [];
-        assert_eq!(told(NEW, |_, _| ()), none);
+        assert_eq!(deviations_after(NEW, |_, _| ()), none);
         assert_eq!(
-            told("demo-1.0-cp312-cp312-manylinux_2_40_x86_64.whl", |_, _| ()),
+            deviations_after("demo-1.0-cp312-cp312-manylinux_2_40_x86_64.whl", |_, _| ()),
             none
         );
         assert_eq!(
-            told("demo-1.0-cp312-cp312-manylinux_2_12_x86_64.whl", |_, _| ()),
+            deviations_after("demo-1.0-cp312-cp312-manylinux_2_12_x86_64.whl", |_, _| ()),
             ["its name says `manylinux_2_12_x86_64`, which lacks what is needed"]
         );
         let not_found =
             "`libhost-01234567.so.1` is not found in the wheel from where this is installed";
         assert_eq!(
-            told(NEW, |made, _| drop(made.remove(1))),
+            deviations_after(NEW, |written, _| drop(written.remove(1))),
             [
                 "it was to change and did not",
                 "it is not among the libraries that count",
@@ -578,7 +599,7 @@ mod tests {
             ]
         );
         assert_eq!(
-            told(NEW, |made, _| own(made, 0).rpath = None),
+            deviations_after(NEW, |written, _| own(written, 0).rpath = None),
             [
                 "its RPATH is None, and Some(\"$ORIGIN/../demo.libs\") was planned",
                 not_found,
@@ -586,13 +607,13 @@ mod tests {
             ]
         );
         assert_eq!(
-            told(NEW, |made, _| own(made, 0).needed.truncate(1)),
+            deviations_after(NEW, |written, _| own(written, 0).needed.truncate(1)),
             [
                 "its NEEDED is [\"libhost-01234567.so.1\"], and [\"libhost-01234567.so.1\", \"libc.so.6\"] was planned"
             ]
         );
         assert_eq!(
-            told(NEW, |_, members| members
+            deviations_after(NEW, |_, members| members
                 .retain(|member| *member != "demo/libbeside.so")),
             [
                 "it is lost",
@@ -601,17 +622,20 @@ mod tests {
                 "`libbeside.so` is needed, and did not come along"
             ]
         );
-        let damaged = |made: &mut Vec<FileFacts>, _: &mut Vec<&str>| {
-            made[1].kind = FileKind::Damaged("cut off".to_owned());
+        let damaged = |written: &mut Vec<InspectedFile>, _: &mut Vec<&str>| {
+            written[1].kind = InspectedKind::Damaged("cut off".to_owned());
         };
-        assert_eq!(told(NEW, damaged)[0], "it cannot be read: cut off");
-        let newer = |made: &mut Vec<FileFacts>, _: &mut Vec<&str>| {
-            own(made, 1).versions[0]
+        assert_eq!(
+            deviations_after(NEW, damaged)[0],
+            "it cannot be read: cut off"
+        );
+        let newer = |written: &mut Vec<InspectedFile>, _: &mut Vec<&str>| {
+            own(written, 1).versions[0]
                 .versions
                 .push("GLIBC_2.38".to_owned());
         };
         assert_eq!(
-            told(NEW, newer).len(),
+            deviations_after(NEW, newer).len(),
             2,
             "a version that was not there, and a platform that lacks it"
         );

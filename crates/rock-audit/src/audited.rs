@@ -1,0 +1,160 @@
+//! A wheel and the results of its audit.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::auditor::Auditor;
+use super::compliance::Compliance;
+use super::findings::{CheckContext, DeviceWheels, SplitCode, TorchRequirement, findings_of_label};
+use super::inspect::{InspectedFile, InspectedKind};
+use super::library::ElfLibrary;
+use super::pattern::LibraryPatterns;
+use rock_bytes::ReadAt;
+use rock_diagnostic::Diagnostic;
+use rock_names::{Arch, PlatformSystem, WheelName};
+use rock_wheel::Wheel;
+
+/// A wheel and the results of its audit.
+///
+/// The wheel remains open, so that a repair can copy members that do not change.
+pub struct AuditedWheel<'w> {
+    pub(super) auditor: &'w Auditor<'w>,
+    pub(super) file_name: String,
+    pub(super) name: WheelName,
+    pub(super) file: &'w dyn ReadAt,
+    pub(super) wheel: Wheel<'w>,
+    pub(super) files: Vec<InspectedFile>,
+    pub(super) arch: Option<Arch>,
+    pub(super) compliance: Option<Compliance>,
+    pub(super) foreign_system: Option<&'static str>,
+    pub(super) rocm: BTreeMap<String, BTreeSet<String>>,
+    pub(super) torch: Option<TorchRequirement>,
+    pub(super) findings: Vec<Diagnostic>,
+}
+
+impl std::fmt::Debug for AuditedWheel<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("AuditedWheel")
+            .field("name", &self.name)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<'w> AuditedWheel<'w> {
+    /// Returns the name that the wheel was audited under.
+    pub fn name(&self) -> &WheelName {
+        &self.name
+    }
+
+    /// Returns the wheel.
+    pub fn wheel(&self) -> &Wheel<'w> {
+        &self.wheel
+    }
+
+    /// Returns the size of the wheel in bytes.
+    pub fn size_bytes(&self) -> u64 {
+        self.file.size_bytes()
+    }
+
+    /// Returns the files with machine code, sorted by path.
+    pub fn files(&self) -> &[InspectedFile] {
+        &self.files
+    }
+
+    /// Returns the architecture that the wheel is for; `None` if it contains no libraries.
+    pub fn arch(&self) -> Option<Arch> {
+        self.arch
+    }
+
+    /// Returns the results of evaluating the policies; `None` if the wheel contains no library to
+    /// which policies apply.
+    ///
+    /// Such a wheel is not necessarily portable: it may contain Windows libraries.
+    pub fn compliance(&self) -> Option<&Compliance> {
+        self.compliance.as_ref()
+    }
+
+    /// Returns the most compatible platform tag that the wheel complies with, for example
+    /// `manylinux_2_28_x86_64`.
+    pub fn platform_tag(&self) -> Option<String> {
+        self.compliance
+            .as_ref()
+            .map(|compliance| compliance.overall().tag())
+    }
+
+    /// Returns the operating system that the name is for, if its wheels are not audited.
+    pub fn foreign_system(&self) -> Option<&'static str> {
+        self.foreign_system
+    }
+
+    /// Returns the major versions of ROCm that the libraries were linked against, each with the
+    /// names of the ROCm libraries that imply it.
+    pub fn rocm(&self) -> &BTreeMap<String, BTreeSet<String>> {
+        &self.rocm
+    }
+
+    /// Returns the torch versions that the libraries were built against, if the symbols that they
+    /// need imply them.
+    pub fn torch(&self) -> Option<&TorchRequirement> {
+        self.torch.as_ref()
+    }
+
+    /// Returns the problems found by the audit.
+    pub fn findings(&self) -> &[Diagnostic] {
+        &self.findings
+    }
+
+    /// Returns the libraries of the wheel with their paths.
+    pub fn libraries(&self) -> impl Iterator<Item = (&str, &ElfLibrary)> {
+        super::inspect::libraries(&self.files)
+    }
+
+    /// Returns whether the wheel contains libraries, and policies apply to none of them.
+    pub fn has_unaudited_libraries(&self) -> bool {
+        self.compliance.is_none()
+            && self.foreign_system.is_none()
+            && self.files.iter().any(InspectedFile::is_for_loaders)
+    }
+
+    /// Returns whether the wheel contains programs or libraries for Windows, which are not audited.
+    /// They are found if GPU code is searched for.
+    pub fn has_windows_files(&self) -> bool {
+        self.files
+            .iter()
+            .any(|file| file.kind == InspectedKind::Windows)
+    }
+
+    /// Returns the platform tags for systems that are not audited, if other tags are.
+    pub fn unaudited_tags(&self) -> Vec<&str> {
+        let is_foreign =
+            |tag: &&str| matches!(PlatformSystem::of_tag(tag), PlatformSystem::Foreign(_));
+        let tags = self.name.platform.tags().iter().map(String::as_str);
+        tags.filter(|_| self.foreign_system.is_none())
+            .filter(is_foreign)
+            .collect()
+    }
+
+    /// Returns the paths of files that were read completely and match RECORD.
+    pub fn verified_paths(&self) -> BTreeSet<&str> {
+        super::inspect::verified_paths(&self.files)
+    }
+
+    /// Returns the GPU code that was split off into other wheels, and the archives with such code.
+    pub fn split_code(&self) -> SplitCode {
+        let devices = DeviceWheels::new(self.wheel.metadata(), self.auditor.compat());
+        SplitCode::new(&self.file_name, &self.files).with_device_wheels(devices)
+    }
+
+    /// Returns the findings about the local version label that the wheel would have under another
+    /// name.
+    pub(super) fn check_label(&self, name: &WheelName) -> Vec<Diagnostic> {
+        findings_of_label(CheckContext {
+            name,
+            files: &self.files,
+            compliance: self.compliance.as_ref(),
+            foreign_system: self.foreign_system,
+            is_purelib: false,
+            compat: self.auditor.compat(),
+            allowed_rpaths: &LibraryPatterns::default(),
+        })
+    }
+}

@@ -1,0 +1,385 @@
+//! The audit of a wheel: inspects its members, evaluates the policies, and collects findings.
+
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use super::audited::AuditedWheel;
+use super::compliance::{PolicyContext, evaluate_policies};
+use super::embed::check_embedding_label;
+use super::findings::{
+    CheckContext, findings, is_torch_symbol, remove_superseded, rocm_majors, torch_need,
+};
+use super::inspect::{
+    InspectOptions, InspectedFile, InspectionDepth, inspect_members, inspect_some_members,
+};
+use super::pattern::LibraryPatterns;
+use super::progress::{NoProgress, ProgressReporter};
+use super::provider::{LibraryCache, LibraryProvider};
+use super::search_path::LibrarySearchPath;
+use super::select::{LibrarySelection, select_libraries};
+use rock_bytes::{ReadAt, ScratchFactory};
+use rock_compat::Compat;
+use rock_compat::policy::{PlatformPolicies, PolicyFamily, PolicyFile};
+use rock_diagnostic::Diagnostic;
+use rock_names::{Arch, WheelName};
+use rock_sys::ScratchSpace;
+use rock_wheel::{RecordVerifier, Wheel, WheelError, ZipMember, check_dist_info};
+
+/// Options that apply to every wheel of a run.
+#[derive(Debug, Clone, Default)]
+pub struct AuditOptions {
+    /// Depth to which each member is inspected.
+    pub depth: InspectionDepth,
+    /// Libraries that are never grafted and never reported as missing.
+    pub exclude: LibraryPatterns,
+    /// Absolute RPATH entries that are not reported.
+    pub allowed_rpaths: LibraryPatterns,
+    /// Policies to use instead of the built-in PEP 600 and PEP 656 tables.
+    pub policies: Option<PolicyFile>,
+    /// Whether code for x86-64-v2 and later complies with policies, like auditwheel's
+    /// `--disable-isa-ext-check`.
+    pub ignore_isa_extensions: bool,
+    /// The platform tag that the wheel should comply with; `None` for the most compatible one.
+    pub platform: Option<String>,
+    /// Whether the digests of large libraries are verified while they are read; see
+    /// [`InspectedFile::record_verified`].
+    pub verify_record: bool,
+    /// Where members of more than 512 MiB are unpacked if they must be read out of order.
+    pub scratch: ScratchSpace,
+}
+
+/// The error returned by [`Auditor::audit`].
+#[derive(Debug, thiserror::Error)]
+#[error("`{file_name}` cannot be read: {}", .errors.first().map(ToString::to_string).unwrap_or_default())]
+#[non_exhaustive]
+pub struct AuditError {
+    /// The file name of the wheel.
+    pub file_name: String,
+    /// The error that keeps the archive from being read, or one error for each unreadable member.
+    pub errors: Vec<WheelError>,
+}
+
+impl AuditError {
+    /// Returns a diagnostic for each error.
+    pub fn diagnostics(&self) -> Vec<Diagnostic> {
+        self.errors
+            .iter()
+            .map(|error| error.diagnostic(&self.file_name))
+            .collect()
+    }
+}
+
+impl From<AuditError> for Vec<Diagnostic> {
+    fn from(error: AuditError) -> Self {
+        error.diagnostics()
+    }
+}
+
+/// Audits wheels against platform policies and ROCm compatibility data.
+///
+/// An auditor holds what all wheels of a run share: compatibility data, options, and a cache of the
+/// libraries found on this machine. It can audit wheels on several threads.
+///
+/// ```
+/// use rock_audit::{AuditOptions, Auditor, NoLibraries};
+/// use rock_compat::Compat;
+///
+/// let compat = Compat::embedded();
+/// let auditor = Auditor::new(&compat, NoLibraries, AuditOptions::default());
+/// ```
+pub struct Auditor<'a> {
+    compat: &'a Compat,
+    libraries: LibraryCache<'a>,
+    search_path: LibrarySearchPath,
+    options: AuditOptions,
+    progress: Box<dyn ProgressReporter + Send + 'a>,
+    scratch: Box<ScratchFactory<'static>>,
+    exclude_usage: Mutex<PatternUsage>,
+}
+
+/// The exclude patterns that matched a library in one of the audited wheels.
+#[derive(Debug, Default)]
+struct PatternUsage {
+    audited_count: usize,
+    /// Indexes of the patterns that matched.
+    matched: BTreeSet<usize>,
+}
+
+impl std::fmt::Debug for Auditor<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Auditor")
+            .field("options", &self.options)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<'a> Auditor<'a> {
+    /// Creates an auditor that takes external libraries from `libraries`.
+    ///
+    /// Pass [`NoLibraries`](crate::NoLibraries) to get the same result on every machine.
+    pub fn new(
+        compat: &'a Compat,
+        libraries: impl LibraryProvider + 'a,
+        options: AuditOptions,
+    ) -> Self {
+        let scratch = options.scratch.clone();
+        Self {
+            compat,
+            search_path: libraries.search_path(),
+            libraries: LibraryCache::new(libraries),
+            options,
+            progress: Box::new(NoProgress),
+            scratch: Box::new(move |size_bytes| scratch.allocate(size_bytes)),
+            exclude_usage: Mutex::default(),
+        }
+    }
+
+    /// Reports progress to `progress`.
+    #[must_use]
+    pub fn with_progress(mut self, progress: impl ProgressReporter + Send + 'a) -> Self {
+        self.progress = Box::new(progress);
+        self
+    }
+
+    /// Audits a wheel.
+    ///
+    /// `name` may differ from the name of the file, for example to check a new label before the
+    /// wheel is renamed. Problems of the wheel, even severe ones such as a damaged ELF file, are
+    /// [findings](AuditedWheel::findings) and not errors.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the archive or any of its members cannot be read. All unreadable members
+    /// are reported, not only the first.
+    pub fn audit<'w>(
+        &'w self,
+        name: &WheelName,
+        file: &'w dyn ReadAt,
+    ) -> Result<AuditedWheel<'w>, AuditError> {
+        self.audit_file(&name.to_string(), name, file)
+    }
+
+    /// Audits a wheel as [`audit`](Self::audit) does. Errors and progress are about `file_name`,
+    /// which may be spelled otherwise than `name`, for example percent-encoded.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the archive or any of its members cannot be read.
+    pub fn audit_file<'w>(
+        &'w self,
+        file_name: &str,
+        name: &WheelName,
+        file: &'w dyn ReadAt,
+    ) -> Result<AuditedWheel<'w>, AuditError> {
+        let audit_error = |errors| AuditError {
+            file_name: file_name.to_owned(),
+            errors,
+        };
+        let wheel = Wheel::open(file).map_err(|error| audit_error(vec![error]))?;
+        let files = self.inspect(&wheel, file_name, name).map_err(audit_error)?;
+        let selection = select_libraries(name, &files);
+        let compliance = self.select_policies(&selection, name).map(|policies| {
+            // A requested platform names its C library.
+            let is_libc_unknown = selection.is_libc_unknown && self.options.platform.is_none();
+            evaluate_policies(
+                &files,
+                &selection.considered,
+                &Arc::new(policies),
+                self.policy_context(is_libc_unknown),
+            )
+        });
+        let is_purelib = wheel
+            .wheel_file()
+            .get("Root-Is-Purelib")
+            .is_some_and(|value| value.eq_ignore_ascii_case("true"));
+        let context = CheckContext {
+            name,
+            files: &files,
+            compliance: compliance.as_ref(),
+            foreign_system: selection.foreign_system,
+            is_purelib,
+            compat: self.compat,
+            allowed_rpaths: &self.options.allowed_rpaths,
+        };
+        let rocm = rocm_majors(context);
+        let torch = torch_need(context);
+        let mut all = selection.findings;
+        all.extend(findings(context));
+        all.extend(check_dist_info(&wheel, name));
+        all.extend(check_embedding_label(&wheel, name, self.compat));
+        remove_superseded(&mut all);
+        {
+            let mut usage = self.exclude_usage();
+            usage.audited_count += 1;
+            let trees = compliance.iter().flat_map(|one| one.trees.values());
+            usage.matched.extend(trees.flat_map(|tree| &tree.matched));
+        }
+        Ok(AuditedWheel {
+            auditor: self,
+            file_name: file_name.to_owned(),
+            name: name.clone(),
+            file,
+            wheel,
+            files,
+            arch: selection.arch,
+            compliance,
+            foreign_system: selection.foreign_system,
+            rocm,
+            torch,
+            findings: all,
+        })
+    }
+
+    /// Returns the number of wheels audited so far, without those that could not be read.
+    pub fn audited_count(&self) -> usize {
+        self.exclude_usage().audited_count
+    }
+
+    /// Returns the exclude patterns that matched no library in any wheel audited so far.
+    pub fn unmatched_excludes(&self) -> Vec<&str> {
+        let usage = self.exclude_usage();
+        self.options
+            .exclude
+            .texts()
+            .enumerate()
+            .filter(|(index, _)| !usage.matched.contains(index))
+            .map(|(_, pattern)| pattern)
+            .collect()
+    }
+
+    /// Returns the compatibility data.
+    pub fn compat(&self) -> &'a Compat {
+        self.compat
+    }
+
+    /// Returns the options.
+    pub fn options(&self) -> &AuditOptions {
+        &self.options
+    }
+
+    pub(super) fn libraries(&self) -> &dyn LibraryProvider {
+        self.libraries.provider()
+    }
+
+    pub(super) fn progress(&self) -> &dyn ProgressReporter {
+        self.progress.as_ref()
+    }
+
+    pub(super) fn scratch(&self) -> &ScratchFactory<'static> {
+        self.scratch.as_ref()
+    }
+
+    /// Returns the policies of a C library and an architecture.
+    pub(super) fn policies(&self, family: PolicyFamily, arch: Arch) -> PlatformPolicies {
+        match &self.options.policies {
+            Some(file) => PlatformPolicies::from_file(file, family, arch),
+            None => PlatformPolicies::embedded(family, arch),
+        }
+    }
+
+    /// Returns the settings for evaluating policies.
+    pub(super) fn policy_context(&self, is_libc_unknown: bool) -> PolicyContext<'_> {
+        PolicyContext {
+            libraries: &self.libraries,
+            search_path: &self.search_path,
+            exclude: &self.options.exclude,
+            checks_isa: !self.options.ignore_isa_extensions,
+            is_libc_unknown,
+        }
+    }
+
+    fn exclude_usage(&self) -> MutexGuard<'_, PatternUsage> {
+        self.exclude_usage
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn inspect(
+        &self,
+        wheel: &Wheel<'_>,
+        file_name: &str,
+        name: &WheelName,
+    ) -> Result<Vec<InspectedFile>, Vec<WheelError>> {
+        let record = self
+            .options
+            .verify_record
+            .then(|| RecordVerifier::new(wheel.record()));
+        let progress = self.progress.start(file_name);
+        let options = InspectOptions {
+            depth: self.options.depth,
+            keeps_symbol: &self.kept_symbols(name),
+            make_scratch: self.scratch.as_ref(),
+            record: record.as_ref(),
+            progress: progress.as_ref(),
+        };
+        inspect_members(wheel.archive(), options)
+    }
+
+    /// Inspects the members of a repaired wheel that `is_selected` selects, and verifies them
+    /// against its RECORD. `name` is that of the original wheel.
+    pub(super) fn inspect_repaired(
+        &self,
+        wheel: &Wheel<'_>,
+        name: &WheelName,
+        is_selected: &dyn Fn(&ZipMember) -> bool,
+    ) -> Result<Vec<InspectedFile>, Vec<WheelError>> {
+        let options = InspectOptions {
+            depth: InspectionDepth::Libraries,
+            keeps_symbol: &self.kept_symbols(name),
+            make_scratch: self.scratch.as_ref(),
+            record: Some(&RecordVerifier::new(wheel.record())),
+            progress: &|_| {},
+        };
+        inspect_some_members(wheel.archive(), options, is_selected)
+    }
+
+    /// Returns whether policies or compatibility data are about an undefined symbol.
+    fn kept_symbols(&self, name: &WheelName) -> impl Fn(&str) -> bool + Sync + use<> {
+        let tags = name.platform.tags();
+        let family = tags
+            .iter()
+            .find_map(|tag| PolicyFamily::of_platform_tag(tag))
+            .unwrap_or(PolicyFamily::Manylinux);
+        let arch = tags
+            .iter()
+            .find_map(|tag| Arch::of_platform_tag(tag))
+            .unwrap_or(Arch::X86_64);
+        let policies = self.policies(family, arch);
+        let blacklisted: BTreeSet<String> =
+            policies.blacklisted_symbols().map(str::to_owned).collect();
+        move |symbol: &str| blacklisted.contains(symbol) || is_torch_symbol(symbol)
+    }
+
+    /// Selects the policies that a wheel is audited against; those of the system's C library if
+    /// nothing identifies the wheel's, and none for a wheel without libraries.
+    ///
+    /// musl has no symbol versions, so nothing inside a wheel distinguishes its policies. The
+    /// requested one is selected, or the one that the name claims, or else the newest.
+    fn select_policies(
+        &self,
+        selection: &LibrarySelection,
+        name: &WheelName,
+    ) -> Option<PlatformPolicies> {
+        if selection.considered.is_empty() {
+            return None;
+        }
+        let family = selection.family.unwrap_or(self.libraries().libc());
+        let policies = self.policies(family, selection.arch?);
+        if family != PolicyFamily::Musllinux {
+            return Some(policies);
+        }
+        let mut claims = name
+            .platform
+            .tags()
+            .iter()
+            .filter_map(|tag| policies.for_tag(tag));
+        let requested = self
+            .options
+            .platform
+            .as_deref()
+            .and_then(|tag| policies.get(tag))
+            .filter(|one| !one.is_linux());
+        let claimed = requested.or_else(|| claims.find(|one| !one.is_linux()));
+        Some(policies.only(claimed.unwrap_or(policies.lowest())))
+    }
+}

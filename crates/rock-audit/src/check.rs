@@ -1,0 +1,262 @@
+//! Checks of wheels: an audit, the verification of all members against RECORD, and expectations.
+
+use super::audited::AuditedWheel;
+use super::auditor::{AuditError, AuditOptions, Auditor};
+use super::document::{AuditFacts, GfxDocument};
+use super::findings::{
+    ExpectedWheels, SplitCode, check_size, missing_archives, remove_superseded, unexpected_targets,
+};
+use super::inspect::{InspectedFile, InspectionDepth};
+use super::provider::NoLibraries;
+use rock_bytes::ReadAt;
+use rock_compat::Compat;
+use rock_diagnostic::Diagnostic;
+use rock_names::{GfxTarget, WheelName};
+use rock_wheel::{Wheel, WheelError, verify, verify_except};
+
+/// A wheel that was audited, and whose members were verified against RECORD.
+#[derive(Debug)]
+pub struct VerifiedWheel<'w> {
+    /// The problems found.
+    pub findings: Vec<Diagnostic>,
+    /// The audited wheel; `None` if it cannot be read.
+    pub audited: Option<AuditedWheel<'w>>,
+}
+
+impl<'a> Auditor<'a> {
+    /// Audits a wheel, and verifies its METADATA, WHEEL and all members against RECORD. Members are
+    /// not read twice if [`AuditOptions::verify_record`] is set.
+    pub fn verify<'w>(
+        &'w self,
+        file_name: &str,
+        name: &WheelName,
+        file: &'w dyn ReadAt,
+    ) -> VerifiedWheel<'w> {
+        match self.audit_file(file_name, name, file) {
+            Ok(audited) => VerifiedWheel {
+                findings: audited.verified_findings(),
+                audited: Some(audited),
+            },
+            Err(error) => VerifiedWheel {
+                findings: unreadable_findings(name, file, &error),
+                audited: None,
+            },
+        }
+    }
+}
+
+impl AuditedWheel<'_> {
+    /// Verifies the members that the audit did not verify, and returns all findings.
+    fn verified_findings(&self) -> Vec<Diagnostic> {
+        let verified = self.verified_paths();
+        let mut found = verify_except(&self.wheel, &self.name, &|member| {
+            verified.contains(member.name())
+        });
+        // Both report problems of dist-info.
+        let fresh: Vec<Diagnostic> = self
+            .findings
+            .iter()
+            .filter(|finding| !found.contains(finding))
+            .cloned()
+            .collect();
+        found.extend(fresh);
+        remove_superseded(&mut found);
+        found
+    }
+}
+
+/// Returns the problems of a wheel that cannot be read. Usually all of them are problems of the
+/// archive.
+fn unreadable_findings(name: &WheelName, file: &dyn ReadAt, error: &AuditError) -> Vec<Diagnostic> {
+    let found = verify(file, name);
+    if found.iter().any(Diagnostic::is_error) {
+        found
+    } else {
+        error.diagnostics()
+    }
+}
+
+/// A checked wheel, without the wheel itself.
+#[derive(Debug)]
+pub struct CheckedWheel {
+    /// The file name.
+    pub file_name: String,
+    /// The size in bytes.
+    pub size_bytes: u64,
+    /// The GPU targets for which the wheel contains code.
+    pub gfx_targets: Vec<String>,
+    /// The most compatible platform tag that the wheel complies with.
+    pub platform_tag: Option<String>,
+    /// The results of the audit in brief; `None` if the wheel cannot be read.
+    pub facts: Option<AuditFacts>,
+    /// The results of the audit for people, a line each.
+    pub summary: Vec<String>,
+    /// The files with GPU code; `None` if the wheel cannot be read.
+    pub files: Option<Vec<InspectedFile>>,
+    /// GPU code that was split off into other wheels.
+    pub split: SplitCode,
+    /// The problems found.
+    pub findings: Vec<Diagnostic>,
+}
+
+impl CheckedWheel {
+    /// Checks the contents of a verified wheel against the expectations for its distribution.
+    pub fn new(
+        file_name: &str,
+        size_bytes: u64,
+        verified: &VerifiedWheel<'_>,
+        expected: &ExpectedWheels,
+    ) -> Self {
+        let mut checked = Self {
+            file_name: file_name.to_owned(),
+            size_bytes,
+            gfx_targets: Vec::new(),
+            platform_tag: None,
+            facts: None,
+            summary: Vec::new(),
+            files: None,
+            split: SplitCode::default(),
+            findings: verified.findings.clone(),
+        };
+        let Some(audited) = &verified.audited else {
+            return checked;
+        };
+        let with_code = audited
+            .files
+            .iter()
+            .filter(|file| !file.inventory.is_empty());
+        checked.gfx_targets = GfxDocument::new(&audited.files).targets().to_vec();
+        checked.platform_tag = audited.platform_tag();
+        checked.facts = Some(AuditFacts::new(audited));
+        checked.summary = audited.summary();
+        checked.files = Some(with_code.cloned().collect());
+        checked.split = audited.split_code();
+        checked.findings.extend(audited.missing_contents(expected));
+        checked
+    }
+}
+
+impl AuditedWheel<'_> {
+    /// Returns the contents that are expected of wheels of its distribution and are missing.
+    fn missing_contents(&self, expected: &ExpectedWheels) -> Vec<Diagnostic> {
+        if !expected.has(&self.name) {
+            return Vec::new();
+        }
+        expected
+            .missing_contents(
+                &self.file_name,
+                &self.wheel,
+                self.size_bytes(),
+                &self.name,
+                self.auditor.compat(),
+            )
+            .unwrap_or_else(|error| vec![error.diagnostic(&self.file_name)])
+    }
+}
+
+/// Adds the findings that need all wheels of a run: archives with split-off code that are missing,
+/// GPU targets other than `targets` unless that is empty, and wheels larger than `max_size_bytes`,
+/// or larger than a release on GitHub takes.
+pub fn check_together(
+    wheels: &mut [CheckedWheel],
+    targets: &[GfxTarget],
+    max_size_bytes: Option<u64>,
+    compat: &Compat,
+) {
+    let splits: Vec<SplitCode> = wheels.iter().map(|wheel| wheel.split.clone()).collect();
+    for (wheel, missing) in wheels.iter_mut().zip(missing_archives(&splits)) {
+        let Some(files) = &wheel.files else {
+            continue;
+        };
+        wheel.findings.extend(missing);
+        if !targets.is_empty() {
+            wheel.findings.extend(unexpected_targets(
+                &wheel.file_name,
+                files,
+                &splits,
+                targets,
+            ));
+        }
+        wheel.findings.extend(check_size(
+            &wheel.file_name,
+            wheel.size_bytes,
+            max_size_bytes,
+            compat,
+        ));
+    }
+}
+
+/// Checks a wheel that was just built, with the same result on every machine. If `targets` is not
+/// empty and the wheel is for one platform, it must contain GPU code for exactly these targets.
+///
+/// # Errors
+///
+/// Returns an error if the archive or any of its members cannot be read.
+pub fn check_built_wheel(
+    name: &WheelName,
+    file: &dyn ReadAt,
+    targets: &[GfxTarget],
+    compat: &Compat,
+) -> Result<Vec<Diagnostic>, AuditError> {
+    let auditor = Auditor::new(compat, NoLibraries, AuditOptions::default());
+    let audited = auditor.audit(name, file)?;
+    let file_name = name.to_string();
+    let splits = [audited.split_code()];
+    let mut found = audited.findings.clone();
+    found.extend(missing_archives(&splits).into_iter().flatten());
+    let package = compat.device_package(&name.distribution);
+    let own_targets: Vec<GfxTarget> = targets
+        .iter()
+        .filter(|target| {
+            package
+                .as_ref()
+                .is_none_or(|package| package.must_hold(target))
+        })
+        .cloned()
+        .collect();
+    if !own_targets.is_empty() && !name.is_any_platform() {
+        found.extend(unexpected_targets(
+            &file_name,
+            &audited.files,
+            &splits,
+            &own_targets,
+        ));
+    }
+    found.extend(check_size(&file_name, file.size_bytes(), None, compat));
+    Ok(found)
+}
+
+/// Checks a wheel as if it had another name, with the same result on every machine.
+///
+/// # Errors
+///
+/// Returns an error if the archive or any of its members cannot be read.
+pub fn check_under_name(
+    name: &WheelName,
+    file: &dyn ReadAt,
+    depth: InspectionDepth,
+    compat: &Compat,
+) -> Result<Vec<Diagnostic>, AuditError> {
+    let options = AuditOptions {
+        depth,
+        ..AuditOptions::default()
+    };
+    let auditor = Auditor::new(compat, NoLibraries, options);
+    let audited = auditor.audit(name, file)?;
+    Ok(audited.findings.clone())
+}
+
+/// Checks that a wheel has the contents and requirements expected of its distribution.
+///
+/// # Errors
+///
+/// Returns an error if the wheel cannot be read.
+pub fn check_contents(
+    name: &WheelName,
+    file: &dyn ReadAt,
+    expected: &ExpectedWheels,
+    compat: &Compat,
+) -> Result<Vec<Diagnostic>, WheelError> {
+    let wheel = Wheel::open(file)?;
+    expected.missing_contents(&name.to_string(), &wheel, file.size_bytes(), name, compat)
+}

@@ -1,0 +1,444 @@
+//! Writing a repaired wheel, and the check of it before it gets its name.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use super::deviations::{OriginalWheel, WrittenWheel, deviations};
+use super::plan::{RepairError, RepairPlan, sha256};
+use super::{Graft, RepairChanges};
+use crate::codes::{elf as elf_codes, rocm as rocm_codes, wheel as codes};
+use crate::edited_file::EditedFile;
+use crate::sbom::{SbomComponent, sbom, sbom_path};
+use rock_bytes::Target;
+use rock_diagnostic::{Diagnostic, Location, Severity};
+use rock_names::WheelName;
+use rock_sys::{FileError, OnExisting, PositionalFile, WriteOutcome};
+use rock_wheel::{
+    AddedMember, CopiedMembers, MemberContent, RecordCheck, RewriteOptions, UnchangedMembers,
+    Wheel, WheelEdits, WheelError, WheelRewriter, verify_except,
+};
+
+/// Where a repaired wheel is written.
+#[derive(Debug, Clone, Copy)]
+pub struct RepairDestination<'p> {
+    /// The directory of the repaired wheel.
+    pub directory: &'p Path,
+    /// The path of the original wheel, which is never replaced.
+    pub input: &'p Path,
+    /// Replace a file of the new name that has other content.
+    pub overwrite: bool,
+    /// Do everything except writing.
+    pub dry_run: bool,
+}
+
+/// A repaired wheel.
+#[derive(Debug)]
+pub struct RepairedWheel {
+    /// The new name.
+    pub name: WheelName,
+    /// The path.
+    pub path: PathBuf,
+    /// The result of writing; `None` in a dry run.
+    pub saved: Option<WriteOutcome>,
+    /// Whether the original wheel needed no change and was to be replaced by itself.
+    pub is_left_unchanged: bool,
+    /// Whether the wheel contains no library to which a policy applies.
+    pub is_pure: bool,
+    /// The changes.
+    pub changes: RepairChanges,
+    /// Paths of files from which sections were removed.
+    pub stripped: BTreeSet<String>,
+    /// Names of the needed libraries that were excluded.
+    pub excluded: BTreeSet<String>,
+    /// Findings about the repaired wheel.
+    pub findings: Vec<Diagnostic>,
+}
+
+/// The diagnostics of a failed write, as the error type of [`rock_sys::save_checked`].
+struct WriteErrors(Vec<Diagnostic>);
+
+impl From<FileError> for WriteErrors {
+    fn from(error: FileError) -> Self {
+        Self(vec![error.into()])
+    }
+}
+
+impl RepairPlan<'_> {
+    /// Writes the repaired wheel and audits it again before it gets its name. Members that do not
+    /// change are copied without inflating them.
+    ///
+    /// A wheel that needs no change is copied, or left as it is if it would be replaced by itself.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the wheel cannot be written, if another file has its name, or if the
+    /// written wheel is not as planned; nothing is left behind then.
+    pub fn write(self, destination: &RepairDestination<'_>) -> Result<RepairedWheel, RepairError> {
+        let file_name = self.audited.file_name.clone();
+        self.try_write(destination).map_err(|blockers| RepairError {
+            file_name,
+            blockers,
+        })
+    }
+
+    fn try_write(
+        mut self,
+        destination: &RepairDestination<'_>,
+    ) -> Result<RepairedWheel, Vec<Diagnostic>> {
+        let path = destination.directory.join(self.name().to_string());
+        let is_in_place =
+            destination.input == path || rock_sys::is_same_file(destination.input, &path);
+        let is_pure = self.audited.compliance.is_none();
+        let stripped = self
+            .members
+            .iter()
+            .chain(&self.grafts)
+            .filter(|(_, file)| file.is_stripped())
+            .map(|(path, _)| path.clone())
+            .collect();
+        let mut findings = [
+            self.changes.findings.clone(),
+            self.unknown_libc_findings(),
+            self.layout_findings(),
+            std::mem::take(&mut self.renamed.findings),
+        ]
+        .concat();
+        let is_left_unchanged = self.is_noop && is_in_place;
+        let output = OutputFile {
+            path: &path,
+            destination,
+            is_in_place,
+        };
+        let saved = if is_left_unchanged {
+            Some(WriteOutcome::Unchanged).filter(|_| !destination.dry_run)
+        } else if self.is_noop && is_pure {
+            self.copy(&output)?
+        } else {
+            let (saved, rehashed) = self.rewrite(&output)?;
+            findings.extend(rehashed);
+            saved
+        };
+        Ok(RepairedWheel {
+            name: self.renamed.name,
+            path,
+            saved,
+            is_left_unchanged,
+            is_pure,
+            changes: self.changes,
+            stripped,
+            excluded: self.excluded,
+            findings,
+        })
+    }
+
+    /// Returns the finding that explains why the platform tag stays, if nothing identifies the C
+    /// library.
+    fn unknown_libc_findings(&self) -> Vec<Diagnostic> {
+        let is_unknown = self
+            .audited
+            .compliance
+            .as_ref()
+            .is_some_and(|compliance| compliance.is_libc_unknown);
+        self.audited
+            .findings
+            .iter()
+            .filter(|finding| is_unknown && finding.code == &elf_codes::OPEN_LIBC)
+            .cloned()
+            .collect()
+    }
+
+    /// Returns the layout errors, which a repair does not change: the wheel does not load, whatever
+    /// its name.
+    fn layout_findings(&self) -> Vec<Diagnostic> {
+        let damaged = self
+            .audited
+            .findings
+            .iter()
+            .filter(|finding| finding.code == &rocm_codes::DAMAGED_LAYOUT);
+        damaged
+            .map(|finding| match finding.severity {
+                Severity::Error => finding
+                    .clone()
+                    .severity(Severity::Warning)
+                    .note("it was so before, and it stays as it was"),
+                _ => finding.clone(),
+            })
+            .collect()
+    }
+
+    /// Copies the wheel byte by byte.
+    fn copy(&self, output: &OutputFile<'_>) -> Result<Option<WriteOutcome>, Vec<Diagnostic>> {
+        let output = OutputFile {
+            is_in_place: false,
+            ..*output
+        };
+        let write = |target: &mut dyn Target| {
+            let size_bytes = self.audited.file.size_bytes();
+            target
+                .copy_from(self.audited.file, 0, size_bytes)
+                .map_err(|error| FileError::new("write", output.path, error))?;
+            Ok(())
+        };
+        output.save(write, |_| Ok(()))
+    }
+
+    /// Writes the wheel with its changes. Also returns findings about RECORD rows that got another
+    /// hash.
+    fn rewrite(
+        &mut self,
+        output: &OutputFile<'_>,
+    ) -> Result<(Option<WriteOutcome>, Vec<Diagnostic>), Vec<Diagnostic>> {
+        let components = self.sbom_components()?;
+        let present = &self.changes.present;
+        self.grafts.retain(|(path, _)| !present.contains(path));
+        let edits = self.edits(&components);
+        let options = RewriteOptions {
+            level: self.options.compression_level,
+            time: self.options.time,
+            unchanged: if self.options.recompress {
+                UnchangedMembers::Recompress
+            } else {
+                UnchangedMembers::Copy
+            },
+            record_check: if self.options.trust_record {
+                RecordCheck::AllowWeakHashes
+            } else {
+                RecordCheck::AllMembers
+            },
+        };
+        let (audited, name) = (self.audited, &self.renamed.name);
+        let progress = audited.auditor.progress().start(&name.to_string());
+        let rewriter = WheelRewriter {
+            wheel: &audited.wheel,
+            edits: &edits,
+            options: &options,
+        };
+        let mut rehashed = Vec::new();
+        let write = |target: &mut dyn Target| {
+            let written = rewriter.write(target, progress.as_ref());
+            rehashed = written
+                .map_err(|error| match error {
+                    WheelError::Write(error) => FileError::new("write", output.path, error).into(),
+                    error => WriteErrors(vec![error.diagnostic(&audited.file_name)]),
+                })?
+                .findings(&audited.file_name);
+            Ok(())
+        };
+        let check = |written: &PositionalFile| match self.audit_again(written, &edits) {
+            none if none.is_empty() => Ok(()),
+            errors => Err(WriteErrors(errors)),
+        };
+        let saved = output.save(write, check)?;
+        Ok((saved, rehashed))
+    }
+
+    /// Returns the SBOM entries of the grafted libraries, in the order of the plan.
+    fn sbom_components(&self) -> Result<Vec<SbomComponent>, Vec<Diagnostic>> {
+        let component = |(graft, (path, edited)): (&Graft, &(String, EditedFile<'_>))| {
+            let digest = sha256(edited).map_err(|error| {
+                vec![Diagnostic::from(FileError::new(
+                    "read",
+                    path.as_ref(),
+                    error,
+                ))]
+            })?;
+            Ok(SbomComponent {
+                digest,
+                owner: self
+                    .audited
+                    .auditor
+                    .libraries()
+                    .package_url(&graft.library.real_path),
+            })
+        };
+        self.changes
+            .grafts
+            .iter()
+            .zip(&self.grafts)
+            .map(component)
+            .collect()
+    }
+
+    /// Returns all changes of members, including the SBOM of the grafted libraries.
+    fn edits(&self, components: &[SbomComponent]) -> WheelEdits<'_> {
+        let (wheel, changes) = (&self.audited.wheel, &self.changes);
+        let archive = wheel.archive();
+        let mut edits = self.renamed.edits.clone();
+        edits
+            .replaced
+            .extend(self.members.iter().map(|(path, edited)| {
+                let member = archive.member(path).filter(|_| !self.options.recompress);
+                let content = member.map_or(MemberContent::Source(edited), |member| {
+                    edited.content(archive, member)
+                });
+                (path.clone(), content)
+            }));
+        for (path, edited) in &self.grafts {
+            let content = MemberContent::Source(edited);
+            if changes.replaced.contains(path) {
+                edits.replaced.insert(path.clone(), content);
+            } else {
+                edits
+                    .added
+                    .insert(path.clone(), AddedMember::executable(content));
+            }
+        }
+        for (old, new) in &changes.moved {
+            edits.renamed.insert(old.clone(), new.clone());
+            edits
+                .added
+                .insert(old.clone(), AddedMember::executable(launcher(new)));
+        }
+        edits.removed.extend(changes.dropped.keys().cloned());
+        if !changes.grafts.is_empty() {
+            let document = sbom(
+                &self.renamed.name,
+                changes,
+                components,
+                self.excluded.iter().map(String::as_str),
+            );
+            // An earlier repair has left its own.
+            let path = (1..)
+                .map(|repair| wheel.dist_info_path(&sbom_path(repair)))
+                .find(|path| archive.member(path).is_none())
+                .expect("an archive has a finite number of members");
+            edits.added.insert(path, AddedMember::plain(document));
+        }
+        edits.verified = self
+            .audited
+            .verified_paths()
+            .into_iter()
+            .map(str::to_owned)
+            .collect();
+        edits
+    }
+
+    /// Audits a written wheel and returns what is wrong with it. Only members that were not copied
+    /// are read.
+    fn audit_again(&self, written: &PositionalFile, edits: &WheelEdits<'_>) -> Vec<Diagnostic> {
+        let (audited, name) = (self.audited, &self.renamed.name);
+        let file_name = name.to_string();
+        let new = match Wheel::open(written) {
+            Ok(new) => new,
+            Err(error) => return vec![error.diagnostic(&file_name)],
+        };
+        let carried = CopiedMembers::new(&audited.wheel, &new);
+        let inspected = audited
+            .auditor
+            .inspect_repaired(&new, &audited.name, &|member| !carried.contains(member));
+        let files = match inspected {
+            Ok(files) => files,
+            Err(errors) => {
+                return errors
+                    .into_iter()
+                    .map(|error| error.diagnostic(&file_name))
+                    .collect();
+            }
+        };
+        let verified: BTreeSet<String> = crate::inspect::verified_paths(&files)
+            .into_iter()
+            .map(str::to_owned)
+            .collect();
+        let mut errors = verify_except(&new, name, &|member| {
+            carried.contains(member) || verified.contains(member.name())
+        });
+        // Errors of the original wheel were reported already.
+        let is_known = |error: &Diagnostic| {
+            audited
+                .findings
+                .iter()
+                .any(|finding| finding.code == error.code)
+        };
+        errors.retain(|error| error.is_error() && !is_known(error));
+        let new_path = |path: &str| edits.new_name(path);
+        let written = WrittenWheel {
+            name,
+            archive: new.archive(),
+            files,
+            removed: &edits.removed,
+            new_path: &new_path,
+        };
+        if let Some(compliance) = &audited.compliance {
+            let original = OriginalWheel {
+                name: &audited.name,
+                files: &audited.files,
+                compliance,
+                context: audited.auditor.policy_context(compliance.is_libc_unknown),
+            };
+            errors.extend(deviations(original, &self.changes, written));
+        }
+        errors
+    }
+}
+
+/// The file of a repaired wheel.
+#[derive(Debug, Clone, Copy)]
+struct OutputFile<'p> {
+    path: &'p Path,
+    destination: &'p RepairDestination<'p>,
+    /// Whether it is the original wheel.
+    is_in_place: bool,
+}
+
+impl OutputFile<'_> {
+    /// Writes the file, which gets its name after the check. A dry run does everything except
+    /// writing, and returns `None`.
+    fn save(
+        &self,
+        write: impl FnOnce(&mut dyn Target) -> Result<(), WriteErrors>,
+        check: impl FnOnce(&PositionalFile) -> Result<(), WriteErrors>,
+    ) -> Result<Option<WriteOutcome>, Vec<Diagnostic>> {
+        let existing = if self.destination.overwrite && !self.is_in_place {
+            OnExisting::Replace
+        } else {
+            OnExisting::Keep
+        };
+        let saved = if self.destination.dry_run {
+            rock_sys::preview_save(self.path, existing, write)
+        } else {
+            rock_sys::save_checked(self.path, existing, write, check)
+        };
+        match saved.map_err(|WriteErrors(errors)| errors)? {
+            WriteOutcome::Kept => Err(vec![self.conflict()]),
+            saved => Ok(Some(saved).filter(|_| !self.destination.dry_run)),
+        }
+    }
+
+    /// Returns the error that another file has the name.
+    fn conflict(&self) -> Diagnostic {
+        let shown = self.path.display();
+        if self.is_in_place {
+            let message = format!("the result would replace the wheel it is made from, `{shown}`");
+            return Diagnostic::new(&codes::OUTPUT_IS_INPUT, message)
+                .help("give another folder with `-w DIR`");
+        }
+        let message = format!("`{shown}` is there and has other content");
+        Diagnostic::new(&codes::OUTPUT_EXISTS, message)
+            .at(Location::File(shown.to_string().into()), "")
+            .help("replace it with `--force`, or write elsewhere with `-w DIR`")
+    }
+}
+
+/// Returns a script that starts a program which was moved to this path of the wheel.
+fn launcher(path: &str) -> Vec<u8> {
+    let (directory, name) = path.split_once('/').unwrap_or(("", path));
+    let quoted = |text: &str| serde_json::to_string(text).expect("a string serializes");
+    include_str!("../../templates/wheel/program.py")
+        .replace("<< folder >>", &quoted(directory))
+        .replace("<< name >>", &quoted(name))
+        .into_bytes()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::launcher;
+
+    #[test]
+    fn launcher_starts_the_program() {
+        let script = String::from_utf8(launcher("demo.scripts/a b")).unwrap();
+        assert!(
+            script.contains(r#"sysconfig.get_path("platlib"), "demo.scripts", "a b")"#),
+            "{script}"
+        );
+    }
+}

@@ -1,0 +1,116 @@
+//! The results of an audit in a few lines for people.
+
+use std::collections::BTreeSet;
+
+use super::audited::AuditedWheel;
+use super::document::GfxDocument;
+use rock_diagnostic::counted;
+
+impl AuditedWheel<'_> {
+    /// Returns the platform, the ROCm and torch versions, the GPU code, and the size of the wheel,
+    /// in up to three lines.
+    pub fn summary(&self) -> Vec<String> {
+        let mut first = vec![self.platform_summary()];
+        let rocm = |(major, names): (&String, &BTreeSet<String>)| {
+            format!(
+                "ROCm {major} by {}",
+                names.first().map_or("", String::as_str)
+            )
+        };
+        first.extend(self.rocm.iter().map(rocm));
+        first.extend(
+            self.torch
+                .as_ref()
+                .map(|torch| format!("symbols of torch {torch}")),
+        );
+        let members = self
+            .wheel
+            .archive()
+            .members()
+            .iter()
+            .filter(|member| !member.is_dir())
+            .count();
+        let mut lines = vec![first.join(", ")];
+        lines.extend(self.gfx_summary());
+        lines.push(format!(
+            "{} in {}",
+            format_size(self.size_bytes()),
+            counted(members, "file")
+        ));
+        lines
+    }
+
+    /// Returns the platforms of the name, and the one that the wheel's own symbols permit if it is
+    /// another one.
+    fn platform_summary(&self) -> String {
+        let tags = self.name.platform.tags();
+        let claims = tags.join(", ");
+        let Some(compliance) = &self.compliance else {
+            if self.has_unaudited_libraries() {
+                return format!("{claims}, of which no library can be judged");
+            }
+            return match self
+                .foreign_system
+                .or(self.has_windows_files().then_some("Windows"))
+            {
+                Some(system) => format!("{claims}, of which files for {system} are not judged"),
+                None => format!("{claims}, without libraries"),
+            };
+        };
+        let own = compliance.own_symbols().tag();
+        if tags.contains(&own) {
+            claims
+        } else {
+            format!("{claims}, with the symbols of {own}")
+        }
+    }
+
+    fn gfx_summary(&self) -> Option<String> {
+        let with_code: Vec<_> = self
+            .files
+            .iter()
+            .filter(|file| !file.inventory.targets().is_empty())
+            .collect();
+        if with_code.is_empty() {
+            return None;
+        }
+        let packed_bytes = with_code.iter().fold(0_u64, |bytes, file| {
+            bytes.saturating_add(file.inventory.packed_bytes())
+        });
+        Some(format!(
+            "{}, {} of code in {}",
+            GfxDocument::new(&self.files).targets().join(" "),
+            format_size(packed_bytes),
+            counted(with_code.len(), "file")
+        ))
+    }
+}
+
+/// Formats a size in powers of ten, as PyPI and GitHub do: `4.5 MB`.
+pub fn format_size(bytes: u64) -> String {
+    const UNITS: [(&str, u64); 3] = [("GB", 1_000_000_000), ("MB", 1_000_000), ("kB", 1000)];
+    match UNITS.into_iter().find(|(_, unit)| bytes >= *unit) {
+        Some((word, unit)) => format!("{}.{} {word}", bytes / unit, bytes % unit / (unit / 10)),
+        None if bytes == 1 => "1 byte".to_owned(),
+        None => format!("{bytes} bytes"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::format_size;
+
+    #[test]
+    fn size_has_the_largest_unit_below_it() {
+        for (bytes, text) in [
+            (0, "0 bytes"),
+            (1, "1 byte"),
+            (999, "999 bytes"),
+            (1000, "1.0 kB"),
+            (4_560_000, "4.5 MB"),
+            (2 << 30, "2.1 GB"),
+        ] {
+            assert_eq!(format_size(bytes), text);
+        }
+    }
+}

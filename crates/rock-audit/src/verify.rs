@@ -1,0 +1,48 @@
+//! Verification of wheels without an audit.
+
+use super::inspect::{InspectOptions, InspectionDepth, inspect_members, verified_paths};
+use super::progress::ProgressReporter;
+use super::select::damaged_elf;
+use crate::codes::rocm as codes;
+use rock_bytes::ReadAt;
+use rock_diagnostic::{Diagnostic, Location};
+use rock_names::WheelName;
+use rock_wheel::{RecordVerifier, Wheel, verify_except, verify_with_progress};
+
+/// Verifies the archive of a wheel, all members against RECORD, METADATA and WHEEL against the
+/// name, and the layout of ELF files. Large libraries are read once for all of that.
+pub fn verify_wheel(
+    file_name: &str,
+    name: &WheelName,
+    file: &dyn ReadAt,
+    progress: &dyn ProgressReporter,
+) -> Vec<Diagnostic> {
+    let progress = progress.start(file_name);
+    let archive_errors = || verify_with_progress(file, name, progress.as_ref());
+    let Ok(wheel) = Wheel::open(file) else {
+        return archive_errors();
+    };
+    let options = InspectOptions {
+        depth: InspectionDepth::Layouts,
+        keeps_symbol: &|_| false,
+        make_scratch: &rock_sys::allocate_scratch,
+        record: Some(&RecordVerifier::new(wheel.record())),
+        progress: progress.as_ref(),
+    };
+    let Ok(files) = inspect_members(wheel.archive(), options) else {
+        return archive_errors();
+    };
+    let verified = verified_paths(&files);
+    let mut found = verify_except(&wheel, name, &|member| verified.contains(member.name()));
+    for file in &files {
+        found.extend(damaged_elf(file_name, file));
+        found.extend(file.layout_errors.iter().map(|error| {
+            let place = Location::Member {
+                wheel: file_name.to_owned(),
+                member: file.path.clone(),
+            };
+            Diagnostic::new(&codes::DAMAGED_LAYOUT, error.to_string()).at(place, "")
+        }));
+    }
+    found
+}
