@@ -335,7 +335,6 @@ mod tests {
         assert_eq!(read("").unwrap_err().len(), 1);
     }
 
-    /// P9
     #[test]
     fn hostile_values_are_refused_where_they_stand() {
         for value in [

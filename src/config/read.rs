@@ -273,7 +273,6 @@ mod tests {
         assert_eq!(self::config(&format!("{AXES}gfx: [host]\n")).gfx, Gfx::Host);
     }
 
-    /// M6
     #[test]
     fn an_exclude_takes_the_spelling_of_its_axis_and_rows_and_includes_are_cells() {
         let config = config(&format!(
@@ -291,7 +290,6 @@ mod tests {
         assert_eq!(slice(&config.places.of("axes.flash-attn[1]")), "'2.7.4'");
     }
 
-    /// M7
     #[test]
     fn an_exclude_key_that_is_no_axis_is_an_error_at_its_place() {
         let found = faults(&format!("{AXES}exclude: [{{torhc: '2.6.0'}}]\n"));
@@ -306,7 +304,6 @@ mod tests {
         );
     }
 
-    /// M18
     #[test]
     fn versions_without_quotes_are_kept_and_noted_once_a_file() {
         let (config, found) = run(&format!(
@@ -320,7 +317,6 @@ mod tests {
         assert_eq!(config.unwrap().axes[1].values[0].text, "3.10");
     }
 
-    /// M13
     #[test]
     fn branches_are_refused_and_commits_taken() {
         let found = |version: &str| faults(&format!("axes: {{flash-attn: ['{version}']}}\n"));

@@ -115,7 +115,6 @@ mod tests {
         ..WINDOWS
     };
 
-    /// TD1
     #[test]
     fn a_long_folder_on_windows_is_told_and_on_linux_it_is_none() {
         let long = Some("C:/Users/someone/src/pytorch");
@@ -144,7 +143,6 @@ mod tests {
         );
     }
 
-    /// TD2
     #[test]
     fn blanks_in_the_path_of_python_are_told() {
         let blank = Some("C:/Program Files/Python312/python.exe");
@@ -173,7 +171,6 @@ mod tests {
         );
     }
 
-    /// TD3
     #[test]
     fn ninja_has_another_bound_on_windows() {
         check(
@@ -222,7 +219,6 @@ mod tests {
         );
     }
 
-    /// TD4
     #[test]
     fn an_invalid_argument_of_aotriton_behind_ccache_is_known() {
         let compat = Compat::embedded();

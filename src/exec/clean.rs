@@ -142,7 +142,6 @@ mod tests {
     use crate::exec::JobFolder;
     use crate::sys::{self, Environment};
 
-    /// TA17
     #[test]
     fn only_folders_that_a_build_tool_made_may_go() {
         let base = tempfile::tempdir().unwrap();
@@ -181,7 +180,6 @@ mod tests {
         assert_eq!(build_folders(&none, &Environment::default()).unwrap(), None);
     }
 
-    /// TA17
     #[test]
     fn a_folder_of_a_checkout_that_git_tracks_stays() {
         let base = tempfile::tempdir().unwrap();

@@ -655,7 +655,6 @@ mod tests {
         );
     }
 
-    /// B8
     #[test]
     fn the_cap_and_signals_remove_the_container() {
         let capped = run(0, 3600, "== fetch\n== build\n", 0, &["fetch"], |_| {});

@@ -447,7 +447,6 @@ mod tests {
         );
     }
 
-    /// P6
     #[test]
     fn the_reason_of_a_record_is_one_line_with_the_last_words() {
         let reason =

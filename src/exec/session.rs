@@ -457,7 +457,7 @@ mod tests {
         assert_eq!(built.unwrap().record.stages[1].state, StageState::Failed);
     }
 
-    /// TB25: the answer to a question of the build is a part of the stages that take it, and of no
+    /// The answer to a question of the build is a part of the stages that take it, and of no
     /// other.
     #[test]
     fn another_answer_runs_the_stages_again_that_take_it() {
@@ -608,7 +608,6 @@ mod tests {
         assert!(built(&[step("other", "true")]).is_empty());
     }
 
-    /// B10
     #[test]
     fn what_was_used_and_measured_is_recorded() {
         let facts = "echo '{\"torch\": \"1.13.1\", \"hip\": null}' >used.json";

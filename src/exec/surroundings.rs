@@ -280,7 +280,6 @@ mod tests {
         );
     }
 
-    /// B7
     #[test]
     fn a_number_of_jobs_in_the_environment_wins() {
         assert_eq!(check(&[("MAX_JOBS", "5")]).set_env["MAX_JOBS"], "5");

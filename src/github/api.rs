@@ -239,7 +239,6 @@ pub(super) fn is_loopback(host: &str) -> bool {
 mod tests {
     use super::{Api, ApiError, UploadsHost};
 
-    /// 4.12
     #[test]
     fn plain_http_is_for_this_machine_alone() {
         for good in [
@@ -268,7 +267,6 @@ mod tests {
         }
     }
 
-    /// 4.4
     #[test]
     fn a_plus_stays_a_plus_and_the_token_goes_to_no_other_host() {
         let template = "https://uploads.github.com/repos/o/r/releases/7/assets{?name,label}";
@@ -311,7 +309,6 @@ mod tests {
         assert!(local.upload(template, "a").is_err());
     }
 
-    /// 4.12
     #[test]
     fn files_go_to_a_host_that_is_named_and_only_encrypted_or_on_this_machine() {
         let hosts: Vec<UploadsHost> = ["files.example.com", "127.0.0.1:81"]

@@ -246,7 +246,6 @@ mod tests {
     use super::next_page;
     use http::HeaderMap;
 
-    /// 4.11
     #[test]
     fn the_next_page_is_that_of_the_relation_next() {
         let mut headers = HeaderMap::new();

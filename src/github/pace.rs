@@ -159,7 +159,6 @@ mod tests {
         at.as_secs()
     }
 
-    /// 4.7
     #[test]
     fn writes_are_a_second_apart_and_reads_wait_for_nothing() {
         let pace = Pace::new(Rates::of(&Compat::embedded()));
@@ -169,7 +168,6 @@ mod tests {
         assert_eq!(begins(&pace, 99, Kind::Repeats), 99);
     }
 
-    /// 4.7
     #[test]
     fn files_follow_each_other_at_once_up_to_what_github_takes_in_a_minute_and_in_an_hour() {
         let pace = Pace::new(Rates::of(&Compat::embedded()));

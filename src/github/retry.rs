@@ -113,7 +113,6 @@ mod tests {
         }
     }
 
-    /// 4.6
     #[test]
     fn only_what_may_pass_is_tried_again() {
         for code in [0, 408, 429, 500, 502, 503, 504] {
@@ -125,7 +124,6 @@ mod tests {
         assert_eq!(judge(&status(302), 1, 1.0), Verdict::Good);
     }
 
-    /// 4.6
     #[test]
     fn the_wait_doubles_to_a_minute_with_full_jitter() {
         let longest: Vec<_> = (1..MOST_TRIES)
@@ -136,7 +134,6 @@ mod tests {
         assert_eq!(judge(&status(502), MOST_TRIES, 1.0), Verdict::TooOften);
     }
 
-    /// 4.6
     #[test]
     fn a_server_that_names_its_time_is_obeyed() {
         assert_eq!(
@@ -173,7 +170,6 @@ mod tests {
         );
     }
 
-    /// 4.6
     #[test]
     fn a_secondary_limit_waits_a_minute_at_least() {
         let limited = Answer {

@@ -49,7 +49,6 @@ impl fmt::Debug for Token {
 mod tests {
     use super::Token;
 
-    /// 4.16
     #[test]
     fn a_token_shows_itself_to_nobody() {
         let token = Token::new(" ghp_secret\n").unwrap();

@@ -220,7 +220,7 @@ mod tests {
         (sent, is_whole)
     }
 
-    /// 4.5: bounded memory, however slow the server and however large the file.
+    /// Bounded memory, however slow the server and however large the file.
     #[test]
     fn a_file_is_read_a_few_pieces_ahead_of_what_is_sent() {
         let bytes = vec![7; 64 * PIECE_BYTES];
@@ -280,7 +280,6 @@ mod tests {
         }
     }
 
-    /// 4.5
     #[test]
     fn a_file_that_changes_never_arrives_as_a_whole() {
         let bytes = vec![7; 2 * PIECE_BYTES + 9];

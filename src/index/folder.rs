@@ -141,7 +141,6 @@ mod tests {
         }))
     }
 
-    /// P8
     #[test]
     fn a_folder_names_one_rocm_and_one_torch_minor() {
         let name = |rocm, torch| folder(rocm, torch).to_string();

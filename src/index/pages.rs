@@ -161,7 +161,6 @@ mod tests {
         std::str::from_utf8(bytes).unwrap()
     }
 
-    /// P8
     #[test]
     fn no_page_mixes_two_torch_versions() {
         let made = made(&some()).unwrap();
@@ -193,7 +192,6 @@ mod tests {
         }
     }
 
-    /// P8
     #[test]
     fn a_project_page_gives_address_hash_python_and_metadata() {
         let made = made(&some()).unwrap();

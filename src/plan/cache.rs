@@ -39,7 +39,6 @@ mod tests {
         cell_key("flash-attn-2.8.3-rocm6.2-torch2.5.1-py3.11-ck", &pairs)
     }
 
-    /// B8
     #[test]
     fn a_key_pins_the_cell_and_its_toolchain() {
         let found = key(&[("rocm", "6.2"), ("torch", "2.5.1")]);
@@ -55,7 +54,6 @@ mod tests {
         assert!(!found.contains(',') && found.len() < 512 - 40);
     }
 
-    /// B8
     #[test]
     fn another_toolchain_is_another_key_and_parts_do_not_run_together() {
         assert_ne!(key(&[("image", "a:1")]), key(&[("image", "a:2")]));

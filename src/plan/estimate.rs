@@ -207,7 +207,6 @@ mod tests {
         estimate(&rows(), &question).unwrap()
     }
 
-    /// B11
     #[test]
     fn three_targets_at_16_threads_take_about_7_hours_20() {
         let found = check(3, 16, Some(360));
@@ -220,7 +219,6 @@ mod tests {
         assert!((check(10, 16, None).hours - 25.1).abs() < 0.2);
     }
 
-    /// B11
     #[test]
     fn a_hosted_runner_is_told_how_many_attempts_and_what_makes_it_shorter() {
         let found = check(3, 4, Some(360));

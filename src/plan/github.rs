@@ -235,7 +235,6 @@ mod tests {
         assert_eq!(output_bytes("\u{1f680}"), 4, "two units of UTF-16");
     }
 
-    /// 6.10
     #[test]
     fn a_plan_fits_to_the_byte_and_one_byte_less_takes_something_out_of_its_legs() {
         for file in ["m.yaml", "\u{6f22}\u{5b57}\u{6f22}\u{5b57}.yaml"] {

@@ -220,7 +220,6 @@ mod tests {
         assert_eq!(one("some-label-of-ours").labels, ["some-label-of-ours"]);
     }
 
-    /// 6.38
     #[test]
     fn a_pool_of_the_facts_gives_each_member_its_share_and_each_job_one_place() {
         let compat = Compat::embedded();

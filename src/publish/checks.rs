@@ -375,7 +375,6 @@ mod tests {
         check(&[raw, rebuilt], &[]);
     }
 
-    /// 4.8
     #[test]
     fn one_name_with_other_bytes_is_a_fault_and_with_equal_bytes_is_none() {
         let file = offered("a-1-py3-none-any.whl", 1);
@@ -393,7 +392,6 @@ mod tests {
         );
     }
 
-    /// 4.4
     #[test]
     fn a_name_that_github_would_change_is_told_of() {
         let odd = [offered("a-1!2-py3-none-any.whl", 1)];
@@ -405,7 +403,6 @@ mod tests {
         assert!(sink.has_errors());
     }
 
-    /// 4.8
     #[test]
     fn a_label_that_is_not_in_its_normal_form_is_refused_on_github() {
         for (label, normal) in [

@@ -86,7 +86,6 @@ mod tests {
         }
     }
 
-    /// P7
     #[test]
     fn sums_are_what_sha256sum_checks() {
         let text = sums([

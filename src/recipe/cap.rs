@@ -111,7 +111,6 @@ mod tests {
         Next::GoOn
     }
 
-    /// B8
     #[test]
     fn the_cap_counts_from_the_start_of_the_job() {
         let capped = Next::Stop {
@@ -123,7 +122,6 @@ mod tests {
         assert_eq!(run(330, 331, &[(1, None)]), capped);
     }
 
-    /// B8
     #[test]
     fn the_cache_is_saved_only_when_the_cap_ended_the_build() {
         assert_eq!(
@@ -142,7 +140,6 @@ mod tests {
         assert_eq!(next(Allowance::Unlimited, End::Exit(CAPPED)), failed(1));
     }
 
-    /// B8
     #[test]
     fn a_step_limit_before_the_cap_is_a_failure_and_one_after_it_is_the_cap() {
         let cap = Some(Cap { at_s: 100 });

@@ -38,7 +38,6 @@ pub fn on_machine<'b>(
 mod tests {
     use super::parallel_jobs;
 
-    /// B7
     #[test]
     fn job_counts_follow_threads_and_memory() {
         // (threads, GiB) → jobs of 2.8 GiB, which is what the recipe of flash-attn sets in place of

@@ -58,7 +58,6 @@ impl Measurements {
 mod tests {
     use super::Measurements;
 
-    /// B10
     #[test]
     fn disk_wheel_and_time_are_written_for_programs_and_people() {
         let measured = Measurements {

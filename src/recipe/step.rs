@@ -202,7 +202,6 @@ pub struct Output {
 mod tests {
     use super::{Extend, Jobs};
 
-    /// B7
     #[test]
     fn an_inherited_number_of_jobs_always_wins() {
         let jobs = |count| Jobs {

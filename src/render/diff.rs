@@ -156,7 +156,6 @@ mod tests {
         assert_eq!(unified("a", "", "", 200), "");
     }
 
-    /// 6.21
     #[test]
     fn changes_far_apart_are_hunks_of_their_own_and_near_ones_are_one() {
         let old: Vec<String> = (1..=30).map(|number| format!("line {number}")).collect();

@@ -204,7 +204,6 @@ mod tests {
         environment(&[variable("A", value, false)], taker).map_err(|fault| fault.to_string())
     }
 
-    /// TA11
     #[test]
     fn nasty_values_are_quoted_as_each_form_asks() {
         assert_eq!(

@@ -407,7 +407,6 @@ mod tests {
     }
 
     proptest! {
-        /// D10
         #[test]
         fn a_shell_reads_back_every_word_as_it_was(words in prop::collection::vec("[^\\x00\\x01]{0,12}", 1..5)) {
             prop_assert_eq!(shlex::split(&command(&words)).unwrap(), words);

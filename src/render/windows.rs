@@ -115,7 +115,6 @@ mod tests {
         }
     }
 
-    /// TA11
     #[test]
     fn powershell_takes_nasty_values_as_they_are() {
         let text = |value| powershell(&variable(value, false));
@@ -133,7 +132,6 @@ mod tests {
         assert_eq!(powershell(&variable("C:/r/lib", true)), list);
     }
 
-    /// TA11
     #[test]
     fn cmd_takes_nasty_values_as_they_are_or_they_are_refused() {
         let text = |value| cmd(&variable(value, false)).map_err(|fault| fault.why);

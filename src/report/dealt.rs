@@ -88,7 +88,6 @@ mod tests {
         }
     }
 
-    /// P4
     #[test]
     fn wheels_beyond_990_are_linked_in_the_release_that_goes_on() {
         let most = Compat::embedded().limit_value("release-assets");

@@ -121,7 +121,6 @@ mod tests {
         outcomes
     }
 
-    /// P6
     #[test]
     fn a_record_of_a_build_says_which_stage_failed_and_a_plain_result_its_reason() {
         let record = r#"{"job": "j", "outcome": "failed", "stages": [{"stage": "source", "state": "done"},

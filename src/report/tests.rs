@@ -90,7 +90,7 @@ fn documents(listing: &Listing) -> Vec<String> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// P5: the order in which an API lists things is no part of a document.
+    /// The order in which an API lists things is no part of a document.
     #[test]
     fn a_shuffled_listing_gives_equal_bytes(order in Just((0..40usize).collect::<Vec<_>>()).prop_shuffle(), turn in 0..3usize) {
         let listing = listing();

@@ -92,7 +92,7 @@ mod tests {
         [made.wheel, made.deb, made.rpm]
     }
 
-    /// TK26: the versions of each kind of release, with a fixed day and commit.
+    /// The versions of each kind of release, with a fixed day and commit.
     #[test]
     fn each_kind_of_release_has_its_versions() {
         let dev = [

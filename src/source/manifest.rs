@@ -315,7 +315,7 @@ mod tests {
         }
     }
 
-    /// TS20: what is written reads the same.
+    /// What is written reads the same.
     #[test]
     fn a_manifest_reads_back_and_its_keys_stand_in_the_order_of_a_build() {
         let audio = Entry {
@@ -339,7 +339,7 @@ mod tests {
         );
     }
 
-    /// TS20: another schema is refused, none is taken for the known one, other keys are passed
+    /// Another schema is refused, none is taken for the known one, other keys are passed
     /// over.
     #[test]
     fn a_manifest_of_another_schema_is_refused() {
@@ -359,7 +359,7 @@ mod tests {
         assert_eq!(text, ["`schema_version` is \"1\", and 1 is known"]);
     }
 
-    /// TS20: what was expected of torch is compared.
+    /// What was expected of torch is compared.
     #[test]
     fn a_manifest_of_another_torch_is_told() {
         let compat = Compat::embedded();

@@ -110,7 +110,7 @@ mod tests {
         .map_err(|fault| format!("{}: {}", fault.code, fault.message))
     }
 
-    /// TS19: a ref finds its set, or that of its version.
+    /// A ref finds its set, or that of its version.
     #[test]
     fn a_ref_finds_its_own_set_then_that_of_the_part_before_its_dash_and_then_none() {
         assert_eq!(
@@ -143,7 +143,7 @@ mod tests {
         );
     }
 
-    /// TS19: a name that was given is taken as it is, and stays under the root.
+    /// A name that was given is taken as it is, and stays under the root.
     #[test]
     fn a_named_set_must_be_there_and_must_not_lead_elsewhere() {
         assert_eq!(named("main", &["main"]), Ok(Chosen::Found("main".into())));
@@ -160,7 +160,7 @@ mod tests {
         }
     }
 
-    /// TS4: no set was made for the commit that a pin names.
+    /// No set was made for the commit that a pin names.
     #[test]
     fn a_pinned_commit_has_no_set() {
         assert_eq!(

@@ -647,7 +647,7 @@ mod tests {
         })
     }
 
-    /// TA1: the commit of each generation, from the file or from the variable.
+    /// The commit of each generation, from the file or from the variable.
     #[test]
     fn the_pin_of_each_generation_is_read_and_a_variable_comes_first() {
         assert_eq!(
@@ -677,7 +677,7 @@ mod tests {
         );
     }
 
-    /// TA1: in doubt there is no pin.
+    /// In doubt there is no pin.
     #[test]
     fn a_file_without_one_certain_commit_names_none() {
         let only = |value: &str| file_c().replace(COMMIT, value);
@@ -718,7 +718,7 @@ mod tests {
         );
     }
 
-    /// TA1: without a certain commit, the one of the facts is taken only by wish.
+    /// Without a certain commit, the one of the facts is taken only by wish.
     #[test]
     fn the_default_is_taken_where_no_commit_is_known() {
         let text = file_b().replace(COMMIT, "main");
@@ -749,7 +749,7 @@ mod tests {
         })
     }
 
-    /// TA2: the archive of a ROCm; a digest of zeros says that there is none.
+    /// The archive of a ROCm; a digest of zeros says that there is none.
     #[test]
     fn an_archive_is_named_for_a_rocm_and_zeros_mean_that_there_is_none() {
         assert_eq!(
@@ -765,7 +765,7 @@ mod tests {
         assert_eq!(taken(CMAKE, &file_b(), "7.2"), "refused");
     }
 
-    /// TA2: the oldest form takes the lowest or the highest for what lies outside of its list.
+    /// The oldest form takes the lowest or the highest for what lies outside of its list.
     #[test]
     fn a_rocm_outside_of_the_oldest_list_is_clamped() {
         let name = |manylinux: &str, rocm: &str| {
@@ -786,7 +786,7 @@ mod tests {
         assert_eq!(taken(LINES, &file_a(), "6.3"), "refused");
     }
 
-    /// TA2: images go by patterns of targets.
+    /// Images go by patterns of targets.
     #[test]
     fn images_are_for_the_targets_that_their_pattern_fits() {
         with(&[(CMAKE, &file_b())], &[], |pinned| {
@@ -815,7 +815,7 @@ mod tests {
         });
     }
 
-    /// TA5: the variables choose how torch's build comes by it.
+    /// The variables choose how torch's build comes by it.
     #[test]
     fn a_variable_says_installed_or_from_source_whatever_its_value() {
         with(&[(CMAKE, &file_b())], &[], |pinned| {
@@ -840,7 +840,7 @@ mod tests {
         });
     }
 
-    /// TA5: what was named, else what was built, else what is installed, else a build.
+    /// What was named, else what was built, else what is installed, else a build.
     #[test]
     fn a_copy_is_taken_in_one_order() {
         let copies = |installed: &str, built: &str, module: &str| {

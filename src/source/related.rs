@@ -207,7 +207,7 @@ mod tests {
         assert_eq!(told(text, Strictness::Strict), expect, "{text}");
     }
 
-    /// TS5: ten kinds of rows, each with exactly what is said of it.
+    /// Ten kinds of rows, each with exactly what is said of it.
     #[test]
     fn a_row_is_read_strictly_and_its_fault_is_told_with_the_line() {
         let good = row("ubuntu", "torchaudio", COMMIT);
@@ -265,7 +265,7 @@ mod tests {
         );
     }
 
-    /// TS5: leniency is for rows that cannot be read, not for rows that disagree.
+    /// Leniency is for rows that cannot be read, not for rows that disagree.
     #[test]
     fn a_lenient_reading_leaves_out_bad_rows_with_a_warning() {
         let text = format!("garbage\n{}", row("ubuntu", "torchaudio", COMMIT));
@@ -294,7 +294,7 @@ mod tests {
         check(&(plain + &upper), &[]);
     }
 
-    /// TS5: the system is a preference.
+    /// The system is a preference.
     #[test]
     fn a_system_without_a_row_takes_that_of_another() {
         let text = row("centos", "apex", COMMIT)

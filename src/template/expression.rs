@@ -316,7 +316,7 @@ mod tests {
         }
     }
 
-    /// TB9: beside a triton wheel two requirements, without one a single one.
+    /// Beside a triton wheel two requirements, without one a single one.
     #[test]
     fn requirements_are_joined_with_a_pipe_and_empty_ones_left_out() {
         let torch = |triton: &str| {

@@ -33,7 +33,6 @@ fn project(issue: &str) -> Project {
         .file("issue.md", issue)
 }
 
-/// P9
 #[test]
 fn the_fields_of_the_form_are_the_axes_of_the_matrix_file() {
     let form: Value = serde_yaml::from_str(FORM).unwrap();
@@ -63,7 +62,7 @@ fn the_fields_of_the_form_are_the_axes_of_the_matrix_file() {
     assert_eq!(backend["attributes"]["options"], matrix["axes"]["backend"]);
 }
 
-/// P9: a cell that the file does not list, with everything else of the file.
+/// A cell that the file does not list, with everything else of the file.
 #[test]
 fn an_issue_becomes_one_row_of_the_matrix_file() {
     let project = project(&request("3.13", "2.9.1"));
@@ -86,7 +85,6 @@ fn an_issue_becomes_one_row_of_the_matrix_file() {
     assert!(said.stderr.contains(row), "{}", said.stderr);
 }
 
-/// P9
 #[test]
 fn hostile_and_unknown_values_are_told_at_their_line_of_the_issue() {
     let refused = |issue: &str| {
@@ -318,7 +316,6 @@ fn what_did_not_fail_is_counted_named_and_kept_in_the_plan_file() {
     );
 }
 
-/// P014
 #[test]
 fn a_run_in_which_nothing_failed_leaves_no_jobs_and_says_so() {
     let ids = three_with_tests(&[]).1;
@@ -337,7 +334,6 @@ fn a_run_in_which_nothing_failed_leaves_no_jobs_and_says_so() {
     );
 }
 
-/// P050
 #[test]
 fn failed_jobs_that_are_none_of_the_plan_are_named() {
     let ids = three_with_tests(&[]).1;
@@ -357,7 +353,6 @@ fn failed_jobs_that_are_none_of_the_plan_are_named() {
     assert!(said.stdout.contains(" 1 job, "), "{}", said.stdout);
 }
 
-/// P050
 #[test]
 fn a_file_that_lists_no_run_is_refused() {
     let (project, _) = three_with_tests(&[]);
@@ -380,7 +375,7 @@ fn a_file_that_lists_no_run_is_refused() {
     }
 }
 
-/// P6: what the job `failures` of a rendered workflow runs, for two builds that failed and one that
+/// What the job `failures` of a rendered workflow runs, for two builds that failed and one that
 /// left nothing.
 #[test]
 fn failed_legs_are_named_with_their_reasons_and_nothing_is_published() {
@@ -674,7 +669,7 @@ fn a_second_night_of_a_day_goes_on_with_the_tag_until_that_is_published_or_old()
     );
 }
 
-/// P9: the inputs of a run by hand are values and nothing else.
+/// The inputs of a run by hand are values and nothing else.
 #[test]
 fn one_combination_is_that_of_an_issue_or_what_the_values_choose() {
     let project = tool(

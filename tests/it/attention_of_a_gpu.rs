@@ -14,7 +14,6 @@ fn ask(arguments: &[&str]) -> Outcome {
         .exits(0)
 }
 
-/// TA15
 #[test]
 fn preferring_ck_on_gfx1151_leaves_aotriton_and_says_why() {
     insta::assert_snapshot!(ask(&["--arch", "gfx1151", "--torch", "2.12.0", "--prefer-ck"]).stdout, @"
@@ -27,7 +26,6 @@ fn preferring_ck_on_gfx1151_leaves_aotriton_and_says_why() {
     ");
 }
 
-/// TA15
 #[test]
 fn a_gpu_of_ck_takes_it_only_where_torch_was_built_with_it() {
     insta::assert_snapshot!(ask(&["--arch", "gfx942:xnack-", "--prefer-ck"]).stdout, @"
@@ -210,7 +208,6 @@ fn judge(project: Project, log: &str, arguments: &[&str], code: i32) -> Outcome 
         .exits(code)
 }
 
-/// TA12
 #[test]
 fn a_good_log_of_gfx1151_is_right_with_efficient_attention_failing_as_it_does_there() {
     let project = machine();
@@ -276,7 +273,6 @@ fn a_good_log_of_gfx1151_is_right_with_efficient_attention_failing_as_it_does_th
     ");
 }
 
-/// TA12
 #[test]
 fn a_bad_log_is_told_line_by_line_with_what_was_expected_and_what_to_do() {
     let project = machine();
@@ -322,7 +318,6 @@ fn a_bad_log_is_told_line_by_line_with_what_was_expected_and_what_to_do() {
     ");
 }
 
-/// TA12
 #[test]
 fn the_profile_is_that_of_the_gpu() {
     let efficient = "{'gfx': 'gfx942:sramecc+:xnack-', 'library': '_ROCmFABackend.Ck'}";
@@ -356,7 +351,6 @@ fn the_profile_is_that_of_the_gpu() {
     );
 }
 
-/// TA12
 #[test]
 fn a_machine_without_a_gpu_is_no_fault_and_one_without_torch_is() {
     let project = machine();
@@ -384,7 +378,6 @@ fn a_machine_without_a_gpu_is_no_fault_and_one_without_torch_is() {
     ");
 }
 
-/// TA12
 #[test]
 fn a_log_that_is_cut_foreign_or_unreadable_is_a_fault() {
     let project = machine();
@@ -422,7 +415,6 @@ fn a_log_that_is_cut_foreign_or_unreadable_is_a_fault() {
     judge(machine(), &unnamed, &["--arch", "gfx1151"], 0);
 }
 
-/// TA12
 #[test]
 fn a_line_that_is_missing_is_a_miss_and_standard_input_is_a_log() {
     let (log, _) = run_script(&machine(), "{}", &[EXPERIMENTAL]);

@@ -6,7 +6,6 @@ use crate::support::toy::{Harbour, JOB, WHEEL, all_gone, wait};
 
 const TAKE: &str = "mkdir -p dist; cp \"$WHEELS\"/*.whl dist/; echo build >>order";
 
-/// D4
 #[test]
 fn the_container_builds_the_wheel_and_the_same_checks_follow_outside() {
     let harbour = Harbour::new(TAKE, "");
@@ -71,7 +70,6 @@ fn proxies_of_the_machine_reach_the_container() {
     assert!(!run.contains("secret"), "{run}");
 }
 
-/// 6.36
 #[test]
 fn a_dry_run_prints_the_argv_that_is_called_later_and_calls_nothing() {
     let harbour = Harbour::new(TAKE, "");
@@ -234,7 +232,6 @@ fn an_engine_that_cannot_start_leaves_an_earlier_build_as_it_was() {
     assert_eq!(harbour.toy.text("order"), order);
 }
 
-/// D4
 #[test]
 fn devices_follow_the_policy_and_what_the_machine_has() {
     let words = |matrix: &str| {

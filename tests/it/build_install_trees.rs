@@ -396,7 +396,7 @@ fn sources_of(version: [u32; 3]) -> String {
     )
 }
 
-/// TA3: the version is read out of the sources, whose CMake says it the same way from 0.8 on.
+/// The version is read out of the sources, whose CMake says it the same way from 0.8 on.
 #[test]
 fn the_sources_of_each_version_are_configured_by_its_variable() {
     for (planned, version, word) in [
@@ -423,7 +423,7 @@ fn the_sources_of_each_version_are_configured_by_its_variable() {
     }
 }
 
-/// TA3: a version that the sources are not is found before hours of building.
+/// A version that the sources are not is found before hours of building.
 #[test]
 fn sources_of_another_version_than_the_plans_end_the_build() {
     let stand = Stand::aotriton();
@@ -750,7 +750,7 @@ fn composable_kernel_comes_from_its_folder_of_rocm_libraries() {
     }
 }
 
-/// TA13: the tree is in the prefix, and nothing is delivered beside it.
+/// The tree is in the prefix, and nothing is delivered beside it.
 #[test]
 fn ck_is_installed_into_its_prefix_and_nowhere_else() {
     let stand = Stand::new("ck", "ck-dir: sources");
@@ -767,7 +767,7 @@ fn ck_is_installed_into_its_prefix_and_nowhere_else() {
     );
 }
 
-/// TA13: nobody is asked for more rights; what keeps the tree from its prefix is said before
+/// Nobody is asked for more rights; what keeps the tree from its prefix is said before
 /// anything is compiled.
 #[test]
 fn a_prefix_of_ck_that_cannot_be_written_is_told_before_the_build() {

@@ -180,7 +180,6 @@ fn a_missing_wheel_fails_and_a_wheel_of_another_name_is_refused() {
     );
 }
 
-/// B8
 #[test]
 fn a_stage_that_the_cap_cuts_ends_with_its_children() {
     let toy = Toy::building("sleep 300 & echo $! >child; wait");
@@ -193,7 +192,6 @@ fn a_stage_that_the_cap_cuts_ends_with_its_children() {
     assert_eq!(toy.record()["outcome"], "capped");
 }
 
-/// B8
 #[test]
 fn a_capped_build_exits_with_124_and_goes_on() {
     let toy = Toy::building(TAKE);
@@ -374,7 +372,6 @@ fn clean(toy: &Toy, arguments: &[&str]) -> (Option<i32>, String, String) {
     )
 }
 
-/// TA17
 #[test]
 fn cleaning_removes_build_folders_of_sources_and_nothing_else() {
     let toy = Toy::building(TAKE);
@@ -453,7 +450,6 @@ fn cleaning_wholly_removes_the_jobs_folder_only_and_says_how_much() {
     assert!(toy.path("wheels").join(WHEEL).exists());
 }
 
-/// TD4
 #[test]
 fn a_failure_that_is_known_by_its_words_is_told_with_what_helps() {
     let said = "echo 'FAILED: aotriton_v2.dir/flash.o'; echo 'ccache clang++ flash.cc: Invalid argument'; exit 1";
@@ -599,7 +595,6 @@ fn a_wheel_that_lacks_what_its_distribution_holds_by_the_facts_is_refused() {
     toy.build(0, &["--compat", "facts"]);
 }
 
-/// W5
 #[test]
 fn a_wheel_is_verified_before_a_label_makes_its_record_anew() {
     let toy = Toy::building(TAKE).recipe(
@@ -626,7 +621,6 @@ fn a_wheel_is_verified_before_a_label_makes_its_record_anew() {
     assert!(!toy.path("dist").join(WHEEL).exists());
 }
 
-/// B10
 #[test]
 fn what_a_build_took_is_measured_always_and_stands_in_the_summary() {
     let toy = Toy::building(TAKE).two_pythons();
@@ -835,7 +829,7 @@ fn a_step_runs_again_when_one_of_its_inputs_changed() {
     assert_eq!(toy.text("seen"), "one\nother\n");
 }
 
-/// TA7: what an earlier build left is not thrown away without a word.
+/// What an earlier build left is not thrown away without a word.
 #[test]
 fn a_build_that_begins_anew_says_from_which_points_it_could_go_on() {
     let toy = Toy::with_recipe("echo build >>order; exit 1", "").recipe(

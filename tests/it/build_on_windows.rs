@@ -155,7 +155,7 @@ fn carry_out_in(folder: &Path, project: &Project, text: &str) -> (Vec<i32>, Stri
     (codes, told)
 }
 
-/// TB10: on Windows
+/// On Windows
 #[test]
 fn a_windows_script_gives_each_step_its_words_and_variables_as_they_are() {
     let project = project("");
@@ -228,7 +228,6 @@ fn what_is_to_run_at_the_end_of_a_windows_script_runs_after_a_failure_too() {
     assert!(powershell.contains("  if ($failed) { exit $failed }\r\n"));
 }
 
-/// TB18
 #[test]
 fn a_windows_script_looks_for_what_it_copies_before_its_first_stage() {
     let project = project("vars: {tree: \"no such (x86) & b\"}\n");
@@ -248,7 +247,6 @@ fn a_windows_script_looks_for_what_it_copies_before_its_first_stage() {
     assert!(script(&project, &[]).contains(look));
 }
 
-/// TD1
 #[test]
 fn a_windows_script_tells_of_a_folder_that_is_too_long_for_command_lines() {
     let project = project("");

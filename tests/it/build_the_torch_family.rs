@@ -47,7 +47,7 @@ fn python(family: &Family, program: &str) -> String {
     family.ended(0, output).0.trim_end().to_owned()
 }
 
-/// TB3, TB11, TB15: one job builds all five wheels, each with the environment that the SDK says;
+/// One job builds all five wheels, each with the environment that the SDK says;
 /// torch loads the SDK's libraries first.
 #[test]
 fn torch_and_what_belongs_to_it_are_built_by_one_job() {
@@ -276,7 +276,7 @@ LD_LIBRARY_PATH=[SDK]/lib/rocm_sysdeps/lib:/outer/lib
     );
 }
 
-/// TB12: how a build is called goes by what the tree has.
+/// How a build is called goes by what the tree has.
 #[test]
 fn a_build_by_scikit_build_core_is_told_to_take_the_file_that_git_ignores() {
     let family = Family::with_sdk();
@@ -449,7 +449,7 @@ fn vision(family: &Family, vars: &str, more: &str) {
     family.matrix("torchvision", &format!("rocm-from: installed{vars}"), more);
 }
 
-/// TB4: the targets that are named go before those of the caller, and those before the SDK's;
+/// The targets that are named go before those of the caller, and those before the SDK's;
 /// however they are separated, CMake gets a list.
 #[test]
 fn targets_are_told_to_cmake_as_a_list_whoever_names_them() {
@@ -487,7 +487,7 @@ fn targets_are_told_to_cmake_as_a_list_whoever_names_them() {
     );
 }
 
-/// TB5, TB8: the label is that of a day, or of the SDK with the commit of a development release.
+/// The label is that of a day, or of the SDK with the commit of a development release.
 #[test]
 fn versions_name_the_day_or_the_commit_that_they_were_built_of() {
     let family = Family::with_sdk();
@@ -546,7 +546,7 @@ fn a_label_beside_that_of_the_plan_is_refused_before_anything_runs() {
     }
 }
 
-/// TB19: one wheel is delivered; none and several are told apart.
+/// One wheel is delivered; none and several are told apart.
 #[test]
 fn a_build_that_leaves_no_wheel_or_two_has_failed() {
     let family = Family::with_sdk();
@@ -636,7 +636,7 @@ const LAUNCHERS: [&str; 3] = [
     "HIP_CLANG_LAUNCHER",
 ];
 
-/// TB17: what compilers are called through, and what the caches are asked before and after, also
+/// What compilers are called through, and what the caches are asked before and after, also
 /// when the build fails.
 #[test]
 fn a_compiler_cache_is_counted_from_its_beginning_to_the_end_even_of_a_failure() {
@@ -698,7 +698,7 @@ fn a_compiler_cache_is_counted_from_its_beginning_to_the_end_even_of_a_failure()
     );
 }
 
-/// TB17: the script that a container would run makes the same wheel, and asks the cache after a
+/// The script that a container would run makes the same wheel, and asks the cache after a
 /// failure too.
 #[test]
 fn a_rendered_script_makes_the_wheel_that_build_makes() {
@@ -742,7 +742,7 @@ fn a_rendered_script_makes_the_wheel_that_build_makes() {
     assert_eq!(asked(&family), counted);
 }
 
-/// TB17: a cache that is not there is told before anything runs.
+/// A cache that is not there is told before anything runs.
 #[test]
 fn a_compiler_cache_that_is_not_there_is_told_before_anything_runs() {
     let family = Family::with_sdk();
@@ -765,7 +765,7 @@ fn a_compiler_cache_that_is_not_there_is_told_before_anything_runs() {
     }
 }
 
-/// TB17: a pull request from a fork has no credentials for the storage of sccache, nor has another
+/// A pull request from a fork has no credentials for the storage of sccache, nor has another
 /// repository.
 #[test]
 fn a_run_for_a_fork_goes_without_sccache_and_with_ccache() {
@@ -810,7 +810,7 @@ fn a_run_for_a_fork_goes_without_sccache_and_with_ccache() {
     assert!(launcher(", compiler-cache: sccache", "own/wheels"));
 }
 
-/// TB26: the SDK comes from an index, is there already, or is made of artifacts of a run or of this
+/// The SDK comes from an index, is there already, or is made of artifacts of a run or of this
 /// machine.
 #[test]
 fn the_sdk_comes_by_each_of_the_four_ways() {

@@ -153,7 +153,6 @@ impl Host {
 const COMPILES: &str = "[ {{ 'on' if compiler_cache else 'off' }} = on ] || exit 9\n[ ! -e ../../no-network ] || exit 7\nmkdir -p ccache\necho object >>ccache/objects\n\
      [ \"$(wc -l <ccache/objects)\" -ge 2 ] || sleep 300\nmkdir -p dist; cp \"$WHEELS\"/* dist/";
 
-/// B8
 #[test]
 fn the_next_attempt_of_a_capped_leg_goes_on_from_its_compiler_cache() {
     let mut host = Host::new(COMPILES);
@@ -184,7 +183,6 @@ fn the_next_attempt_of_a_capped_leg_goes_on_from_its_compiler_cache() {
     );
 }
 
-/// B8
 #[test]
 fn a_leg_that_fails_before_its_cap_keeps_no_compiler_cache() {
     let mut host = Host::new("mkdir -p ccache; echo object >>ccache/objects; exit 3");

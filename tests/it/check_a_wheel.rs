@@ -78,7 +78,6 @@ fn appears(code: &str, with: &Wheel, without: &Wheel) {
     assert!(!has(&without), "{code} in {without:?}");
 }
 
-/// W3
 #[test]
 fn a_claim_is_held_against_all_that_its_systems_lack() {
     let sound = named(MANY, &extension());
@@ -110,7 +109,6 @@ fn a_claim_is_held_against_all_that_its_systems_lack() {
     );
 }
 
-/// W3
 #[test]
 fn a_library_that_no_system_of_the_claim_has_must_come_along_unless_another_package_brings_it() {
     let needs = |soname: &str| named(MANY, &extension().needs(soname, &[]));
@@ -166,7 +164,6 @@ fn a_plugin_that_needs_a_python_module_of_its_wheel_is_a_note() {
     is_told(&imported, &[], "R105", "error");
 }
 
-/// W3
 #[test]
 fn libraries_for_another_processor_or_c_library_than_the_name_are_errors_where_no_other_counts() {
     let mut other = extension().build();
@@ -199,7 +196,6 @@ fn an_extension_that_needs_libpython_is_a_warning_and_under_a_claim_an_error() {
     appears("E006", &named(NAME, &linked), &named(NAME, &extension()));
 }
 
-/// W4
 #[test]
 fn expectations_hold_for_code_outside_of_bundles() {
     let objects = Wheel::named(NAME)
@@ -268,7 +264,6 @@ fn code_for_a_processor_newer_than_the_facts_is_taken_at_its_word() {
     appears("R123", &wheel("gfx942"), &wheel("gfx1999"));
 }
 
-/// W3
 #[test]
 fn every_part_of_a_label_is_held_against_the_contents() {
     let hip = || extension().needs("libamdhip64.so.6", &[]).build();
@@ -341,7 +336,6 @@ fn a_label_that_cannot_be_read_is_told() {
     is_told(&labelled("rocm62torch2.5own", hip()), &[], "R128", "note");
 }
 
-/// W3
 #[test]
 fn a_tag_for_another_system_is_refused_unless_it_is_meant() {
     let project = Project::new().bytes(NAME, &named(NAME, &extension()).bytes());
@@ -418,7 +412,6 @@ fn a_code_that_does_not_exist_cannot_be_allowed() {
     );
 }
 
-/// W7
 #[test]
 fn an_extension_without_a_label_is_told_which_torch_it_fits() {
     let wheel = named(NAME, &extension().needs("libc10.so", &[]).undefined(TORCH));
@@ -492,7 +485,6 @@ fn what_a_check_tells_programs_has_the_keys_and_values_of_what_is_shown() {
     );
 }
 
-/// W5
 #[test]
 fn a_pinned_torch_without_a_label_is_a_warning() {
     let requires = |requirement: &str| named(NAME, &extension()).requires(requirement);

@@ -5,7 +5,6 @@ use crate::support::git::UPSTREAM;
 
 const SUBMODULES: [&str; 2] = ["co/third_party/a", "co/third_party/a/deep/b"];
 
-/// TS1
 #[test]
 fn a_tag_a_branch_and_a_commit_are_checked_out() {
     let sources = Sources::new();
@@ -32,7 +31,6 @@ fn a_tag_a_branch_and_a_commit_are_checked_out() {
     );
 }
 
-/// TS2
 #[test]
 fn a_second_run_with_another_origin_repoints_the_checkout() {
     let sources = Sources::new();
@@ -67,7 +65,6 @@ fn a_second_run_with_another_origin_repoints_the_checkout() {
     assert!(sources.path("co/.git/kept").exists(), "it is no new clone");
 }
 
-/// TS9
 #[test]
 fn every_repository_has_the_tag_of_upstream() {
     let sources = Sources::new();
@@ -82,7 +79,6 @@ fn every_repository_has_the_tag_of_upstream() {
     }
 }
 
-/// TS10
 #[test]
 fn git_ignores_what_submodules_differ_in_and_an_empty_list_of_them_is_none() {
     let sources = Sources::new();
@@ -152,7 +148,6 @@ fn an_answer_of_git_without_end_is_refused_and_not_kept() {
     );
 }
 
-/// TS15
 #[test]
 fn a_second_run_changes_nothing_and_two_clean_runs_make_one_commit() {
     let sources = Sources::new();
@@ -216,7 +211,6 @@ fn a_whole_commit_is_up_to_date_without_its_repository() {
     );
 }
 
-/// TS21
 #[test]
 fn the_dry_run_shows_each_command_with_depth_jobs_and_without_submodules() {
     let sources = Sources::new();

@@ -157,7 +157,6 @@ fn listed(project: &Project) -> BTreeMap<String, (String, Option<String>)> {
     page["files"].as_array().unwrap().iter().map(file).collect()
 }
 
-/// P4, P8
 #[test]
 fn the_site_has_the_wheels_of_all_releases_and_marks_what_is_withdrawn() {
     need_pip();
@@ -292,7 +291,7 @@ fn the_job_reads_its_rules_from_the_matrix_file_so_that_a_new_one_needs_no_new_w
     }
 }
 
-/// P8: what is withdrawn by age at night stays withdrawn on the site that the next tag deploys.
+/// What is withdrawn by age at night stays withdrawn on the site that the next tag deploys.
 #[test]
 fn the_site_of_a_tag_withdraws_by_age_as_the_example_that_prunes_does() {
     let server = Server::start(Github::new(Settings::default()));
@@ -467,7 +466,7 @@ fn the_example_that_prunes_only_tells_until_it_is_asked_to_apply() {
     assert!(project.has("runner/site/packages.md") && project.has("runner/site/index.html"));
 }
 
-/// P4: notes are written of the wheels in a folder, before a release says where each of them is.
+/// Notes are written of the wheels in a folder, before a release says where each of them is.
 #[test]
 fn notes_of_a_folder_link_what_will_lie_in_the_release_that_goes_on() {
     let project = (1..=5).fold(project(&[]), |project, at| {

@@ -315,7 +315,6 @@ fn a_file_that_is_not_what_the_kernel_writes_is_told() {
     assert_eq!(facts.unreadable[0].reason, "is not what the kernel writes");
 }
 
-/// TD1, TD2 and TD3
 #[test]
 fn a_windows_machine_that_is_described_is_judged_for_builds_of_torch() {
     let project = with_tree("rx9070");
@@ -361,7 +360,6 @@ fn a_windows_machine_that_is_described_is_judged_for_builds_of_torch() {
     assert!(!said.contains("H031") && !said.contains("H032"), "{said}");
 }
 
-/// TD3
 #[test]
 fn the_ninja_of_this_machine_is_asked_for_its_version() {
     let project = with_tree("rx9070").file(

@@ -126,7 +126,7 @@ impl Sources {
 /// The variables under which every edit is made.
 const ALL: &str = "rocm-smi: \"off\", distributed: gloo, aotriton: /opt/aotriton";
 
-/// TA8: (a) to (h), each where it belongs, and a second time none.
+/// (a) to (h), each where it belongs, and a second time none.
 #[test]
 fn every_edit_is_made_once_and_a_second_run_changes_nothing() {
     let sources = Sources::new("gfx1151", ALL);
@@ -211,7 +211,7 @@ fn every_edit_is_made_once_and_a_second_run_changes_nothing() {
     );
 }
 
-/// TA8: (b) to (h) are for sources that have what they mend; of newer ones they say why they do not
+/// (b) to (h) are for sources that have what they mend; of newer ones they say why they do not
 /// apply.
 #[test]
 fn an_edit_of_sources_that_need_none_says_why_it_does_not_apply() {
@@ -242,7 +242,7 @@ fn an_edit_of_sources_that_need_none_says_why_it_does_not_apply() {
     );
 }
 
-/// TA8: what an edit mends is there, and not where it looks for it.
+/// What an edit mends is there, and not where it looks for it.
 #[test]
 fn every_edit_is_required_of_the_sources_that_it_is_for() {
     let sources = Sources::new("gfx1151", ALL);
@@ -285,7 +285,7 @@ fn every_edit_is_required_of_the_sources_that_it_is_for() {
     }
 }
 
-/// TA8: sources that are not what an edit was written for end the build there.
+/// Sources that are not what an edit was written for end the build there.
 #[test]
 fn an_edit_whose_place_is_gone_says_which_file_and_ends_with_1() {
     let sources = Sources::new("gfx942", "aotriton: /opt/aotriton");
@@ -305,7 +305,6 @@ fn an_edit_whose_place_is_gone_says_which_file_and_ends_with_1() {
     );
 }
 
-/// TA9
 #[test]
 fn genai_kernels_are_off_for_gfx1151_and_as_they_are_for_gfx942() {
     let set = |gfx: &str| {
@@ -393,7 +392,7 @@ fn a_torch_for_gfx1151_is_distributed_by_gloo_alone_and_without_smi() {
     assert_eq!(extend["CMAKE_ARGS"], serde_json::Value::Null);
 }
 
-/// TA1: a build reads the pin as `source pins` does, from each generation of the file and where it
+/// A build reads the pin as `source pins` does, from each generation of the file and where it
 /// is in doubt.
 #[test]
 fn a_build_reads_the_pin_that_source_pins_tells() {
@@ -492,7 +491,7 @@ fn a_build_reads_the_pin_that_source_pins_tells() {
     }
 }
 
-/// TA5: the tree around the module pyaotriton is taken where nothing else is named, a module alone
+/// The tree around the module pyaotriton is taken where nothing else is named, a module alone
 /// is not.
 #[test]
 fn torch_takes_the_tree_of_the_module_that_python_finds() {
@@ -565,7 +564,7 @@ fn torch_takes_the_tree_of_the_module_that_python_finds() {
     assert_eq!(copied(&[]), None);
 }
 
-/// TA5: a tree or an archive that is named is taken in the place of what torch's build would
+/// A tree or an archive that is named is taken in the place of what torch's build would
 /// download.
 #[test]
 fn torch_takes_the_aotriton_that_is_there() {
@@ -606,7 +605,7 @@ fn torch_takes_the_aotriton_that_is_there() {
     );
 }
 
-/// TA5: a build of another commit is taken all the same, with a warning that names both.
+/// A build of another commit is taken all the same, with a warning that names both.
 #[test]
 fn another_commit_of_aotriton_than_torch_pins_is_warned_of() {
     let project = Sources::new("gfx942", "aotriton: /opt/aotriton").project;

@@ -72,7 +72,7 @@ fn text(members: &BTreeMap<String, Vec<u8>>, name: &str) -> String {
     String::from_utf8(bytes.clone()).unwrap()
 }
 
-/// TB21: what stays out, the statement, and names that agree everywhere; a second run does nothing.
+/// What stays out, the statement, and names that agree everywhere; a second run does nothing.
 #[test]
 fn a_fat_wheel_holds_rocm_and_agrees_with_itself() {
     let project = project(&torch(WHEEL, INIT));
@@ -159,7 +159,7 @@ fn a_fat_wheel_holds_rocm_and_agrees_with_itself() {
     );
 }
 
-/// TB21: torch imports the module that looks for ROCm's packages wherever it is there, and fails
+/// Torch imports the module that looks for ROCm's packages wherever it is there, and fails
 /// where they are not.
 #[test]
 fn the_module_that_loads_rocm_packages_goes_with_their_requirement() {
@@ -176,7 +176,7 @@ fn the_module_that_loads_rocm_packages_goes_with_their_requirement() {
     );
 }
 
-/// TB20: of a wheel with ROCm in it no packages of ROCm are expected; one that only says so is
+/// Of a wheel with ROCm in it no packages of ROCm are expected; one that only says so is
 /// refused, and one that does not say so.
 #[test]
 fn a_wheel_with_rocm_in_it_passes_the_check_and_one_that_pretends_does_not() {
@@ -275,7 +275,7 @@ fn a_wheel_without_a_label_gets_one_and_requirements_stay_on_demand() {
     );
 }
 
-/// TB21: pip takes it from a folder by name, which fails where file name and METADATA disagree.
+/// Pip takes it from a folder by name, which fails where file name and METADATA disagree.
 #[test]
 fn pip_installs_a_fat_wheel_by_name() {
     need_pip();
@@ -422,7 +422,7 @@ fn embedding_twice_and_links_and_what_nobody_tried_are_told() {
     edited("W095", &linux, &first);
 }
 
-/// TB21: on Linux search paths lead to ROCm, and its libraries have the names that loaders ask for.
+/// On Linux search paths lead to ROCm, and its libraries have the names that loaders ask for.
 #[test]
 fn libraries_for_linux_search_rocm_in_the_wheel_first() {
     let needs_hip = |soname: &str| {

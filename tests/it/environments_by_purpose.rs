@@ -19,7 +19,6 @@ const ASKED: [&str; 6] = [
     "gfx1151",
 ];
 
-/// TA11
 #[test]
 fn a_profile_is_printed_for_shells_conda_workflows_and_docker() {
     let text = |format: &str| env(&[&ASKED[..], &["--format", format]].concat()).stdout;
@@ -129,7 +128,6 @@ fn sourced(shell: &str, project: &Project, before: &[(&str, &str)]) -> BTreeMap<
         .collect()
 }
 
-/// TA11
 #[test]
 fn shells_read_every_value_as_it_is_and_lists_do_not_grow_when_it_is_sourced_again() {
     let folder = "/opt/it's \"$HOME\" `id` [a]*";
@@ -183,7 +181,6 @@ fn shells_read_every_value_as_it_is_and_lists_do_not_grow_when_it_is_sourced_aga
     }
 }
 
-/// TA11
 #[test]
 fn a_workflow_and_a_file_for_docker_hold_the_same_values() {
     let text = |format: &str| env(&[&ASKED[..], &["--format", format]].concat()).stdout;
@@ -217,7 +214,6 @@ fn a_workflow_and_a_file_for_docker_hold_the_same_values() {
     assert_eq!(of_json, file);
 }
 
-/// TA11
 #[test]
 fn a_value_with_a_line_break_is_refused_for_docker() {
     let arguments = [
@@ -235,7 +231,6 @@ fn a_value_with_a_line_break_is_refused_for_docker() {
     ");
 }
 
-/// TA11
 #[test]
 fn what_is_not_known_is_left_out_with_a_note() {
     let said = env(&["--profile", "bench"]);
@@ -271,7 +266,6 @@ fn what_is_not_known_is_left_out_with_a_note() {
     ");
 }
 
-/// TA11
 #[test]
 fn the_folder_is_asked_of_the_packages_of_the_sdk() {
     let module = "import sys\nassert sys.argv[1:] == ['path', '--root'], sys.argv\nprint('/sdk/_rocm_sdk_devel')\n";
@@ -307,7 +301,6 @@ fn the_folder_is_asked_of_the_packages_of_the_sdk() {
         .exits(2);
 }
 
-/// TA11
 #[test]
 fn the_variable_that_nothing_reads_is_passed_through_and_the_facts_say_so() {
     assert!(
@@ -325,7 +318,6 @@ fn the_variable_that_nothing_reads_is_passed_through_and_the_facts_say_so() {
     );
 }
 
-/// TA16
 #[test]
 fn serialized_kernels_in_a_benchmark_are_a_warning() {
     let said = env(&[
@@ -454,7 +446,6 @@ fn checked(toy: &Toy) -> String {
     said
 }
 
-/// TA16
 #[test]
 fn a_recipe_that_serializes_kernels_in_a_bench_step_gets_a_warning() {
     let serialized = "    env: {AMD_SERIALIZE_KERNEL: \"{{ vars.serialize }}\"}\n";
@@ -491,7 +482,6 @@ fn a_recipe_that_serializes_kernels_in_a_bench_step_gets_a_warning() {
     );
 }
 
-/// TA16
 #[test]
 fn a_container_that_serializes_the_kernels_of_a_benchmark_gets_a_warning_where_it_says_so() {
     let arguments = "docker: {args: [--env, AMD_SERIALIZE_KERNEL=1, -eHIP_LAUNCH_BLOCKING=0]}\n";
@@ -514,7 +504,6 @@ fn a_container_that_serializes_the_kernels_of_a_benchmark_gets_a_warning_where_i
     assert!(!checked(&Toy::building("true").matrix(arguments)).contains("K011"));
 }
 
-/// TA11
 #[test]
 fn the_shells_of_windows_get_assignments_with_folders_as_they_are_there() {
     let asked = [

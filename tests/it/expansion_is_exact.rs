@@ -86,7 +86,6 @@ fn some_of(values: &'static [&'static str]) -> impl Strategy<Value = Vec<&'stati
 proptest! {
     #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// 6.4
     #[test]
     fn pruning_gives_what_the_product_and_a_filter_give(
         package in some_of(&["2.6.3", "2.7.4", "2.8.3", "2.8.3.post1"]),
@@ -125,7 +124,7 @@ proptest! {
         prop_assert_eq!(excluded + found.len() as u64, cells.len() as u64, "no cell is lost or counted twice");
     }
 
-    /// 6.6, 6.7: each job once under an id of its own, in the order of the file, and nothing in a
+    /// Each job once under an id of its own, in the order of the file, and nothing in a
     /// leg but texts.
     #[test]
     fn legs_have_ids_of_their_own_in_the_order_of_the_plan_and_texts_only(
@@ -158,7 +157,6 @@ proptest! {
         }
     }
 
-    /// 6.17
     #[test]
     fn a_plan_reads_back_as_the_jobs_it_was_made_of(
         python in some_of(&["3.9", "3.10", "3.11", "3.12"]),

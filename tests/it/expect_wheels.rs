@@ -105,7 +105,7 @@ fn appears(code: &str, with: &[&Wheel], without: &[&Wheel], more: &[&str]) {
 const ALL: &[&str] = &["--expect", "torch,torchaudio,torchvision"];
 const ONE: &[&str] = &["--expect", "torch"];
 
-/// TB20: a folder that is whole; small, misnamed and missing wheels, and an empty folder.
+/// A folder that is whole; small, misnamed and missing wheels, and an empty folder.
 #[test]
 fn a_folder_of_finished_wheels_passes_and_one_that_lacks_something_does_not() {
     let (torch, audio, vision) = (torch(), large(AUDIO), large(VISION));
@@ -133,7 +133,7 @@ fn a_folder_of_finished_wheels_passes_and_one_that_lacks_something_does_not() {
     );
 }
 
-/// TB20: what wheels of torch hold and require.
+/// What wheels of torch hold and require.
 #[test]
 fn torch_holds_its_start_of_rocm_at_the_version_that_it_requires() {
     let whole = torch();
@@ -166,7 +166,7 @@ fn torch_holds_its_start_of_rocm_at_the_version_that_it_requires() {
     );
 }
 
-/// TB20: a wheel of triton beside it.
+/// A wheel of triton beside it.
 #[test]
 fn torch_requires_the_triton_that_lies_beside_it() {
     let triton = Wheel::named(TRITON);
@@ -188,7 +188,7 @@ fn torch_requires_the_triton_that_lies_beside_it() {
     );
 }
 
-/// TA18: with flash attention the wheel holds `AOTriton` and kernels of at least one pack.
+/// With flash attention the wheel holds `AOTriton` and kernels of at least one pack.
 #[test]
 fn a_wheel_with_aotriton_holds_its_library_and_its_images() {
     let more = &["--expect", "torch", "--with", "aotriton"][..];
@@ -229,7 +229,7 @@ fn a_feature_that_no_row_knows_is_a_fault_of_the_command_line() {
     appears("W083", "aotritn", "aotriton");
 }
 
-/// TB23: versions for later steps; apex is missed on Linux, and not on Windows.
+/// Versions for later steps; apex is missed on Linux, and not on Windows.
 #[test]
 fn versions_of_the_wheels_go_to_later_steps() {
     let written = |project: &Project, expect: &str, exit: i32| {

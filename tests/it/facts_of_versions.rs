@@ -15,7 +15,6 @@ fn explain(arguments: &[&str]) -> String {
         .stdout
 }
 
-/// M5
 #[test]
 fn a_refused_pair_says_why_by_which_row_and_what_is_nearest() {
     insta::assert_snapshot!(explain(&["torch=2.9.1", "rocm=7.2"]), @r"
@@ -28,7 +27,6 @@ fn a_refused_pair_says_why_by_which_row_and_what_is_nearest() {
     ");
 }
 
-/// M14
 #[test]
 fn a_gfx_target_is_judged_by_package_toolchain_and_torch_wheels() {
     let said = explain(&[
@@ -69,7 +67,6 @@ fn a_gfx_target_is_judged_by_package_toolchain_and_torch_wheels() {
     );
 }
 
-/// M19
 #[test]
 fn what_is_contested_about_free_threaded_wheels_is_told_with_the_answer() {
     let said = explain(&["torch=2.14.0", "python=3.14t"]);
@@ -84,7 +81,6 @@ fn what_is_contested_about_free_threaded_wheels_is_told_with_the_answer() {
     assert!(said.contains("(contested)"), "{said}");
 }
 
-/// M24
 #[test]
 fn an_unknown_version_is_unknown_and_exits_well() {
     let project = Project::new();

@@ -131,7 +131,6 @@ fn reports() -> String {
     serde_json::json!({"leg_0": report.to_string()}).to_string()
 }
 
-/// P6
 #[test]
 fn a_test_that_fails_is_told_with_its_wheel_and_what_it_found_wrong() {
     let run = Run::new();
@@ -156,7 +155,6 @@ fn a_test_that_fails_is_told_with_its_wheel_and_what_it_found_wrong() {
     );
 }
 
-/// P6
 #[test]
 fn a_test_that_ran_out_of_time_or_never_began_is_told_too() {
     let run = Run::new();
@@ -176,7 +174,6 @@ fn a_test_that_ran_out_of_time_or_never_began_is_told_too() {
     );
 }
 
-/// P6
 #[test]
 fn a_test_that_passes_at_the_second_attempt_is_told_no_more() {
     let run = Run::new();

@@ -170,7 +170,6 @@ fn a_person_reads_targets_file_by_file() {
     ");
 }
 
-/// W4
 #[test]
 fn targets_other_than_expected_fail() {
     let both = wheel(library(bundle::hip_bundle(&[GFX90A, GFX942], 512), 1));

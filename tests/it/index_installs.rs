@@ -60,7 +60,6 @@ fn installed(project: &Project, index: &str, requirement: &str) -> Result<Vec<St
     Ok(names)
 }
 
-/// P8
 #[test]
 fn pip_takes_from_each_folder_the_newest_wheel_of_its_torch_and_no_other() {
     // An older version and a Python that nobody has stand beside the wheel that is wanted.
@@ -113,7 +112,6 @@ fn pip_takes_from_each_folder_the_newest_wheel_of_its_torch_and_no_other() {
     }
 }
 
-/// P8
 #[test]
 fn pip_would_take_a_wheel_of_any_torch_from_one_page_that_has_all() {
     let project = project();
@@ -150,7 +148,6 @@ fn pip_would_take_a_wheel_of_any_torch_from_one_page_that_has_all() {
     );
 }
 
-/// P8
 #[test]
 fn pip_refuses_a_wheel_whose_bytes_are_not_those_of_the_index() {
     let project = project();
@@ -366,7 +363,7 @@ fn a_wheel_of_another_project_inside_is_not_offered() {
     assert_eq!(project.files(), [format!("dist/{name}")]);
 }
 
-/// TB7: labels that installers order against ROCm are told with both names, once a project.
+/// Labels that installers order against ROCm are told with both names, once a project.
 #[test]
 fn versions_that_sort_against_their_rocm_are_told() {
     let name = |label: &str| format!("torch-2.9.0+{label}-cp312-cp312-linux_x86_64.whl");

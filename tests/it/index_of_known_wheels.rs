@@ -56,7 +56,6 @@ fn touch(path: &Path) {
     );
 }
 
-/// P8
 #[test]
 fn a_wheel_that_the_manifest_beside_it_knows_is_not_opened() {
     let project = released();

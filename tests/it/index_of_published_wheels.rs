@@ -61,7 +61,6 @@ fn build(project: &Project, more: &[&str]) -> crate::support::Outcome {
     project.run(&[&words, more].concat()).exits(0)
 }
 
-/// P8
 #[test]
 fn an_index_of_releases_has_their_addresses_digests_sizes_and_times() {
     let names = LABELS.map(|(_, label)| name(label));
@@ -713,7 +712,6 @@ fn an_address_that_is_none_is_told_and_never_reaches_a_page() {
     }
 }
 
-/// P8
 #[test]
 fn pip_installs_by_name_from_an_index_of_releases() {
     need_pip();

@@ -776,7 +776,6 @@ fn pip_takes(index: &str, requirement: &str) -> String {
         .to_owned()
 }
 
-/// P8
 #[test]
 fn pip_passes_over_a_withdrawn_wheel_unless_its_version_is_pinned() {
     let project = project(&["2.8.2", "2.8.3"]);
@@ -801,7 +800,6 @@ fn pip_passes_over_a_withdrawn_wheel_unless_its_version_is_pinned() {
     }
 }
 
-/// P8
 #[test]
 fn pip_resolves_from_metadata_and_leaves_the_wheel() {
     need_pip();

@@ -25,7 +25,7 @@ fn pick(project: &Project, more: &[&str], code: i32) -> Outcome {
 
 const DAY: [&str; 4] = ["--python", "3.12", "--label", "rocmsdk20250528"];
 
-/// TA10: a folder with older dates and other Pythons: three lines, in order, that a shell takes as
+/// A folder with older dates and other Pythons: three lines, in order, that a shell takes as
 /// they are.
 #[test]
 fn the_lines_install_the_wheels_of_a_day_for_a_python() {
@@ -75,7 +75,7 @@ fn shown(project: &Project, more: &[&str]) -> String {
     String::from_utf8(project.command(&arguments).output().unwrap().stdout).unwrap()
 }
 
-/// TA10: where only other dates exist it says so and lists them.
+/// Where only other dates exist it says so and lists them.
 #[test]
 fn other_dates_and_pythons_are_told_where_none_fits() {
     let project = wheels(&[
@@ -124,7 +124,7 @@ fn other_dates_and_pythons_are_told_where_none_fits() {
         .exits(2);
 }
 
-/// TA10: records of builds say which wheels are meant, and the suffix of a commit's build is
+/// Records of builds say which wheels are meant, and the suffix of a commit's build is
 /// enough.
 #[test]
 fn wheels_that_records_of_builds_name_are_taken_and_no_others() {

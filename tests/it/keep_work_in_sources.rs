@@ -8,7 +8,6 @@ use crate::support::Sources;
 use crate::support::git::UPSTREAM;
 use crate::support::toy::{all_gone, wait, wait_until};
 
-/// TS16
 #[test]
 fn uncommitted_work_and_commits_are_refused_until_a_flag_says_so() {
     let sources = Sources::new();

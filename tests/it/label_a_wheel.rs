@@ -149,7 +149,6 @@ fn signatures_of_the_old_record_go() {
     project.run(&["wheel", "verify", LABELLED]).exits(0);
 }
 
-/// W5
 #[test]
 fn what_is_wrong_with_a_wheel_is_not_hidden_by_a_new_label_or_tag() {
     let without = |part: &'static str| {

@@ -78,7 +78,6 @@ fn a_file_that_is_no_plan_is_not_compared_with() {
     ");
 }
 
-/// 6.17
 #[test]
 fn a_plan_of_another_version_is_not_guessed_at() {
     let plan = sound()

@@ -36,7 +36,6 @@ fn text(name: &str) -> String {
     .unwrap()
 }
 
-/// 6.2
 #[test]
 fn each_mistake_is_named_with_its_place_and_what_to_do() {
     let names = names();

@@ -251,7 +251,6 @@ fn the_patch_applies_with_git_and_leaves_facts_without_a_difference() {
     assert_eq!(again.stdout, "");
 }
 
-/// K009
 #[test]
 fn a_tag_that_moved_is_a_warning_and_nothing_of_its_repository_is_taken() {
     let (project, server) = world(&[]);
@@ -355,7 +354,6 @@ fn a_repository_or_a_tag_that_is_gone_is_told_and_the_others_are_refreshed() {
     );
 }
 
-/// 4.11
 #[test]
 fn tags_of_many_pages_are_all_read() {
     let (project, server) = world(&[]);

@@ -63,7 +63,6 @@ const WORDS: [&str; 6] = [
     "v1",
 ];
 
-/// TS11
 #[test]
 fn patches_of_each_repository_are_applied_in_the_order_of_their_names() {
     let sources = patched();
@@ -85,7 +84,6 @@ fn patches_of_each_repository_are_applied_in_the_order_of_their_names() {
     );
 }
 
-/// TS12
 #[test]
 fn hipify_is_a_commit_between_both_series() {
     let sources = patched();
@@ -143,7 +141,6 @@ fn hipify_is_a_commit_between_both_series() {
     assert_eq!(sources.git("co", &["status", "--porcelain"]), "");
 }
 
-/// TS13
 #[test]
 fn without_hipify_its_patches_are_left_out_and_no_tag_is_set() {
     let sources = patched();
@@ -154,7 +151,6 @@ fn without_hipify_its_patches_are_left_out_and_no_tag_is_set() {
     assert!(!sources.path("co/late.txt").exists() && !sources.path("co/k.hip").exists());
 }
 
-/// TS17
 #[test]
 fn a_tag_of_hipify_does_not_outlive_it() {
     let sources = Sources::new();
@@ -173,7 +169,6 @@ fn a_tag_of_hipify_does_not_outlive_it() {
     );
 }
 
-/// TS14
 #[test]
 fn a_patch_that_does_not_apply_is_named_and_leaves_nothing_half_applied() {
     let sources = patched();
@@ -220,7 +215,6 @@ fn what_is_no_patch_at_all_is_named_too() {
     assert!(sources.is_settled("co"));
 }
 
-/// TS22
 #[test]
 fn a_named_set_without_a_folder_is_an_error() {
     let sources = Sources::new();
@@ -238,7 +232,6 @@ fn a_named_set_without_a_folder_is_an_error() {
         .exits(0);
 }
 
-/// TS19
 #[test]
 fn the_set_of_a_ref_is_found_and_a_name_that_leads_elsewhere_is_not() {
     let sources = patched();
@@ -264,7 +257,7 @@ fn the_set_of_a_ref_is_found_and_a_name_that_leads_elsewhere_is_not() {
     assert!(done.stderr.starts_with("error[C109 "), "{}", done.stderr);
 }
 
-/// TS18: saved under one name and taken under another, patches would be left out.
+/// Saved under one name and taken under another, patches would be left out.
 #[test]
 fn patches_of_an_outer_repository_with_another_name_are_refused_and_none_is_counted() {
     let sources = patched();

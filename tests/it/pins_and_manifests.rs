@@ -54,7 +54,7 @@ fn fault(project: &Project, arguments: &[&str]) -> Outcome {
     said
 }
 
-/// TS3: the table of projects, without any checkout and any network.
+/// The table of projects, without any checkout and any network.
 #[test]
 fn a_plan_without_pins_is_the_table_of_projects() {
     let said = Project::new().run(&["source", "plan"]).exits(0).stdout;
@@ -87,7 +87,7 @@ fn a_plan_without_pins_is_the_table_of_projects() {
     ");
 }
 
-/// TS8: triton on Windows is another repository with another pin, and is never hipified.
+/// Triton on Windows is another repository with another pin, and is never hipified.
 #[test]
 fn triton_on_windows_comes_from_its_own_repository_without_hipify() {
     let plain = Project::new();
@@ -123,7 +123,7 @@ fn triton_on_windows_comes_from_its_own_repository_without_hipify() {
     );
 }
 
-/// TS4: what is asked for, else the pin, else the default.
+/// What is asked for, else the pin, else the default.
 #[test]
 fn an_option_comes_before_a_pin_and_a_pin_before_the_default() {
     let project = pinned();
@@ -163,7 +163,7 @@ fn an_option_comes_before_a_pin_and_a_pin_before_the_default() {
     );
 }
 
-/// TS4: a set of patches was made for a ref, not for the commit that a pin names.
+/// A set of patches was made for a ref, not for the commit that a pin names.
 #[test]
 fn a_pinned_checkout_has_no_patches_unless_a_set_is_named() {
     let project = pinned().file("patches/custom/audio/base/0001-x.patch", "");
@@ -176,7 +176,7 @@ fn a_pinned_checkout_has_no_patches_unless_a_set_is_named() {
     assert_eq!(one(&project, &named, "patchset"), "custom by in patches");
 }
 
-/// TS6: a commit that must be pinned is, or the project and the file are named.
+/// A commit that must be pinned is, or the project and the file are named.
 #[test]
 fn a_related_commit_that_is_required_and_missing_fails_with_project_and_file() {
     let project = pinned();
@@ -218,7 +218,7 @@ fn a_related_commit_that_is_required_and_missing_fails_with_project_and_file() {
     );
 }
 
-/// TS5: faults of the file stop a plan, unless they are rows that may be left out.
+/// Faults of the file stop a plan, unless they are rows that may be left out.
 #[test]
 fn a_bad_row_of_related_commits_stops_a_plan_and_a_lenient_one_goes_on() {
     let project = pinned();
@@ -247,7 +247,7 @@ fn a_bad_row_of_related_commits_stops_a_plan_and_a_lenient_one_goes_on() {
     );
 }
 
-/// TS7: triton's commit, or the branch of its release.
+/// Triton's commit, or the branch of its release.
 #[test]
 fn triton_is_taken_at_the_commit_or_at_the_release_that_torch_names() {
     let project = pinned();
@@ -284,7 +284,7 @@ fn triton_is_taken_at_the_commit_or_at_the_release_that_torch_names() {
     );
 }
 
-/// TS19: a ref finds its set, a commit takes the set that is named, and no name leads out of the
+/// A ref finds its set, a commit takes the set that is named, and no name leads out of the
 /// root.
 #[test]
 fn a_patch_set_is_found_by_ref_or_by_name_under_the_root_only() {
@@ -322,7 +322,7 @@ fn a_patch_set_is_found_by_ref_or_by_name_under_the_root_only() {
     );
 }
 
-/// TS3: sources that go together have a name.
+/// Sources that go together have a name.
 #[test]
 fn a_preset_names_refs_projects_and_what_the_build_needs() {
     let project = Project::new();
@@ -392,7 +392,7 @@ fn with_aotriton() -> Project {
     )
 }
 
-/// TA1: one view of all pins of a checkout.
+/// One view of all pins of a checkout.
 #[test]
 fn the_pins_of_a_checkout_are_shown_with_their_lines() {
     let project = with_aotriton();
@@ -440,7 +440,7 @@ fn the_pins_of_a_checkout_are_shown_with_their_lines() {
     );
 }
 
-/// TA1: in doubt the command fails, unless nothing needs the commit or the default is asked for.
+/// In doubt the command fails, unless nothing needs the commit or the default is asked for.
 #[test]
 fn a_pin_that_cannot_be_told_fails_unless_it_is_not_needed() {
     let merged = |project: Project| {
@@ -486,7 +486,7 @@ fn a_pin_that_cannot_be_told_fails_unless_it_is_not_needed() {
     );
 }
 
-/// TA2: a digest of zeros is no archive.
+/// A digest of zeros is no archive.
 #[test]
 fn an_archive_that_was_never_made_is_told() {
     let project = with_aotriton();
@@ -568,7 +568,7 @@ fn repository(project: &Project, folder: &str, origin: &str) -> String {
     commit(project, folder)
 }
 
-/// TA5: a copy that is here is taken before a build, and one at another commit is told.
+/// A copy that is here is taken before a build, and one at another commit is told.
 #[test]
 fn a_copy_of_aotriton_is_found_and_judged_by_the_pin() {
     let library = "aotriton/build/install_dir/lib/libaotriton_v2.so";
@@ -620,7 +620,7 @@ fn a_version_that_this_torch_was_not_released_with_is_told() {
     );
 }
 
-/// TS20: what is checked out becomes a manifest.
+/// What is checked out becomes a manifest.
 #[test]
 fn trees_are_locked_into_a_manifest_with_their_versions() {
     let project = pinned().file("torch/version.txt", "2.13.0a0\n");
@@ -677,7 +677,7 @@ fn trees_are_locked_into_a_manifest_with_their_versions() {
     );
 }
 
-/// TS20: a tree that left what was checked out cannot be locked, one that is there is locked with
+/// A tree that left what was checked out cannot be locked, one that is there is locked with
 /// its patches.
 #[test]
 fn a_tree_is_locked_as_it_was_checked_out_or_not_at_all() {
@@ -748,7 +748,7 @@ fn with_upstream() -> (Project, [String; 4]) {
     (project, commits)
 }
 
-/// TS20: a manifest of what repositories have needs no tree: torch at its branch, the others as it
+/// A manifest of what repositories have needs no tree: torch at its branch, the others as it
 /// pins them.
 #[test]
 fn what_is_built_together_is_locked_without_a_tree() {
@@ -850,7 +850,7 @@ fn commits(project: &Project, folder: &str) -> Vec<String> {
         .to_vec()
 }
 
-/// TS20: a manifest makes the same trees elsewhere, torch first.
+/// A manifest makes the same trees elsewhere, torch first.
 #[test]
 fn a_manifest_is_checked_out_at_its_commits() {
     let project = locked();
@@ -886,7 +886,7 @@ fn a_manifest_is_checked_out_at_its_commits() {
     assert_eq!(commits(&project, "three")[1], "none");
 }
 
-/// TS20: what does not fit is refused before anything is fetched.
+/// What does not fit is refused before anything is fetched.
 #[test]
 fn a_manifest_that_does_not_fit_is_refused() {
     let project = locked();
@@ -1004,7 +1004,7 @@ fn the_size_of_manifests_and_pins_has_a_limit() {
     );
 }
 
-/// TS20: a manifest at an address.
+/// A manifest at an address.
 #[test]
 fn a_manifest_is_read_from_an_address() {
     let project = locked();

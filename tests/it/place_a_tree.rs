@@ -149,7 +149,7 @@ const PLACED: [&str; 7] = [
     "torch/lib/pyaotriton.cpython-312-x86_64-linux-gnu.so: bindings 0.13",
 ];
 
-/// TA4: each file in its place, and nothing of the version before.
+/// Each file in its place, and nothing of the version before.
 #[test]
 fn a_tree_takes_the_place_of_the_one_before_and_says_what_it_placed() {
     let place = Place::new();
@@ -168,7 +168,7 @@ torch/lib/pyaotriton.cpython-312-x86_64-linux-gnu.so
     assert_eq!(place.state(), PLACED, "a second run ends with the same");
 }
 
-/// TA4: nothing is touched where something is missing or not clear.
+/// Nothing is touched where something is missing or not clear.
 #[test]
 fn an_environment_without_torch_and_a_tree_with_two_libraries_are_refused() {
     let place = Place::new();
@@ -218,7 +218,7 @@ fn at(number: usize, what: &str) -> String {
     )
 }
 
-/// TA4: whichever change of the disk fails, the environment is as it was.
+/// Whichever change of the disk fails, the environment is as it was.
 #[test]
 fn a_disk_that_refuses_leaves_the_environment_as_it_was() {
     let mut refused = 0;
@@ -247,7 +247,7 @@ fn a_disk_that_refuses_leaves_the_environment_as_it_was() {
     assert!(refused > 10, "{refused}");
 }
 
-/// TA4: wherever it is killed, the next run ends with the whole tree in its place.
+/// Wherever it is killed, the next run ends with the whole tree in its place.
 #[test]
 fn a_killed_run_is_finished_by_the_next() {
     let mut killed = 0;
@@ -264,7 +264,6 @@ fn a_killed_run_is_finished_by_the_next() {
     assert!(killed > 15, "{killed}");
 }
 
-/// TA4
 #[test]
 fn a_dry_run_shows_what_would_be_placed_where() {
     let place = Place::new();
@@ -291,7 +290,7 @@ fn a_dry_run_shows_what_would_be_placed_where() {
     assert_eq!(place.state(), before);
 }
 
-/// TA4: a loader of Windows may not find kernels beyond its code page.
+/// A loader of Windows may not find kernels beyond its code page.
 #[test]
 fn names_of_windows_in_a_folder_beyond_ascii_are_warned_of() {
     let place = Place::with("größe", "");

@@ -49,7 +49,6 @@ fn excluded_count(plan: &Value) -> u64 {
         .sum()
 }
 
-/// M1, M2, 6.1
 #[test]
 fn the_seed_matrix_gives_27_jobs_of_36_cells_and_one_reason_for_the_other_nine() {
     let plan = plan(SEED);
@@ -65,7 +64,6 @@ fn the_seed_matrix_gives_27_jobs_of_36_cells_and_one_reason_for_the_other_nine()
     assert!(reason.contains("6.1 and 6.2.4"), "{reason}");
 }
 
-/// M4, 6.5
 #[test]
 fn every_reason_has_its_rule_and_the_row_it_rests_on() {
     let plan = plan(SEED);
@@ -85,7 +83,6 @@ fn every_reason_has_its_rule_and_the_row_it_rests_on() {
     assert!(shown.contains("P001 torch-without-rocm"), "{shown}");
 }
 
-/// M3
 #[test]
 fn every_patch_of_a_torch_minor_excludes_the_same_rocm_versions() {
     let excluded = |torch: &str| {
@@ -109,7 +106,6 @@ fn every_patch_of_a_torch_minor_excludes_the_same_rocm_versions() {
     );
 }
 
-/// M5
 #[test]
 fn a_missing_cell_names_the_nearest_version() {
     let hint = |torch: &str, rocm: &str| {
@@ -133,7 +129,6 @@ fn a_missing_cell_names_the_nearest_version() {
     );
 }
 
-/// M6
 #[test]
 fn an_exclude_with_partial_keys_removes_every_cell_that_matches() {
     let plan = plan(&format!("{SEED}exclude:\n  - torch: \"2.5.1\"\n"));
@@ -151,7 +146,6 @@ fn an_exclude_with_partial_keys_removes_every_cell_that_matches() {
     );
 }
 
-/// M6, 6.6
 #[test]
 fn an_include_changes_cells_or_adds_one_from_outside_the_product() {
     let plan = plan(&format!(
@@ -174,7 +168,6 @@ fn an_include_changes_cells_or_adds_one_from_outside_the_product() {
     );
 }
 
-/// M8, 6.12
 #[test]
 fn a_disabled_file_yields_no_jobs_and_an_output_that_says_so() {
     let project = Project::new().file("m.yaml", &format!("{SEED}enabled: false\n"));
@@ -190,7 +183,6 @@ fn a_disabled_file_yields_no_jobs_and_an_output_that_says_so() {
     assert!(outputs.contains("count=0\nhas_jobs=false\n"), "{outputs}");
 }
 
-/// M9
 #[test]
 fn an_empty_plan_is_told_of_and_fails_only_when_asked_to() {
     let project = Project::new().file("m.yaml", &format!("{SEED}enabled: false\n"));
@@ -203,7 +195,6 @@ fn an_empty_plan_is_told_of_and_fails_only_when_asked_to() {
     assert!(failed.contains("error[P014 empty-plan]"), "{failed}");
 }
 
-/// M10, M11, 6.3
 #[test]
 fn both_backends_give_31_jobs_because_triton_collapses_python_and_2_6_3_has_none() {
     let plan = plan(&format!("{SEED}  backend: [ck, triton]\n"));
@@ -337,7 +328,6 @@ fn pairs_that_nobody_imported_are_one_note_a_version() {
     "#);
 }
 
-/// M12, M13
 #[test]
 fn fa3_is_refused_on_rocm_and_a_commit_is_labelled_with_seven_digits() {
     let axes = "axes:\n  flash-attn: [\"fa2:4a948e9b1c2d\", \"fa3:4a948e9b1c2d\"]\n  python: [\"3.12\"]\n  torch: [\"2.14.0\"]\n  rocm: [\"7.2\"]\n";
@@ -353,7 +343,6 @@ fn fa3_is_refused_on_rocm_and_a_commit_is_labelled_with_seven_digits() {
     );
 }
 
-/// M14
 #[test]
 fn gfx_targets_are_what_package_toolchain_and_torch_all_allow() {
     let gfx = |package: &str, torch: &str, rocm: &str, wanted: &str| {
@@ -397,7 +386,6 @@ fn gfx_targets_are_what_package_toolchain_and_torch_all_allow() {
     );
 }
 
-/// M14
 #[test]
 fn a_target_that_only_torchs_wheels_lack_is_dropped_for_that_alone() {
     let axes = "gfx: [gfx942, gfx1150]\naxes:\n  flash-attn: [\"fa2:0251105a\"]\n  python: [\"3.12\"]\n  torch: [\"2.7.0\"]\n  rocm: [\"6.3\"]\n";
@@ -417,7 +405,6 @@ fn a_target_that_only_torchs_wheels_lack_is_dropped_for_that_alone() {
     );
 }
 
-/// M14
 #[test]
 fn a_cell_without_any_target_left_fails_the_plan() {
     let text = matrix(
@@ -438,7 +425,6 @@ fn a_cell_without_any_target_left_fails_the_plan() {
     );
 }
 
-/// M14
 #[test]
 fn a_row_or_an_include_without_any_target_left_fails_the_plan() {
     let cell = "flash-attn: \"2.8.3\", python: \"3.12\", torch: \"2.5.1\", rocm: \"6.1\"";
@@ -471,7 +457,6 @@ fn a_row_or_an_include_without_any_target_left_fails_the_plan() {
     );
 }
 
-/// M15, M16, 6.13
 #[test]
 fn jobs_with_one_wheel_name_fail_with_both_named() {
     let collide = |axes: &str| {
@@ -499,7 +484,6 @@ fn jobs_with_one_wheel_name_fail_with_both_named() {
     assert!(rocm.contains("set `rocm-precision: patch`"), "{rocm}");
 }
 
-/// M16
 #[test]
 fn two_readings_of_compact_digits_are_dotted_by_auto_and_refused_when_asked_for() {
     let axes = "unknown: lenient\ntorch-from: host\naxes:\n  flash-attn: [\"2.8.3\"]\n  python: [\"3.12\"]\n  torch: [\"2.14.0\"]\n  rocm: [\"7.14\", \"7.1.4\"]\nrocm-precision: patch\n";
@@ -519,7 +503,6 @@ fn two_readings_of_compact_digits_are_dotted_by_auto_and_refused_when_asked_for(
     );
 }
 
-/// M17, 6.15
 #[test]
 fn jobs_whose_wheel_is_published_are_left_out() {
     let seed = plan(SEED);
@@ -554,7 +537,6 @@ fn jobs_whose_wheel_is_published_are_left_out() {
     assert_eq!(plan["published"].as_array().unwrap().len(), 10);
 }
 
-/// M18
 #[test]
 fn an_unquoted_version_keeps_its_zero() {
     let text = SEED.replace("[\"3.10\", \"3.11\", \"3.12\"]", "[3.10, 3.11, 3.12]");
@@ -579,7 +561,6 @@ fn an_unquoted_version_keeps_its_zero() {
     );
 }
 
-/// M19
 #[test]
 fn free_threaded_pythons_are_built_only_where_asked_for_and_listed() {
     let text = |more: &str| {
@@ -604,7 +585,6 @@ fn free_threaded_pythons_are_built_only_where_asked_for_and_listed() {
     );
 }
 
-/// M20
 #[test]
 fn an_abi3_backend_builds_one_python_and_covers_the_others() {
     let recipe = "recipe: 1\nname: abi3\nbackends:\n  default: {collapse: [python], tag: cp310-abi3}\nsteps:\n  - {stage: build, argv: [\"true\"]}\n";
@@ -627,7 +607,6 @@ fn an_abi3_backend_builds_one_python_and_covers_the_others() {
     );
 }
 
-/// M21, 6.6, 6.7
 #[test]
 fn the_same_input_gives_the_same_bytes_and_ids_do_not_move_when_an_axis_grows() {
     let project = Project::new().file("m.yaml", SEED).file(
@@ -660,7 +639,6 @@ fn the_same_input_gives_the_same_bytes_and_ids_do_not_move_when_an_axis_grows() 
     assert!(more.iter().all(legal));
 }
 
-/// M21
 #[test]
 fn a_triton_job_keeps_its_id_whether_one_python_or_three_are_listed() {
     let ids = |pythons: &str| {
@@ -687,7 +665,6 @@ fn whole() -> String {
     )
 }
 
-/// M22, 6.9
 #[test]
 fn shards_hold_at_most_256_jobs_and_join_to_the_plan() {
     let project = Project::new().file("m.yaml", &whole());
@@ -791,7 +768,6 @@ fn matrices(project: &Project, more: &[&str]) -> Vec<usize> {
     shards
 }
 
-/// 6.8
 #[test]
 fn the_257th_job_begins_a_second_matrix() {
     assert_eq!(matrices(&many(255), &[]), [255]);
@@ -799,7 +775,6 @@ fn the_257th_job_begins_a_second_matrix() {
     assert_eq!(matrices(&many(257), &[]), [256, 1]);
 }
 
-/// 6.8
 #[test]
 fn a_matrix_may_be_kept_smaller_than_github_asks() {
     let project = many(257);
@@ -847,7 +822,6 @@ fn a_matrix_may_be_kept_smaller_than_github_asks() {
     }
 }
 
-/// 6.10
 #[test]
 fn legs_are_told_of_before_they_lose_what_a_workflow_may_read() {
     let told = |jobs: usize| {
@@ -897,7 +871,6 @@ fn legs_are_told_of_before_they_lose_what_a_workflow_may_read() {
     );
 }
 
-/// M22, 6.10
 #[test]
 fn five_thousand_jobs_still_make_valid_outputs_and_too_many_say_why_not() {
     let recipe = "recipe: 1\nname: many\nsteps:\n  - {stage: build, argv: [\"true\"]}\n";
@@ -973,7 +946,6 @@ fn five_thousand_jobs_still_make_valid_outputs_and_too_many_say_why_not() {
     assert!(told.stdout.is_empty(), "nothing half written");
 }
 
-/// M23
 #[test]
 fn the_policy_keeps_the_oldest_or_newest_rocm_of_each_torch() {
     let kept = |policy: &str| {
@@ -989,7 +961,6 @@ fn the_policy_keeps_the_oldest_or_newest_rocm_of_each_torch() {
     assert_eq!(kept("all"), ["7.2", "7.14"]);
 }
 
-/// M23
 #[test]
 fn the_policy_chooses_among_the_rocm_versions_that_are_not_excluded() {
     let axes = "  flash-attn: [\"2.8.3\"]\n  python: [\"3.12\"]\n  torch: [\"2.5.1\"]\n  rocm: [\"6.1\", \"6.2\"]\n";
@@ -1001,7 +972,6 @@ fn the_policy_chooses_among_the_rocm_versions_that_are_not_excluded() {
     }
 }
 
-/// M24
 #[test]
 fn an_unknown_torch_fails_strictly_and_is_kept_with_a_warning_leniently() {
     let text = |mode: &str| {
@@ -1029,7 +999,6 @@ fn an_unknown_torch_fails_strictly_and_is_kept_with_a_warning_leniently() {
     );
 }
 
-/// M24
 #[test]
 fn an_unknown_rocm_is_unknown_and_not_illegal() {
     for (rocm, near) in [("6.2.9", "6.2"), ("11.0", "10.2")] {
@@ -1075,7 +1044,6 @@ fn a_version_that_only_a_branch_says_of_itself_is_no_release() {
     );
 }
 
-/// D7
 #[test]
 fn an_image_whose_own_torch_or_python_is_used_is_no_builder_image() {
     let with = |settings: &str, python: &str, torch: &str, rocm: &str| {
@@ -1115,7 +1083,6 @@ fn an_image_whose_own_torch_or_python_is_used_is_no_builder_image() {
     );
 }
 
-/// 6.16
 #[test]
 fn a_saved_plan_shows_what_an_edit_changes() {
     let project = Project::new().file("m.yaml", SEED);
@@ -1194,7 +1161,6 @@ fn host_targets_are_an_error_on_a_machine_without_a_gpu() {
     assert!(told.starts_with("error[P027 host-without-gpu]"), "{told}");
 }
 
-/// B12
 #[test]
 fn a_plan_warns_of_what_the_setup_of_triton_on_main_installs() {
     let axes = "axes:\n  flash-attn: [\"fa2:4a948e9d1a2b3c4d\"]\n  python: [\"3.12\"]\n  torch: [\"2.14.0\"]\n  rocm: [\"7.2\"]\n  backend: [triton]\n";
@@ -1210,7 +1176,6 @@ fn a_plan_warns_of_what_the_setup_of_triton_on_main_installs() {
     assert_eq!(warned, 1, "{text}");
 }
 
-/// M6
 #[test]
 fn an_include_brings_back_the_cell_that_an_exclude_takes_away() {
     let axes = "axes:\n  flash-attn: [\"2.8.3\"]\n  python: [\"3.11\", \"3.12\"]\n  torch: [\"2.5.1\"]\n  rocm: [\"6.1\", \"6.2\"]\n";
@@ -1257,7 +1222,6 @@ fn an_include_brings_back_the_cell_that_an_exclude_takes_away() {
     );
 }
 
-/// M6
 #[test]
 fn an_include_says_why_its_cell_is_not_added() {
     let axes = "axes:\n  flash-attn: [\"2.8.3\"]\n  python: [\"3.12\"]\n  torch: [\"2.5.1\"]\n  rocm: [\"6.1\", \"6.2\"]\n";

@@ -312,7 +312,6 @@ fn axis<'a>(plan: &'a Value, name: &str) -> Vec<&'a str> {
 
 const WINDOWS: &str = "platform: windows\nrunner: windows-2022\n";
 
-/// TM1
 #[test]
 fn a_release_type_gives_the_axes_that_are_not_listed() {
     let jobs = |lines: &str, kind: &str| count(&planned_with(lines, &["--release-type", kind]));
@@ -355,7 +354,7 @@ fn a_release_type_gives_the_axes_that_are_not_listed() {
     );
 }
 
-/// TM2: what is wrong with a value of the command line is told of its argument.
+/// What is wrong with a value of the command line is told of its argument.
 #[test]
 fn a_bad_value_of_the_command_line_is_told_of_the_argument() {
     let lines = "release-type: nightly\naxes: {python: [\"3.12\"]}\ngfx: [gfx942]\ntest: {families: auto}\n";
@@ -399,7 +398,6 @@ fn a_bad_value_of_the_command_line_is_told_of_the_argument() {
     );
 }
 
-/// TM2
 #[test]
 fn values_of_the_command_line_take_the_place_of_those_of_the_file() {
     let plan = planned_with(
@@ -433,7 +431,6 @@ fn values_of_the_command_line_take_the_place_of_those_of_the_file() {
     );
 }
 
-/// TM3
 #[test]
 fn families_that_a_branch_cannot_be_built_for_are_left_out_and_a_job_without_others_too() {
     let lines = "axes: {python: [\"3.12\"], torch-ref: [release/2.12, release/2.13, my-branch]}\n";
@@ -493,7 +490,6 @@ fn families_that_a_branch_cannot_be_built_for_are_left_out_and_a_job_without_oth
     );
 }
 
-/// TM5
 #[test]
 fn families_stand_for_their_targets_and_unknown_ones_list_those_that_are_known() {
     let expand = |arguments: &[&str], code| {
@@ -555,7 +551,6 @@ fn tests(lines: &str, arguments: &[&str]) -> Vec<String> {
         .collect()
 }
 
-/// TM6
 #[test]
 fn wheels_are_tested_on_the_runners_of_the_families_that_the_facts_know() {
     let built = format!("{ONE}gfx: [gfx110X-all, gfx906, gfx1151]\n");
@@ -611,7 +606,6 @@ fn four_hundred() -> String {
     format!("release-type: nightly\naxes: {{gfx: [{families}]}}\n")
 }
 
-/// TM7
 #[test]
 fn more_jobs_than_one_matrix_takes_make_several_or_end_with_their_number() {
     let plan = plan(&four_hundred());
@@ -659,7 +653,6 @@ fn more_jobs_than_one_matrix_takes_make_several_or_end_with_their_number() {
     );
 }
 
-/// TM8
 #[test]
 fn an_index_is_a_layout_below_a_base_or_an_address() {
     let recipe = "  - stage: build\n    argv: [install, \"{{ indexes.rocm }}\", \"{{ device_extras|commas }}\", \"{{ families|semis }}\"]\n";

@@ -234,7 +234,6 @@ fn a_tag_that_was_moved_and_an_immutable_release_are_told_before_anything_is_wri
     assert_eq!(server.github().ledger.writes(), before);
 }
 
-/// 4.8
 #[test]
 fn a_file_of_two_gibibytes_is_refused_without_reading_it() {
     let server = server(&[]);
@@ -257,7 +256,6 @@ fn a_file_of_two_gibibytes_is_refused_without_reading_it() {
     assert_eq!(server.github().ledger.requests.len(), 0);
 }
 
-/// 4.4
 #[test]
 fn a_name_that_github_would_change_is_an_error_and_nothing_is_sent() {
     let server = server(&[]);
@@ -282,7 +280,6 @@ fn a_name_that_github_would_change_is_an_error_and_nothing_is_sent() {
     assert_eq!(server.github().ledger.requests.len(), 0);
 }
 
-/// 4.8
 #[test]
 fn two_files_of_one_name_and_other_bytes_are_refused() {
     let server = server(&[]);
@@ -293,7 +290,6 @@ fn two_files_of_one_name_and_other_bytes_are_refused() {
     assert_eq!(server.github().ledger.requests.len(), 0);
 }
 
-/// 4.8
 #[test]
 fn a_plan_and_a_folder_that_disagree_are_refused() {
     let server = server(&[]);
@@ -310,7 +306,6 @@ fn a_plan_and_a_folder_that_disagree_are_refused() {
     assert_eq!(server.github().ledger.writes(), 0);
 }
 
-/// 4.6
 #[test]
 fn a_limit_is_judged_by_the_clock_of_the_server() {
     for skew_ms in [3_600_000, -3_600_000] {
@@ -330,7 +325,6 @@ fn a_limit_is_judged_by_the_clock_of_the_server() {
     }
 }
 
-/// 4.11
 #[test]
 fn a_server_that_leads_elsewhere_gets_no_token_there() {
     for rule in [
@@ -488,7 +482,6 @@ pub fn empty_api(head: &str) -> String {
     reply("200 OK", if is_tag { &tag } else { "[]" })
 }
 
-/// 4.16
 #[test]
 fn a_server_that_tells_the_token_back_is_not_quoted_with_it() {
     for status in [

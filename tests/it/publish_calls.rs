@@ -53,7 +53,6 @@ fn change(play: &Play, name: &str, with: impl Fn(&mut Asset)) {
     }
 }
 
-/// 4.1
 #[test]
 fn a_draft_is_found_on_the_last_page_and_never_asked_for_by_its_tag() {
     let play = play(Settings::default(), &[]);
@@ -88,7 +87,6 @@ fn a_draft_is_found_on_the_last_page_and_never_asked_for_by_its_tag() {
     );
 }
 
-/// 4.1
 #[test]
 fn a_draft_that_was_made_is_used_by_its_number_while_lists_do_not_have_it() {
     let play = play(
@@ -118,7 +116,6 @@ fn a_draft_that_was_made_is_used_by_its_number_while_lists_do_not_have_it() {
     assert_eq!(asked(&play, Operation::ReleaseByTag), 0);
 }
 
-/// 4.1
 #[test]
 fn of_several_releases_of_a_tag_the_public_one_is_used_then_the_one_with_files_then_the_oldest() {
     let full = |id| Release {
@@ -171,7 +168,6 @@ fn of_several_releases_of_a_tag_the_public_one_is_used_then_the_one_with_files_t
     }
 }
 
-/// 4.3
 #[test]
 fn bytes_that_github_tells_no_digest_of_are_fetched_and_hashed_where_that_is_asked_for() {
     let play = play(
@@ -214,7 +210,6 @@ fn bytes_that_github_tells_no_digest_of_are_fetched_and_hashed_where_that_is_ask
     assert_eq!(play.github().ledger.writes(), before, "nothing is written");
 }
 
-/// 4.3, P3
 #[test]
 fn a_file_that_was_stored_under_another_name_is_deleted_and_the_publish_fails() {
     let play = play(Settings::default(), &["upload#1=wrong-name"]);
@@ -242,7 +237,6 @@ fn a_file_that_was_stored_under_another_name_is_deleted_and_the_publish_fails() 
     );
 }
 
-/// 4.6, P2
 #[test]
 fn before_a_file_is_sent_again_the_assets_are_listed_and_what_is_left_of_it_is_deleted() {
     let play = play(Settings::default(), &["upload#1=502"]);
@@ -274,7 +268,6 @@ fn before_a_file_is_sent_again_the_assets_are_listed_and_what_is_left_of_it_is_d
     assert_eq!(play.github().ledger.times(Reached::StarterDeleted), 1);
 }
 
-/// 4.6
 #[test]
 fn a_name_that_is_taken_by_the_same_bytes_is_a_success() {
     let late = Settings {
@@ -304,7 +297,6 @@ fn a_name_that_is_taken_by_the_same_bytes_is_a_success() {
     );
 }
 
-/// 4.6, 4.13
 #[test]
 fn a_draft_whose_answer_was_lost_is_looked_for_and_not_made_again() {
     for rule in [
@@ -338,7 +330,6 @@ fn a_draft_whose_answer_was_lost_is_looked_for_and_not_made_again() {
     }
 }
 
-/// 4.6
 #[test]
 fn what_github_refuses_for_good_is_sent_once() {
     for rule in [
@@ -367,7 +358,6 @@ fn what_github_refuses_for_good_is_sent_once() {
     }
 }
 
-/// 4.6
 #[test]
 fn a_call_is_made_six_times_at_most_within_the_deadline() {
     for (rule, operation) in [
@@ -401,7 +391,6 @@ fn a_call_is_made_six_times_at_most_within_the_deadline() {
     }
 }
 
-/// 4.7
 #[test]
 fn writes_other_than_files_are_one_after_the_other_and_a_second_apart() {
     let play = play(Settings::default(), &["upload#1=502", "upload#2=cut:3"]);
@@ -423,7 +412,6 @@ fn writes_other_than_files_are_one_after_the_other_and_a_second_apart() {
     assert_eq!(complaints(&play), Vec::<String>::new());
 }
 
-/// 4.10
 #[test]
 fn one_call_writes_the_text_and_publishes_with_what_becomes_the_latest() {
     for (make_latest, word) in [
@@ -471,7 +459,6 @@ fn one_call_writes_the_text_and_publishes_with_what_becomes_the_latest() {
     }
 }
 
-/// 4.12
 #[test]
 fn each_call_names_the_version_of_the_api_and_who_calls() {
     let play = play(
@@ -527,7 +514,6 @@ fn each_call_names_the_version_of_the_api_and_who_calls() {
     }
 }
 
-/// P4
 #[test]
 fn what_a_full_release_does_not_take_goes_to_a_second_one_that_grows() {
     let mut play = play(Settings::default(), &[]);

@@ -63,7 +63,6 @@ fn stopped(rule: &str, reached: Reached, format: &str) -> String {
     String::from_utf8(done.stdout).unwrap()
 }
 
-/// 4.10
 #[test]
 fn what_was_under_way_when_a_signal_came_is_said_to_be_unknown() {
     let wheel = |told: &Value| told["assets"][0]["state"].clone();
@@ -118,7 +117,6 @@ fn played(rules: &[&str], seconds: u64) -> Applied {
         .unwrap()
 }
 
-/// 4.6
 #[test]
 fn what_was_under_way_when_the_time_was_over_is_kept() {
     let made = played(&["create-release#1=mute:0"], 1);
@@ -157,7 +155,6 @@ fn what_was_under_way_when_the_time_was_over_is_kept() {
     );
 }
 
-/// 4.6
 #[test]
 fn what_was_seen_to_come_through_or_never_sent_is_not_open() {
     for rules in [

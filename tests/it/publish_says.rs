@@ -144,7 +144,6 @@ fn programs_get_the_faults_of_what_was_begun_with_what_is_there() {
     assert_eq!(codes(&refused), ["G002", "G101"], "{refused}");
 }
 
-/// 4.8
 #[test]
 fn all_that_is_wrong_with_the_files_is_told_in_one_run() {
     let server = server(&[]);
@@ -221,7 +220,6 @@ fn all_that_is_wrong_with_the_files_is_told_in_one_run() {
     assert_eq!(server.github().ledger.requests.len(), 0);
 }
 
-/// 4.8
 #[test]
 fn all_that_is_wrong_with_what_is_there_is_told_in_one_run() {
     let server = server(&[]);
@@ -246,7 +244,6 @@ fn all_that_is_wrong_with_what_is_there_is_told_in_one_run() {
     assert_eq!(server.github().ledger.writes(), 0);
 }
 
-/// 4.8
 #[test]
 fn a_target_is_compared_with_the_tag_whatever_names_it() {
     let server = server(&[]);
@@ -299,7 +296,6 @@ fn a_target_is_compared_with_the_tag_whatever_names_it() {
     assert_eq!(server.github().ledger.writes(), 0);
 }
 
-/// 4.12
 #[test]
 fn the_api_is_that_of_the_option_else_of_the_environment_else_githubs_own() {
     let api = Stub::start_secure(empty_api);
@@ -327,7 +323,6 @@ fn the_api_is_that_of_the_option_else_of_the_environment_else_githubs_own() {
     );
 }
 
-/// 4.12
 #[test]
 fn a_server_that_is_not_encrypted_is_named_by_the_option_alone() {
     let server = server(&[]);
@@ -350,7 +345,6 @@ fn a_server_that_is_not_encrypted_is_named_by_the_option_alone() {
     assert_eq!(server.github().ledger.requests.len(), 0);
 }
 
-/// 4.12
 #[test]
 fn files_go_to_another_host_only_where_it_is_named() {
     let settings = Settings {
@@ -397,7 +391,6 @@ fn files_go_to_another_host_only_where_it_is_named() {
     assert!(told.contains("is no host like"), "{told}");
 }
 
-/// 4.15
 #[test]
 fn a_dry_run_from_a_saved_state_needs_neither_token_nor_network() {
     let saved = format!(
@@ -449,7 +442,6 @@ fn a_dry_run_from_a_saved_state_needs_neither_token_nor_network() {
     );
 }
 
-/// 4.15
 #[test]
 fn a_dry_run_tells_of_no_waits_and_is_not_bound_by_the_time_that_they_would_take() {
     let server = server(&[]);
@@ -470,7 +462,6 @@ fn a_dry_run_tells_of_no_waits_and_is_not_bound_by_the_time_that_they_would_take
     assert!(!told.stderr.contains("going on in"), "{}", told.stderr);
 }
 
-/// 4.7, P4
 #[test]
 fn slow_takes_more_files_than_an_hour_allows_and_its_time_is_told_before() {
     let server = server(&[]);
@@ -508,7 +499,6 @@ fn slow_takes_more_files_than_an_hour_allows_and_its_time_is_told_before() {
     assert_eq!(server.github().ledger.writes(), 0);
 }
 
-/// 4.6
 #[test]
 fn all_of_it_takes_forty_five_minutes_at_most_and_slowly_five_hours() {
     for (wait_s, more, exit) in [
@@ -557,7 +547,6 @@ fn all_of_it_takes_forty_five_minutes_at_most_and_slowly_five_hours() {
     }
 }
 
-/// 4.2
 #[test]
 fn a_release_that_is_locked_under_way_is_told_with_a_code_of_its_own() {
     let server = server(&["upload#1=hold-before"]);
@@ -583,7 +572,6 @@ fn a_release_that_is_locked_under_way_is_told_with_a_code_of_its_own() {
     });
 }
 
-/// 4.16
 #[test]
 fn a_token_is_never_an_argument() {
     let told = publish(&project(), &["--token", "ghp_secret"], 2).stderr;
@@ -595,7 +583,6 @@ fn a_token_is_never_an_argument() {
     );
 }
 
-/// P1, 4.14
 #[test]
 fn the_rendered_workflow_attests_the_wheels_and_then_publishes_with_one_job() {
     let matrix = "version: 1\ndistribution: flash-attn\nrecipe: flash-attn\ngfx: [gfx90a]\naxes:\n  \
@@ -654,7 +641,6 @@ fn the_rendered_workflow_attests_the_wheels_and_then_publishes_with_one_job() {
     );
 }
 
-/// 4.13
 #[test]
 fn octocrab_brings_no_retry_no_redirects_and_no_client_of_its_own() {
     let manifest =
@@ -669,7 +655,6 @@ fn octocrab_brings_no_retry_no_redirects_and_no_client_of_its_own() {
     );
 }
 
-/// 4.10
 #[test]
 fn the_command_that_goes_on_runs_for_a_folder_that_looks_like_an_option() {
     let server = server(&["upload#1=no-right"]);
@@ -700,7 +685,6 @@ fn the_command_that_goes_on_runs_for_a_folder_that_looks_like_an_option() {
         .exits(0);
 }
 
-/// 4.6
 #[test]
 fn with_diagnostics_as_json_each_line_of_stderr_is_an_object_those_of_waits_too() {
     let server = server(&["upload#1=retry-after:429:3"]);

@@ -60,7 +60,6 @@ fn codes(told: &str) -> Vec<&str> {
         .collect()
 }
 
-/// 4.5, 4.10
 #[test]
 fn a_digest_that_was_told_wrongly_is_blamed_on_who_told_it_and_the_next_run_reads_the_file() {
     for (path, more) in [
@@ -115,7 +114,7 @@ fn a_digest_that_was_told_wrongly_is_blamed_on_who_told_it_and_the_next_run_read
     }
 }
 
-/// 4.7: the sums are sent when all they tell of is there.
+/// The sums are sent when all they tell of is there.
 #[test]
 fn sums_and_manifest_are_sent_after_every_wheel_arrived() {
     for rule in ["upload#1=wrong-digest", "upload#2=short"] {
@@ -130,7 +129,6 @@ fn sums_and_manifest_are_sent_after_every_wheel_arrived() {
     }
 }
 
-/// 4.6
 #[test]
 fn a_refusal_that_holds_for_all_files_is_told_once_and_no_other_is_sent() {
     for rule in ["upload=echo-token:422", "upload=tag-ruleset:422"] {
@@ -191,7 +189,6 @@ fn a_refusal_that_names_the_file_leaves_the_others_alone() {
     assert_eq!(faults.len(), 3, "{faults:?}");
 }
 
-/// 4.8
 #[test]
 fn what_is_called_like_a_wheel_and_is_no_file_is_a_fault_each() {
     let (project, server) = (project(&[CP311]), server(Settings::default(), &[]));
@@ -229,7 +226,6 @@ fn what_is_called_like_a_wheel_and_is_no_file_is_a_fault_each() {
     publish(&project, &server, &["--dist", "dist"], 0);
 }
 
-/// 4.8
 #[test]
 fn wheels_in_subfolders_are_named_and_left_out() {
     let project = project(&[CP311]).bytes(
@@ -268,7 +264,6 @@ fn wheels_in_subfolders_are_named_and_left_out() {
     assert!(told.contains("G008") && told.contains("G021"), "{told}");
 }
 
-/// 4.8
 #[test]
 fn a_file_with_one_fault_is_told_its_others_in_the_same_run() {
     let upper = "flash_attn-2.8.3+ROCm62-cp310-cp310-linux_x86_64.whl";
@@ -292,7 +287,6 @@ fn a_file_with_one_fault_is_told_its_others_in_the_same_run() {
     );
 }
 
-/// 4.10
 #[test]
 fn the_command_that_goes_on_is_one_line_whatever_is_in_names_and_titles() {
     let server = server(Settings::default(), &["upload#1=no-right"]);

@@ -33,7 +33,6 @@ fn below(project: &Project, folder: &str) -> Vec<String> {
         .collect()
 }
 
-/// P7
 #[test]
 fn a_release_holds_the_wheels_their_sums_a_manifest_and_an_index() {
     let project = project(&[CP311]);
@@ -613,7 +612,7 @@ fn whole(project: &Project) {
     }
 }
 
-/// 4.14, P7: the command lines as they are rendered.
+/// The command lines as they are rendered.
 #[test]
 fn the_notes_of_the_rendered_workflow_say_how_to_verify() {
     let matrix = "version: 1\ndistribution: flash-attn\nrecipe: flash-attn\ngfx: [gfx90a]\naxes:\n  \

@@ -97,7 +97,6 @@ fn all(wheels: &[&str]) -> Vec<String> {
     all
 }
 
-/// P1, P3
 #[test]
 fn a_release_is_a_draft_until_all_is_there_and_names_keep_their_plus() {
     let (project, server) = (project(&[CP311, CP312]), server(&[]));
@@ -172,7 +171,6 @@ fn a_second_run_writes_nothing_on_mutable_and_immutable_releases() {
     }
 }
 
-/// 4.15
 #[test]
 fn a_dry_run_tells_the_calls_and_makes_none_with_github_or_with_a_saved_state() {
     let (project, server) = (project(&[CP311]).file("state.json", "[]"), server(&[]));
@@ -197,7 +195,6 @@ fn a_dry_run_tells_the_calls_and_makes_none_with_github_or_with_a_saved_state() 
     assert_eq!((writes(&server), releases(&server).len()), (0, 0));
 }
 
-/// P2
 #[test]
 fn what_a_cut_upload_left_is_sent_again_by_the_same_run_or_the_next() {
     for (rules, exit) in [(&["upload#2=cut:100"][..], 0), (&["upload=cut:100"][..], 3)] {
@@ -223,7 +220,6 @@ fn what_a_cut_upload_left_is_sent_again_by_the_same_run_or_the_next() {
     }
 }
 
-/// 4.9
 #[test]
 fn other_bytes_are_refused_and_replaced_without_a_gap_where_asked_for() {
     let (project, server) = (project(&[CP311]), server(&[]));
@@ -261,7 +257,6 @@ fn other_bytes_are_refused_and_replaced_without_a_gap_where_asked_for() {
     assert!(first(".whl.tmp-") < first("DELETE"), "{log:#?}");
 }
 
-/// 4.2
 #[test]
 fn an_immutable_release_is_never_written_to() {
     let (project, server) = (project(&[CP311]), server(&[]));
@@ -280,7 +275,6 @@ fn an_immutable_release_is_never_written_to() {
     assert_eq!(writes(&server), before);
 }
 
-/// 4.2
 #[test]
 fn what_an_immutable_release_cannot_have_is_told_before_what_would_help_another() {
     let made = || {
@@ -333,7 +327,6 @@ fn what_an_immutable_release_cannot_have_is_told_before_what_would_help_another(
     refused(&self::project(&[CP312]), &server, &[]);
 }
 
-/// 4.1
 #[test]
 fn two_drafts_of_a_tag_are_refused_and_empty_ones_deleted_where_allowed() {
     let (project, server) = (project(&[CP311]), server(&[]));
@@ -357,7 +350,6 @@ fn two_drafts_of_a_tag_are_refused_and_empty_ones_deleted_where_allowed() {
     assert_eq!((names(release), release.draft), (all(&[CP311]), false));
 }
 
-/// P4
 #[test]
 fn a_release_that_others_filled_is_told_before_anything_is_sent() {
     let (project, server) = (project(&[CP311]), server(&[]));
@@ -389,7 +381,6 @@ fn a_release_that_others_filled_is_told_before_anything_is_sent() {
     assert_eq!(writes(&server), before);
 }
 
-/// 4.2
 #[test]
 fn the_text_of_what_is_published_is_changed_only_where_asked_for() {
     let (project, server) = (project(&[CP311]).file("notes.md", "New.\n"), server(&[]));
@@ -490,7 +481,6 @@ fn wheels_whose_digest_nobody_tells_are_named() {
     );
 }
 
-/// 4.7
 #[test]
 fn a_dry_run_says_what_it_would_take_and_a_refused_one_nothing_else() {
     let (project, server) = (project(&[CP311]).file("notes.md", "Text.\n"), server(&[]));
@@ -528,7 +518,6 @@ fn a_dry_run_says_what_it_would_take_and_a_refused_one_nothing_else() {
     );
 }
 
-/// 4.10
 #[test]
 fn where_it_stands_is_said_of_public_releases_and_of_none() {
     let (project, server) = (
@@ -558,7 +547,6 @@ fn where_it_stands_is_said_of_public_releases_and_of_none() {
     );
 }
 
-/// 4.3
 #[test]
 fn files_without_a_digest_are_said_to_be_compared_by_size() {
     let (project, server) = (
@@ -592,7 +580,6 @@ fn files_that_stay_beside_what_is_published_are_counted() {
     );
 }
 
-/// 4.2
 #[test]
 fn a_tag_that_an_immutable_release_had_is_spent() {
     let (project, server) = (project(&[CP311]), server(&[]));
@@ -760,7 +747,6 @@ fn addresses_and_repositories_that_are_none_are_bad_command_lines() {
     run(&["--repo", "me/wheels", "--api-url", "nonsense"]);
 }
 
-/// 4.8
 #[test]
 fn files_that_github_would_not_take_and_too_many_at_once_are_refused_before_anything_is_sent() {
     let server = server(&[]);
@@ -787,7 +773,6 @@ fn files_that_github_would_not_take_and_too_many_at_once_are_refused_before_anyt
     assert!(told.contains("error[G114 not-a-listing]"), "{told}");
 }
 
-/// 4.8
 #[test]
 fn a_tag_that_is_missing_or_was_moved_is_refused() {
     let (project, server) = (project(&[CP311]), server(&[]));
@@ -801,7 +786,6 @@ fn a_tag_that_is_missing_or_was_moved_is_refused() {
     publish(&project, &server, &["--target", "main"], 0);
 }
 
-/// 4.5
 #[test]
 fn a_file_that_is_gone_or_another_when_its_turn_comes_leaves_a_draft() {
     for becomes in [None, Some(1), Some(0)] {
@@ -843,7 +827,6 @@ fn a_file_that_is_gone_or_another_when_its_turn_comes_leaves_a_draft() {
     }
 }
 
-/// 4.10
 #[test]
 fn a_cancelled_job_says_how_it_stands_and_the_next_run_goes_on() {
     let (project, server) = (project(&[CP311]), server(&["create-release=hold-after"]));
@@ -937,7 +920,6 @@ fn cancelled(
     (project, server, told, resume)
 }
 
-/// 4.10
 #[test]
 fn a_signal_ends_it_in_time_although_the_server_is_silent_and_says_how_to_go_on() {
     use rustix::process::Signal;
@@ -976,7 +958,7 @@ fn a_signal_ends_it_in_time_although_the_server_is_silent_and_says_how_to_go_on(
     });
 }
 
-/// 4.10: an upload that is under way when the signal comes and ends in time is kept.
+/// An upload that is under way when the signal comes and ends in time is kept.
 #[test]
 fn what_is_sent_when_a_signal_comes_is_settled_and_nothing_else_is_begun() {
     let (project, server) = (project(&[CP311, CP312]), server(&["upload#1=hold-after"]));
@@ -1014,7 +996,6 @@ fn what_is_sent_when_a_signal_comes_is_settled_and_nothing_else_is_begun() {
     );
 }
 
-/// 4.14
 #[test]
 fn subjects_of_an_attestation_are_written_before_anything_is_published() {
     let project = project(&[CP311, CP312]).env("GITHUB_TOKEN", "");
@@ -1035,7 +1016,6 @@ fn subjects_of_an_attestation_are_written_before_anything_is_published() {
     );
 }
 
-/// 4.14
 #[test]
 fn more_subjects_than_one_attestation_takes_go_into_further_files() {
     let many = (0..1030).fold(project(&[]), |project, at| {
@@ -1167,7 +1147,6 @@ fn a_second_run_of_256_wheels_with_known_digests_opens_none_asks_five_times_and_
     }
 }
 
-/// 4.16
 #[test]
 fn a_server_that_tells_the_token_is_not_repeated() {
     for rule in [
@@ -1209,7 +1188,6 @@ fn a_server_that_tells_the_token_is_not_repeated() {
     }
 }
 
-/// 4.7
 #[test]
 fn as_many_files_are_sent_at_once_as_was_asked_for() {
     let names: Vec<String> = (8..14)
@@ -1248,7 +1226,6 @@ fn as_many_files_are_sent_at_once_as_was_asked_for() {
     }
 }
 
-/// 4.10
 #[test]
 fn a_job_that_is_cancelled_while_it_reads_ends_at_once() {
     for rule in ["list-releases=hold-before", "list-releases=stall:1"] {

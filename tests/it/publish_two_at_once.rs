@@ -112,7 +112,6 @@ fn both(play: &Arc<Play>, files: &Files, seed: u64) -> [Result<Applied, GithubEr
     })
 }
 
-/// 4.1
 #[test]
 fn of_two_runs_at_once_one_publishes_and_neither_is_at_a_loss() {
     for seed in 0..200 {
@@ -192,7 +191,6 @@ impl Wire for Deleting {
     }
 }
 
-/// 4.1
 #[test]
 fn a_draft_that_is_deleted_under_way_is_made_once_more_and_not_again_and_again() {
     for (times, lag_ms) in [(1, 0), (1, 3000), (9, 0)] {

@@ -37,7 +37,6 @@ pub fn asked(play: &Play, operation: Operation) -> usize {
     play.github().ledger.asked(operation)
 }
 
-/// 4.6
 #[test]
 fn an_upload_that_is_asked_to_wait_waits_and_nothing_else_is_sent_meanwhile() {
     for (rule, least_s) in [
@@ -74,7 +73,7 @@ fn an_upload_that_is_asked_to_wait_waits_and_nothing_else_is_sent_meanwhile() {
     }
 }
 
-/// 4.6: what a server asks for holds all, and is said once, of the call that was turned away.
+/// What a server asks for holds all, and is said once, of the call that was turned away.
 #[test]
 fn a_wait_is_told_once_and_of_what_was_sent() {
     let play = play(Settings::default(), &["upload#1=retry-after:429:8"]);
@@ -96,7 +95,6 @@ fn a_wait_is_told_once_and_of_what_was_sent() {
     );
 }
 
-/// 4.16
 #[test]
 fn lines_about_waits_do_not_tell_the_token() {
     for rule in [
@@ -121,7 +119,6 @@ fn lines_about_waits_do_not_tell_the_token() {
     }
 }
 
-/// 4.6
 #[test]
 fn calls_that_are_asked_to_wait_hold_uploads_and_reads_as_well() {
     for rule in [
@@ -146,7 +143,6 @@ fn calls_that_are_asked_to_wait_hold_uploads_and_reads_as_well() {
     }
 }
 
-/// 4.6
 #[test]
 fn a_limit_that_does_not_end_is_told_as_one_after_few_tries() {
     let play = play(Settings::default(), &["upload=retry-after:429:60"]);
@@ -167,7 +163,6 @@ fn a_limit_that_does_not_end_is_told_as_one_after_few_tries() {
     assert!(complaints(&play).is_empty());
 }
 
-/// 4.6
 #[test]
 fn a_token_that_is_refused_ends_all_uploads() {
     for rule in ["upload=bad-credentials", "upload=no-right", "upload=hidden"] {
@@ -198,7 +193,6 @@ fn what_arrived_beside_a_final_error_is_known() {
     assert_eq!((known, asked(&play, Operation::Upload)), (2, 3));
 }
 
-/// 4.7
 #[test]
 fn uploads_begin_no_faster_than_github_takes_them() {
     for (count, hours) in [(120, 1), (600, 5)] {
@@ -222,7 +216,6 @@ fn uploads_begin_no_faster_than_github_takes_them() {
     }
 }
 
-/// 4.6
 #[test]
 fn a_wait_beyond_the_deadline_is_not_begun() {
     let mut play = play(Settings::default(), &["upload#2=retry-after:429:600"]);
@@ -241,7 +234,6 @@ fn a_wait_beyond_the_deadline_is_not_begun() {
     assert!(play.seconds() < 60);
 }
 
-/// 4.5
 #[test]
 fn only_files_whose_turn_has_come_are_open() {
     let play = play(
@@ -274,7 +266,6 @@ fn an_upload_that_is_answered_with_a_page_is_looked_at_and_not_given_up() {
     ));
 }
 
-/// 4.3
 #[test]
 fn other_bytes_that_arrive_are_told_with_what_was_sent_and_deleted() {
     for (rule, told) in [
@@ -320,7 +311,6 @@ fn killed_after_create(play: &Play) {
     );
 }
 
-/// 4.1
 #[test]
 fn a_draft_that_the_listing_did_not_have_yet_is_seen_before_anything_is_published() {
     for lag_ms in [500, 3000, 20_000] {
@@ -372,7 +362,6 @@ pub fn crowd(play: &Play, count: u64) {
     }
 }
 
-/// 4.1
 #[test]
 fn releases_of_others_are_listed_page_by_page_and_not_looked_into() {
     let play = play(Settings::default(), &[]);
@@ -415,7 +404,6 @@ fn releases_of_others_are_listed_page_by_page_and_not_looked_into() {
     );
 }
 
-/// 4.11
 #[test]
 fn a_listing_is_followed_for_fifty_pages_and_to_no_other_host() {
     let crowded = play(Settings::default(), &[]);
@@ -459,7 +447,6 @@ fn with_asset(play: &Play, bytes: &[u8]) -> u64 {
     77
 }
 
-/// 4.3
 #[test]
 fn a_download_that_fails_begins_again_and_the_other_host_sees_no_token() {
     for rule in [
@@ -542,7 +529,6 @@ fn client(server: &Server, time: Duration) -> Client {
     Client::new("me/wheels".parse().unwrap(), calls).unwrap()
 }
 
-/// 4.6
 #[test]
 fn what_stalls_ends_with_the_deadline() {
     let mut github = Github::new(Settings::default());
@@ -562,7 +548,6 @@ fn what_stalls_ends_with_the_deadline() {
     assert!(begun.elapsed() < Duration::from_mins(1));
 }
 
-/// 4.5
 #[test]
 fn files_go_with_their_type_and_their_exact_length() {
     let play = play(Settings::default(), &[]);
@@ -609,7 +594,6 @@ fn files_go_with_their_type_and_their_exact_length() {
     );
 }
 
-/// 4.7
 #[test]
 fn a_release_that_takes_no_more_files_is_told_once_and_gets_no_other() {
     let play = play(

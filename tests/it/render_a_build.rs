@@ -107,7 +107,7 @@ fn a_rendered_script_builds() {
     );
 }
 
-/// TB10: what the caller's variables hold and what the recipe adds are apart by the separator
+/// What the caller's variables hold and what the recipe adds are apart by the separator
 /// alone.
 #[test]
 fn a_script_joins_what_the_callers_variables_hold_as_a_build_does() {
@@ -160,7 +160,6 @@ steps:
     assert_eq!(job_file(&project, "said"), said, "as a build does it");
 }
 
-/// B4
 #[test]
 fn sources_are_rewritten_once_left_alone_when_they_are_right_and_refused_when_they_are_others() {
     let project = tiny("x");
@@ -237,7 +236,6 @@ fn on_sources(setup: &str, argv: &[String]) -> (Project, Option<i32>, String) {
     )
 }
 
-/// B4
 #[test]
 fn the_recipe_of_flash_attn_asks_for_cpp_20_with_torch_2_14_and_aborts_on_other_sources() {
     let edit = shipped_stage("2.8.3", "2.14.0", "edit-2");
@@ -277,7 +275,6 @@ fn the_recipe_of_flash_attn_asks_for_cpp_20_with_torch_2_14_and_aborts_on_other_
     );
 }
 
-/// B5
 #[test]
 fn the_recipe_of_flash_attn_keeps_flash_attention_4_out_of_the_wheel() {
     let (project, code, said) = on_sources("", &shipped_stage("2.8.3", "2.5.1", "edit-1"));
@@ -286,7 +283,6 @@ fn the_recipe_of_flash_attn_keeps_flash_attention_4_out_of_the_wheel() {
     assert!(!project.has("src/flash-attn/flash_attn/cute"));
 }
 
-/// B5
 #[test]
 fn a_folder_that_the_recipe_removes_is_gone() {
     let project = tiny("x");
@@ -295,7 +291,6 @@ fn a_folder_that_the_recipe_removes_is_gone() {
     assert!(!project.has(&format!(".rock/{JOB}/src/tree/cute")));
 }
 
-/// TB18
 #[test]
 fn a_script_looks_for_what_it_copies_before_anything_else() {
     let project = tiny("x");
@@ -317,7 +312,6 @@ fn a_script_looks_for_what_it_copies_before_anything_else() {
     );
 }
 
-/// B7
 #[test]
 fn a_number_of_jobs_from_the_environment_wins() {
     let project = tiny("x");
@@ -325,7 +319,6 @@ fn a_number_of_jobs_from_the_environment_wins() {
     assert_eq!(job_file(&project, "dist/tiny-1.whl"), "x|77|unset\n");
 }
 
-/// B7
 #[test]
 fn a_plan_for_a_machine_says_how_many_compilers_run_side_by_side() {
     let project = Project::new().file("m.yaml", &one_cell("2.8.3", ""));
@@ -340,7 +333,6 @@ fn a_plan_for_a_machine_says_how_many_compilers_run_side_by_side() {
     assert_eq!(last("4x8"), "note: on 4 threads with 8 GiB MAX_JOBS is 2");
 }
 
-/// B11
 #[test]
 fn an_estimate_counts_the_compilers_that_memory_holds() {
     let project = Project::new().file("m.yaml", &one_cell("2.8.3", ""));
@@ -358,7 +350,6 @@ fn an_estimate_counts_the_compilers_that_memory_holds() {
     assert!(hours("4x64") < hours("4x2") / 2.0);
 }
 
-/// B8
 #[test]
 fn a_build_ends_with_124_at_the_cap_and_goes_on_at_a_stage() {
     let project = tiny("x");
@@ -377,7 +368,6 @@ fn a_build_ends_with_124_at_the_cap_and_goes_on_at_a_stage() {
     );
 }
 
-/// B8
 #[test]
 fn a_stage_that_is_cut_at_the_cap_is_capped_and_one_that_ends_by_itself_has_failed() {
     let ending = |script: &str, cap: &str| {
@@ -403,7 +393,6 @@ fn a_stage_that_is_cut_at_the_cap_is_capped_and_one_that_ends_by_itself_has_fail
     );
 }
 
-/// B10
 #[test]
 fn a_script_that_a_signal_ends_says_so_and_takes_its_stage_with_it() {
     for (signal, code) in [(Signal::TERM, 143), (Signal::INT, 130), (Signal::HUP, 129)] {
@@ -495,7 +484,6 @@ fn measured(project: &Project) -> serde_json::Value {
     serde_json::from_str(&job_file(project, "measured.json")).unwrap()
 }
 
-/// B10
 #[test]
 fn a_script_measures_itself_whether_it_succeeds_or_not() {
     let project = tiny("x");
@@ -520,7 +508,6 @@ fn a_script_measures_itself_whether_it_succeeds_or_not() {
     );
 }
 
-/// B9
 #[test]
 fn the_compiler_is_called_with_a_cache_where_there_is_one() {
     let recipe: serde_yaml::Value =
@@ -563,7 +550,6 @@ fn the_compiler_is_called_with_a_cache_where_there_is_one() {
     );
 }
 
-/// D10
 #[test]
 fn text_of_the_matrix_is_never_part_of_a_script() {
     let words = [
@@ -588,7 +574,6 @@ fn text_of_the_matrix_is_never_part_of_a_script() {
     }
 }
 
-/// D4
 #[test]
 fn the_command_of_an_auto_job_looks_for_the_gpu_when_it_is_run() {
     let project = Project::new().file("m.yaml", &one_cell("2.8.3", "image: {digest: ignore}\n"));
@@ -656,7 +641,6 @@ fi
     assert_eq!(done.stderr, "");
 }
 
-/// D4
 #[test]
 fn the_command_of_a_job_with_a_fixed_policy_does_not_look() {
     for (policy, has) in [("none", false), ("required", true)] {
@@ -676,7 +660,6 @@ fn the_command_of_a_job_with_a_fixed_policy_does_not_look() {
     }
 }
 
-/// D10, 6.37
 #[test]
 fn every_word_of_a_container_command_is_quoted() {
     let matrix = one_cell(
@@ -705,7 +688,6 @@ fn every_word_of_a_container_command_is_quoted() {
     }
 }
 
-/// D10
 #[test]
 fn a_version_with_a_command_in_it_is_refused() {
     let project = Project::new().file("m.yaml", &one_cell("2.8.3; echo x", ""));
@@ -714,7 +696,6 @@ fn a_version_with_a_command_in_it_is_refused() {
     assert!(done.stderr.contains("2.8.3; echo x"), "{}", done.stderr);
 }
 
-/// D11, 6.35
 #[test]
 fn an_image_with_a_digest_is_rendered_with_it_and_one_without_is_warned_of() {
     let project = Project::new().file("m.yaml", &one_cell("2.8.3", "gpu: none\n"));
@@ -789,7 +770,6 @@ fn scripts_of_every_kind_pass_bash_and_shellcheck() {
     }
 }
 
-/// W6
 #[test]
 fn the_install_test_fails_on_a_wrong_label_and_on_an_error_of_the_program() {
     let program = include_str!("../../templates/recipe/smoke.py");

@@ -149,7 +149,6 @@ fn rendered(project: &Project, arguments: &[&str]) -> String {
         .stdout
 }
 
-/// 6.18, 6.19
 #[test]
 fn a_workflow_is_what_its_file_says() {
     for (name, project, arguments) in cases() {
@@ -160,7 +159,6 @@ fn a_workflow_is_what_its_file_says() {
     }
 }
 
-/// 6.18, 6.38
 #[test]
 fn the_legs_of_a_workflow_are_what_its_file_says() {
     for (name, project, _) in cases() {
@@ -201,7 +199,7 @@ fn steps(job: &Value) -> impl Iterator<Item = &Value> {
     job["steps"].as_array().unwrap().iter()
 }
 
-/// 6.22, 6.24, 6.25, 6.26, 6.27: what GitHub's guides to secure use, and those who judge workflows,
+/// What GitHub's guides to secure use, and those who judge workflows,
 /// ask of each.
 #[test]
 fn every_workflow_has_least_rights_pinned_actions_time_outs_and_no_expression_in_a_script() {
@@ -286,7 +284,6 @@ fn every_workflow_has_least_rights_pinned_actions_time_outs_and_no_expression_in
     }
 }
 
-/// 6.28, 6.29, 6.30
 #[test]
 fn no_job_inherits_secrets_runs_for_ever_or_is_stopped_while_it_publishes() {
     for (name, project, arguments) in cases() {
@@ -328,7 +325,7 @@ fn no_job_inherits_secrets_runs_for_ever_or_is_stopped_while_it_publishes() {
     }
 }
 
-/// 6.39: the legs that the workflow gets have what its steps read, each value a text and each id
+/// The legs that the workflow gets have what its steps read, each value a text and each id
 /// once.
 #[test]
 fn legs_have_every_value_that_the_steps_read() {
@@ -372,7 +369,6 @@ fn legs_have_every_value_that_the_steps_read() {
     );
 }
 
-/// 6.20, 6.21
 #[test]
 fn a_written_workflow_passes_the_check_until_someone_edits_it() {
     let project = project("");
@@ -736,7 +732,6 @@ fn strange_words_read_back_as_they_were() {
     }
 }
 
-/// 6.23
 #[test]
 fn an_action_without_commit_is_never_made_up() {
     let project = project("").copy("matrices/compat", "facts");
@@ -863,7 +858,6 @@ fn files_that_one_attestation_does_not_take_are_refused() {
     let _ = rendered(&project.file("matrices/many.yaml", &matrix), &arguments);
 }
 
-/// 6.8, 6.12
 #[test]
 fn jobs_are_256_a_matrix_and_none_are_legal() {
     let jobs = |count: usize| {
@@ -913,7 +907,6 @@ fn jobs_are_256_a_matrix_and_none_are_legal() {
     );
 }
 
-/// 6.11
 #[test]
 fn a_workflow_larger_than_github_reads_is_not_written_and_one_half_as_large_is_told_of() {
     // Every path of a long folder stands in the file some times.
@@ -956,7 +949,7 @@ fn a_workflow_larger_than_github_reads_is_not_written_and_one_half_as_large_is_t
     assert!((256_001..=512_000).contains(&project.read("w.yml").len()));
 }
 
-/// 6.2: a label that the facts do not have is told at its line, since a job waits for ever where it
+/// A label that the facts do not have is told at its line, since a job waits for ever where it
 /// is mistyped.
 #[test]
 fn a_runner_that_the_table_lacks_is_told_at_the_line_of_the_matrix_file() {
@@ -1016,7 +1009,6 @@ fn more_matrices_than_the_workflow_has_jobs_for_fail_the_plan() {
     );
 }
 
-/// B8, B11
 #[test]
 fn builds_without_cache_that_need_several_attempts_are_told_of() {
     let long = |fields: &str| {
@@ -1087,7 +1079,6 @@ fn a_test_elsewhere_takes_the_wheel_and_builds_nothing() {
     );
 }
 
-/// B11
 #[test]
 fn the_summary_of_a_plan_has_every_estimate() {
     let text = matrix("").replace("[triton]", "[ck]");

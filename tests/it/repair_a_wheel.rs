@@ -308,7 +308,6 @@ fn two_runs_give_the_same_bytes_and_the_second_says_that_it_is_there() {
     assert_ne!(elsewhere("1700000000", "c"), elsewhere("1600000000", "d"));
 }
 
-/// W1
 #[test]
 fn the_presets_match_versioned_names_and_nothing_of_them_comes_along() {
     let library = extension()
@@ -420,7 +419,6 @@ fn a_damaged_library_is_no_wheel_without_libraries() {
     assert!(!project.path("wheelhouse").exists());
 }
 
-/// W3
 #[test]
 fn a_wheel_with_nothing_but_libraries_for_another_machine_or_c_library_is_refused() {
     let mut arm = extension().build();
@@ -461,7 +459,6 @@ fn a_wheel_with_nothing_but_libraries_for_another_machine_or_c_library_is_refuse
     }
 }
 
-/// W3
 #[test]
 fn a_platform_out_of_reach_is_refused_with_the_file_and_the_symbol() {
     let library = Library::extension("_demo").needs(LIBC, &["GLIBC_2.2.5", "GLIBC_2.32"]);

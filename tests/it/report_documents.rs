@@ -104,7 +104,6 @@ fn report(project: &Project, kind: &str, more: &[&str], code: i32) -> Outcome {
         .exits(code)
 }
 
-/// P5, P6
 #[test]
 fn notes_say_what_is_there_what_failed_and_why_and_how_to_install_and_verify() {
     let project = project();
@@ -129,7 +128,6 @@ fn notes_say_what_is_there_what_failed_and_why_and_how_to_install_and_verify() {
     );
 }
 
-/// P7
 #[test]
 fn notes_without_a_plan_or_an_index_install_from_the_files_themselves() {
     let project = project();
@@ -230,7 +228,6 @@ fn tags_in_capitals_mean_what_small_ones_do() {
     assert!(picked.starts_with(&format!("{name}\n")), "{picked}");
 }
 
-/// P4
 #[test]
 fn a_release_that_spilled_over_has_one_text() {
     let mut goes_on = release(2, "v1-3", &FIRST[1..]);
@@ -251,7 +248,6 @@ fn a_release_that_spilled_over_has_one_text() {
     );
 }
 
-/// P5
 #[test]
 fn notes_of_many_wheels_stay_below_what_github_takes() {
     /// GitHub refuses a text of a release that is not shorter.
@@ -346,7 +342,6 @@ fn an_unknown_tag_is_told_with_the_nearest() {
     assert!(with.contains("did you mean `v2`?"), "{with}");
 }
 
-/// P5
 #[test]
 fn the_history_gets_one_section_a_tag_and_the_second_run_changes_nothing() {
     let project = project();
@@ -426,7 +421,6 @@ fn a_document_without_its_marker_is_left_alone() {
     }
 }
 
-/// P5
 #[test]
 fn the_table_of_packages_folds_by_version_and_merges_releases() {
     let project = project();
@@ -494,7 +488,6 @@ fn assert_anchors_resolve(page: &str) {
     }
 }
 
-/// P5
 #[test]
 fn every_link_of_every_document_leads_to_what_is_listed() {
     let project = project();
@@ -627,7 +620,6 @@ fn the_fixture_of_forty_names_loses_none() {
     appears("G301", &told.stderr, &without);
 }
 
-/// P5
 #[test]
 fn coverage_stands_between_markers_in_a_readme_and_as_a_picture() {
     let project = project();
@@ -689,7 +681,6 @@ fn a_plan_that_leaves_everything_out_has_no_percentage() {
     report(&project, "missing", &["--plan", "none.json"], 0);
 }
 
-/// P5
 #[test]
 fn missing_wheels_are_in_capitals_and_the_exit_is_one() {
     let project = project();
@@ -1005,7 +996,6 @@ fn a_hostile_listing_stays_text() {
     }
 }
 
-/// P6
 #[test]
 fn what_failed_is_made_of_folders_that_are_there() {
     let words = [

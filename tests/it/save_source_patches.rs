@@ -38,7 +38,6 @@ fn worked_in() -> Sources {
     sources
 }
 
-/// TS18
 #[test]
 fn saved_patches_make_the_same_tree_again() {
     let sources = worked_in();

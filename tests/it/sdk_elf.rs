@@ -73,7 +73,7 @@ fn loads(path: &Path) {
         .env("LD_BIND_NOW", "1"));
 }
 
-/// TK8, TU13: whatever linked them and wherever their program headers are, libraries load from the
+/// Whatever linked them and wherever their program headers are, libraries load from the
 /// package.
 #[test]
 fn libraries_of_both_linkers_and_split_ones_load_from_the_package() {
@@ -121,7 +121,7 @@ fn libraries_of_both_linkers_and_split_ones_load_from_the_package() {
     }
 }
 
-/// TK9: names that share their end with the old search path stay.
+/// Names that share their end with the old search path stay.
 #[test]
 fn no_name_changes_that_shares_its_end_with_a_search_path() {
     let folder = tempfile::tempdir().unwrap();
@@ -175,7 +175,7 @@ fn no_name_changes_that_shares_its_end_with_a_search_path() {
     loads(&root.join(&path));
 }
 
-/// TK10: what kernels before 5.18 need of a program holds after its search path changed.
+/// What kernels before 5.18 need of a program holds after its search path changed.
 #[test]
 fn programs_run_from_the_package_and_keep_what_old_kernels_need() {
     let folder = tempfile::tempdir().unwrap();
@@ -229,7 +229,7 @@ fn programs_run_from_the_package_and_keep_what_old_kernels_need() {
     }
 }
 
-/// TK8: no search path goes into what no loader of this machine reads.
+/// No search path goes into what no loader of this machine reads.
 #[test]
 fn libraries_of_32_bits_are_packed_as_they_are() {
     let mut library = plain_library();

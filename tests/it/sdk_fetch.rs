@@ -48,7 +48,7 @@ fn sum(path: &Path) -> String {
         + "  archive\n"
 }
 
-/// TK28: by name, by base target, and of two archives the one that is read faster.
+/// By name, by base target, and of two archives the one that is read faster.
 #[test]
 fn what_is_asked_for_is_fetched_and_packages_are_made_of_it() {
     let project = Project::new();
@@ -123,7 +123,7 @@ fn what_is_asked_for_is_fetched_and_packages_are_made_of_it() {
     assert!(project.has("out/dist/rocm_sdk_device_gfx942-7.10.0-py3-none-linux_x86_64.whl"));
 }
 
-/// TK28: what is not what was published is refused, and nothing of it is left.
+/// What is not what was published is refused, and nothing of it is left.
 #[test]
 fn an_archive_that_its_digest_does_not_vouch_for_is_not_kept() {
     let project = Project::new();
@@ -188,7 +188,7 @@ fn an_archive_that_its_digest_does_not_vouch_for_is_not_kept() {
     );
 }
 
-/// TK28: nothing is written outside of an artifact, or half of one.
+/// Nothing is written outside of an artifact, or half of one.
 #[test]
 fn an_archive_that_leads_out_of_its_folder_is_not_unpacked() {
     type Attack = fn(&mut tar::Builder<Vec<u8>>);
@@ -394,7 +394,7 @@ fn what_cannot_be_asked_for_is_told_before_anything_is_fetched() {
     assert!(!project.has("artifacts"));
 }
 
-/// TK28: what one archive leaves behind leads the next one nowhere else.
+/// What one archive leaves behind leads the next one nowhere else.
 #[test]
 fn nothing_is_written_through_a_link_of_this_run_or_of_one_before() {
     let link = tar::EntryType::Symlink;

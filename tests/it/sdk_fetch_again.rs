@@ -87,7 +87,7 @@ fn killed(mut child: Child) {
     assert!(!child.wait().unwrap().success());
 }
 
-/// TK28: what a killed run leaves is no artifact, and goes with the next run, whatever that
+/// What a killed run leaves is no artifact, and goes with the next run, whatever that
 /// fetches.
 #[test]
 fn a_run_that_is_killed_while_it_unpacks_leaves_nothing_for_good() {
@@ -189,7 +189,7 @@ fn two_runs_into_one_folder_come_one_after_the_other() {
     assert_eq!(project.read("artifacts/lib/second"), "rand");
 }
 
-/// TK28: one archive of several that is damaged, a disk that is full, a kill: the tree is as it
+/// One archive of several that is damaged, a disk that is full, a kill: the tree is as it
 /// was.
 #[test]
 fn one_tree_comes_as_a_whole_or_stays_as_it_was() {
@@ -352,7 +352,7 @@ fn hex(bytes: &[u8]) -> String {
         .collect()
 }
 
-/// TK28: a page or an archive that breaks off, ends too early or has other bytes is asked for
+/// A page or an archive that breaks off, ends too early or has other bytes is asked for
 /// again, from where it broke where the server can; what is not there is not.
 #[test]
 fn what_comes_wrong_is_asked_for_again() {

@@ -26,7 +26,7 @@ fn links(page: &str) -> Vec<(String, String)> {
         .collect()
 }
 
-/// TK27: a `+` is encoded in addresses and stays in texts, files are sorted by version, and what
+/// A `+` is encoded in addresses and stays in texts, files are sorted by version, and what
 /// lies in folders of tools is not there.
 #[test]
 fn packages_of_a_build_with_a_label_are_in_the_index() {
@@ -101,7 +101,7 @@ fn packages_of_a_build_with_a_label_are_in_the_index() {
     assert!(said.starts_with("out/dist/simple is up to date"), "{said}");
 }
 
-/// TK27: of a build by families each has an index with its own files and those that all families
+/// Of a build by families each has an index with its own files and those that all families
 /// share.
 #[test]
 fn the_index_of_a_family_leads_to_what_lies_above_it() {

@@ -39,7 +39,7 @@ fn planned(project: &Project, package: &str, path: &str) -> Option<(String, Stri
     Some((text("action"), text("reason")))
 }
 
-/// TK5: wheels hold no links to folders, so nothing may run by way of one.
+/// Wheels hold no links to folders, so nothing may run by way of one.
 #[test]
 fn a_program_that_is_linked_to_through_a_link_to_a_folder_is_run() {
     let project = Project::new();
@@ -87,7 +87,7 @@ fn a_program_that_is_linked_to_through_a_link_to_a_folder_is_run() {
     );
 }
 
-/// TK3: what loaders ask for by a name that nothing has is opened by its path.
+/// What loaders ask for by a name that nothing has is opened by its path.
 #[test]
 fn a_library_whose_soname_nothing_in_its_folder_has_is_packed_under_its_own_name() {
     let project = Project::new();
@@ -303,7 +303,7 @@ fn names_of_headers_that_differ_only_in_case_are_told_and_refused_for_windows() 
     );
 }
 
-/// TK6: links that lead somewhere stay, by whatever way.
+/// Links that lead somewhere stay, by whatever way.
 #[test]
 fn links_through_links_to_folders_are_in_the_tree_to_build_against() {
     let project = Project::new();
@@ -335,7 +335,7 @@ fn links_through_links_to_folders_are_in_the_tree_to_build_against() {
     }
 }
 
-/// TK6: nothing can hold these, and each is told.
+/// Nothing can hold these, and each is told.
 #[test]
 fn loops_and_links_out_of_the_tree_to_build_against_are_told_and_left_out() {
     let project = Project::new();

@@ -38,7 +38,7 @@ fn unpack(wheel: Members, site: &Path) {
     }
 }
 
-/// TU6: a program that opens a library by its short name gets the library, and not a second one.
+/// A program that opens a library by its short name gets the library, and not a second one.
 #[test]
 fn other_names_of_libraries_are_there_where_they_are_asked_for() {
     let project = Project::new();
@@ -96,7 +96,7 @@ fn other_names_of_libraries_are_there_where_they_are_asked_for() {
     );
 }
 
-/// TU6: every other name that is left out is in the plan.
+/// Every other name that is left out is in the plan.
 #[test]
 fn the_plan_lists_other_names_of_libraries_whether_they_are_left_out_or_not() {
     let project = Project::new();
@@ -456,7 +456,7 @@ fn packages_for_one_target_have_the_module_of_the_libraries_only_where_it_is_ask
     assert!(said.contains("error[S033 path-of-two]"), "{said}");
 }
 
-/// TU10: on Windows nothing stands for a library that was not packaged.
+/// On Windows nothing stands for a library that was not packaged.
 #[test]
 fn the_tree_to_build_against_has_no_link_to_what_no_package_has() {
     let project = Project::new();
@@ -520,7 +520,7 @@ fn the_tree_to_build_against_has_no_link_to_what_no_package_has() {
     }
 }
 
-/// TU8: installers keep the wheel that they built of `rocm`, with the GPU of that day in it. Its
+/// Installers keep the wheel that they built of `rocm`, with the GPU of that day in it. Its
 /// page says so, and what is asked for by name does not depend on it.
 #[test]
 fn extras_that_name_a_gpu_are_the_same_on_every_machine() {

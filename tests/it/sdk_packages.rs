@@ -82,7 +82,7 @@ fn rpath(bytes: &[u8]) -> String {
         .join(" and ")
 }
 
-/// TK1: a split build gives exactly these files.
+/// A split build gives exactly these files.
 #[test]
 fn a_split_build_gives_one_package_a_kind_and_one_a_target() {
     let project = Project::new();
@@ -108,7 +108,7 @@ fn a_split_build_gives_one_package_a_kind_and_one_a_target() {
     }
 }
 
-/// TK3: a library is packed once, under the name that loaders ask for; other names are links to
+/// A library is packed once, under the name that loaders ask for; other names are links to
 /// build against.
 #[test]
 fn a_library_is_packed_under_the_name_that_loaders_ask_for() {
@@ -131,7 +131,7 @@ fn a_library_is_packed_under_the_name_that_loaders_ask_for() {
     assert_eq!(link("lib/libamdhip64.so"), "libamdhip64.so.7");
 }
 
-/// TK4: nobody asks for such a library by a SONAME, so each name stays.
+/// Nobody asks for such a library by a SONAME, so each name stays.
 #[test]
 fn a_library_without_a_soname_is_there_under_each_name() {
     let project = Project::new();
@@ -150,7 +150,7 @@ fn a_library_without_a_soname_is_there_under_each_name() {
     );
 }
 
-/// TK6: what becomes of links that no wheel can hold.
+/// What becomes of links that no wheel can hold.
 #[test]
 fn links_to_folders_and_to_other_artifacts_are_only_in_the_tree_to_build_against() {
     let project = Project::new();
@@ -201,7 +201,7 @@ fn links_to_folders_and_to_other_artifacts_are_only_in_the_tree_to_build_against
     }
 }
 
-/// TK7: libraries search the core package from wherever they are, after what they searched before.
+/// Libraries search the core package from wherever they are, after what they searched before.
 #[test]
 fn libraries_search_the_core_package_after_what_they_searched() {
     let project = Project::new();
@@ -223,7 +223,7 @@ fn libraries_search_the_core_package_after_what_they_searched() {
     );
 }
 
-/// TK5: a program stands for a link to a program, as often as links follow each other.
+/// A program stands for a link to a program, as often as links follow each other.
 #[test]
 fn links_to_programs_run_them_under_their_own_name() {
     // No compiler and no other program is there.
@@ -272,7 +272,7 @@ fn links_to_programs_run_them_under_their_own_name() {
     run(&moved, &moved.join(bin));
 }
 
-/// TK11, TU2: a device package has its code, the list of its files for the tree to build against,
+/// A device package has its code, the list of its files for the tree to build against,
 /// and no module.
 #[test]
 fn a_device_package_lists_its_files_for_the_tree_to_build_against() {
@@ -311,7 +311,7 @@ fn a_device_package_lists_its_files_for_the_tree_to_build_against() {
     );
 }
 
-/// TK12: code for a target with and without a feature goes into one package, whose name has no
+/// Code for a target with and without a feature goes into one package, whose name has no
 /// colon.
 #[test]
 fn features_of_a_target_go_into_its_package() {
@@ -341,7 +341,7 @@ fn features_of_a_target_go_into_its_package() {
     }
 }
 
-/// TK14: nothing is written where a target has no artifacts.
+/// Nothing is written where a target has no artifacts.
 #[test]
 fn a_target_without_artifacts_stops_the_build_before_anything_is_written() {
     let project = Project::new();
@@ -366,7 +366,7 @@ fn a_target_without_artifacts_stops_the_build_before_anything_is_written() {
     );
 }
 
-/// TK15: without the manifest of the build nobody knows how packages are to be made.
+/// Without the manifest of the build nobody knows how packages are to be made.
 #[test]
 fn the_manifest_of_the_build_says_how_packages_are_made() {
     let project = Project::new();
@@ -382,7 +382,7 @@ fn the_manifest_of_the_build_says_how_packages_are_made() {
     build(&project, &["--mode", "kpack"], 0);
 }
 
-/// TK21: what cannot be written to stays what it is, but for that; scripts keep their first line
+/// What cannot be written to stays what it is, but for that; scripts keep their first line
 /// and may be run.
 #[test]
 fn modes_are_those_of_the_artifact_with_the_owner_allowed_to_write() {
@@ -400,7 +400,7 @@ fn modes_are_those_of_the_artifact_with_the_owner_allowed_to_write() {
     );
 }
 
-/// TK22: a name that would break out of Python sources is no artifact.
+/// A name that would break out of Python sources is no artifact.
 #[test]
 fn a_folder_with_a_hostile_name_is_told_and_left_out() {
     let project = Project::new();
@@ -414,7 +414,7 @@ fn a_folder_with_a_hostile_name_is_told_and_left_out() {
     );
 }
 
-/// TK23: neither the number of threads nor the order of folders on the disk shows.
+/// Neither the number of threads nor the order of folders on the disk shows.
 #[test]
 fn two_builds_make_the_same_bytes() {
     let project = Project::new();
@@ -462,7 +462,7 @@ fn copy_backwards(from: &Path, to: &Path) {
     }
 }
 
-/// TK24, TU1: a second run into the same folder mixes nothing.
+/// A second run into the same folder mixes nothing.
 #[test]
 fn a_folder_with_packages_is_replaced_as_a_whole_or_left() {
     let project = Project::new();
@@ -476,7 +476,7 @@ fn a_folder_with_packages_is_replaced_as_a_whole_or_left() {
     assert!(!project.has("out/dist/rocm_sdk_device_gfx1100-7.10.0-py3-none-linux_x86_64.whl"));
 }
 
-/// TK20: profilers take their own files only, and short names of their libraries are copies.
+/// Profilers take their own files only, and short names of their libraries are copies.
 #[test]
 fn the_profiler_takes_its_own_files_and_short_names_of_its_libraries() {
     let project = Project::new();
@@ -504,7 +504,7 @@ fn the_profiler_takes_its_own_files_and_short_names_of_its_libraries() {
     );
 }
 
-/// TK20: a package that nothing feeds, and a folder without artifacts.
+/// A package that nothing feeds, and a folder without artifacts.
 #[test]
 fn a_folder_without_artifacts_is_told() {
     let project = Project::new().file("artifacts/readme", "");
@@ -624,7 +624,7 @@ fn a_version_that_installers_write_otherwise_is_refused() {
     }
 }
 
-/// TK8: what no search path can go into is packed as it is.
+/// What no search path can go into is packed as it is.
 #[test]
 fn static_programs_and_code_for_gpus_keep_their_bytes() {
     let project = Project::new();
@@ -661,7 +661,7 @@ fn static_programs_and_code_for_gpus_keep_their_bytes() {
     );
 }
 
-/// TK2, TU7: a package of libraries for each family, and for each a selector and a tree to build
+/// A package of libraries for each family, and for each a selector and a tree to build
 /// against of its own.
 #[test]
 fn a_build_by_families_gives_each_its_libraries_and_its_tree() {
@@ -715,7 +715,7 @@ fn a_build_by_families_gives_each_its_libraries_and_its_tree() {
     }
 }
 
-/// TK5: the stub is what its source says.
+/// The stub is what its source says.
 #[test]
 fn the_stub_is_made_of_the_source_beside_it() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/sdk/stub");
@@ -776,7 +776,7 @@ fn selector(packed: &[u8]) -> BTreeMap<String, String> {
     archive.entries().unwrap().map(text).collect()
 }
 
-/// TK13, TK20, TU9: the source distribution knows the targets of both platforms, whichever of them
+/// The source distribution knows the targets of both platforms, whichever of them
 /// made it.
 #[test]
 fn both_platforms_make_the_same_source_distribution_of_the_targets_of_both() {
@@ -868,7 +868,7 @@ fn names_that_files_and_modules_cannot_have_are_refused_before_anything_is_made(
     }
 }
 
-/// TK14: also where libraries are made for a family.
+/// Also where libraries are made for a family.
 #[test]
 fn a_family_without_artifacts_is_missed_in_a_build_that_is_not_split() {
     let project = Project::new();

@@ -59,7 +59,7 @@ fn files(project: &Project, folder: &str) -> BTreeSet<String> {
     names.filter(|name| !name.contains(".build.")).collect()
 }
 
-/// TK1: what the plan names is what the build leaves, and what a release of it is made of.
+/// What the plan names is what the build leaves, and what a release of it is made of.
 #[test]
 fn the_packages_of_a_plan_are_built_checked_and_published() {
     let project = project("[gfx942, gfx1100]");

@@ -412,7 +412,7 @@ fn the_module_of_the_libraries_belongs_to_no_device_package() {
     assert!(said.contains("error[S033 path-of-two]"), "{said}");
 }
 
-/// TU11: a path that is too long for Windows, in a package or in the tree to build against.
+/// A path that is too long for Windows, in a package or in the tree to build against.
 #[test]
 fn names_that_some_systems_do_not_take_are_warnings() {
     let set = Set::of(|artifacts| {

@@ -170,7 +170,6 @@ fn cells(job: Job) -> Vec<Job> {
     pythons.into_iter().map(with).collect()
 }
 
-/// TB10, TM1
 #[test]
 fn every_cell_of_every_shipped_matrix_has_all_its_commands() {
     let compat = Compat::embedded();

@@ -58,7 +58,6 @@ fn appears(code: &str, with: &Wheel, without: &Wheel) {
     );
 }
 
-/// W2
 #[test]
 fn the_newest_symbol_decides_the_platform() {
     for (version, tag) in [
@@ -211,7 +210,6 @@ fn symbols_that_older_systems_lack_in_spite_of_their_version_are_counted() {
     );
 }
 
-/// W3
 #[test]
 fn a_name_that_claims_more_than_the_symbols_allow_is_found_out() {
     let named = |tag: &str| Wheel::named(&format!("demo-1.0-cp312-cp312-{tag}.whl"));
@@ -414,7 +412,6 @@ fn a_label_that_the_sonames_contradict_is_found() {
     );
 }
 
-/// W7
 #[test]
 fn a_label_that_the_undefined_symbols_of_torch_contradict_is_found() {
     // `c10::ValueError::ValueError(c10::SourceLocation, std::string)`, exported since torch 2.13.
@@ -675,7 +672,6 @@ fn what_cannot_be_judged_with_is_told_at_once() {
     ");
 }
 
-/// W3
 #[test]
 fn a_platform_that_the_symbols_contradict_is_refused_unless_it_is_meant() {
     let library = Library::extension("_demo").needs(LIBC, &["GLIBC_2.34"]);
@@ -720,7 +716,6 @@ fn a_platform_that_the_symbols_contradict_is_refused_unless_it_is_meant() {
         .exits(0);
 }
 
-/// W3
 #[test]
 fn a_label_that_the_libraries_contradict_is_refused_where_that_is_asked_for() {
     let library = extension().needs("libamdhip64.so.7", &[]);
@@ -736,7 +731,6 @@ fn a_label_that_the_libraries_contradict_is_refused_where_that_is_asked_for() {
     label("rocm70").exits(0);
 }
 
-/// W2
 #[test]
 fn a_layout_that_loaders_refuse_is_a_fault_of_the_wheel() {
     let mut broken = extension().build();

@@ -371,7 +371,7 @@ fn a_summary_ends_at_a_row_below_1_mib_and_says_how_many_rows_it_left_out() {
     );
 }
 
-/// 6.59: how much of the matrix there is already.
+/// How much of the matrix there is already.
 #[test]
 fn the_summary_tells_what_the_matrix_covers_and_how_much_is_published() {
     let plan = step()

@@ -48,7 +48,6 @@ fn environment(step: &Value) -> String {
     lines.iter().map(|line| format!("  {line}\n")).collect()
 }
 
-/// TB10, TB11
 #[test]
 fn each_step_gets_the_variables_of_its_platform() {
     for (platform, lines) in [("linux", ""), ("windows", WINDOWS)] {
@@ -82,7 +81,7 @@ fn triton(vars: &str) -> Project {
     Project::new().file("m.yaml", &format!("{lines}{WINDOWS}vars: {{{vars}}}\n"))
 }
 
-/// TB10: Triton on Windows
+/// Triton on Windows
 #[test]
 fn triton_takes_the_llvm_that_it_names_from_an_archive_of_the_user() {
     let told = triton("")
@@ -226,7 +225,7 @@ fn found(gfx: &str, vars: &str, pin: &str, variable: &str) -> (String, String) {
     (project.read("facts/attention_of_pin"), said)
 }
 
-/// TB14: the pin of AOTriton that does not work on Windows
+/// The pin of AOTriton that does not work on Windows
 #[test]
 fn a_pin_that_does_not_work_turns_the_default_off_on_windows_and_a_word_honours_it_with_a_warning()
 {
@@ -276,7 +275,6 @@ fn a_pin_that_does_not_work_turns_the_default_off_on_windows_and_a_word_honours_
     );
 }
 
-/// TB15
 #[test]
 fn torch_loads_the_libraries_that_its_sdk_has_on_its_platform() {
     let stub = "import sys, types; sdk = types.ModuleType('rocm_sdk'); sys.modules['rocm_sdk'] = sdk\n\
@@ -323,7 +321,6 @@ fn torch_loads_the_libraries_that_its_sdk_has_on_its_platform() {
     assert_file("tests/it/torch_by_platform/preloads.txt", &text);
 }
 
-/// TB18
 #[test]
 fn what_is_not_wanted_is_neither_fetched_nor_built_nor_expected() {
     let off =
@@ -353,7 +350,6 @@ fn what_is_not_wanted_is_neither_fetched_nor_built_nor_expected() {
     assert!(plan["jobs"][0]["wheels"].is_null(), "{plan}");
 }
 
-/// TB18
 #[test]
 fn a_folder_to_build_from_that_is_not_there_is_told_before_any_step() {
     let project = project(
@@ -417,7 +413,6 @@ fn the_kind_of_release_is_known_to_the_recipe() {
     );
 }
 
-/// TB22
 #[test]
 fn a_gpu_leg_starts_a_container_with_the_gpus_and_pytest_in_it() {
     let lines = "gfx: [gfx94X-dcgpu, gfx1151]\ngpu: required\ndocker: {groups: [video, \"992\", \"110\"], args: [--env-file=isolation.env]}\n";
@@ -482,7 +477,6 @@ fn a_gpu_leg_starts_a_container_with_the_gpus_and_pytest_in_it() {
     assert_eq!(stages, ["rocm", "test-requirements", "smoke-test"], "{dry}");
 }
 
-/// TB22
 #[test]
 fn each_kind_of_gpu_that_there_is_code_for_is_tried_in_a_process_of_its_own() {
     need_pip();

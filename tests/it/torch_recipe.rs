@@ -75,7 +75,6 @@ fn the_recipe_of_torch_builds_in_the_order_that_the_wheels_need() {
     );
 }
 
-/// TB9, TB10
 #[test]
 fn the_environment_of_torch_names_the_sdk_the_targets_and_what_it_requires() {
     let steps = stages("gfx: [gfx942, gfx1151]\n", "");
@@ -126,7 +125,7 @@ fn a_container_is_preceded_by_the_checkouts_that_it_builds() {
     );
 }
 
-/// TB1: an SDK that nobody names is any that there is, as upstream has it.
+/// An SDK that nobody names is any that there is, as upstream has it.
 #[test]
 fn an_sdk_without_a_version_is_any_above_1_0() {
     let matrix = "version: 1\ndistribution: rocm\nrecipe: rocm-sdk\naxes: {python: [\"3.12\"]}\nunknown: lenient\n\
@@ -150,7 +149,6 @@ fn an_sdk_without_a_version_is_any_above_1_0() {
     );
 }
 
-/// TB1
 #[test]
 fn the_installation_of_the_sdk_is_one_call_of_pip() {
     let pip = |vars: &str| {
@@ -175,7 +173,6 @@ fn the_installation_of_the_sdk_is_one_call_of_pip() {
     );
 }
 
-/// TB2
 #[test]
 fn an_index_and_a_page_of_links_are_not_given_together() {
     let told = project(
@@ -191,7 +188,7 @@ fn an_index_and_a_page_of_links_are_not_given_together() {
     );
 }
 
-/// TM8: the layout of an index that the matrix file names is where pip looks, with the extras of
+/// The layout of an index that the matrix file names is where pip looks, with the extras of
 /// its device code.
 #[test]
 fn the_sdk_is_installed_from_the_index_of_the_matrix_file() {
@@ -262,7 +259,6 @@ fn a_branch_of_the_facts_brings_its_sources_along() {
     assert!(told.contains("there is no preset `rocm-0.1`"), "{told}");
 }
 
-/// TB1
 #[test]
 fn a_version_of_the_sdk_without_an_operator_is_told() {
     let told = project("", "rocm-sdk-version: '7.14.0'")
@@ -287,7 +283,6 @@ fn a_switch_is_on_or_off() {
     );
 }
 
-/// TB14
 #[test]
 fn flash_attention_goes_by_word_triton_and_targets() {
     let decided = |gfx: &str, vars: &str| {
@@ -313,7 +308,6 @@ fn flash_attention_goes_by_word_triton_and_targets() {
     }
 }
 
-/// TB18
 #[test]
 fn flash_attention_without_triton_is_refused_before_anything_runs() {
     let told = project("", "flash-attention: \"on\", triton: \"off\"")
@@ -371,7 +365,6 @@ fn refused(recipe: &str, version: &str, gfx: &str, vars: &str) -> String {
         .stderr
 }
 
-/// TA3
 #[test]
 fn aotriton_is_told_its_targets_by_the_variable_and_the_names_of_its_version() {
     let has = |version: &str, gfx: &str, word: &str| {
@@ -408,7 +401,7 @@ fn aotriton_is_told_its_targets_by_the_variable_and_the_names_of_its_version() {
     );
 }
 
-/// TA3: without targets AOTriton would be built for all it knows, for days.
+/// Without targets AOTriton would be built for all it knows, for days.
 #[test]
 fn aotriton_without_targets_is_refused() {
     let told = refused("aotriton", "0.13.0", "", "");
@@ -428,7 +421,7 @@ fn aotriton_without_targets_is_refused() {
     );
 }
 
-/// TA3: a version that the facts do not list is told its targets as the newest listed one is, and
+/// A version that the facts do not list is told its targets as the newest listed one is, and
 /// that is said.
 #[test]
 fn a_newer_aotriton_than_any_that_is_known_is_warned_of() {
@@ -458,7 +451,6 @@ fn a_newer_aotriton_than_any_that_is_known_is_warned_of() {
     assert!(!warned("0.14.0").contains("B013"));
 }
 
-/// TA13
 #[test]
 fn ck_is_configured_for_its_prefix_and_targets() {
     let argv = configured("ck", "", "gfx1151", "prefix: /srv/ck");
@@ -474,7 +466,7 @@ fn ck_is_configured_for_its_prefix_and_targets() {
     assert!(told.contains("did you mean `prefix`?"), "{told}");
 }
 
-/// TA13: the prefix is looked for in this order, and a dry run shows the one that a build would
+/// The prefix is looked for in this order, and a dry run shows the one that a build would
 /// take.
 #[test]
 fn the_prefix_of_ck_is_the_first_that_is_said() {
@@ -509,7 +501,6 @@ fn the_prefix_of_ck_is_the_first_that_is_said() {
     assert_eq!(shown("", &[]), "/opt/rocm");
 }
 
-/// TA14
 #[test]
 fn the_attention_library_of_ck_is_refused_where_cmake_would_leave_it_out() {
     let told = refused("ck", "", "gfx1151", "mha: \"on\"");
@@ -554,7 +545,7 @@ fn continued(word: &str) -> (Vec<String>, Vec<String>) {
     )
 }
 
-/// TA6: each of the seven words, and what is before it is passed over.
+/// Each of the seven words, and what is before it is passed over.
 #[test]
 fn a_build_of_torch_goes_on_at_seven_points() {
     let (none, all) = continued("venv");
@@ -579,7 +570,6 @@ fn a_build_of_torch_goes_on_at_seven_points() {
     }
 }
 
-/// TA6
 #[test]
 fn a_word_that_is_neither_stage_nor_point_is_a_fault_of_the_command_line() {
     let run = |word: &str| {

@@ -54,7 +54,6 @@ fn a_sound_wheel_is_ok_and_says_so() {
     );
 }
 
-/// W5
 #[test]
 fn five_broken_wheels_have_five_messages() {
     let name = said(&sound().edit("METADATA", |text| {
@@ -95,7 +94,6 @@ fn five_broken_wheels_have_five_messages() {
     ");
 }
 
-/// W5
 #[test]
 fn torch_may_be_unpinned_absent_or_pinned_as_the_label_says() {
     for requirement in [
@@ -459,7 +457,6 @@ fn ten_thousand_findings_of_one_kind_are_counted_not_listed() {
     assert!(told.contains("150 more findings of this kind"), "{told}");
 }
 
-/// W5
 #[test]
 fn what_verify_says_of_metadata_is_said_before_a_label_a_tag_and_an_index_too() {
     for wheel in [

@@ -34,7 +34,7 @@ fn fragile() -> Toy {
     toy
 }
 
-/// TB25: steps that end the builder, each before its work and after it: every run begins with the
+/// Steps that end the builder, each before its work and after it: every run begins with the
 /// stage that was cut.
 #[test]
 fn a_killed_build_goes_on_at_its_stage_and_a_changed_input_at_the_first_that_takes_it() {
@@ -80,7 +80,7 @@ fn a_killed_build_goes_on_at_its_stage_and_a_changed_input_at_the_first_that_tak
     );
 }
 
-/// TB25: in whatever stage the builder is killed, the next run begins with that stage, and the
+/// In whatever stage the builder is killed, the next run begins with that stage, and the
 /// wheels are the same.
 #[test]
 fn a_build_that_is_killed_in_every_stage_leaves_the_same_wheels() {

@@ -446,7 +446,6 @@ fn play(seed: u64) -> Tally {
     it.tally
 }
 
-/// 4.10
 #[test]
 fn whatever_goes_wrong_a_release_is_whole_and_public_or_a_draft_with_an_error_and_the_next_run_ends_it()
  {

@@ -652,7 +652,7 @@ fn kill(state: &State, number: usize) {
     check_ended(&server, &wanted, state.before, &what);
 }
 
-/// 4.10: each state at least five times, two hundred in all; `--nocapture` shows the table.
+/// Each state at least five times, two hundred in all; `--nocapture` shows the table.
 #[test]
 fn a_publish_that_is_killed_anywhere_is_ended_by_the_next_run() {
     let only = std::env::var("ROCK_KILL").ok();

@@ -16,7 +16,6 @@ mod fences;
 mod fuzz;
 mod layers;
 mod registry;
-mod rows;
 mod sources;
 mod version;
 mod words;

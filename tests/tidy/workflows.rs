@@ -66,7 +66,6 @@ fn workflows() -> impl Iterator<Item = SourceFile> {
     })
 }
 
-/// 6.22
 #[test]
 fn every_action_used_is_pinned_by_the_facts() {
     let compat = Compat::embedded();
@@ -191,7 +190,6 @@ fn hygiene(text: &str, compat: &Compat) -> Vec<String> {
     faults
 }
 
-/// 6.24, 6.25, 6.26, 6.27, 6.28, 6.29, 6.30
 #[test]
 fn the_workflows_of_this_repository_and_rendered_ones_are_clean() {
     let compat = Compat::embedded();

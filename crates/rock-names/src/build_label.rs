@@ -89,7 +89,7 @@ mod tests {
         );
     }
 
-    /// TB6: a release, a nightly, and a development build.
+    /// A release, a nightly, and a development build.
     #[test]
     fn the_suffix_of_a_rocm_is_its_normal_form() {
         check("7.10.0", "+rocm7.10.0", "+rocm7.10.0");

@@ -92,7 +92,6 @@ impl fmt::Display for PythonVersion {
 mod tests {
     use super::PythonVersion;
 
-    /// TB24
     #[test]
     fn free_threaded_builds_have_their_own_abi_tag() {
         let tag = |text: &str| text.parse::<PythonVersion>().map(PythonVersion::cp_tag);

@@ -268,7 +268,6 @@ mod tests {
         );
     }
 
-    /// M13
     #[test]
     fn a_commit_needs_seven_hex_digits_and_a_branch_name_is_refused() {
         assert!("fa2:4a948e9".parse::<PackageVersion>().is_ok());

@@ -198,7 +198,6 @@ mod tests {
         choice.row.map_or("math", |row| row.library.as_str())
     }
 
-    /// TA15
     #[test]
     fn preferring_ck_on_gfx1151_leaves_aotriton() {
         check("gfx1151", "2.12.0", Preference::Ck, |choice| {
@@ -212,7 +211,6 @@ mod tests {
         });
     }
 
-    /// TA15
     #[test]
     fn preferring_ck_on_gfx942_takes_it_only_where_torch_was_built_with_it() {
         check("gfx942", "", Preference::Ck, |choice| {

@@ -241,7 +241,6 @@ fn a_step_that_takes_too_long_is_ended_with_its_children() {
     assert!(!sys::process::is_running(child.trim().parse().unwrap()));
 }
 
-/// B8
 #[test]
 fn the_cap_ends_the_running_step_under_a_clock_of_our_own() {
     let minutes = |n: u64| Duration::from_secs(60 * n);

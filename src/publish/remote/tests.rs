@@ -201,7 +201,6 @@ const NOTHING: Allowed = Allowed {
     fetch_to_verify: false,
 };
 
-/// 4.10
 #[test]
 fn a_release_is_made_as_a_draft_and_published_last_and_a_second_run_does_nothing() {
     let (goal, mut releases) = (
@@ -216,7 +215,6 @@ fn a_release_is_made_as_a_draft_and_published_last_and_a_second_run_does_nothing
     assert_eq!(releases.reach(&goal, NOTHING), Ok(vec![]));
 }
 
-/// 4.3
 #[test]
 fn what_is_left_of_an_upload_is_deleted_and_sent_again() {
     let mut left = asset(5, "a.whl", 1);
@@ -229,7 +227,6 @@ fn what_is_left_of_an_upload_is_deleted_and_sent_again() {
     );
 }
 
-/// 4.3
 #[test]
 fn other_bytes_are_refused_and_replaced_only_where_asked_for() {
     let goal = goal(&["a.whl"]);
@@ -389,7 +386,6 @@ fn a_digest_that_comes_late_is_believed() {
     assert_eq!(seen[0].assets[0].digest, Some(Digest::new([2; 32])));
 }
 
-/// 4.9
 #[test]
 fn on_a_published_release_the_new_bytes_are_there_before_the_old_ones_go() {
     let goal = goal(&["a.whl"]);
@@ -407,7 +403,6 @@ fn on_a_published_release_the_new_bytes_are_there_before_the_old_ones_go() {
     );
 }
 
-/// 4.9
 #[test]
 fn a_replacement_that_was_cut_off_anywhere_is_finished() {
     let allowed = Allowed {
@@ -430,7 +425,6 @@ fn a_replacement_that_was_cut_off_anywhere_is_finished() {
     }
 }
 
-/// 4.2
 #[test]
 fn a_published_release_is_written_to_only_where_allowed_and_an_immutable_one_never() {
     let goal = goal(&["a.whl", "b.whl"]);
@@ -494,7 +488,6 @@ fn what_github_stored_under_another_name_goes_before_the_draft_is_published() {
     );
 }
 
-/// 4.1
 #[test]
 fn several_drafts_of_a_tag_are_told_and_only_empty_ones_may_go() {
     let goal = goal(&["a.whl"]);
@@ -541,7 +534,6 @@ fn several_drafts_of_a_tag_are_told_and_only_empty_ones_may_go() {
     );
 }
 
-/// 4.3
 #[test]
 fn digests_that_github_does_not_tell_are_the_sizes_or_what_was_fetched() {
     let unknown = || ListedAsset {
@@ -563,7 +555,6 @@ fn digests_that_github_does_not_tell_are_the_sizes_or_what_was_fetched() {
     assert_eq!(steps.join("; "), "hash a.whl; publish v1 legacy");
 }
 
-/// P4
 #[test]
 fn more_files_than_a_release_holds_go_to_a_second_which_is_published_first() {
     let names: Vec<String> = (0..1001).map(|at| format!("{at:04}.whl")).collect();

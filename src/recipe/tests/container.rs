@@ -5,7 +5,6 @@ use crate::config::GpuPolicy;
 use crate::recipe::container::{self, Container, Devices, Engine};
 use crate::recipe::fixture::{flash_attn, jobs, made};
 
-/// D3, 6.34
 #[test]
 fn a_container_with_a_gpu_gets_exactly_these_options() {
     let job = flash_attn("2.8.3", "6.2", "2.5.1", "ck", "");
@@ -95,7 +94,6 @@ fn the_assigned_gpu_takes_the_place_of_all_render_nodes() {
     );
 }
 
-/// D4
 #[test]
 fn without_a_gpu_there_is_no_device_no_group_and_no_ptrace() {
     let job = flash_attn("2.8.3", "6.2", "2.5.1", "ck", "");
@@ -112,7 +110,6 @@ fn without_a_gpu_there_is_no_device_no_group_and_no_ptrace() {
     );
 }
 
-/// D5
 #[test]
 fn groups_are_named_or_numbered_and_shared_memory_has_a_size() {
     let groups = |more: &str, gids: &[u32]| {
@@ -143,7 +140,6 @@ fn groups_are_named_or_numbered_and_shared_memory_has_a_size() {
     assert!(argv.contains("--shm-size 16G"));
 }
 
-/// D6
 #[test]
 fn the_stack_is_raised_above_three_targets() {
     let raised = |gfx: &str| {
@@ -158,7 +154,6 @@ fn the_stack_is_raised_above_three_targets() {
     assert!(raised("gfx906, gfx90a, gfx942, gfx1030"));
 }
 
-/// D7
 #[test]
 fn an_image_with_another_python_is_refused_where_its_python_is_used() {
     let image = "rocm/pytorch:rocm7.1.1_ubuntu24.04_py3.12_pytorch_release_2.9.1";
@@ -187,7 +182,6 @@ fn an_image_with_another_python_is_refused_where_its_python_is_used() {
     );
 }
 
-/// D11
 #[test]
 fn an_image_without_a_digest_is_a_warning_an_error_or_nothing() {
     let pinned = format!("example.org/image:1@sha256:{}", "ab".repeat(32));

@@ -80,7 +80,6 @@ fn a_fact_of_a_table_is_the_first_row_that_fits() {
     }
 }
 
-/// TB16
 #[test]
 fn the_newest_row_up_to_a_version_is_taken() {
     let names = |platform: &str, sdk: &str| {
@@ -122,7 +121,6 @@ fn the_newest_row_up_to_a_version_is_taken() {
     );
 }
 
-/// TB13
 #[test]
 fn the_first_path_that_is_there_is_asked_for() {
     let job = flash_attn("2.8.3", "6.2", "2.5.1", "ck", "");

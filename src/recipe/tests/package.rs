@@ -3,7 +3,6 @@
 use super::{stages, told};
 use crate::recipe::fixture::{argv, environment, flash_attn, made};
 
-/// B1
 #[test]
 fn the_environment_of_a_ck_build_is_exactly_this() {
     let build = made(&flash_attn("2.8.3", "6.2", "2.5.1", "ck", "")).unwrap();
@@ -22,7 +21,6 @@ fn the_environment_of_a_ck_build_is_exactly_this() {
     );
 }
 
-/// B1
 #[test]
 fn the_environment_of_a_triton_build_is_exactly_this() {
     let build = made(&flash_attn("2.7.4.post1", "6.2", "2.5.1", "triton", "")).unwrap();
@@ -45,7 +43,6 @@ fn the_environment_of_a_triton_build_is_exactly_this() {
     assert!(fetch.contains(&"BUILD_TARGET=rocm".to_owned()));
 }
 
-/// B2
 #[test]
 fn only_versions_that_know_the_switch_get_skip_ck_build() {
     let skips = |version, rocm, torch| {
@@ -63,7 +60,6 @@ fn only_versions_that_know_the_switch_get_skip_ck_build() {
     ));
 }
 
-/// B3
 #[test]
 fn head_dimensions_are_refused_where_the_version_does_not_read_them() {
     let with = |version| {
@@ -87,7 +83,6 @@ fn head_dimensions_are_refused_where_the_version_does_not_read_them() {
     );
 }
 
-/// B4
 #[test]
 fn the_standard_is_rewritten_for_torch_2_14_and_ck_alone() {
     let edits = |version, rocm, torch, backend| {
@@ -103,14 +98,12 @@ fn the_standard_is_rewritten_for_torch_2_14_and_ck_alone() {
     assert_eq!(edits("2.8.3", "6.2", "2.5.1", "ck"), 0);
 }
 
-/// B5
 #[test]
 fn flash_attention_4_is_removed_from_the_sources() {
     let build = made(&flash_attn("2.7.4.post1", "6.2", "2.5.1", "triton", "")).unwrap();
     assert!(argv(&build, "edit-1").ends_with("src/flash-attn/flash_attn/cute"));
 }
 
-/// B6
 #[test]
 fn each_backend_has_its_own_output_folder_and_cleans_no_other() {
     for (backend, other) in [("ck", "triton"), ("triton", "ck")] {
@@ -124,7 +117,6 @@ fn each_backend_has_its_own_output_folder_and_cleans_no_other() {
     }
 }
 
-/// B7
 #[test]
 fn a_number_of_jobs_in_the_matrix_file_is_taken() {
     let build = made(&flash_attn(
@@ -158,7 +150,6 @@ fn a_number_of_jobs_in_the_matrix_file_is_taken() {
     );
 }
 
-/// B9
 #[test]
 fn the_compiler_cache_is_bounded_and_checks_the_compiler_by_content() {
     let build = made(&flash_attn(
@@ -207,7 +198,6 @@ fn the_compiler_cache_is_bounded_and_checks_the_compiler_by_content() {
     );
 }
 
-/// B12
 #[test]
 fn triton_on_main_warns_of_what_its_setup_installs() {
     let job = flash_attn(
@@ -225,7 +215,6 @@ fn triton_on_main_warns_of_what_its_setup_installs() {
     );
 }
 
-/// W6
 #[test]
 fn the_install_test_asks_the_metadata_for_the_label() {
     let build = made(&flash_attn("2.7.4.post1", "6.2", "2.5.1", "triton", "")).unwrap();

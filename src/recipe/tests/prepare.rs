@@ -7,7 +7,6 @@ use crate::compat::Compat;
 use crate::recipe::fixture::{argv, flash_attn, made, made_at};
 use crate::recipe::{Site, build};
 
-/// D7
 #[test]
 fn each_source_of_python_has_its_own_step() {
     let python = |from: &str| {
@@ -45,7 +44,6 @@ fn each_source_of_python_has_its_own_step() {
     );
 }
 
-/// D8
 #[test]
 fn the_index_has_the_exact_suffix_of_the_facts() {
     let torch = |rocm: &str, torch: &str, more: &str| {
@@ -103,7 +101,6 @@ fn the_index_has_the_exact_suffix_of_the_facts() {
     );
 }
 
-/// D8
 #[test]
 fn torch_of_the_image_or_the_machine_is_not_installed() {
     let mut image = flash_attn("2.8.3", "6.2", "2.5.1", "ck", "python-from: image");
@@ -136,7 +133,6 @@ fn torch_of_the_image_or_the_machine_is_not_installed() {
     );
 }
 
-/// D9
 #[test]
 fn tools_that_an_image_lacks_are_installed() {
     let build = made(&flash_attn("2.8.3", "6.2", "2.5.1", "ck", "")).unwrap();

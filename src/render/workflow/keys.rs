@@ -126,7 +126,6 @@ mod tests {
             .collect()
     }
 
-    /// TM4
     #[test]
     fn matrix_key_missing_is_what_a_job_reads_and_one_of_its_legs_lacks() {
         let job = |name: &str, output: &str, line: &str| {

@@ -175,7 +175,6 @@ mod tests {
         (kept, told.join("\n"))
     }
 
-    /// 6.11
     #[test]
     fn workflow_too_large_is_a_warning_from_half_the_limit_and_a_fault_beyond_it() {
         assert_eq!(check(256_000), (true, String::new()));

@@ -99,7 +99,6 @@ fn rocm_is_cut_to_its_minor_only_by_who_asks_for_it() {
     );
 }
 
-/// M16
 #[test]
 fn digits_with_two_readings_are_ambiguous_and_one_reading_is_not() {
     let check = |rocm: &str, expect: bool| {
@@ -176,7 +175,6 @@ fn the_abi_tail_is_lower_case() {
     );
 }
 
-/// 6.14
 #[test]
 fn a_label_has_letters_digits_and_dots_only() {
     let normal = |text: &str| text.parse::<LocalLabel>().map(|l| l.to_string());
