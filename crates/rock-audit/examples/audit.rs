@@ -1,8 +1,6 @@
-//! Prints the platforms, GPU targets and findings of a wheel.
-//!
-//! The first lines are those of `rock-matrix wheel show --no-host-libs`.
+//! Prints the first lines of `rock-matrix wheel show --no-host-libs`, and the findings.
+#![expect(clippy::print_stdout, reason = "programs print")]
 
-use std::error::Error;
 use std::path::Path;
 
 use rock_audit::{AuditOptions, Auditor, GfxDocument, NoLibraries};
@@ -10,7 +8,7 @@ use rock_compat::Compat;
 use rock_names::WheelName;
 use rock_sys::PositionalFile;
 
-fn main() -> Result<(), Box<dyn Error>> {
+fn main() -> Result<(), Box<dyn std::error::Error>> {
     let path = std::env::args().nth(1).ok_or("usage: audit WHEEL")?;
     let file_name = Path::new(&path).file_name().unwrap_or_default();
     let name: WheelName = file_name.to_string_lossy().parse()?;

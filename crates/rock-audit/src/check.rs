@@ -23,7 +23,7 @@ pub struct VerifiedWheel<'w> {
     pub audited: Option<AuditedWheel<'w>>,
 }
 
-impl<'a> Auditor<'a> {
+impl Auditor<'_> {
     /// Audits a wheel, and verifies its METADATA, WHEEL and all members against RECORD. Members are
     /// not read twice if [`AuditOptions::verify_record`] is set.
     pub fn verify<'w>(

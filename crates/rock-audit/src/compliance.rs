@@ -34,7 +34,7 @@ pub(crate) struct PolicyContext<'a> {
     pub is_libc_unknown: bool,
 }
 
-/// A policy, by its position in [`Policies`].
+/// A policy, by its position in [`PlatformPolicies`](rock_compat::policy::PlatformPolicies).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PolicyIndex(usize);
 
@@ -59,7 +59,7 @@ pub struct Compliance {
     libraries: PolicyIndex,
     forbidden: PolicyIndex,
     isa: PolicyIndex,
-    /// Whether nothing identifies the C library; see [`PolicyContext::is_libc_unknown`].
+    /// Whether nothing identifies the C library.
     pub is_libc_unknown: bool,
     /// Files of the wheel with code for x86-64-v2 or later, by index; empty if that is not checked.
     pub above_baseline: BTreeSet<usize>,

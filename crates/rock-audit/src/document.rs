@@ -54,10 +54,6 @@ struct PolicyUpgrade {
 }
 
 /// The keys below `rock`, which auditwheel does not have.
-#[expect(
-    clippy::struct_field_names,
-    reason = "the keys are those that readers know"
-)]
 #[derive(Debug, Clone, Serialize)]
 struct RockKeys {
     claimed_tags: Vec<String>,

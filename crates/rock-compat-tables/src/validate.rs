@@ -48,11 +48,7 @@ struct RowValidator<'a> {
 }
 
 impl<'a> TableValidator<'a> {
-    fn new(
-        name: &'static str,
-        tables: &'a CompatTables,
-        errors: &'a mut Vec<RowError>,
-    ) -> TableValidator<'a> {
+    fn new(name: &'static str, tables: &'a CompatTables, errors: &'a mut Vec<RowError>) -> Self {
         Self {
             name,
             sources: &tables.sources,

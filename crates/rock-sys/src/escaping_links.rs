@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::{FileError, WalkEntryKind, walk};
 
-/// Maximum number of links that the kernel follows in one path (path_resolution(7)).
+/// Maximum number of links that the kernel follows in one path (`path_resolution(7)`).
 const MAX_LINKS: u32 = 40;
 
 /// Returns the path and target text of the first link below a directory that leads out of it.

@@ -388,13 +388,9 @@ impl HostReader<'_> {
                     continue;
                 }
                 match hierarchy.kind.limit(&texts) {
-                    Ok(Some(value)) => limits.tighten(
-                        hierarchy.kind,
-                        CgroupLimit {
-                            value,
-                            directory: directory,
-                        },
-                    ),
+                    Ok(Some(value)) => {
+                        limits.tighten(hierarchy.kind, CgroupLimit { value, directory })
+                    }
                     Ok(None) => {}
                     Err(reason) => {
                         self.report(

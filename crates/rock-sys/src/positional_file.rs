@@ -396,7 +396,7 @@ impl ExistingFile {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Self::Absent),
             Err(error) => return Err(FileError::new("write", path, error)),
             Ok(metadata) => {
-                require_regular_file(&metadata).map_err(FileError::context("write", path))?
+                require_regular_file(&metadata).map_err(FileError::context("write", path))?;
             }
         }
         // If a pipe has replaced the file meanwhile, O_NONBLOCK keeps open(2) from blocking. It

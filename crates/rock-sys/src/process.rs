@@ -472,7 +472,7 @@ fn find_processes(wanted: impl Fn(&ProcessEntry) -> bool) -> Vec<Pid> {
         .collect()
 }
 
-/// Returns the part of `/proc/PID/stat` after the name, `state ppid pgrp …` (proc_pid_stat(5)). The
+/// Returns the part of `/proc/PID/stat` after the name, `state ppid pgrp …` (`proc_pid_stat(5)`). The
 /// name may contain anything, even parentheses.
 fn read_stat(process: i32) -> Option<String> {
     let text = std::fs::read(format!("/proc/{process}/stat")).ok()?;
@@ -515,7 +515,7 @@ fn has_variable(process: i32, variable: &str) -> bool {
 /// in `linux/sched.h`).
 fn is_loaded(process: i32) -> Option<bool> {
     const PF_KTHREAD: u64 = 0x0020_0000;
-    // Fields 9 and 51 of proc_pid_stat(5); the first one after the name is field 3.
+    // Fields 9 and 51 of `proc_pid_stat(5)`; the first one after the name is field 3.
     const FLAGS: usize = 6;
     const ENVIRONMENT_END: usize = 48;
     let text = read_stat(process)?;
@@ -526,7 +526,7 @@ fn is_loaded(process: i32) -> Option<bool> {
     has_program.then_some(environment_end != 0)
 }
 
-/// Returns whether a process state is that of a process that ended (proc_pid_stat(5)).
+/// Returns whether a process state is that of a process that ended (`proc_pid_stat(5)`).
 fn is_dead(state: &str) -> bool {
     matches!(state, "Z" | "X" | "x")
 }

@@ -77,7 +77,7 @@ pub fn ignore_sigxfsz() {
 }
 
 /// Returns whether a process ignores a signal according to its `/proc/PID/status` (`SigIgn` in
-/// proc_pid_status(5)).
+/// `proc_pid_status(5)`).
 fn ignores(status: &str, signal: i32) -> bool {
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
     let mask = mask

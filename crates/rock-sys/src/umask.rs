@@ -21,7 +21,7 @@ fn umask() -> u32 {
     *UMASK.get_or_init(|| umask_from_status().unwrap_or_else(umask_by_exchange))
 }
 
-/// Reads the umask from `/proc/self/status` (proc_pid_status(5), since Linux 4.7).
+/// Reads the umask from `/proc/self/status` (`proc_pid_status(5)`, since Linux 4.7).
 fn umask_from_status() -> Option<u32> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status

@@ -79,10 +79,7 @@ impl ExpectedWheels {
     pub fn versions(&self) -> Vec<(String, String)> {
         let version = |distribution: &DistributionName| {
             let wheel = self.of(distribution).next()?;
-            Some((
-                distribution.escaped().to_string(),
-                wheel.version.to_string(),
-            ))
+            Some((distribution.escaped().clone(), wheel.version.to_string()))
         };
         self.distributions.iter().filter_map(version).collect()
     }

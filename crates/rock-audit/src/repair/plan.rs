@@ -45,7 +45,7 @@ pub struct RepairOptions {
     pub allow_grafts: bool,
     /// Remove symbols and debug sections from all libraries.
     pub strip: bool,
-    /// Remove [redundant copies](redundant_copies) of libraries, except those that match.
+    /// Remove redundant copies of libraries, except those that match.
     pub remove_copies_except: Option<LibraryPatterns>,
     /// Set this local version label.
     pub local_label: Option<LocalLabel>,

@@ -298,10 +298,14 @@ impl RepairPlan<'_> {
                 self.excluded.iter().map(String::as_str),
             );
             // An earlier repair has left its own.
-            let path = (1..)
-                .map(|repair| wheel.dist_info_path(&sbom_path(repair)))
-                .find(|path| archive.member(path).is_none())
-                .expect("an archive has a finite number of members");
+            let mut repair = 1;
+            let path = loop {
+                let path = wheel.dist_info_path(&sbom_path(repair));
+                if archive.member(&path).is_none() {
+                    break path;
+                }
+                repair += 1;
+            };
             edits.added.insert(path, AddedMember::plain(document));
         }
         edits.verified = self
