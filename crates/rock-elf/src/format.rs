@@ -45,22 +45,37 @@ impl ElfFormat {
 
     /// Reads the 16-bit integer at a position.
     pub fn u16(self, bytes: &[u8], at: usize) -> u16 {
-        u16::try_from(self.number(bytes, at, 2)).unwrap_or_default()
+        let found = u16::from_le_bytes(chunk(bytes, at));
+        match self.endianness {
+            Endianness::Little => found,
+            Endianness::Big => found.swap_bytes(),
+        }
     }
 
     /// Reads the 32-bit integer at a position.
     pub fn u32(self, bytes: &[u8], at: usize) -> u32 {
-        u32::try_from(self.number(bytes, at, 4)).unwrap_or_default()
+        let found = u32::from_le_bytes(chunk(bytes, at));
+        match self.endianness {
+            Endianness::Little => found,
+            Endianness::Big => found.swap_bytes(),
+        }
     }
 
     /// Reads the 64-bit integer at a position.
     pub fn u64(self, bytes: &[u8], at: usize) -> u64 {
-        self.number(bytes, at, 8)
+        let found = u64::from_le_bytes(chunk(bytes, at));
+        match self.endianness {
+            Endianness::Little => found,
+            Endianness::Big => found.swap_bytes(),
+        }
     }
 
     /// Reads the address, offset or size at a position.
     pub fn word(self, bytes: &[u8], at: usize) -> u64 {
-        self.number(bytes, at, self.word_bytes())
+        match self.class {
+            ElfClass::Elf32 => self.u32(bytes, at).into(),
+            ElfClass::Elf64 => self.u64(bytes, at),
+        }
     }
 
     /// Writes a 16-bit integer.
@@ -83,18 +98,6 @@ impl ElfFormat {
         self.put(bytes, at, self.word_bytes(), value);
     }
 
-    fn number(self, bytes: &[u8], at: usize, length: usize) -> u64 {
-        let found = at
-            .checked_add(length)
-            .and_then(|end| bytes.get(at..end))
-            .unwrap_or_default();
-        let join = |value: u64, byte: &u8| value << 8 | u64::from(*byte);
-        match self.endianness {
-            Endianness::Little => found.iter().rev().fold(0, join),
-            Endianness::Big => found.iter().fold(0, join),
-        }
-    }
-
     fn put(self, bytes: &mut [u8], at: usize, length: usize, value: u64) {
         let Some(place) = at
             .checked_add(length)
@@ -107,6 +110,12 @@ impl ElfFormat {
             Endianness::Big => place.copy_from_slice(&value.to_be_bytes()[8 - length..]),
         }
     }
+}
+
+/// Returns the bytes at a position, or zeros beyond the end.
+fn chunk<const BYTES: usize>(bytes: &[u8], at: usize) -> [u8; BYTES] {
+    let rest = bytes.get(at..).unwrap_or_default();
+    rest.first_chunk().copied().unwrap_or([0; BYTES])
 }
 
 #[cfg(test)]
