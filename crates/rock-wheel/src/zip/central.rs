@@ -57,6 +57,8 @@ pub(super) fn read_central(
     let mut left = end.length;
     let most = (end.length / CENTRAL_BYTES as u64).min(end.count);
     let mut members = Vec::with_capacity(usize::try_from(most).unwrap_or_default());
+    // Name, extra fields and comment of one header.
+    let mut variable = Vec::new();
     for _ in 0..end.count {
         let offset = end.offset + (end.length - left);
         let cut_off = || WheelError::DamagedZip {
@@ -76,11 +78,11 @@ pub(super) fn read_central(
         left = left
             .checked_sub(lengths.iter().sum::<usize>() as u64)
             .ok_or_else(cut_off)?;
-        let mut parts = lengths.map(|length| vec![0; length]);
-        for part in &mut parts {
-            reader.read_exact(part).map_err(WheelError::Read)?;
-        }
-        members.push(parse_member(&fixed, parts, offset)?);
+        variable.resize(lengths.iter().sum(), 0);
+        reader.read_exact(&mut variable).map_err(WheelError::Read)?;
+        let (name, rest) = variable.split_at(lengths[0]);
+        let (extra, comment) = rest.split_at(lengths[1]);
+        members.push(parse_member(&fixed, [name, extra, comment], offset)?);
     }
     if left > 0 {
         let reason = format!("{left} bytes follow the last header of the table of contents");
@@ -94,13 +96,12 @@ pub(super) fn read_central(
 
 fn parse_member(
     fixed: &[u8],
-    [name, extra, comment]: [Vec<u8>; 3],
+    [raw_name, extra, comment]: [&[u8]; 3],
     offset: u64,
 ) -> Result<ZipMember, WheelError> {
     let flags = u16_at(fixed, 8);
     let raw_name_bytes = u16_at(fixed, 28);
-    let raw_name = name;
-    let name = parse_member_name(&raw_name, flags)?;
+    let name = parse_member_name(raw_name, flags)?;
     if flags & FLAGS_ENCRYPTED != 0 {
         return Err(WheelError::EncryptedMember { member: name });
     }
@@ -127,15 +128,15 @@ fn parse_member(
         method,
         sizes: [u32_at(fixed, 24), u32_at(fixed, 20)],
         name: &name,
-        raw_name: &raw_name,
-        extra: &extra,
+        raw_name,
+        extra,
     };
     record.check()?;
     let damaged = |reason: &str| WheelError::DamagedZip {
         offset,
         reason: format!("{reason} of `{name}`"),
     };
-    let zip64 = extra_fields(&extra)
+    let zip64 = extra_fields(extra)
         .find(|(id, _)| *id == ZIP64_FIELD)
         .map(|(_, content)| content);
     let mut zip64_extra = Zip64Extra {
@@ -200,7 +201,7 @@ fn parse_member(
         made_by: u16_at(fixed, 4),
         internal_attributes: u16_at(fixed, 36),
         external_attributes,
-        extra: without_fields(&extra, &[ZIP64_FIELD]).into(),
+        extra: without_fields(extra, &[ZIP64_FIELD]).into(),
         comment: comment.into(),
         has_inexact_zip64: !zip64_extra.rest.is_empty(),
         has_local_zip64: false,
