@@ -6,6 +6,7 @@
 //! **Invariant:** nothing here holds a file as a whole; [`Scratch`] is room that a caller asked
 //! for.
 
+#[cfg(feature = "archive")]
 pub mod archive;
 mod budget;
 mod buffer_pool;
