@@ -25,26 +25,37 @@ pub fn rocm_label(rocm: &Version) -> Result<LocalLabel, LabelError> {
     format!("{prefix}{}", version.replace('+', "-")).parse()
 }
 
+/// The error of making the label of a day or a commit.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum BuildLabelError {
+    /// The day does not exist or is not written as a day; holds the text.
+    #[error("`{0}` is no day, such as `2025-05-28`")]
+    Day(String),
+    /// The text is not 8 to 64 hex digits; holds the text.
+    #[error("`{0}` is no commit of at least 8 hex digits")]
+    Commit(String),
+}
+
 /// Returns the label of a wheel for the ROCm packages of a day, `rocmsdk20250528`; the day is
 /// written as `2025-05-28` or `20250528`.
 ///
 /// # Errors
 /// If the day does not exist.
-pub fn rocmsdk_label(day: &str) -> Result<LocalLabel, String> {
-    let fault = || format!("`{day}` is no day, such as `2025-05-28`");
-    let digits = day_digits(day).ok_or_else(fault)?;
-    format!("rocmsdk{digits}").parse().map_err(|_| fault())
+pub fn rocmsdk_label(day: &str) -> Result<LocalLabel, BuildLabelError> {
+    let digits = day_digits(day).ok_or_else(|| BuildLabelError::Day(day.to_owned()))?;
+    Ok(LocalLabel::normalize(&format!("rocmsdk{digits}")))
 }
 
 /// Returns the label of a commit, `git` with its first eight hex digits: `git1a2b3c4d`.
 ///
 /// # Errors
 /// If the text is not 8 to 64 hex digits.
-pub fn git_label(commit: &str) -> Result<LocalLabel, String> {
+pub fn git_label(commit: &str) -> Result<LocalLabel, BuildLabelError> {
     let is_hex = commit.len() <= 64 && commit.bytes().all(|byte| byte.is_ascii_hexdigit());
-    let short = commit.get(..8).filter(|_| is_hex);
-    let label = short.and_then(|short| format!("git{short}").parse().ok());
-    label.ok_or_else(|| format!("`{commit}` is no commit of at least 8 hex digits"))
+    match commit.get(..8).filter(|_| is_hex) {
+        Some(short) => Ok(LocalLabel::normalize(&format!("git{short}"))),
+        None => Err(BuildLabelError::Commit(commit.to_owned())),
+    }
 }
 
 /// Joins labels, each with an optional leading `+`, into one. Skips empty ones; returns `None` if

@@ -22,7 +22,22 @@ const EMBEDDED: &str = "rocm";
 #[error("`{0}` is not a local version label: letters and digits in segments joined with `.`, such as `{hint}`", hint = suggestion(.0))]
 pub struct LabelError(pub String);
 
+/// The separators of the segments of a label as written.
+const SEPARATORS: [char; 3] = ['.', '-', '_'];
+
 impl LocalLabel {
+    /// Returns the local version label of a version; `None` for a public version.
+    pub fn of(version: &Version) -> Option<Self> {
+        // PEP 440 versions have valid labels only.
+        version.local().map(Self::normalize)
+    }
+
+    /// Returns the normal form of a valid label.
+    pub(super) fn normalize(text: &str) -> Self {
+        let segments: Vec<String> = text.split(SEPARATORS).map(normal_segment).collect();
+        Self(segments.join("."))
+    }
+
     /// Returns the label in normal form.
     pub fn as_str(&self) -> &str {
         &self.0
@@ -80,17 +95,10 @@ impl FromStr for LocalLabel {
         let fits = |segment: &str| {
             !segment.is_empty() && segment.bytes().all(|b| b.is_ascii_alphanumeric())
         };
-        let segments: Vec<&str> = text.split(['.', '-', '_']).collect();
-        if !segments.iter().all(|segment| fits(segment)) {
+        if !text.split(SEPARATORS).all(fits) {
             return Err(LabelError(text.to_owned()));
         }
-        Ok(Self(
-            segments
-                .into_iter()
-                .map(normal_segment)
-                .collect::<Vec<_>>()
-                .join("."),
-        ))
+        Ok(Self::normalize(text))
     }
 }
 

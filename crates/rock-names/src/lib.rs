@@ -53,7 +53,7 @@ mod yanked_files;
 pub use age::{Age, AgeError};
 pub use arch::{Arch, ArchError};
 pub use artifact::{ArtifactComponent, ArtifactName, ArtifactNameError};
-pub use build_label::{git_label, join_labels, rocm_label, rocmsdk_label};
+pub use build_label::{BuildLabelError, git_label, join_labels, rocm_label, rocmsdk_label};
 pub use combination::{Combination, torch_text};
 pub use day::day_digits;
 pub use digest::{Digest, DigestError, to_base64};
