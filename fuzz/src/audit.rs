@@ -17,10 +17,11 @@ pub fn audit(bytes: &[u8]) {
     };
     let (first, second) = rest.split_at(usize::from(u16::from_le_bytes(*length)).min(rest.len()));
     let name: WheelName = WHEEL.parse().expect("it is a wheel's name");
-    let dist_info = format!("{}-{}.dist-info", name.distribution, name.version);
+    let dist_info = name.dist_info();
     let metadata = format!(
         "Metadata-Version: 2.1\nName: {}\nVersion: {}\n",
-        name.distribution, name.version
+        name.distribution(),
+        name.version()
     );
     let [metadata_path, wheel_path, record_path] =
         ["METADATA", "WHEEL", "RECORD"].map(|file| format!("{dist_info}/{file}"));

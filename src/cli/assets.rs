@@ -235,7 +235,7 @@ fn asset(
         );
     };
     let wheel = wheel_name(&name).map_err(unreadable).ok()?;
-    let is_of_sdk = is_of_sdk(&wheel.distribution, compat);
+    let is_of_sdk = is_of_sdk(wheel.distribution().as_str(), compat);
     let label = if is_of_sdk {
         None
     } else {
@@ -267,7 +267,7 @@ fn asset(
     let file = IndexFile {
         name,
         project: contents.project,
-        version: wheel.version.clone(),
+        version: wheel.version().clone(),
         folder: Folder::of(label.as_ref()),
         kind: FileKind::Wheel(wheel),
         digest: Some(digest),

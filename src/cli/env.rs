@@ -98,7 +98,8 @@ fn folder(text: &str) -> Result<String, String> {
 /// The name of a wheel that is named or whose file is.
 fn wheel(text: &str) -> Result<WheelName, String> {
     let name = text.rsplit('/').next().unwrap_or(text);
-    name.parse().map_err(|error: WheelNameError| error.reason)
+    name.parse()
+        .map_err(|error: WheelNameError| error.kind.to_string())
 }
 
 fn setting(text: &str) -> Result<(String, String), String> {

@@ -111,7 +111,7 @@ pub(super) fn contents(
     sink: &mut Sink,
 ) -> Option<Contents> {
     let fault = |error: WheelError| error.diagnostic(&name.to_string());
-    let member = format!("{}-{}.dist-info/METADATA", name.distribution, name.version);
+    let member = format!("{}/METADATA", name.dist_info());
     wheel::check_identity(&headers, name, &member, LabelCheck::MustMatch)
         .map_err(|error| sink.push(fault(error)))
         .ok()?;
@@ -128,7 +128,7 @@ pub(super) fn contents(
         bytes: Some(headers.into_bytes()),
     };
     Some(Contents {
-        project: project.or_else(|| name.distribution.parse().ok())?,
+        project: project.unwrap_or_else(|| name.distribution().clone()),
         requires_python,
         requires,
         metadata,

@@ -94,10 +94,7 @@ impl RunTime {
             .label()
             .and_then(|label| LabelParts::parse(&label, known).ok());
         let backend = label.and_then(|parsed| parsed.parts.backend);
-        let distribution = wheel.distribution.parse::<DistributionName>();
-        distribution
-            .map(|name| Self::of_shipped(&name, backend.as_deref()))
-            .unwrap_or_default()
+        Self::of_shipped(wheel.distribution(), backend.as_deref())
     }
 
     /// Returns the assignments, `NAME=VALUE`.

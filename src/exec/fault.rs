@@ -339,9 +339,9 @@ fn help_about_name(expected: &str, found: &str) -> String {
         .zip(found.parse::<WheelName>().ok());
     match names.filter(|(expected, found)| expected.is_for_any_platform_instead(found)) {
         Some((_, found)) => format!(
-            "where it holds nothing that is compiled, say so in the recipe: `backends: {{any: {{tag: {}-{}-{}, collapse: \
+            "where it holds nothing that is compiled, say so in the recipe: `backends: {{any: {{tag: {}, collapse: \
              [python]}}}}`, and plan again",
-            found.python, found.abi, found.platform
+            found.compressed_tag()
         ),
         None => {
             "see in build.json what the build really used, and correct the matrix or the recipe"

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::values::Column;
 use crate::compat::Compat;
-use crate::names::{RocmVersion, percent_encode, to_base64};
+use crate::names::{BuildTag, RocmVersion, percent_encode, to_base64};
 use crate::pick::{
     Accelerator, Candidate, DeviceOffer, GfxCode, GilBuild, LibcKind, PythonRange, Rules,
     TorchSeries, WEIGHTS, Weights, torch_sentence,
@@ -111,8 +111,12 @@ fn gfx(wheels: &[Candidate], compat: &Compat) -> Vec<String> {
 /// The device wheels of a host wheel by their distributions and targets, and the index of what they
 /// need.
 fn devices(wheel: &Candidate) -> Value {
-    let one =
-        |device: &DeviceOffer| json!([device.offer.name.distribution, device.package.targets]);
+    let one = |device: &DeviceOffer| {
+        json!([
+            device.offer.name.distribution().as_str(),
+            device.package.targets
+        ])
+    };
     let all: Vec<Value> = wheel.devices.iter().map(one).collect();
     if all.is_empty() {
         Value::Null
@@ -137,20 +141,20 @@ pub fn data(
         columns.insert(name.to_owned(), rows);
     };
     column("distribution", &|wheel| {
-        json!([wheel.offer.name.distribution, wheel.distribution])
+        json!([wheel.offer.name.distribution().as_str(), wheel.distribution])
     });
     column("version", &|wheel| {
-        json!(wheel.offer.name.version.public().as_str())
+        json!(wheel.offer.name.version().public().as_str())
     });
     column("label", &|wheel| {
-        json!(wheel.offer.name.version.local().unwrap_or_default())
+        json!(wheel.offer.name.version().local().unwrap_or_default())
     });
     column("build", &|wheel| {
-        json!(wheel.offer.name.build.as_deref().unwrap_or_default())
+        json!(wheel.offer.name.build_tag().map_or("", BuildTag::as_str))
     });
     column("tags", &|wheel| {
         let name = &wheel.offer.name;
-        json!(format!("{}-{}-{}", name.python, name.abi, name.platform))
+        json!(name.compressed_tag())
     });
     column("release", &release);
     column("system", &system);

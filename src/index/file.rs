@@ -75,7 +75,7 @@ impl IndexFile {
     pub fn share(&mut self, other: &Self) {
         self.version.share(&other.version);
         if let FileKind::Wheel(wheel) = &mut self.kind {
-            wheel.version.share(&self.version);
+            wheel.share_version(&self.version);
         }
         if self.run_time == other.run_time {
             self.run_time.clone_from(&other.run_time);
@@ -104,7 +104,7 @@ impl IndexFile {
     pub fn unread_label(&self) -> Option<&str> {
         match &self.kind {
             FileKind::Wheel(wheel) if self.folder == Folder::Any && !self.is_of_sdk => {
-                wheel.version.local()
+                wheel.version().local()
             }
             _ => None,
         }

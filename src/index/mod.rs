@@ -54,8 +54,8 @@ mod testing {
         });
         IndexFile {
             name: name.to_owned(),
-            project: wheel.distribution.parse().unwrap(),
-            version: wheel.version.clone(),
+            project: wheel.distribution().clone(),
+            version: wheel.version().clone(),
             folder: Folder::of(label.as_ref()),
             kind: FileKind::Wheel(wheel),
             digest: Some(Digest::new([0xab; 32])),

@@ -50,14 +50,14 @@ type Numbered<'t> = (&'t str, u64, u64);
 
 impl<'f> Key<'f> {
     fn of(file: &'f IndexFile) -> Self {
-        let tags = |set: &'f TagSet| set.tags().iter().map(|tag| numbered(tag)).collect();
+        let tags = |set: &'f TagSet| set.iter().map(|tag| numbered(tag)).collect();
         Self {
             folder: &file.folder,
             project: file.project.normalized(),
             version: &file.version,
             tags: match &file.kind {
                 FileKind::Sdist | FileKind::Tree => None,
-                FileKind::Wheel(wheel) => Some([&wheel.python, &wheel.abi].map(tags)),
+                FileKind::Wheel(wheel) => Some([wheel.python_tags(), wheel.abi_tags()].map(tags)),
             },
             name: &file.name,
         }

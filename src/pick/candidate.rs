@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::compat::{Compat, InstallCommands, TorchWheel};
 use crate::config::RunTime;
-use crate::names::{self, DistributionName, GfxTarget, LabelParts, LocalLabel, RocmVersion};
+use crate::names::{self, BuildTag, GfxTarget, LabelParts, RocmVersion};
 use crate::publish::GfxOrigin;
 
 use super::devices::{self, DeviceOffer};
@@ -133,8 +133,7 @@ fn label_fault(offer: &Offer, known: &[RocmVersion]) -> Option<String> {
     {
         return None;
     }
-    let label = offer.name.version.local()?;
-    let label: LocalLabel = label.parse().ok()?;
+    let label = offer.name.label()?;
     LabelParts::parse(&label, known)
         .err()
         .map(|error| error.to_string())
@@ -146,7 +145,7 @@ fn rank_key(
     wheel: &Candidate,
     mode: PrereleaseMode,
 ) -> (String, bool, Reverse<names::Version>, Option<String>) {
-    let version = wheel.offer.name.version.public();
+    let version = wheel.offer.name.version().public();
     let is_last = mode == PrereleaseMode::IfNecessary && version.is_prerelease();
     (
         wheel.distribution.clone(),
@@ -157,7 +156,7 @@ fn rank_key(
 }
 
 type Preference = (
-    Reverse<(u64, String)>,
+    Reverse<Option<BuildTag>>,
     Reverse<Option<RocmVersion>>,
     Reverse<Option<TorchSeries>>,
     bool,
@@ -165,8 +164,6 @@ type Preference = (
 );
 
 fn preference(wheel: &Candidate) -> Preference {
-    let build = wheel.offer.name.build.clone().unwrap_or_default();
-    let digits = build.bytes().take_while(u8::is_ascii_digit).count();
     let rocm = match &wheel.accelerator {
         Accelerator::Rocm(rocm) => Some(rocm.clone()),
         _ => None,
@@ -176,7 +173,7 @@ fn preference(wheel: &Candidate) -> Preference {
         .iter()
         .all(|need| need.libc.is_none() && need.system != "any");
     (
-        Reverse((build[..digits].parse().unwrap_or(0), build)),
+        Reverse(wheel.offer.name.build_tag().cloned()),
         Reverse(rocm),
         Reverse(wheel.torch.clone()),
         is_silent,
@@ -192,10 +189,7 @@ fn candidate(
     run_times: &mut RunTimes,
 ) -> Candidate {
     let name = &offer.name;
-    let label = name
-        .version
-        .local()
-        .and_then(|text| text.parse::<LocalLabel>().ok());
+    let label = name.label();
     // A label with two readings says nothing by itself; a manifest has the one that was meant.
     let parsed = label
         .as_ref()
@@ -226,7 +220,6 @@ fn candidate(
         (None, Some(label)) => LabelParts::parse_without_accelerator(label).unwrap_or_default(),
         (None, None) => (None, None),
     };
-    let distribution = name.distribution.parse::<DistributionName>();
     let torch = torch.as_ref().map(TorchSeries::of);
     let official_torch = match (&torch, &accelerator) {
         // The official index has no torch for ROCm on Windows.
@@ -243,18 +236,16 @@ fn candidate(
         .map(|row| &row.run_time)
         .filter(|run_time| !run_time.is_empty());
     let run_time = of_row.cloned().or_else(|| {
-        let distribution = distribution.as_ref().ok()?;
-        let found = run_times.entry((name.distribution.clone(), backend.clone()));
+        let found = run_times.entry((name.distribution().to_string(), backend.clone()));
         Some(
             found
-                .or_insert_with(|| RunTime::of_shipped(distribution, backend.as_deref()))
+                .or_insert_with(|| RunTime::of_shipped(name.distribution(), backend.as_deref()))
                 .clone(),
         )
     });
     Candidate {
-        distribution: distribution
-            .map_or_else(|_| name.distribution.clone(), |name| name.normalized()),
-        version: name.version.public().to_string(),
+        distribution: name.distribution().normalized(),
+        version: name.version().public().to_string(),
         rank: 0,
         accelerator,
         torch,
@@ -304,7 +295,7 @@ impl Candidate {
         };
         self.gfx = GfxCode::Targets(targets);
         if let Accelerator::Rocm(rocm) = &self.accelerator {
-            let index = compat.torch_index("amd-index", &self.offer.name.version, rocm);
+            let index = compat.torch_index("amd-index", self.offer.name.version(), rocm);
             self.device_index = index
                 .filter(|index| index.device_extras)
                 .map(|index| index.address.clone());

@@ -37,20 +37,27 @@ fn key(distribution: &str, name: &WheelName, release: &str) -> [String; 5] {
         .map(|name| name.normalized());
     [
         normal.unwrap_or_else(|_| distribution.to_owned()),
-        name.version.to_string(),
-        name.build.clone().unwrap_or_default(),
-        format!("{}-{}-{}", name.python, name.abi, name.platform),
+        name.version().to_string(),
+        name.build_tag()
+            .map_or_else(String::new, ToString::to_string),
+        name.compressed_tag(),
         release.to_owned(),
     ]
 }
 
 /// Separates the device wheels whose host wheel is published with them from all other wheels.
 pub(super) fn apart(offers: Vec<Offer>, compat: &Compat) -> (Vec<Offer>, ByHost) {
-    let host_key = |offer: &Offer| key(&offer.name.distribution, &offer.name, &offer.release);
+    let host_key = |offer: &Offer| {
+        key(
+            offer.name.distribution().as_str(),
+            &offer.name,
+            &offer.release,
+        )
+    };
     let known: BTreeSet<[String; 5]> = offers.iter().map(host_key).collect();
     let (mut others, mut devices) = (Vec::new(), ByHost::new());
     for offer in offers {
-        let package = compat.device_package(&offer.name.distribution);
+        let package = compat.device_package(offer.name.distribution().as_str());
         let host = package
             .as_ref()
             .and_then(|package| compat.host_of_device(&package.device));
@@ -71,7 +78,11 @@ pub(super) fn apart(offers: Vec<Offer>, compat: &Compat) -> (Vec<Offer>, ByHost)
 /// Takes the device wheels of a host wheel.
 pub(super) fn take(devices: &mut ByHost, host: &Offer) -> Vec<DeviceOffer> {
     devices
-        .remove(&key(&host.name.distribution, &host.name, &host.release))
+        .remove(&key(
+            host.name.distribution().as_str(),
+            &host.name,
+            &host.release,
+        ))
         .unwrap_or_default()
 }
 

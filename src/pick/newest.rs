@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::judge::system_difference;
 use super::{Difference, Libc, PlatformNeed, PythonRange};
 use crate::diagnostic::shell_quoted;
-use crate::names::{DistributionName, LocalLabel, PythonVersion, WheelName};
+use crate::names::{LocalLabel, PythonVersion, WheelName};
 
 /// A wheel in a folder.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -62,11 +62,7 @@ pub struct ForeignWheel<'l> {
 pub fn newest<'l>(wheels: &'l [LocalWheel], asked: &Asked) -> Newest<'l> {
     let mut by_project: BTreeMap<String, Vec<&LocalWheel>> = BTreeMap::new();
     for wheel in wheels {
-        let project = wheel.name.distribution.parse::<DistributionName>();
-        let project = project.map_or_else(
-            |_| wheel.name.distribution.clone(),
-            |name| name.normalized(),
-        );
+        let project = wheel.name.distribution().normalized();
         by_project.entry(project).or_default().push(wheel);
     }
     let mut found = Newest::default();
@@ -84,7 +80,7 @@ pub fn newest<'l>(wheels: &'l [LocalWheel], asked: &Asked) -> Newest<'l> {
             .partition(|wheel| is_for(asked.python, &wheel.name));
         let key = |wheel: &&LocalWheel| {
             (
-                wheel.name.version.clone(),
+                wheel.name.version().clone(),
                 wheel.modified,
                 wheel.path.clone(),
             )
@@ -124,7 +120,9 @@ pub fn newest<'l>(wheels: &'l [LocalWheel], asked: &Asked) -> Newest<'l> {
                         .label()
                         .map_or_else(|| "none".to_owned(), |own| own.to_string())
                 };
-                let tags = |wheel: &LocalWheel| format!("{}-{}", wheel.name.python, wheel.name.abi);
+                let tags = |wheel: &LocalWheel| {
+                    format!("{}-{}", wheel.name.python_tags(), wheel.name.abi_tags())
+                };
                 let others = if fitting.is_empty() {
                     foreign.into_iter().map(tags).collect()
                 } else {
@@ -215,8 +213,9 @@ mod tests {
                 ..Asked::default()
             };
             let found = newest(&wheels, &asked);
-            let versions =
-                |wheel: &&LocalWheel| format!("{} {}", wheel.name.distribution, wheel.name.version);
+            let versions = |wheel: &&LocalWheel| {
+                format!("{} {}", wheel.name.distribution(), wheel.name.version())
+            };
             let foreign = found
                 .foreign
                 .iter()

@@ -65,10 +65,9 @@ impl PythonRange {
     pub fn of(name: &WheelName, requires_python: Option<&str>) -> Vec<Self> {
         let has_platform = !name.is_any_platform();
         let mut ranges: Vec<Self> = Vec::new();
-        for python in name.python.tags() {
+        for python in name.python_tags() {
             let abis = name
-                .abi
-                .tags()
+                .abi_tags()
                 .iter()
                 .filter(|abi| has_platform || *abi == "none");
             ranges.extend(abis.filter_map(|abi| of_tags(python, abi)));
@@ -228,10 +227,9 @@ impl PlatformNeed {
                 .or_insert_with(|| Self::of_tag(tag))
                 .clone()
         };
-        let takes_any = name.abi.contains("none") || name.is_any_platform();
+        let takes_any = name.abi_tags().contains("none") || name.is_any_platform();
         let tags = name
-            .platform
-            .tags()
+            .platform_tags()
             .iter()
             .filter(|tag| takes_any || *tag != "any");
         let mut needs: Vec<Self> = tags.map(&mut of_tag).collect();

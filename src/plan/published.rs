@@ -50,7 +50,7 @@ impl Published {
         self.versions
             .entry(self.identity(name))
             .or_default()
-            .insert(name.version.public());
+            .insert(name.version().public());
         self.names.insert(name.to_string());
     }
 
@@ -70,7 +70,7 @@ impl Published {
         let identity = self.identity(expected.name());
         let there = |identity| self.versions.get(identity);
         if expected.is_version_known() {
-            let version = expected.name().version.public();
+            let version = expected.name().version().public();
             return usize::from(
                 there(&identity).is_some_and(|versions| versions.contains(&version)),
             );
@@ -114,14 +114,14 @@ impl Published {
                     version: no_version,
                     ..Combination::of(&identity)
                 };
-                What::Told(combination, identity.cxx11abi)
+                What::Told(combination, identity.cxx11abi())
             }
             Err(_) => match name.label().map(|label| (label.without_commit(), label)) {
                 // A development build puts its commit before the label of the plan.
                 Some((planned, label)) if planned != label => {
-                    let local = format!("{}+{planned}", name.version.public());
+                    let local = format!("{}+{planned}", name.version().public());
                     let local = local.parse().expect("a version with a label is one");
-                    return self.identity(&name.with_version(local));
+                    return self.identity(&name.clone().with_version(local));
                 }
                 label => What::Text(
                     label
@@ -131,12 +131,12 @@ impl Published {
             },
         };
         Identity {
-            distribution: name.normalized().distribution,
-            python: name.python.to_string(),
-            abi: name.abi.to_string(),
+            distribution: name.distribution().escaped(),
+            python: name.python_tags().to_string(),
+            abi: name.abi_tags().to_string(),
             machine: name
-                .platform
-                .tags()
+                .platform_tags()
+                .as_slice()
                 .first()
                 .map_or_else(String::new, |tag| plain_linux_tag(tag)),
             label,

@@ -50,7 +50,7 @@ impl Asset {
             Err(_) => return None,
         };
         let version: Version = match &kind {
-            FileKind::Wheel(wheel) => wheel.version.clone(),
+            FileKind::Wheel(wheel) => wheel.version().clone(),
             FileKind::Sdist | FileKind::Tree => row.version.parse().ok()?,
         };
         let label = match &row.accelerator {
@@ -122,7 +122,7 @@ impl Asset {
         let file = &self.file;
         let tags = |get: fn(&WheelName) -> &crate::names::TagSet| {
             self.wheel()
-                .map_or_else(Vec::new, |wheel| get(wheel).tags().to_vec())
+                .map_or_else(Vec::new, |wheel| get(wheel).as_slice().to_vec())
         };
         let label = self.label.as_ref();
         ManifestFile {
@@ -145,10 +145,13 @@ impl Asset {
             torch: label.and_then(|parts| parts.torch.as_ref()).map(torch_text),
             git: label.and_then(|parts| parts.git.clone()),
             backend: label.and_then(|parts| parts.backend.clone()),
-            build: self.wheel().and_then(|wheel| wheel.build.clone()),
-            python: tags(|wheel| &wheel.python),
-            abi: tags(|wheel| &wheel.abi),
-            platform: tags(|wheel| &wheel.platform),
+            build: self
+                .wheel()
+                .and_then(WheelName::build_tag)
+                .map(ToString::to_string),
+            python: tags(WheelName::python_tags),
+            abi: tags(WheelName::abi_tags),
+            platform: tags(WheelName::platform_tags),
             covers: covers.unwrap_or_else(|| self.wheel().map_or_else(Vec::new, pythons)),
             gfx: Vec::new(),
             gfx_from: None,
@@ -176,12 +179,12 @@ fn pythons(wheel: &WheelName) -> Vec<String> {
         (!minor.is_empty() && digits.bytes().all(|b| b.is_ascii_digit()))
             .then(|| format!("{major}.{minor}"))
     };
-    let abis = wheel.abi.tags();
+    let abis = wheel.abi_tags().as_slice();
     if abis.iter().any(|abi| abi == "abi3" || abi == "none") {
         return Vec::new();
     }
     let free_threaded = abis.iter().any(|abi| abi.ends_with('t'));
-    let tags = wheel.python.tags().iter().filter_map(|tag| minor(tag));
+    let tags = wheel.python_tags().iter().filter_map(|tag| minor(tag));
     tags.map(|python| {
         if free_threaded {
             format!("{python}t")

@@ -22,16 +22,17 @@ impl Cell {
     pub fn of(name: &WheelName) -> Self {
         Self {
             distribution: name
-                .distribution
+                .distribution()
+                .as_str()
                 .to_ascii_lowercase()
                 .replace(['-', '.'], "_"),
-            version: name.version.normalized(),
-            build: name.build.clone(),
-            python: name.python.to_string(),
-            abi: name.abi.to_string(),
+            version: name.version().normalized(),
+            build: name.build_tag().map(ToString::to_string),
+            python: name.python_tags().to_string(),
+            abi: name.abi_tags().to_string(),
             machine: name
-                .platform
-                .tags()
+                .platform_tags()
+                .as_slice()
                 .first()
                 .map_or_else(String::new, |tag| plain_linux_tag(tag)),
         }

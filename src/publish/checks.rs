@@ -113,7 +113,7 @@ fn labels_normal<'n>(files: impl Iterator<Item = Named<'n>>, sink: &mut Sink) {
 /// Returns the label of a wheel's name and its normal form, where they differ.
 pub(super) fn label_not_normal(name: &str) -> Option<(String, String)> {
     let wheel: WheelName = name.parse().ok()?;
-    let (written, normal) = (wheel.version.to_string(), wheel.version.normalized());
+    let (written, normal) = (wheel.version().to_string(), wheel.version().normalized());
     let ((_, written), (_, normal)) = (written.split_once('+')?, normal.split_once('+')?);
     (written != normal).then(|| (written.to_owned(), normal.to_owned()))
 }

@@ -15,7 +15,7 @@ use crate::bytes::start_threads;
 use crate::codes::release as codes;
 use crate::diagnostic::{Diagnostic, Location as Spot, Sink};
 use crate::index::{BaseUrl, CoreMetadata, FileKind, Folder, IndexFile, Links, Origin};
-use crate::names::{Digest, DistributionName, LabelParts, RocmVersion, WheelName, is_wheel_file};
+use crate::names::{Digest, LabelParts, RocmVersion, WheelName, is_wheel_file};
 
 /// What one place has published: a repository, or a folder.
 #[derive(Debug)]
@@ -297,13 +297,12 @@ pub(super) fn by_name(name: &str, known: &[RocmVersion]) -> Result<IndexFile, St
     if name.contains('%') {
         return Err("it is percent-encoded, and no installer takes it".to_owned());
     }
-    let wheel = name.parse::<WheelName>().map_err(|error| error.reason)?;
-    let project = wheel
-        .distribution
-        .parse::<DistributionName>()
-        .map_err(|error| error.to_string())?;
+    let wheel = name
+        .parse::<WheelName>()
+        .map_err(|error| error.kind.to_string())?;
+    let project = wheel.distribution().clone();
     let folder = Folder::of(label(&wheel, known)?.as_ref());
-    let version = wheel.version.clone();
+    let version = wheel.version().clone();
     Ok(IndexFile {
         folder,
         ..IndexFile::named(name.to_owned(), project, version, FileKind::Wheel(wheel))

@@ -400,7 +400,7 @@ mod tests {
         assert_eq!(
             published
                 .wheels()
-                .map(|(.., wheel)| wheel.distribution.clone())
+                .map(|(.., wheel)| wheel.distribution().to_string())
                 .collect::<Vec<_>>(),
             ["b"]
         );

@@ -72,14 +72,14 @@ mod testing {
     /// A wheel of this name; a label counts as that of ROCm 6.2 with torch 2.5.
     pub(super) fn asset(name: &str, byte: u8) -> Asset {
         let wheel: WheelName = name.parse().unwrap();
-        let label = wheel.version.local().map(|_| LabelParts {
+        let label = wheel.version().local().map(|_| LabelParts {
             accelerator: Accelerator::Rocm("6.2".parse().unwrap()),
             torch: "2.5".parse().ok(),
             git: None,
             backend: None,
             cxx11abi: None,
         });
-        let (project, version) = (wheel.distribution.parse().unwrap(), wheel.version.clone());
+        let (project, version) = (wheel.distribution().clone(), wheel.version().clone());
         let file = IndexFile {
             folder: Folder::of(label.as_ref()),
             digest: Some(Digest::new([byte; 32])),

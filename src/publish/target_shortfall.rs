@@ -100,7 +100,8 @@ pub fn targets_against_plan(
         ) else {
             continue;
         };
-        let Some(shortfall) = TargetShortfall::of(&wheel.distribution, planned, read, compat)
+        let Some(shortfall) =
+            TargetShortfall::of(wheel.distribution().as_str(), planned, read, compat)
         else {
             continue;
         };

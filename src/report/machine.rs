@@ -16,7 +16,12 @@ const ANY: &str = "any";
 impl Machine {
     /// The machine of a wheel; tags of several C libraries for one machine are one.
     pub fn of(name: &WheelName) -> Self {
-        Self::of_tag(name.platform.tags().first().map_or(ANY, String::as_str))
+        Self::of_tag(
+            name.platform_tags()
+                .as_slice()
+                .first()
+                .map_or(ANY, String::as_str),
+        )
     }
 
     /// The machine of a platform tag.

@@ -25,8 +25,8 @@ pub enum Pythons {
 impl Pythons {
     /// The Pythons of a wheel.
     pub fn of(name: &WheelName) -> Self {
-        let tags = name.python.tags();
-        let abis = name.abi.tags();
+        let tags = name.python_tags().as_slice();
+        let abis = name.abi_tags().as_slice();
         let mut numbered: Vec<PythonVersion> = Vec::new();
         for tag in tags {
             numbered.extend(abis.iter().filter_map(|abi| {
@@ -35,14 +35,15 @@ impl Pythons {
         }
         numbered.sort();
         numbered.dedup();
-        if name.abi.contains("none") && tags.iter().any(|tag| tag == "py3") {
+        if name.abi_tags().contains("none") && tags.iter().any(|tag| tag == "py3") {
             return Self::Any;
         }
         match numbered.first() {
-            None => Self::Other(format!("{}-{}", name.python, name.abi)),
-            Some(lowest) if name.abi.contains("abi3") => Self::StableAbi(*lowest),
+            None => Self::Other(format!("{}-{}", name.python_tags(), name.abi_tags())),
+            Some(lowest) if name.abi_tags().contains("abi3") => Self::StableAbi(*lowest),
             Some(lowest)
-                if name.abi.contains("none") && tags.iter().all(|tag| tag.starts_with("py")) =>
+                if name.abi_tags().contains("none")
+                    && tags.iter().all(|tag| tag.starts_with("py")) =>
             {
                 Self::From(*lowest)
             }

@@ -145,7 +145,7 @@ impl Wheels {
                         tag: release.tag_name.clone(),
                         name: asset.name.clone(),
                         reason: match &error {
-                            WheelIdentityError::Name(error) => error.reason.clone(),
+                            WheelIdentityError::Name(error) => error.kind.to_string(),
                             WheelIdentityError::Label { error, .. } => error.to_string(),
                         },
                         told: error.to_string(),
@@ -284,9 +284,9 @@ fn read(
         machine: Machine::of(&name),
         combination: Combination::of(&identity),
         pythons: Pythons::of(&name),
-        cxx11abi: identity.cxx11abi,
-        build: name.build.clone(),
-        tags: format!("{}-{}-{}", name.python, name.abi, name.platform),
+        cxx11abi: identity.cxx11abi(),
+        build: name.build_tag().map(ToString::to_string),
+        tags: name.compressed_tag(),
         gfx: Vec::new(),
         gfx_from: None,
         run_time: None,
@@ -295,7 +295,7 @@ fn read(
         tag: release.tag_name.clone(),
         is_prerelease: release.prerelease,
         published_at: release.published_at.clone().unwrap_or_default(),
-        is_ambiguous: identity.is_ambiguous,
+        is_ambiguous: identity.is_ambiguous(),
     })
 }
 

@@ -84,7 +84,9 @@ fn is_package(path: &str, facts: &SdkTables) -> bool {
         return matches!(file, "index.html" | "index.json");
     }
     let file = file.strip_suffix(".metadata").unwrap_or(file);
-    let is_sdk = |name: WheelName| identify(&name.distribution.replace('_', "-"), facts).is_some();
+    let is_sdk = |name: WheelName| {
+        identify(&name.distribution().as_str().replace('_', "-"), facts).is_some()
+    };
     let is_source = file
         .strip_prefix("rocm-")
         .is_some_and(|rest| rest.ends_with(".tar.gz"));

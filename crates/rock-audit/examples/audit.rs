@@ -19,7 +19,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let audited = auditor.audit(&name, &file)?;
 
     println!("{name}");
-    println!("  claims    {}", name.platform.tags().join(", "));
+    println!("  claims    {}", name.platform_tags().as_slice().join(", "));
     if let Some(tag) = audited.platform_tag() {
         println!("  platform  {tag}");
     }

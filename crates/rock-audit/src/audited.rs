@@ -127,7 +127,7 @@ impl<'w> AuditedWheel<'w> {
     pub fn unaudited_tags(&self) -> Vec<&str> {
         let is_foreign =
             |tag: &&str| matches!(PlatformSystem::of_tag(tag), PlatformSystem::Foreign(_));
-        let tags = self.name.platform.tags().iter().map(String::as_str);
+        let tags = self.name.platform_tags().iter().map(String::as_str);
         tags.filter(|_| self.foreign_system.is_none())
             .filter(is_foreign)
             .collect()

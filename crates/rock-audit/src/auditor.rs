@@ -335,7 +335,7 @@ impl<'a> Auditor<'a> {
 
     /// Returns whether policies or compatibility data are about an undefined symbol.
     fn kept_symbols(&self, name: &WheelName) -> impl Fn(&str) -> bool + Sync + use<> {
-        let tags = name.platform.tags();
+        let tags = name.platform_tags().as_slice();
         let family = tags
             .iter()
             .find_map(|tag| PolicyFamily::of_platform_tag(tag))
@@ -369,8 +369,7 @@ impl<'a> Auditor<'a> {
             return Some(policies);
         }
         let mut claims = name
-            .platform
-            .tags()
+            .platform_tags()
             .iter()
             .filter_map(|tag| policies.for_tag(tag));
         let requested = self

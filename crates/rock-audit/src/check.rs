@@ -204,7 +204,7 @@ pub fn check_built_wheel(
     let splits = [audited.split_code()];
     let mut found = audited.findings.clone();
     found.extend(missing_archives(&splits).into_iter().flatten());
-    let package = compat.device_package(&name.distribution);
+    let package = compat.device_package(name.distribution().as_str());
     let own_targets: Vec<GfxTarget> = targets
         .iter()
         .filter(|target| {

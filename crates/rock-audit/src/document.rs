@@ -90,7 +90,7 @@ impl AuditFacts {
         };
         let torch = report.torch.as_ref();
         Self {
-            claimed_tags: report.name.platform.tags().to_vec(),
+            claimed_tags: report.name.platform_tags().as_slice().to_vec(),
             claimed_ok: !report.findings.iter().any(contradicts_claim),
             own_sym_tag: report
                 .compliance

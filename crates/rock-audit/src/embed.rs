@@ -92,12 +92,8 @@ pub(super) fn known_embedding_rule<'c>(
     name: &WheelName,
     compat: &'c Compat,
 ) -> Option<&'c EmbeddingRow> {
-    let project = name
-        .distribution
-        .parse::<DistributionName>()
-        .map(|name| name.normalized())
-        .unwrap_or_default();
-    let platform = match name.platform.tags().first() {
+    let project = name.distribution().normalized();
+    let platform = match name.platform_tags().as_slice().first() {
         Some(tag) if tag.starts_with("win") => "windows",
         Some(tag) if tag.contains("linux") => "linux",
         _ => "",

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::repair::{Graft, RepairChanges};
 use rock_elf::ElfEdits;
-use rock_names::{DistributionName, WheelName, percent_encode};
+use rock_names::{WheelName, percent_encode};
 
 /// Returns the path in dist-info of the SBOM of a wheel's first or later repair (PEP 770).
 pub(crate) fn sbom_path(repair: usize) -> String {
@@ -36,15 +36,10 @@ pub(crate) fn sbom<'e>(
     parts: &[SbomComponent],
     excluded: impl IntoIterator<Item = &'e str>,
 ) -> Vec<u8> {
-    let project = name.distribution.parse::<DistributionName>();
-    let project = project.map_or_else(
-        |_| name.distribution.clone(),
-        |project| project.normalized(),
-    );
     let root = format!(
         "pkg:pypi/{}@{}",
-        project,
-        percent_encode(name.version.to_string())
+        name.distribution().normalized(),
+        percent_encode(name.version().to_string())
     );
     let file_name = percent_encode(name.to_string());
     let mut components: Vec<Value> = Vec::new();
@@ -75,8 +70,8 @@ pub(crate) fn sbom<'e>(
             "component": {
                 "type": "library",
                 "bom-ref": root,
-                "name": name.distribution,
-                "version": name.version.to_string(),
+                "name": name.distribution().as_str(),
+                "version": name.version().to_string(),
                 "purl": format!("{root}?file_name={file_name}"),
             },
             "tools": [{"name": "rock-matrix", "version": env!("CARGO_PKG_VERSION")}],

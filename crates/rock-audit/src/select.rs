@@ -34,7 +34,7 @@ pub(crate) struct LibrarySelection {
 /// Selects the libraries of a wheel that match: of the architecture and C library in the file name,
 /// or else of the first library. A name with several of them implies none.
 pub(crate) fn select_libraries(name: &WheelName, files: &[InspectedFile]) -> LibrarySelection {
-    let tags = name.platform.tags();
+    let tags = name.platform_tags().as_slice();
     let mut selected = LibrarySelection {
         arch: common_value(tags.iter().filter_map(|tag| Arch::of_platform_tag(tag))),
         family: common_value(

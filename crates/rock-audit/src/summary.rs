@@ -43,7 +43,7 @@ impl AuditedWheel<'_> {
     /// Returns the platforms of the name, and the one that the wheel's own symbols permit if it is
     /// another one.
     fn platform_summary(&self) -> String {
-        let tags = self.name.platform.tags();
+        let tags = self.name.platform_tags().as_slice();
         let claims = tags.join(", ");
         let Some(compliance) = &self.compliance else {
             if self.has_unaudited_libraries() {

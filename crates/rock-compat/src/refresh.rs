@@ -59,22 +59,25 @@ pub fn differences(rows: &[TorchRow], pages: &[IndexPage]) -> Vec<TorchDifferenc
             .filter_map(|name| name.parse::<WheelName>().ok())
         {
             let is_for_rocm = wheel
-                .version
+                .version()
                 .local()
                 .is_some_and(|local| local.starts_with("rocm"));
-            if wheel.distribution != "torch" || wheel.version.is_prerelease() || !is_for_rocm {
+            if wheel.distribution().as_str() != "torch"
+                || wheel.version().is_prerelease()
+                || !is_for_rocm
+            {
                 continue;
             }
-            let release = wheel.version.release();
+            let release = wheel.version().release();
             let key = (
                 release.first().copied().unwrap_or(0),
                 release.get(1).copied().unwrap_or(0),
             );
             let seen = seen.entry(key).or_default();
-            let public = wheel.version.public();
+            let public = wheel.version().public();
             seen.patches.insert(public.clone(), public.to_string());
             seen.rocm.insert(page.rocm_index.clone());
-            for abi in wheel.abi.tags().iter().filter_map(|tag| python_of(tag)) {
+            for abi in wheel.abi_tags().iter().filter_map(|tag| python_of(tag)) {
                 if abi.is_free_threaded() {
                     seen.free_threaded.insert(abi)
                 } else {

@@ -28,22 +28,20 @@ const GIT_DIGITS: usize = 7;
 impl Combination {
     /// Returns the combination of a wheel.
     pub fn of(identity: &WheelIdentity) -> Self {
-        let tail = identity.dev.as_deref().unwrap_or_default();
-        let torch = identity.torch.as_ref();
+        let tail = identity.torch_prerelease().unwrap_or_default();
         Self {
-            distribution: identity.distribution.replace('_', "-"),
-            version: identity.version.clone(),
+            distribution: identity.distribution().normalized(),
+            version: identity.version().clone(),
             git: identity
-                .git
-                .as_ref()
+                .git()
                 .map(|git| git.get(..GIT_DIGITS).unwrap_or(git).to_owned()),
-            accelerator: identity.accelerator.clone(),
-            torch: torch.map(|torch| {
+            accelerator: identity.accelerator().cloned(),
+            torch: identity.torch().map(|torch| {
                 format!("{torch}{tail}")
                     .parse()
                     .unwrap_or_else(|_| torch.clone())
             }),
-            backend: identity.backend.clone(),
+            backend: identity.backend().map(str::to_owned),
         }
     }
 

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use super::{DistributionName, LocalLabel, WheelName, WheelNameError};
+use super::{LocalLabel, Version, WheelName, WheelNameError};
 
 /// A wheel name as planned before the build, in which `*` may replace an unknown public version.
 ///
@@ -31,8 +31,8 @@ const PLACEHOLDER: &str = "0";
 
 impl ExpectedWheel {
     /// Returns the text of a version in an expected name, `*` for `None`.
-    pub fn version_text(version: Option<&super::Version>) -> String {
-        version.map_or_else(|| STAR.to_owned(), super::Version::normalized)
+    pub fn version_text(version: Option<&Version>) -> String {
+        version.map_or_else(|| STAR.to_owned(), Version::normalized)
     }
 
     /// Returns the name; its public version is a placeholder unless [`Self::is_version_known`].
@@ -53,62 +53,49 @@ impl ExpectedWheel {
     /// Returns whether a built wheel differs from this one only in its tags, and has the platform
     /// tag `any` where this one has another.
     pub fn is_for_any_platform_instead(&self, built: &WheelName) -> bool {
-        let wanted = &self.name;
-        let tagged = WheelName {
-            python: wanted.python.clone(),
-            abi: wanted.abi.clone(),
-            ..built.clone()
-        };
-        built.is_any_platform() && !wanted.is_any_platform() && self.difference(&tagged).is_none()
+        built.is_any_platform()
+            && !self.name.is_any_platform()
+            && self.distribution_difference(built).is_none()
+            && self.version_difference(built).is_none()
     }
 
     /// Returns the first difference of a built wheel, as a sentence. Platform tags are not compared,
     /// because a repair changes them.
     pub fn difference(&self, built: &WheelName) -> Option<String> {
-        let wanted = &self.name;
-        let differs = |what: &str, wanted: &str, built: &str| {
-            (wanted != built).then(|| format!("the {what} is `{built}`, not `{wanted}`"))
-        };
-        let distribution = |name: &WheelName| {
-            name.distribution
-                .parse::<DistributionName>()
-                .map_or_else(|_| name.distribution.clone(), |n| n.escaped())
-        };
-        let of_label = || {
-            let (wanted, built) = (self.label()?, built.label());
-            if built
-                .as_ref()
-                .is_some_and(|built| built.without_commit() == wanted)
-            {
-                return None;
-            }
-            differs(
-                "label",
-                wanted.as_str(),
-                built.as_ref().map_or("", LocalLabel::as_str),
-            )
-        };
-        let of_version = || match self.is_version_known {
-            true if wanted.version == built.version => None,
-            true => differs("version", wanted.version.as_str(), built.version.as_str()),
-            false => of_label(),
-        };
-        differs("distribution", &distribution(wanted), &distribution(built))
-            .or_else(of_version)
-            .or_else(|| {
-                let same = wanted.python == built.python;
-                (!same).then(|| {
-                    format!(
-                        "the Python tag is `{}`, not `{}`",
-                        built.python, wanted.python
-                    )
-                })
-            })
-            .or_else(|| {
-                let same = wanted.abi == built.abi;
-                (!same).then(|| format!("the ABI tag is `{}`, not `{}`", built.abi, wanted.abi))
-            })
+        let expected = &self.name;
+        self.distribution_difference(built)
+            .or_else(|| self.version_difference(built))
+            .or_else(|| difference("Python tag", expected.python_tags(), built.python_tags()))
+            .or_else(|| difference("ABI tag", expected.abi_tags(), built.abi_tags()))
     }
+
+    fn distribution_difference(&self, built: &WheelName) -> Option<String> {
+        let (expected, built) = (self.name.distribution(), built.distribution());
+        difference("distribution", &expected.escaped(), &built.escaped())
+    }
+
+    fn version_difference(&self, built: &WheelName) -> Option<String> {
+        if self.is_version_known {
+            return difference("version", self.name.version(), built.version());
+        }
+        let (expected, built) = (self.label()?, built.label());
+        if built
+            .as_ref()
+            .is_some_and(|built| built.without_commit() == expected)
+        {
+            return None;
+        }
+        let built = built.as_ref().map_or("", LocalLabel::as_str);
+        difference("label", expected.as_str(), built)
+    }
+}
+
+/// Returns a sentence about two values of a part of a name, if they differ.
+fn difference<T>(part: &str, expected: &T, built: &T) -> Option<String>
+where
+    T: PartialEq + fmt::Display + ?Sized,
+{
+    (expected != built).then(|| format!("the {part} is `{built}`, not `{expected}`"))
 }
 
 impl FromStr for ExpectedWheel {
@@ -137,17 +124,12 @@ impl FromStr for ExpectedWheel {
 
 impl fmt::Display for ExpectedWheel {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let text = self.name.to_string();
+        let version = self.name.version().as_str();
         if self.is_version_known {
-            return f.write_str(&text);
+            return self.name.write_with_version(f, version);
         }
-        let version = self.name.distribution.len() + 1;
-        write!(
-            f,
-            "{}{STAR}{}",
-            &text[..version],
-            &text[version + PLACEHOLDER.len()..]
-        )
+        let label = &version[PLACEHOLDER.len()..];
+        self.name.write_with_version(f, &format!("{STAR}{label}"))
     }
 }
 

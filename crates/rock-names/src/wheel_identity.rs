@@ -11,34 +11,18 @@ use super::{
 /// field, so torch 2.10 follows 2.9 and ROCm 7.14 follows 7.2.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct WheelIdentity {
-    /// The escaped name of the distribution, `flash_attn`.
-    pub distribution: String,
-    /// The public version.
-    pub version: Version,
-    /// The accelerator and its version; `None` without a label.
-    pub accelerator: Option<Accelerator>,
-    /// Major and minor version of torch, `2.10`.
-    pub torch: Option<Version>,
-    /// The suffix of a torch prerelease: `dev20261101`, `rc1`, `a0`.
-    pub dev: Option<String>,
-    /// The commit built.
-    pub git: Option<String>,
-    /// The backend; `None` for the default one.
-    pub backend: Option<String>,
-    /// Whether torch's new C++ ABI is used, if the label says it.
-    pub cxx11abi: Option<bool>,
-    /// The Python tags.
-    pub python: TagSet,
-    /// The ABI tags.
-    pub abi: TagSet,
-    /// Whether an ABI tag is that of free-threaded Python.
-    pub is_free_threaded: bool,
-    /// Whether an ABI tag is `abi3`, the stable ABI.
-    pub is_abi3: bool,
-    /// The platform tags, sorted.
-    pub platforms: TagSet,
-    /// Whether the digits of the accelerator may also be another version.
-    pub is_ambiguous: bool,
+    distribution: DistributionName,
+    version: Version,
+    accelerator: Option<Accelerator>,
+    torch: Option<Version>,
+    torch_prerelease: Option<String>,
+    git: Option<String>,
+    backend: Option<String>,
+    cxx11abi: Option<bool>,
+    python_tags: TagSet,
+    abi_tags: TagSet,
+    platform_tags: TagSet,
+    is_ambiguous: bool,
 }
 
 /// The error of identifying a wheel by its name.
@@ -75,29 +59,20 @@ impl WheelIdentity {
         let is_ambiguous = parsed.as_ref().is_some_and(|parsed| parsed.ambiguous);
         let parts = parsed.map(|parsed| parsed.parts);
         let torch = parts.as_ref().and_then(|parts| parts.torch.as_ref());
-        let free_threaded = |tag: &String| {
-            tag.strip_prefix("cp")
-                .and_then(|t| t.strip_suffix('t'))
-                .is_some_and(|t| t.parse::<u32>().is_ok())
-        };
-        let distribution = name.distribution.parse::<DistributionName>();
         Ok(Self {
-            distribution: distribution
-                .map_or_else(|_| name.distribution.clone(), |name| name.escaped()),
-            version: name.version.public(),
+            distribution: name.distribution().to_escaped(),
+            version: name.version().public(),
             torch: torch.and_then(|torch| torch.minor().parse().ok()),
-            dev: torch
+            torch_prerelease: torch
                 .map(Version::prerelease_suffix)
-                .filter(|tail| !tail.is_empty()),
+                .filter(|suffix| !suffix.is_empty()),
             git: parts.as_ref().and_then(|parts| parts.git.clone()),
             backend: parts.as_ref().and_then(|parts| parts.backend.clone()),
             cxx11abi: parts.as_ref().and_then(|parts| parts.cxx11abi),
             accelerator: parts.map(|parts| parts.accelerator),
-            is_free_threaded: name.abi.tags().iter().any(free_threaded),
-            is_abi3: name.abi.contains("abi3"),
-            python: name.python.clone(),
-            abi: name.abi.clone(),
-            platforms: name.platform.sorted(),
+            python_tags: name.python_tags().clone(),
+            abi_tags: name.abi_tags().clone(),
+            platform_tags: name.platform_tags().sorted(),
             is_ambiguous,
         })
     }
@@ -108,6 +83,80 @@ impl WheelIdentity {
     /// If it is not a wheel name, or its label is invalid.
     pub fn parse(text: &str, known_rocm: &[RocmVersion]) -> Result<Self, WheelIdentityError> {
         Self::of(&text.parse()?, known_rocm)
+    }
+
+    /// Returns the escaped name of the distribution, `flash_attn`.
+    pub fn distribution(&self) -> &DistributionName {
+        &self.distribution
+    }
+
+    /// Returns the public version.
+    pub fn version(&self) -> &Version {
+        &self.version
+    }
+
+    /// Returns the accelerator and its version; `None` without a label.
+    pub fn accelerator(&self) -> Option<&Accelerator> {
+        self.accelerator.as_ref()
+    }
+
+    /// Returns the major and minor version of torch, `2.10`.
+    pub fn torch(&self) -> Option<&Version> {
+        self.torch.as_ref()
+    }
+
+    /// Returns the suffix of a torch prerelease: `dev20261101`, `rc1`, `a0`.
+    pub fn torch_prerelease(&self) -> Option<&str> {
+        self.torch_prerelease.as_deref()
+    }
+
+    /// Returns the commit built.
+    pub fn git(&self) -> Option<&str> {
+        self.git.as_deref()
+    }
+
+    /// Returns the backend; `None` for the default one.
+    pub fn backend(&self) -> Option<&str> {
+        self.backend.as_deref()
+    }
+
+    /// Returns whether torch's new C++ ABI is used, if the label says it.
+    pub fn cxx11abi(&self) -> Option<bool> {
+        self.cxx11abi
+    }
+
+    /// Returns the Python tags.
+    pub fn python_tags(&self) -> &TagSet {
+        &self.python_tags
+    }
+
+    /// Returns the ABI tags.
+    pub fn abi_tags(&self) -> &TagSet {
+        &self.abi_tags
+    }
+
+    /// Returns the platform tags, sorted.
+    pub fn platform_tags(&self) -> &TagSet {
+        &self.platform_tags
+    }
+
+    /// Returns whether an ABI tag is that of free-threaded Python, `cp313t` (PEP 703).
+    pub fn is_free_threaded(&self) -> bool {
+        self.abi_tags.iter().any(|tag| {
+            tag.strip_prefix("cp")
+                .and_then(|rest| rest.strip_suffix('t'))
+                .is_some_and(|version| version.parse::<u32>().is_ok())
+        })
+    }
+
+    /// Returns whether an ABI tag is `abi3`, the stable ABI (PEP 384).
+    pub fn is_abi3(&self) -> bool {
+        self.abi_tags.contains("abi3")
+    }
+
+    /// Returns whether the digits of the accelerator may also be another version.
+    pub fn is_ambiguous(&self) -> bool {
+        self.is_ambiguous
     }
 }
 
@@ -197,16 +246,16 @@ mod tests {
         let count = |fits: fn(&WheelIdentity) -> bool| {
             identified.read.iter().filter(|(id, _)| fits(id)).count()
         };
-        assert!(count(|id| id.backend.is_some()) >= 3);
-        assert!(count(|id| id.git.is_some()) >= 2);
-        assert!(count(|id| id.dev.is_some()) >= 2);
-        assert!(count(|id| id.version.as_str().contains("post")) >= 2);
-        assert!(count(|id| id.is_free_threaded) >= 2);
-        assert!(count(|id| id.is_abi3) >= 2);
-        assert!(count(|id| id.platforms.tags().len() == 2) >= 2);
-        assert!(count(|id| id.cxx11abi.is_some()) >= 1);
-        assert!(count(|id| id.accelerator.is_none()) >= 1);
-        assert_eq!(count(|id| id.is_ambiguous), 1);
+        assert!(count(|id| id.backend().is_some()) >= 3);
+        assert!(count(|id| id.git().is_some()) >= 2);
+        assert!(count(|id| id.torch_prerelease().is_some()) >= 2);
+        assert!(count(|id| id.version().as_str().contains("post")) >= 2);
+        assert!(count(WheelIdentity::is_free_threaded) >= 2);
+        assert!(count(WheelIdentity::is_abi3) >= 2);
+        assert!(count(|id| id.platform_tags().as_slice().len() == 2) >= 2);
+        assert!(count(|id| id.cxx11abi().is_some()) >= 1);
+        assert!(count(|id| id.accelerator().is_none()) >= 1);
+        assert_eq!(count(WheelIdentity::is_ambiguous), 1);
     }
 
     #[test]

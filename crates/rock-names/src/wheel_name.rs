@@ -3,113 +3,274 @@
 use std::fmt;
 use std::str::FromStr;
 
-use super::{DistributionName, LocalLabel, PlatformSystem, TagSet, Version};
+use super::{
+    BuildTag, BuildTagError, DistributionName, DistributionNameError, LocalLabel, PlatformSystem,
+    TagSet, TagSetError, Version,
+};
 
-/// A wheel's file name: `{name}-{version}(-{build})?-{python}-{abi}-{platform}.whl`
-/// (binary distribution format, "File name convention").
+/// A wheel's filename: `{distribution}-{version}(-{build tag})?-{python tag}-{abi tag}-{platform
+/// tag}.whl` (binary distribution format, "File name convention"; PEP 427).
+///
+/// Every part is valid and keeps its spelling, so a name prints as it was written; see
+/// [`Self::normalized`] to compare names.
 ///
 /// ```
 /// use rock_names::WheelName;
 /// let name: WheelName = "flash_attn-2.7.4.post1%2Brocm62torch2.5triton-py3-none-any.whl".parse()?;
+/// assert_eq!(name.distribution().normalized(), "flash-attn");
 /// assert_eq!(name.label().unwrap().as_str(), "rocm62torch2.5triton");
 /// assert_eq!(name.to_string(), "flash_attn-2.7.4.post1+rocm62torch2.5triton-py3-none-any.whl");
-/// # Ok::<(), rock_names::WheelNameError>(())
+///
+/// let built = name
+///     .with_build_tag("1".parse()?)
+///     .with_python_tags("cp312".parse()?)
+///     .with_abi_tags("cp312".parse()?)
+///     .with_platform_tags("linux_x86_64".parse()?);
+/// assert_eq!(
+///     built.to_string(),
+///     "flash_attn-2.7.4.post1+rocm62torch2.5triton-1-cp312-cp312-linux_x86_64.whl"
+/// );
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WheelName {
-    /// The distribution as spelled in the name, `flash_attn`.
-    pub distribution: String,
-    /// The version with its local label.
-    pub version: Version,
-    /// The build tag, if any; begins with a digit.
-    pub build: Option<String>,
-    /// Python tags.
-    pub python: TagSet,
-    /// ABI tags.
-    pub abi: TagSet,
-    /// Platform tags.
-    pub platform: TagSet,
+    distribution: DistributionName,
+    version: Version,
+    build_tag: Option<BuildTag>,
+    python_tags: TagSet,
+    abi_tags: TagSet,
+    platform_tags: TagSet,
 }
 
 /// The error of parsing a [`WheelName`].
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{text}` is not a wheel name: {reason}")]
+#[error("`{text}` is not a wheel name: {kind}")]
 pub struct WheelNameError {
     /// The text.
     pub text: String,
     /// The reason.
-    pub reason: String,
+    pub kind: WheelNameErrorKind,
+}
+
+/// The reason of a [`WheelNameError`].
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum WheelNameErrorKind {
+    /// A `%` is not followed by two hex digits, or the decoded text is not UTF-8.
+    #[error("its percent encoding is broken")]
+    PercentEncoding,
+    /// The name has this many bytes, more than [`WheelName::MAX_BYTES`].
+    #[error("it has {0} bytes, and a file name at most {max}", max = WheelName::MAX_BYTES)]
+    Length(usize),
+    /// The extension is not `.whl`.
+    #[error("it does not end in `.whl`")]
+    Extension,
+    /// The name has not 5 parts, or 6 with a build tag.
+    #[error(
+        "it has {count} parts between hyphens, not 5 or 6{hint}",
+        hint = hyphen_hint(.distribution.as_deref())
+    )]
+    PartCount {
+        /// The number of parts.
+        count: usize,
+        /// The distribution, if it is written with hyphens.
+        distribution: Option<String>,
+    },
+    /// The distribution is written with hyphens; holds the distribution.
+    #[error(
+        "in a wheel name the distribution `{0}` is written `{escaped}`",
+        escaped = .0.replace('-', "_")
+    )]
+    HyphenatedDistribution(String),
+    /// The distribution is invalid.
+    #[error("`{text}` is no distribution name", text = .0.0)]
+    Distribution(DistributionNameError),
+    /// The version has a dot in place of its `+`, as file hosts rename uploads.
+    #[error("`{version}` is no version; a `+` became a dot, and the version was `{original}`")]
+    ReplacedPlus {
+        /// The text.
+        version: String,
+        /// The version with the `+`.
+        original: String,
+    },
+    /// The version is invalid; holds the text.
+    #[error("`{0}` is no PEP 440 version")]
+    Version(String),
+    /// The build tag is invalid.
+    #[error("the build tag `{text}` does not begin with a digit", text = .0.0)]
+    BuildTag(#[from] BuildTagError),
+    /// A tag set is invalid.
+    #[error(transparent)]
+    Tags(#[from] TagSetError),
 }
 
 impl WheelName {
-    /// How long a name may be in bytes: file systems take no longer ones (Linux, `limits.h`,
-    /// `NAME_MAX`), and the tags that a name stands for are a product.
+    /// The maximum length of a parsed name in bytes (Linux, `limits.h`, `NAME_MAX`), which also
+    /// bounds the number of [expanded tags](Self::expanded_tags).
     pub const MAX_BYTES: usize = 255;
+
+    /// Returns the distribution as written, `flash_attn`.
+    pub fn distribution(&self) -> &DistributionName {
+        &self.distribution
+    }
+
+    /// Returns the version with its local version label.
+    pub fn version(&self) -> &Version {
+        &self.version
+    }
 
     /// Returns the local version label in normal form.
     pub fn label(&self) -> Option<LocalLabel> {
-        self.version.local().and_then(|local| local.parse().ok())
+        LocalLabel::of(&self.version)
+    }
+
+    /// Returns the build tag, if there is one.
+    pub fn build_tag(&self) -> Option<&BuildTag> {
+        self.build_tag.as_ref()
+    }
+
+    /// Returns the Python tags.
+    pub fn python_tags(&self) -> &TagSet {
+        &self.python_tags
+    }
+
+    /// Returns the ABI tags.
+    pub fn abi_tags(&self) -> &TagSet {
+        &self.abi_tags
+    }
+
+    /// Returns the platform tags.
+    pub fn platform_tags(&self) -> &TagSet {
+        &self.platform_tags
     }
 
     /// Returns this name with another version.
     #[must_use]
-    pub fn with_version(&self, version: Version) -> Self {
+    pub fn with_version(self, version: Version) -> Self {
+        Self { version, ..self }
+    }
+
+    /// Returns this name with a build tag, in place of the present one.
+    #[must_use]
+    pub fn with_build_tag(self, build_tag: BuildTag) -> Self {
         Self {
-            version,
-            ..self.clone()
+            build_tag: Some(build_tag),
+            ..self
         }
+    }
+
+    /// Returns this name without a build tag.
+    #[must_use]
+    pub fn without_build_tag(self) -> Self {
+        Self {
+            build_tag: None,
+            ..self
+        }
+    }
+
+    /// Returns this name with other Python tags.
+    #[must_use]
+    pub fn with_python_tags(self, python_tags: TagSet) -> Self {
+        Self {
+            python_tags,
+            ..self
+        }
+    }
+
+    /// Returns this name with other ABI tags.
+    #[must_use]
+    pub fn with_abi_tags(self, abi_tags: TagSet) -> Self {
+        Self { abi_tags, ..self }
+    }
+
+    /// Returns this name with other platform tags.
+    #[must_use]
+    pub fn with_platform_tags(self, platform_tags: TagSet) -> Self {
+        Self {
+            platform_tags,
+            ..self
+        }
+    }
+
+    /// Shares the memory of a version if its text is equal, see [`Version::share`].
+    pub fn share_version(&mut self, version: &Version) {
+        self.version.share(version);
     }
 
     /// Returns the name in normal form: escaped distribution, normalized version, sorted platform
     /// tags. Two names identify the same wheel if their normal forms are equal.
     #[must_use]
     pub fn normalized(&self) -> Self {
-        let distribution = self.distribution.parse::<DistributionName>();
         Self {
-            distribution: distribution
-                .map_or_else(|_| self.distribution.clone(), |name| name.escaped()),
+            distribution: self.distribution.to_escaped(),
             version: self.version.to_normalized(),
-            platform: self.platform.sorted(),
+            platform_tags: self.platform_tags.sorted(),
             ..self.clone()
         }
     }
 
-    /// Returns all tags of the compressed tag sets, `cp311-cp311-linux_x86_64`.
+    /// Returns the wheel tag with its compressed tag sets, `cp311-cp311-linux_x86_64` (PEP 425).
+    pub fn compressed_tag(&self) -> String {
+        format!(
+            "{}-{}-{}",
+            self.python_tags, self.abi_tags, self.platform_tags
+        )
+    }
+
+    /// Returns every wheel tag of the compressed tag sets, as in the `Tag` headers of WHEEL.
     pub fn expanded_tags(&self) -> Vec<String> {
         let mut tags = Vec::new();
-        for python in self.python.tags() {
-            for abi in self.abi.tags() {
-                tags.extend(
-                    self.platform
-                        .tags()
-                        .iter()
-                        .map(|platform| format!("{python}-{abi}-{platform}")),
-                );
+        for python in &self.python_tags {
+            for abi in &self.abi_tags {
+                let expand = |platform| format!("{python}-{abi}-{platform}");
+                tags.extend(self.platform_tags.iter().map(expand));
             }
         }
         tags
     }
 
-    /// Returns the requirement for exactly this version, `triton==3.4.0+rocm7.10.0` (PEP 440, "Version
-    /// matching").
+    /// Returns the name of the wheel's metadata directory, `flash_attn-2.8.3.dist-info` (binary
+    /// distribution format, "The .dist-info directory").
+    pub fn dist_info(&self) -> String {
+        format!("{}-{}.dist-info", self.distribution, self.version)
+    }
+
+    /// Returns the requirement for exactly this version, `triton==3.4.0+rocm7.10.0` (PEP 440,
+    /// "Version matching").
     pub fn requirement(&self) -> String {
-        let distribution = self.distribution.parse::<DistributionName>();
-        let project =
-            distribution.map_or_else(|_| self.distribution.clone(), |name| name.normalized());
-        format!("{project}=={}", self.version.normalized())
+        format!(
+            "{}=={}",
+            self.distribution.normalized(),
+            self.version.normalized()
+        )
     }
 
     /// Returns whether all platform tags are `any`.
     pub fn is_any_platform(&self) -> bool {
-        self.platform.tags().iter().all(|tag| tag == "any")
+        self.platform_tags.iter().all(|tag| tag == "any")
     }
 
     /// Returns whether all platform tags are for Windows.
     pub fn is_for_windows(&self) -> bool {
-        self.platform
-            .tags()
+        self.platform_tags
             .iter()
             .all(|tag| PlatformSystem::of_tag(tag) == PlatformSystem::Foreign("Windows"))
+    }
+
+    /// Writes the name with another text as its version.
+    pub(super) fn write_with_version(
+        &self,
+        f: &mut fmt::Formatter<'_>,
+        version: &str,
+    ) -> fmt::Result {
+        write!(f, "{}-{version}-", self.distribution)?;
+        if let Some(build_tag) = &self.build_tag {
+            write!(f, "{build_tag}-")?;
+        }
+        write!(
+            f,
+            "{}-{}-{}.whl",
+            self.python_tags, self.abi_tags, self.platform_tags
+        )
     }
 }
 
@@ -118,110 +279,95 @@ impl FromStr for WheelName {
 
     /// Parses a filename, which may be percent-encoded (`%2B`).
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let fault = |reason: String| WheelNameError {
+        parse(text).map_err(|kind| WheelNameError {
             text: text.to_owned(),
-            reason,
-        };
-        let decoded = super::percent_decode(text)
-            .ok_or_else(|| fault("its percent encoding is broken".into()))?;
-        if decoded.len() > Self::MAX_BYTES {
-            return Err(fault(format!(
-                "it has {} bytes, and a file name at most {}",
-                decoded.len(),
-                Self::MAX_BYTES
-            )));
-        }
-        let stem = decoded
-            .strip_suffix(".whl")
-            .ok_or_else(|| fault("it does not end in `.whl`".into()))?;
-        let parts: Vec<&str> = stem.split('-').collect();
-        let (name, version, build, tags) = match parts.as_slice() {
-            [name, version, python, abi, platform] => {
-                (*name, *version, None, [*python, *abi, *platform])
-            }
-            [name, version, build, python, abi, platform] => {
-                (*name, *version, Some(*build), [*python, *abi, *platform])
-            }
-            _ => return Err(fault(wrong_count(&parts))),
-        };
-        if !DistributionName::is_valid(name) {
-            return Err(fault(format!("`{name}` is no distribution name")));
-        }
-        // A version may have white space around it, and the name of a file with a version may not.
-        let is_close = |text: &&str| !text.contains(char::is_whitespace);
-        let version = Some(version)
-            .filter(is_close)
-            .and_then(|text| text.parse::<Version>().ok());
-        let Some(version) = version else {
-            return Err(fault(wrong_version(&parts)));
-        };
-        if let Some(build) = build
-            && !(build.starts_with(|c: char| c.is_ascii_digit())
-                && build
-                    .bytes()
-                    .all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'.')))
-        {
-            return Err(fault(format!(
-                "the build tag `{build}` does not begin with a digit"
-            )));
-        }
-        let [python, abi, platform] =
-            tags.map(|tag| tag.parse::<TagSet>().map_err(|e| fault(e.to_string())));
-        Ok(Self {
-            distribution: name.to_owned(),
-            version,
-            build: build.map(str::to_owned),
-            python: python?,
-            abi: abi?,
-            platform: platform?,
+            kind,
         })
     }
 }
 
 impl fmt::Display for WheelName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}-{}-", self.distribution, self.version)?;
-        if let Some(build) = &self.build {
-            write!(f, "{build}-")?;
+        self.write_with_version(f, self.version.as_str())
+    }
+}
+
+fn parse(text: &str) -> Result<WheelName, WheelNameErrorKind> {
+    let decoded = super::percent_decode(text).ok_or(WheelNameErrorKind::PercentEncoding)?;
+    if decoded.len() > WheelName::MAX_BYTES {
+        return Err(WheelNameErrorKind::Length(decoded.len()));
+    }
+    let stem = decoded
+        .strip_suffix(".whl")
+        .ok_or(WheelNameErrorKind::Extension)?;
+    let parts: Vec<&str> = stem.split('-').collect();
+    let (distribution, version, build_tag, python_tags, abi_tags, platform_tags) = match *parts {
+        [name, version, python, abi, platform] => (name, version, None, python, abi, platform),
+        [name, version, build, python, abi, platform] => {
+            (name, version, Some(build), python, abi, platform)
         }
-        write!(f, "{}-{}-{}.whl", self.python, self.abi, self.platform)
-    }
-}
-
-fn wrong_count(parts: &[&str]) -> String {
-    let count = format!("it has {} parts between hyphens, not 5 or 6", parts.len());
-    split_name(parts).map_or(count.clone(), |hint| format!("{count}; {hint}"))
-}
-
-fn wrong_version(parts: &[&str]) -> String {
-    let version = parts[1];
-    if let Some(hint) = split_name(parts) {
-        return hint;
-    }
-    for (at, _) in version.match_indices('.') {
-        let fixed = format!("{}+{}", &version[..at], &version[at + 1..]);
-        if version[at + 1..].starts_with(|c: char| c.is_ascii_alphabetic())
-            && fixed.parse::<Version>().is_ok()
-        {
-            return format!(
-                "`{version}` is no version; a `+` became a dot, and the version was `{fixed}`"
-            );
+        _ => {
+            return Err(WheelNameErrorKind::PartCount {
+                count: parts.len(),
+                distribution: hyphenated_distribution(&parts),
+            });
         }
-    }
-    format!("`{version}` is no PEP 440 version")
+    };
+    Ok(WheelName {
+        distribution: distribution
+            .parse()
+            .map_err(WheelNameErrorKind::Distribution)?,
+        version: parse_version(version).ok_or_else(|| version_error(&parts, version))?,
+        build_tag: build_tag.map(str::parse).transpose()?,
+        python_tags: python_tags.parse()?,
+        abi_tags: abi_tags.parse()?,
+        platform_tags: platform_tags.parse()?,
+    })
 }
 
-/// Returns a hint for a distribution that is written with hyphens.
-fn split_name(parts: &[&str]) -> Option<String> {
-    let at = parts
+/// Parses a version without the whitespace around it that [`Version`] permits.
+fn parse_version(text: &str) -> Option<Version> {
+    if text.contains(char::is_whitespace) {
+        return None;
+    }
+    text.parse().ok()
+}
+
+/// Returns the error of a name whose second part, `version`, is invalid.
+fn version_error(parts: &[&str], version: &str) -> WheelNameErrorKind {
+    if let Some(distribution) = hyphenated_distribution(parts) {
+        return WheelNameErrorKind::HyphenatedDistribution(distribution);
+    }
+    let version = version.to_owned();
+    match with_plus(&version) {
+        Some(original) => WheelNameErrorKind::ReplacedPlus { version, original },
+        None => WheelNameErrorKind::Version(version),
+    }
+}
+
+/// Returns the first valid version that has a `+` in place of a dot before a letter.
+fn with_plus(version: &str) -> Option<String> {
+    version.match_indices('.').find_map(|(at, _)| {
+        let (public, label) = (&version[..at], &version[at + 1..]);
+        let original = format!("{public}+{label}");
+        let is_label = label.starts_with(|c: char| c.is_ascii_alphabetic());
+        (is_label && original.parse::<Version>().is_ok()).then_some(original)
+    })
+}
+
+/// Returns the parts before the first version, if these are a distribution written with hyphens.
+fn hyphenated_distribution(parts: &[&str]) -> Option<String> {
+    let version = parts
         .iter()
-        .position(|part| part.parse::<Version>().is_ok())
-        .filter(|at| *at > 1)?;
-    Some(format!(
-        "in a wheel name the distribution `{}` is written `{}`",
-        parts[..at].join("-"),
-        parts[..at].join("_")
-    ))
+        .position(|part| part.parse::<Version>().is_ok())?;
+    (version > 1).then(|| parts[..version].join("-"))
+}
+
+fn hyphen_hint(distribution: Option<&str>) -> String {
+    distribution.map_or_else(String::new, |distribution| {
+        let hint = WheelNameErrorKind::HyphenatedDistribution(distribution.to_owned());
+        format!("; {hint}")
+    })
 }
 
 /// Returns whether a filename has the extension `.whl` in any case; it may not be a [`WheelName`].
@@ -235,7 +381,7 @@ pub fn is_wheel_file(name: &str) -> bool {
 mod tests {
     use proptest::prelude::*;
 
-    use super::WheelName;
+    use super::{BuildTag, WheelName, WheelNameErrorKind};
 
     #[track_caller]
     fn name(text: &str) -> WheelName {
@@ -244,7 +390,7 @@ mod tests {
 
     #[track_caller]
     fn reason(text: &str) -> String {
-        text.parse::<WheelName>().unwrap_err().reason
+        text.parse::<WheelName>().unwrap_err().kind.to_string()
     }
 
     #[test]
@@ -252,7 +398,10 @@ mod tests {
         let text = "flash_attn-2.8.3+rocm62torch2.5-1-cp311-cp311-manylinux_2_24_x86_64.manylinux_2_28_x86_64.whl";
         let name = name(text);
         assert_eq!(
-            (name.build.as_deref(), name.platform.tags().len()),
+            (
+                name.build_tag().map(BuildTag::as_str),
+                name.platform_tags().as_slice().len()
+            ),
             (Some("1"), 2)
         );
         assert_eq!(name.to_string(), text);
@@ -260,11 +409,11 @@ mod tests {
     }
 
     #[test]
-    fn a_name_asks_for_its_own_version() {
-        let asked =
+    fn the_requirement_is_for_the_exact_version() {
+        let requirement =
             name("pytorch_triton_rocm-3.4.0%2Bgit1234.ROCM7.10.0-cp312-cp312-linux_x86_64.whl")
                 .requirement();
-        assert_eq!(asked, "pytorch-triton-rocm==3.4.0+git1234.rocm7.10.0");
+        assert_eq!(requirement, "pytorch-triton-rocm==3.4.0+git1234.rocm7.10.0");
     }
 
     #[test]
@@ -291,7 +440,7 @@ mod tests {
     }
 
     #[test]
-    fn a_plus_that_became_a_dot_is_told() {
+    fn a_plus_that_became_a_dot_is_reported() {
         assert_eq!(
             reason("flash_attn-2.8.3.rocm62torch2.5-cp311-cp311-linux_x86_64.whl"),
             "`2.8.3.rocm62torch2.5` is no version; a `+` became a dot, and the version was `2.8.3+rocm62torch2.5`"
@@ -324,6 +473,39 @@ mod tests {
     }
 
     #[test]
+    fn errors_have_the_text_and_a_typed_reason() {
+        let error = "torch-2.5.rocm62-py3-none-any.whl".parse::<WheelName>();
+        let error = error.unwrap_err();
+        assert_eq!(error.text, "torch-2.5.rocm62-py3-none-any.whl");
+        assert_eq!(
+            error.kind,
+            WheelNameErrorKind::ReplacedPlus {
+                version: "2.5.rocm62".to_owned(),
+                original: "2.5+rocm62".to_owned(),
+            }
+        );
+    }
+
+    #[test]
+    fn each_part_can_be_replaced() {
+        let built = name("a-1-1-cp312-cp312-linux_x86_64.whl");
+        let changed = built
+            .clone()
+            .with_version("2+b".parse().unwrap())
+            .with_build_tag("3".parse().unwrap())
+            .with_python_tags("cp311.cp312".parse().unwrap())
+            .with_abi_tags("abi3".parse().unwrap())
+            .with_platform_tags("any".parse().unwrap());
+        assert_eq!(changed.to_string(), "a-2+b-3-cp311.cp312-abi3-any.whl");
+        assert_eq!(changed.compressed_tag(), "cp311.cp312-abi3-any");
+        assert_eq!(changed.dist_info(), "a-2+b.dist-info");
+        assert_eq!(
+            built.without_build_tag().to_string(),
+            "a-1-cp312-cp312-linux_x86_64.whl"
+        );
+    }
+
+    #[test]
     fn a_name_that_no_file_can_have_is_refused() {
         let long = |bytes: usize| format!("a-1-py3-none-{}.whl", "a".repeat(bytes - 17));
         assert_eq!(name(&long(255)).to_string(), long(255));
@@ -336,7 +518,7 @@ mod tests {
     }
 
     #[test]
-    fn white_space_beside_the_version_is_refused() {
+    fn whitespace_around_the_version_is_refused() {
         assert_eq!(
             reason("a-1+b\r-py3-none-any.whl"),
             "`1+b\r` is no PEP 440 version"

@@ -30,8 +30,13 @@ impl TagSet {
     }
 
     /// Returns the tags in lower case, in the order written.
-    pub fn tags(&self) -> &[String] {
+    pub fn as_slice(&self) -> &[String] {
         &self.tags
+    }
+
+    /// Returns an iterator over [`Self::as_slice`].
+    pub fn iter(&self) -> std::slice::Iter<'_, String> {
+        self.tags.iter()
     }
 
     /// Returns whether the set contains a tag in lower case.
@@ -54,6 +59,15 @@ impl TagSet {
         tags.sort();
         tags.dedup();
         Self::of(tags)
+    }
+}
+
+impl<'s> IntoIterator for &'s TagSet {
+    type Item = &'s String;
+    type IntoIter = std::slice::Iter<'s, String>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.iter()
     }
 }
 
@@ -152,7 +166,7 @@ mod tests {
     fn capitals_mean_nothing_and_are_kept_in_print() {
         let set: TagSet = "CP311.py3".parse().unwrap();
         assert_eq!(
-            (set.tags().join(" "), set.to_string()),
+            (set.as_slice().join(" "), set.to_string()),
             ("cp311 py3".to_owned(), "CP311.py3".to_owned())
         );
         assert!(set.contains("cp311") && set == "cp311.PY3".parse().unwrap());

@@ -37,9 +37,9 @@ pub fn check_identity(
         _ => Err(bad(format!("there is no `{header}`"))),
     };
     let written = value("Name")?;
-    if !is_same_distribution(&written, &name.distribution) {
+    if !is_same_distribution(&written, name.distribution()) {
         return Err(WheelError::NameMismatch {
-            named: name.distribution.clone(),
+            named: name.distribution().to_string(),
             written,
             member: member(),
         });
@@ -49,14 +49,14 @@ pub fn check_identity(
         .parse()
         .map_err(|_| bad(format!("`{text}` is no version")))?;
     let is_same = match label {
-        LabelCheck::MustMatch => version == name.version,
-        LabelCheck::Ignore => version.public() == name.version.public(),
+        LabelCheck::MustMatch => version == *name.version(),
+        LabelCheck::Ignore => version.public() == name.version().public(),
     };
     if is_same {
         return Ok(version);
     }
     Err(WheelError::VersionMismatch {
-        named: name.version.to_string(),
+        named: name.version().to_string(),
         written: text,
         member: member(),
     })
@@ -88,11 +88,9 @@ pub(super) fn form_errors(headers: &HeaderDocument, once: &[&str]) -> Vec<String
     encoding.into_iter().chain(twice).collect()
 }
 
-/// Returns whether two names are equal after normalization (PEP 503).
-pub(super) fn is_same_distribution(one: &str, other: &str) -> bool {
-    let normal = |text: &str| {
-        text.parse::<DistributionName>()
-            .map(|name| name.normalized())
-    };
-    matches!((normal(one), normal(other)), (Ok(one), Ok(other)) if one == other)
+/// Returns whether a text is a distribution name that is equal to another one after normalization
+/// (PEP 503).
+pub(super) fn is_same_distribution(text: &str, name: &DistributionName) -> bool {
+    text.parse::<DistributionName>()
+        .is_ok_and(|written| written.normalized() == name.normalized())
 }

@@ -77,7 +77,7 @@ pub use progress::{ByteProgress, ProgressCallback, ProgressMeter};
 pub use record_verifier::RecordVerifier;
 pub use relabel::{ExistingLabel, relabel};
 pub use rename_plan::RenamePlan;
-pub use retag::{BuildTagChange, BuildTagError, RetagOptions, TagChange, retag};
+pub use retag::{BuildTagChange, RetagOptions, TagChange, retag};
 pub use rewrite::{
     RecordCheck, RewriteOptions, RewriteSummary, UnchangedMembers, WheelRewriter, rewrite,
 };

@@ -36,10 +36,7 @@ pub fn relabel(
         &wheel.dist_info_path("METADATA"),
         LabelCheck::Ignore,
     )?;
-    let present = written
-        .local()
-        .or(name.version.local())
-        .and_then(|local| local.parse::<LocalLabel>().ok());
+    let present = LocalLabel::of(&written).or_else(|| name.label());
     let label = match (present, existing) {
         (Some(present), ExistingLabel::Append) => present.joined(label),
         (Some(present), ExistingLabel::Refuse) if present != *label => {
@@ -78,7 +75,7 @@ pub fn relabel(
     }
     let findings = version_string_mismatches(wheel.archive(), &name.to_string(), &version)?;
     Ok(RenamePlan {
-        name: name.with_version(version),
+        name: name.clone().with_version(version),
         edits,
         findings,
     })

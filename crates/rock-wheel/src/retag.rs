@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::str::FromStr;
 
 use super::{LabelCheck, RenamePlan, Wheel, WheelEdits, WheelError, check_identity};
-use rock_names::{TagSet, TagSetError, WheelName};
+use rock_names::{BuildTag, BuildTagError, TagSet, TagSetError, WheelName};
 
 /// New tags of a wheel; `None` keeps the present ones.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -61,27 +61,18 @@ impl FromStr for TagChange {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum BuildTagChange {
     /// Sets this build tag.
-    Set(String),
+    Set(BuildTag),
     /// Removes the build tag.
     Remove,
 }
-
-/// The error for an invalid build tag.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("a build tag begins with a digit and has letters and digits only, such as `1` or `2cmake`")]
-pub struct BuildTagError;
 
 impl FromStr for BuildTagChange {
     type Err = BuildTagError;
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         if text.is_empty() {
-            return Ok(Self::Remove);
-        }
-        let fits = |b: u8| b.is_ascii_alphanumeric() || b == b'_' || b == b'.';
-        if text.as_bytes()[0].is_ascii_digit() && text.bytes().all(fits) {
-            Ok(Self::Set(text.to_owned()))
+            Ok(Self::Remove)
         } else {
-            Err(BuildTagError)
+            text.parse().map(Self::Set)
         }
     }
 }
@@ -105,16 +96,21 @@ pub fn retag(
         &wheel.dist_info_path("METADATA"),
         LabelCheck::MustMatch,
     )?;
-    let new = WheelName {
-        python: TagChange::applied(retag.python.as_ref(), &name.python),
-        abi: TagChange::applied(retag.abi.as_ref(), &name.abi),
-        platform: TagChange::applied(retag.platform.as_ref(), &name.platform),
-        build: match &retag.build {
-            None => name.build.clone(),
-            Some(BuildTagChange::Remove) => None,
-            Some(BuildTagChange::Set(build)) => Some(build.clone()),
-        },
-        ..name.clone()
+    let new = name
+        .clone()
+        .with_python_tags(TagChange::applied(
+            retag.python.as_ref(),
+            name.python_tags(),
+        ))
+        .with_abi_tags(TagChange::applied(retag.abi.as_ref(), name.abi_tags()))
+        .with_platform_tags(TagChange::applied(
+            retag.platform.as_ref(),
+            name.platform_tags(),
+        ));
+    let new = match &retag.build {
+        None => new,
+        Some(BuildTagChange::Remove) => new.without_build_tag(),
+        Some(BuildTagChange::Set(build_tag)) => new.with_build_tag(build_tag.clone()),
     };
     let mut headers = wheel.wheel_file().clone();
     let tags = new.expanded_tags();
@@ -122,7 +118,12 @@ pub fn retag(
     if written != tags.iter().cloned().collect() {
         headers.set("Tag", &tags);
     }
-    headers.set("Build", &new.build.clone().into_iter().collect::<Vec<_>>());
+    let build_tag: Vec<String> = new
+        .build_tag()
+        .map(BuildTag::to_string)
+        .into_iter()
+        .collect();
+    headers.set("Build", &build_tag);
     if retag.platform.is_some() && !new.is_any_platform() {
         headers.set("Root-Is-Purelib", &["false".to_owned()]);
     }

@@ -354,7 +354,7 @@ impl ArchiveIndex {
     /// accept any name.
     fn check_top_dir(&mut self, top: &str, project: &DistributionName, version: &Version) {
         let is_named = top.rsplit_once('-').is_some_and(|(name, text)| {
-            is_same_distribution(name, project.as_str())
+            is_same_distribution(name, project)
                 && text
                     .parse::<Version>()
                     .is_ok_and(|top_version| top_version == *version)
@@ -384,7 +384,7 @@ impl ArchiveIndex {
         let mut findings = FindingCollector::new(self.findings.wheel.clone());
         check_core_metadata(headers, member, &mut findings);
         if let Ok(written) = required(headers, "Name")
-            && !is_same_distribution(&written, project.as_str())
+            && !is_same_distribution(&written, project)
         {
             let message =
                 format!("PKG-INFO says `Name: {written}`, and the file is named after `{project}`");

@@ -160,7 +160,13 @@ fn existing_labels_are_refused_replaced_or_appended() {
             .edits
             .is_empty()
     );
-    let version = |existing| label("rocm63", existing).unwrap().name.version.to_string();
+    let version = |existing| {
+        label("rocm63", existing)
+            .unwrap()
+            .name
+            .version()
+            .to_string()
+    };
     assert_eq!(version(ExistingLabel::Replace), "2.8.3+rocm63");
     assert_eq!(version(ExistingLabel::Append), "2.8.3+rocm62.rocm63");
 }

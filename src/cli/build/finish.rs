@@ -254,7 +254,7 @@ fn repaired(
             shell.report(&done.findings);
             let name = done.name.to_string();
             if name != found.name {
-                shell.say(&format!("repaired for {}", done.name.platform));
+                shell.say(&format!("repaired for {}", done.name.platform_tags()));
             }
             Ok(Collected {
                 path: done.path,

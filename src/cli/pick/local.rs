@@ -198,16 +198,16 @@ fn left_out(one: &ForeignWheel<'_>) -> String {
 fn document(found: &Newest<'_>) -> String {
     let foreign = |one: &ForeignWheel<'_>| {
         serde_json::json!({
-            "distribution": one.wheel.name.distribution,
-            "version": one.wheel.name.version.to_string(),
+            "distribution": one.wheel.name.distribution().as_str(),
+            "version": one.wheel.name.version().to_string(),
             "path": one.wheel.path,
             "reason": one.difference.to_string(),
         })
     };
     let wheel = |wheel: &&LocalWheel| {
         serde_json::json!({
-            "distribution": wheel.name.distribution,
-            "version": wheel.name.version.to_string(),
+            "distribution": wheel.name.distribution().as_str(),
+            "version": wheel.name.version().to_string(),
             "path": wheel.path,
             "install": wheel.install_line(),
         })

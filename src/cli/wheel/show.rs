@@ -217,7 +217,7 @@ fn human(audited: &AuditedWheel<'_>) -> String {
             format_size(unpacked)
         ),
     );
-    let claimed = audited.name().platform.tags().join(", ");
+    let claimed = audited.name().platform_tags().as_slice().join(", ");
     line(&mut text, "claims", &claimed);
     let unjudged = audited.unaudited_tags();
     if !unjudged.is_empty() {
@@ -287,7 +287,7 @@ fn human(audited: &AuditedWheel<'_>) -> String {
 
 /// The platform of a wheel of which no library was judged.
 fn unaudited(audited: &AuditedWheel<'_>) -> String {
-    let claims = audited.name().platform.tags().join(", ");
+    let claims = audited.name().platform_tags().as_slice().join(", ");
     if audited.has_unaudited_libraries() {
         "none: no library of it can be judged".to_owned()
     } else if let Some(system) = audited

@@ -38,7 +38,7 @@ pub(super) fn findings(wheel: &OpenedWheel, facts: &SdkTables) -> Vec<Diagnostic
         Err(error) => return vec![fault(format!("it is no list of files: {error}"))],
     };
     let mut found = Vec::new();
-    let version = wheel.name.version.normalized();
+    let version = wheel.name.version().normalized();
     if list["version"].as_str() != Some(&version) {
         found.push(fault(format!(
             "it is of version {}, and the package of `{version}`",

@@ -42,10 +42,14 @@ pub(super) fn findings(opened: &Opened, facts: &SdkTables) -> Vec<Diagnostic> {
 
 /// The tags of one wheel.
 pub(super) fn of_wheel(wheel: &OpenedWheel) -> Vec<Diagnostic> {
-    let (name, tags) = (&wheel.name, wheel.name.platform.tags());
+    let (name, tags) = (&wheel.name, wheel.name.platform_tags().as_slice());
     let mut found = Vec::new();
     let is_any = tags.iter().any(|tag| tag == "any");
-    if name.python.tags() != ["py3"] || name.abi.tags() != ["none"] || tags.len() != 1 || is_any {
+    if name.python_tags().as_slice() != ["py3"]
+        || name.abi_tags().as_slice() != ["none"]
+        || tags.len() != 1
+        || is_any
+    {
         let message = "the tags of the SDK's wheels are `py3-none-PLATFORM`, with one platform";
         found.push(
             wheel
@@ -53,11 +57,11 @@ pub(super) fn of_wheel(wheel: &OpenedWheel) -> Vec<Diagnostic> {
                 .help("build it with `rock-matrix sdk build`"),
         );
     }
-    let text = name.version.to_string();
-    if name.version.normalized() != text {
+    let text = name.version().to_string();
+    if name.version().normalized() != text {
         let message = format!(
             "installers write the version `{text}` as `{}`",
-            name.version.normalized()
+            name.version().normalized()
         );
         found.push(wheel.fault(&codes::BAD_SDK_VERSION, message));
     }
@@ -68,7 +72,7 @@ fn versions(opened: &Opened) -> Option<Diagnostic> {
     let of_wheels = opened
         .wheels
         .iter()
-        .map(|wheel| (wheel.name.version.normalized(), wheel.path.as_str()));
+        .map(|wheel| (wheel.name.version().normalized(), wheel.path.as_str()));
     let of_selectors = opened.selectors.iter().map(|selector| {
         (
             selector_version(&selector.path).unwrap_or_default(),
@@ -83,7 +87,7 @@ fn platforms(opened: &Opened) -> Option<Diagnostic> {
         opened
             .wheels
             .iter()
-            .map(|wheel| (wheel.name.platform.to_string(), wheel.path.as_str())),
+            .map(|wheel| (wheel.name.platform_tags().to_string(), wheel.path.as_str())),
         "platform",
     )
 }

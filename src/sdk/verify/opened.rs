@@ -173,8 +173,7 @@ impl OpenedWheel {
     pub(super) fn platform(&self) -> Platform {
         let is_windows = self
             .name
-            .platform
-            .tags()
+            .platform_tags()
             .iter()
             .any(|tag| tag.starts_with("win"));
         if is_windows {

@@ -207,8 +207,7 @@ pub(super) fn across(opened: &Opened) -> Vec<Diagnostic> {
         let together = Together::new(opened.beside(&wheel.path));
         let arch = wheel
             .name
-            .platform
-            .tags()
+            .platform_tags()
             .iter()
             .find_map(|tag| Arch::of_platform_tag(tag));
         let policies =

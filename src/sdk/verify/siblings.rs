@@ -79,7 +79,7 @@ fn about(wheel: &OpenedWheel) -> Option<Diagnostic> {
     }
     let (says, version) = (
         wheel.assigned().text("__version__").unwrap_or_default(),
-        wheel.name.version.normalized(),
+        wheel.name.version().normalized(),
     );
     let says = normalized(&says);
     let message = format!("it is of version `{says}`, and the package of `{version}`");
@@ -93,11 +93,11 @@ fn about(wheel: &OpenedWheel) -> Option<Diagnostic> {
 /// A device package is nothing without the libraries of the same build.
 fn requirement(wheel: &OpenedWheel, facts: &SdkTables) -> Option<Diagnostic> {
     let libraries = row(facts, PackageKind::Libraries).map_or("", |row| &row.distribution);
-    let wanted = format!("{libraries}=={}", wheel.name.version.normalized());
+    let wanted = format!("{libraries}=={}", wheel.name.version().normalized());
     let is_wanted = |one: &str| {
         one.split_once("==").is_some_and(|(project, version)| {
             project.trim() == libraries
-                && normalized(version.trim()) == wheel.name.version.normalized()
+                && normalized(version.trim()) == wheel.name.version().normalized()
         })
     };
     let is_there = wheel.requires.iter().any(|one| is_wanted(one));

@@ -34,7 +34,7 @@ impl Wheel {
     #[track_caller]
     pub fn named(file_name: &str) -> Self {
         let name: WheelName = file_name.parse().unwrap();
-        let module = format!("{}/__init__.py", name.distribution);
+        let module = format!("{}/__init__.py", name.distribution());
         Self {
             file_name: file_name.to_owned(),
             name,
@@ -98,7 +98,7 @@ impl Wheel {
 
     /// The folder of METADATA, WHEEL and RECORD.
     pub fn dist_info(&self) -> String {
-        format!("{}-{}.dist-info", self.name.distribution, self.name.version)
+        self.name.dist_info()
     }
 
     /// The file.
@@ -144,7 +144,7 @@ impl Wheel {
     }
 
     fn metadata(&self) -> String {
-        let name = self.name.distribution.replace('_', "-");
+        let name = self.name.distribution().as_str().replace('_', "-");
         let lines: String = self
             .headers
             .iter()
@@ -152,15 +152,14 @@ impl Wheel {
             .collect();
         format!(
             "Metadata-Version: 2.1\nName: {name}\nVersion: {}\nSummary: Made for a test\n{lines}\nA description.\n",
-            self.name.version
+            self.name.version()
         )
     }
 
     fn wheel(&self) -> String {
         let build = self
             .name
-            .build
-            .as_ref()
+            .build_tag()
             .map(|build| format!("Build: {build}\n"))
             .unwrap_or_default();
         let tags: String = self

@@ -79,14 +79,14 @@ impl ExpectedWheels {
     pub fn versions(&self) -> Vec<(String, String)> {
         let version = |distribution: &DistributionName| {
             let wheel = self.of(distribution).next()?;
-            Some((distribution.escaped().clone(), wheel.version.to_string()))
+            Some((distribution.escaped().clone(), wheel.version().to_string()))
         };
         self.distributions.iter().filter_map(version).collect()
     }
 
     /// Returns whether a wheel is of one of the distributions.
     pub fn has(&self, name: &WheelName) -> bool {
-        let own = project(name);
+        let own = name.distribution().normalized();
         self.distributions.iter().any(|one| one.normalized() == own)
     }
 
@@ -98,7 +98,7 @@ impl ExpectedWheels {
         let normal = distribution.normalized();
         self.names
             .iter()
-            .filter(move |name| project(name) == normal)
+            .filter(move |name| name.distribution().normalized() == normal)
     }
 
     /// Reports distributions without a wheel, and those with several.
@@ -143,7 +143,7 @@ impl ExpectedWheels {
         compat: &Compat,
     ) -> Result<Vec<Diagnostic>, WheelError> {
         let mut found = Vec::new();
-        let (own, platform) = (project(name), system(name));
+        let (own, platform) = (name.distribution().normalized(), system(name));
         let embedding = known_embedding_rule(name, compat);
         let is_inside = says_embedded(name) || embedding.is_some_and(|row| is_embedded(wheel, row));
         let rocm = if is_inside { "inside" } else { "packages" };
@@ -165,7 +165,7 @@ impl ExpectedWheels {
             found.extend(
                 self.names
                     .iter()
-                    .filter(|beside| row.beside.contains(&project(beside)))
+                    .filter(|beside| row.beside.contains(&beside.distribution().normalized()))
                     .filter_map(|beside| looking.requires_beside(beside, &self.names)),
             );
             if let Some(equal) = &row.equal {
@@ -288,7 +288,7 @@ impl ContentCheck<'_> {
 
     /// Reports a wheel of the build that is required at another version or not at all.
     fn requires_beside(&self, beside: &WheelName, names: &[WheelName]) -> Option<Diagnostic> {
-        let own = project(beside);
+        let own = beside.distribution().normalized();
         let is_one = |requirement: &String| {
             let Some((name, version)) = requirement.split_once("==") else {
                 return false;
@@ -297,8 +297,10 @@ impl ContentCheck<'_> {
                 .parse::<DistributionName>()
                 .is_ok_and(|name| name.normalized() == own);
             let version = version.parse::<Version>();
-            let mut of_it = names.iter().filter(|name| project(name) == own);
-            is_own && version.is_ok_and(|version| of_it.any(|name| name.version == version))
+            let mut of_it = names
+                .iter()
+                .filter(|name| name.distribution().normalized() == own);
+            is_own && version.is_ok_and(|version| of_it.any(|name| *name.version() == version))
         };
         let is_required = self.requirements().any(|requirement| is_one(&requirement));
         let message = || {
@@ -348,17 +350,10 @@ impl ContentCheck<'_> {
     }
 }
 
-fn project(name: &WheelName) -> String {
-    name.distribution
-        .parse::<DistributionName>()
-        .map_or_else(|_| name.distribution.clone(), |name| name.normalized())
-}
-
 /// Returns the name that rows use for the system of a wheel.
 fn system(name: &WheelName) -> &'static str {
     if name
-        .platform
-        .tags()
+        .platform_tags()
         .iter()
         .any(|tag| tag.starts_with("win"))
     {

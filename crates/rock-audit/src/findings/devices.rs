@@ -67,8 +67,10 @@ impl DeviceWheels {
             .rsplit('/')
             .next()
             .and_then(|file| file.parse::<WheelName>().ok());
-        let distribution = name.and_then(|name| name.distribution.parse::<DistributionName>().ok());
-        distribution.is_some_and(|one| self.distributions.contains(&one.normalized()))
+        name.is_some_and(|name| {
+            let project = name.distribution().normalized();
+            self.distributions.contains(&project)
+        })
     }
 }
 
@@ -85,7 +87,9 @@ pub(super) fn elsewhere<'w>(
 
 /// Reports code in a device wheel for targets other than that in its name.
 pub(super) fn findings(context: CheckContext<'_>) -> Option<Diagnostic> {
-    let package = context.compat.device_package(&context.name.distribution)?;
+    let package = context
+        .compat
+        .device_package(context.name.distribution().as_str())?;
     let is_other = |target: &CodeTarget| {
         let text = target.to_string();
         !package

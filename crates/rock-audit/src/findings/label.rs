@@ -118,8 +118,8 @@ fn gfx(context: CheckContext<'_>, words: &[Word]) -> Option<Diagnostic> {
 /// Reports a Python in the label that the tags do not permit: `cp311` is that one alone,
 /// `cp38-abi3` is that one and later ones of Python 3 (PEP 425).
 fn other_python(context: CheckContext<'_>, digits: &str) -> Option<Diagnostic> {
-    let tags = context.name.python.tags();
-    let is_stable = context.name.abi.tags().iter().any(|abi| abi == "abi3");
+    let tags = context.name.python_tags().as_slice();
+    let is_stable = context.name.abi_tags().iter().any(|abi| abi == "abi3");
     let minor = |digits: &str| {
         digits
             .strip_prefix('3')
@@ -202,9 +202,9 @@ fn accelerator(context: CheckContext<'_>, parts: &LabelParts) -> Option<Diagnost
 
 /// Reports extension modules for another Python than the tags (PEP 3149), which cannot import them.
 fn python(context: CheckContext<'_>) -> Option<Diagnostic> {
-    let tags = context.name.python.tags();
+    let tags = context.name.python_tags().as_slice();
     let is_of_one = tags.iter().all(|tag| tag.starts_with("cp"))
-        && !context.name.abi.tags().iter().any(|abi| abi == "abi3");
+        && !context.name.abi_tags().iter().any(|abi| abi == "abi3");
     let modules: Vec<(&str, &str, String)> = context
         .libraries()
         .filter_map(|(path, _)| module(path))

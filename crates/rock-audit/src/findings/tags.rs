@@ -19,8 +19,8 @@ const SHOWN: usize = 3;
 
 pub(super) fn findings(context: CheckContext<'_>) -> Vec<Diagnostic> {
     let mut found = Vec::new();
-    let tags = context.name.platform.tags();
-    if context.name.platform.contains("any") {
+    let tags = context.name.platform_tags().as_slice();
+    if context.name.platform_tags().contains("any") {
         let code: Vec<&str> = context
             .files
             .iter()
@@ -73,8 +73,7 @@ pub(super) fn findings(context: CheckContext<'_>) -> Vec<Diagnostic> {
     }
     let claims_policy = context
         .name
-        .platform
-        .tags()
+        .platform_tags()
         .iter()
         .any(|tag| PolicyFamily::of_platform_tag(tag).is_some());
     found.extend(context.libraries().filter(|(_, library)| library.extension.is_some()).filter_map(
@@ -90,8 +89,7 @@ pub(super) fn findings(context: CheckContext<'_>) -> Vec<Diagnostic> {
         found.extend(
             context
                 .name
-                .platform
-                .tags()
+                .platform_tags()
                 .iter()
                 .flat_map(|tag| check_claim(context, compliance, tag)),
         );
@@ -191,8 +189,7 @@ fn check_claim(context: CheckContext<'_>, compliance: &Compliance, tag: &str) ->
 fn check_missing_libraries(context: CheckContext<'_>, compliance: &Compliance) -> Vec<Diagnostic> {
     let claims = context
         .name
-        .platform
-        .tags()
+        .platform_tags()
         .iter()
         .filter(|tag| other_system(context.files, compliance, tag).is_none());
     let claims = claims.filter_map(|tag| Some((tag, compliance.policies().for_tag(tag)?)));

@@ -277,12 +277,12 @@ impl ResultCheck<'_> {
             }
         }
         let policies = after.policies();
-        for tag in self.written.platform.tags() {
+        for tag in self.written.platform_tags() {
             let Some(claimed) = policies.for_tag(tag).filter(|claimed| !claimed.is_linux()) else {
                 continue;
             };
             // A tag that was false before stays only if that was requested.
-            let was_false = before.name.platform.tags().contains(tag)
+            let was_false = before.name.platform_tags().contains(tag)
                 && claimed.priority() > compliance.reach().priority();
             if claimed.priority() > after.reach().priority() && !was_false {
                 let message = format!("its name says `{tag}`, which lacks what is needed");

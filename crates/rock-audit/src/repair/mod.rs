@@ -182,7 +182,7 @@ pub(crate) fn plan_changes(
     digests: &mut DigestLibrary<'_>,
 ) -> Result<RepairChanges, Vec<Diagnostic>> {
     let platform = tags::choose_platform(name, files, compliance, options)?;
-    let folder = format!("{}{}", name.distribution, options.library_dir_suffix);
+    let folder = format!("{}{}", name.distribution(), options.library_dir_suffix);
     let mut findings = platform.findings.clone();
     let needs = graft::needs(name, files, compliance, &platform.policy)?;
     let (grafts, new_names) = graft::grafts(&needs, digests)?;

@@ -13,7 +13,7 @@ use rock_names::WheelName;
 pub(super) fn moved_program_path(path: &str, name: &WheelName) -> Option<String> {
     let (top, inner) = path.split_once('/')?;
     let script = inner.strip_prefix("scripts/").filter(|_| is_data(top))?;
-    Some(format!("{}.scripts/{script}", name.distribution))
+    Some(format!("{}.scripts/{script}", name.distribution()))
 }
 
 /// Returns the path, with the first free number from 2 appended if a member has it.

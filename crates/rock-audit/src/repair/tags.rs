@@ -107,18 +107,17 @@ pub(super) fn choose_platform(
     };
     let stays = |tag: &str, why| told(tag, why, "it stays, as was asked for");
     if options.keeps_tags {
-        let judged = name.platform.tags().iter().filter(|tag| !is_foreign(tag));
+        let judged = name.platform_tags().iter().filter(|tag| !is_foreign(tag));
         findings.extend(judged.filter_map(|tag| Some(stays(tag, contradicted(tag)?))));
         return Ok(PlatformChoice {
             policy: first.name().to_owned(),
-            tags: name.platform.clone(),
+            tags: name.platform_tags().clone(),
             findings,
         });
     }
     let mut tags: Vec<String> = reached.iter().flat_map(PlatformPolicy::tags).collect();
     for tag in name
-        .platform
-        .tags()
+        .platform_tags()
         .iter()
         .filter(|tag| !tags.contains(tag))
         .cloned()

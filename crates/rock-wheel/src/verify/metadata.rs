@@ -9,7 +9,7 @@ use super::{FindingCollector, required};
 use crate::codes::rocm::TAG_MISMATCH;
 use crate::codes::wheel as codes;
 use rock_diagnostic::Severity;
-use rock_names::{LabelParts, Requirement, Version, VersionSpecifiers, WheelName};
+use rock_names::{BuildTag, LabelParts, Requirement, Version, VersionSpecifiers, WheelName};
 
 /// Upper bound for the patch releases of a minor version of torch. A requirement that allows none
 /// of them does not allow the minor version.
@@ -88,11 +88,11 @@ fn check_name_and_version(
 ) {
     let member = wheel.dist_info_path("METADATA");
     if let Ok(written) = required(wheel.metadata(), "Name")
-        && !is_same_distribution(&written, &name.distribution)
+        && !is_same_distribution(&written, name.distribution())
     {
         let message = format!(
             "METADATA says `Name: {written}`, and the file is named after `{}`",
-            name.distribution
+            name.distribution()
         );
         findings.push(findings.member(&codes::NAME_MISMATCH, &member, message));
     }
@@ -100,8 +100,8 @@ fn check_name_and_version(
         return;
     };
     match written.parse::<Version>() {
-        Ok(version) if version == name.version => {}
-        Ok(version) if version.public() == name.version.public() => {
+        Ok(version) if version == *name.version() => {}
+        Ok(version) if version.public() == name.version().public() => {
             let label = |version: &Version| {
                 version.local().map_or("no label".to_owned(), |label| {
                     format!("the label `{label}`")
@@ -110,7 +110,7 @@ fn check_name_and_version(
             let message = format!(
                 "METADATA's version has {}, and the file's name {}",
                 label(&version),
-                label(&name.version)
+                label(name.version())
             );
             let help = name.label().map(|label| {
                 format!(
@@ -126,7 +126,7 @@ fn check_name_and_version(
         Ok(version) => {
             let message = format!(
                 "METADATA says `Version: {version}`, and the file's name `{}`",
-                name.version
+                name.version()
             );
             findings.push(findings.member(&codes::VERSION_MISMATCH, &member, message));
         }
@@ -151,13 +151,13 @@ fn check_dist_info_name(
     let is_same = stem
         .rsplit_once('-')
         .is_some_and(|(distribution, version)| {
-            is_same_distribution(distribution, &name.distribution)
+            is_same_distribution(distribution, name.distribution())
                 && version
                     .parse::<Version>()
-                    .is_ok_and(|version| version == name.version)
+                    .is_ok_and(|version| version == *name.version())
         });
     if !is_same {
-        let expected = format!("{}-{}.dist-info", name.distribution, name.version);
+        let expected = name.dist_info();
         let message = format!(
             "the folder is named `{}`, and should be `{expected}`",
             wheel.dist_info()
@@ -249,7 +249,7 @@ fn is_own_version(specifiers: &str, name: &WheelName) -> bool {
         .trim()
         .strip_prefix("==")
         .and_then(|version| version.trim().parse::<Version>().ok());
-    pinned.is_some_and(|version| version == name.version)
+    pinned.is_some_and(|version| version == *name.version())
 }
 
 /// Returns the version specifiers of a requirement on torch that is not limited to an extra.
@@ -351,7 +351,7 @@ fn check_tags(wheel: &WheelHeaders<'_>, name: &WheelName, findings: &mut Finding
         .wheel_file()
         .get("Build")
         .filter(|build| !build.is_empty());
-    if build.as_deref() != name.build.as_deref() {
+    if build.as_deref() != name.build_tag().map(BuildTag::as_str) {
         let word = |build: Option<&str>| {
             build.map_or("no build tag".to_owned(), |build| {
                 format!("the build tag `{build}`")
@@ -360,7 +360,7 @@ fn check_tags(wheel: &WheelHeaders<'_>, name: &WheelName, findings: &mut Finding
         let message = format!(
             "WHEEL has {}, and the file's name {}",
             word(build.as_deref()),
-            word(name.build.as_deref())
+            word(name.build_tag().map(BuildTag::as_str))
         );
         findings.push(findings.member(&TAG_MISMATCH, &member, message));
     }
@@ -421,7 +421,7 @@ fn check_purelib(wheel: &WheelHeaders<'_>, name: &WheelName, findings: &mut Find
     }
     let message = format!(
         "WHEEL says `Root-Is-Purelib: {written}` in a wheel for `{}`",
-        name.platform
+        name.platform_tags()
     );
     // Such a platform wheel is installed to purelib instead of platlib, usually the same directory.
     let severity = if is_any {

@@ -26,10 +26,10 @@ pub(super) fn opened(
     name: &WheelName,
     facts: &SdkTables,
 ) -> Result<Option<(OpenedWheel, Vec<Diagnostic>)>, WheelError> {
-    let project = wheel
-        .metadata()
-        .get("Name")
-        .map_or_else(|| name.distribution.replace('_', "-"), Into::into);
+    let project = wheel.metadata().get("Name").map_or_else(
+        || name.distribution().as_str().replace('_', "-"),
+        Into::into,
+    );
     let Some((kind, made_for)) = identify(&project, facts) else {
         return Ok(None);
     };

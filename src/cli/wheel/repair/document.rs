@@ -19,7 +19,7 @@ pub(super) fn document(repaired: &RepairedWheel, input: &Path) -> Value {
         "version": VERSION,
         "input": input.display().to_string(),
         "wheel": repaired.path.display().to_string(),
-        "platform_tags": repaired.name.platform.tags(),
+        "platform_tags": repaired.name.platform_tags().as_slice(),
         "pure": repaired.is_pure,
         "grafts": plan.grafts.iter().map(|one| graft(plan, one)).collect::<Vec<_>>(),
         "edits": plan.edits.iter().map(|(path, edits)| edit(path, edits)).collect::<Vec<_>>(),
