@@ -5,6 +5,7 @@ use indexmap::IndexMap;
 
 use super::Places;
 use crate::compat::rows::ReleaseTypeRow;
+pub use crate::names::Platform;
 use crate::names::{
     Age, DistributionName, GfxTarget, PackageVersion, PythonVersion, RocmVersion, Version,
     YankSelection,
@@ -249,12 +250,6 @@ macro_rules! words {
     };
 }
 
-words! {
-    /// Where the wheels run.
-    Platform { /// Linux.
-        Linux = "linux", /// Windows; planned only.
-        Windows = "windows" }
-}
 words! {
     /// Which of a torch release's ROCm versions to keep, among the user's.
     RocmPolicy { /// All of them.

@@ -35,6 +35,7 @@ mod job_output;
 mod label;
 mod path;
 mod percent;
+mod platform;
 mod platform_system;
 mod product;
 mod python;
@@ -71,6 +72,7 @@ pub use path::{
     is_absolute, is_file_name, is_path_below, parent_directories, resolve_link, without_dots,
 };
 pub use percent::{percent_decode, percent_encode, push_percent_encoded};
+pub use platform::Platform;
 pub use platform_system::PlatformSystem;
 pub use product::ProductName;
 pub use python::{PythonVersion, PythonVersionError};
