@@ -192,7 +192,7 @@ fn a_code_is_explained_by_number_by_name_and_as_it_is_printed() {
     let project = Project::new();
     let by_number = project.run(&["explain", "m001"]).exits(0).stdout;
     assert!(
-        by_number.starts_with("M001 duplicate-key (error)\n\nA mapping holds the same key twice."),
+        by_number.starts_with("M001 duplicate-key (error)\n\nA mapping has the same key twice."),
         "{by_number}"
     );
     assert_eq!(

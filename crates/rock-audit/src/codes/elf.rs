@@ -1,8 +1,8 @@
-//! The `E` codes: ELF files in wheels.
+//! The `E` codes, for ELF files in wheels.
 
 use rock_diagnostic::Code;
 
-/// All of them, sorted by ID.
+/// All `E` codes of this crate, sorted by ID.
 pub const ALL: &[&Code] = &[
     &DAMAGED_ELF,
     &ELF_IN_PURELIB,
@@ -15,57 +15,57 @@ pub const ALL: &[&Code] = &[
     &OPEN_LIBC,
 ];
 
-/// An ELF file that cannot be read.
+/// An ELF file that cannot be parsed.
 pub const DAMAGED_ELF: Code = Code::error(
     "E001",
     "damaged-elf",
-    "A file begins as an ELF file, and its tables cannot be read: it is cut off, or was damaged by a tool. No loader takes it. All else of the wheel was judged without it: `show` only tells it, `verify`, `check` and `repair` fail. A data file, by its name, is a remark: nothing loads it. A code object for a GPU that is cut off is R132.",
+    "A file starts like an ELF file, but its headers cannot be parsed: it is truncated, or a tool damaged it. The dynamic linker refuses it. It is left out of the audit; `wheel show` only reports it, while `wheel verify`, `wheel check` and `wheel repair` fail. For a file that its name marks as data, this is a note, because nothing loads it. A truncated code object for a GPU is R132.\n\nBuild the file again, or use it as the linker produced it.",
 );
-/// A library in the folder of pure Python code.
+/// A library in a directory for pure Python code.
 pub const ELF_IN_PURELIB: Code = Code::error(
     "E002",
     "elf-in-purelib",
-    "A library lies below a folder `purelib`, which installers put where code for every platform goes. Build the wheel as a platform wheel.",
+    "A shared library is below a directory `purelib`, where installers put code that runs on every platform.\n\nBuild the wheel as a platform wheel.",
 );
 /// A library for another processor.
 pub const OTHER_ARCHITECTURE: Code = Code::warning(
     "E003",
     "other-architecture",
-    "A library is for another processor than the wheel's file name, or the wheel's first library, says. It was left out of the judgement. Where no library is left, this is an error.",
+    "A library is for another processor than the wheel: the one in the filename, or that of the wheel's first library if the filename does not name a single one. It is left out of the audit. If no library remains, this is an error.\n\nBuild one wheel per architecture.",
 );
 /// A library for another C library.
 pub const OTHER_LIBC: Code = Code::warning(
     "E004",
     "other-libc",
-    "A library needs another C library than the others: glibc and musl do not mix in one process. It was left out of the judgement. Where no library is left, this is an error.",
+    "A library is linked against another C library than the rest of the wheel. glibc and musl cannot be mixed in one process. The library is left out of the audit. If no library remains, this is an error.\n\nBuild one wheel per C library.",
 );
-/// An extension module without a C library.
+/// An extension module whose C library is unknown.
 pub const UNKNOWN_LIBC: Code = Code::warning(
     "E005",
     "unknown-libc",
-    "Nothing tells whether an extension module is for glibc or musl: not what it needs, not its interpreter, not its file name, not the wheel's. It was judged by the C library of the machine that looks, glibc where none was looked at. Name the platform in the file name of the wheel.",
+    "Nothing identifies the C library of an extension module: not the libraries that it needs, not its program interpreter, not its filename, not the filename of the wheel. It is audited against the C library of the host, or against glibc if that is unknown.\n\nName the platform in the filename of the wheel.",
 );
-/// An extension module that is linked to Python's library.
+/// An extension module that is linked against libpython.
 pub const NEEDS_LIBPYTHON: Code = Code::warning(
     "E006",
     "needs-libpython",
-    "An extension module needs Python's own library. The interpreter that loads the module has these symbols already, and many interpreters have no such library, so the module does not load there (PEP 513). In a wheel whose name claims a policy, manylinux or musllinux, this is an error. Repairing removes the entry; link without `-lpythonX.Y`.",
+    "An extension module has libpython in NEEDED. The interpreter that loads the module already provides these symbols, and many interpreters are installed without the shared library, so the import fails there (PEP 513). In a wheel with a manylinux or musllinux tag this is an error.\n\nLink without `-lpythonX.Y`. `rock-matrix wheel repair` removes the NEEDED entry.",
 );
-/// A library that cannot be changed.
+/// An ELF file that cannot be edited.
 pub const UNEDITABLE_ELF: Code = Code::error(
     "E007",
     "uneditable-elf",
-    "A library had to be changed, and its layout leaves no way to do so without moving bytes, or is damaged already. Nothing was written.\n\nTake the library as the linker made it: tools that edited it before may have left it in this state. `rock-matrix wheel verify` tells what is wrong with its layout.",
+    "An ELF file had to be edited, but its layout does not permit the change without moving bytes, or is already invalid. Nothing was written.\n\nUse the file as the linker produced it: a tool that edited it before may have left it in this state. `rock-matrix wheel verify` reports what is wrong with its layout.",
 );
-/// More libraries than can be followed.
+/// More dependencies between libraries than can be resolved.
 pub const TOO_MANY_LIBRARIES: Code = Code::error(
     "E008",
     "too-many-libraries",
-    "The wheel has so many libraries, and they need so many others, that what each of them leads to cannot be held in memory: a thousand libraries that lead to a thousand are a million. No real wheel comes near. None of them was judged.",
+    "Resolving the dependencies of the wheel's libraries would take too much memory. The result grows with the number of libraries times that of their dependencies: a thousand libraries that lead to a thousand others make a million entries. No real wheel comes close. None of the libraries was audited.",
 );
-/// A file that calls a C library, and nothing tells which.
+/// A library whose C library is unknown.
 pub const OPEN_LIBC: Code = Code::warning(
     "E010",
     "open-libc",
-    "A library calls functions of the C library, but neither links one nor needs versioned symbols. Linkers for musl may produce such files, and up to Python 3.10 extension modules have the same suffix on glibc and musl. The library could be for either, so no manylinux or musllinux tag is certain: `show` reports `linux`, and `repair` keeps the platform tag.\n\nLink the library with its C library, name the platform in the file name of the wheel, or choose one with `--plat`.",
+    "A library calls functions of the C library, but neither links one nor needs versioned symbols. Linkers for musl may produce such files, and up to Python 3.10 extension modules have the same suffix on glibc and musl. The library could be for either, so no manylinux or musllinux tag is certain: `wheel show` reports `linux`, and `wheel repair` keeps the platform tag.\n\nLink the library with its C library, name the platform in the filename of the wheel, or choose one with `--plat`.",
 );

@@ -6,5 +6,5 @@ pub mod wheel;
 
 use rock_diagnostic::Code;
 
-/// All codes of this crate, by letter.
+/// All codes of this crate, one slice per letter.
 pub const ALL: &[&[&Code]] = &[elf::ALL, rocm::ALL, wheel::ALL];

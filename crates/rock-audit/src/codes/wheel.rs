@@ -1,8 +1,8 @@
-//! The `W` codes: wheels as containers, their dist-info, and changing their names.
+//! The `W` codes, for names, repairs, checks and embedding.
 
 use rock_diagnostic::Code;
 
-/// All of them, sorted by ID.
+/// All `W` codes of this crate, sorted by ID.
 pub const ALL: &[&Code] = &[
     &BAD_WHEEL_NAME,
     &BAD_PATTERN,
@@ -28,135 +28,135 @@ pub const ALL: &[&Code] = &[
     &UNTRIED_EMBEDDING,
 ];
 
-/// A file name that is no wheel name.
+/// A filename that is not a wheel name.
 pub const BAD_WHEEL_NAME: Code = Code::error(
     "W016",
     "bad-wheel-name",
-    "A wheel is named `{distribution}-{version}(-{build})-{python}-{abi}-{platform}.whl`. Hyphens of the distribution are written `_`, and the `+` before the label must be there: a release that was uploaded without encoding it stores a dot.\n\nA local file whose name contains `%2B` is refused by pip; save it with `+`.",
+    "The filename of a wheel is `{distribution}-{version}(-{build})-{python}-{abi}-{platform}.whl`. Hyphens of the distribution are written as `_`, and the local version label follows a `+`. GitHub stores a dot instead if the asset was uploaded without encoding the `+`.\n\npip refuses a local file whose name contains `%2B`. Rename it with `+`.",
 );
-/// A pattern that cannot be read.
+/// An invalid pattern.
 pub const BAD_PATTERN: Code = Code::error(
     "W032",
     "bad-pattern",
-    "Patterns of libraries are shell patterns: `*` stands for any letters, `?` for one, `[ab]` for one of those in it.",
+    "A pattern is not valid. Patterns for libraries are shell patterns: `*` matches any characters, `?` one character, `[ab]` one of the characters in the brackets. Some options and compatibility tables take regular expressions instead.",
 );
-/// One library under several names.
+/// Identical copies of a library.
 pub const COPIED_LIBRARY: Code = Code::warning(
     "W041",
     "copied-library",
-    "The same library is in the wheel several times. A wheel cannot hold links, so a chain such as `libx.so`, `libx.so.1` and `libx.so.1.2.3` becomes that many files. They take space, and a process that asks for two of the names loads the library twice, with two sets of its variables.\n\nPackage the file under its SONAME alone, or let `rock-matrix wheel repair --dedup-sonames` drop the copies whose names stand in no file of the wheel.",
+    "The wheel contains the same library several times. Wheels cannot contain symbolic links, so a chain such as `libx.so`, `libx.so.1` and `libx.so.1.2.3` becomes three files. The copies take space, and a process that loads two of the names has two copies of the library, each with its own global variables.\n\nPackage the file only under its SONAME, or let `rock-matrix wheel repair --dedup-sonames` drop the copies whose names no file of the wheel mentions.",
 );
-/// Another file has the output's name.
+/// An existing file with the name of the output.
 pub const OUTPUT_EXISTS: Code = Code::error(
     "W061",
     "output-exists",
-    "A file with the name of the result is there and has other content. It is not replaced unasked.\n\nUse `--force` to replace it, or `-w DIR` to write elsewhere. A file with the same content is left as it is.",
+    "A file with the name of the output exists and has other content. It is not replaced by default.\n\nUse `--force` to replace it, or `-w DIR` to write elsewhere. A file with identical content is left as it is.",
 );
-/// The output would replace the input.
+/// An output that would replace the input.
 pub const OUTPUT_IS_INPUT: Code = Code::error(
     "W062",
     "output-is-input",
-    "The result would have the name and folder of the wheel it is made from, and the input is never changed.\n\nGive another folder with `-w DIR`.",
+    "The output would replace the wheel that it is made from. The input is never changed.\n\nWrite to another directory with `-w DIR`.",
 );
 /// A platform that no policy describes.
 pub const UNKNOWN_PLATFORM: Code = Code::error(
     "W070",
     "unknown-platform",
-    "`--plat` names a platform by its tag, such as `manylinux_2_28_x86_64`, `manylinux2014_x86_64`, or `auto` for the best that the wheel can be. The platforms are those of PEP 513, 571, 599, 600 and 656 for the architecture of the wheel.",
+    "`--plat` takes the platform tag of a policy, such as `manylinux_2_28_x86_64` or `manylinux2014_x86_64`, or `auto` for the best one that the wheel can comply with. The policies are those of PEP 513, 571, 599, 600 and 656 for the architecture of the wheel.",
 );
-/// A platform that repairing cannot reach.
+/// A platform that the wheel cannot comply with.
 pub const PLATFORM_OUT_OF_REACH: Code = Code::error(
     "W071",
     "platform-out-of-reach",
-    "Repairing brings libraries along. It cannot make the wheel's own files need older symbols than they were linked against, so a wheel fits no platform that lacks them.\n\nBuild in an older image, or repair for a newer platform.",
+    "A repair grafts libraries. It cannot make the wheel's own files need older symbol versions than they were linked against, so the wheel cannot comply with a platform that lacks them.\n\nBuild in an older container image, or repair for a newer platform.",
 );
-/// A library that should come along and is nowhere.
+/// An external library that cannot be found.
 pub const LIBRARY_NOT_FOUND: Code = Code::error(
     "W072",
     "library-not-found",
-    "A library that the platform need not have is needed by a file of the wheel, and lies neither in the wheel nor where the loader of this machine searches.\n\nInstall it, say where it lies, or leave it out with `--exclude` where another package brings it.",
+    "A file of the wheel needs a library that the platform does not guarantee. The library is neither in the wheel nor in the search path of the dynamic linker on this machine, so it cannot be grafted.\n\nInstall it, name its directory with `--ldpaths` or `--sysroot`, or pass `--exclude` if another package provides it.",
 );
-/// Libraries that would come along.
+/// External libraries that may not be grafted.
 pub const GRAFTS_FORBIDDEN: Code = Code::error(
     "W073",
     "grafts-forbidden",
-    "The wheel needs libraries that its platform need not have, and `--no-graft` says that none may be brought along. Exclude those that another package brings, or link without them.",
+    "The wheel needs libraries that its platform does not guarantee, but `--no-graft` forbids grafting them.\n\nPass `--exclude` for libraries that another package provides, or build without the others.",
 );
-/// A repaired wheel that is not what was planned.
+/// A repaired wheel that does not match its plan.
 pub const UNSOUND_RESULT: Code = Code::error(
     "W074",
     "unsound-result",
-    "A repaired wheel is judged again before it gets its name: every edited library must be as it was planned, every library that came along must be found from where it is installed, none that was needed may be lost, and the platforms of the name must have the rest. This one is not so, and nothing was written.\n\nThis is a fault of rock-matrix or a library at the edge of what can be edited, such as one whose search path has no room for another entry. Please report it with the output of `--dry-run`.",
+    "A repaired wheel is audited again before it gets its name. Every edited library must match the repair plan, every grafted library must be found from its installed path, no needed library may be lost, and the platforms in the filename must provide the rest. This wheel failed the audit, and nothing was written.\n\nThis is a bug in rock-matrix, or the library can barely be edited, such as one whose search path has no room for another entry. Please report it with the output of `--dry-run`.",
 );
-/// A member in the place of which a library comes along.
+/// A member that a grafted library replaces.
 pub const GRAFT_REPLACES_MEMBER: Code = Code::warning(
     "W075",
     "graft-replaces-member",
-    "A library that comes along gets a name with the start of its SHA-256 in it, and the wheel holds a file of that name with other bytes: what an earlier repair left, by another program or with other options, or something that was put there by hand. The library of this machine takes its place, so that the repaired wheel is what the plan says.\n\nRepair the wheel as it was built, before anything came along. To keep the file too, put what comes along into another folder: `--lib-sdir .more`.",
+    "A grafted library has the start of its SHA-256 digest in its filename, and the wheel already contains a file of that name with other bytes. An earlier repair, by another program or with other options, left it there, or it was added by hand. The library of the host replaces it, so that the repaired wheel matches the repair plan.\n\nRepair the original wheel, before anything was grafted. To keep the file too, graft into another directory: `--lib-sdir .more`.",
 );
-/// A library that would come along once and lead to two others under one name.
+/// A grafted library that would need two libraries under one name.
 pub const AMBIGUOUS_GRAFT: Code = Code::error(
     "W076",
     "ambiguous-graft",
-    "Two files of the wheel lead to the same library of this machine, and from there, under one name, to two different ones, for they search in different folders. The library comes along once, and can need only one of them under its new name.\n\nBuild both files with the same search paths, or leave the library out that is found twice, where another package brings it.",
+    "Two files of the wheel lead to the same external library. From there, one NEEDED name resolves to two different libraries, because the files have different search paths. The library is grafted once and can need only one of them.\n\nBuild both files with the same search paths, or pass `--exclude` for the ambiguous library if another package provides it.",
 );
-/// A claim of the name that is true of the wheel as it was, and no longer with what comes along.
+/// A platform tag that grafted libraries do not comply with.
 pub const CLAIM_OVERTAKEN: Code = Code::warning(
     "W077",
     "claim-overtaken",
-    "The file name promises systems that have all that the wheel's own files need. A library of this machine comes along, and needs a newer version of a symbol, or a newer processor, than these systems have. So the repaired wheel does not load there, and its name says so no longer.\n\nRepair where the library is older, such as in the image that the wheel was built in or with `--sysroot`, or leave it out with `--exclude` where another package brings it.",
+    "The wheel's own files comply with the platform in the filename, but a grafted library of the host needs a newer symbol version or processor than this platform has. The repaired wheel does not load there, so the repair drops the tag.\n\nRepair with an older library, such as in the image in which the wheel was built or with `--sysroot`, or pass `--exclude` if another package provides it.",
 );
-/// An expected wheel that is not there.
+/// An expected wheel that does not exist.
 pub const WHEEL_NOT_THERE: Code = Code::error(
     "W080",
     "wheel-not-there",
-    "`wheel check` was given a folder without wheels, or no wheel of a distribution that `--expect` names. Where the facts say that there are none for the platform of the other wheels, it is a remark.\n\nSee the log of the build that should have left it.",
+    "`wheel check` got a directory without wheels, or found no wheel of a distribution that `--expect` names. If the compatibility data says that the distribution has none for the platform of the other wheels, this is a note.\n\nSee the log of the build that should have produced it.",
 );
-/// Two wheels of one distribution.
+/// Several wheels of one distribution.
 pub const SEVERAL_WHEELS: Code = Code::warning(
     "W081",
     "several-wheels",
-    "There are several wheels of a distribution that `--expect` names. The first, by name, is taken for the outputs of `--github-output`. Often one of them is left from an earlier build.\n\nRemove it, or check the wheels of one Python at a time.",
+    "There are several wheels of a distribution that `--expect` names. The outputs of `--github-output` use the first one by name. Often one of them is left over from an earlier build.\n\nRemove it, or check the wheels of one Python version at a time.",
 );
-/// A wheel that holds next to nothing.
+/// A wheel that is too small to be complete.
 pub const WHEEL_TOO_SMALL: Code = Code::error(
     "W082",
     "wheel-too-small",
-    "The wheel of a distribution that `--expect` names is smaller than any finished one: its libraries are not in it. The bound is `least-bytes` of a row of the facts, `rock-matrix compat list wheel-contents`.\n\nSee the log of the build.",
+    "The wheel of a distribution that `--expect` names is smaller than any finished one, so its libraries are missing. The minimum is `least-bytes` in the compatibility data: `rock-matrix compat list wheel-contents`.\n\nSee the log of the build.",
 );
-/// A feature that no row knows.
+/// An unknown feature.
 pub const UNKNOWN_FEATURE: Code = Code::error(
     "W083",
     "unknown-feature",
-    "`--with` names what the expected wheels were built with, by a word of the rows of `wheel-contents`: `rock-matrix compat list wheel-contents` shows them.",
+    "`--with` names a feature that the expected wheels were built with. No row of the table `wheel-contents` has this one.\n\n`rock-matrix compat list wheel-contents` shows the known features.",
 );
-/// A wheel that ROCm is not put into.
+/// A wheel without an embedding rule.
 pub const NO_EMBEDDING: Code = Code::error(
     "W090",
     "no-embedding",
-    "`wheel embed` puts ROCm into wheels of the distributions and platforms that `embeddings` of the facts has rows for: `rock-matrix compat list embeddings`.\n\nGive such a wheel, or write a row and read it with `--compat`.",
+    "`wheel embed` embeds ROCm in wheels of the distributions and platforms that the table `embeddings` of the compatibility data lists: `rock-matrix compat list embeddings`.\n\nPass such a wheel, or write a row and load it with `--compat`.",
 );
-/// The line that a statement goes before.
+/// A module without the marker line.
 pub const MARKER_NOT_FOUND: Code = Code::error(
     "W091",
     "marker-not-found",
-    "ROCm in the wheel is found by a statement that goes before one line of a module. That line is not there, or stands there several times, so the result would not load, and nothing was written.\n\nThe row of `embeddings` in the facts was written for another version of the module: correct it, and read it with `--compat`.",
+    "`wheel embed` inserts a statement that finds the embedded ROCm before one line of a module. That line is missing or occurs several times, so the result would not load. Nothing was written.\n\nThe row of the table `embeddings` was written for another version of the module. Correct it, and load it with `--compat`.",
 );
-/// A folder of ROCm that cannot be packed.
+/// A ROCm directory that cannot be embedded.
 pub const BAD_ROCM_FOLDER: Code = Code::error(
     "W092",
     "bad-rocm-folder",
-    "The folder that `--rocm` names has nothing that goes into a wheel, or has what no wheel can hold: a link that leads out of it or nowhere, a pipe, a socket, a device. Left out without a word it would be missing where the wheel is used.\n\nGive the folder that ROCm was installed into, or remove what does not belong there.",
+    "The directory in `--rocm` has no files to embed, or contains something that a wheel cannot: a symbolic link that is dangling or leads out of the directory, a pipe, a socket or a device. If it were skipped silently, it would be missing at run time.\n\nPass the directory in which ROCm is installed, or remove what does not belong there.",
 );
-/// Links of a folder of ROCm.
+/// Symbolic links in a ROCm directory.
 pub const LINKS_IN_ROCM: Code = Code::note(
     "W094",
     "links-in-rocm",
-    "Installers write a link in a wheel as a text file, so a wheel holds none. A library that links lead to is packed once, under its SONAME, which is the name that loaders ask for; links to other files become copies, and links to folders and to what stays out are left out.",
+    "Wheels cannot contain symbolic links, because installers write them as text files. A library that links point to is packed once, under its SONAME, which is the name that the dynamic linker looks up. Links to other files become copies; links to directories and to excluded files are left out.",
 );
-/// A way that nobody has tried.
+/// An embedding rule that has not been tested.
 pub const UNTRIED_EMBEDDING: Code = Code::warning(
     "W095",
     "untried-embedding",
-    "The row of `embeddings` says that nobody has run a wheel made so yet. Search paths of its libraries lead to ROCm in the wheel, and `wheel verify` passes; whether all that ROCm loads while it runs is found is another question.\n\nTry the wheel on a machine without ROCm.",
+    "According to the table `embeddings`, nobody has run a wheel that was made with this row. The search paths of its libraries lead to the embedded ROCm, and `wheel verify` passes, but it is not known whether ROCm finds everything that it loads at run time.\n\nTest the wheel on a machine without ROCm.",
 );

@@ -1,8 +1,8 @@
-//! The `K` codes: facts.
+//! The `K` codes, for problems of the compatibility data.
 
 use rock_diagnostic::Code;
 
-/// All of them, sorted by ID.
+/// All `K` codes of this crate, sorted by ID.
 pub const ALL: &[&Code] = &[
     &BAD_POLICY_FILE,
     &POLICY_SHRINKS,
@@ -10,27 +10,27 @@ pub const ALL: &[&Code] = &[
     &VARIABLE_AGAINST_PROFILE,
 ];
 
-/// A policy file that cannot be read as one.
+/// An invalid policy file.
 pub const BAD_POLICY_FILE: Code = Code::error(
     "K007",
     "bad-policy-file",
-    "A file of platform policies names a policy or an architecture that there cannot be, or gives two policies one name or one priority.\n\nThe file has the form of auditwheel's policy files: a list of objects with `name`, `aliases`, `priority`, `symbol_versions` (architecture, prefix, versions), `lib_whitelist` and `blacklist`. `linux` has priority 0; a higher number means that more systems meet the policy.",
+    "A policy file does not have the right format, names an unknown policy or architecture, or gives two policies the same name or priority.\n\nUse the format of auditwheel's policy files: a list of objects with `name`, `aliases`, `priority`, `symbol_versions` (architecture, prefix, versions), `lib_whitelist` and `blacklist`. `linux` has priority 0; a higher priority means that more systems satisfy the policy.",
 );
 /// A policy that permits less than an older one.
 pub const POLICY_SHRINKS: Code = Code::error(
     "K008",
     "policy-shrinks",
-    "A policy lacks a library or a symbol version that a policy of higher priority permits. By PEP 600 a wheel that meets a policy meets every later one, so libraries and symbol versions are only added from one policy to the next.",
+    "A policy does not permit a library or symbol version that a policy of higher priority permits. By PEP 600 a wheel that complies with a policy complies with every later one, so later policies may only add libraries and symbol versions.\n\nAdd the entry to this policy, or remove it from the older one.",
 );
-/// The tag of a pinned action leads elsewhere than it did.
+/// A tag of an action that points to another commit than before.
 pub const MOVED_TAG: Code = Code::warning(
     "K009",
     "moved-tag",
-    "The tag that a row of the table `actions` was read from leads to another commit now. Tags of releases stay where they are; whoever takes over a repository moves them, so that everybody who names the tag runs other code. The row is kept, `compat refresh` proposes nothing newer of that repository, and `--check` fails.\n\nLook at the releases and the security advisories of the repository. Where the move was meant, read the new commit and write it into the row by hand.",
+    "The tag in a row of the table `actions` now points to another commit. Tags of releases normally never move. Someone who takes over a repository moves them, so that every workflow that uses the tag runs other code. The row is kept, `compat refresh` proposes nothing newer of that repository, and `compat refresh --check` fails.\n\nCheck the releases and security advisories of the repository. If the move was intended, review the new commit and write it into the row by hand.",
 );
-/// A value that does harm for the purpose it is set for.
+/// A value that is harmful for an environment profile.
 pub const VARIABLE_AGAINST_PROFILE: Code = Code::warning(
     "K011",
     "variable-against-profile",
-    "A variable has a value that does harm for what is run: `AMD_SERIALIZE_KERNEL=1` in a benchmark makes kernels wait for each other, so the numbers are not what users get. The table `variable-rules` has the values that do none, and why.\n\nA step of a recipe is of a profile where a word in the name of its stage says so, such as `bench`. Its own variables are looked at, and those that the container gets by `docker: {args: …}`.",
+    "An environment variable has a value that is harmful for the purpose of the command. For example, `AMD_SERIALIZE_KERNEL=1` in a benchmark serializes kernels, so the numbers are not those that users get. The table `variable-rules` lists the permitted values and the reasons.\n\nA build step belongs to an environment profile if a word in the name of its stage says so, such as `bench`. The variables of the step are checked, and those that the container gets from `docker: {args: …}`.",
 );

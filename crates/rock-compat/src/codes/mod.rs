@@ -1,8 +1,8 @@
-//! The diagnostic codes of this crate, one module a letter.
+//! The diagnostic codes of this crate, one module per letter.
 
 pub mod facts;
 
 use rock_diagnostic::Code;
 
-/// All codes of this crate, by letter.
+/// All codes of this crate, one slice per letter.
 pub const ALL: &[&[&Code]] = &[facts::ALL];

@@ -5,13 +5,13 @@ use crate::Code;
 /// All `H` codes of this crate, sorted by ID.
 pub const ALL: &[&Code] = &[&CANNOT_READ_FILE, &CANNOT_WRITE_FILE];
 
-/// A file cannot be read.
+/// A file that cannot be read.
 pub const CANNOT_READ_FILE: Code = Code::error(
     "H020",
     "cannot-read-file",
     "A file that the command needs cannot be read: it does not exist, its permissions deny access, it is too large for its kind, or it is not UTF-8 text.\n\nNothing was written. Correct the path or the file and run the command again.",
 );
-/// A file cannot be written.
+/// A file that cannot be written.
 pub const CANNOT_WRITE_FILE: Code = Code::error(
     "H021",
     "cannot-write-file",

@@ -1,13 +1,13 @@
-//! The `B` codes: recipes, building, containers.
+//! The `B` codes, for the files of builds.
 
 use rock_diagnostic::Code;
 
-/// All of them, sorted by ID.
+/// All `B` codes of this crate, sorted by ID.
 pub const ALL: &[&Code] = &[&LINKED_FOLDER];
 
-/// A symbolic link in the place of a folder of the job.
+/// A symbolic link in place of a file or directory of a job.
 pub const LINKED_FOLDER: Code = Code::error(
     "B081",
     "linked-folder",
-    "A folder or a file in the job's folder `.rock/JOB` is a symbolic link. A step of the build may have made it, and it could lead anywhere on this machine, so nothing is read, written or removed through it.\n\nRemove the link and build again. `.rock` itself may be a link, for example to a larger disk.",
+    "A file or directory in the job directory `.rock/JOB` is a symbolic link. A build step may have created it, and it could point anywhere on this machine, so nothing is read, written or removed through it.\n\nRemove the link and build again. `.rock` itself may be a link, for example to a larger disk.",
 );

@@ -1,13 +1,13 @@
-//! The `K` codes: facts.
+//! The `K` codes, for pages that compatibility data is read from.
 
 use rock_diagnostic::Code;
 
-/// All of them, sorted by ID.
+/// All `K` codes of this crate, sorted by ID.
 pub const ALL: &[&Code] = &[&CANNOT_FETCH];
 
-/// An address that could not be read.
+/// A page or file that could not be downloaded.
 pub const CANNOT_FETCH: Code = Code::error(
     "K004",
     "cannot-fetch",
-    "A page could not be fetched. Everything that reads pages works from saved ones as well: give their folder instead of the address.",
+    "A page or file could not be downloaded. Check the address and the network.\n\nCommands that read pages accept saved ones as well: pass their directory instead of the address.",
 );

@@ -1,9 +1,9 @@
-//! The diagnostic codes of this crate, in one module per letter.
+//! The diagnostic codes of this crate, one module per letter.
 
 pub mod rocm;
 pub mod wheel;
 
 use rock_diagnostic::Code;
 
-/// All codes of this crate, by letter.
+/// All codes of this crate, one slice per letter.
 pub const ALL: &[&[&Code]] = &[rocm::ALL, wheel::ALL];

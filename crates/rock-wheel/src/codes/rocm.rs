@@ -1,4 +1,4 @@
-//! The `R` codes: wheel tags.
+//! The `R` codes, for wheel tags.
 
 use rock_diagnostic::Code;
 
@@ -9,5 +9,5 @@ pub const ALL: &[&Code] = &[&TAG_MISMATCH];
 pub const TAG_MISMATCH: Code = Code::error(
     "R103",
     "tag-mismatch",
-    "The `Tag` and `Build` lines in `WHEEL` do not say the same as the file's name. Installers go by the name; tools that look inside go by `WHEEL`.\n\n`rock-matrix wheel retag` changes both.",
+    "The `Tag` or `Build` lines in WHEEL differ from the filename. Installers use the filename; tools that inspect the wheel use WHEEL.\n\n`rock-matrix wheel retag` sets both.",
 );

@@ -1,8 +1,8 @@
-//! The `W` codes: archives, dist-info, and renaming of wheels.
+//! The `W` codes, for archives, dist-info and relabelling of wheels.
 
 use rock_diagnostic::Code;
 
-/// All `W` codes, sorted by ID.
+/// All `W` codes of this crate, sorted by ID.
 pub const ALL: &[&Code] = &[
     &NOT_A_ZIP,
     &DAMAGED_ZIP,
@@ -57,169 +57,169 @@ pub const ALL: &[&Code] = &[
 pub const NOT_A_ZIP: Code = Code::error(
     "W001",
     "not-a-zip",
-    "A wheel is a zip archive, and ends with the record that says where its table of contents lies. This file has none: it is another kind of file, or its end is missing.\n\nA download that stopped early looks like this. Compare its size and SHA-256 with what the index or the release says.",
+    "A wheel is a zip archive, which ends with a record that locates its central directory (EOCD). This file has none: it is another kind of file, or its end is missing.\n\nAn incomplete download looks like this. Compare its size and SHA-256 digest with those on the index or in the release.",
 );
 /// Contradictory zip structures.
 pub const DAMAGED_ZIP: Code = Code::error(
     "W002",
     "damaged-zip",
-    "The table of contents of the zip archive cannot be read, or points to places where nothing fitting lies.\n\nFor a wheel of more than 4 GiB look at its ZIP64 fields: some tools write them wrongly. Bytes in front of the archive or behind its table make it invalid too, although some programs read on.",
+    "The central directory of the zip archive cannot be parsed, or has wrong offsets.\n\nIf the wheel is larger than 4 GiB, check its zip64 fields, which some tools write incorrectly. Bytes before the archive or after its end make it invalid too, although some programs accept them.",
 );
 /// An encrypted member.
 pub const ENCRYPTED_MEMBER: Code = Code::error(
     "W003",
     "encrypted-member",
-    "A member of the wheel is encrypted. No installer asks for a password, so such a wheel cannot be installed.",
+    "A member of the wheel is encrypted. Installers do not ask for a password, so the wheel cannot be installed.",
 );
 /// A part of a multi-part archive.
 pub const MULTI_DISK_ZIP: Code = Code::error(
     "W004",
     "multi-disk-zip",
-    "The file is one part of an archive that was split over several files. Wheels are always one file; join the parts first.",
+    "The file is one part of an archive that was split into several files. A wheel is always one file.\n\nJoin the parts first.",
 );
 /// A compression method that wheels do not use.
 pub const UNSUPPORTED_COMPRESSION: Code = Code::error(
     "W005",
     "unsupported-compression",
-    "Members of a wheel are stored or deflated; installers read nothing else. bzip2, LZMA and Zstandard members are valid in zip archives, but not here.\n\nPack the wheel again with deflate.",
+    "Members of a wheel must be stored or deflated; installers read nothing else. bzip2, LZMA and Zstandard are valid in zip archives, but not in wheels.\n\nPack the wheel again with DEFLATE.",
 );
 /// A member name that is not safe to unpack.
 pub const UNSAFE_MEMBER_NAME: Code = Code::error(
     "W006",
     "unsafe-member-name",
-    "Member names are relative paths with `/` between their parts. An absolute name, a part `..` or `.`, an empty part, a backslash, a drive letter or a NUL could write outside the folder of the installation, or mean one file here and another there.\n\nNames must be UTF-8, with the UTF-8 flag if they are not ASCII, and have no control or invisible characters; uv and PyPI refuse others. A name may have at most 2,048 bytes, and each component 255.",
+    "Member names are relative paths whose components are separated by `/`. An absolute name, an empty, `.` or `..` component, a backslash, a drive letter or a NUL could write outside the installation directory, or mean different files on different systems.\n\nNames must be UTF-8, with the UTF-8 flag if they are not ASCII, and have no control or invisible characters; uv and PyPI refuse others. A name may have at most 2,048 bytes, and each component 255.",
 );
-/// Two members of one name.
+/// Two members with the same name.
 pub const DUPLICATE_MEMBER: Code = Code::error(
     "W007",
     "duplicate-member",
-    "Two members have the same name. Which of them is installed depends on the program that unpacks the wheel, so checks on one say nothing about the other.",
+    "Two members have the same name. Which of them is installed depends on the program that unpacks the wheel, so checks of one say nothing about the other.\n\nBuild the wheel again.",
 );
 /// Contradictory central and local headers.
 pub const HEADERS_DIFFER: Code = Code::error(
     "W008",
     "headers-differ",
-    "A zip archive describes each member twice: in the table of contents and in front of the data. Here the two contradict each other, so programs that read one see another file than programs that read the other.",
+    "A zip archive describes each member twice: in the central directory and in the local file header before its data. Here the two contradict each other, so programs that read one see other files than programs that read the other.\n\nBuild the wheel again.",
 );
 /// Overlapping members.
 pub const OVERLAPPING_MEMBERS: Code = Code::error(
     "W009",
     "overlapping-members",
-    "Two members use the same bytes of the archive. No packing tool does this; it is how small files are made that unpack to enormous ones.",
+    "Two members share bytes of the archive. Packing tools do not do this, but zip bombs do: small files that unpack to enormous ones.",
 );
 /// A symbolic link.
 pub const SYMLINK_MEMBER: Code = Code::error(
     "W010",
     "symlink-member",
-    "A member is a symbolic link. Wheels have no links: installers write the link's text as the content of a regular file, and a library of that name cannot be loaded.\n\nPack the file that the link points to, under the name that is loaded.",
+    "A member is a symbolic link. Wheels cannot contain links: installers write the link target as the content of a regular file, so a library of that name cannot be loaded.\n\nPack the file that the link points to, under the name that is loaded.",
 );
 /// Names that differ only in case.
 pub const NAMES_DIFFER_IN_CASE: Code = Code::warning(
     "W011",
     "names-differ-in-case",
-    "Two member names differ only in upper and lower case. On systems that do not tell them apart, one replaces the other.",
+    "Two member names differ only in case. On case-insensitive file systems, one file replaces the other.\n\nRename one of them.",
 );
 /// Data that does not match its headers.
 pub const CORRUPT_MEMBER: Code = Code::error(
     "W012",
     "corrupt-member",
-    "The data of a member cannot be unpacked, or has another size or CRC-32 than its header says: the file was damaged after it was packed.\n\nBuild or download the wheel again.",
+    "The data of a member cannot be decompressed, or its size or CRC-32 differs from its header. The file was damaged after it was packed.\n\nBuild or download the wheel again.",
 );
 /// A zip64 extra field with superfluous values.
 pub const INEXACT_ZIP64_FIELD: Code = Code::error(
     "W013",
     "inexact-zip64-field",
-    "The ZIP64 field of a member must hold exactly the values that do not fit the header, and this one holds more. pip reads it; uv refuses it.\n\n`rock-matrix wheel repair`, `label` and `retag` rewrite the wheel with exact fields.",
+    "The zip64 extra field of a member must contain exactly the values that do not fit into the header, and this one contains more. pip reads it; uv refuses it.\n\n`rock-matrix wheel repair`, `label` and `retag` rewrite the wheel with exact fields.",
 );
 /// No dist-info directory, several, or one of another wheel.
 pub const DIST_INFO_FOLDER: Code = Code::error(
     "W014",
     "dist-info-folder",
-    "A wheel has exactly one folder `NAME-VERSION.dist-info` at its top, of the same name and version as the file. Installers refuse any other number, and a folder of another name or version.\n\nA file that was renamed by hand looks like this; `rock-matrix wheel label` changes both.",
+    "A wheel has exactly one top-level directory `NAME-VERSION.dist-info`, with the name and version in the filename. Installers refuse wheels with none or several, or with another name or version.\n\nA wheel that was renamed by hand looks like this; `rock-matrix wheel label` changes both.",
 );
 /// Missing METADATA, WHEEL or RECORD.
 pub const MISSING_DIST_INFO_FILE: Code = Code::error(
     "W015",
     "missing-dist-info-file",
-    "The dist-info folder of a wheel holds `METADATA`, `WHEEL` and `RECORD`. Without them it cannot be installed.",
+    "The dist-info directory must contain METADATA, WHEEL and RECORD. Installers refuse a wheel without them.\n\nBuild the wheel again.",
 );
 /// A metadata file above its limit.
 pub const MEMBER_TOO_LARGE: Code = Code::error(
     "W017",
     "member-too-large",
-    "A text file of the wheel exceeds its limit, so it is not read into memory. The limits are 16 MiB and 65,536 header lines for `METADATA` and for `WHEEL`, 64 MiB and 262,145 rows for `RECORD`, and 1 MiB for `entry_points.txt`.",
+    "A text file of the wheel exceeds its limit, so it is not read into memory. The limits are 16 MiB and 65,536 header lines for METADATA and for WHEEL, 64 MiB and 262,145 rows for RECORD, and 1 MiB for `entry_points.txt`.",
 );
 /// A member that RECORD does not list.
 pub const MEMBER_NOT_IN_RECORD: Code = Code::error(
     "W020",
     "member-not-in-record",
-    "A file of the wheel is not listed in `RECORD`. pip installs it all the same and does not remove it later; other installers refuse the wheel.\n\nIt was added after the wheel was made. Add files before packing, or pack with a tool that writes `RECORD`.",
+    "A file of the wheel is not listed in RECORD. pip installs it anyway and does not remove it on uninstall; other installers refuse the wheel.\n\nThe file was added after the wheel was built. Add files before packing, or pack with a tool that updates RECORD.",
 );
 /// A row of RECORD without a member.
 pub const RECORD_NAMES_NO_MEMBER: Code = Code::error(
     "W021",
     "record-names-no-member",
-    "`RECORD` lists a file that is not in the wheel: it was removed or renamed after the wheel was made.",
+    "RECORD lists a file that is not in the wheel. The file was removed or renamed after the wheel was built.\n\nBuild the wheel again, or remove files with a tool that updates RECORD.",
 );
 /// A hash or size that differs from RECORD.
 pub const RECORD_MISMATCH: Code = Code::error(
     "W022",
     "record-mismatch",
-    "A file has another SHA-256 or size than `RECORD` says. It was changed after the wheel was made, for example by a tool that edits libraries without writing `RECORD` anew, or by damage.",
+    "The SHA-256 hash or size of a file differs from RECORD. The file was damaged, or changed after the wheel was built, for example by a tool that edits libraries without updating RECORD.\n\nBuild or download the wheel again, or edit it with a tool that updates RECORD.",
 );
 /// An invalid RECORD.
 pub const BAD_RECORD: Code = Code::error(
     "W023",
     "bad-record",
-    "`RECORD` is a table of three columns separated by commas: path, hash, size. Each path stands once; only `RECORD` itself and its signatures have no hash.",
+    "RECORD is a table with three columns separated by commas: path, hash and size. Each path occurs once, and only RECORD itself and its signatures have no hash.",
 );
 /// A missing hash, or one weaker than SHA-256.
 pub const WEAK_RECORD_HASH: Code = Code::error(
     "W024",
     "weak-record-hash",
-    "Hashes in `RECORD` are SHA-256 or stronger. MD5, SHA-1 and unknown ones may not be used, and only `RECORD` itself and its signatures have none, so nothing vouches for the file. Some tools that repack wheels write `RECORD` without hashes at all.\n\n`rock-matrix wheel repair` reads every member and writes its SHA-256 into `RECORD`, with a warning, for it vouches for the bytes as they were found. `label` and `retag` read no files that they do not change and keep their rows, so `verify` reports those again; `repair --relabel` sets a label on the way, and its result can be given other tags. With `--trust-record` rows stay as they are.",
+    "Hashes in RECORD must be SHA-256 or stronger. MD5, SHA-1 and unknown algorithms are not permitted, and only RECORD itself and its signatures may lack a hash; any other file cannot be verified. Some tools that repack wheels write RECORD without any hashes.\n\n`rock-matrix wheel repair` reads every member and writes its SHA-256 hash into RECORD. It warns, because it cannot know whether the bytes are the original ones. `label` and `retag` do not read files that they do not change and keep their rows, so `verify` reports those again. Use `repair --relabel` to set a label as well, then `retag` the output. With `--trust-record` all rows are kept.",
 );
 /// A distribution name that differs from the filename.
 pub const NAME_MISMATCH: Code = Code::error(
     "W050",
     "name-mismatch",
-    "The `Name` in `METADATA`, or in `PKG-INFO` of a source distribution, is not the distribution that the file is named after. Installers refuse the file.\n\nUpper and lower case and runs of `-`, `_`, `.` do not count.",
+    "`Name` in METADATA, or in PKG-INFO of an sdist, is not the distribution in the filename. Installers refuse the file.\n\nNames are compared in normalized form: case does not matter, and runs of `-`, `_` and `.` are equal.",
 );
 /// A version that differs from the filename.
 pub const VERSION_MISMATCH: Code = Code::error(
     "W051",
     "version-mismatch",
-    "The `Version` in `METADATA`, or in `PKG-INFO` of a source distribution, is not the one in the file's name. Installers refuse the file, or install it under the other version.\n\nOften only the label after `+` of a wheel is missing, because the file was renamed by hand. `rock-matrix wheel label` changes both; start from the file under its first name.",
+    "`Version` in METADATA, or in PKG-INFO of an sdist, is not the version in the filename. Installers refuse the file, or install it under the other version.\n\nOften only the local version label of a wheel is missing, because the file was renamed by hand. `rock-matrix wheel label` changes both; start from the original filename.",
 );
 /// A torch requirement that contradicts the local version label.
 pub const TORCH_REQUIREMENT: Code = Code::error(
     "W052",
     "torch-requirement",
-    "The label says which torch the wheel was built against, and `Requires-Dist` allows only others: the wheel would be installed beside a torch that it cannot be loaded with.\n\nRequire `torch` without a version, and let the label and the index folder choose it. A pin that fits the label is accepted.",
+    "The local version label names the torch version that the wheel was built against, but `Requires-Dist` permits only others. The wheel would be installed with a torch that cannot load it. A pin to one torch version in a wheel whose label names none is a warning.\n\nRequire `torch` without a version, and let the label and the index select it. A pin that agrees with the label is accepted.",
 );
 /// A `Root-Is-Purelib` that contradicts the platform tag.
 pub const PURELIB_MISMATCH: Code = Code::error(
     "W054",
     "purelib-mismatch",
-    "`Root-Is-Purelib` in `WHEEL` says whether the files go where code for every platform lies. A wheel for one platform says `false`; only a wheel for `any` platform says `true`. Where the two folders differ, the wheel would end up in the wrong one; most systems have one folder for both, so that a platform wheel that says `true` is a warning. What lies in `NAME.data` goes where its folder says, and needs no line.\n\n`rock-matrix wheel retag --platform-tag` corrects it along with the tag.",
+    "`Root-Is-Purelib` in WHEEL says whether the files are installed into `purelib`, the directory for platform-independent code. A wheel for one platform says `false`; only a wheel for `any` platform says `true`. On systems where `purelib` and `platlib` differ, the wheel would end up in the wrong one. Most systems have one directory for both, so a platform wheel that says `true` is a warning. Files in `NAME.data` are installed by their scheme and do not depend on the header.\n\n`rock-matrix wheel retag --platform-tag` corrects the header along with the tag.",
 );
 /// A missing or invalid header.
 pub const BAD_WHEEL_HEADER: Code = Code::error(
     "W055",
     "bad-wheel-header",
-    "`METADATA`, or `PKG-INFO` of a source distribution, needs `Metadata-Version: 1.x` or `2.x`, `Name` and `Version`; `WHEEL` needs `Wheel-Version: 1.x`, `Root-Is-Purelib` and `Tag`. One of them is missing or cannot be read.",
+    "METADATA, or PKG-INFO of an sdist, needs `Metadata-Version: 1.x` or `2.x`, `Name` and `Version`; WHEEL needs `Wheel-Version: 1.x`, `Root-Is-Purelib` and `Tag`. One of them is missing or invalid.",
 );
 /// A `__version__` that differs from the wheel's version.
 pub const OTHER_VERSION_STRING: Code = Code::warning(
     "W056",
     "other-version-string",
-    "A module of the wheel sets `__version__` to another version than the wheel has. Programs that ask the module see that one; pip sees the wheel's.\n\nWhere only the label is missing it is a note: most packages never carry it in the module. The file is not changed.",
+    "A module of the wheel sets `__version__` to another version than that of the wheel. Programs that import the module see one version, pip shows the other.\n\nIf only the local version label is missing, this is a note, because most packages never include it. The file is not changed.",
 );
 /// An existing local version label.
 pub const HAS_LABEL: Code = Code::error(
     "W060",
     "has-label",
-    "The wheel's version has a local part already, and a label is not put over it unasked.\n\n`--replace` puts the new label in its place; `--append` writes the new one behind it, after a dot.",
+    "The wheel's version already has a local version label, which is not replaced by default.\n\n`--replace` replaces it; `--append` appends the new label after a dot.",
 );
 /// A Unicode Path field that contradicts the name in its header.
 pub const UNICODE_PATH: Code = Code::error(
@@ -237,7 +237,7 @@ pub const BAD_EXTRA_FIELD: Code = Code::error(
 pub const MEMBER_AND_FOLDER: Code = Code::error(
     "W102",
     "member-and-folder",
-    "A member is a file, and other members are in a folder of the same name. No file system can have both, so the installation fails or depends on the order of the members.",
+    "A member is a file, and other members are in a directory of the same name. No file system can have both, so the installation fails or depends on the order of the members.",
 );
 /// Bytes that belong to no member.
 pub const HIDDEN_BYTES: Code = Code::error(
@@ -279,31 +279,31 @@ pub const ZIP_VERSION: Code = Code::error(
 pub const ZIP64_EXTENSION: Code = Code::error(
     "W109",
     "zip64-extension",
-    "The ZIP64 end record is longer than its fields. The extra bytes are meant for encryption and can hide other records; uv and PyPI refuse them.",
+    "The zip64 EOCD is longer than its fields. The extra bytes are reserved for encryption and can hide other records; uv and PyPI refuse them.\n\nBuild the wheel again.",
 );
 /// An archive beyond the limits.
 pub const ARCHIVE_TOO_LARGE: Code = Code::error(
     "W110",
     "archive-too-large",
-    "The archive exceeds a limit that bounds the memory of reading it: 262,144 members, 32 MiB of central directory, or 4 KiB of comment.",
+    "The archive exceeds a limit that bounds the memory for reading it: 262,144 members, 32 MiB of central directory, or 4 KiB of comment.",
 );
 /// An entry point that installers refuse.
 pub const BAD_ENTRY_POINT: Code = Code::error(
     "W111",
     "bad-entry-point",
-    "`entry_points.txt` consists of groups `[NAME]` with lines `NAME = MODULE:OBJECT`, without duplicates. Lines end with a line feed; characters that only some installers take for the end of a line, such as a lone carriage return or U+2028, could hide entries. Entries of `console_scripts` and `gui_scripts` become programs: a name must not contain spaces or path separators or replace Python itself, and a value must be `MODULE:FUNCTION` without spaces around the colon. Otherwise pip or uv refuses the wheel, or they install different programs.",
+    "`entry_points.txt` consists of groups `[NAME]` with lines `NAME = MODULE:OBJECT`, without duplicates. Lines end with a line feed; characters that only some installers treat as a line end, such as a lone carriage return or U+2028, could hide entries. Entries of `console_scripts` and `gui_scripts` become programs: a name must not contain spaces or path separators or replace Python itself, and a value must be `MODULE:FUNCTION` without spaces around the colon. Otherwise pip or uv refuses the wheel, or they install different programs.",
 );
 /// A `.data` directory that installers refuse.
 pub const BAD_DATA_FOLDER: Code = Code::error(
     "W112",
     "bad-data-folder",
-    "The folder `NAME-VERSION.data` must have the same name and version as the dist-info folder and may only contain the folders `data`, `headers`, `platlib`, `purelib` and `scripts`. `scripts` must not contain folders or a program that replaces Python itself. No file may be installed at the path of another file of the wheel. Otherwise pip or uv refuses the wheel, installs the files where they are not found, or they install different files.",
+    "The directory `NAME-VERSION.data` must have the same name and version as the dist-info directory and may contain only the directories `data`, `headers`, `platlib`, `purelib` and `scripts`. `scripts` must not contain directories or a program that replaces Python itself. No file may be installed at the path of another file of the wheel. Otherwise pip or uv refuses the wheel, installs the files where they are not found, or they install different files.",
 );
 /// An invalid requirement.
 pub const BAD_REQUIREMENT: Code = Code::error(
     "W113",
     "bad-requirement",
-    "`Requires-Dist` must be a PEP 508 requirement, such as `torch>=2.5; python_version > \"3.8\"`, and `Requires-Python` PEP 440 version specifiers, such as `>=3.9,<4`. Installers refuse or ignore requirements that they cannot parse.\n\nCorrect the dependencies of the project, and build the wheel or source distribution again.",
+    "`Requires-Dist` must be a PEP 508 requirement, such as `torch>=2.5; python_version > \"3.8\"`, and `Requires-Python` a list of PEP 440 version specifiers, such as `>=3.9,<4`. Installers refuse or ignore requirements that they cannot parse.\n\nCorrect the dependencies of the project, and build the wheel or sdist again.",
 );
 /// An invalid header line.
 pub const MALFORMED_HEADER: Code = Code::error(
@@ -315,23 +315,23 @@ pub const MALFORMED_HEADER: Code = Code::error(
 pub const COMPRESSION_RATIO: Code = Code::warning(
     "W115",
     "compression-ratio",
-    "The wheel unpacks to more than 64 MiB and to more than 50 times its own size. PyPI takes such a file for a decompression bomb and refuses it; pip and uv install it.\n\nLeave out the data that compresses so well, or create it when it is first needed.",
+    "The wheel unpacks to more than 64 MiB and to more than 50 times its own size. PyPI rejects such a file as a decompression bomb; pip and uv install it.\n\nLeave out the data that compresses so well, or generate it when it is first needed.",
 );
 /// A `.tar.gz` archive that cannot be unpacked.
 pub const DAMAGED_ARCHIVE: Code = Code::error(
     "W116",
     "damaged-archive",
-    "A source distribution or an archive of an install tree cannot be unpacked: it is not a gzip-compressed tar archive, is truncated or damaged, has headers that programs read differently, or exceeds a limit: 250,000 members, 4 KiB for one path and 64 MiB for all, 100,000 folders, 16 MiB for the paths of folders, 64 GiB without compression.\n\nBuild it again. A file that was downloaded may be an error page of the server.",
+    "An sdist or an archive of an install tree cannot be unpacked: it is not a gzip-compressed tar archive, is truncated or damaged, has headers that programs read differently, or exceeds a limit: 250,000 members, 4 KiB for one path and 64 MiB for all, 100,000 directories, 16 MiB for the paths of directories, 64 GiB without compression.\n\nBuild it again. A downloaded file may be an error page of the server.",
 );
 /// A member of a `.tar.gz` archive that is unsafe to unpack.
 pub const UNSAFE_ARCHIVE_MEMBER: Code = Code::error(
     "W117",
     "unsafe-archive-member",
-    "A member of a source distribution or of an archive of an install tree has an absolute path, a `..` component, more than 128 components or one of more than 255 bytes; is a link that may lead out of the top folder of a source distribution, or out of the folder that a tree is unpacked in; lies behind a link; is a hard link to something else than an earlier file; is a device, a pipe or a sparse file; or has the path of another member.\n\nThe rules are stricter than those of Python's extraction filter `data` (PEP 706, PEP 721), because not every tool applies that filter. Build the archive again without the member.",
+    "A member of an sdist or of an archive of an install tree is not safe to unpack, for one of these reasons:\n\n- Its path is absolute, has a `..` component, has more than 128 components or one of more than 255 bytes, or is that of another member.\n- It is a link that may lead out of the top-level directory of an sdist, or out of the directory into which a tree is unpacked.\n- It is below a link.\n- It is a hard link to anything but an earlier file.\n- It is a device, a pipe or a sparse file.\n\nThe rules are stricter than those of Python's extraction filter `data` (PEP 706, PEP 721), because not every tool applies that filter. Build the archive again without the member.",
 );
 /// An sdist without the files that a build needs.
 pub const INCOMPLETE_SOURCE_DISTRIBUTION: Code = Code::error(
     "W118",
     "incomplete-source-distribution",
-    "A source distribution has one top folder, `NAME-VERSION`, with `PKG-INFO` and either `pyproject.toml` or `setup.py` in it, and its paths do not begin with `./`. PyPI refuses an archive without the first, and installers cannot build one without the others. Another name of the top folder is a warning.\n\nCreate it with `python -m build --sdist`.",
+    "An sdist has one top-level directory, `NAME-VERSION`, with PKG-INFO and either `pyproject.toml` or `setup.py` in it, and its paths do not start with `./`. PyPI refuses an archive without the first, and installers cannot build one without the others. Another name of the directory is a warning.\n\nCreate it with `python -m build --sdist`.",
 );
