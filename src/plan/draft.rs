@@ -3,39 +3,38 @@
 use std::collections::{BTreeMap, HashMap};
 
 use super::changes::Changes;
+use super::collapse::collapsed;
 use super::estimate::{Question, estimate};
 use super::further::{Further, Own};
 use super::naming::{Labels, Words, name_end, platform_tag};
 use super::place::{Place, places};
 use super::refused::Refused;
 use super::shared::{Device, Draft, Shared, Site};
-use super::{DroppedGfx, Estimate, Options};
-use crate::codes::plan as codes;
+use super::{Estimate, Options};
 use crate::compat::Compat;
 use crate::config::{
-    AxisRole, AxisValue, Backend, Config, Gfx, GpuPolicy, Leaves, Overrides, Profile,
-    RunnerSelector, TorchFrom, Word,
+    AxisRole, Backend, Config, GpuPolicy, Leaves, Overrides, Profile, RunnerSelector,
 };
-use crate::diagnostic::{Diagnostic, Sink};
-use crate::matrix::{Cell, Excluded, Universe, choose_gfx};
-use crate::names::{GfxTarget, LocalLabel};
+use crate::diagnostic::Sink;
+use crate::matrix::{Cell, Excluded, Universe};
+use crate::names::LocalLabel;
 
 /// Makes the compact jobs of one group.
 pub(super) struct Drafting<'a> {
-    config: &'a Config,
-    profile: &'a Profile,
-    universe: &'a Universe,
-    compat: &'a Compat,
+    pub(super) config: &'a Config,
+    pub(super) profile: &'a Profile,
+    pub(super) universe: &'a Universe,
+    pub(super) compat: &'a Compat,
     labels: &'a Labels,
     options: &'a Options,
-    changes: Changes<'a>,
+    pub(super) changes: Changes<'a>,
     further: Further<'a>,
-    refused: Refused<'a>,
-    at: BTreeMap<AxisRole, usize>,
+    pub(super) refused: Refused<'a>,
+    pub(super) at: BTreeMap<AxisRole, usize>,
     runner_axis: Option<usize>,
     gpu_axis: Option<usize>,
     /// The axes whose values share one wheel, by backend.
-    collapsed: Vec<(&'a Backend, Vec<usize>)>,
+    pub(super) collapsed: Vec<(&'a Backend, Vec<usize>)>,
 }
 
 impl<'a> Drafting<'a> {
@@ -125,70 +124,6 @@ impl<'a> Drafting<'a> {
         let gfx_axis = self.at.get(&AxisRole::Gfx).copied();
         let excluded = self.refused.excluded(self.universe, &refused, gfx_axis);
         (drafts, shared, excluded)
-    }
-
-    /// The axes whose legal values share one wheel for this backend.
-    fn collapsed_axes(&self, words: &Words<'_>) -> &[usize] {
-        let own = self
-            .collapsed
-            .iter()
-            .find(|(backend, _)| std::ptr::eq(*backend, words.backend));
-        own.map_or(&[], |(_, axes)| axes)
-    }
-
-    /// A cell without its values on some axes.
-    fn without(&self, cell: Cell, axes: &[usize]) -> Cell {
-        axes.iter()
-            .fold(cell, |cell, &axis| self.universe.with(cell, axis, 0))
-    }
-
-    /// The cell that each collapsed job is built as: the one with the lowest Python that is not
-    /// free-threaded, and of several the first.
-    fn first_cells(&self, legs: &[Cell]) -> HashMap<Cell, Cell> {
-        let mut first: HashMap<Cell, Cell> = HashMap::new();
-        if self.collapsed.iter().all(|(_, axes)| axes.is_empty()) {
-            return first;
-        }
-        let python = |cell: Cell| {
-            let value = self
-                .at
-                .get(&AxisRole::Python)
-                .and_then(|&axis| self.universe.value(cell, axis));
-            match value.map(|value| &value.value) {
-                Some(Word::Python(python)) => Some((python.is_free_threaded(), *python)),
-                _ => None,
-            }
-        };
-        for &cell in legs {
-            let Some(words) = Words::of(self.universe, cell, self.profile) else {
-                continue;
-            };
-            let axes = self.collapsed_axes(&words);
-            if !axes.is_empty() {
-                let own = first.entry(self.without(cell, axes)).or_insert(cell);
-                if python(cell) < python(*own) {
-                    *own = cell;
-                }
-            }
-        }
-        first
-    }
-
-    /// Adds the values of a cell to what a job covers.
-    fn cover(&self, shared: &mut Shared, draft: &mut Draft, axes: &[usize], cell: Cell) {
-        if draft.covers == 0 {
-            shared
-                .covers
-                .push(axes.iter().map(|&axis| (axis, Vec::new())).collect());
-            draft.covers =
-                u32::try_from(shared.covers.len()).expect("fewer than 2^32 jobs fit in memory");
-        }
-        for (axis, covered) in &mut shared.covers[draft.covers as usize - 1] {
-            let index = self.universe.index(cell, *axis);
-            if !covered.contains(&index) {
-                covered.push(index);
-            }
-        }
     }
 
     fn index(&self, cell: Cell, role: AxisRole) -> usize {
@@ -370,165 +305,6 @@ impl<'a> Drafting<'a> {
             .number(matching.to_vec(), || self.changes.merged(matching))
     }
 
-    /// The device code of a cell, with the rows that change it. None of the wanted targets left is
-    /// a fault.
-    fn device(
-        &self,
-        cell: Cell,
-        words: &Words<'_>,
-        refused: u64,
-        (changes, matching): (&Overrides, &[usize]),
-        sink: &mut Sink,
-    ) -> Device {
-        let none = Device {
-            families: Vec::new(),
-            gfx: Vec::new(),
-            dropped: Vec::new(),
-            is_refused: false,
-        };
-        if !words.backend.device_code {
-            return none;
-        }
-        let of_axis = self
-            .at
-            .get(&AxisRole::Gfx)
-            .and_then(|&axis| self.universe.value(cell, axis));
-        let (wanted, families): (&[GfxTarget], Vec<String>) =
-            match (of_axis, &changes.gfx, &self.config.gfx) {
-                (
-                    Some(AxisValue {
-                        text,
-                        value: Word::Gfx(targets),
-                    }),
-                    _,
-                    _,
-                ) => (targets, text.split(';').map(str::to_owned).collect()),
-                (_, Some(targets), _) => (targets, changes.families.clone().unwrap_or_default()),
-                (_, _, Gfx::Targets(targets)) => (targets, self.config.families.clone()),
-                (_, None, Gfx::Host) => return none,
-            };
-        let (left, taken): (Vec<String>, Vec<String>) = families
-            .into_iter()
-            .partition(|family| self.refused.why(refused, family).is_none());
-        if left.is_empty() && !taken.is_empty() {
-            return Device {
-                is_refused: true,
-                ..none
-            };
-        }
-        let mut dropped = Vec::new();
-        let wanted: Vec<GfxTarget> = if taken.is_empty() {
-            wanted.to_vec()
-        } else {
-            // A target may stand in another family still.
-            let kept: Vec<GfxTarget> = left
-                .iter()
-                .flat_map(|family| self.members(family))
-                .collect();
-            for family in &taken {
-                let reason = self.refused.why(refused, family).unwrap_or_default();
-                let gone = self
-                    .members(family)
-                    .into_iter()
-                    .filter(|target| !kept.contains(target));
-                dropped.extend(gone.map(|target| DroppedGfx {
-                    target,
-                    reason: reason.clone(),
-                }));
-            }
-            wanted
-                .iter()
-                .filter(|target| kept.contains(target))
-                .cloned()
-                .collect()
-        };
-        let wanted = wanted.as_slice();
-        let torch_wheels =
-            self.config.torch_from == TorchFrom::PytorchIndex && words.torch.is_some();
-        let package = (self.profile.package.as_str(), words.package);
-        let choice = choose_gfx(
-            wanted,
-            self.compat,
-            package,
-            &words.backend.name,
-            words.rocm,
-            torch_wheels,
-        );
-        if choice.kept.is_empty() && !wanted.is_empty() {
-            sink.push(self.no_gfx_left(cell, words, matching, &choice.dropped));
-        }
-        dropped.extend(
-            choice
-                .dropped
-                .into_iter()
-                .map(|(target, reason)| DroppedGfx { target, reason }),
-        );
-        let is_compiled = |family: &String| {
-            self.members(family)
-                .iter()
-                .any(|target| choice.kept.contains(target))
-        };
-        let families = left.into_iter().filter(is_compiled).collect();
-        Device {
-            families,
-            gfx: choice.kept,
-            dropped,
-            is_refused: false,
-        }
-    }
-
-    /// The targets of a family; a target is a family of its own.
-    fn members(&self, family: &str) -> Vec<GfxTarget> {
-        match self.compat.family(family) {
-            Some(members) => members
-                .iter()
-                .filter_map(|member| member.parse().ok())
-                .collect(),
-            None => family.parse().into_iter().collect(),
-        }
-    }
-
-    fn no_gfx_left(
-        &self,
-        cell: Cell,
-        words: &Words<'_>,
-        matching: &[usize],
-        dropped: &[(GfxTarget, String)],
-    ) -> Diagnostic {
-        let why: Vec<String> = dropped
-            .iter()
-            .map(|(target, why)| format!("{target}: {why}"))
-            .collect();
-        let place_on_axis = |role: AxisRole| {
-            let axis = *self.at.get(&role)?;
-            let (column, index) = (&self.universe.axes()[axis], self.universe.index(cell, axis));
-            let text = &column.values[index].as_ref()?.text;
-            Some((
-                format!("axes.{}[{index}]", column.name),
-                format!("{} {text}", column.name),
-            ))
-        };
-        let of_axis = place_on_axis(AxisRole::Gfx).map(|(path, _)| path);
-        let path = of_axis
-            .or_else(|| self.changes.path_of_gfx(matching))
-            .unwrap_or_else(|| "gfx".to_owned());
-        let diagnostic = Diagnostic::new(
-            &codes::NO_GFX_LEFT,
-            format!("no gfx target is left ({})", why.join("; ")),
-        )
-        .at(
-            self.config.places.of(&path),
-            format!("for the backend `{}`", words.backend.name),
-        )
-        .help("add a target that the build accepts, or exclude this combination");
-        let also = [AxisRole::Package, AxisRole::Rocm]
-            .into_iter()
-            .filter_map(place_on_axis);
-        also.fold(diagnostic, |diagnostic, (path, text)| {
-            diagnostic.also(self.config.places.of(&path), text)
-        })
-    }
-
     fn site(&self, cell: Cell, words: &Words<'_>, changes: &Overrides) -> Site {
         let text = |axis: Option<usize>| {
             axis.and_then(|axis| self.universe.value(cell, axis))
@@ -615,19 +391,6 @@ impl<'a> Drafting<'a> {
             .cloned()
             .collect()
     }
-}
-
-/// The axes whose values share one wheel of a backend: those that its recipe always collapses, and
-/// of those that it can collapse the ones that the matrix file asks for.
-fn collapsed(backend: &Backend, config: &Config, universe: &Universe) -> Vec<usize> {
-    let is_collapsed = |name: &String| {
-        backend.collapse.contains(name)
-            || (backend.collapsible.contains(name) && config.collapse.contains(name))
-    };
-    let axes = universe.axes().iter().enumerate();
-    axes.filter(|(_, column)| is_collapsed(&column.name))
-        .map(|(axis, _)| axis)
-        .collect()
 }
 
 fn least(places: &[Place], of: impl Fn(&Place) -> Option<u32>) -> Option<u32> {

@@ -1,0 +1,88 @@
+//! The axes whose values share one wheel, and the cells that one job builds for all of them.
+
+use std::collections::HashMap;
+
+use super::draft::Drafting;
+use super::naming::Words;
+use super::shared::{Draft, Shared};
+use crate::config::{AxisRole, Backend, Config, Word};
+use crate::matrix::{Cell, Universe};
+
+impl Drafting<'_> {
+    /// The axes whose legal values share one wheel for this backend.
+    pub(super) fn collapsed_axes(&self, words: &Words<'_>) -> &[usize] {
+        let own = self
+            .collapsed
+            .iter()
+            .find(|(backend, _)| std::ptr::eq(*backend, words.backend));
+        own.map_or(&[], |(_, axes)| axes)
+    }
+
+    /// A cell without its values on some axes.
+    pub(super) fn without(&self, cell: Cell, axes: &[usize]) -> Cell {
+        axes.iter()
+            .fold(cell, |cell, &axis| self.universe.with(cell, axis, 0))
+    }
+
+    /// The cell that each collapsed job is built as: the one with the lowest Python that is not
+    /// free-threaded, and of several the first.
+    pub(super) fn first_cells(&self, legs: &[Cell]) -> HashMap<Cell, Cell> {
+        let mut first: HashMap<Cell, Cell> = HashMap::new();
+        if self.collapsed.iter().all(|(_, axes)| axes.is_empty()) {
+            return first;
+        }
+        let python = |cell: Cell| {
+            let value = self
+                .at
+                .get(&AxisRole::Python)
+                .and_then(|&axis| self.universe.value(cell, axis));
+            match value.map(|value| &value.value) {
+                Some(Word::Python(python)) => Some((python.is_free_threaded(), *python)),
+                _ => None,
+            }
+        };
+        for &cell in legs {
+            let Some(words) = Words::of(self.universe, cell, self.profile) else {
+                continue;
+            };
+            let axes = self.collapsed_axes(&words);
+            if !axes.is_empty() {
+                let own = first.entry(self.without(cell, axes)).or_insert(cell);
+                if python(cell) < python(*own) {
+                    *own = cell;
+                }
+            }
+        }
+        first
+    }
+
+    /// Adds the values of a cell to what a job covers.
+    pub(super) fn cover(&self, shared: &mut Shared, draft: &mut Draft, axes: &[usize], cell: Cell) {
+        if draft.covers == 0 {
+            shared
+                .covers
+                .push(axes.iter().map(|&axis| (axis, Vec::new())).collect());
+            draft.covers =
+                u32::try_from(shared.covers.len()).expect("fewer than 2^32 jobs fit in memory");
+        }
+        for (axis, covered) in &mut shared.covers[draft.covers as usize - 1] {
+            let index = self.universe.index(cell, *axis);
+            if !covered.contains(&index) {
+                covered.push(index);
+            }
+        }
+    }
+}
+
+/// The axes whose values share one wheel of a backend: those that its recipe always collapses, and
+/// of those that it can collapse the ones that the matrix file asks for.
+pub(super) fn collapsed(backend: &Backend, config: &Config, universe: &Universe) -> Vec<usize> {
+    let is_collapsed = |name: &String| {
+        backend.collapse.contains(name)
+            || (backend.collapsible.contains(name) && config.collapse.contains(name))
+    };
+    let axes = universe.axes().iter().enumerate();
+    axes.filter(|(_, column)| is_collapsed(&column.name))
+        .map(|(axis, _)| axis)
+        .collect()
+}
