@@ -5,6 +5,8 @@
 
 mod check;
 mod field;
+mod field_checks;
+mod job_checks;
 mod matrix;
 mod piece;
 mod pieces;
