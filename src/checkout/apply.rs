@@ -7,39 +7,31 @@ use rayon::prelude::*;
 
 use super::fault::CheckoutFault;
 use super::git::{Call, Git, Said};
-use super::{Event, HIPIFIED_INDEX, Listener, Made, STATE, repository};
+use super::{Event, Listener, Made, STATE, repository};
 use crate::bytes::start_threads;
-use crate::codes::checkout as codes;
-use crate::diagnostic::Diagnostic;
 use crate::source::{
-    Facts, FolderKind, HIPIFY_SCRIPT, Hipify, Order, Outcome, Place, RepositoryRecord, State, Step,
-    UPSTREAM_TAG, Wanted, named,
+    Facts, FolderKind, Order, Outcome, Place, RepositoryRecord, State, Step, Wanted,
 };
 use crate::sys;
 use crate::sys::process::ProcessStatus;
 
 /// What a build is given, below the folder.
 const BUILD_ENVIRONMENT: &str = ".rock/build_env.json";
-/// The index that what is kept is staged in, in the git folder of a repository.
-const SAVED_INDEX: &str = "rock-saved.index";
-/// Where commits of what was kept are.
-const SAVED: &str = "refs/rock-matrix/saved";
-
 /// A checkout under way.
 pub(super) struct Run<'a, 'b> {
     pub(super) git: &'a Git<'a>,
     pub(super) wanted: &'a Wanted,
-    facts: Facts,
+    pub(super) facts: Facts,
     tell: Mutex<&'a mut Listener<'b>>,
     /// Paths of the submodules that are there.
     pub(super) submodules: Vec<String>,
     /// Commits of upstream, by repository.
     upstream: BTreeMap<String, String>,
     /// What hipify made, by repository.
-    hipified: BTreeMap<String, String>,
-    left_changed: BTreeSet<String>,
+    pub(super) hipified: BTreeMap<String, String>,
+    pub(super) left_changed: BTreeSet<String>,
     /// Whether the script that hipifies was there and ran.
-    is_hipified: bool,
+    pub(super) is_hipified: bool,
     has_begun: bool,
     /// The address that the remote had until this run.
     origin_before: Option<String>,
@@ -235,7 +227,7 @@ impl<'a, 'b> Run<'a, 'b> {
     }
 
     /// The calls that an order stands for.
-    fn calls(&self, order: &Order) -> Vec<Call> {
+    pub(super) fn calls(&self, order: &Order) -> Vec<Call> {
         let places = match &order.place {
             Place::Outer => vec![String::new()],
             Place::Submodules => self.submodules.clone(),
@@ -252,7 +244,7 @@ impl<'a, 'b> Run<'a, 'b> {
     }
 
     /// Runs what a step says, each order in all its repositories at once.
-    fn run_all(&self, step: &Step) -> Result<(), CheckoutFault> {
+    pub(super) fn run_all(&self, step: &Step) -> Result<(), CheckoutFault> {
         for order in step.orders() {
             start_threads();
             let done: Vec<_> = self
@@ -411,193 +403,5 @@ impl<'a, 'b> Run<'a, 'b> {
             self.succeed(&Call::git(&repository, &words))?;
         }
         Ok(())
-    }
-
-    /// Keeps what is not committed in a commit under a ref, and tells of it.
-    fn save(&self, repositories: &[String]) -> Result<(), CheckoutFault> {
-        for path in repositories {
-            let Some(git_folder) = repository::git_folder(&self.git.folder(path)) else {
-                continue;
-            };
-            let index = git_folder.join(SAVED_INDEX);
-            if sys::is_file(&git_folder.join("index")) {
-                sys::copy_atomic(&git_folder.join("index"), &index)?;
-            }
-            let staged = |words: &[&str]| {
-                let call =
-                    Call::git(path, words).with("GIT_INDEX_FILE", index.display().to_string());
-                self.succeed(&call).map(|said| said.line())
-            };
-            staged(&["add", "--all"])?;
-            let tree = staged(&["write-tree"])?;
-            let head = self
-                .facts
-                .repositories
-                .iter()
-                .find(|found| found.path == *path);
-            let head = head.and_then(|found| found.status.head.clone());
-            let mut words = vec![
-                "-c",
-                "user.name=rock-matrix",
-                "-c",
-                "user.email=rock-matrix@localhost",
-                "commit-tree",
-            ];
-            if let Some(head) = &head {
-                words.extend(["-p", head]);
-            }
-            words.extend(["-m", "Left by a checkout that was ended", &tree]);
-            let commit = self.succeed(&Call::git(path, &words))?.line();
-            let reference = format!("{SAVED}/{}", &commit[..commit.len().min(12)]);
-            self.succeed(&Call::git(path, &["update-ref", &reference, &commit]))?;
-            sys::remove(&index)?;
-            let message = format!(
-                "what an ended checkout left in {} is kept as `{reference}`",
-                named(path)
-            );
-            let help =
-                format!("look with `git show --stat {reference}` whether some of it is yours");
-            self.say(Event::Told(
-                &Diagnostic::new(&codes::CHANGES_KEPT, message).help(help),
-            ));
-        }
-        Ok(())
-    }
-
-    fn hipify(&mut self, step: &Step) -> Result<(), CheckoutFault> {
-        if !sys::is_file(&self.git.folder("").join(HIPIFY_SCRIPT)) {
-            return Ok(());
-        }
-        for order in step.orders() {
-            for call in self.calls(&order) {
-                // What Python keeps of its modules would be new files.
-                let said = self.run(&call.with("PYTHONDONTWRITEBYTECODE", "1"))?;
-                if !said.is_good() {
-                    let repositories = self.repositories();
-                    self.run_all(&Step::Discard { repositories })?;
-                    let text = format!(
-                        "{}\n{}",
-                        String::from_utf8_lossy(&said.output).trim_end(),
-                        said.talk
-                    );
-                    return Err(CheckoutFault::Hipify {
-                        status: said.status,
-                        said: text.trim().to_owned(),
-                    });
-                }
-            }
-        }
-        self.is_hipified = true;
-        if self.wanted.hipify == Hipify::Leave {
-            start_threads();
-            let changed: Result<Vec<_>, CheckoutFault> = self
-                .repositories()
-                .into_par_iter()
-                .map(|path| Ok((self.leave_changed(&path)?, path)))
-                .collect();
-            self.left_changed = changed?
-                .into_iter()
-                .filter(|(is_changed, _)| *is_changed)
-                .map(|(_, path)| path)
-                .collect();
-        }
-        Ok(())
-    }
-
-    fn is_changed(&self, repository: &str) -> Result<bool, CheckoutFault> {
-        let words = [
-            "status",
-            "--porcelain",
-            "-z",
-            "--untracked-files=normal",
-            "--ignore-submodules=all",
-        ];
-        Ok(!self
-            .git
-            .succeed(&Call::git(repository, &words))?
-            .output
-            .is_empty())
-    }
-
-    /// Remembers what hipify changed in an index of its own, so that changes by a person are told
-    /// from it.
-    fn leave_changed(&self, repository: &str) -> Result<bool, CheckoutFault> {
-        let Some(git_folder) = repository::git_folder(&self.git.folder(repository)) else {
-            return Ok(false);
-        };
-        let is_changed = self.is_changed(repository)?;
-        if is_changed {
-            let index = git_folder.join(HIPIFIED_INDEX);
-            sys::copy_atomic(&git_folder.join("index"), &index)?;
-            let add = Call::git(repository, &["add", "--all"])
-                .with("GIT_INDEX_FILE", index.display().to_string());
-            self.succeed(&add)?;
-        }
-        Ok(is_changed)
-    }
-
-    fn commit_hipify(&mut self, identity: &[String]) -> Result<(), CheckoutFault> {
-        start_threads();
-        let made: Result<Vec<_>, CheckoutFault> = self
-            .repositories()
-            .into_par_iter()
-            .map(|path| {
-                Ok(self
-                    .commit_hipified(&path, identity)?
-                    .map(|commit| (path, commit)))
-            })
-            .collect();
-        self.hipified = made?.into_iter().flatten().collect();
-        Ok(())
-    }
-
-    /// Commits what hipify changed in a repository, at the time of upstream's commit; `None` where
-    /// it changed nothing.
-    fn commit_hipified(
-        &self,
-        repository: &str,
-        identity: &[String],
-    ) -> Result<Option<String>, CheckoutFault> {
-        if !self.is_changed(repository)? {
-            return Ok(None);
-        }
-        let orders = Step::CommitHipify {
-            identity: identity.to_vec(),
-        }
-        .orders();
-        let call = |order: &Order| Call {
-            argv: order.argv.clone(),
-            is_long: true,
-            ..Call::git(repository, &[])
-        };
-        let [add, commit, tag] = orders.as_slice() else {
-            return Ok(None);
-        };
-        self.succeed(&call(add))?;
-        // Files can be another on the disk and the same to git, such as by the ends of their lines.
-        let staged = Call::git(
-            repository,
-            &["diff", "--cached", "--quiet", "--ignore-submodules=all"],
-        );
-        if self.git.run(&staged, &mut |_| ())?.is_good() {
-            return Ok(None);
-        }
-        let words = [
-            "show",
-            "--no-patch",
-            "--format=%cd",
-            "--date=raw",
-            &format!("refs/tags/{UPSTREAM_TAG}"),
-        ];
-        let date = format!(
-            "@{}",
-            self.git.succeed(&Call::git(repository, &words))?.line()
-        );
-        let commit = call(commit)
-            .with("GIT_AUTHOR_DATE", date.clone())
-            .with("GIT_COMMITTER_DATE", date);
-        self.succeed(&commit)?;
-        self.succeed(&call(tag))?;
-        repository::head(self.git, repository).map(Some)
     }
 }

@@ -10,6 +10,7 @@ mod apply;
 mod fault;
 mod git;
 mod glimpse;
+mod hipify;
 mod limits;
 mod look;
 mod patches;
@@ -18,6 +19,7 @@ mod repository;
 mod save;
 mod seen;
 mod series;
+mod stash;
 
 use std::sync::Mutex;
 
