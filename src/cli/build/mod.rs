@@ -1,9 +1,11 @@
 //! `build`: runs the recipes of jobs and checks what they made.
 
+mod containment;
 mod finish;
 mod points;
 mod prepare;
 mod progress;
+mod recipe_facts;
 
 use std::path::PathBuf;
 use std::time::Duration;

@@ -5,9 +5,10 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::Args;
+use super::containment::{Owned, contained};
+use super::recipe_facts::given;
 use crate::cli::command_line::repeated;
 use crate::cli::jobs::{Ready, is_file_of_jobs};
-use crate::cli::limits::MAX_FACT_FILE_BYTES;
 use crate::cli::{Exit, Shell};
 use crate::codes::build as codes;
 use crate::compat::Compat;
@@ -17,22 +18,17 @@ use crate::exec::{
     self, Containment, Continue, JobFolder, Limits, Masks, Record, Session, Surroundings,
     UnknownStage, WheelToTest, first_step,
 };
-use crate::host::{HostFacts, build_memory_bytes, build_threads, device_group_ids};
+use crate::host::{HostFacts, build_memory_bytes, build_threads};
 use crate::plan::Job;
 use crate::recipe::cap::Cap;
-use crate::recipe::container::{
-    self, CALLER_MOUNT, Container, DEVICE_NODES, Devices, Engine, PROXY_VARIABLES, VISIBLE_GPUS,
-};
-use crate::recipe::{self, Build, Question, Site, Step};
+use crate::recipe::container::{self, CALLER_MOUNT};
+use crate::recipe::{self, Build, Site, Step};
 use crate::render;
-use crate::sys::{self, PathBelow, Signals};
+use crate::sys::{self, Signals};
 
-const GENERATOR: &str = concat!("rock-matrix ", env!("CARGO_PKG_VERSION"));
+pub(super) const GENERATOR: &str = concat!("rock-matrix ", env!("CARGO_PKG_VERSION"));
 /// The pause before a failed download is tried again.
 const RETRY_PAUSE: Duration = Duration::from_secs(5);
-/// The longest that a fact's command may take.
-const FACT_TIMEOUT: Duration = Duration::from_mins(2);
-
 /// A job that is ready to be built.
 #[derive(Debug)]
 pub(super) struct Prepared {
@@ -43,15 +39,6 @@ pub(super) struct Prepared {
     caller: String,
     container_name: String,
     masks: Masks,
-}
-
-/// What [`Containment`] borrows.
-#[derive(Debug)]
-struct Owned {
-    engine: Engine,
-    image: String,
-    script: String,
-    argv: Vec<String>,
 }
 
 /// Makes the steps of a job and what runs them.
@@ -232,177 +219,6 @@ fn place_of(glob: &str, wheel: &str) -> PathBuf {
             }
         })
         .collect()
-}
-
-fn contained(
-    engine: Engine,
-    job: &Job,
-    build: &mut Build,
-    args: &Args,
-    (facts, shell): (&HostFacts, &Shell),
-    (folder, caller, name): (&str, &str, &str),
-) -> Result<Owned, Vec<Diagnostic>> {
-    let (image, told) =
-        container::image(job, args.image.as_deref()).map_err(|fault| vec![fault])?;
-    build.warnings.extend(told);
-    if folder.contains(':') {
-        let message =
-            format!("`{folder}` holds a colon, which ends the folder's name in `--volume`");
-        return Err(vec![
-            Diagnostic::new(&codes::BUILD_FOLDER, message).help("build below a folder without one"),
-        ]);
-    }
-    let devices = Devices::resolve(
-        job.gpu,
-        DEVICE_NODES.iter().all(|node| sys::exists(Path::new(node))),
-    );
-    let assigned = match devices {
-        Devices::Present => exec::assigned_gpu(&args.podinfo_dir).map_err(|fault| vec![fault])?,
-        Devices::Absent => None,
-    };
-    let container = Container {
-        engine,
-        image,
-        devices,
-        assigned: assigned.as_ref(),
-        folder,
-        caller: build.uses_caller.then_some(caller),
-        device_gids: &device_group_ids(facts),
-        pass_env: &passed_env(job, build, devices, shell),
-        extra: &args.docker_arg,
-        name: Some(name),
-    };
-    let argv = container::argv(job, &container);
-    let script = render::script(job, build, &Site::Container, GENERATOR);
-    Ok(Owned {
-        engine,
-        image: image.to_owned(),
-        script,
-        argv,
-    })
-}
-
-/// Names of the variables that a container gets: those of the build, the proxies of this machine,
-/// and, with a GPU, which of them are visible.
-fn passed_env(job: &Job, build: &Build, devices: Devices, shell: &Shell) -> Vec<String> {
-    let gpu = (devices == Devices::Present).then_some(VISIBLE_GPUS);
-    let of_machine = PROXY_VARIABLES
-        .into_iter()
-        .chain(gpu)
-        .chain([exec::SOURCE_DATE]);
-    let is_set = |name: &&str| {
-        shell
-            .environment
-            .get(name)
-            .is_some_and(|value| !value.is_empty())
-    };
-    let mut names = container::passed_env(job, build);
-    names.extend(of_machine.filter(is_set).map(str::to_owned));
-    names
-}
-
-/// Facts given by hand, and the answers to what the recipe asks of this machine. A dry run looks,
-/// and starts no process.
-fn given(
-    job: &Job,
-    ready: &Ready,
-    args: &Args,
-    shell: &Shell,
-    compat: &Compat,
-    site: &Site,
-    folder: &Path,
-) -> Result<BTreeMap<String, String>, Vec<Diagnostic>> {
-    let mut given: BTreeMap<String, String> = args.fact.iter().cloned().collect();
-    let fact = |name: &str| ready.recipe.facts.get(name);
-    let is_shown =
-        |name: &str| args.dry_run && fact(name).is_some_and(|fact| fact.stand_in.is_some());
-    let default = |name: &str| {
-        fact(name)
-            .filter(|_| !is_shown(name))
-            .and_then(|fact| fact.default.clone())
-    };
-    let is_looked_at =
-        |question: &Question| !(args.dry_run && matches!(question, Question::Command(_)));
-    let mut found = BTreeMap::new();
-    let open = recipe::questions(
-        job,
-        &ready.recipe,
-        compat,
-        site,
-        &given,
-        &mut |name, question| {
-            if !can_answer(question, site) || !is_looked_at(question) {
-                return None;
-            }
-            // The default too, so that facts which depend on it are asked as well.
-            let answer = answer(question, shell, site, folder).or_else(|| default(name))?;
-            found.insert(name.to_owned(), answer.clone());
-            Some(answer)
-        },
-    );
-    let open = open.map_err(|fault| vec![fault])?;
-    given.extend(found);
-    if args.dry_run {
-        return Ok(given);
-    }
-    let open = open.iter().filter(|(name, _)| default(name).is_none());
-    let faults: Vec<Diagnostic> = open
-        .map(|(name, question)| {
-            let why = match question {
-                Question::Command(argv) => format!("`{}` gave none", render::command(argv)),
-                Question::File { path, .. } => {
-                    format!("`{path}` cannot be read, or holds nothing that matches")
-                }
-                Question::FirstPath(paths) => format!("none of `{}` is there", paths.join("`, `")),
-                Question::Variable(name) => format!("the variable `{name}` is not set"),
-            };
-            Diagnostic::new(
-                &codes::FACT_UNKNOWN,
-                format!("the fact `{name}` of the recipe has no value: {why}"),
-            )
-            .help(format!("give it with `--fact {name}=VALUE`"))
-        })
-        .collect();
-    if faults.is_empty() {
-        Ok(given)
-    } else {
-        Err(faults)
-    }
-}
-
-/// Whether this machine can answer: a command is asked only where the steps run as well.
-fn can_answer(question: &Question, site: &Site) -> bool {
-    !matches!((question, site), (Question::Command(_), Site::Container))
-}
-
-/// What this machine answers.
-fn answer(question: &Question, shell: &Shell, site: &Site, folder: &Path) -> Option<String> {
-    let environment = &shell.environment;
-    let seen = site.folder();
-    // The job's folder lies elsewhere for the steps of a container.
-    let here = |path: &str| match Path::new(path).strip_prefix(&seen) {
-        Ok(rest) => folder.join(rest),
-        Err(_) => environment.current_dir.join(path),
-    };
-    match question {
-        Question::Command(argv) => {
-            let (name, arguments) = argv.split_first()?;
-            let program = sys::find_program(name, environment)
-                .or_else(|| name.contains('/').then(|| name.into()))?;
-            let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
-            let said = sys::probe(&program, &arguments, environment, FACT_TIMEOUT);
-            said.succeeded.then(|| said.stdout.trim().to_owned())
-        }
-        Question::File { path, find } => {
-            let text = match Path::new(path).strip_prefix(&seen) {
-                Ok(rest) => PathBelow::new(folder, rest).read_text(MAX_FACT_FILE_BYTES),
-                Err(_) => sys::read_text(&here(path), MAX_FACT_FILE_BYTES),
-            };
-            recipe::found(&text.ok()?, find)
-        }
-        Question::FirstPath(paths) => paths.iter().find(|path| sys::exists(&here(path))).cloned(),
-        Question::Variable(name) => environment.get(name).map(str::to_owned),
-    }
 }
 
 /// What steps find on this machine.

@@ -1,0 +1,94 @@
+//! The container that the steps of a job run in.
+
+use std::path::Path;
+
+use super::Args;
+use super::prepare::GENERATOR;
+use crate::cli::Shell;
+use crate::codes::build as codes;
+use crate::diagnostic::Diagnostic;
+use crate::exec;
+use crate::host::{HostFacts, device_group_ids};
+use crate::plan::Job;
+use crate::recipe::container::{
+    self, Container, DEVICE_NODES, Devices, Engine, PROXY_VARIABLES, VISIBLE_GPUS,
+};
+use crate::recipe::{Build, Site};
+use crate::render;
+use crate::sys;
+
+/// What [`exec::Containment`] borrows.
+#[derive(Debug)]
+pub(super) struct Owned {
+    pub(super) engine: Engine,
+    pub(super) image: String,
+    pub(super) script: String,
+    pub(super) argv: Vec<String>,
+}
+
+pub(super) fn contained(
+    engine: Engine,
+    job: &Job,
+    build: &mut Build,
+    args: &Args,
+    (facts, shell): (&HostFacts, &Shell),
+    (folder, caller, name): (&str, &str, &str),
+) -> Result<Owned, Vec<Diagnostic>> {
+    let (image, told) =
+        container::image(job, args.image.as_deref()).map_err(|fault| vec![fault])?;
+    build.warnings.extend(told);
+    if folder.contains(':') {
+        let message =
+            format!("`{folder}` holds a colon, which ends the folder's name in `--volume`");
+        return Err(vec![
+            Diagnostic::new(&codes::BUILD_FOLDER, message).help("build below a folder without one"),
+        ]);
+    }
+    let devices = Devices::resolve(
+        job.gpu,
+        DEVICE_NODES.iter().all(|node| sys::exists(Path::new(node))),
+    );
+    let assigned = match devices {
+        Devices::Present => exec::assigned_gpu(&args.podinfo_dir).map_err(|fault| vec![fault])?,
+        Devices::Absent => None,
+    };
+    let container = Container {
+        engine,
+        image,
+        devices,
+        assigned: assigned.as_ref(),
+        folder,
+        caller: build.uses_caller.then_some(caller),
+        device_gids: &device_group_ids(facts),
+        pass_env: &passed_env(job, build, devices, shell),
+        extra: &args.docker_arg,
+        name: Some(name),
+    };
+    let argv = container::argv(job, &container);
+    let script = render::script(job, build, &Site::Container, GENERATOR);
+    Ok(Owned {
+        engine,
+        image: image.to_owned(),
+        script,
+        argv,
+    })
+}
+
+/// Names of the variables that a container gets: those of the build, the proxies of this machine,
+/// and, with a GPU, which of them are visible.
+fn passed_env(job: &Job, build: &Build, devices: Devices, shell: &Shell) -> Vec<String> {
+    let gpu = (devices == Devices::Present).then_some(VISIBLE_GPUS);
+    let of_machine = PROXY_VARIABLES
+        .into_iter()
+        .chain(gpu)
+        .chain([exec::SOURCE_DATE]);
+    let is_set = |name: &&str| {
+        shell
+            .environment
+            .get(name)
+            .is_some_and(|value| !value.is_empty())
+    };
+    let mut names = container::passed_env(job, build);
+    names.extend(of_machine.filter(is_set).map(str::to_owned));
+    names
+}

@@ -1,0 +1,124 @@
+//! The facts of a recipe, given on the command line or asked of this machine.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::time::Duration;
+
+use super::Args;
+use crate::cli::Shell;
+use crate::cli::jobs::Ready;
+use crate::cli::limits::MAX_FACT_FILE_BYTES;
+use crate::codes::build as codes;
+use crate::compat::Compat;
+use crate::diagnostic::Diagnostic;
+use crate::plan::Job;
+use crate::recipe::{self, Question, Site};
+use crate::render;
+use crate::sys::{self, PathBelow};
+
+/// The longest that a fact's command may take.
+const FACT_TIMEOUT: Duration = Duration::from_mins(2);
+
+/// Facts given by hand, and the answers to what the recipe asks of this machine. A dry run looks,
+/// and starts no process.
+pub(super) fn given(
+    job: &Job,
+    ready: &Ready,
+    args: &Args,
+    shell: &Shell,
+    compat: &Compat,
+    site: &Site,
+    folder: &Path,
+) -> Result<BTreeMap<String, String>, Vec<Diagnostic>> {
+    let mut given: BTreeMap<String, String> = args.fact.iter().cloned().collect();
+    let fact = |name: &str| ready.recipe.facts.get(name);
+    let is_shown =
+        |name: &str| args.dry_run && fact(name).is_some_and(|fact| fact.stand_in.is_some());
+    let default = |name: &str| {
+        fact(name)
+            .filter(|_| !is_shown(name))
+            .and_then(|fact| fact.default.clone())
+    };
+    let is_looked_at =
+        |question: &Question| !(args.dry_run && matches!(question, Question::Command(_)));
+    let mut found = BTreeMap::new();
+    let open = recipe::questions(
+        job,
+        &ready.recipe,
+        compat,
+        site,
+        &given,
+        &mut |name, question| {
+            if !can_answer(question, site) || !is_looked_at(question) {
+                return None;
+            }
+            // The default too, so that facts which depend on it are asked as well.
+            let answer = answer(question, shell, site, folder).or_else(|| default(name))?;
+            found.insert(name.to_owned(), answer.clone());
+            Some(answer)
+        },
+    );
+    let open = open.map_err(|fault| vec![fault])?;
+    given.extend(found);
+    if args.dry_run {
+        return Ok(given);
+    }
+    let open = open.iter().filter(|(name, _)| default(name).is_none());
+    let faults: Vec<Diagnostic> = open
+        .map(|(name, question)| {
+            let why = match question {
+                Question::Command(argv) => format!("`{}` gave none", render::command(argv)),
+                Question::File { path, .. } => {
+                    format!("`{path}` cannot be read, or holds nothing that matches")
+                }
+                Question::FirstPath(paths) => format!("none of `{}` is there", paths.join("`, `")),
+                Question::Variable(name) => format!("the variable `{name}` is not set"),
+            };
+            Diagnostic::new(
+                &codes::FACT_UNKNOWN,
+                format!("the fact `{name}` of the recipe has no value: {why}"),
+            )
+            .help(format!("give it with `--fact {name}=VALUE`"))
+        })
+        .collect();
+    if faults.is_empty() {
+        Ok(given)
+    } else {
+        Err(faults)
+    }
+}
+
+/// Whether this machine can answer: a command is asked only where the steps run as well.
+fn can_answer(question: &Question, site: &Site) -> bool {
+    !matches!((question, site), (Question::Command(_), Site::Container))
+}
+
+/// What this machine answers.
+fn answer(question: &Question, shell: &Shell, site: &Site, folder: &Path) -> Option<String> {
+    let environment = &shell.environment;
+    let seen = site.folder();
+    // The job's folder lies elsewhere for the steps of a container.
+    let here = |path: &str| match Path::new(path).strip_prefix(&seen) {
+        Ok(rest) => folder.join(rest),
+        Err(_) => environment.current_dir.join(path),
+    };
+    match question {
+        Question::Command(argv) => {
+            let (name, arguments) = argv.split_first()?;
+            let program = sys::find_program(name, environment)
+                .or_else(|| name.contains('/').then(|| name.into()))?;
+            let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+            let said = sys::probe(&program, &arguments, environment, FACT_TIMEOUT);
+            said.succeeded.then(|| said.stdout.trim().to_owned())
+        }
+        Question::File { path, find } => {
+            let text = match Path::new(path).strip_prefix(&seen) {
+                Ok(rest) => PathBelow::new(folder, rest).read_text(MAX_FACT_FILE_BYTES),
+                Err(_) => sys::read_text(&here(path), MAX_FACT_FILE_BYTES),
+            };
+            recipe::found(&text.ok()?, find)
+        }
+        Question::FirstPath(paths) => paths.iter().find(|path| sys::exists(&here(path))).cloned(),
+        Question::Variable(name) => environment.get(name).map(str::to_owned),
+    }
+}
