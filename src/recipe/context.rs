@@ -1,18 +1,15 @@
 //! What the expressions of a recipe see.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use indexmap::IndexMap;
-use serde_json::{Map, Value as Json, json};
+use serde_json::{Value as Json, json};
 
+use super::job_values::values_of;
 use crate::codes::build as codes;
 use crate::compat::Compat;
-use crate::compat::rows::CompatTables;
-use crate::config::Switch;
 use crate::config::recipe::{FactDocument, RecipeDocument};
 use crate::diagnostic::Diagnostic;
-use crate::names::Version;
 use crate::plan::Job;
 use crate::template::{Expressions, Object, Serde, Span, TemplateError, Value};
 
@@ -120,7 +117,7 @@ pub fn questions(
 pub(super) struct Context<'d> {
     recipes: Expressions,
     values: Value,
-    document: &'d RecipeDocument,
+    pub(super) document: &'d RecipeDocument,
 }
 
 /// Values by name. A fact is seen as soon as it is computed.
@@ -301,91 +298,6 @@ impl<'d> Context<'d> {
         }))
     }
 
-    /// The value of a column in the first row of a table that has what is asked.
-    fn row(
-        &self,
-        name: &str,
-        table: &str,
-        fact: &FactDocument,
-        compat: &Compat,
-    ) -> Result<Json, Diagnostic> {
-        let fault = |message: String| {
-            let fault =
-                Diagnostic::new(&codes::BAD_EXPRESSION, format!("fact `{name}`: {message}"));
-            match self.document.place_of(&format!("{name}:")) {
-                Some(place) => fault.at(place, ""),
-                None => fault,
-            }
-        };
-        let rows = rows_of(table, compat).map_err(|known| {
-            fault(format!("there is no table `{table}`"))
-                .help(format!("there are {}", known.join(", ")))
-        })?;
-        let texts = |asked: &IndexMap<String, String>| {
-            let each = asked
-                .iter()
-                .map(|(column, text)| Ok((column.clone(), self.required(text)?)));
-            each.collect::<Result<Vec<_>, Diagnostic>>()
-        };
-        let (wanted, at_most) = (texts(&fact.r#where)?, texts(&fact.at_most)?);
-        let mut fitting = rows.iter().filter(|row| {
-            wanted
-                .iter()
-                .all(|(column, text)| holds(&row[column.as_str()], text))
-        });
-        if !fact.key.is_empty() {
-            let mut values = serde_json::Map::new();
-            for row in fitting {
-                let Some(key) = row[fact.key.as_str()].as_str() else {
-                    return Err(fault(format!(
-                        "table `{table}` has no column `{}` of texts",
-                        fact.key
-                    )));
-                };
-                values.insert(key.to_owned(), row[fact.column.as_str()].clone());
-            }
-            return Ok(Json::Object(values));
-        }
-        let mut newest: Option<(Vec<Version>, &Json)> = None;
-        for row in fitting.by_ref() {
-            let Some(versions) = at_most
-                .iter()
-                .map(|(column, most)| version_up_to(&row[column.as_str()], most))
-                .collect()
-            else {
-                continue;
-            };
-            if newest.as_ref().is_none_or(|(known, _)| versions > *known) {
-                newest = Some((versions, row));
-            }
-        }
-        match newest.map(|(_, row)| &row[fact.column.as_str()]) {
-            Some(value) if !value.is_null() => Ok(value.clone()),
-            Some(_) => Err(fault(format!(
-                "table `{table}` has no column `{}`",
-                fact.column
-            ))),
-            None => match &fact.default {
-                Some(default) => Ok(json!(default)),
-                None => {
-                    let up_to = at_most
-                        .iter()
-                        .map(|(column, text)| format!("{column} up to {text}"));
-                    let asked = wanted
-                        .iter()
-                        .map(|(column, text)| format!("{column} {text}"))
-                        .chain(up_to);
-                    let asked: Vec<String> = asked.collect();
-                    Err(fault(format!(
-                        "table `{table}` has no row with {}",
-                        asked.join(", ")
-                    ))
-                    .help("give it a `default`"))
-                }
-            },
-        }
-    }
-
     /// A text; `None` when the expression gives none.
     ///
     /// # Errors
@@ -491,173 +403,8 @@ pub fn late_name(fact: &str) -> String {
 /// How the names of such variables begin.
 pub const LATE: &str = "ROCK_FACT_";
 
-/// The rows of a table as JSON: one that recipes alone ask, or one of those with a type of their
-/// own.
-///
-/// # Errors
-/// The names of the tables there are.
-fn rows_of(table: &str, compat: &Compat) -> Result<Vec<Json>, Vec<String>> {
-    let own = compat
-        .recipe_tables()
-        .recipe_rows
-        .iter()
-        .filter(|row| row.table == table);
-    let own: Vec<Json> = own.map(|row| json!(row.columns)).collect();
-    if !own.is_empty() {
-        return Ok(own);
-    }
-    match compat.rows_of(table) {
-        Some(Json::Array(rows)) => Ok(rows),
-        _ => {
-            let own = compat
-                .recipe_tables()
-                .recipe_rows
-                .iter()
-                .map(|row| row.table.clone());
-            Err(own
-                .chain(CompatTables::names())
-                .collect::<BTreeSet<_>>()
-                .into_iter()
-                .collect())
-        }
-    }
-}
-
-/// Whether a column has a text, or holds it in its list.
-fn holds(column: &Json, text: &str) -> bool {
-    let text_of = |value: &Json| {
-        value
-            .as_str()
-            .map_or_else(|| value.to_string(), str::to_owned)
-    };
-    let is = |value: &Json| text_of(value) == text;
-    match column {
-        Json::Array(items) => items.iter().any(is),
-        value => is(value),
-    }
-}
-
-/// The version of a column, where it is at most another.
-fn version_up_to(column: &Json, most: &str) -> Option<Version> {
-    let text = column
-        .as_array()
-        .map_or(column, |items| items.first().unwrap_or(&Json::Null))
-        .as_str()?;
-    let (version, most) = (text.parse::<Version>().ok()?, most.parse::<Version>().ok()?);
-    (version <= most).then_some(version)
-}
-
 /// What a fact gives.
 enum Computed {
     Value(Json),
     Question(Question),
-}
-
-/// The values that every recipe sees.
-pub(super) fn values_of(
-    job: &Job,
-    document: &RecipeDocument,
-    compat: &Compat,
-    site: &Site,
-) -> Map<String, Json> {
-    let snake = |name: &str| name.replace('-', "_");
-    let mut values = Map::new();
-    for (name, value) in &job.axes {
-        values.insert(snake(name), json!(value));
-    }
-    let mut vars = Map::new();
-    for (name, default) in &document.vars {
-        vars.insert(
-            snake(name),
-            json!(job.settings.vars.get(name).unwrap_or(default)),
-        );
-    }
-    let distribution = job.distribution.normalized();
-    let package = if document.package.is_empty() {
-        &distribution
-    } else {
-        &document.package
-    };
-    let row = job
-        .package
-        .as_ref()
-        .and_then(|version| compat.package(package, version));
-    let text = |value: Option<String>| json!(value.unwrap_or_default());
-    let full_version = match (&job.version, &job.label) {
-        (Some(version), Some(label)) => format!("{}+{label}", version.normalized()),
-        (Some(version), None) => version.normalized(),
-        (None, _) => String::new(),
-    };
-    let more = [
-        ("id", json!(job.id)),
-        ("recipe", json!(document.name)),
-        ("distribution", json!(distribution)),
-        ("file_form", json!(job.distribution.escaped())),
-        (
-            "version",
-            text(job.version.as_ref().map(ToString::to_string)),
-        ),
-        ("full_version", json!(full_version)),
-        ("label", text(job.label.as_ref().map(ToString::to_string))),
-        ("wheel", json!(job.wheel)),
-        ("backend", json!(job.backend)),
-        ("families", json!(job.families)),
-        ("indexes", json!(job.settings.indexes)),
-        (
-            "device_extras",
-            json!(if job.settings.device_extras {
-                super::prepare::device_extras(job)
-            } else {
-                Vec::new()
-            }),
-        ),
-        (
-            "gfx",
-            json!(job.gfx.iter().map(ToString::to_string).collect::<Vec<_>>()),
-        ),
-        ("rocm", text(job.rocm.as_ref().map(ToString::to_string))),
-        ("torch", text(job.torch.as_ref().map(ToString::to_string))),
-        ("python", text(job.python.map(|python| python.to_string()))),
-        ("torch_from", json!(job.settings.torch_from.word())),
-        ("python_from", json!(job.settings.python_from.word())),
-        ("platform", json!(job.settings.platform.word())),
-        ("compiler_cache", json!(job.settings.cache == Switch::On)),
-        ("compiler_cache_mb", json!(job.settings.cache_mb)),
-        ("folder", json!(site.folder())),
-        (
-            "caller",
-            // Only what runs outside sees it.
-            json!(if *site == Site::Container {
-                shell_variable(CALLER_VARIABLE)
-            } else {
-                site.caller()
-            }),
-        ),
-        ("in_container", json!(*site == Site::Container)),
-        (
-            "interpreter",
-            json!(super::prepare::interpreter(job, document, site)),
-        ),
-        ("vars", Json::Object(vars)),
-        (
-            "package",
-            json!({
-                "known": row.is_some(),
-                "version": row.map(|row| row.version.as_str()).unwrap_or_default(),
-                "env": row.map(|row| row.env.as_slice()).unwrap_or_default(),
-                "cxx_std": row.map(|row| row.cxx_std.as_str()).unwrap_or_default(),
-                "tag": row.map(|row| row.tag.as_str()).unwrap_or_default(),
-                "commit": match &job.package {
-                    Some(crate::names::PackageVersion::Commit { hash, .. }) => hash.as_str(),
-                    _ => "",
-                },
-                "sdist_sha256": row
-                    .and_then(|row| row.sdist_sha256.get(job.version.as_ref()?.as_str()))
-                    .map(String::as_str)
-                    .unwrap_or_default(),
-            }),
-        ),
-    ];
-    values.extend(more.map(|(name, value)| (name.to_owned(), value)));
-    values
 }

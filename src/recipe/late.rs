@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use super::build::Maker;
 use super::context::{SHELL_VARIABLE, late_name};
 use super::step::{Step, facts_in};
+use super::step_builder::Maker;
 use crate::codes::build as codes;
 use crate::config::recipe::FactDocument;
 use crate::diagnostic::Diagnostic;

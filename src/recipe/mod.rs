@@ -13,6 +13,7 @@ pub mod container;
 mod context;
 #[cfg(test)]
 pub mod fixture;
+mod job_values;
 pub mod jobs;
 mod late;
 pub mod measure;
@@ -21,6 +22,8 @@ mod repair;
 mod smoke;
 mod sources;
 mod step;
+mod step_builder;
+mod table_lookup;
 #[cfg(test)]
 mod tests;
 mod variables;

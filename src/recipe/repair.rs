@@ -1,8 +1,8 @@
 //! Steps and command line of the repair of a finished wheel.
 
-use super::build::Maker;
 use super::context::Site;
 use super::step::Step;
+use super::step_builder::Maker;
 use crate::compat::Compat;
 use crate::config::{Platform, Repair, RepairPlatform};
 use crate::names::ExpectedWheel;
@@ -47,7 +47,7 @@ pub fn finishing(job: &Job, relabels: bool) -> Option<Vec<String>> {
         .as_ref()
         .filter(|_| relabels)
         .map(ToString::to_string);
-    let mut words: Vec<String> = [super::build::THIS_PROGRAM, "wheel"]
+    let mut words: Vec<String> = [super::step_builder::THIS_PROGRAM, "wheel"]
         .map(str::to_owned)
         .into();
     let mut add = |more: &[&str]| words.extend(more.iter().map(|word| (*word).to_owned()));

@@ -1,8 +1,8 @@
 //! The step that installs the built wheel and tries it, and what it takes elsewhere than where the
 //! wheel was built.
 
-use super::build::Maker;
 use super::step::Step;
+use super::step_builder::Maker;
 use crate::diagnostic::Diagnostic;
 
 const SMOKE: &str = include_str!("../../templates/recipe/smoke.py");

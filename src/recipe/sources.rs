@@ -1,8 +1,8 @@
 //! The steps that fetch sources.
 
-use super::build::{Maker, THIS_PROGRAM};
 use super::context::SHELL_VARIABLE;
 use super::step::{CHECKOUT_OPTION, Step};
+use super::step_builder::{Maker, THIS_PROGRAM};
 use crate::codes::build as codes;
 use crate::config::recipe::SourceDocument;
 use crate::diagnostic::Diagnostic;

@@ -2,9 +2,9 @@
 
 use indexmap::IndexMap;
 
-use super::build::Maker;
 use super::context::{LATE, SHELL_VARIABLE};
 use super::step::{Extend, Jobs, OnlyIf, Step};
+use super::step_builder::Maker;
 use crate::codes::build as codes;
 use crate::config::Platform;
 use crate::config::recipe::{EnvValue, PATH_SEPARATOR};

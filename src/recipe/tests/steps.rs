@@ -111,7 +111,7 @@ fn the_page_of_recipes_names_every_value() {
     let job = flash_attn("2.8.3", "6.2", "2.5.1", "ck", "");
     let document = crate::config::recipe::embedded("flash-attn").unwrap();
     let values =
-        crate::recipe::context::values_of(&job, document, &Compat::embedded(), &Site::Container);
+        crate::recipe::job_values::values_of(&job, document, &Compat::embedded(), &Site::Container);
     for name in values.keys().filter(|name| *name != "flash_attn") {
         assert!(page.contains(&format!("`{name}`")), "{name}");
     }
