@@ -1,0 +1,117 @@
+//! Reads published releases from disk: saved answers of GitHub, manifests and directories.
+
+use std::path::{Path, PathBuf};
+
+use rayon::prelude::*;
+
+use super::Part;
+use crate::bytes::start_threads;
+use crate::cli::{Exit, Shell, load};
+use crate::codes::release as codes;
+use crate::diagnostic::{Diagnostic, Location, Sink, SourceText};
+use crate::publish::{
+    ListedAsset, ListedRelease, Listing, ListingError, MANIFEST, Manifest, saved_manifests,
+};
+use crate::sys;
+
+/// Saved answers of GitHub, and manifests.
+pub(super) fn files<M: From<Manifest> + Send>(paths: &[PathBuf], sink: &mut Sink) -> Vec<Part<M>> {
+    start_threads();
+    let read: Vec<Result<Part<M>, Diagnostic>> = paths.par_iter().map(|path| part(path)).collect();
+    read.into_iter()
+        .filter_map(|read| read.map_err(|error| sink.push(error)).ok())
+        .collect()
+}
+
+fn part<M: From<Manifest>>(path: &Path) -> Result<Part<M>, Diagnostic> {
+    let text = load::listing_text(path)?;
+    let source = || SourceText::new(path.display().to_string(), text.as_str());
+    match Manifest::from_json(&text) {
+        Ok(manifest) => Ok(Part {
+            listing: Listing { repository: None, releases: vec![ListedRelease::of_manifest(&manifest)] },
+            is_bare_manifest: true,
+            live: None,
+            folder: Some(folder_of(path).to_owned()),
+            manifests: vec![manifest.into()],
+        }),
+        Err(error) if path.file_name() == Some(MANIFEST.as_ref()) => Err(Diagnostic::new(
+            &codes::BAD_MANIFEST,
+            format!("`{}` cannot be used: {error}", path.display()),
+        )
+        .at(source().location(0..0), "")
+        .help("publish the release again, or leave the manifest out: then the names of its files are what is known")),
+        Err(_) => {
+            let read = saved_manifests(&text).and_then(|saved| Ok((Listing::from_json(&text)?, saved)));
+            let (listing, manifests) = read.map_err(|error| no_listing(&source(), &error))?;
+            Ok(Part::of(listing, manifests.into_iter().map(M::from).collect()))
+        }
+    }
+}
+
+/// Says that a file holds no releases, and how they are saved.
+pub(in crate::cli) fn no_listing(source: &SourceText, error: &ListingError) -> Diagnostic {
+    Diagnostic::new(&codes::NOT_A_LISTING, format!("`{}`: {error}", source.path))
+        .at(source.location(0..0), "")
+        .help("save it with `rock-matrix report listing --published OWNER/REPO`")
+}
+
+/// The folder that a file lies in: `.` for a bare name, whose parent is the empty path.
+fn folder_of(file: &Path) -> &Path {
+    file.parent()
+        .filter(|folder| !folder.as_os_str().is_empty())
+        .unwrap_or(Path::new("."))
+}
+
+/// The folder of a release, of several, or of wheels.
+pub(super) fn folder<M: From<Manifest> + Send>(
+    path: &Path,
+    shell: &Shell,
+    sink: &mut Sink,
+) -> Result<Vec<Part<M>>, Exit> {
+    let folders = sys::subdirectories(path).map_err(|error| shell.report(&[error.into()]))?;
+    let places = std::iter::once(path.to_owned()).chain(folders);
+    let manifests: Vec<PathBuf> = places
+        .map(|folder| folder.join(MANIFEST))
+        .filter(|manifest| sys::is_file(manifest))
+        .collect();
+    if !manifests.is_empty() {
+        let parts = files(&manifests, sink);
+        return Ok(parts.into_iter().map(|part| part.in_folder(path)).collect());
+    }
+    let wheels =
+        sys::files_with_extension(path, &["whl"]).map_err(|error| shell.report(&[error.into()]))?;
+    let name = |file: &PathBuf| Some(file.file_name()?.to_str()?.to_owned());
+    let assets: Vec<ListedAsset> = wheels
+        .iter()
+        .filter_map(name)
+        .map(|name| ListedAsset {
+            name,
+            ..ListedAsset::default()
+        })
+        .collect();
+    if assets.is_empty() {
+        sink.push(
+            Diagnostic::new(
+                &codes::NOT_A_LISTING,
+                format!(
+                    "there is neither a `{MANIFEST}` in `{}` or a folder of it, nor a wheel",
+                    path.display()
+                ),
+            )
+            .at(Location::File(path.display().to_string().into()), "")
+            .help("give the folder that `rock-matrix publish --to DIR` wrote"),
+        );
+    }
+    let release = ListedRelease {
+        assets,
+        ..ListedRelease::default()
+    };
+    let listing = Listing {
+        repository: None,
+        releases: vec![release],
+    };
+    Ok(vec![Part {
+        folder: Some(path.to_owned()),
+        ..Part::of(listing, Vec::new())
+    }])
+}
