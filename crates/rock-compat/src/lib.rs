@@ -30,6 +30,7 @@ mod gfx;
 mod hip;
 mod images;
 mod install_commands;
+mod lazy_tables;
 mod overview;
 pub mod pages;
 pub mod policy;

@@ -1,5 +1,10 @@
 //! Support: whether a combination of versions works, and why.
 
+use super::Compat;
+use super::compat::join_with_and;
+use super::images::without_docker_hub;
+use rock_names::{PackageVersion, PythonVersion, RocmVersion, Version};
+
 /// Whether a combination of versions is supported, with the row that says so.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Support {
@@ -24,4 +29,455 @@ pub struct SupportReason {
     pub hint: String,
     /// File, row and date; empty without a row.
     pub source: String,
+}
+
+impl Compat {
+    /// Returns whether an official index has wheels of a torch version for a ROCm version. The index
+    /// of a minor version (`7.1`) is used for its patch versions (`7.1.1`), except those with an
+    /// index (`6.2.4`).
+    pub fn torch_rocm_support(&self, torch: &Version, rocm: &RocmVersion) -> Support {
+        let Some(row) = self.torch(torch) else {
+            return self.unknown_torch(torch);
+        };
+        let parsed = &self.parsed().torch_rocm;
+        let number = self
+            .core
+            .torch
+            .iter()
+            .position(|other| std::ptr::eq(other, row));
+        let listed = number.map_or(&[][..], |number| &parsed[number]);
+        let has_its_own = parsed.iter().flatten().any(|index| index == rocm);
+        let serves =
+            |index: &RocmVersion| index == rocm || (!has_its_own && *index == rocm.minor());
+        if !has_its_own && !self.has_rocm(rocm) {
+            return self.unknown_rocm(rocm);
+        }
+        if listed.iter().any(serves) {
+            return Support::Supported {
+                source: self.cite("torch.yaml", &format!("torch {}", row.torch), &row.origin),
+            };
+        }
+        Support::Unsupported(SupportReason {
+            reason: format!(
+                "torch {torch} has wheels for ROCm {}, not {rocm}",
+                join_with_and(&row.rocm_index)
+            ),
+            hint: nearest_rocm(listed, rocm).map_or_else(String::new, |near| {
+                let other = if self.torch_is_in_an_image(torch, rocm) {
+                    ", or `torch-from: image`, where an image has both"
+                } else {
+                    ", or another source of torch (`torch-from: image` or `amd-index`)"
+                };
+                format!("use ROCm {near}{other}")
+            }),
+            source: self.cite("torch.yaml", &format!("torch {}", row.torch), &row.origin),
+        })
+    }
+
+    /// Returns whether a torch version has wheels for a Python version; free-threaded Pythons have a
+    /// column of their own.
+    pub fn torch_python_support(&self, torch: &Version, python: PythonVersion) -> Support {
+        let Some(row) = self.torch(torch) else {
+            return self.unknown_torch(torch);
+        };
+        let listed = if python.is_free_threaded() {
+            &row.free_threaded
+        } else {
+            &row.python
+        };
+        let source = self.cite("torch.yaml", &format!("torch {}", row.torch), &row.origin);
+        if listed.iter().any(|text| {
+            text.parse::<PythonVersion>()
+                .is_ok_and(|known| known == python)
+        }) {
+            return Support::Supported { source };
+        }
+        let hint = match (listed.first(), listed.last()) {
+            (Some(first), Some(last)) => format!("use Python {first} to {last}"),
+            _ => {
+                format!(
+                    "use a Python with the global lock: {} to {}",
+                    row.python[0],
+                    row.python[row.python.len() - 1]
+                )
+            }
+        };
+        let which = if listed.is_empty() {
+            "no free-threaded Python".to_owned()
+        } else {
+            format!("Python {}", join_with_and(listed))
+        };
+        Support::Unsupported(SupportReason {
+            reason: format!("torch {torch} has wheels for {which}, not {python}"),
+            hint,
+            source,
+        })
+    }
+
+    /// Returns whether an image of a repository has these torch and ROCm versions, and this Python
+    /// version if the image's own is used.
+    pub fn torch_image_support(
+        &self,
+        repository: &str,
+        torch: &Version,
+        rocm: &RocmVersion,
+        python: Option<PythonVersion>,
+    ) -> Support {
+        if !self.has_rocm(rocm) {
+            return self.unknown_rocm(rocm);
+        }
+        match self
+            .images(repository)
+            .find(|image| image.has(rocm, Some(torch), python))
+        {
+            Some(image) => Support::Supported {
+                source: format!("images.yaml, tag {}", image.row.tag),
+            },
+            None => {
+                let near = self.nearest_tags(repository, rocm, Some(torch), python);
+                let and_python = python
+                    .map(|python| format!(" and Python {python}"))
+                    .unwrap_or_default();
+                Support::Unsupported(SupportReason {
+                    reason: format!(
+                        "no image of {} carries torch {torch} with ROCm {rocm}{and_python}",
+                        without_docker_hub(repository)
+                    ),
+                    hint: format!("the nearest tags are {}", near.join(", ")),
+                    source: "images.yaml".to_owned(),
+                })
+            }
+        }
+    }
+
+    /// Returns whether a package version has a backend. A version without a row is unknown, a family
+    /// that cannot be built for AMD GPUs is unsupported, and a package without rows is supported.
+    pub fn package_backend_support(
+        &self,
+        package: &str,
+        version: &PackageVersion,
+        backend: &str,
+    ) -> Support {
+        if !self.has_package(package) {
+            return Support::Supported {
+                source: String::new(),
+            };
+        }
+        let file = format!("{package}.yaml");
+        if let PackageVersion::Commit { family, .. } = version
+            && let Some(row) = self
+                .core
+                .absent_families
+                .iter()
+                .find(|r| r.package == package && r.family == *family)
+        {
+            return Support::Unsupported(SupportReason {
+                reason: format!("{version}: {}", row.reason),
+                hint: String::new(),
+                source: self.cite(&file, &row.family, &row.origin),
+            });
+        }
+        let Some(row) = self.package(package, version) else {
+            return self.unknown_package(package, version);
+        };
+        let source = self.cite(&file, &format!("{package} {}", row.version), &row.origin);
+        if row.backends.iter().any(|known| known == backend) {
+            return Support::Supported { source };
+        }
+        let since = self.core.packages.iter().filter(|r| r.package == package);
+        let first = since
+            .filter(|r| r.backends.iter().any(|known| known == backend))
+            .map(|r| r.version.as_str())
+            .next();
+        Support::Unsupported(SupportReason {
+            reason: format!("{package} {version} has no {backend} backend in this version"),
+            hint: first.map_or_else(String::new, |first| {
+                format!("{backend} is there since {first}")
+            }),
+            source,
+        })
+    }
+
+    /// Returns whether a package version supports a Python version.
+    pub fn package_python_support(
+        &self,
+        package: &str,
+        version: &PackageVersion,
+        python: PythonVersion,
+    ) -> Support {
+        let Some(row) = self.package(package, version) else {
+            return self.unknown_package(package, version);
+        };
+        let source = self.cite(
+            &format!("{package}.yaml"),
+            &format!("{package} {}", row.version),
+            &row.origin,
+        );
+        let least = row.python_min.parse::<PythonVersion>();
+        let plain = python.plain().parse::<PythonVersion>();
+        match (least, plain) {
+            (Ok(least), Ok(plain)) if plain < least => Support::Unsupported(SupportReason {
+                reason: format!("{package} {version} needs Python {least} or later, not {python}"),
+                hint: format!("use Python {least} or later"),
+                source,
+            }),
+            _ => Support::Supported { source },
+        }
+    }
+
+    pub(super) fn unknown_package(&self, package: &str, version: &PackageVersion) -> Support {
+        Support::Unknown(SupportReason {
+            reason: format!("no fact speaks about {package} {version}"),
+            hint: format!("known are {}", join_with_and(&self.known_versions(package))),
+            source: String::new(),
+        })
+    }
+
+    fn known_versions(&self, package: &str) -> Vec<String> {
+        let rows = self
+            .core
+            .packages
+            .iter()
+            .filter(|row| row.package == package && row.is_released());
+        rows.flat_map(|row| std::iter::once(&row.version).chain(&row.same))
+            .cloned()
+            .collect()
+    }
+
+    /// Returns whether the table `rocm` or `torch` has a ROCm version.
+    fn has_rocm(&self, rocm: &RocmVersion) -> bool {
+        self.parsed().rocm.contains(rocm)
+    }
+
+    fn unknown_rocm(&self, rocm: &RocmVersion) -> Support {
+        let known = &self.parsed().rocm;
+        let near = nearest_rocm(known, rocm)
+            .map_or_else(String::new, |near| format!("the nearest known is {near}; "));
+        Support::Unknown(SupportReason {
+            reason: format!("no fact speaks about ROCm {rocm}"),
+            hint: format!(
+                "{near}set `unknown: lenient`, or add it to the facts as `rock-matrix compat refresh --help` says"
+            ),
+            source: String::new(),
+        })
+    }
+
+    fn unknown_torch(&self, torch: &Version) -> Support {
+        let known: Vec<String> = self
+            .core
+            .torch
+            .iter()
+            .map(|row| row.torch.clone())
+            .collect();
+        Support::Unknown(SupportReason {
+            reason: format!("no fact speaks about torch {torch}"),
+            hint: format!(
+                "known are {} to {}; `rock-matrix compat list torch` shows them; `unknown: lenient` in the matrix file builds with others",
+                known.first().map_or("none", String::as_str),
+                known.last().map_or("none", String::as_str)
+            ),
+            source: String::new(),
+        })
+    }
+}
+
+/// Returns the listed version that is nearest to a wanted one: of its minor version, else of its
+/// major version, else the last one before it, else the first one after it.
+fn nearest_rocm<'a>(listed: &'a [RocmVersion], wanted: &RocmVersion) -> Option<&'a RocmVersion> {
+    let of_minor = listed
+        .iter()
+        .find(|version| version.minor() == wanted.minor());
+    let distance = |version: &&RocmVersion| {
+        (
+            version.parts()[1].abs_diff(wanted.parts()[1]),
+            *version < wanted,
+        )
+    };
+    let of_major = || {
+        listed
+            .iter()
+            .filter(|version| version.major() == wanted.major())
+            .min_by_key(distance)
+    };
+    let before = || listed.iter().filter(|version| *version < wanted).max();
+    of_minor
+        .or_else(of_major)
+        .or_else(before)
+        .or_else(|| listed.iter().min())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Support, SupportReason};
+    use crate::Compat;
+    use crate::rows::CompatTables;
+    use rock_names::{PythonVersion, Version};
+
+    fn torch_rocm(torch: &str, rocm: &str) -> Support {
+        Compat::embedded().torch_rocm_support(&torch.parse().unwrap(), &rocm.parse().unwrap())
+    }
+
+    #[track_caller]
+    fn unsupported_reason(support: Support) -> SupportReason {
+        match support {
+            Support::Unsupported(reason) => reason,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    fn is_supported(support: &Support) -> bool {
+        matches!(support, Support::Supported { .. })
+    }
+
+    #[test]
+    fn patch_versions_of_torch_share_a_row() {
+        for rocm in ["6.4", "7.0", "7.1", "7.2", "7.14", "10.0"] {
+            let answers =
+                ["2.12.0", "2.12.1", "2.12.7"].map(|torch| is_supported(&torch_rocm(torch, rocm)));
+            assert_eq!(answers, [["7.1", "7.2"].contains(&rocm); 3], "{rocm}");
+        }
+    }
+
+    #[test]
+    fn a_refused_pair_names_the_nearest_rocm_that_works() {
+        let because = unsupported_reason(torch_rocm("2.6.0", "6.2"));
+        assert_eq!(
+            because.reason,
+            "torch 2.6.0 has wheels for ROCm 6.1 and 6.2.4, not 6.2"
+        );
+        assert!(
+            because.hint.starts_with("use ROCm 6.2.4"),
+            "{}",
+            because.hint
+        );
+        assert_eq!(
+            because.source,
+            "compat/torch.yaml, torch 2.6, checked 2026-11-21"
+        );
+        let because = unsupported_reason(torch_rocm("2.9.1", "7.2"));
+        assert!(
+            because
+                .hint
+                .starts_with("use ROCm 6.4, or `torch-from: image`"),
+            "{}",
+            because.hint
+        );
+        assert!(
+            unsupported_reason(torch_rocm("2.5.1", "5.7"))
+                .hint
+                .starts_with("use ROCm 6.1"),
+            "the first one after it"
+        );
+    }
+
+    #[test]
+    fn the_index_of_a_minor_version_is_used_for_patch_versions() {
+        assert!(is_supported(&torch_rocm("2.10.0", "7.1.1")));
+        assert!(is_supported(&torch_rocm("2.6.0", "6.2.4")));
+        assert!(
+            !is_supported(&torch_rocm("2.5.1", "6.2.4")),
+            "6.2.4 has its own index, and 2.5 is not in it"
+        );
+        assert!(
+            !is_supported(&torch_rocm("2.14.0", "7.1.4")),
+            "7.1.4 is not 7.14"
+        );
+    }
+
+    #[test]
+    fn flash_attn_has_triton_since_2_7() {
+        let compat = Compat::embedded();
+        let ask = |version: &str, backend: &str| {
+            compat.package_backend_support("flash-attn", &version.parse().unwrap(), backend)
+        };
+        let because = unsupported_reason(ask("2.6.3", "triton"));
+        assert!(
+            because.reason.contains("no triton backend in this version"),
+            "{}",
+            because.reason
+        );
+        assert_eq!(because.hint, "triton is there since 2.7.4");
+        for version in [
+            "2.7.4",
+            "2.7.4.post1",
+            "2.8.3",
+            "2.8.3.post1",
+            "fa2:4a948e9",
+        ] {
+            assert!(
+                is_supported(&ask(version, "triton")) && is_supported(&ask(version, "ck")),
+                "{version}"
+            );
+        }
+        assert!(is_supported(&ask("2.6.3", "ck")));
+        assert!(matches!(ask("2.5.0", "ck"), Support::Unknown(_)));
+        assert!(matches!(ask("fa4:4a948e9", "ck"), Support::Unknown(_)));
+        assert!(
+            unsupported_reason(ask("fa3:4a948e9", "ck"))
+                .reason
+                .contains("no path for AMD GPUs")
+        );
+    }
+
+    #[test]
+    fn free_threaded_pythons_are_listed() {
+        let compat = Compat::embedded();
+        let has = |torch: &str, python: &str| {
+            is_supported(
+                &compat.torch_python_support(&torch.parse().unwrap(), python.parse().unwrap()),
+            )
+        };
+        assert!(has("2.6.0", "3.13t") && has("2.9.1", "3.14t") && has("2.14.0", "3.14t"));
+        assert!(!has("2.5.1", "3.12t") && !has("2.12.0", "3.13t") && !has("2.8.0", "3.14t"));
+        let because = unsupported_reason(
+            compat.torch_python_support(&"2.5.1".parse().unwrap(), "3.13t".parse().unwrap()),
+        );
+        assert_eq!(
+            because.reason,
+            "torch 2.5.1 has wheels for no free-threaded Python, not 3.13t"
+        );
+        assert_eq!(
+            because.hint,
+            "use a Python with the global lock: 3.9 to 3.12"
+        );
+    }
+
+    #[test]
+    fn versions_without_rows_are_unknown() {
+        assert!(matches!(torch_rocm("2.99.0", "7.2"), Support::Unknown(_)));
+        let python = Compat::embedded()
+            .torch_python_support(&"2.99.0".parse().unwrap(), "3.12".parse().unwrap());
+        assert!(matches!(python, Support::Unknown(_)));
+        let empty = Compat::new(CompatTables::default());
+        let torch: Version = "2.6.0".parse().unwrap();
+        assert!(matches!(
+            empty.torch_rocm_support(&torch, &"6.2".parse().unwrap()),
+            Support::Unknown(_)
+        ));
+    }
+
+    #[test]
+    fn torch_2_5_to_2_14_have_98_supported_cells() {
+        let compat = Compat::embedded();
+        let pythons: Vec<PythonVersion> = (9..=14)
+            .map(|minor| format!("3.{minor}").parse().unwrap())
+            .collect();
+        let mut cells = 0;
+        for minor in 5..=14 {
+            let row = compat
+                .torch(&format!("2.{minor}").parse().unwrap())
+                .unwrap();
+            let torch: Version = row.patches.last().unwrap().parse().unwrap();
+            for rocm in &row.rocm_index {
+                assert!(is_supported(
+                    &compat.torch_rocm_support(&torch, &rocm.parse().unwrap())
+                ));
+                cells += pythons
+                    .iter()
+                    .filter(|python| is_supported(&compat.torch_python_support(&torch, **python)))
+                    .count();
+            }
+        }
+        assert_eq!(cells, 98);
+    }
 }
