@@ -2,7 +2,9 @@
 
 mod deviations;
 mod graft;
+mod options;
 mod plan;
+mod planner;
 mod rpath;
 mod tags;
 mod write;
@@ -20,7 +22,8 @@ use rock_diagnostic::Diagnostic;
 use rock_elf::{ElfEdits, SearchPathEdit};
 use rock_names::{TagSet, WheelName};
 
-pub use plan::{RepairError, RepairNote, RepairOptions, RepairPlan};
+pub use options::RepairOptions;
+pub use plan::{RepairError, RepairNote, RepairPlan};
 pub use tags::PlatformChoice;
 use tags::PlatformTarget;
 pub use write::{RepairDestination, RepairedWheel};

@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use super::deviations::{OriginalWheel, WrittenWheel, deviations};
-use super::plan::{RepairError, RepairPlan, sha256};
+use super::plan::{RepairError, RepairPlan};
+use super::planner::sha256;
 use super::{Graft, RepairChanges};
 use crate::codes::{elf as elf_codes, rocm as rocm_codes, wheel as codes};
 use crate::edited_file::EditedFile;
