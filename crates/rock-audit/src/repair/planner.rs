@@ -232,7 +232,7 @@ impl<'w> Planner<'w, '_> {
         let audited = self.audited;
         let name = &audited.name;
         let Some(wanted) = audited.auditor.options().platform.as_deref() else {
-            return Ok(RepairChanges::of_tags(name.platform.clone()));
+            return Ok(RepairChanges::of_tags(name.platform_tags().clone()));
         };
         if let Some(system) = audited.foreign_system {
             let message = format!(
@@ -245,7 +245,7 @@ impl<'w> Planner<'w, '_> {
             ]);
         }
         let arch = Arch::of_platform_tag(wanted).or_else(|| {
-            let tags = name.platform.tags();
+            let tags = name.platform_tags().as_slice();
             tags.iter().find_map(|tag| Arch::of_platform_tag(tag))
         });
         let family = if wanted.starts_with("musllinux") {
@@ -266,7 +266,7 @@ impl<'w> Planner<'w, '_> {
         });
         match tags {
             Some(_) if !self.options.update_tags || name.is_any_platform() => {
-                Ok(RepairChanges::of_tags(name.platform.clone()))
+                Ok(RepairChanges::of_tags(name.platform_tags().clone()))
             }
             Some(tags) => Ok(RepairChanges::of_tags(tags)),
             None => Err(vec![unknown_platform(name, wanted, &policies)]),
@@ -279,7 +279,7 @@ impl<'w> Planner<'w, '_> {
         let wheel_error = |error: WheelError| vec![error.diagnostic(&audited.file_name)];
         let tags = &changes.platform.tags;
         let keeps_tags = !self.options.update_tags
-            || (audited.compliance.is_none() && *tags == audited.name.platform);
+            || (audited.compliance.is_none() && tags == audited.name.platform_tags());
         let retagging = RetagOptions {
             platform: (!keeps_tags).then(|| TagChange::Replace(tags.clone())),
             ..RetagOptions::default()
