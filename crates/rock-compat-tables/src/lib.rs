@@ -1,7 +1,8 @@
-//! Compatibility tables: the rows of `matrices/compat` as types, their validation, and the expansion
-//! of platform policies.
+//! Compatibility tables: the rows of `matrices/compat` as types, their validation, and the
+//! expansion of platform policies.
 //!
-//! Input: tables that serde deserialized from YAML. Output: rows, or one error for each invalid row.
+//! Input: tables that serde deserialized from YAML. Output: rows, or one error for each invalid
+//! row.
 //!
 //! The build script of `rock-compat` depends on this crate, so it has few dependencies.
 //!
@@ -25,6 +26,8 @@
 //! );
 //! # Ok::<(), serde_yaml::Error>(())
 //! ```
+
+#![warn(missing_docs)]
 
 pub mod policy;
 pub mod rows;

@@ -1,6 +1,10 @@
 //! Platform policies: the tables as written, and their expansion.
 //!
-//! **Invariant:** only tables whose sets grow from policy to policy (PEP 600) can be expanded.
+//! Input: YAML tables of a policy family (manylinux, PEP 600; musllinux, PEP 656). Output: the
+//! permitted libraries and symbol versions of each policy, or all errors of the table.
+//!
+//! **Invariant:** only tables in which each policy permits at least as much as the previous one
+//! (PEP 600) can be expanded.
 
 mod expand;
 mod tables;

@@ -16,7 +16,7 @@ mod run_time;
 mod sources;
 mod wheels;
 
-/// An invalid row.
+/// The reason why [`validate_tables`] rejects a row.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{table} {name}: {message}")]
 pub struct RowError {
@@ -34,7 +34,7 @@ pub struct RowError {
 struct TableValidator<'a> {
     name: &'static str,
     sources: &'a BTreeMap<String, String>,
-    /// Names of the rows so far.
+    /// Names of the rows checked so far.
     row_names: BTreeSet<String>,
     errors: &'a mut Vec<RowError>,
 }
@@ -57,8 +57,8 @@ impl<'a> TableValidator<'a> {
         }
     }
 
-    /// Starts a row, and checks that its name is unique in the table, its source known and its
-    /// date well-formed.
+    /// Checks that the name of a row is unique in the table, its source known and its date
+    /// well-formed, and returns a validator for its other columns.
     fn check_row(
         &mut self,
         number: usize,
@@ -103,7 +103,8 @@ impl RowValidator<'_> {
         }
     }
 
-    /// Requires that each text of a column has a form, and that none is repeated.
+    /// Requires distinct texts in a column, each of which satisfies `is_valid`. `form` describes
+    /// valid texts in the error.
     fn require_each(
         &mut self,
         column: &str,
@@ -140,6 +141,7 @@ impl RowValidator<'_> {
         }
     }
 
+    /// Requires `linux` or `windows`.
     fn require_platform(&mut self, platform: &str) {
         self.require(["linux", "windows"].contains(&platform), || {
             format!("platform: `{platform}` is not linux or windows")
@@ -170,7 +172,7 @@ pub fn validate_tables(tables: &CompatTables) -> Vec<RowError> {
     .concat()
 }
 
-/// Rows of one recipe table must have the same columns.
+/// Validates the tables of recipes: all rows of a table must have the same columns.
 fn validate_recipe_rows(tables: &CompatTables) -> Vec<RowError> {
     let mut errors = Vec::new();
     let mut columns: BTreeMap<&str, Vec<&String>> = BTreeMap::new();
@@ -195,6 +197,7 @@ fn validate_recipe_rows(tables: &CompatTables) -> Vec<RowError> {
     errors
 }
 
+/// Validates the tables of torch, ROCm and HIP versions and of container images.
 fn validate_versions(tables: &CompatTables) -> Vec<RowError> {
     let mut errors = Vec::new();
     let known: BTreeSet<&str> = tables.rocm.iter().map(|row| row.rocm.as_str()).collect();
@@ -274,6 +277,7 @@ fn validate_versions(tables: &CompatTables) -> Vec<RowError> {
     errors
 }
 
+/// Validates the tables of gfx targets and the members of target families.
 fn validate_targets(tables: &CompatTables) -> Vec<RowError> {
     let mut errors = Vec::new();
     let known: BTreeSet<&str> = tables.rocm.iter().map(|row| row.rocm.as_str()).collect();
@@ -314,6 +318,7 @@ fn validate_targets(tables: &CompatTables) -> Vec<RowError> {
     errors
 }
 
+/// Validates the tables `packages` and `absent-families`.
 fn validate_packages(tables: &CompatTables) -> Vec<RowError> {
     let mut errors = Vec::new();
     let mut packages = TableValidator::new("packages", tables, &mut errors);
@@ -347,6 +352,7 @@ fn validate_packages(tables: &CompatTables) -> Vec<RowError> {
     errors
 }
 
+/// Validates the columns of a row of `packages` that do not refer to other rows.
 fn validate_package(of: &PackageRow, row: &mut RowValidator<'_>) {
     let name = of.package.as_str();
     row.require(is_normalized_name(name), || {
@@ -390,6 +396,7 @@ fn validate_package(of: &PackageRow, row: &mut RowValidator<'_>) {
     }
 }
 
+/// Validates the tables of runners, runner pools, actions and build hosts.
 fn validate_runners(tables: &CompatTables) -> Vec<RowError> {
     let mut errors = Vec::new();
     let mut runners = TableValidator::new("runners", tables, &mut errors);
@@ -406,7 +413,7 @@ fn validate_runners(tables: &CompatTables) -> Vec<RowError> {
         row.require(["linux", "windows"].contains(&of.os.as_str()), || {
             format!("os: `{}` is not linux or windows", of.os)
         });
-        // It is a part of the names of jobs and artifacts.
+        // The architecture becomes part of job and artifact names.
         let is_word = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_';
         row.require(!of.arch.is_empty() && of.arch.bytes().all(is_word), || {
             format!("arch: `{}` is not a word such as x86_64", of.arch)
@@ -483,7 +490,7 @@ fn validate_runners(tables: &CompatTables) -> Vec<RowError> {
     errors
 }
 
-/// Returns whether a text is a dotted sequence of numbers without leading zeros, of this length.
+/// Returns whether a text is a dotted sequence of `count` numbers without leading zeros.
 fn is_numbers(text: &str, count: std::ops::RangeInclusive<usize>) -> bool {
     let number = |part: &str| {
         !part.is_empty()
@@ -507,7 +514,7 @@ fn is_rocm(text: &str) -> bool {
 }
 
 /// Returns whether a text looks like a version: dotted parts of lower-case letters and digits, the
-/// first character a digit. This is looser than PEP 440, and enough to find typing errors.
+/// first character a digit. This is looser than PEP 440 and sufficient to find typing errors.
 fn is_version(text: &str) -> bool {
     let part = |part: &str| {
         !part.is_empty()
@@ -573,7 +580,7 @@ mod tests {
     }
 
     #[test]
-    fn the_shipped_tables_are_valid() {
+    fn shipped_tables_are_valid() {
         assert_eq!(validate_tables(&crate::shipped::tables()), []);
     }
 
@@ -594,7 +601,7 @@ mod tests {
     }
 
     #[test]
-    fn presets_and_sonames() {
+    fn presets_and_sonames_are_well_formed() {
         check(
             |t| t.presets[0].patterns.push("torch".into()),
             "presets rocm: patterns: `torch` is not a pattern of shared libraries such as libhip*.so*",
@@ -652,7 +659,7 @@ mod tests {
     }
 
     #[test]
-    fn a_family_is_no_target_and_a_target_no_family() {
+    fn families_and_gfx_targets_have_distinct_names() {
         check(
             |t| t.torch_gfx[0].gfx.push("gfx94X".into()),
             "torch-gfx 6.3: gfx: `gfx94X` is not a gfx target such as gfx942",
@@ -668,7 +675,7 @@ mod tests {
     }
 
     #[test]
-    fn a_package_version_has_one_row_and_whole_digests() {
+    fn package_versions_have_one_row_and_full_digests() {
         check(
             |t| t.packages[0].same.push("2.7.4".into()),
             "packages flash-attn 2.7.4: another row answers for 2.7.4",
@@ -694,7 +701,7 @@ mod tests {
     }
 
     #[test]
-    fn a_version_has_one_row_of_requirements() {
+    fn each_version_has_one_row_of_requirements() {
         check(
             |t| t.torch_requirements[0].versions = "3.1.0".into(),
             "torch-requirements triton 2.3.0: versions: `3.1.0` is not `==` or `~=` with a version",
@@ -714,7 +721,7 @@ mod tests {
     }
 
     #[test]
-    fn a_torch_symbol_is_in_one_row_between_known_minors() {
+    fn each_torch_symbol_has_one_row_between_known_minors() {
         let check = |change: fn(&mut CompatTables), expect: &str| {
             let mut tables = crate::shipped::tables();
             change(&mut tables);
@@ -750,7 +757,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pool_has_existing_members_with_weights() {
+    fn pools_have_existing_members_with_weights() {
         check(
             |t| t.runner_pools[0].members.clear(),
             "runner-pools rocm-scale: members: a pool has at least one",
@@ -782,7 +789,7 @@ mod tests {
     }
 
     #[test]
-    fn a_label_has_one_runner_and_an_action_a_full_commit() {
+    fn labels_have_one_runner_and_actions_a_full_commit() {
         check(
             |t| t.runners[1].labels.push("ubuntu-22.04".into()),
             "runners ubuntu-24.04: `ubuntu-22.04` names another runner too",

@@ -12,10 +12,10 @@ use crate::rows::Provenance;
 
 /// A ceiling that permits no version.
 const NONE: &str = "none";
-/// Number of policies in a mask; its last bit is reserved for `linux`.
-const MOST_POLICIES: usize = 63;
+/// Maximum number of policies in a mask; the last bit is reserved for `linux`.
+const MAX_POLICIES: usize = 63;
 
-/// The errors of a policy table.
+/// The error returned by [`expand_policies`].
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("invalid policies:\n{}", .reasons.join("\n"))]
 pub struct PolicyTableError {
@@ -23,12 +23,12 @@ pub struct PolicyTableError {
     pub reasons: Vec<String>,
 }
 
-/// Checks a table, and returns its policies with all sets of libraries and symbol versions.
+/// Checks a table and returns its policies with all permitted libraries and symbol versions.
 ///
 /// # Errors
-/// Reports unknown policies, architectures and sources, priorities that do not fall, malformed
+/// Reports unknown policies, architectures and sources, priorities that do not decrease, malformed
 /// versions, and policies that permit less than a policy of higher priority (PEP 600: a wheel that
-/// meets a policy meets every later one). All errors are found in one run.
+/// complies with a policy complies with every later one). Reports all errors, not only the first.
 pub fn expand_policies(
     table: &PolicyTable,
     sources: &BTreeMap<String, String>,
@@ -51,6 +51,7 @@ pub fn expand_policies(
             .or_default()
             .extend(row.symbols.iter().map(|name| (name.clone(), mask)));
     }
+    // All ranges are checked before any versions are: errors are reported in this order.
     let masks: Vec<u64> = table
         .arches
         .iter()
@@ -110,7 +111,7 @@ impl PolicyTableChecker {
             index(until)
         };
         match (first, last) {
-            (Some(first), Some(last)) if first <= last && last < MOST_POLICIES => {
+            (Some(first), Some(last)) if first <= last && last < MAX_POLICIES => {
                 (first..=last).fold(0, |mask, index| mask | 1 << index)
             }
             _ => {
@@ -212,7 +213,7 @@ impl PolicyTableChecker {
     }
 }
 
-/// Expands the symbol versions of one architecture, whose policies are those of `mask`.
+/// Expands the symbol versions of one architecture with the policies in `mask`.
 fn expand_arch(
     table: &PolicyTable,
     row: &ArchRow,
@@ -220,26 +221,26 @@ fn expand_arch(
     checker: &mut PolicyTableChecker,
 ) -> ArchPolicies<String> {
     let mut versions: BTreeMap<&str, BTreeMap<&str, u64>> = BTreeMap::new();
-    let of_arch = table
+    let arch_ladders = table
         .ladders
         .iter()
         .filter(|ladder| ladder.arch.is_empty() || ladder.arch.contains(&row.arch));
-    for (ladder, word) in of_arch.flat_map(|ladder| {
+    for (ladder, version) in arch_ladders.flat_map(|ladder| {
         ladder
             .versions
             .split_whitespace()
-            .map(move |word| (ladder, word))
+            .map(move |version| (ladder, version))
     }) {
-        let (name, place) = word
+        let (name, number) = version
             .split_once('@')
-            .unwrap_or((word, word.rsplit('_').next().unwrap_or(word)));
-        let Some(place) = parse_numbers(place) else {
+            .unwrap_or((version, version.rsplit('_').next().unwrap_or(version)));
+        let Some(number) = parse_numbers(number) else {
             checker
                 .reasons
-                .push(format!("{}: `{word}` has no number", ladder.prefix));
+                .push(format!("{}: `{version}` has no number", ladder.prefix));
             continue;
         };
-        let permitted = permitted(&table.policies, &row.arch, &ladder.prefix, &place) & mask;
+        let permitted = permitted(&table.policies, &row.arch, &ladder.prefix, &number) & mask;
         let shrinks =
             permitted != 0 && permitted != mask & (u64::MAX << permitted.trailing_zeros());
         checker.require(!shrinks, || {
@@ -276,17 +277,17 @@ fn expand_arch(
 }
 
 /// Returns the mask of the policies that permit a version: those whose ceiling for its prefix and
-/// architecture is not below it.
-fn permitted(policies: &[PolicyRow], arch: &str, prefix: &str, place: &[u32]) -> u64 {
+/// architecture is at least `number`.
+fn permitted(policies: &[PolicyRow], arch: &str, prefix: &str, number: &[u32]) -> u64 {
     let (mut inherited, mut mask) = (NONE, 0);
-    for (index, row) in policies.iter().enumerate().take(MOST_POLICIES) {
+    for (index, row) in policies.iter().enumerate().take(MAX_POLICIES) {
         inherited = row.ceilings.get(prefix).map_or(inherited, String::as_str);
         let own = row
             .except
             .get(arch)
             .and_then(|ceilings| ceilings.get(prefix));
         if parse_numbers(own.map_or(inherited, String::as_str))
-            .is_some_and(|ceiling| place <= ceiling.as_slice())
+            .is_some_and(|ceiling| number <= ceiling.as_slice())
         {
             mask |= 1 << index;
         }
@@ -323,12 +324,12 @@ mod tests {
     }
 
     #[test]
-    fn the_shipped_table_is_valid() {
+    fn shipped_table_is_valid() {
         check(|_| (), &[]);
     }
 
     #[test]
-    fn a_falling_ceiling_is_an_error_for_each_version() {
+    fn decreasing_ceiling_is_an_error_for_each_version() {
         let lower = |table: &mut PolicyTable| {
             table.arches.retain(|row| row.arch == "x86_64");
             table.ladders.retain(|row| row.arch.is_empty());
@@ -347,7 +348,7 @@ mod tests {
     }
 
     #[test]
-    fn names_numbers_and_provenance_are_checked() {
+    fn malformed_names_numbers_and_provenance_are_errors() {
         check(
             |table| table.arches[0].since = "manylinux_2_6".into(),
             &["i686: `manylinux_2_6` to `` is no range of policies"],

@@ -1,5 +1,5 @@
 //! The rows of `matrices/compat/policies/*.yaml`, and their expanded form, which the build script
-//! embeds.
+//! of `rock-compat` embeds.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use crate::rows::Provenance;
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct PolicyTable {
-    /// The policies, by falling priority.
+    /// The policies, by decreasing priority.
     pub policies: Vec<PolicyRow>,
     /// The architectures that have policies.
     pub arches: Vec<ArchRow>,
@@ -27,12 +27,13 @@ pub struct PolicyTable {
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PolicyRow {
-    /// `manylinux_2_28`.
+    /// The name, `manylinux_2_28`.
     pub policy: String,
     /// Older names, `manylinux2014`.
     #[serde(default)]
     pub aliases: Vec<String>,
-    /// A policy of higher priority is met by more systems.
+    /// The priority; more systems comply with a policy of higher priority. 0 is reserved for
+    /// `linux`.
     pub priority: u32,
     /// The highest permitted version of each prefix, or `none`. A prefix without a ceiling inherits
     /// that of the previous row.
@@ -49,7 +50,7 @@ pub struct PolicyRow {
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ArchRow {
-    /// `x86_64`.
+    /// The architecture, `x86_64`.
     pub arch: String,
     /// The first policy.
     pub since: String,
@@ -67,13 +68,13 @@ pub struct ArchRow {
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LadderRow {
-    /// `GLIBC`.
+    /// The prefix, `GLIBC`.
     pub prefix: String,
     /// The architectures that have them; empty for all.
     #[serde(default)]
     pub arch: Vec<String>,
-    /// Versions without the prefix, separated by spaces: `2.17 2.18 TM_1@1.3.6`. The number after `@`
-    /// is compared with the ceiling, if the version is not a number itself.
+    /// Versions without the prefix, separated by spaces: `2.17 2.18 TM_1@1.3.6`. The number after
+    /// `@` is compared with the ceiling, if the version is not a number itself.
     pub versions: String,
     /// The provenance of the row.
     pub origin: Provenance,
@@ -83,7 +84,7 @@ pub struct LadderRow {
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LibraryRow {
-    /// SONAMEs.
+    /// SONAMEs, `libgcc_s.so.1`.
     pub names: Vec<String>,
     /// The first policy that permits them; empty for all.
     #[serde(default)]
@@ -96,9 +97,9 @@ pub struct LibraryRow {
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct BlacklistRow {
-    /// SONAME.
+    /// The SONAME of the library, `libc.so.6`.
     pub library: String,
-    /// Symbol names.
+    /// Names of symbols, without versions.
     pub symbols: Vec<String>,
     /// The last policy that forbids them; empty for all.
     #[serde(default)]
@@ -113,7 +114,7 @@ pub struct BlacklistRow {
 /// A mask is a set of policies: bit `n` is the policy with index `n`.
 #[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
 pub struct ExpandedPolicies<S> {
-    /// Name, aliases and priority of each policy, by falling priority.
+    /// Name, aliases and priority of each policy, by decreasing priority.
     pub policies: Vec<(S, Vec<S>, u32)>,
     /// Libraries, with masks of the policies that permit them.
     pub libraries: Vec<(S, u64)>,
@@ -126,7 +127,7 @@ pub struct ExpandedPolicies<S> {
 /// The policies and symbol versions of one architecture.
 #[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
 pub struct ArchPolicies<S> {
-    /// `x86_64`.
+    /// The architecture, `x86_64`.
     pub arch: S,
     /// The mask of its policies.
     pub policies: u64,

@@ -1,4 +1,4 @@
-//! Rows about target families, and about the kinds of releases that are made of them.
+//! Rows of tables about target families, products, release types and index layouts.
 
 use std::collections::BTreeMap;
 
@@ -6,113 +6,126 @@ use serde::{Deserialize, Serialize};
 
 use super::Provenance;
 
-/// A family of gfx targets.
+/// A target family.
 #[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct FamilyRow {
+    /// The name, `gfx94X-dcgpu`.
     pub family: String,
+    /// gfx targets of the family, at least one.
     pub members: Vec<String>,
+    /// The provenance of the row.
     pub origin: Provenance,
 }
 
-/// A GPU by the name it is sold under.
+/// A GPU or APU by its product name.
 #[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct ProductRow {
-    /// The word for it, `rx7900xtx`.
+    /// The name for matrix files and options: lower-case letters, digits and hyphens, `rx7900xtx`.
     pub product: String,
-    /// `Radeon RX 7900 XTX`.
+    /// The full product name, `Radeon RX 7900 XTX`.
     pub name: String,
+    /// The gfx target, `gfx1100`.
     pub gfx: String,
-    /// The first ROCm that supports it, where a source says so.
+    /// The first ROCm version that supports it; empty if unknown.
     #[serde(default)]
     pub rocm: String,
+    /// The provenance of the row.
     pub origin: Provenance,
 }
 
-/// How a family, or a single target, is built and tested on a platform.
+/// How TheRock's workflows build and test a target family or single gfx target on a platform.
 #[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct FamilyBuildRow {
+    /// The family or gfx target.
     pub family: String,
     /// `linux` or `windows`.
     pub platform: String,
-    /// What builds it first: `presubmit`, `postsubmit` or `nightly`.
+    /// The first workflow that builds it: `presubmit`, `postsubmit` or `nightly`.
     pub trigger: String,
-    /// Label or pool of the runner with such a GPU; empty: it is built only.
+    /// Label or pool of a runner with such a GPU; empty if the build is not tested.
     #[serde(default)]
     pub test_runner: String,
-    /// The same with several GPUs.
+    /// Label or pool of a runner with several such GPUs; may be empty.
     #[serde(default)]
     pub multi_gpu_runner: String,
-    /// The same for benchmarks.
+    /// Label or pool of a runner for benchmarks; may be empty.
     #[serde(default)]
     pub benchmark_runner: String,
-    /// Targets of the test runner.
+    /// gfx targets of the test runner.
     #[serde(default)]
     pub fetch_gfx: Vec<String>,
-    /// `release`, `asan`, `host-asan`, `tsan`.
+    /// Build variants: `release`, `asan`, `host-asan`, `tsan`.
     pub variants: Vec<String>,
-    /// Whether a release is not held back by its tests.
+    /// Whether a release is published regardless of test results.
     #[serde(default)]
     pub bypass_tests_for_releases: bool,
+    /// Whether only sanity checks are run.
     #[serde(default)]
     pub sanity_check_only: bool,
+    /// Whether tests run only in nightly builds.
     #[serde(default)]
     pub nightly_check_only: bool,
+    /// The provenance of the row.
     pub origin: Provenance,
 }
 
-/// What a kind of release builds on a platform where nobody says otherwise.
+/// The default axes of a release type on a platform.
 #[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct ReleaseTypeRow {
-    /// `nightly`.
+    /// The release type, `nightly`.
     pub release_type: String,
     /// `linux` or `windows`.
     pub platform: String,
     /// Values by axis.
     pub axes: BTreeMap<String, Vec<String>>,
-    /// Values of cells whose wheels are not tested.
+    /// Axis values of cells whose wheels are not tested.
     #[serde(default)]
     pub untested: Vec<BTreeMap<String, String>>,
-    /// The word of its index in addresses, `{stream}`; empty: it has none.
+    /// The value of `{stream}` in index URLs; empty if the release type has no index.
     #[serde(default)]
     pub stream: String,
+    /// The provenance of the row.
     pub origin: Provenance,
 }
 
-/// Families that cannot be built with a value of an axis.
+/// Target families that cannot be built with an axis value.
 #[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct UnsupportedFamilyRow {
-    /// `torch-ref`.
+    /// The axis, `torch-ref`.
     pub axis: String,
-    /// `release/2.13`.
+    /// The axis value, `release/2.13`.
     pub value: String,
-    /// `linux` or `windows`; empty: both.
+    /// `linux` or `windows`; empty for both.
     #[serde(default)]
     pub platform: String,
+    /// The families or gfx targets, compared case-insensitively.
     pub families: Vec<String>,
+    /// The provenance of the row.
     pub origin: Provenance,
 }
 
-/// A layout of package indexes.
+/// The URL layout of a package index.
 #[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct IndexTemplateRow {
+    /// The name of the layout, `v2`.
     pub name: String,
-    /// With `{base}`, and `{family}` or `{stream}` where these are parts of the address.
+    /// The URL template, starting with `{base}/`; may contain `{family}` and `{stream}`.
     pub template: String,
-    /// The public server of the layout, with `{stream}` where each stream has one; a matrix file
-    /// may name another.
+    /// The public server, with `{stream}` if each stream has its own; matrix files may override it.
     #[serde(default)]
     pub base: String,
-    /// The stream of builds that belong to none.
+    /// The stream of builds whose release type has none.
     #[serde(default)]
     pub stream: String,
-    /// Whether device code is asked for by an extra for each target.
+    /// Whether device code is selected by one extra per gfx target.
     #[serde(default)]
     pub device_extras: bool,
+    /// The provenance of the row.
     pub origin: Provenance,
 }

@@ -41,6 +41,7 @@ macro_rules! table_groups {
         $(
             $(#[$doc])+
             #[derive(Debug, Clone, Default, PartialEq, Deserialize, Serialize)]
+            #[expect(missing_docs, reason = "`CompatTables` documents the tables")]
             pub struct $group {
                 $(pub $table: $rows,)+
             }
@@ -72,7 +73,7 @@ macro_rules! table_groups {
 }
 
 table_groups! {
-    /// The tables that most commands use.
+    /// Tables that most commands use.
     CoreTables "core" {
         sources: BTreeMap<String, String>,
         torch: Vec<TorchRow>,
@@ -106,13 +107,13 @@ table_groups! {
         device_bundles: Vec<DeviceBundleRow>,
     }
 
-    /// The symbols that torch versions export, for auditing wheels.
+    /// Symbols that torch versions export, for auditing wheels.
     TorchAbiTables "torch-abi" {
         torch_abi_read: Vec<TorchAbiReadRow>,
         torch_abi: Vec<TorchAbiRow>,
     }
 
-    /// The packages of the ROCm SDK.
+    /// Python packages of the ROCm SDK.
     SdkTables "sdk" {
         sdk_packages: Vec<SdkPackageRow>,
         sdk_libraries: Vec<SdkLibraryRow>,
@@ -121,7 +122,7 @@ table_groups! {
         sdk_buckets: Vec<SdkBucketRow>,
     }
 
-    /// Environment variables, attention libraries, tools and paths of a machine that builds or runs
+    /// Environment profiles, attention libraries, tools and paths of machines that build or run
     /// wheels, and known failures.
     MachineTables "machine" {
         profiles: Vec<ProfileRow>,
@@ -134,7 +135,7 @@ table_groups! {
         known_failures: Vec<KnownFailureRow>,
     }
 
-    /// The source trees of torch and its companions.
+    /// Source trees of torch and its companions.
     SourceTables "sources" {
         projects: Vec<ProjectRow>,
         torch_sources: Vec<TorchSourceRow>,
@@ -143,13 +144,13 @@ table_groups! {
         torch_aotriton: Vec<TorchAotritonRow>,
     }
 
-    /// The contents of the wheels of known projects, and libraries that are embedded into them.
+    /// Expected contents of wheels, and rules for embedding ROCm.
     WheelTables "wheels" {
         wheel_contents: Vec<WheelContentRow>,
         embeddings: Vec<EmbeddingRow>,
     }
 
-    /// The builds of target families, and where families are not supported.
+    /// Builds of target families, and axis values that do not support a family.
     FamilyBuildTables "family-builds" {
         family_builds: Vec<FamilyBuildRow>,
         unsupported_families: Vec<UnsupportedFamilyRow>,
@@ -160,7 +161,7 @@ table_groups! {
         recipe_rows: Vec<RecipeRow>,
     }
 
-    /// Claims in prose.
+    /// Facts in prose.
     ClaimTables "claims" {
         claims: Vec<ClaimRow>,
     }
@@ -170,9 +171,9 @@ table_groups! {
 mod tests {
     use super::*;
 
-    /// Taking every group leaves nothing behind, so no table is in no group.
+    /// Moving all groups empties the tables, so every table is in a group.
     #[test]
-    fn groups_have_every_table() {
+    fn every_table_is_in_a_group() {
         fn move_group<T: TableGroup>(from: &mut CompatTables, to: &mut CompatTables) {
             T::take_from(from).add_to(to);
         }

@@ -1,58 +1,59 @@
-//! Rows about versions that packages require of each other, and about the HIP of a ROCm.
-//!
-//! This file is also compiled into the build script, so it uses nothing of the crate.
+//! Rows of the tables `torch-requirements`, `import-requirements` and `hip`.
 
 use serde::{Deserialize, Serialize};
 
 use super::Provenance;
 
-/// A version of another package that wheels of torch require.
+/// A requirement of torch wheels on another distribution.
 #[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct TorchRequirementRow {
-    /// Versions of torch, `2.5.1`.
+    /// torch versions, `2.5.1`.
     pub torch: Vec<String>,
-    /// The required package, `triton`.
+    /// The required distribution, `triton`.
     pub package: String,
-    /// Its versions as a specifier with one clause, `==3.1.0` or `~=3.8.0`.
+    /// A version specifier with one clause, `==3.1.0` or `~=3.8.0` (PEP 440).
     pub versions: String,
+    /// The provenance of the row.
     pub origin: Provenance,
 }
 
-/// Versions of another package that a package needs to be imported.
+/// The versions of another distribution with which a distribution can be imported.
 #[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct ImportRequirementRow {
-    /// Normalized distribution name, `flash-attn`.
+    /// The normalized name, `flash-attn`.
     pub package: String,
-    /// Its versions.
+    /// Versions of the distribution.
     pub of: Vec<String>,
-    /// Families of commit-pinned versions, `[fa2]`.
+    /// Families of commit-pinned versions to which the row applies, `[fa2]`.
     #[serde(default)]
     pub commit_families: Vec<String>,
     /// The backend; empty for all.
     #[serde(default)]
     pub backend: String,
-    /// The needed package, `triton`.
+    /// The needed distribution, `triton`.
     pub needs: String,
-    /// Its versions as a specifier, `>=3.2`; empty for all.
+    /// The version specifier of the needed distribution, `>=3.2` (PEP 440); empty for all versions.
     #[serde(default)]
     pub versions: String,
-    /// The failure with other versions.
+    /// The failure with other versions; empty if and only if `versions` is.
     #[serde(default)]
     pub otherwise: String,
-    /// Versions with which the package was imported.
+    /// Versions of the needed distribution with which the import was tested.
     pub tried: Vec<String>,
+    /// The provenance of the row.
     pub origin: Provenance,
 }
 
-/// The HIP minor of a ROCm minor whose number is another one.
+/// The HIP minor of a ROCm minor with a different number.
 #[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct HipRow {
-    /// `10.0`.
+    /// The ROCm minor, `10.0`.
     pub rocm: String,
-    /// `7.15`.
+    /// The HIP minor, `7.15`.
     pub hip: String,
+    /// The provenance of the row.
     pub origin: Provenance,
 }

@@ -1,152 +1,171 @@
-//! Rows about what a build and its wheels run in: variables, attention libraries, tools, known
-//! failures.
-//!
-//! This file is also compiled into the build script, so it uses nothing of the crate but the origin
-//! of a row.
+//! Rows of tables about the environment of builds and wheels: environment profiles, attention
+//! libraries, tools, paths and known failures.
 
 use serde::{Deserialize, Serialize};
 
 use super::Provenance;
 
-/// A purpose that programs are run for, with variables of its own.
+/// An environment profile: a purpose with its environment variables.
 #[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct ProfileRow {
-    /// `bench`.
+    /// The name, `bench`.
     pub profile: String,
-    /// The purpose in words.
+    /// A description of the purpose.
     pub about: String,
-    /// Words in the name of a recipe's stage that say that it runs for this purpose.
+    /// Words in the name of a recipe's stage that select the profile.
     #[serde(default)]
     pub stages: Vec<String>,
+    /// The provenance of the row.
     pub origin: Provenance,
 }
 
-/// A variable of one or several profiles.
+/// An environment variable of one or more profiles.
 #[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct VariableRow {
+    /// The name, `HIP_PLATFORM`.
     pub variable: String,
-    /// Text with `{rocm}` for the folder of ROCm and `{gfx}` for the targets.
+    /// The value, with `{rocm}` for the ROCm directory and `{gfx}` for the gfx targets.
     pub value: String,
+    /// Profiles that set the variable, at least one.
     pub profiles: Vec<String>,
-    /// Beginnings of gfx targets that need it; empty: all.
+    /// Prefixes of gfx targets that need it, `gfx11`; empty for all.
     #[serde(default)]
     pub gfx: Vec<String>,
-    /// Whether it is a list of folders, and the value goes before what it holds.
+    /// Whether the variable is a search path to which the value is prepended.
     #[serde(default)]
     pub prepend: bool,
-    /// What it does.
+    /// The effect, in prose.
     pub effect: String,
+    /// The provenance of the row.
     pub origin: Provenance,
 }
 
-/// Values of a variable that do no harm for a purpose.
+/// The allowed values of an environment variable in some profiles.
 #[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct VariableRuleRow {
+    /// The name of the variable.
     pub variable: String,
-    /// Profiles it is about; empty: all.
+    /// Profiles to which the rule applies; empty for all.
     #[serde(default)]
     pub profiles: Vec<String>,
+    /// Allowed values, at least one.
     pub allowed: Vec<String>,
-    /// `warning` or `note`.
+    /// The severity of the diagnostic for other values, `warning` or `note`.
     pub severity: String,
-    /// What another value does.
+    /// The effect of other values, in prose.
     pub reason: String,
+    /// The provenance of the row.
     pub origin: Provenance,
 }
 
-/// The library that torch's attention uses on some targets.
+/// The library that torch's attention uses on some gfx targets.
 #[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct AttentionRow {
-    /// `aotriton` or `ck`.
+    /// The key of the library, `aotriton` or `ck`.
     pub library: String,
-    /// The library as its makers write it; once is enough.
+    /// The display name, `AOTriton`; one row per library suffices.
     #[serde(default)]
     pub title: String,
+    /// gfx targets, at least one.
     pub gfx: Vec<String>,
-    /// Versions of torch, `>=2.8`; empty: all.
+    /// A range of torch versions, `>=2.8,<2.9`; empty for all.
     #[serde(default)]
     pub torch: String,
-    /// What makes torch take it where it is not the first choice, `TORCH_ROCM_FA_PREFER_CK=1`.
+    /// The environment setting that makes torch prefer it, `TORCH_ROCM_FA_PREFER_CK=1`; empty if it
+    /// is the default.
     #[serde(default)]
     pub preferred_by: String,
-    /// What must be set at run time, `TORCH_ROCM_AOTRITON_ENABLE_EXPERIMENTAL=1`.
+    /// An environment setting that is required at run time,
+    /// `TORCH_ROCM_AOTRITON_ENABLE_EXPERIMENTAL=1`; may be empty.
     #[serde(default)]
     pub needs: String,
-    /// What torch must have been built with, `USE_ROCM_CK_SDPA=1`.
+    /// A setting with which torch must have been built, `USE_ROCM_CK_SDPA=1`; may be empty.
     #[serde(default)]
     pub built_with: String,
+    /// The reason that is shown to users.
     pub reason: String,
+    /// The provenance of the row.
     pub origin: Provenance,
 }
 
-/// What the output of the validation script should say.
+/// The expected output of a line of the attention validation script.
 #[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct AttentionExpectRow {
-    /// What stands before the colon of the line.
+    /// The text before the colon of the line.
     pub line: String,
-    /// Beginnings of gfx targets it is about; empty: all that torch has a library for.
+    /// Prefixes of gfx targets to which the row applies; empty for all with an attention library.
     #[serde(default)]
     pub gfx: Vec<String>,
-    /// Texts that are right.
+    /// Correct texts after the colon, at least one.
     pub expect: Vec<String>,
-    /// Texts that are normal where one of them is part of another answer.
+    /// Texts that are acceptable as part of other output.
     #[serde(default)]
     pub normal: Vec<String>,
-    /// What it means.
+    /// The meaning of the line.
     pub reason: String,
-    /// What to do about a miss.
+    /// The action to take if the output differs.
     #[serde(default)]
     pub help: String,
+    /// The provenance of the row.
     pub origin: Provenance,
 }
 
-/// What a tool or a path of a machine must be for builds.
+/// The minimum version of a build tool.
 #[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct ToolRow {
-    /// `ninja`.
+    /// The tool, `ninja`.
     pub tool: String,
     /// `linux` or `windows`.
     pub platform: String,
-    /// The oldest version that will do.
+    /// The minimum version, `1.13.1`.
     pub least: String,
+    /// The reason that is shown to users.
     pub reason: String,
+    /// The provenance of the row.
     pub origin: Provenance,
 }
 
-/// What a path must be like.
+/// Restrictions on a path of a build machine. At least one restriction is set.
 #[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct PathRow {
-    /// `python`, or `folder` for the one that builds are made in.
+    /// `python` for the interpreter, or `folder` for the build directory.
     pub path: String,
     /// `linux` or `windows`.
     pub platform: String,
-    /// Most characters; none: any.
+    /// Maximum length in characters; `None` for any length.
     #[serde(default)]
     pub longest: Option<u32>,
-    /// Whether blanks in it do harm.
+    /// Whether the path must not contain spaces.
     #[serde(default)]
     pub no_blanks: bool,
+    /// The reason that is shown to users.
     pub reason: String,
+    /// The action to take.
     pub help: String,
+    /// The provenance of the row.
     pub origin: Provenance,
 }
 
-/// A failure that is known by its words.
+/// A build failure that is recognized by its output.
 #[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct KnownFailureRow {
-    /// `aotriton-ccache`.
+    /// The key, `aotriton-ccache`.
     pub failure: String,
-    /// Texts that all stand in the last lines, or in the command; case does not count.
+    /// Lower-case texts that must all occur in the last output lines, the command or its variables,
+    /// ignoring case.
     pub words: Vec<String>,
+    /// The cause that is shown to users.
     pub reason: String,
+    /// The action to take.
     pub help: String,
+    /// The provenance of the row.
     pub origin: Provenance,
 }

@@ -1,6 +1,4 @@
-//! Rows about the Python packages of the ROCm SDK, as written.
-//!
-//! **Invariant:** as for all rows, texts stay texts, and nothing of the crate is used.
+//! Rows of tables about the Python packages of the ROCm SDK.
 
 use std::collections::BTreeMap;
 
@@ -8,129 +6,136 @@ use serde::{Deserialize, Serialize};
 
 use super::Provenance;
 
-/// A package of the SDK: what feeds it, and where its libraries search.
+/// A Python package of the ROCm SDK.
 #[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct SdkPackageRow {
-    /// The short name, `core`.
+    /// The key, `core`.
     pub package: String,
-    /// The name of its project, without the GPUs that it is for: `rocm-sdk-libraries`.
+    /// The distribution name without target family, `rocm-sdk-libraries`.
     pub distribution: String,
-    /// The platforms that it is made for; empty: all.
+    /// `linux`, `windows`; empty for both.
     #[serde(default)]
     pub platforms: Vec<String>,
-    /// The artifacts that feed it.
+    /// ROCm artifacts whose files the package contains.
     pub takes: Vec<ArtifactSelector>,
-    /// Artifacts that never do, although another package is fed by them.
+    /// Names of ROCm artifacts that the package never contains. The devel package otherwise also
+    /// takes the artifacts of other packages.
     #[serde(default)]
     pub without: Vec<String>,
-    /// Globs of paths; one of them must match, where there are any.
+    /// Globs of paths; if there are any, a file must match one.
     #[serde(default)]
     pub includes: Vec<String>,
-    /// Globs of paths that stay out.
+    /// Globs of paths to leave out.
     #[serde(default)]
     pub excludes: Vec<String>,
-    /// Folders of the core package that its libraries search, in order.
+    /// Directories of the core package in which its libraries search, in order.
     #[serde(default)]
     pub search: Vec<String>,
-    /// Globs of files that are there under their name without its last suffix, too.
+    /// Globs of files that are also present under their name without the last suffix.
     #[serde(default)]
     pub short_names: Vec<String>,
-    /// Paths that hold what another path of the package holds.
+    /// Additional paths, and the path in the package whose content each has.
     #[serde(default)]
     pub extra_links: BTreeMap<String, String>,
+    /// The provenance of the row.
     pub origin: Provenance,
 }
 
-/// Artifacts by name and component.
+/// A selection of ROCm artifacts by name and component.
 #[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct ArtifactSelector {
-    /// Names of artifacts.
+    /// Artifact names, `core-hip`.
     pub names: Vec<String>,
-    /// Components; empty: all.
+    /// Components, `lib`, `run`; empty for all.
     #[serde(default)]
     pub components: Vec<String>,
-    /// `legacy`, `kpack`; empty: both.
+    /// `legacy`, `kpack`; empty for both.
     #[serde(default)]
     pub modes: Vec<String>,
 }
 
-/// Where the artifacts of runs are kept.
+/// A bucket with the ROCm artifacts of workflow runs.
 #[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct SdkBucketRow {
-    /// The kinds of release, `nightly`.
+    /// Release types, `nightly`.
     pub release_types: Vec<String>,
-    /// The address of the bucket, without a slash at its end.
+    /// The URL of the bucket, without a trailing slash.
     pub address: String,
-    /// The repository whose runs it keeps, `OWNER/NAME`.
+    /// The repository whose runs upload to it, `OWNER/NAME`.
     pub repository: String,
-    /// The address of the one that runs of other repositories go to; empty: there is none.
+    /// The URL of the bucket for runs of other repositories; empty if there is none.
     #[serde(default)]
     pub shared: String,
+    /// The provenance of the row.
     pub origin: Provenance,
 }
 
-/// A library that the SDK's Python finds by a short name.
+/// A library that the SDK's Python package finds by short name.
 #[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct SdkLibraryRow {
     /// The short name, `amdhip64`.
     pub library: String,
-    /// The package that has it.
+    /// The key of the package that contains it.
     pub package: String,
-    /// Its folder there, on Linux.
+    /// The directory in the package on Linux.
     pub dir: String,
-    /// The glob of its file on Linux; empty: it is not there.
+    /// A glob of the file name on Linux; empty if not available there.
     #[serde(default)]
     pub so: String,
-    /// The glob of its file on Windows; empty: it is not there.
+    /// A glob of the file name on Windows; empty if not available there.
     #[serde(default)]
     pub dll: String,
-    /// Whether a build may do without.
+    /// Whether a build may lack the library.
     #[serde(default)]
     pub may_be_absent: bool,
+    /// The provenance of the row.
     pub origin: Provenance,
 }
 
-/// A console script of a package of the SDK.
+/// A console script of an SDK package.
 #[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct SdkScriptRow {
-    /// The command.
+    /// The command name, `amdclang++`.
     pub script: String,
-    /// The function behind it.
+    /// The Python function of the entry point, `amdclangpp`.
     pub function: String,
-    /// The package that has it.
+    /// The key of the package that contains it.
     pub package: String,
-    /// Its program there.
+    /// The path of the program in the package.
     pub program: String,
-    /// Where it is made.
+    /// Platforms with the script, `linux`, `windows`.
     pub platforms: Vec<String>,
-    /// Whether it wants the files to build against, where they are installed.
+    /// Whether the script unpacks the devel tree first, if it is installed.
     #[serde(default)]
     pub expands: bool,
-    /// Whether it is made only where the package has its program.
+    /// Whether the script exists only if the package contains its program.
     #[serde(default)]
     pub if_packaged: bool,
+    /// The provenance of the row.
     pub origin: Provenance,
 }
 
-/// How the versions of one kind of release are made.
+/// The version scheme of a release type.
 #[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct SdkVersionRow {
-    /// The kind of release, `nightly`.
+    /// The release type, `nightly`.
     pub release_type: String,
-    /// That of wheels, with `{base}`, `{date}`, `{base-date}`, `{number}`, `{sha}` and `{sha8}`.
+    /// The version of wheels (PEP 440), with `{base}`, `{date}`, `{base-date}`, `{number}`, `{sha}`
+    /// and `{sha8}`.
     pub wheel: String,
-    /// That of Debian's packages.
+    /// The version of Debian packages, with the same placeholders.
     pub deb: String,
-    /// That of RPM's.
+    /// The version of RPM packages, with the same placeholders.
     pub rpm: String,
-    /// What must be known although no version says it.
+    /// Placeholders that must be given although no version contains them.
     #[serde(default)]
     pub asks: Vec<String>,
+    /// The provenance of the row.
     pub origin: Provenance,
 }

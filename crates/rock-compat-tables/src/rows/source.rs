@@ -1,5 +1,5 @@
-//! Rows about source trees: which projects torch is built from, where each comes from, and how pins
-//! are read.
+//! Rows of tables about source trees: the projects that torch is built from, their repositories and
+//! pins, and the indexes with torch wheels.
 
 use std::collections::BTreeMap;
 
@@ -7,143 +7,155 @@ use serde::{Deserialize, Serialize};
 
 use super::Provenance;
 
-/// A project that torch's wheels are built from, on one platform or several.
+/// A project that torch wheels are built from, on one or more platforms.
 #[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct ProjectRow {
-    /// `torch`, `audio`.
+    /// The key, `audio`.
     pub project: String,
-    /// The platforms it is built on from this row, `linux` and `windows`.
+    /// Platforms to which the row applies, `linux`, `windows`.
     pub platforms: Vec<String>,
-    /// The name of its work tree and its key in manifests, `pytorch_audio`.
+    /// The directory name of the worktree and the key in manifests, `pytorch_audio`.
     pub folder: String,
-    /// The wheel that it becomes, `torchaudio`.
+    /// The distribution that is built from it, `torchaudio`.
     pub distribution: String,
+    /// The URL of the Git repository.
     pub url: String,
-    /// The ref without any other word about it; empty where only a pin says it.
+    /// The default Git ref (YAML key `ref`); empty if only a pin determines the commit.
     #[serde(default, rename = "ref")]
     pub reference: String,
-    /// Its name in `related_commits`; empty where it has no row there.
+    /// The name in torch's `related_commits`; empty if not listed there.
     #[serde(default)]
     pub related: String,
-    /// The pin of its commit, a name of the table `pins`.
+    /// The key of the row of `pins` with the commit; may be empty.
     #[serde(default)]
     pub pin: String,
-    /// The pin of the version that `release-ref` is made of.
+    /// The key of the row of `pins` with the version for `release_ref`; may be empty.
     #[serde(default)]
     pub release_pin: String,
-    /// The branch of a release, with `{major}` and `{minor}`.
+    /// The release branch, with `{major}` and `{minor}`; may be empty.
     #[serde(default)]
     pub release_ref: String,
+    /// Whether hipify runs on the sources.
     pub hipify: bool,
-    /// Whether hipify stays as the row says, whatever is asked for.
+    /// Whether command-line options cannot change `hipify`.
     #[serde(default)]
     pub hipify_is_fixed: bool,
-    /// Parallel fetches of submodules, where git's own number is not used.
+    /// Number of parallel submodule fetches; `None` for Git's default.
     #[serde(default)]
     pub fetch_jobs: Option<u32>,
+    /// The provenance of the row.
     pub origin: Provenance,
 }
 
-/// Sources that are known to go together, under one name.
+/// A combination of sources that is known to build together (`--preset`).
 #[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct TorchSourceRow {
+    /// The name of the preset.
     pub name: String,
+    /// Differences from the rows of `projects`.
     pub sources: Vec<SourceRow>,
-    /// Projects that are built, by platform; a platform without a list is not supported.
+    /// Projects to build, by platform; a platform without an entry is not supported.
     pub packages: BTreeMap<String, Vec<String>>,
-    /// Variables that its build needs.
+    /// Environment variables of the build.
     #[serde(default)]
     pub env: BTreeMap<String, String>,
+    /// The provenance of the row.
     pub origin: Provenance,
 }
 
-/// Where one project of a combination comes from. What it does not say is said by the project's own
-/// row.
+/// The source of a project in a combination. Empty fields default to the project's row.
 #[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct SourceRow {
+    /// The key of the project.
     pub project: String,
+    /// The URL of the Git repository.
     #[serde(default)]
     pub url: String,
+    /// The Git ref (YAML key `ref`).
     #[serde(default, rename = "ref")]
     pub reference: String,
-    /// The patch set that is applied where the patch root has it.
+    /// The patch set to apply if it exists below the patch root.
     #[serde(default)]
     pub patchset: String,
-    /// Whether torch's `related_commits` must say its commit.
+    /// Whether torch's `related_commits` must list the commit.
     #[serde(default)]
     pub related: bool,
 }
 
-/// The minors that belong to a torch minor.
+/// The companion minors of a torch minor.
 #[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct TorchCompanionRow {
-    /// `2.13`.
+    /// The torch minor, `2.13`.
     pub torch: String,
-    /// Minor by project, `vision` → `0.28`.
+    /// Minors by project, `vision` → `0.28`.
     pub companions: BTreeMap<String, String>,
+    /// The provenance of the row.
     pub origin: Provenance,
 }
 
-/// Where a checkout of torch says which commit of another project it wants, and how that is read.
+/// A file of a checkout that pins a commit or version of another project, and how to parse it.
 #[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct PinRow {
-    /// What it pins, `aotriton`. Of several rows the first one counts that the checkout has.
+    /// The pinned project, `aotriton`. Of several rows, the first that matches the checkout
+    /// applies.
     pub pin: String,
-    /// The generation of a form that changed, `B`.
+    /// The generation of a format that changed, `B`; may be empty.
     #[serde(default)]
     pub generation: String,
+    /// The path of the file in the checkout.
     pub file: String,
-    /// Whose file it is: `torch`, or `project` for one in the working folder.
+    /// The checkout that contains the file: `torch`, or `project` for the working directory.
     #[serde(default = "torch")]
     pub beside: String,
     /// `text`, `lines`, `cmake` or `related-commits`.
     pub format: String,
-    /// A text that the file holds in this generation.
+    /// A text that the file must contain in this generation; may be empty.
     #[serde(default)]
     pub contains: String,
-    /// Where each value stands: line numbers from 0, or names of CMake variables of which the first
-    /// one set counts.
+    /// Positions by field: line numbers from 0, or CMake variables of which the first one set
+    /// applies.
     #[serde(default)]
     pub fields: BTreeMap<String, Vec<String>>,
-    /// Conditions of CMake blocks whose lists do not count.
+    /// Conditions of CMake blocks whose lists are ignored.
     #[serde(default)]
     pub not_inside: Vec<String>,
-    /// The variable that says another commit.
+    /// The environment variable that overrides the commit; may be empty.
     #[serde(default)]
     pub env: String,
-    /// The variable that says where it is installed already.
+    /// The environment variable with the path of an installed copy; may be empty.
     #[serde(default)]
     pub installed_env: String,
-    /// The variable that asks for a build from source, whatever its value.
+    /// The environment variable that, if set to any value, requests a build from source.
     #[serde(default)]
     pub from_source_env: String,
-    /// The commit that `--default` takes where there is no other.
+    /// The commit that `--default` falls back to, 40 hexadecimal digits; may be empty.
     #[serde(default)]
     pub default: String,
-    /// The name of an archive of libraries, with fields in braces.
+    /// The name of the archive with libraries, with fields in braces; may be empty.
     #[serde(default)]
     pub archive: String,
-    /// The name of an archive of images.
+    /// The name of the archive with GPU images, with fields in braces; may be empty.
     #[serde(default)]
     pub image: String,
-    /// What torch's build does with a ROCm that is not listed: `clamp`, `refuse` or
-    /// `build-runtime`.
+    /// How torch's build handles a ROCm version that is not listed: `clamp`, `refuse` or
+    /// `build-runtime`; may be empty.
     #[serde(default)]
     pub unlisted_rocm: String,
-    /// The folder in its own checkout that it is installed to.
+    /// The installation directory in the project's own checkout; may be empty.
     #[serde(default)]
     pub installed: String,
-    /// The library in such a folder.
+    /// The library in an installation directory; may be empty.
     #[serde(default)]
     pub library: String,
-    /// The beginning of the name of its Python module.
+    /// The prefix of the name of its Python module; may be empty.
     #[serde(default)]
     pub module: String,
+    /// The provenance of the row.
     pub origin: Provenance,
 }
 
@@ -151,44 +163,46 @@ fn torch() -> String {
     "torch".to_owned()
 }
 
-/// Where wheels of torch are found.
+/// A package index with torch wheels.
 #[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct TorchIndexRow {
-    /// A word of `torch-from`.
+    /// A value of `torch-from`, `pytorch-index`.
     pub from: String,
-    /// Whose versions it is for: `final`, `candidate` or `nightly`; none: all.
+    /// Release kinds on the index: `final`, `candidate`, `nightly`; empty for all.
     #[serde(default)]
     pub versions: Vec<String>,
-    /// The first ROCm it is for; of several rows for the same versions the last that is not later
-    /// counts.
+    /// The first ROCm version; of several rows for a release kind, the last one not newer than the
+    /// ROCm version applies.
     #[serde(default)]
     pub since: String,
-    /// With `{rocm}` in it, unless the wheels of several ROCm versions share one index.
+    /// The URL, with `{rocm}` unless several ROCm versions share the index.
     pub address: String,
-    /// The local version of its wheels, with `{rocm}` in it; empty: the version alone names one
-    /// wheel.
+    /// The local version label of the wheels, with `{rocm}`; empty if the version alone identifies
+    /// a wheel.
     #[serde(default)]
     pub local: String,
-    /// Whether the address is a page of links for `--find-links`, not an index.
+    /// Whether the URL is a find-links page and not an index.
     #[serde(default)]
     pub links: bool,
-    /// Whether device code is in packages of its own, named by an extra for each target.
+    /// Whether device code is in separate packages, selected by one extra per gfx target.
     #[serde(default)]
     pub device_extras: bool,
+    /// The provenance of the row.
     pub origin: Provenance,
 }
 
-/// The AOTriton versions that a torch minor was released with.
+/// The AOTriton versions with which a torch minor was released.
 #[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct TorchAotritonRow {
-    /// `2.9`.
+    /// The torch minor, `2.9`.
     pub torch: String,
-    /// With torch of its own project.
+    /// Versions for torch of the PyTorch project.
     pub upstream: Vec<String>,
-    /// With torch of AMD's fork.
+    /// Versions for torch of AMD's fork.
     #[serde(default)]
     pub fork: Vec<String>,
+    /// The provenance of the row.
     pub origin: Provenance,
 }

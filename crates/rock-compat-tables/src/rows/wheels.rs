@@ -1,122 +1,128 @@
-//! Rows about finished wheels, as written.
-//!
-//! **Invariant:** as for all rows, texts stay texts, and nothing of the crate is used.
+//! Rows of tables about the contents of wheels, embedded ROCm libraries and device wheels.
 
 use serde::{Deserialize, Serialize};
 
 use super::Provenance;
 
-/// What a finished wheel of a distribution must be like. Every column that is not empty is asked
-/// for.
+/// Requirements on the contents of wheels of a distribution. Empty columns require nothing.
 #[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct WheelContentRow {
-    /// Normalized name.
+    /// The normalized name.
     pub distribution: String,
-    /// `linux` or `windows`; empty: any.
+    /// `linux` or `windows`; empty for both.
     #[serde(default)]
     pub platform: String,
-    /// Where the wheel has ROCm from: `packages` beside it, or `inside`, where `wheel embed` puts
-    /// it; empty: any.
+    /// The location of ROCm: `packages` for separate wheels, `inside` after `wheel embed`; empty
+    /// for both.
     #[serde(default)]
     pub rocm: String,
-    /// What the wheel was built with, `aotriton`; empty: the row is asked of every wheel.
+    /// The feature that selects the row, `aotriton` (`--with aotriton`); empty for all wheels.
     #[serde(default)]
     pub feature: String,
-    /// Whether it applies only to wheels that have no device wheels.
+    /// Whether the row applies only to wheels without device wheels.
     #[serde(default)]
     pub whole: bool,
-    /// Shell patterns of members, of which each has one that is not empty; `*` matches slashes too.
+    /// Shell patterns, each of which must match a non-empty member; `*` also matches `/`.
     #[serde(default)]
     pub holds: Vec<String>,
-    /// A regular expression that one of its requirements matches.
+    /// A regular expression that must match a requirement in METADATA; may be empty.
     #[serde(default)]
     pub requires: String,
-    /// A text of a member that one of its requirements has, too.
+    /// A text in a member that must equal a text in a requirement.
     #[serde(default)]
     pub equal: Option<RequirementMatch>,
-    /// Projects of which a wheel that lies beside is required, at its version.
+    /// Projects that must be required at the version of their wheel in the same directory.
     #[serde(default)]
     pub beside: Vec<String>,
-    /// The size below which it is no finished one.
+    /// Minimum size of the wheel in bytes.
     #[serde(default)]
     pub least_bytes: u64,
-    /// Whether there are no wheels of it for the platform.
+    /// Whether no wheel is expected for the platform.
     #[serde(default)]
     pub absent: bool,
-    /// Why it is so, in words.
+    /// The reason that is shown to users.
     pub reason: String,
-    /// What to do where it is not.
+    /// The action to take; may be empty.
     #[serde(default)]
     pub help: String,
+    /// The provenance of the row.
     pub origin: Provenance,
 }
 
-/// How ROCm is put into wheels of a distribution.
+/// How ROCm is embedded into wheels of a distribution.
 #[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct EmbeddingRow {
+    /// The normalized name.
     pub distribution: String,
+    /// `linux` or `windows`.
     pub platform: String,
-    /// The folder of the wheel that it goes into, `torch/lib/rocm`.
+    /// The directory in the wheel that receives the files, `torch/lib/rocm`.
     pub into: String,
-    /// Shell patterns of files of ROCm that stay out; `*` matches slashes too.
+    /// Shell patterns of ROCm files to leave out; `*` also matches `/`.
     pub excludes: Vec<String>,
-    /// A module in which a statement is inserted; empty: none.
+    /// The Python module into which a statement is inserted; empty for none.
     #[serde(default)]
     pub module: String,
-    /// What the line before which it goes holds; there must be one.
+    /// A text that exactly one line of the module contains; the statement is inserted before it.
     #[serde(default)]
     pub marker: String,
+    /// The statement.
     #[serde(default)]
     pub insert: String,
-    /// The folder below `into` that libraries of the wheel search; empty: none.
+    /// The directory below `into` that libraries of the wheel search; empty for none.
     #[serde(default)]
     pub search: String,
-    /// Projects whose requirement goes.
+    /// Projects whose requirements are removed.
     pub drops: Vec<String>,
-    /// Members that go with it: modules that look for those projects.
+    /// Members to remove: modules that import those projects.
     #[serde(default)]
     pub removes: Vec<String>,
-    /// Whether nobody has run the result yet.
+    /// Whether the result has not been tested.
     #[serde(default)]
     pub experimental: bool,
+    /// The provenance of the row.
     pub origin: Provenance,
 }
 
-/// Two texts that must be the same: the first groups of two regular expressions.
+/// Two texts that must be equal: the first groups of two regular expressions.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct RequirementMatch {
-    /// The member that the first is in.
+    /// The member that the first expression is applied to.
     pub member: String,
+    /// The first expression.
     pub find: String,
-    /// The second, of the requirements.
+    /// The second expression, applied to the requirements in METADATA.
     pub requires: String,
 }
 
-/// A wheel that is split into one without code for GPUs and device wheels with it.
+/// A distribution that is split into a host wheel and device wheels.
 #[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct DeviceWheelRow {
-    /// Normalized name, `torch`.
+    /// The normalized name, `torch`.
     pub distribution: String,
-    /// Common prefix of the names of its device wheels, `amd-torch-device`.
+    /// The common prefix of the names of its device wheels, `amd-torch-device`.
     pub device: String,
-    /// The folder of the wheel below which archives of code lie in `.kpack`.
+    /// The directory of the wheel that contains `.kpack` with the kpack archives.
     pub root: String,
+    /// The provenance of the row.
     pub origin: Provenance,
 }
 
-/// Targets that one device wheel is for.
+/// The gfx targets of a device wheel for several targets.
 #[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct DeviceBundleRow {
-    /// As in the names of device wheels, `gfx12-0`.
+    /// The bundle in the name of the device wheel, `gfx12-0`.
     pub bundle: String,
+    /// gfx targets, at least one.
     pub members: Vec<String>,
-    /// The generic target of all of them; empty: none.
+    /// The generic target that covers all members; empty if there is none.
     #[serde(default)]
     pub generic: String,
+    /// The provenance of the row.
     pub origin: Provenance,
 }

@@ -1,13 +1,17 @@
-//! Validation of the tables of target families, products and release types.
+//! Validation of the tables of target families, products, release types and index layouts.
 
 use std::collections::BTreeSet;
 
 use super::{RowError, RowValidator, TableValidator, is_gfx, is_normalized_name, is_rocm};
 use crate::rows::CompatTables;
 
+/// Workflows of TheRock (`FamilyBuildRow::trigger`).
 const TRIGGERS: [&str; 3] = ["presubmit", "postsubmit", "nightly"];
+/// Build variants of TheRock (`FamilyBuildRow::variants`).
 const VARIANTS: [&str; 4] = ["release", "asan", "host-asan", "tsan"];
 
+/// Returns the errors of the tables of target families, their builds, products, release types and
+/// index layouts.
 pub(super) fn validate_families(tables: &CompatTables) -> Vec<RowError> {
     let mut errors = Vec::new();
     let families: BTreeSet<&str> = tables

@@ -1,10 +1,11 @@
-//! Validation of the tables of requirements between packages.
+//! Validation of the tables of requirements between distributions.
 
 use std::collections::BTreeSet;
 
 use super::{RowError, TableValidator, is_version};
 use crate::rows::CompatTables;
 
+/// Returns the errors of the tables of requirements between distributions.
 pub(super) fn validate_requirements(tables: &CompatTables) -> Vec<RowError> {
     let mut errors = Vec::new();
     let mut rows = TableValidator::new("torch-requirements", tables, &mut errors);

@@ -6,9 +6,11 @@ use std::collections::BTreeSet;
 use super::{RowError, RowValidator, TableValidator, is_gfx, is_numbers};
 use crate::rows::CompatTables;
 
-/// Placeholders that the value of a variable may have in braces.
+/// Placeholders in braces that the value of a variable may contain.
 const PLACEHOLDERS: [&str; 2] = ["rocm", "gfx"];
 
+/// Returns the errors of the tables of environment profiles, attention libraries, tools, paths and
+/// known failures.
 pub(super) fn validate_run_time(tables: &CompatTables) -> Vec<RowError> {
     [
         validate_variables(tables),
@@ -18,6 +20,7 @@ pub(super) fn validate_run_time(tables: &CompatTables) -> Vec<RowError> {
     .concat()
 }
 
+/// Validates the tables `profiles`, `variables` and `variable-rules`.
 fn validate_variables(tables: &CompatTables) -> Vec<RowError> {
     let mut errors = Vec::new();
     let known: BTreeSet<&str> = tables
@@ -80,6 +83,7 @@ fn validate_variables(tables: &CompatTables) -> Vec<RowError> {
     errors
 }
 
+/// Validates the tables `attention` and `attention-expects`.
 fn validate_attention(tables: &CompatTables) -> Vec<RowError> {
     let mut errors = Vec::new();
     let mut rows = TableValidator::new("attention", tables, &mut errors);
@@ -129,6 +133,7 @@ fn validate_attention(tables: &CompatTables) -> Vec<RowError> {
     errors
 }
 
+/// Validates the tables `tools`, `paths` and `known-failures`.
 fn validate_machines(tables: &CompatTables) -> Vec<RowError> {
     let mut errors = Vec::new();
     let mut rows = TableValidator::new("tools", tables, &mut errors);
@@ -163,6 +168,7 @@ fn validate_machines(tables: &CompatTables) -> Vec<RowError> {
     errors
 }
 
+/// Requires names of existing profiles.
 fn require_profiles(row: &mut RowValidator<'_>, known: &BTreeSet<&str>, profiles: &[String]) {
     for profile in profiles {
         row.require(known.contains(profile.as_str()), || {
@@ -180,7 +186,7 @@ fn placeholders(value: &str) -> Vec<&str> {
         .collect()
 }
 
-/// Returns whether a text consists of lower-case letters and digits, in parts divided by hyphens.
+/// Returns whether a text consists of lower-case letters and digits, in parts separated by hyphens.
 fn is_word(text: &str) -> bool {
     let part = |part: &str| {
         !part.is_empty()
@@ -202,7 +208,7 @@ fn is_variable(text: &str) -> bool {
             .is_some_and(|first| !first.is_ascii_digit())
 }
 
-/// Returns whether a text is the beginning of a gfx target, `gfx11` or `gfx942`.
+/// Returns whether a text is a prefix of a gfx target, `gfx11` or `gfx942`.
 fn is_gfx_prefix(text: &str) -> bool {
     text.strip_prefix("gfx").is_some_and(|digits| {
         !digits.is_empty()
@@ -238,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn a_variable_has_one_row_per_profile() {
+    fn variables_have_one_row_per_profile() {
         check(
             |t| t.variables[1].profiles.push("fast".into()),
             "variables HIP_PLATFORM amd: profiles: no profile is called `fast`",

@@ -6,11 +6,16 @@ use std::collections::BTreeSet;
 use super::{RowError, RowValidator, TableValidator, is_hex, is_numbers};
 use crate::rows::{CompatTables, PinRow};
 
+/// Platforms that projects are built on.
 const PLATFORMS: [&str; 2] = ["linux", "windows"];
+/// Formats of files with pins (`PinRow::format`).
 const FORMATS: [&str; 4] = ["text", "lines", "cmake", "related-commits"];
+/// Release kinds of torch (`TorchIndexRow::versions`).
 const VERSIONS: [&str; 3] = ["final", "candidate", "nightly"];
+/// Values of `PinRow::unlisted_rocm`.
 const UNLISTED: [&str; 4] = ["", "clamp", "refuse", "build-runtime"];
 
+/// Returns the errors of the tables of projects, combinations of sources, pins and torch indexes.
 pub(super) fn validate_sources(tables: &CompatTables) -> Vec<RowError> {
     [
         validate_projects(tables),
@@ -20,6 +25,7 @@ pub(super) fn validate_sources(tables: &CompatTables) -> Vec<RowError> {
     .concat()
 }
 
+/// Validates the tables `projects` and `torch-companions`.
 fn validate_projects(tables: &CompatTables) -> Vec<RowError> {
     let mut errors = Vec::new();
     let pins: BTreeSet<&str> = tables.pins.iter().map(|row| row.pin.as_str()).collect();
@@ -78,6 +84,7 @@ fn validate_projects(tables: &CompatTables) -> Vec<RowError> {
     errors
 }
 
+/// Validates the table `torch-sources`.
 fn validate_torch_sources(tables: &CompatTables) -> Vec<RowError> {
     let mut errors = Vec::new();
     let known: BTreeSet<&str> = tables
@@ -119,6 +126,7 @@ fn builds_on(tables: &CompatTables, project: &str, platform: &String) -> bool {
         .any(|row| row.project == project && row.platforms.contains(platform))
 }
 
+/// Validates the tables `pins`, `torch-indexes` and `torch-aotriton`.
 fn validate_pins(tables: &CompatTables) -> Vec<RowError> {
     let mut errors = Vec::new();
     let mut pins = TableValidator::new("pins", tables, &mut errors);
@@ -171,6 +179,7 @@ fn validate_pins(tables: &CompatTables) -> Vec<RowError> {
     errors
 }
 
+/// Validates the columns of a row of `pins`.
 fn validate_pin(of: &PinRow, row: &mut RowValidator<'_>) {
     row.require(of.file.split('/').all(is_path_component), || {
         format!("file: `{}` is not a path below the checkout", of.file)
@@ -198,7 +207,7 @@ fn validate_pin(of: &PinRow, row: &mut RowValidator<'_>) {
     }
 }
 
-/// Requires at least one platform.
+/// Requires at least one platform, each of them `linux` or `windows`.
 fn require_platforms<'a>(row: &mut RowValidator<'_>, platforms: impl Iterator<Item = &'a String>) {
     let mut is_any = false;
     for platform in platforms {
@@ -232,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn a_project_has_one_row_per_platform_and_a_ref_or_pin() {
+    fn projects_have_one_row_per_platform_and_a_ref_or_pin() {
         check(
             |t| t.projects[1].platforms.push("windows".into()),
             "projects triton on windows: another row is for windows",

@@ -5,6 +5,8 @@ use std::collections::BTreeSet;
 use super::{RowError, TableValidator, is_gfx, is_numbers};
 use crate::rows::CompatTables;
 
+/// Returns the errors of the tables of build costs, limits, libraries, claims, wheel contents,
+/// embeddings and device wheels.
 pub(super) fn validate_wheel_tables(tables: &CompatTables) -> Vec<RowError> {
     let mut errors = Vec::new();
     let mut costs = TableValidator::new("build-costs", tables, &mut errors);
@@ -168,6 +170,7 @@ pub(super) fn validate_wheel_tables(tables: &CompatTables) -> Vec<RowError> {
     errors
 }
 
+/// Returns the errors of the tables `torch-abi-read` and `torch-abi`.
 pub(super) fn validate_torch_abi(tables: &CompatTables) -> Vec<RowError> {
     let mut errors = Vec::new();
     let minor = |text: &str| -> Option<Vec<u32>> {
