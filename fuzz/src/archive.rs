@@ -7,7 +7,7 @@ use std::io::{self, Read, Write};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use rock_matrix::archive::limits::{MAX_MEMBERS, MAX_PATH_BYTES};
-use rock_matrix::archive::{ArchiveError, ExtractedKind, ExtractedMember, each_member};
+use rock_matrix::archive::{ArchiveError, ParsedMember, ParsedMemberKind, for_each_member};
 use rock_matrix::sdk::bucket::{Page, page};
 use rock_matrix::sdk::limits::MAX_FILES;
 use rock_matrix::wheel::{verify_source_distribution, verify_tree_archive};
@@ -17,14 +17,18 @@ use rock_matrix::wheel::{verify_source_distribution, verify_tree_archive};
 pub fn tar(bytes: &[u8]) {
     let length = bytes.len() as u64;
     let (mut end, mut members) = (0, 0);
-    let read = each_member(bytes, |member: ExtractedMember, content: &mut dyn Read| {
+    let read = for_each_member(bytes, |member: ParsedMember, content: &mut dyn Read| {
         members += 1;
-        assert!(member.start >= end + 512 && member.start % 512 == 0 && member.start <= length);
+        assert!(
+            member.content_offset >= end + 512
+                && member.content_offset % 512 == 0
+                && member.content_offset <= length
+        );
         let mut held = Vec::new();
         content.read_to_end(&mut held)?;
-        let start = usize::try_from(member.start).expect("it is in the input");
+        let start = usize::try_from(member.content_offset).expect("it is in the input");
         assert_eq!(held, bytes[start..start + held.len()]);
-        end = member.start + held.len() as u64;
+        end = member.content_offset + held.len() as u64;
         assert!(
             member
                 .path
@@ -32,23 +36,24 @@ pub fn tar(bytes: &[u8]) {
         );
         match member.kind {
             // One that is cut off is noticed behind it.
-            ExtractedKind::File { size_bytes, mode } => {
+            ParsedMemberKind::File { size_bytes, mode } => {
                 assert!(
-                    held.len() as u64 == size_bytes.min(length - member.start) && mode <= 0o7777
+                    held.len() as u64 == size_bytes.min(length - member.content_offset)
+                        && mode <= 0o7777
                 );
             }
-            ExtractedKind::Link(text) | ExtractedKind::Again(text) => {
+            ParsedMemberKind::Symlink(text) | ParsedMemberKind::HardLink(text) => {
                 assert!(text.len() <= MAX_PATH_BYTES && held.is_empty());
             }
-            ExtractedKind::Folder => assert!(held.is_empty()),
-            ExtractedKind::Other(what) => assert!(!what.is_empty()),
+            ParsedMemberKind::Directory => assert!(held.is_empty()),
+            ParsedMemberKind::Unsupported(what) => assert!(!what.is_empty()),
         }
         Ok::<(), io::Error>(())
     });
     assert!(members <= MAX_MEMBERS);
     source_archive(bytes, read.is_ok() && members > 0);
     if let Err(error) = read
-        && let Some(ArchiveError::Malformed { offset, .. }) = ArchiveError::of(&error)
+        && let Some(ArchiveError::Malformed { offset, .. }) = ArchiveError::find_in(&error)
     {
         assert!(*offset <= length);
     }
@@ -68,13 +73,13 @@ fn source_archive(tar: &[u8], is_complete: bool) {
                 .any(|finding| finding.code.name == "damaged-archive")
     );
     if findings.is_empty() {
-        let read = each_member(tar, |member: ExtractedMember, _: &mut dyn Read| {
+        let read = for_each_member(tar, |member: ParsedMember, _: &mut dyn Read| {
             let path = member.path.expect("names that are not UTF-8 are refused");
             assert!(
                 !path.starts_with('/') && path.split('/').all(|part| part != ".."),
                 "{path:?}"
             );
-            assert!(!matches!(member.kind, ExtractedKind::Other(_)));
+            assert!(!matches!(member.kind, ParsedMemberKind::Unsupported(_)));
             Ok::<(), io::Error>(())
         });
         assert!(read.is_ok());

@@ -1,20 +1,20 @@
 //! Inputs that the targets `tar` and `bucket` begin with.
 
-use rock_matrix::archive::{Member, MemberKind, Tar};
+use rock_matrix::archive::{TarBuilder, TarMember, TarMemberKind};
 use rock_matrix::bytes::ReadAt as _;
 
 /// Archives as builds make them, with long names, and with every kind of extended header.
 pub fn tars() -> Vec<Vec<u8>> {
     let long = "folder/".repeat(30) + "file";
-    let mut made = Tar::new();
+    let mut made = TarBuilder::new();
     let members = [
-        ("a", MemberKind::Folder, None),
-        ("a/file", MemberKind::File, Some(b"content".to_vec())),
-        (long.as_str(), MemberKind::File, Some(vec![7; 600])),
-        ("a/link", MemberKind::Link(&long), None),
+        ("a", TarMemberKind::Directory, None),
+        ("a/file", TarMemberKind::File, Some(b"content".to_vec())),
+        (long.as_str(), TarMemberKind::File, Some(vec![7; 600])),
+        ("a/link", TarMemberKind::Symlink(&long), None),
     ];
     for (path, kind, content) in members {
-        let member = Member {
+        let member = TarMember {
             path,
             kind,
             mode: 0o644,

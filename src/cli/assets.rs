@@ -8,7 +8,7 @@ use super::known::{Known, Row, Texts, Told};
 use super::limits::MAX_METADATA_BYTES;
 use super::release_folder::digest;
 use super::wheel_file::{self, Contents};
-use crate::bytes::{ReadAt as _, Section, start_threads};
+use crate::bytes::{RangeReader, ReadAt as _, start_threads};
 use crate::codes::host;
 use crate::codes::release as codes;
 use crate::compat::Compat;
@@ -438,7 +438,7 @@ fn verify_archive(
     sink: &mut Sink,
 ) -> bool {
     let read = PositionalFile::open(path).and_then(|file| {
-        let source = Section::new(&file, 0, file.size_bytes());
+        let source = RangeReader::new(&file, 0, file.size_bytes());
         let read = match kind {
             FileKind::Tree => wheel::verify_tree_archive(source, display_path),
             FileKind::Sdist | FileKind::Wheel(_) => {

@@ -9,7 +9,7 @@ use quick_xml::events::Event;
 use regex::Regex;
 
 use super::limits::{MAX_FILES, MAX_LISTING_DEPTH};
-use crate::archive::Compression;
+use crate::archive::ArchiveCompression;
 use crate::config::Platform;
 use crate::names::{ArtifactComponent, ArtifactName, Digest};
 
@@ -161,7 +161,7 @@ pub struct Published {
     /// The artifact.
     pub name: ArtifactName,
     /// What its archive is compressed by.
-    pub compression: Compression,
+    pub compression: ArchiveCompression,
     /// The archive's size.
     pub size_bytes: u64,
     /// Whether its digest lies beside it.
@@ -213,7 +213,7 @@ impl Choice {
             .collect();
         let mut best: BTreeMap<ArtifactName, Published> = BTreeMap::new();
         for (file, size_bytes) in files {
-            let Some((name, compression)) = Compression::of(file) else {
+            let Some((name, compression)) = ArchiveCompression::from_file_name(file) else {
                 continue;
             };
             let Ok(name) = name.parse::<ArtifactName>() else {

@@ -75,7 +75,7 @@ impl ListingBudget {
 
 /// Reports an archive that is refused or damaged, or that the machine cannot read.
 pub fn unreadable_archive(archive: &Path, error: &io::Error) -> Diagnostic {
-    match ArchiveError::of(error) {
+    match ArchiveError::find_in(error) {
         Some(ArchiveError::Limit { limit }) => {
             beyond_limit(archive, &format!("the archive has {limit}"))
         }

@@ -6,7 +6,7 @@ use std::process::Command;
 
 use rustix::process::{Pid, Signal, kill_process};
 
-use rock_matrix::bytes::{ReadAt, Target};
+use rock_matrix::bytes::{ByteSink, ReadAt};
 use rock_matrix::wheel::record::{Record, RecordRow};
 use rock_matrix::wheel::{ExistingLabel, RewriteOptions, relabel, rewrite};
 
@@ -808,7 +808,7 @@ impl Write for Holes {
     }
 }
 
-impl Target for Holes {
+impl ByteSink for Holes {
     fn copy_from(&mut self, source: &dyn ReadAt, offset: u64, length: u64) -> std::io::Result<()> {
         if length > 1 << 30 {
             // Only zeros are as long as this here.
@@ -820,7 +820,7 @@ impl Target for Holes {
         self.write_all(&bytes)
     }
 
-    fn rewrite(&mut self, _: u64, _: &[u8]) -> std::io::Result<()> {
+    fn overwrite(&mut self, _: u64, _: &[u8]) -> std::io::Result<()> {
         Err(std::io::Error::other("a label changes no large member"))
     }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::Path;
 
-use rock_matrix::archive::Compression;
+use rock_matrix::archive::ArchiveCompression;
 use sha2::{Digest as _, Sha256};
 
 use crate::support::artifacts::{Artifacts, append, append_other, compressed};
@@ -62,7 +62,7 @@ fn packages_of_archives_are_those_of_folders_byte_for_byte() {
     build(&folders, 0);
     let wanted = packages(&folders);
     assert_eq!(wanted.len(), 7);
-    for compression in Compression::ALL {
+    for compression in ArchiveCompression::ALL {
         let project = Project::new();
         let artifacts = Artifacts::split(&project);
         artifacts.file("blas_lib_generic/blas/stage/lib/noise.dat", &noise);
@@ -101,7 +101,7 @@ fn a_folder_comes_before_archives_of_its_name_and_zstd_before_xz() {
     assert_eq!(packages(&project), wanted);
     std::fs::remove_file(folder.join("blas_lib_generic.tar.zst")).unwrap();
     std::fs::remove_dir_all(project.path("out")).unwrap();
-    artifacts.pack(Compression::Zstd);
+    artifacts.pack(ArchiveCompression::Zstd);
     std::fs::write(folder.join("blas_lib_generic.tar.xz"), b"nothing").unwrap();
     let archive = folder.join("blas_lib_generic.tar.zst");
     std::fs::write(
@@ -123,7 +123,7 @@ fn archives_that_are_cut_off_damaged_or_other_ones_are_all_told_and_nothing_is_w
     let project = Project::new();
     let artifacts = Artifacts::split(&project);
     let folder = project.path("artifacts");
-    artifacts.pack(Compression::Zstd);
+    artifacts.pack(ArchiveCompression::Zstd);
     let cut = folder.join("blas_lib_generic.tar.zst");
     let bytes = std::fs::read(&cut).unwrap();
     std::fs::write(&cut, &bytes[..bytes.len() - 3]).unwrap();
@@ -140,7 +140,7 @@ fn archives_that_are_cut_off_damaged_or_other_ones_are_all_told_and_nothing_is_w
     // Whole, as far as zstd can say, and no tar.
     std::fs::write(
         folder.join("rccl_lib_generic.tar.zst"),
-        compressed(&[7; 5000], Compression::Zstd),
+        compressed(&[7; 5000], ArchiveCompression::Zstd),
     )
     .unwrap();
     let said = build(&project, 1).stderr;

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use rock_matrix::archive::Compression;
+use rock_matrix::archive::ArchiveCompression;
 
 use crate::support::artifacts::{Artifacts, append, append_other};
 use crate::support::{Outcome, Project};
@@ -63,7 +63,7 @@ fn artifacts_that_are_there_twice_are_told_with_what_is_taken() {
         said.contains("`blas_lib_generic` is taken, and not `blas_lib_generic.tar.xz`"),
         "{said}"
     );
-    artifacts.pack(Compression::Zstd);
+    artifacts.pack(ArchiveCompression::Zstd);
     for name in [
         "base_run",
         "blas_dev",
@@ -148,7 +148,7 @@ fn artifacts_of_several_builds_are_told_as_far_as_they_tell_it() {
         assert!(said.contains(words), "{words}\n{said}");
     }
     assert_eq!(said.matches("S015").count(), 2, "{said}");
-    artifacts.pack(Compression::Zstd);
+    artifacts.pack(ArchiveCompression::Zstd);
     assert_eq!(
         build(&project, 0).stderr.matches("S015").count(),
         2,

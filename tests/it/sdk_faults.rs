@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use rock_matrix::archive::Compression;
+use rock_matrix::archive::ArchiveCompression;
 
 use crate::support::Project;
 use crate::support::artifacts::Artifacts;
@@ -204,7 +204,7 @@ fn a_disk_that_cannot_keep_what_archives_hold_is_told_before_anything_is_written
         })
         .collect();
     artifacts.file("blas_lib_generic/blas/stage/lib/noise.dat", &noise);
-    artifacts.pack(Compression::Zstd);
+    artifacts.pack(ArchiveCompression::Zstd);
     let said = project.run_limited(1000, &BUILD).exits(3).stderr;
     assert!(
         said.contains("error[H021 cannot-write-file]: cannot write to `")

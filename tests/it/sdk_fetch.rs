@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use rock_matrix::archive::Compression;
+use rock_matrix::archive::ArchiveCompression;
 use sha2::{Digest as _, Sha256};
 
 use crate::support::artifacts::{Artifacts, append, append_other};
@@ -242,7 +242,7 @@ fn an_archive_that_leads_out_of_its_folder_is_not_unpacked() {
 fn archives_are_unpacked_into_folders_of_their_own_or_one_tree() {
     let project = Project::new();
     let artifacts = Artifacts::split(&project);
-    artifacts.pack(Compression::Xz);
+    artifacts.pack(ArchiveCompression::Xz);
     std::fs::create_dir_all(project.path("staging")).unwrap();
     std::fs::rename(project.path("artifacts"), project.path("staging/123-linux")).unwrap();
     fetch(&project, &["--extract", "--delete-after-extract"], 0);

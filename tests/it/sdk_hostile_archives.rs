@@ -1,7 +1,7 @@
 //! Archives of artifacts that a few kB make ask for all the memory of a machine, or whose links
 //! lead out of them.
 
-use rock_matrix::archive::Compression;
+use rock_matrix::archive::ArchiveCompression;
 
 use crate::support::Project;
 use crate::support::artifacts::{Artifacts, append, compressed};
@@ -285,7 +285,7 @@ fn archives_with_sparse_files_are_refused_and_global_headers_accepted() {
     let path = project.path("artifacts/rand_lib_generic.tar.zst");
     std::fs::write(
         &path,
-        compressed(&tar.into_inner().unwrap(), Compression::Zstd),
+        compressed(&tar.into_inner().unwrap(), ArchiveCompression::Zstd),
     )
     .unwrap();
     let planned = project.run(PLAN).exits(0).stdout;

@@ -3,7 +3,7 @@
 
 use std::os::unix::fs::symlink;
 
-use rock_matrix::archive::Compression;
+use rock_matrix::archive::ArchiveCompression;
 
 use crate::support::artifacts::{Artifacts, append};
 use crate::support::{Outcome, Project};
@@ -139,7 +139,7 @@ fn names_that_installers_cannot_list_are_refused_with_the_file_of_the_artifact()
             let artifacts = Artifacts::split(&project);
             artifacts.file(&format!("blas_lib_generic/blas/stage/lib/{name}"), b"x");
             if is_packed {
-                artifacts.pack(Compression::Zstd);
+                artifacts.pack(ArchiveCompression::Zstd);
             }
             let said = build(&project, 1).stderr;
             assert!(

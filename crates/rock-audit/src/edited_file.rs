@@ -132,8 +132,8 @@ impl ReadAt for EditedFile<'_> {
             .map_or_else(|| self.base.size_bytes(), ElfPatch::size_bytes)
     }
 
-    fn will_read(&self, range: Range<u64>) {
-        self.with_changes(|file| file.will_read(range));
+    fn announce_read(&self, range: Range<u64>) {
+        self.with_changes(|file| file.announce_read(range));
     }
 
     fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {

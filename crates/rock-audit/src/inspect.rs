@@ -197,7 +197,7 @@ pub fn inspect_some_members(
     let inspect = |member: &&ZipMember| {
         let share = budget.take(MemberView::max_held_bytes(member));
         let rooms = ScratchAllocator::new(&budget, options.make_scratch);
-        let make_scratch = |size_bytes: u64| rooms.scratch(size_bytes);
+        let make_scratch = |size_bytes: u64| rooms.allocate(size_bytes);
         let facts = inspect_member(
             archive,
             member,
@@ -323,7 +323,7 @@ impl MemberScan<'_, '_, '_> {
     fn see(&self, piece: &[u8]) {
         match self.watching.as_ref().map(lock).as_deref_mut() {
             Some(ByteObserver::Here(see)) => see(piece),
-            Some(ByteObserver::Beside(passage)) => passage.copy(piece),
+            Some(ByteObserver::Beside(passage)) => passage.send_copy(piece),
             None => {}
         }
     }
@@ -332,7 +332,7 @@ impl MemberScan<'_, '_, '_> {
     fn scanner(&self) -> MutexGuard<'_, CodeScanner> {
         if let Some(ByteObserver::Beside(passage)) = self.watching.as_ref().map(lock).as_deref_mut()
         {
-            passage.settle();
+            passage.wait_until_received();
         }
         lock(self.scanner)
     }

@@ -2,14 +2,14 @@
 
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
-/// A limit of memory that workers share.
+/// A memory limit that workers share.
 ///
-/// The sum of what is held is never more than the limit, except that one share larger than the
-/// limit is given while nothing else is held. Those who wait are served in the order in which they
-/// came, so a large share is not passed over for ever by small ones.
+/// The sum of all shares never exceeds the limit, except that a single share larger than the limit
+/// is granted while there is no other. Requests are served in order, so small ones cannot starve a
+/// large one.
 ///
-/// Whoever holds a share must not wait for work that takes another one: it could wait for itself.
-/// In rayon, that is any parallel work inside.
+/// A worker that holds a share must not wait for work that takes another one, or it may deadlock.
+/// In rayon, this applies to all parallel work that the worker starts.
 ///
 /// ```
 /// use rock_bytes::MemoryBudget;
@@ -17,7 +17,7 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 /// let first = budget.take(60);
 /// assert!(budget.try_take(60).is_none());
 /// drop(first);
-/// assert!(budget.try_take(5000).is_some(), "alone, it may be larger");
+/// assert!(budget.try_take(5000).is_some(), "a single share may exceed the limit");
 /// ```
 #[derive(Debug)]
 pub struct MemoryBudget {
@@ -29,16 +29,17 @@ pub struct MemoryBudget {
 #[derive(Debug, Default)]
 struct BudgetState {
     held_bytes: u64,
-    /// Shares given and not yet given back.
+    /// Number of current shares.
     shares: u64,
-    /// The number that the next to come gets, and the one whose turn it is.
+    /// The ticket of the next request.
     next_ticket: u64,
+    /// The ticket of the request that is served next.
     serving: u64,
 }
 
 /// A share of a budget, returned when dropped.
 #[derive(Debug)]
-#[must_use = "the share is given back where it is dropped"]
+#[must_use = "the share is returned when it is dropped"]
 pub struct BudgetShare<'b> {
     budget: &'b MemoryBudget,
     bytes: u64,
@@ -54,7 +55,7 @@ impl MemoryBudget {
         }
     }
 
-    /// Takes a share, and waits until there is room for it.
+    /// Takes a share; waits until the budget permits it and all earlier requests are served.
     pub fn take(&self, bytes: u64) -> BudgetShare<'_> {
         let mut state = self.state();
         let ticket = state.next_ticket;
@@ -67,17 +68,17 @@ impl MemoryBudget {
         }
         state.serving += 1;
         self.changed.notify_all();
-        self.give(&mut state, bytes)
+        self.grant(&mut state, bytes)
     }
 
-    /// Takes a share if the budget permits it and nobody waits.
+    /// Takes a share if the budget permits it and no other request is waiting.
     pub fn try_take(&self, bytes: u64) -> Option<BudgetShare<'_>> {
         let mut state = self.state();
         let is_free = state.serving == state.next_ticket && self.has_room(&state, bytes);
-        is_free.then(|| self.give(&mut state, bytes))
+        is_free.then(|| self.grant(&mut state, bytes))
     }
 
-    /// Returns the bytes of all current shares.
+    /// Returns the sum of all current shares in bytes.
     pub fn held_bytes(&self) -> u64 {
         self.state().held_bytes
     }
@@ -90,7 +91,7 @@ impl MemoryBudget {
                 .is_some_and(|sum| sum <= self.limit_bytes)
     }
 
-    fn give(&self, state: &mut BudgetState, bytes: u64) -> BudgetShare<'_> {
+    fn grant(&self, state: &mut BudgetState, bytes: u64) -> BudgetShare<'_> {
         state.held_bytes += bytes;
         state.shares += 1;
         BudgetShare {
@@ -122,7 +123,7 @@ mod tests {
     use super::MemoryBudget;
 
     #[test]
-    fn who_came_first_is_served_first() {
+    fn requests_are_served_in_order() {
         let budget = MemoryBudget::new(10);
         let order = Mutex::new(Vec::new());
         std::thread::scope(|scope| {
@@ -132,8 +133,8 @@ mod tests {
                     std::thread::yield_now();
                 }
             };
-            // The second is too large to go before the first gives back; the third would fit beside
-            // nothing else.
+            // The second request waits for the first share; the third one waits for the second
+            // request.
             for (name, bytes, tickets) in [("second", 9, 2), ("third", 2, 3)] {
                 let (budget, order) = (&budget, &order);
                 scope.spawn(move || {
@@ -153,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn sums_beyond_what_a_number_holds_do_not_fit() {
+    fn overflowing_sum_exceeds_the_limit() {
         let budget = MemoryBudget::new(u64::MAX);
         let _first = budget.take(u64::MAX);
         assert!(budget.try_take(1).is_none());
@@ -163,7 +164,7 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(32))]
 
         #[test]
-        fn workers_hold_no_more_than_the_limit_unless_one_is_alone(
+        fn shares_exceed_the_limit_only_if_there_is_one(
             limit in 0..100_u64,
             sizes in proptest::collection::vec(0..160_u64, 0..60),
             workers in 1..5_usize,

@@ -12,51 +12,53 @@ use super::prefaulted_buffer::PrefaultedBuffer;
 ///
 /// ```
 /// use rock_bytes::BufferPool;
-/// let spare = BufferPool::new(1 << 20);
-/// spare.take(4096)[0] = 7;
-/// assert_eq!(spare.take(100)[0], 7, "it is the same buffer, and holds what it held");
+/// let pool = BufferPool::new(1 << 20);
+/// pool.take(4096)[0] = 7;
+/// assert_eq!(pool.take(100)[0], 7, "the buffer is reused with its content");
 /// ```
 #[derive(Debug)]
 pub struct BufferPool {
-    most_bytes: usize,
+    /// Maximum total size of unused buffers.
+    max_unused_bytes: usize,
+    /// Unused buffers, sorted by length.
     buffers: Mutex<Vec<PrefaultedBuffer>>,
 }
 
 /// A buffer of at least the requested length with arbitrary content; returned to the pool when
 /// dropped.
 #[derive(Debug)]
-pub struct PooledBuffer<'s> {
+pub struct PooledBuffer<'p> {
     bytes: PrefaultedBuffer,
-    spare: &'s BufferPool,
+    pool: &'p BufferPool,
 }
 
 impl BufferPool {
-    /// Creates a pool that keeps at most `most_bytes` of unused buffers.
-    pub const fn new(most_bytes: usize) -> Self {
+    /// Creates a pool that keeps at most `max_unused_bytes` of unused buffers.
+    pub const fn new(max_unused_bytes: usize) -> Self {
         Self {
-            most_bytes,
+            max_unused_bytes,
             buffers: Mutex::new(Vec::new()),
         }
     }
 
-    /// Takes a buffer of at least this length: the smallest unused one, or a new one.
+    /// Takes the smallest unused buffer of at least this length, or allocates one.
     pub fn take(&self, length: usize) -> PooledBuffer<'_> {
         let mut buffers = self.buffers();
-        // Sorted by length.
-        let at = buffers.partition_point(|buffer| buffer.len() < length);
-        let waiting = (at < buffers.len()).then(|| buffers.remove(at));
+        let index = buffers.partition_point(|buffer| buffer.len() < length);
+        let unused = (index < buffers.len()).then(|| buffers.remove(index));
         drop(buffers);
         PooledBuffer {
-            bytes: waiting.unwrap_or_else(|| PrefaultedBuffer::new(length)),
-            spare: self,
+            bytes: unused.unwrap_or_else(|| PrefaultedBuffer::new(length)),
+            pool: self,
         }
     }
 
-    fn give(&self, bytes: PrefaultedBuffer) {
+    /// Returns a buffer to the pool, and drops the largest ones beyond the limit.
+    fn give_back(&self, bytes: PrefaultedBuffer) {
         let mut buffers = self.buffers();
-        let at = buffers.partition_point(|buffer| buffer.len() < bytes.len());
-        buffers.insert(at, bytes);
-        while buffers.iter().map(|buffer| buffer.len()).sum::<usize>() > self.most_bytes {
+        let index = buffers.partition_point(|buffer| buffer.len() < bytes.len());
+        buffers.insert(index, bytes);
+        while buffers.iter().map(|buffer| buffer.len()).sum::<usize>() > self.max_unused_bytes {
             buffers.pop();
         }
     }
@@ -82,7 +84,7 @@ impl DerefMut for PooledBuffer<'_> {
 
 impl Drop for PooledBuffer<'_> {
     fn drop(&mut self) {
-        self.spare.give(std::mem::take(&mut self.bytes));
+        self.pool.give_back(std::mem::take(&mut self.bytes));
     }
 }
 
@@ -91,28 +93,27 @@ mod tests {
     use super::BufferPool;
 
     #[test]
-    fn the_smallest_that_is_long_enough_is_taken() {
-        let spare = BufferPool::new(1000);
-        let both = (spare.take(10), spare.take(100));
+    fn smallest_sufficient_buffer_is_taken() {
+        let pool = BufferPool::new(1000);
+        let both = (pool.take(10), pool.take(100));
         drop(both);
         assert_eq!(
             (
-                spare.take(5).len(),
-                spare.take(11).len(),
-                spare.take(101).len()
+                pool.take(5).len(),
+                pool.take(11).len(),
+                pool.take(101).len()
             ),
             (10, 100, 101)
         );
     }
 
     #[test]
-    fn no_more_waits_than_was_said() {
-        let spare = BufferPool::new(1000);
-        let both = (spare.take(300), spare.take(800));
+    fn unused_buffers_beyond_the_limit_are_dropped() {
+        let pool = BufferPool::new(1000);
+        let both = (pool.take(300), pool.take(800));
         drop(both);
         assert_eq!(
-            spare
-                .buffers()
+            pool.buffers()
                 .iter()
                 .map(|buffer| buffer.len())
                 .collect::<Vec<_>>(),

@@ -1,13 +1,13 @@
-//! Concatenation of sources.
+//! Concatenated sources.
 
 use std::io;
 
 use super::ReadAt;
 
-/// The concatenation of sources, read by position.
+/// The concatenation of several sources, as a source itself.
 #[derive(Default)]
 pub struct Concat<'j> {
-    /// Each with the position at which it ends.
+    /// The sources, each with its end offset in the concatenation.
     parts: Vec<(u64, Box<dyn ReadAt + 'j>)>,
 }
 
@@ -17,7 +17,7 @@ impl<'j> Concat<'j> {
         Self::default()
     }
 
-    /// Appends a source.
+    /// Appends a source. Its size must not change afterwards.
     pub fn push(&mut self, source: Box<dyn ReadAt + 'j>) {
         let length = source.size_bytes();
         if length > 0 {
@@ -32,17 +32,17 @@ impl ReadAt for Concat<'_> {
     }
 
     fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
-        let number = self.parts.partition_point(|(end, _)| *end <= offset);
-        let Some((end, source)) = self.parts.get(number) else {
+        let index = self.parts.partition_point(|(end, _)| *end <= offset);
+        let Some((end, source)) = self.parts.get(index) else {
             return Ok(0);
         };
-        let start = number
+        let start = index
             .checked_sub(1)
-            .map_or(0, |before| self.parts[before].0);
+            .map_or(0, |previous| self.parts[previous].0);
         let length = buffer
             .len()
             .min(usize::try_from(end - offset).unwrap_or(usize::MAX));
-        // A source that became shorter must not look like the end of all.
+        // A truncated source must not look like the end of the concatenation.
         match source.read_at(&mut buffer[..length], offset - start)? {
             0 if length > 0 => Err(io::ErrorKind::UnexpectedEof.into()),
             read => Ok(read),
@@ -66,7 +66,7 @@ mod tests {
     use super::{Concat, ReadAt};
 
     #[test]
-    fn any_stretch_of_the_whole_is_that_of_its_parts() {
+    fn any_range_can_be_read() {
         let mut joined = Concat::new();
         for part in [b"one".as_slice(), b"", b"three", b"x"] {
             joined.push(Box::new(part.to_vec()));
@@ -83,9 +83,10 @@ mod tests {
         assert_eq!(joined.read_at(&mut [0; 4], 9).unwrap(), 0);
     }
 
-    struct Shrunk;
+    /// A source that is shorter than its size.
+    struct TruncatedSource;
 
-    impl ReadAt for Shrunk {
+    impl ReadAt for TruncatedSource {
         fn size_bytes(&self) -> u64 {
             5
         }
@@ -95,9 +96,9 @@ mod tests {
     }
 
     #[test]
-    fn a_part_that_became_shorter_is_a_fault_and_not_the_end() {
+    fn truncated_part_is_an_error() {
         let mut joined = Concat::new();
-        joined.push(Box::new(Shrunk));
+        joined.push(Box::new(TruncatedSource));
         assert!(joined.read_at(&mut [0; 4], 0).is_err());
     }
 }

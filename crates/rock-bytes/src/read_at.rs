@@ -1,4 +1,4 @@
-//! Where the bytes of a wheel come from.
+//! Sources of bytes: positional reads, slices of sources, and comparison of sources.
 
 use std::any::Any;
 use std::io;
@@ -6,31 +6,35 @@ use std::ops::Range;
 
 use super::CHUNK_BYTES;
 
-/// Bytes that can be read at any position, by several threads at once.
+/// A source of bytes that can be read at any position, by several threads at once.
+///
+/// Its size and content do not change while it is read.
 pub trait ReadAt: Sync {
-    /// How many bytes there are.
+    /// Returns the size in bytes.
     fn size_bytes(&self) -> u64;
 
-    /// Says that bytes will be read, perhaps after some that lie behind them: what comes as a
-    /// stream keeps them.
-    fn will_read(&self, _: Range<u64>) {}
+    /// Announces a later read of a range, possibly after reads at higher offsets. A source that is
+    /// backed by a stream keeps these bytes; others ignore it.
+    fn announce_read(&self, _: Range<u64>) {}
 
-    /// Reads some bytes at a position; 0 only at the end.
+    /// Reads bytes at an offset and returns their number, which is 0 only at or after the end, or
+    /// if the buffer is empty.
     ///
     /// # Errors
-    /// When the system cannot read.
+    /// If the source cannot be read.
     fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize>;
 
-    /// The value itself, for a [`Target`](super::Target) that knows a faster way to copy from its
-    /// type.
+    /// Returns the value itself, for a [`ByteSink`](super::ByteSink) that can copy faster from
+    /// sources of its type.
     fn as_any(&self) -> Option<&dyn Any> {
         None
     }
 
-    /// Fills a buffer from a position.
+    /// Fills the buffer with the bytes at an offset.
     ///
     /// # Errors
-    /// When the system cannot read, or the bytes end before: [`io::ErrorKind::UnexpectedEof`].
+    /// If the source cannot be read, or ends before the buffer is full
+    /// ([`io::ErrorKind::UnexpectedEof`]).
     fn read_exact_at(&self, mut buffer: &mut [u8], mut offset: u64) -> io::Result<()> {
         while !buffer.is_empty() {
             match self.read_at(buffer, offset) {
@@ -47,39 +51,43 @@ pub trait ReadAt: Sync {
     }
 }
 
-/// Hands all bytes on, piece by piece.
+/// Calls `callback` with all bytes of a source, in chunks of at most [`CHUNK_BYTES`].
 ///
 /// # Errors
-/// When they cannot be read.
-pub fn for_each_chunk(source: &dyn ReadAt, mut see: impl FnMut(&[u8])) -> io::Result<()> {
-    let (size, mut piece, mut at) = (source.size_bytes(), vec![0; CHUNK_BYTES], 0);
-    while at < size {
-        let step = CHUNK_BYTES.min(usize::try_from(size - at).unwrap_or(CHUNK_BYTES));
-        source.read_exact_at(&mut piece[..step], at)?;
-        see(&piece[..step]);
-        at += step as u64;
+/// If the source cannot be read.
+pub fn for_each_chunk(source: &dyn ReadAt, mut callback: impl FnMut(&[u8])) -> io::Result<()> {
+    let (size, mut chunk, mut offset) = (source.size_bytes(), vec![0; CHUNK_BYTES], 0);
+    while offset < size {
+        let length = chunk_length(size - offset);
+        source.read_exact_at(&mut chunk[..length], offset)?;
+        callback(&chunk[..length]);
+        offset += length as u64;
     }
     Ok(())
 }
 
-/// Whether two sources hold the same bytes.
+fn chunk_length(remaining_bytes: u64) -> usize {
+    usize::try_from(remaining_bytes).map_or(CHUNK_BYTES, |remaining| remaining.min(CHUNK_BYTES))
+}
+
+/// Returns whether two sources contain the same bytes.
 ///
 /// # Errors
-/// When one cannot be read.
-pub fn is_same(one: &dyn ReadAt, other: &dyn ReadAt) -> io::Result<bool> {
-    let (size, mut at) = (one.size_bytes(), 0);
-    if size != other.size_bytes() {
+/// If one of them cannot be read.
+pub fn has_same_content(left: &dyn ReadAt, right: &dyn ReadAt) -> io::Result<bool> {
+    let (size, mut offset) = (left.size_bytes(), 0);
+    if size != right.size_bytes() {
         return Ok(false);
     }
-    let (mut here, mut there) = (vec![0; CHUNK_BYTES], vec![0; CHUNK_BYTES]);
-    while at < size {
-        let step = CHUNK_BYTES.min(usize::try_from(size - at).unwrap_or(CHUNK_BYTES));
-        one.read_exact_at(&mut here[..step], at)?;
-        other.read_exact_at(&mut there[..step], at)?;
-        if here[..step] != there[..step] {
+    let (mut left_chunk, mut right_chunk) = (vec![0; CHUNK_BYTES], vec![0; CHUNK_BYTES]);
+    while offset < size {
+        let length = chunk_length(size - offset);
+        left.read_exact_at(&mut left_chunk[..length], offset)?;
+        right.read_exact_at(&mut right_chunk[..length], offset)?;
+        if left_chunk[..length] != right_chunk[..length] {
             return Ok(false);
         }
-        at += step as u64;
+        offset += length as u64;
     }
     Ok(true)
 }
@@ -90,12 +98,12 @@ impl ReadAt for [u8] {
     }
 
     fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
-        let rest = usize::try_from(offset)
+        let remaining = usize::try_from(offset)
             .ok()
-            .and_then(|at| self.get(at..))
+            .and_then(|start| self.get(start..))
             .unwrap_or_default();
-        let length = rest.len().min(buffer.len());
-        buffer[..length].copy_from_slice(&rest[..length]);
+        let length = remaining.len().min(buffer.len());
+        buffer[..length].copy_from_slice(&remaining[..length]);
         Ok(length)
     }
 }
@@ -110,16 +118,18 @@ impl ReadAt for Vec<u8> {
     }
 }
 
-/// A stretch of a source, read from its start to its end.
+/// A sequential reader of a byte range of a source.
+///
+/// Reading fails with [`io::ErrorKind::UnexpectedEof`] if the source ends before the range does.
 #[derive(Clone, Copy)]
-pub struct Section<'a> {
+pub struct RangeReader<'a> {
     source: &'a dyn ReadAt,
     position: u64,
     end: u64,
 }
 
-impl<'a> Section<'a> {
-    /// The `length` bytes from `offset` on.
+impl<'a> RangeReader<'a> {
+    /// Creates a reader of `length` bytes from `offset`.
     pub fn new(source: &'a dyn ReadAt, offset: u64, length: u64) -> Self {
         Self {
             source,
@@ -129,10 +139,10 @@ impl<'a> Section<'a> {
     }
 }
 
-impl io::Read for Section<'_> {
+impl io::Read for RangeReader<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let left = usize::try_from(self.end - self.position).unwrap_or(usize::MAX);
-        let length = left.min(buffer.len());
+        let remaining = usize::try_from(self.end - self.position).unwrap_or(usize::MAX);
+        let length = remaining.min(buffer.len());
         if length == 0 {
             return Ok(0);
         }
@@ -146,16 +156,16 @@ impl io::Read for Section<'_> {
     }
 }
 
-/// A stretch of a source, read by position.
+/// A byte range of a source, as a source itself.
 #[derive(Clone, Copy)]
-pub struct Part<'a> {
+pub struct SourceSlice<'a> {
     source: &'a dyn ReadAt,
     start: u64,
     size_bytes: u64,
 }
 
-impl<'a> Part<'a> {
-    /// The `size_bytes` bytes from `start` on.
+impl<'a> SourceSlice<'a> {
+    /// Creates a slice of `size_bytes` bytes from offset `start`.
     pub fn new(source: &'a dyn ReadAt, start: u64, size_bytes: u64) -> Self {
         Self {
             source,
@@ -165,66 +175,70 @@ impl<'a> Part<'a> {
     }
 }
 
-impl ReadAt for Part<'_> {
+impl ReadAt for SourceSlice<'_> {
     fn size_bytes(&self) -> u64 {
         self.size_bytes
     }
 
     fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
-        let left = self.size_bytes.saturating_sub(offset);
+        let remaining = self.size_bytes.saturating_sub(offset);
         let length = buffer
             .len()
-            .min(usize::try_from(left).unwrap_or(usize::MAX));
+            .min(usize::try_from(remaining).unwrap_or(usize::MAX));
         self.source
             .read_at(&mut buffer[..length], self.start.saturating_add(offset))
     }
 }
 
-impl std::fmt::Debug for Part<'_> {
+impl std::fmt::Debug for SourceSlice<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Part({} bytes from {})", self.size_bytes, self.start)
+        write!(
+            f,
+            "SourceSlice({} bytes from {})",
+            self.size_bytes, self.start
+        )
     }
 }
 
-impl std::fmt::Debug for Section<'_> {
+impl std::fmt::Debug for RangeReader<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Section({}..{})", self.position, self.end)
+        write!(f, "RangeReader({}..{})", self.position, self.end)
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{CHUNK_BYTES, Part, ReadAt as _, for_each_chunk, is_same};
+    use super::{CHUNK_BYTES, ReadAt as _, SourceSlice, for_each_chunk, has_same_content};
 
     #[test]
-    fn a_part_ends_where_it_was_said_to_end() {
+    fn slice_is_limited_to_its_range() {
         let whole = b"0123456789".to_vec();
-        let part = Part::new(&whole, 2, 5);
+        let slice = SourceSlice::new(&whole, 2, 5);
         let mut read = [0; 9];
         assert_eq!(
-            (part.read_at(&mut read, 1).unwrap(), &read[..4]),
+            (slice.read_at(&mut read, 1).unwrap(), &read[..4]),
             (4, b"3456".as_slice())
         );
         assert_eq!(
             (
-                part.size_bytes(),
-                part.read_at(&mut read, 5).unwrap(),
-                part.read_at(&mut read, 6).unwrap()
+                slice.size_bytes(),
+                slice.read_at(&mut read, 5).unwrap(),
+                slice.read_at(&mut read, 6).unwrap()
             ),
             (5, 0, 0)
         );
-        assert!(part.read_exact_at(&mut read[..2], 4).is_err());
+        assert!(slice.read_exact_at(&mut read[..2], 4).is_err());
     }
 
     #[test]
-    fn sources_are_the_same_when_every_byte_and_the_length_are() {
+    fn same_content_means_the_same_size_and_bytes() {
         let one: Vec<u8> = (0..=250).cycle().take(2 * CHUNK_BYTES + 9).collect();
         let mut seen = Vec::new();
-        for_each_chunk(&one, |piece| seen.extend_from_slice(piece)).unwrap();
-        assert!(seen == one && is_same(&one, &seen).unwrap());
+        for_each_chunk(&one, |chunk| seen.extend_from_slice(chunk)).unwrap();
+        assert!(seen == one && has_same_content(&one, &seen).unwrap());
         *seen.last_mut().unwrap() ^= 1;
-        assert!(!is_same(&one, &seen).unwrap());
-        assert!(!is_same(&one, &one[1..].to_vec()).unwrap());
-        assert!(is_same(&Vec::new(), &Vec::new()).unwrap());
+        assert!(!has_same_content(&one, &seen).unwrap());
+        assert!(!has_same_content(&one, &one[1..].to_vec()).unwrap());
+        assert!(has_same_content(&Vec::new(), &Vec::new()).unwrap());
     }
 }

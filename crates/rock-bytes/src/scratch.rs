@@ -1,4 +1,4 @@
-//! Storage for bytes that are written as a stream and read by position.
+//! Storage that is written as a stream and read by position.
 
 use std::io;
 use std::sync::{Mutex, PoisonError};
@@ -6,15 +6,15 @@ use std::sync::{Mutex, PoisonError};
 use super::{BudgetShare, MemoryBudget, ReadAt};
 
 /// Append-only storage: memory, or a temporary file for large content.
-pub trait Scratch: ReadAt + Send {
-    /// Adds bytes at the end.
+pub trait ScratchStorage: ReadAt + Send {
+    /// Appends bytes.
     ///
     /// # Errors
-    /// When there is no room.
+    /// If memory or disk space is exhausted, or the file cannot be written.
     fn append(&mut self, bytes: &[u8]) -> io::Result<()>;
 }
 
-impl Scratch for Vec<u8> {
+impl ScratchStorage for Vec<u8> {
     fn append(&mut self, bytes: &[u8]) -> io::Result<()> {
         self.try_reserve(bytes.len())
             .map_err(|_| io::ErrorKind::OutOfMemory)?;
@@ -23,12 +23,13 @@ impl Scratch for Vec<u8> {
     }
 }
 
-/// A function that creates storage for a number of bytes; `u64::MAX` requests storage outside of
-/// memory.
-pub type ScratchFactory<'a> = dyn Fn(u64) -> io::Result<Box<dyn Scratch>> + Sync + 'a;
+/// A function that creates storage for a number of bytes. `u64::MAX` requests storage on disk.
+pub type ScratchFactory<'a> = dyn Fn(u64) -> io::Result<Box<dyn ScratchStorage>> + Sync + 'a;
 
-/// An allocator of storage for one worker's members that are read out of order: in memory within the
-/// shared budget, elsewhere beyond it. Returns its shares of the budget when dropped.
+/// An allocator of storage for a worker: in memory while the shared budget permits it, on disk
+/// beyond.
+///
+/// Returns its shares of the budget when dropped.
 pub struct ScratchAllocator<'b> {
     budget: &'b MemoryBudget,
     make: &'b ScratchFactory<'b>,
@@ -45,12 +46,12 @@ impl<'b> ScratchAllocator<'b> {
         }
     }
 
-    /// Creates storage for `size_bytes`. Never waits for the budget, of which the caller already holds
-    /// a share.
+    /// Creates storage for `size_bytes`. Does not wait for the budget, because the caller may hold
+    /// a share of it.
     ///
     /// # Errors
-    /// When none can be made.
-    pub fn scratch(&self, size_bytes: u64) -> io::Result<Box<dyn Scratch>> {
+    /// If the storage cannot be created.
+    pub fn allocate(&self, size_bytes: u64) -> io::Result<Box<dyn ScratchStorage>> {
         match self.budget.try_take(size_bytes) {
             Some(share) => {
                 self.shares
@@ -70,11 +71,11 @@ impl std::fmt::Debug for ScratchAllocator<'_> {
     }
 }
 
-/// Room in memory, whatever the size.
+/// Creates storage in memory, regardless of the size. A [`ScratchFactory`].
 ///
 /// # Errors
-/// Never; room that is not there shows when it is filled.
-pub fn in_memory(_: u64) -> io::Result<Box<dyn Scratch>> {
+/// None; exhausted memory is an error of [`ScratchStorage::append`].
+pub fn in_memory(_: u64) -> io::Result<Box<dyn ScratchStorage>> {
     Ok(Box::<Vec<u8>>::default())
 }
 
@@ -83,62 +84,61 @@ mod tests {
     use std::io;
     use std::sync::Mutex;
 
-    use super::{Scratch, ScratchAllocator, in_memory};
+    use super::{ScratchAllocator, ScratchStorage, in_memory};
     use crate::MemoryBudget;
 
     #[test]
-    fn members_read_out_of_order_are_in_memory_as_far_as_the_budget_goes_and_elsewhere_beyond() {
+    fn storage_beyond_the_budget_is_on_disk() {
         let budget = MemoryBudget::new(100);
-        let asked = Mutex::new(Vec::new());
-        let make = |size_bytes: u64| -> io::Result<Box<dyn Scratch>> {
-            asked.lock().unwrap().push(size_bytes);
+        let requests = Mutex::new(Vec::new());
+        let make = |size_bytes: u64| -> io::Result<Box<dyn ScratchStorage>> {
+            requests.lock().unwrap().push(size_bytes);
             in_memory(size_bytes)
         };
-        // Three workers, each with a member of 30 that streams by in 10.
+        // Three workers with a share of 10 each, which allocate 30.
         let held: Vec<_> = (0..3)
             .map(|_| (budget.take(10), ScratchAllocator::new(&budget, &make)))
             .collect();
-        for (_, rooms) in &held {
-            rooms.scratch(30).unwrap();
+        for (_, allocator) in &held {
+            allocator.allocate(30).unwrap();
         }
-        assert_eq!(*asked.lock().unwrap(), [30, 30, u64::MAX]);
-        assert_eq!(budget.held_bytes(), 90, "and never more than the limit");
-        // What the room that is left holds goes there still, and what was given back may be taken
-        // again.
-        held[2].1.scratch(10).unwrap();
+        assert_eq!(*requests.lock().unwrap(), [30, 30, u64::MAX]);
+        assert_eq!(budget.held_bytes(), 90);
+        // The rest of the budget can be used, and returned shares can be taken again.
+        held[2].1.allocate(10).unwrap();
         assert_eq!(
-            (asked.lock().unwrap().last(), budget.held_bytes()),
+            (requests.lock().unwrap().last(), budget.held_bytes()),
             (Some(&10), 100)
         );
         let mut held = held.into_iter();
         drop(held.next());
-        let (share, rooms) = held.next().unwrap();
-        rooms.scratch(40).unwrap();
-        rooms.scratch(1).unwrap();
-        assert_eq!(asked.lock().unwrap()[4..], [40, u64::MAX]);
-        drop((held, rooms, share));
+        let (share, allocator) = held.next().unwrap();
+        allocator.allocate(40).unwrap();
+        allocator.allocate(1).unwrap();
+        assert_eq!(requests.lock().unwrap()[4..], [40, u64::MAX]);
+        drop((held, allocator, share));
         assert_eq!(budget.held_bytes(), 0);
     }
 
     #[test]
-    fn workers_that_read_out_of_order_at_once_hold_no_more_than_the_budget() {
+    fn parallel_allocations_stay_within_the_budget() {
         let budget = MemoryBudget::new(100);
         let (in_memory_bytes, files) = (Mutex::new(0_u64), Mutex::new(0_u32));
-        let make = |size_bytes: u64| -> io::Result<Box<dyn Scratch>> {
+        let make = |size_bytes: u64| -> io::Result<Box<dyn ScratchStorage>> {
             match size_bytes {
                 u64::MAX => *files.lock().unwrap() += 1,
                 size_bytes => *in_memory_bytes.lock().unwrap() += size_bytes,
             }
             in_memory(0)
         };
-        let all_have_room = std::sync::Barrier::new(4);
+        let all_allocated = std::sync::Barrier::new(4);
         std::thread::scope(|scope| {
             for _ in 0..4 {
                 scope.spawn(|| {
                     let _share = budget.take(1);
-                    let rooms = ScratchAllocator::new(&budget, &make);
-                    rooms.scratch(40).unwrap();
-                    all_have_room.wait();
+                    let allocator = ScratchAllocator::new(&budget, &make);
+                    allocator.allocate(40).unwrap();
+                    all_allocated.wait();
                 });
             }
         });

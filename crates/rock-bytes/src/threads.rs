@@ -1,4 +1,4 @@
-//! Threads where the system allows them, and one thread where it does not.
+//! Starting threads on systems that limit their number.
 
 use std::io::{Error, ErrorKind};
 use std::sync::OnceLock;
@@ -7,13 +7,13 @@ use std::thread::{Builder, JoinHandle};
 
 use rayon::{ThreadBuilder, ThreadPoolBuilder};
 
-/// The number of threads of rayon's global pool that were started; 0 where the calling thread does
-/// all work.
+/// Number of started threads of rayon's global pool; 0 if the calling thread is its only one.
 static STARTED: OnceLock<usize> = OnceLock::new();
 
-/// Returns whether this many threads can be started at once.
+/// Returns whether `count` threads can run at the same time.
 ///
-/// Libraries that start threads themselves (liblzma, ureq) fail or panic where they cannot.
+/// Call this before using a library that fails or panics if it cannot start a thread (liblzma,
+/// ureq).
 pub fn can_start_threads(count: u32) -> bool {
     let mut idle: Vec<(Sender<()>, JoinHandle<()>)> = Vec::new();
     let is_possible = (0..count).all(|_| {
@@ -33,44 +33,46 @@ pub fn can_start_threads(count: u32) -> bool {
     is_possible
 }
 
-/// Starts the threads of rayon's global pool at the first call: as many as rayon would start, or as
+/// Starts the threads of rayon's global pool on the first call: as many as rayon would start, or as
 /// many as the system allows.
 ///
-/// Rayon panics at its first use where one of its threads cannot be started, as in a control group
-/// with a limit of processes or under `RLIMIT_NPROC` (rayon-core, `registry.rs`,
-/// `global_registry`). Every use of rayon must follow a call of this function. Where no thread can
-/// be started, the calling thread becomes the only one of the pool.
+/// Call this before every use of rayon: on its first use, rayon panics if it cannot start all
+/// threads, for example because of the `pids` limit of a control group or `RLIMIT_NPROC`
+/// (rayon-core, `registry.rs`, `global_registry`). If no thread can be started, the calling thread
+/// becomes the only one of the pool.
 pub fn start_threads() {
-    // In a thread of a pool there is nothing to start.
+    // A thread of a pool implies a running pool.
     if rayon::current_thread_index().is_none() {
         STARTED.get_or_init(start);
     }
 }
 
+/// Starts the global pool and returns the number of its threads.
 fn start() -> usize {
     let wanted = default_thread_count();
     let mut idle: Vec<Sender<ThreadBuilder>> = Vec::new();
     while idle.len() < wanted {
-        let (give, work) = channel::<ThreadBuilder>();
+        let (sender, receiver) = channel::<ThreadBuilder>();
         let run = move || {
-            if let Ok(thread) = work.recv() {
+            if let Ok(thread) = receiver.recv() {
                 thread.run();
             }
         };
         match Builder::new().spawn(run) {
-            Ok(_) => idle.push(give),
+            Ok(_) => idle.push(sender),
             Err(_) => break,
         }
     }
     let started = idle.len();
     let pool = ThreadPoolBuilder::new().num_threads(started.max(1));
-    // An error means that the pool exists, so that its threads could be started.
+    // Fails only if the pool already exists.
     let _ = if started == 0 {
         pool.use_current_thread().build_global()
     } else {
         pool.spawn_handler(|thread| {
-            let give = idle.pop().ok_or(ErrorKind::WouldBlock)?;
-            give.send(thread)
+            let sender = idle.pop().ok_or(ErrorKind::WouldBlock)?;
+            sender
+                .send(thread)
                 .map_err(|_| Error::from(ErrorKind::WouldBlock))
         })
         .build_global()
@@ -78,10 +80,9 @@ fn start() -> usize {
     started
 }
 
-/// Returns the number of threads that rayon would start by default, which `RAYON_NUM_THREADS` may
-/// set.
+/// Returns the number of threads that rayon starts by default, which respects `RAYON_NUM_THREADS`.
 fn default_thread_count() -> usize {
-    // A pool whose threads are never run.
+    // The threads of this pool never run.
     let pool = ThreadPoolBuilder::new().spawn_handler(|_| Ok(())).build();
     pool.map_or(1, |pool| pool.current_num_threads())
 }
@@ -93,7 +94,7 @@ mod tests {
     use super::{can_start_threads, default_thread_count, start_threads};
 
     #[test]
-    fn the_pool_has_as_many_threads_as_rayon_starts_by_default() {
+    fn pool_has_the_default_number_of_threads() {
         start_threads();
         start_threads();
         assert_eq!(rayon::current_num_threads(), default_thread_count());
@@ -101,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn threads_can_be_started_here() {
+    fn a_few_threads_can_be_started() {
         assert!(can_start_threads(0) && can_start_threads(3));
     }
 }

@@ -25,7 +25,7 @@ pub struct Elf {
 impl Elf {
     /// Reads the ELF header, the program headers and the dynamic section.
     ///
-    /// Announces small loaded segments with [`ReadAt::will_read`], because later reads go there.
+    /// Announces small loaded segments with [`ReadAt::announce_read`], because later reads go there.
     ///
     /// # Errors
     /// Fails if the file is not an ELF file, or if one of these tables lies outside of it or is
@@ -53,7 +53,7 @@ impl Elf {
             .iter()
             .filter(|segment| segment.is_load() && segment.file_size <= MAX_ANNOUNCED_BYTES)
         {
-            source.will_read(segment.offset..segment.file_end());
+            source.announce_read(segment.offset..segment.file_end());
         }
         let (dynamic, dynamic_slots) = read_dynamic(source, &header, &segments)?;
         Ok(Self {

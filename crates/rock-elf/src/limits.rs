@@ -89,7 +89,7 @@ mod tests {
             self.source.size_bytes()
         }
 
-        fn will_read(&self, range: Range<u64>) {
+        fn announce_read(&self, range: Range<u64>) {
             self.announced.lock().unwrap().push(range);
         }
 

@@ -145,10 +145,10 @@ impl ReadAt for PatchedFile<'_> {
     }
 
     /// Announces the part of the range that is kept of the source.
-    fn will_read(&self, range: Range<u64>) {
+    fn announce_read(&self, range: Range<u64>) {
         let end = range.end.min(self.patch.kept_bytes);
         if range.start < end {
-            self.source.will_read(range.start..end);
+            self.source.announce_read(range.start..end);
         }
     }
 
@@ -233,7 +233,7 @@ mod tests {
             self.0.size_bytes()
         }
 
-        fn will_read(&self, range: std::ops::Range<u64>) {
+        fn announce_read(&self, range: std::ops::Range<u64>) {
             self.1.lock().unwrap().push(range);
         }
 
@@ -252,7 +252,7 @@ mod tests {
         more.append(8, b"tail".to_vec());
         let twice = PatchedFile::new(&view, &more);
         for range in [1..3, 5..9, 6..7, 8..12, 2..2] {
-            twice.will_read(range);
+            twice.announce_read(range);
         }
         assert_eq!(*source.1.lock().unwrap(), [1..3, 5..6]);
     }

@@ -11,8 +11,8 @@ use std::sync::Arc;
 use super::FileError;
 use super::files::special_kind;
 use super::pending_file::PendingFile;
-use rock_bytes::{ReadAt, is_same};
-use rock_bytes::{Target, WriteAt};
+use rock_bytes::{ByteSink, WriteAt};
+use rock_bytes::{ReadAt, has_same_content};
 
 /// Shorter ranges are copied through memory, which is faster than a system call.
 const MIN_COPY_BYTES: u64 = 32 << 10;
@@ -153,7 +153,7 @@ impl Write for FileTarget<'_> {
     }
 }
 
-impl Target for FileTarget<'_> {
+impl ByteSink for FileTarget<'_> {
     fn copy_from(&mut self, source: &dyn ReadAt, offset: u64, length: u64) -> io::Result<()> {
         let (mut offset, mut left) = (offset, length);
         if let Some(source) = source
@@ -200,7 +200,7 @@ impl Target for FileTarget<'_> {
         Ok(())
     }
 
-    fn rewrite(&mut self, back_bytes: u64, bytes: &[u8]) -> io::Result<()> {
+    fn overwrite(&mut self, back_bytes: u64, bytes: &[u8]) -> io::Result<()> {
         if back_bytes > self.position || bytes.len() as u64 > back_bytes {
             return Err(io::ErrorKind::InvalidInput.into());
         }
@@ -210,14 +210,14 @@ impl Target for FileTarget<'_> {
             .write_all_at(bytes, self.position - back_bytes)
     }
 
-    fn ahead(&mut self) -> io::Result<Option<Arc<dyn WriteAt>>> {
+    fn parallel_writer(&mut self) -> io::Result<Option<Arc<dyn WriteAt>>> {
         Ok(Some(Arc::new(ParallelFileWriter {
             file: self.writer.get_ref().try_clone()?,
             start: self.position,
         })))
     }
 
-    fn skip(&mut self, length: u64) -> io::Result<()> {
+    fn advance(&mut self, length: u64) -> io::Result<()> {
         self.writer.flush()?;
         let step = i64::try_from(length).map_err(io::Error::other)?;
         self.writer.get_mut().seek_relative(step)?;
@@ -271,7 +271,7 @@ pub enum WriteOutcome {
 pub fn save<E: From<FileError>>(
     path: &Path,
     on_existing: OnExisting,
-    write: impl FnOnce(&mut dyn Target) -> Result<(), E>,
+    write: impl FnOnce(&mut dyn ByteSink) -> Result<(), E>,
 ) -> Result<WriteOutcome, E> {
     save_checked(path, on_existing, write, |_| Ok(()))
 }
@@ -284,7 +284,7 @@ pub fn save<E: From<FileError>>(
 pub fn save_checked<E: From<FileError>>(
     path: &Path,
     on_existing: OnExisting,
-    write: impl FnOnce(&mut dyn Target) -> Result<(), E>,
+    write: impl FnOnce(&mut dyn ByteSink) -> Result<(), E>,
     check: impl FnOnce(&PositionalFile) -> Result<(), E>,
 ) -> Result<WriteOutcome, E> {
     // Fail before the content is produced.
@@ -354,7 +354,7 @@ pub fn save_checked<E: From<FileError>>(
 pub fn preview_save<E: From<FileError>>(
     path: &Path,
     on_existing: OnExisting,
-    write: impl FnOnce(&mut dyn Target) -> Result<(), E>,
+    write: impl FnOnce(&mut dyn ByteSink) -> Result<(), E>,
 ) -> Result<WriteOutcome, E> {
     let present = ExistingFile::at(path)?;
     let file = match &present {
@@ -485,8 +485,8 @@ impl Write for FileComparer<'_> {
     }
 }
 
-impl Target for FileComparer<'_> {
-    fn rewrite(&mut self, back_bytes: u64, bytes: &[u8]) -> io::Result<()> {
+impl ByteSink for FileComparer<'_> {
+    fn overwrite(&mut self, back_bytes: u64, bytes: &[u8]) -> io::Result<()> {
         let at = self
             .position
             .checked_sub(back_bytes)
@@ -530,7 +530,7 @@ fn has_content(present: &File, written: &PositionalFile) -> io::Result<bool> {
         file: present.try_clone()?,
         size: present.metadata()?.len(),
     };
-    is_same(&present, written)
+    has_same_content(&present, written)
 }
 
 /// Returns whether two paths lead to the same file.
@@ -599,9 +599,9 @@ mod tests {
                 target.copy_from(&source, 7, 200_000)?;
                 target.write_all(b"mid")?;
                 target.copy_from(&source, 0, 100)?;
-                target.rewrite(103, b"new")?;
+                target.overwrite(103, b"new")?;
                 assert!(
-                    target.rewrite(999_999, b"x").is_err() && target.rewrite(1, b"xx").is_err()
+                    target.overwrite(999_999, b"x").is_err() && target.overwrite(1, b"xx").is_err()
                 );
                 assert!(
                     target.copy_from(&source, 299_999, 100_000).is_err(),
@@ -628,10 +628,10 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("a/b/file");
         let tried = |bytes: &[u8], on_existing| {
-            let write = |target: &mut dyn Target| -> Result<(), FileError> {
+            let write = |target: &mut dyn ByteSink| -> Result<(), FileError> {
                 target.write_all(b"????").unwrap();
                 target.write_all(bytes).unwrap();
-                target.rewrite(4 + bytes.len() as u64, b"head").unwrap();
+                target.overwrite(4 + bytes.len() as u64, b"head").unwrap();
                 Ok(())
             };
             super::preview_save(&path, on_existing, write).unwrap()
@@ -677,7 +677,7 @@ mod tests {
             ("socket", "a socket"),
         ] {
             for existing in [OnExisting::Keep, OnExisting::Replace] {
-                let never = |_: &mut dyn Target| -> Result<(), FileError> {
+                let never = |_: &mut dyn ByteSink| -> Result<(), FileError> {
                     panic!("it would come to nothing")
                 };
                 let path = path(name);

@@ -6,7 +6,7 @@ use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
 use super::{FileError, free_bytes};
-use rock_bytes::{ReadAt, Scratch};
+use rock_bytes::{ReadAt, ScratchStorage};
 use rock_host::proc;
 
 /// Maximum size that is kept in memory; more is written to an unnamed temporary file.
@@ -17,7 +17,7 @@ const IN_MEMORY_BYTES: u64 = 512 << 20;
 /// # Errors
 ///
 /// Returns an error if a temporary file cannot be created.
-pub fn allocate_scratch(size_bytes: u64) -> io::Result<Box<dyn Scratch>> {
+pub fn allocate_scratch(size_bytes: u64) -> io::Result<Box<dyn ScratchStorage>> {
     ScratchSpace::default().allocate(size_bytes)
 }
 
@@ -60,7 +60,7 @@ impl ScratchSpace {
     /// # Errors
     ///
     /// Returns an error if a file cannot be created.
-    pub fn allocate(&self, size_bytes: u64) -> io::Result<Box<dyn Scratch>> {
+    pub fn allocate(&self, size_bytes: u64) -> io::Result<Box<dyn ScratchStorage>> {
         if size_bytes <= IN_MEMORY_BYTES {
             return Ok(Box::new(Vec::with_capacity(
                 usize::try_from(size_bytes).unwrap_or(0),
@@ -120,7 +120,7 @@ impl ReadAt for ScratchFile {
     }
 }
 
-impl Scratch for ScratchFile {
+impl ScratchStorage for ScratchFile {
     fn append(&mut self, bytes: &[u8]) -> io::Result<()> {
         self.file.write_all(bytes)?;
         self.size += bytes.len() as u64;

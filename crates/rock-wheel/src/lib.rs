@@ -4,7 +4,7 @@
 //! file. Archives are checked against the rules of pip, uv and PyPI.
 //!
 //! Input: bytes behind [`ReadAt`], which are read by position. Output: parsed metadata,
-//! [`Diagnostic`]s, and the bytes of a new wheel on a [`Target`].
+//! [`Diagnostic`]s, and the bytes of a new wheel on a [`ByteSink`].
 //!
 //! ```
 //! use rock_wheel::{DosTime, ExistingLabel, NewWheel, NewWheelOptions, ProgressMeter};
@@ -36,7 +36,7 @@
 //!
 //! [`ReadAt`]: rock_bytes::ReadAt
 //! [`Diagnostic`]: rock_diagnostic::Diagnostic
-//! [`Target`]: rock_bytes::Target
+//! [`ByteSink`]: rock_bytes::ByteSink
 //!
 //! **Invariant:** this crate opens no paths, and holds no member in memory as a whole except small
 //! ones and the metadata files, which have limits; a hostile file causes an error, never a panic or

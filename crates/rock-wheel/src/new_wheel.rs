@@ -6,7 +6,7 @@ use super::progress::ProgressMeter;
 use super::record::{Record, RecordRow};
 use super::zip::{MemberOptions, WriteEvent, ZipEntry, check_member_name, write_entries};
 use super::{DosTime, MemberContent, WheelError, ZipWriter};
-use rock_bytes::Target;
+use rock_bytes::ByteSink;
 
 /// A file of a new wheel.
 #[derive(Debug, Clone)]
@@ -53,7 +53,7 @@ impl<'f> NewWheel<'_, 'f> {
     pub fn write(
         &self,
         files: impl Iterator<Item = NewWheelFile<'f>>,
-        target: &mut dyn Target,
+        target: &mut dyn ByteSink,
         meter: &ProgressMeter<'_>,
     ) -> Result<u64, WheelError> {
         let dist_info_files = self.metadata.iter().map(|(name, content)| NewWheelFile {

@@ -17,10 +17,10 @@ use super::verify::{FindingCollector, MAX_FINDINGS, check_core_metadata, require
 use super::zip::limits::{MAX_HEADERS_BYTES, MAX_NAME_PART_BYTES};
 use crate::codes::wheel as codes;
 use rock_bytes::archive::limits::{
-    MAX_FOLDER_PATH_BYTES, MAX_FOLDERS, MAX_PATH_COMPONENTS, MAX_UNPACKED_BYTES,
+    MAX_DIRECTORIES, MAX_DIRECTORY_PATH_BYTES, MAX_PATH_COMPONENTS, MAX_UNPACKED_BYTES,
 };
 use rock_bytes::archive::{
-    ArchiveLimit, ExtractedKind, ExtractedMember, each_member, gunzip, is_damage,
+    ArchiveLimit, ParsedMember, ParsedMemberKind, for_each_member, gunzip, is_damage,
 };
 use rock_diagnostic::{Code, Diagnostic, Location, Severity};
 use rock_names::{DistributionName, Version};
@@ -133,7 +133,7 @@ impl ArchiveIndex {
                 source,
                 left: max_bytes,
             };
-            each_member(source, |member, content| self.add(&member, content))
+            for_each_member(source, |member, content| self.add(&member, content))
         });
         let reason = match read {
             Ok(()) if self.members > 0 => return Ok(true),
@@ -149,12 +149,12 @@ impl ArchiveIndex {
         Ok(false)
     }
 
-    fn add(&mut self, member: &ExtractedMember, content: &mut dyn Read) -> io::Result<()> {
+    fn add(&mut self, member: &ParsedMember, content: &mut dyn Read) -> io::Result<()> {
         self.members += 1;
         let Some(written) = member.path.as_deref() else {
             let message = format!(
                 "the path of the member at byte {} of the unpacked archive is not UTF-8",
-                member.start
+                member.content_offset
             );
             self.refused += 1;
             self.report(&codes::UNSAFE_ARCHIVE_MEMBER, message, WITHOUT_MEMBER);
@@ -169,7 +169,7 @@ impl ArchiveIndex {
             }
         };
         if path.is_empty() {
-            if written.is_empty() || member.kind != ExtractedKind::Folder {
+            if written.is_empty() || member.kind != ParsedMemberKind::Directory {
                 self.refuse(written, "its path is empty");
             }
             return Ok(());
@@ -178,7 +178,7 @@ impl ArchiveIndex {
             self.refuse(written, &reason);
         } else if self.layout == ArchiveLayout::SourceDistribution
             && let Some((top, "PKG-INFO")) = path.split_once('/')
-            && let ExtractedKind::File { size_bytes, .. } = member.kind
+            && let ParsedMemberKind::File { size_bytes, .. } = member.kind
             && self.package_info.is_none()
         {
             let mut bytes = Vec::new();
@@ -191,21 +191,21 @@ impl ArchiveIndex {
                 bytes,
             });
         }
-        if self.dirs > MAX_FOLDERS {
-            return Err(ArchiveLimit::Folders.into());
+        if self.dirs > MAX_DIRECTORIES {
+            return Err(ArchiveLimit::Directories.into());
         }
-        if self.dir_path_bytes > MAX_FOLDER_PATH_BYTES {
-            return Err(ArchiveLimit::FolderPaths.into());
+        if self.dir_path_bytes > MAX_DIRECTORY_PATH_BYTES {
+            return Err(ArchiveLimit::DirectoryPaths.into());
         }
         Ok(())
     }
 
     /// Adds a member and its parents, or returns why the member is refused.
-    fn insert(&mut self, path: &str, kind: &ExtractedKind) -> Result<(), String> {
+    fn insert(&mut self, path: &str, kind: &ParsedMemberKind) -> Result<(), String> {
         let entry = match kind {
-            ExtractedKind::Folder => TarEntryKind::Directory,
-            ExtractedKind::File { .. } => TarEntryKind::File,
-            ExtractedKind::Link(target) if self.leads_out(path, target) => {
+            ParsedMemberKind::Directory => TarEntryKind::Directory,
+            ParsedMemberKind::File { .. } => TarEntryKind::File,
+            ParsedMemberKind::Symlink(target) if self.leads_out(path, target) => {
                 let root = match self.layout {
                     ArchiveLayout::SourceDistribution => "the archive's top folder",
                     ArchiveLayout::InstallTree => "the folder that the archive is unpacked in",
@@ -215,8 +215,8 @@ impl ArchiveIndex {
                     target.escape_debug()
                 ));
             }
-            ExtractedKind::Link(_) => TarEntryKind::Link,
-            ExtractedKind::Again(target) => {
+            ParsedMemberKind::Symlink(_) => TarEntryKind::Link,
+            ParsedMemberKind::HardLink(target) => {
                 // pip searches for the path exactly as in the archive.
                 if self.entries.get(target) != Some(&TarEntryKind::File) {
                     let target = target.escape_debug();
@@ -226,7 +226,7 @@ impl ArchiveIndex {
                 }
                 TarEntryKind::File
             }
-            ExtractedKind::Other(what) => return Err(format!("it is {what}")),
+            ParsedMemberKind::Unsupported(what) => return Err(format!("it is {what}")),
         };
         for (end, _) in path.match_indices('/') {
             let parent = &path[..end];

@@ -7,7 +7,7 @@ use rayon::prelude::*;
 use super::mixed;
 use super::read::{self, Read};
 use super::wanted::{Made, Wanted};
-use crate::bytes::{is_same, start_threads};
+use crate::bytes::{has_same_content, start_threads};
 use crate::cli::wheel::report;
 use crate::cli::{Exit, Shell, load};
 use crate::codes::sdk as codes;
@@ -121,7 +121,7 @@ fn overlaps(
             Sameness::Bytes => {
                 let (kept, other) = (read.open(overlap.kept)?, read.open(overlap.other)?);
                 let fault = |error| FileError::new("compare", &read.path(overlap.other), error);
-                !is_same(kept.as_ref(), other.as_ref()).map_err(fault)?
+                !has_same_content(kept.as_ref(), other.as_ref()).map_err(fault)?
             }
         };
         Ok(is_other.then(|| overlap.told(&read.artifacts, is_strict)))

@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::contents;
 use super::laid::Laid;
 use super::stopping::Stoppable;
-use crate::archive::{self, MemberKind, Tar};
-use crate::bytes::{Concat, ReadAt, Scratch, Section, start_threads};
+use crate::archive::{self, TarBuilder, TarMemberKind};
+use crate::bytes::{Concat, RangeReader, ReadAt, ScratchStorage, start_threads};
 use crate::cli::wheel::{Bar, Watchers};
 use crate::codes::sdk as codes;
 use crate::compat::rows::SdkTables;
@@ -49,7 +49,7 @@ pub(super) struct Maker<'m> {
 }
 
 /// Writes at the end of a scratch.
-struct Appended<'s>(&'s mut dyn Scratch);
+struct Appended<'s>(&'s mut dyn ScratchStorage);
 
 impl std::io::Write for Appended<'_> {
     fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
@@ -177,11 +177,11 @@ impl Maker<'_> {
             .collect();
         let mut opened =
             contents::open_all(&self.laid.read, &contents.iter().collect::<Vec<_>>())?.into_iter();
-        let mut tar = Tar::new();
+        let mut tar = TarBuilder::new();
         let mut push = |path: &str, kind, mode, content: Option<Box<dyn ReadAt + 't>>| {
             let path = format!("{root}/{path}");
             tar.push(
-                &archive::Member {
+                &archive::TarMember {
                     path: &path,
                     kind,
                     mode,
@@ -202,22 +202,22 @@ impl Maker<'_> {
         // Its extractor wants the files of the root first.
         push(
             "__init__.py",
-            MemberKind::File,
+            TarMemberKind::File,
             0o644,
             Some(Box::new(Vec::new())),
         )?;
         for entry in &tree.entries {
             let path = entry.path.as_str();
             match &entry.kind {
-                DevelKind::Folder => push(path, MemberKind::Folder, 0o755, None)?,
+                DevelKind::Folder => push(path, TarMemberKind::Directory, 0o755, None)?,
                 DevelKind::Owned(text) | DevelKind::Link(text) => {
-                    push(path, MemberKind::Link(text), 0o777, None)?;
+                    push(path, TarMemberKind::Symlink(text), 0o777, None)?;
                 }
                 DevelKind::File { is_executable, .. } => {
                     let mode = if *is_executable { 0o755 } else { 0o644 };
                     let content: Option<Box<dyn ReadAt + 't>> =
                         opened.next().map(|bytes| bytes as Box<dyn ReadAt>);
-                    push(path, MemberKind::File, mode, content)?;
+                    push(path, TarMemberKind::File, mode, content)?;
                 }
             }
         }
@@ -234,7 +234,7 @@ impl Maker<'_> {
                 target: Appended(scratch.as_mut()),
                 signals: &self.signals,
             };
-            archive::xz(source, threads, &mut target)?;
+            archive::compress_xz(source, threads, &mut target)?;
             Ok(scratch as Box<dyn ReadAt>)
         });
         made.map_err(|error| vec![self.room.file_error(error).into()])
@@ -335,12 +335,12 @@ impl Maker<'_> {
             None => self.build.clone(),
         };
         let stem = format!("rocm-{}", build.version);
-        let mut tar = Tar::new();
+        let mut tar = TarBuilder::new();
         for (path, text) in python::project(&build, self.facts) {
             let path = format!("{stem}/{path}");
-            let member = archive::Member {
+            let member = archive::TarMember {
                 path: &path,
-                kind: MemberKind::File,
+                kind: TarMemberKind::File,
                 mode: 0o644,
                 time_s: self.time_s,
             };
@@ -351,7 +351,8 @@ impl Maker<'_> {
         let mut gzip = flate2::GzBuilder::new().write(Vec::new(), flate2::Compression::new(9));
         let fault = |error| cannot(&file, &error);
         let tar = tar.finish();
-        std::io::copy(&mut Section::new(&tar, 0, tar.size_bytes()), &mut gzip).map_err(fault)?;
+        std::io::copy(&mut RangeReader::new(&tar, 0, tar.size_bytes()), &mut gzip)
+            .map_err(fault)?;
         let bytes = gzip.finish().map_err(fault)?;
         let path = family.map_or_else(|| file.clone(), |family| format!("{family}/{file}"));
         staging.write(&path, &bytes)?;

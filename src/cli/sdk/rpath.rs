@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use serde_json::json;
 
 use super::{Exit, Format, Shell};
-use crate::bytes::{ReadAt, Section};
+use crate::bytes::{RangeReader, ReadAt};
 use crate::codes::elf::UNEDITABLE_ELF;
 use crate::diagnostic::{Diagnostic, Location};
 use crate::elf::{self, Elf, ElfEdits, ElfError, PatchedFile, SearchPathEdit, tag};
@@ -117,7 +117,7 @@ impl Args {
             let made = PatchedFile::new(&file, &patch);
             let cannot = |error: std::io::Error| FileError::new("write", path, error);
             sys::save::<FileError>(path, OnExisting::Update, |target| {
-                std::io::copy(&mut Section::new(&made, 0, made.size_bytes()), target)
+                std::io::copy(&mut RangeReader::new(&made, 0, made.size_bytes()), target)
                     .map(drop)
                     .map_err(cannot)
             })?;

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::sync::Arc;
 
 use crate::bytes::ReadAt;
-use crate::bytes::{Target, WriteAt};
+use crate::bytes::{ByteSink, WriteAt};
 use crate::sys::Signals;
 
 /// How much is copied before it is looked whether a signal has come: less than a second's work.
@@ -34,7 +34,7 @@ impl<T: Write> Write for Stoppable<'_, T> {
     }
 }
 
-impl Target for Stoppable<'_, &mut dyn Target> {
+impl ByteSink for Stoppable<'_, &mut dyn ByteSink> {
     fn copy_from(&mut self, source: &dyn ReadAt, offset: u64, length: u64) -> io::Result<()> {
         let mut done = 0;
         while done < length {
@@ -46,22 +46,22 @@ impl Target for Stoppable<'_, &mut dyn Target> {
         Ok(())
     }
 
-    fn rewrite(&mut self, back_bytes: u64, bytes: &[u8]) -> io::Result<()> {
-        self.target.rewrite(back_bytes, bytes)
+    fn overwrite(&mut self, back_bytes: u64, bytes: &[u8]) -> io::Result<()> {
+        self.target.overwrite(back_bytes, bytes)
     }
 
-    fn ahead(&mut self) -> io::Result<Option<Arc<dyn WriteAt>>> {
+    fn parallel_writer(&mut self) -> io::Result<Option<Arc<dyn WriteAt>>> {
         let ahead = |ahead| -> Arc<dyn WriteAt> {
             Arc::new(Ahead {
                 ahead,
                 signals: self.signals.clone(),
             })
         };
-        Ok(self.target.ahead()?.map(ahead))
+        Ok(self.target.parallel_writer()?.map(ahead))
     }
 
-    fn skip(&mut self, length: u64) -> io::Result<()> {
-        self.target.skip(length)
+    fn advance(&mut self, length: u64) -> io::Result<()> {
+        self.target.advance(length)
     }
 }
 
@@ -80,7 +80,7 @@ impl WriteAt for Ahead {
 
 #[cfg(test)]
 mod tests {
-    use super::{STEP_BYTES, Signals, Stoppable, Target, Write as _};
+    use super::{ByteSink, STEP_BYTES, Signals, Stoppable, Write as _};
     use crate::sys::{FileError, OnExisting, StopSignal, save};
 
     #[test]
@@ -88,12 +88,12 @@ mod tests {
         let signals = Signals::default();
         let mut made = Vec::new();
         let mut target = Stoppable {
-            target: &mut made as &mut dyn Target,
+            target: &mut made as &mut dyn ByteSink,
             signals: &signals,
         };
         target.write_all(b"ab").unwrap();
         target.copy_from(&b"0cd".to_vec(), 1, 2).unwrap();
-        target.rewrite(4, b"A").unwrap();
+        target.overwrite(4, b"A").unwrap();
         signals.raise(StopSignal::Terminate);
         assert!(target.write_all(b"x").is_err() && target.copy_from(&b"x".to_vec(), 0, 1).is_err());
         assert_eq!(
@@ -111,9 +111,9 @@ mod tests {
                 target,
                 signals: &signals,
             };
-            let ahead = target.ahead().unwrap().unwrap();
+            let ahead = target.parallel_writer().unwrap().unwrap();
             ahead.write_at(b"ab", 0).unwrap();
-            target.skip(2).unwrap();
+            target.advance(2).unwrap();
             signals.raise(StopSignal::Interrupt);
             assert!(ahead.write_at(b"c", 2).is_err());
             Ok(())

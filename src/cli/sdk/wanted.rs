@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use serde::Deserialize;
 
 use super::read::Read;
-use crate::bytes::Section;
+use crate::bytes::RangeReader;
 use crate::codes::sdk as codes;
 use crate::config::Platform;
 use crate::diagnostic::{Diagnostic, Location};
@@ -174,7 +174,7 @@ impl Wanted {
         if bytes.size_bytes() > MAX_BUILD_MANIFEST_BYTES {
             return Err(none(format!("it has {} bytes", bytes.size_bytes())));
         }
-        object(Section::new(bytes.as_ref(), 0, bytes.size_bytes())).map_err(none)
+        object(RangeReader::new(bytes.as_ref(), 0, bytes.size_bytes())).map_err(none)
     }
 }
 

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::opened::{Held, Opened, OpenedWheel, Payload, PayloadEntry};
 use super::ownership::too_long;
-use crate::archive::ExtractedKind;
+use crate::archive::ParsedMemberKind;
 use crate::codes::sdk as codes;
 use crate::compat::rows::SdkTables;
 use crate::diagnostic::{Diagnostic, Severity};
@@ -132,7 +132,7 @@ impl<'t> Tree<'t> {
         }
         matches!(
             entry.kind,
-            ExtractedKind::Again(_) | ExtractedKind::Other(_)
+            ParsedMemberKind::HardLink(_) | ParsedMemberKind::Unsupported(_)
         )
         .then(|| {
             self.fault(format!(
@@ -164,11 +164,11 @@ impl<'t> Tree<'t> {
                 found.push(self.fault(message));
             }
             filled.extend(above);
-            if let ExtractedKind::Link(text) = &entry.kind
+            if let ParsedMemberKind::Symlink(text) = &entry.kind
                 && let Some(target) = resolve_link(&entry.path, text)
                 && target.rsplit_once('/').map(|(above, _)| above) == Some(folder)
                 && let Some((at, file)) = self.by_path.get(target.as_str())
-                && matches!(file.kind, ExtractedKind::File { .. })
+                && matches!(file.kind, ParsedMemberKind::File { .. })
                 && *at > number
             {
                 found.push(self.fault(format!(
@@ -184,7 +184,7 @@ impl<'t> Tree<'t> {
     fn links(&self) -> Vec<Diagnostic> {
         let mut found = Vec::new();
         for entry in &self.payload.entries {
-            let ExtractedKind::Link(text) = &entry.kind else {
+            let ParsedMemberKind::Symlink(text) = &entry.kind else {
                 continue;
             };
             let leads = match follow(&entry.path, text, |at| self.met(at)) {
@@ -208,7 +208,7 @@ impl<'t> Tree<'t> {
     /// Links into other packages, with where they lead.
     fn leading_out(&self) -> impl Iterator<Item = (&'t PayloadEntry, String)> {
         self.payload.entries.iter().filter_map(|entry| {
-            let ExtractedKind::Link(text) = &entry.kind else {
+            let ParsedMemberKind::Symlink(text) = &entry.kind else {
                 return None;
             };
             let target = resolve_link(&entry.path, text)?;
@@ -226,8 +226,8 @@ impl<'t> Tree<'t> {
             return Some(Met::Elsewhere);
         }
         match self.by_path.get(path).map(|(_, entry)| &entry.kind) {
-            Some(ExtractedKind::Link(text)) => Some(Met::Link(text)),
-            Some(ExtractedKind::Folder) => Some(Met::Folder),
+            Some(ParsedMemberKind::Symlink(text)) => Some(Met::Link(text)),
+            Some(ParsedMemberKind::Directory) => Some(Met::Folder),
             Some(_) => Some(Met::File),
             None => self.folders.contains(path).then_some(Met::Folder),
         }
@@ -270,7 +270,7 @@ impl<'t> Tree<'t> {
             .payload
             .entries
             .iter()
-            .filter(|entry| entry.kind != ExtractedKind::Folder);
+            .filter(|entry| entry.kind != ParsedMemberKind::Directory);
         if let Some((path, message)) = too_long(files.map(|entry| entry.path.as_str())) {
             let message = format!("`{path}`: {message}");
             found.push(

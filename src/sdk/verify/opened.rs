@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::texts::Assigned;
-use crate::archive::ExtractedKind;
+use crate::archive::ParsedMemberKind;
 use crate::compat::rows::{SdkPackageRow, SdkTables};
 use crate::config::Platform;
 use crate::diagnostic::{Code, Diagnostic, Location};
@@ -48,7 +48,7 @@ pub struct PayloadEntry {
     /// Its path as written.
     pub path: String,
     /// What it is.
-    pub kind: ExtractedKind,
+    pub kind: ParsedMemberKind,
     /// What a loader would make of it.
     pub held: Held,
 }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
 
-use rock_matrix::archive::Compression;
+use rock_matrix::archive::ArchiveCompression;
 
 use super::Project;
 
@@ -179,7 +179,7 @@ impl<'p> Artifacts<'p> {
     }
 
     /// Makes archives of all artifacts, as builds publish them, in the place of the folders.
-    pub fn pack(&self, compression: Compression) {
+    pub fn pack(&self, compression: ArchiveCompression) {
         for entry in std::fs::read_dir(self.project.path("artifacts")).unwrap() {
             let folder = entry.unwrap().path();
             if folder.is_file() {
@@ -197,7 +197,7 @@ impl<'p> Artifacts<'p> {
 
     /// Publishes archives of all artifacts as a bucket has them, below a folder of the project.
     pub fn publish(&self, staging: &str, run: &str) -> PathBuf {
-        self.pack(Compression::Zstd);
+        self.pack(ArchiveCompression::Zstd);
         let folder = self.project.path(staging).join(run);
         std::fs::create_dir_all(folder.parent().unwrap()).unwrap();
         std::fs::rename(self.project.path("artifacts"), &folder).unwrap();
@@ -223,7 +223,7 @@ impl<'p> Artifacts<'p> {
             .join(format!("{name}.tar.zst"));
         std::fs::write(
             &path,
-            compressed(&builder.into_inner().unwrap(), Compression::Zstd),
+            compressed(&builder.into_inner().unwrap(), ArchiveCompression::Zstd),
         )
         .unwrap();
         path
@@ -315,12 +315,12 @@ fn tar_of(folder: &Path) -> Vec<u8> {
 }
 
 /// Bytes compressed as archives are.
-pub fn compressed(bytes: &[u8], compression: Compression) -> Vec<u8> {
+pub fn compressed(bytes: &[u8], compression: ArchiveCompression) -> Vec<u8> {
     match compression {
-        Compression::Zstd => zstd::encode_all(bytes, 3).unwrap(),
-        Compression::Xz => {
+        ArchiveCompression::Zstd => zstd::encode_all(bytes, 3).unwrap(),
+        ArchiveCompression::Xz => {
             let mut made = Vec::new();
-            rock_matrix::archive::xz(&bytes.to_vec(), 2, &mut made).unwrap();
+            rock_matrix::archive::compress_xz(&bytes.to_vec(), 2, &mut made).unwrap();
             made
         }
     }

@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use rock_matrix::bytes::{ReadAt, Section};
+use rock_matrix::bytes::{RangeReader, ReadAt};
 use rock_matrix::elf::{
     Elf, ElfClass, ElfEdits, ElfPatch, PatchedFile, ProgramHeader, edit, segment_flag,
     segment_type, verify,
@@ -91,7 +91,11 @@ pub fn edit_file(from: &Path, to: &Path, edits: &ElfEdits) -> ElfPatch {
 /// Writes a file as it streams by. It can be run.
 pub fn save(source: &dyn ReadAt, to: &Path) {
     let mut file = std::fs::File::create(to).unwrap();
-    std::io::copy(&mut Section::new(source, 0, source.size_bytes()), &mut file).unwrap();
+    std::io::copy(
+        &mut RangeReader::new(source, 0, source.size_bytes()),
+        &mut file,
+    )
+    .unwrap();
     drop(file);
     run(Command::new("chmod").arg("755").arg(to));
 }

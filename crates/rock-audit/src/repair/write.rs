@@ -10,7 +10,7 @@ use super::{Graft, RepairChanges};
 use crate::codes::{elf as elf_codes, rocm as rocm_codes, wheel as codes};
 use crate::edited_file::EditedFile;
 use crate::sbom::{SbomComponent, sbom, sbom_path};
-use rock_bytes::Target;
+use rock_bytes::ByteSink;
 use rock_diagnostic::{Diagnostic, Location, Severity};
 use rock_names::WheelName;
 use rock_sys::{FileError, OnExisting, PositionalFile, WriteOutcome};
@@ -173,7 +173,7 @@ impl RepairPlan<'_> {
             is_in_place: false,
             ..*output
         };
-        let write = |target: &mut dyn Target| {
+        let write = |target: &mut dyn ByteSink| {
             let size_bytes = self.audited.file.size_bytes();
             target
                 .copy_from(self.audited.file, 0, size_bytes)
@@ -215,7 +215,7 @@ impl RepairPlan<'_> {
             options: &options,
         };
         let mut rehashed = Vec::new();
-        let write = |target: &mut dyn Target| {
+        let write = |target: &mut dyn ByteSink| {
             let written = rewriter.write(target, progress.as_ref());
             rehashed = written
                 .map_err(|error| match error {
@@ -390,7 +390,7 @@ impl OutputFile<'_> {
     /// writing, and returns `None`.
     fn save(
         &self,
-        write: impl FnOnce(&mut dyn Target) -> Result<(), WriteErrors>,
+        write: impl FnOnce(&mut dyn ByteSink) -> Result<(), WriteErrors>,
         check: impl FnOnce(&PositionalFile) -> Result<(), WriteErrors>,
     ) -> Result<Option<WriteOutcome>, Vec<Diagnostic>> {
         let existing = if self.destination.overwrite && !self.is_in_place {

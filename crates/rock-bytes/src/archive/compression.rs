@@ -9,25 +9,26 @@ use super::error::ArchiveLimit;
 use super::limits::{MAX_XZ_BYTES, MAX_ZSTD_WINDOW_LOG};
 use crate::can_start_threads;
 
-/// The compression format that the name of an archive says.
+/// The compression format of a tar archive, as in its filename.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Compression {
-    /// Zstandard (RFC 8878), which is read several times faster.
+pub enum ArchiveCompression {
+    /// Zstandard (RFC 8878), which decompresses several times faster than xz.
     Zstd,
-    /// xz.
+    /// xz (The .xz File Format 1.2.1).
     Xz,
 }
 
-/// What decoding by threads may hold; blocks that need more are decoded one after the other.
+/// Memory limit of multi-threaded xz decoding in bytes; larger blocks are decoded one after the
+/// other.
 const THREADS_BYTES: u64 = 160 << 20;
-/// What is asked of a file at once.
+/// The size of the read buffer in bytes.
 const BUFFER_BYTES: usize = 256 << 10;
 
-impl Compression {
-    /// All of them, the one that is taken first where there are several.
+impl ArchiveCompression {
+    /// All formats, the preferred one first.
     pub const ALL: [Self; 2] = [Self::Zstd, Self::Xz];
 
-    /// How names of archives end.
+    /// Returns the filename extension of archives.
     pub fn suffix(self) -> &'static str {
         match self {
             Self::Zstd => ".tar.zst",
@@ -35,19 +36,19 @@ impl Compression {
         }
     }
 
-    /// The name of an archive without its ending, and what it is compressed by.
-    pub fn of(file_name: &str) -> Option<(&str, Self)> {
+    /// Splits the filename of an archive into stem and format. Returns `None` for other extensions.
+    pub fn from_file_name(file_name: &str) -> Option<(&str, Self)> {
         Self::ALL.into_iter().find_map(|compression| {
             Some((file_name.strip_suffix(compression.suffix())?, compression))
         })
     }
 
-    /// The decompressed bytes of a stream; concatenated parts are read as one stream. Damage, an
-    /// end that comes too early, and a need of more memory than the limits allow are errors when it
-    /// is read, and whenever it is read after that.
+    /// Returns a reader of the decompressed stream. Concatenated frames or xz streams are read as
+    /// one. Damage, truncation and exceeded memory [limits](super::limits) are errors of this read
+    /// and all later ones.
     ///
     /// # Errors
-    /// When there is no memory for it.
+    /// If the decoder cannot be allocated.
     pub fn decoder<'r>(
         self,
         source: impl Read + 'r,
@@ -61,7 +62,7 @@ impl Compression {
                 Box::new(StickyErrorReader::new(ZstdFrames(decoder)))
             }
             Self::Xz => {
-                // liblzma's decoder with threads fails where one of them cannot be started.
+                // liblzma's multi-threaded decoder fails if it cannot start a thread.
                 let threads = Some(threads.max(1)).filter(|threads| can_start_threads(*threads));
                 Box::new(StickyErrorReader::new(XzStreams {
                     source: Some(source),
@@ -74,29 +75,29 @@ impl Compression {
     }
 }
 
-/// A decoder that fails again once it has failed: none continues after an error, and an end instead
-/// would make a shorter content of one that is damaged.
+/// A reader that repeats its first error. Otherwise, a read after the error could return the end of
+/// the stream, and damaged content would look like shorter content.
 struct StickyErrorReader<D> {
     decoder: D,
-    failed: Option<io::ErrorKind>,
+    error: Option<io::ErrorKind>,
 }
 
 impl<D> StickyErrorReader<D> {
     fn new(decoder: D) -> Self {
         Self {
             decoder,
-            failed: None,
+            error: None,
         }
     }
 }
 
 impl<D: Read> Read for StickyErrorReader<D> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        if let Some(kind) = self.failed {
+        if let Some(kind) = self.error {
             return Err(kind.into());
         }
         let read = self.decoder.read(buffer);
-        self.failed = read
+        self.error = read
             .as_ref()
             .err()
             .map(io::Error::kind)
@@ -105,7 +106,7 @@ impl<D: Read> Read for StickyErrorReader<D> {
     }
 }
 
-/// Frames of zstd one after the other (RFC 8878, section 3).
+/// A reader of concatenated zstd frames (RFC 8878, section 3) that maps errors of the decoder.
 struct ZstdFrames<'d, R: BufRead>(zstd::stream::read::Decoder<'d, R>);
 
 impl<R: BufRead> Read for ZstdFrames<'_, R> {
@@ -114,7 +115,8 @@ impl<R: BufRead> Read for ZstdFrames<'_, R> {
             if error.kind() != io::ErrorKind::Other || error.raw_os_error().is_some() {
                 return error;
             }
-            // `ZSTD_getErrorString` (zstd, lib/common/error_private.c); only the texts get here.
+            // The zstd crate only passes on the text of `ZSTD_getErrorString`
+            // (lib/common/error_private.c).
             match error.to_string().as_str() {
                 "Frame requires too much memory for decoding" => ArchiveLimit::Window.into(),
                 "Allocation error : not enough memory" => io::ErrorKind::OutOfMemory.into(),
@@ -124,7 +126,7 @@ impl<R: BufRead> Read for ZstdFrames<'_, R> {
     }
 }
 
-/// Returns the limit that xz's error stands for, or the error itself.
+/// Maps errors of liblzma to archive limits and error kinds.
 fn xz_error(error: io::Error) -> io::Error {
     use liblzma::stream::Error::{Mem, MemLimit, UnsupportedCheck};
     match error.get_ref().and_then(|inner| inner.downcast_ref()) {
@@ -135,20 +137,20 @@ fn xz_error(error: io::Error) -> io::Error {
     }
 }
 
-/// Streams of xz one after the other (The .xz File Format 1.2.1, section 2), each decoded by
-/// threads where it has several blocks.
+/// A reader of concatenated xz streams (The .xz File Format 1.2.1, section 2). The blocks of a
+/// stream are decoded in parallel.
 struct XzStreams<R: BufRead> {
-    /// What was not read yet, between streams.
+    /// The source between streams; `None` while `decoder` owns it.
     source: Option<R>,
     decoder: Option<XzDecoder<R>>,
-    /// Whether no stream has ended yet.
+    /// Whether the first stream has not ended yet.
     is_first: bool,
-    /// `None` where the calling thread decodes.
+    /// Number of threads; `None` to decode in the calling thread.
     threads: Option<u32>,
 }
 
 impl<R: BufRead> XzStreams<R> {
-    /// Returns a decoder of one stream.
+    /// Creates a decoder of one stream.
     fn stream(&self) -> io::Result<Stream> {
         let stream = match self.threads {
             Some(threads) => MtStreamBuilder::new()
@@ -163,7 +165,7 @@ impl<R: BufRead> XzStreams<R> {
 }
 
 impl<R: BufRead> Read for XzStreams<R> {
-    /// Neither the decoder nor the source is lost where reading is interrupted.
+    /// Can be called again after [`io::ErrorKind::Interrupted`]: the decoder and source are kept.
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         loop {
             if let Some(decoder) = &mut self.decoder {
@@ -180,9 +182,9 @@ impl<R: BufRead> Read for XzStreams<R> {
             let Some(source) = &mut self.source else {
                 return Ok(0);
             };
-            // A file of no bytes at all has not even one stream: the decoder says so.
+            // An empty file is an error, which the decoder reports.
             if !self.is_first {
-                // Streams may be filled up with zeros, four at a time (section 2.2).
+                // Stream padding: zero bytes, a multiple of four (section 2.2).
                 while source.fill_buf()?.first() == Some(&0) {
                     source.consume(1);
                 }
@@ -203,14 +205,14 @@ impl<R: BufRead> Read for XzStreams<R> {
 mod tests {
     use std::io::{ErrorKind, Read, Write as _};
 
-    use super::Compression;
+    use super::ArchiveCompression;
     use crate::archive::limits::MAX_ZSTD_WINDOW_LOG;
     use crate::archive::{ArchiveError, is_damage};
 
-    fn compressed(compression: Compression, content: &[u8]) -> Vec<u8> {
+    fn compressed(compression: ArchiveCompression, content: &[u8]) -> Vec<u8> {
         match compression {
-            Compression::Zstd => zstd::encode_all(content, 3).unwrap(),
-            Compression::Xz => {
+            ArchiveCompression::Zstd => zstd::encode_all(content, 3).unwrap(),
+            ArchiveCompression::Xz => {
                 let mut encoder = liblzma::write::XzEncoder::new(Vec::new(), 2);
                 encoder.write_all(content).unwrap();
                 encoder.finish().unwrap()
@@ -218,7 +220,7 @@ mod tests {
         }
     }
 
-    fn read(compression: Compression, packed: &[u8]) -> std::io::Result<Vec<u8>> {
+    fn read(compression: ArchiveCompression, packed: &[u8]) -> std::io::Result<Vec<u8>> {
         let mut content = Vec::new();
         compression
             .decoder(packed, 2)?
@@ -227,11 +229,11 @@ mod tests {
     }
 
     #[test]
-    fn what_was_compressed_comes_back_and_what_is_cut_off_anywhere_is_an_error() {
+    fn streams_round_trip_and_truncation_is_an_error() {
         let content: Vec<u8> = (0..60_000_u32)
             .flat_map(|n| (n.wrapping_mul(2_654_435_761) >> 9).to_le_bytes())
             .collect();
-        for compression in Compression::ALL {
+        for compression in ArchiveCompression::ALL {
             let packed = compressed(compression, &content);
             assert!(
                 read(compression, &packed).unwrap() == content,
@@ -261,45 +263,45 @@ mod tests {
         }
     }
 
-    /// A source that fails once, after this many bytes.
-    struct Faulty<'s> {
+    /// A source that fails once, after `remaining` bytes.
+    struct FailingSource<'s> {
         packed: &'s [u8],
-        left: usize,
-        fault: Option<ErrorKind>,
+        remaining: usize,
+        error: Option<ErrorKind>,
     }
 
-    impl Read for Faulty<'_> {
+    impl Read for FailingSource<'_> {
         fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
-            if self.left == 0
-                && let Some(fault) = self.fault.take()
+            if self.remaining == 0
+                && let Some(error) = self.error.take()
             {
-                return Err(fault.into());
+                return Err(error.into());
             }
-            let most = if self.fault.is_some() {
-                self.left.min(buffer.len())
+            let max_length = if self.error.is_some() {
+                self.remaining.min(buffer.len())
             } else {
                 buffer.len()
             };
-            let read = self.packed.read(&mut buffer[..most])?;
-            self.left = self.left.saturating_sub(read);
+            let read = self.packed.read(&mut buffer[..max_length])?;
+            self.remaining = self.remaining.saturating_sub(read);
             Ok(read)
         }
     }
 
-    /// Neither makes a shorter content.
+    /// Neither an interruption nor an error truncates the content.
     #[test]
-    fn interruptions_are_retried_and_errors_stay() {
-        for compression in Compression::ALL {
+    fn interruptions_are_retried_and_errors_repeated() {
+        for compression in ArchiveCompression::ALL {
             let one = compressed(compression, b"some content");
             let packed = [one.clone(), one].concat();
-            for left in 0..packed.len() {
-                let decoder = |fault| {
+            for remaining in 0..packed.len() {
+                let decoder = |error| {
                     compression
                         .decoder(
-                            Faulty {
+                            FailingSource {
                                 packed: &packed,
-                                left,
-                                fault: Some(fault),
+                                remaining,
+                                error: Some(error),
                             },
                             2,
                         )
@@ -311,7 +313,7 @@ mod tests {
                     .unwrap();
                 assert_eq!(
                     content, "some contentsome content",
-                    "{compression:?} interrupted at {left}"
+                    "{compression:?} interrupted at {remaining}"
                 );
                 let mut decoder = decoder(ErrorKind::TimedOut);
                 for _ in 0..2 {
@@ -321,7 +323,7 @@ mod tests {
                     assert_eq!(
                         kind,
                         Err(ErrorKind::TimedOut),
-                        "{compression:?} failed at {left}"
+                        "{compression:?} failed at {remaining}"
                     );
                 }
             }
@@ -329,8 +331,8 @@ mod tests {
     }
 
     #[test]
-    fn damage_is_not_an_error_of_the_machine() {
-        for compression in Compression::ALL {
+    fn damage_is_distinguished_from_system_errors() {
+        for compression in ArchiveCompression::ALL {
             let packed = compressed(compression, &b"some content".repeat(100));
             let mut damaged = packed.clone();
             damaged[0] ^= 1;
@@ -343,30 +345,30 @@ mod tests {
         assert!(!is_damage(&ErrorKind::StorageFull.into()));
     }
 
-    /// The memory that a stream asks for is in its head, so that no large stream is needed to ask.
+    /// The required memory is stated in headers, so small streams suffice to test the limit.
     #[test]
-    fn windows_are_read_up_to_their_limit_and_not_beyond() {
+    fn memory_of_decoders_is_limited() {
         let limit = |compression, packed: &[u8]| {
             let error = read(compression, packed).err()?;
-            ArchiveError::of(&error).map(ToString::to_string)
+            ArchiveError::find_in(&error).map(ToString::to_string)
         };
         let mut zstd = zstd::stream::write::Encoder::new(Vec::new(), 3).unwrap();
         zstd.write_all(b"content").unwrap();
         let mut zstd = zstd.finish().unwrap();
-        // RFC 8878, section 3.1.1.1.2: the exponent, above 10, in the upper five bits.
+        // RFC 8878, section 3.1.1.1.2: the upper five bits are the exponent minus 10.
         let with_window =
             |packed: &mut Vec<u8>, log: u32| packed[5] = u8::try_from(log - 10).unwrap() << 3;
         with_window(&mut zstd, MAX_ZSTD_WINDOW_LOG);
-        assert_eq!(read(Compression::Zstd, &zstd).unwrap(), b"content");
+        assert_eq!(read(ArchiveCompression::Zstd, &zstd).unwrap(), b"content");
         with_window(&mut zstd, MAX_ZSTD_WINDOW_LOG + 1);
         assert_eq!(
-            limit(Compression::Zstd, &zstd).as_deref(),
+            limit(ArchiveCompression::Zstd, &zstd).as_deref(),
             Some("a zstd window of more than 128 MiB")
         );
-        // The .xz File Format 1.2.1, sections 3.1 and 5.3.1: a block's head has the filters, and
-        // ends with its CRC32.
+        // The .xz File Format 1.2.1, sections 3.1 and 5.3.1: a block header contains the filters,
+        // and ends with its CRC32.
         let with_dictionary = |bits: u8| {
-            let mut packed = compressed(Compression::Xz, b"content");
+            let mut packed = compressed(ArchiveCompression::Xz, b"content");
             let length = (usize::from(packed[12]) + 1) * 4;
             let head = &mut packed[12..12 + length];
             assert_eq!(
@@ -379,28 +381,31 @@ mod tests {
             head[length - 4..].copy_from_slice(&sum.to_le_bytes());
             packed
         };
-        // 192 MiB and 256 MiB; the decoder itself needs some more.
+        // 192 MiB and 256 MiB, plus the memory of the decoder itself.
         assert_eq!(
-            read(Compression::Xz, &with_dictionary(31)).unwrap(),
+            read(ArchiveCompression::Xz, &with_dictionary(31)).unwrap(),
             b"content"
         );
-        let said = "an xz dictionary that needs more than 256 MiB";
+        let expected = "an xz dictionary that needs more than 256 MiB";
         assert_eq!(
-            limit(Compression::Xz, &with_dictionary(32)).as_deref(),
-            Some(said)
+            limit(ArchiveCompression::Xz, &with_dictionary(32)).as_deref(),
+            Some(expected)
         );
     }
 
     #[test]
-    fn names_tell_by_their_ending() {
+    fn format_is_part_of_the_filename() {
         assert_eq!(
-            Compression::of("blas_lib_gfx942.tar.zst"),
-            Some(("blas_lib_gfx942", Compression::Zstd))
+            ArchiveCompression::from_file_name("blas_lib_gfx942.tar.zst"),
+            Some(("blas_lib_gfx942", ArchiveCompression::Zstd))
         );
         assert_eq!(
-            Compression::of("blas_lib_gfx942.tar.xz"),
-            Some(("blas_lib_gfx942", Compression::Xz))
+            ArchiveCompression::from_file_name("blas_lib_gfx942.tar.xz"),
+            Some(("blas_lib_gfx942", ArchiveCompression::Xz))
         );
-        assert_eq!(Compression::of("blas_lib_gfx942.tar.xz.sha256sum"), None);
+        assert_eq!(
+            ArchiveCompression::from_file_name("blas_lib_gfx942.tar.xz.sha256sum"),
+            None
+        );
     }
 }

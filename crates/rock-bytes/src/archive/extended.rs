@@ -1,42 +1,49 @@
-//! Extended headers of tar: those of pax for one member or for all (POSIX.1-2017, pax, "pax
-//! Extended Header"), and GNU's long names (GNU tar manual, "Basic Tar Format").
+//! Extended headers of tar: pax headers for one member or for all (POSIX.1-2017, pax, "pax Extended
+//! Header"), and GNU long names (GNU tar manual, "Basic Tar Format").
 
-/// The facts of extended headers that say what a member is. The others, such as times and owners,
-/// are not read.
+use super::error::TarFormatError;
+
+/// The fields of extended headers that identify a member. Others, such as times and owners, are
+/// ignored.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct ExtendedHeader {
+    /// The path in bytes, which replaces that of the member's header.
     pub(super) path: Option<Vec<u8>>,
+    /// The link target, which replaces that of the member's header.
     pub(super) link: Option<Vec<u8>>,
+    /// The size, which replaces that of the member's header.
     pub(super) size_bytes: Option<u64>,
-    /// Whether the content has holes, which no other field of the member says (GNU tar manual,
-    /// "Storing Sparse Files").
+    /// Whether the member is a sparse file, which its type does not show (GNU tar manual, "Storing
+    /// Sparse Files").
     pub(super) is_sparse: bool,
 }
 
 impl ExtendedHeader {
-    /// Parses the records of a pax header. Readers take the first or the last of two records of one
-    /// keyword, and an empty value for nothing or for the value of the member's header, so both are
-    /// refused.
+    /// Parses the records of a pax header.
     ///
     /// # Errors
-    /// The reason why the records are malformed.
-    pub(super) fn pax(mut bytes: &[u8]) -> Result<Self, String> {
+    /// If a record is malformed, repeats a keyword, or has an empty value. Readers interpret the
+    /// latter two differently.
+    pub(super) fn parse_pax(mut bytes: &[u8]) -> Result<Self, TarFormatError> {
         let mut header = Self::default();
         let mut sparse_path = None;
         while !bytes.is_empty() {
-            let (key, value, rest) = record(bytes).ok_or("malformed pax record")?;
-            let is_second = match key {
+            let (key, value, rest) = record(bytes).ok_or(TarFormatError::PaxRecord)?;
+            let is_repeated = match key {
                 b"path" => header.path.replace(value.to_vec()).is_some(),
                 b"linkpath" => header.link.replace(value.to_vec()).is_some(),
-                b"size" => header.size_bytes.replace(size(value)?).is_some(),
+                b"size" => header
+                    .size_bytes
+                    .replace(decimal(value).ok_or(TarFormatError::PaxSize)?)
+                    .is_some(),
                 b"GNU.sparse.name" => sparse_path.replace(value.to_vec()).is_some(),
                 _ => false,
             };
-            if is_second {
-                return Err("an extended header has two paths, links or sizes".to_owned());
+            if is_repeated {
+                return Err(TarFormatError::RepeatedPaxKeyword);
             }
             if value.is_empty() && [&b"path"[..], b"linkpath", b"GNU.sparse.name"].contains(&key) {
-                return Err("an extended header has an empty path or link".to_owned());
+                return Err(TarFormatError::EmptyPaxValue);
             }
             header.is_sparse |= key.starts_with(b"GNU.sparse.");
             bytes = rest;
@@ -45,30 +52,26 @@ impl ExtendedHeader {
         Ok(header)
     }
 
-    /// Returns whether it says anything about members.
+    /// Returns whether the header contains none of the fields.
     pub(super) fn is_empty(&self) -> bool {
         *self == Self::default()
     }
 }
 
-/// Splits off one record, `LENGTH KEYWORD=VALUE` and a line break. Its length is all that ends it:
-/// values may have line breaks.
+/// Splits off a record, `LENGTH KEYWORD=VALUE` and a line break, and returns keyword, value and
+/// rest. Only the length determines its end: values may contain line breaks.
 fn record(bytes: &[u8]) -> Option<(&[u8], &[u8], &[u8])> {
-    // No header has more digits than its own size.
+    // The length is at most `MAX_HEADER_BYTES`.
     let digits = bytes.iter().take(8).position(|byte| *byte == b' ')?;
     let length: usize = decimal(&bytes[..digits])?.try_into().ok()?;
     let (record, rest) = bytes.split_at_checked(length)?;
-    let inside = record.strip_suffix(b"\n")?.get(digits + 1..)?;
-    let equals = inside.iter().position(|byte| *byte == b'=')?;
-    let (key, value) = inside.split_at(equals);
+    let content = record.strip_suffix(b"\n")?.get(digits + 1..)?;
+    let equals = content.iter().position(|byte| *byte == b'=')?;
+    let (key, value) = content.split_at(equals);
     (!key.is_empty()).then_some((key, &value[1..], rest))
 }
 
-fn size(value: &[u8]) -> Result<u64, String> {
-    decimal(value).ok_or_else(|| "a size in an extended header is not a number".to_owned())
-}
-
-/// A number of digits alone; [`str::parse`] would take a `+`.
+/// Parses a number that consists of digits only. [`str::parse`] accepts a `+`.
 fn decimal(text: &[u8]) -> Option<u64> {
     let is_number = !text.is_empty() && text.iter().all(u8::is_ascii_digit);
     std::str::from_utf8(text)
@@ -82,7 +85,7 @@ fn decimal(text: &[u8]) -> Option<u64> {
 mod tests {
     use super::ExtendedHeader;
 
-    /// A record of pax, whose length counts its own digits.
+    /// Returns a pax record. Its length includes its own digits.
     fn record(key: &str, value: &str) -> Vec<u8> {
         let rest = format!(" {key}={value}\n");
         let length = (1..=99_999_999)
@@ -91,14 +94,14 @@ mod tests {
     }
 
     #[test]
-    fn records_of_pax_end_where_their_length_says() {
+    fn length_determines_the_end_of_a_pax_record() {
         let all = [
             record("path", "a\nb=\u{e4}"),
             record("size", "12345678901"),
             record("x", ""),
             record("x", "y"),
         ];
-        let header = ExtendedHeader::pax(&all.concat()).unwrap();
+        let header = ExtendedHeader::parse_pax(&all.concat()).unwrap();
         assert_eq!(header.path.as_deref(), Some("a\nb=\u{e4}".as_bytes()));
         assert_eq!(
             (header.size_bytes, header.link, header.is_sparse),
@@ -123,19 +126,23 @@ mod tests {
             "31 size=99999999999999999999999\n",
             "99999999999999999999 a=b\n",
         ] {
-            assert!(ExtendedHeader::pax(bad.as_bytes()).is_err(), "{bad:?}");
+            assert!(
+                ExtendedHeader::parse_pax(bad.as_bytes()).is_err(),
+                "{bad:?}"
+            );
         }
     }
 
     #[test]
-    fn sparse_files_are_known_by_their_keywords_and_have_their_real_name() {
+    fn sparse_files_have_pax_keywords_and_a_real_name() {
         for (key, value) in [
             ("major", "1"),
             ("size", "1048576"),
             ("map", "0,1,1048575"),
             ("offset", "0"),
         ] {
-            let header = ExtendedHeader::pax(&record(&format!("GNU.sparse.{key}"), value)).unwrap();
+            let header =
+                ExtendedHeader::parse_pax(&record(&format!("GNU.sparse.{key}"), value)).unwrap();
             assert!(header.is_sparse && !header.is_empty(), "{key}");
         }
         let both = [
@@ -144,7 +151,7 @@ mod tests {
         ]
         .concat();
         assert_eq!(
-            ExtendedHeader::pax(&both).unwrap().path.as_deref(),
+            ExtendedHeader::parse_pax(&both).unwrap().path.as_deref(),
             Some(b"a/real".as_slice())
         );
     }

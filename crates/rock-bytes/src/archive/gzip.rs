@@ -1,7 +1,7 @@
-//! gzip streams of one part (RFC 1952).
+//! gzip streams with a single member (RFC 1952, section 2.2).
 //!
-//! Python's `gzip` module reads several parts as one stream, and uv only the first part, so further
-//! parts are refused. Zeros after the part are padding, as in `_GzipReader` of `gzip.py`.
+//! Python's `gzip` module concatenates several members, and uv reads only the first one, so further
+//! members are rejected. Zero bytes after the member are padding, as in `_GzipReader` of `gzip.py`.
 
 use std::io::{self, BufRead, BufReader, Read};
 
@@ -10,18 +10,34 @@ use flate2::bufread::GzDecoder;
 /// The first byte of a gzip file (RFC 1952, section 2.3.1).
 const FIRST_BYTE: u8 = 0x1f;
 
-/// Returns the uncompressed bytes of a gzip stream. Damage, an end that comes too early, and data
-/// after the stream are errors.
+/// The error inside of the [`io::Error`] that [`gunzip`] or its reader returns. Other errors are
+/// those of the decoder.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum GzipError {
+    /// The stream does not start like a gzip file.
+    #[error("it is not a gzip file")]
+    NotGzip,
+    /// Data other than zero bytes follows the stream.
+    #[error("there is data after the gzip stream")]
+    TrailingData,
+}
+
+impl From<GzipError> for io::Error {
+    fn from(error: GzipError) -> Self {
+        Self::new(io::ErrorKind::InvalidData, error)
+    }
+}
+
+/// Returns a reader of the decompressed stream. Damage, truncation and data after the stream are
+/// read errors.
 ///
 /// # Errors
-/// When `source` cannot be read, or is not a gzip stream.
+/// If `source` cannot be read, or is not a gzip stream.
 pub fn gunzip<R: Read>(source: R) -> io::Result<impl Read> {
     let mut source = BufReader::new(source);
     if source.fill_buf()?.first() != Some(&FIRST_BYTE) {
-        return Err(io::Error::new(
-            io::ErrorKind::InvalidData,
-            "it is not a gzip file",
-        ));
+        return Err(GzipError::NotGzip.into());
     }
     Ok(GzipReader {
         decoder: GzDecoder::new(source),
@@ -29,9 +45,10 @@ pub fn gunzip<R: Read>(source: R) -> io::Result<impl Read> {
     })
 }
 
+/// A reader that checks the bytes after the stream.
 struct GzipReader<R> {
     decoder: GzDecoder<R>,
-    /// Whether the end of the stream was read and nothing follows it.
+    /// Whether the stream and its padding were read completely.
     is_at_end: bool,
 }
 
@@ -49,7 +66,7 @@ impl<R: BufRead> Read for GzipReader<R> {
     }
 }
 
-/// Reads zeros to the end of a file.
+/// Reads zero bytes to the end of the file; other bytes are an error.
 fn expect_padding(source: &mut impl BufRead) -> io::Result<()> {
     loop {
         let bytes = source.fill_buf()?;
@@ -57,10 +74,7 @@ fn expect_padding(source: &mut impl BufRead) -> io::Result<()> {
             return Ok(());
         }
         if bytes.iter().any(|byte| *byte != 0) {
-            return Err(io::Error::new(
-                io::ErrorKind::InvalidData,
-                "there is data after the gzip stream",
-            ));
+            return Err(GzipError::TrailingData.into());
         }
         let length = bytes.len();
         source.consume(length);
@@ -89,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stream_is_read_to_its_end_and_may_have_padding() {
+    fn stream_may_be_followed_by_padding() {
         assert_eq!(read(&[&gzip("one")]).unwrap(), "one");
         assert_eq!(read(&[&gzip("one"), &vec![0; 40_000]]).unwrap(), "one");
         assert_eq!(read(&[&gzip("")]).unwrap(), "");

@@ -1,73 +1,78 @@
-//! Members of a tar that comes as a stream (POSIX.1-2017, pax, "ustar Interchange Format" and "pax
+//! A streaming reader of tar archives (POSIX.1-2017, pax, "ustar Interchange Format" and "pax
 //! Interchange Format"; GNU tar manual, "Basic Tar Format").
 //!
-//! Headers are read here and not by the `tar` crate, which reads extended headers of any size into
-//! memory.
+//! The `tar` crate only parses header fields. Its reader is not used because it reads extended
+//! headers of any size into memory.
 
 use std::io::{self, Read};
 
 use tar::{EntryType, Header};
 
-use super::error::{ArchiveError, ArchiveLimit};
+use super::error::{ArchiveError, ArchiveLimit, TarFormatError};
 use super::extended::ExtendedHeader;
 use super::limits::{MAX_HEADER_BYTES, MAX_MEMBERS, MAX_NAME_BYTES, MAX_PATH_BYTES};
 
-/// Headers are one block, and contents are filled up to whole ones.
+/// The size of a block in bytes. A header is one block, and contents are padded to whole blocks.
 const BLOCK_BYTES: u64 = 512;
-/// A block in memory.
-type Block = [u8; 512];
-/// The fields of a header that are read here (POSIX.1-2017, pax, "ustar Interchange Format").
+/// A block with a header.
+type HeaderBlock = [u8; 512];
+/// The length of the field `name` at the start of a header (POSIX.1-2017, pax, "ustar Interchange
+/// Format").
 const NAME_BYTES: usize = 100;
+/// The range of the field `size`.
 const SIZE: std::ops::Range<usize> = 124..136;
+/// The offset of the field `typeflag`.
 const TYPE: usize = 156;
-/// The first byte of the prefix of a path.
+/// The offset of the field `prefix`.
 const PREFIX: usize = 345;
-/// The type of an extended header of Solaris' tar.
+/// The type of an extended header of Solaris tar.
 const SOLARIS_EXTENDED: u8 = b'X';
-/// Where a GNU header, and a block that continues one, says that another such block follows it.
+/// The offset of the field `isextended` of a GNU sparse header: whether a continuation block
+/// follows.
 const IS_EXTENDED: usize = 482;
+/// The offset of the same field of a continuation block.
 const CONTINUES: usize = 504;
 
-/// A member of an archive.
+/// A member of an archive, as its headers describe it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ExtractedMember {
-    /// Its path as the archive has it; `None` where it is no UTF-8 text.
+pub struct ParsedMember {
+    /// The path as in the archive; `None` if it is not UTF-8.
     pub path: Option<String>,
-    /// What it is.
-    pub kind: ExtractedKind,
-    /// Where its content begins in the stream.
-    pub start: u64,
+    /// The type.
+    pub kind: ParsedMemberKind,
+    /// The offset of the content in the decompressed archive.
+    pub content_offset: u64,
 }
 
-/// What a member is.
+/// The type of a member, with the header fields that apply to it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum ExtractedKind {
-    /// A folder.
-    Folder,
+pub enum ParsedMemberKind {
+    /// A directory.
+    Directory,
     /// A regular file.
     File {
-        /// Its size.
+        /// The size in bytes.
         size_bytes: u64,
-        /// Its permission bits.
+        /// The permission bits, including setuid, setgid and sticky.
         mode: u32,
     },
-    /// A symbolic link with its text.
-    Link(String),
-    /// Another name of the member at this path.
-    Again(String),
-    /// Something else, in words.
-    Other(&'static str),
+    /// A symbolic link and its target.
+    Symlink(String),
+    /// A hard link and the path of the member that it refers to.
+    HardLink(String),
+    /// A member that cannot be represented, and a description such as "a device".
+    Unsupported(&'static str),
 }
 
-/// Hands on every member of a tar, with its content; the stream is read to its end. At most one
-/// extended header and one member are in memory at a time.
+/// Calls `callback` with each member of a tar stream and a reader of its content, and reads the
+/// stream to its end. At most one extended header and one member's fields are in memory at a time.
 ///
 /// # Errors
-/// When the stream is damaged, ends too early or goes beyond a limit ([`ArchiveError`] inside of
-/// the error), and what `see` says.
-pub fn each_member<R: Read, E: From<io::Error>>(
+/// If the stream is malformed, truncated or exceeds a limit (with an [`ArchiveError`] inside of the
+/// I/O error, except for truncation), or if `callback` fails.
+pub fn for_each_member<R: Read, E: From<io::Error>>(
     source: R,
-    see: impl FnMut(ExtractedMember, &mut dyn Read) -> Result<(), E>,
+    callback: impl FnMut(ParsedMember, &mut dyn Read) -> Result<(), E>,
 ) -> Result<(), E> {
     TarReader {
         source,
@@ -75,45 +80,44 @@ pub fn each_member<R: Read, E: From<io::Error>>(
         members: 0,
         name_bytes: 0,
     }
-    .each_member(see)
+    .for_each_member(callback)
 }
 
-/// A tar as far as it was read.
+/// A reader of a tar stream, and the counts that are compared with limits.
 struct TarReader<R> {
     source: R,
-    /// Bytes read so far.
+    /// Number of bytes read so far.
     position: u64,
+    /// Number of members so far, including extended headers for all members.
     members: u64,
+    /// Total length of the paths and link targets so far.
     name_bytes: u64,
 }
 
 impl<R: Read> TarReader<R> {
-    fn each_member<E: From<io::Error>>(
+    fn for_each_member<E: From<io::Error>>(
         mut self,
-        mut see: impl FnMut(ExtractedMember, &mut dyn Read) -> Result<(), E>,
+        mut callback: impl FnMut(ParsedMember, &mut dyn Read) -> Result<(), E>,
     ) -> Result<(), E> {
         while let Some((member, size_bytes)) = self.next_member()? {
             let mut content = (&mut self.source).take(size_bytes);
-            see(member, &mut content)?;
+            callback(member, &mut content)?;
             let unread = content.limit();
             self.position += size_bytes - unread;
             self.skip(unread + padding(size_bytes))?;
         }
-        Ok(self.padding_to_end()?)
+        Ok(self.read_trailing_padding()?)
     }
 
-    /// Reads the zeros after the last member to the end of the stream, which says whether it is
-    /// complete.
-    fn padding_to_end(&mut self) -> io::Result<()> {
+    /// Reads the zero bytes after the last member to the end of the stream, so that the decoder
+    /// reports truncation.
+    fn read_trailing_padding(&mut self) -> io::Result<()> {
         let mut buffer = [0; 4096];
         loop {
             match self.source.read(&mut buffer) {
                 Ok(0) => return Ok(()),
                 Ok(read) if buffer[..read].iter().any(|byte| *byte != 0) => {
-                    return Err(malformed(
-                        "there is data after the end of the archive",
-                        self.position,
-                    ));
+                    return Err(malformed(TarFormatError::TrailingData, self.position));
                 }
                 Ok(read) => self.position += read as u64,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
@@ -122,79 +126,69 @@ impl<R: Read> TarReader<R> {
         }
     }
 
-    /// Reads up to the content of the next member, and returns the size of that.
-    fn next_member(&mut self) -> io::Result<Option<(ExtractedMember, u64)>> {
+    /// Reads the headers of the next member. Returns it with the size of its content, or `None` at
+    /// the end of the archive.
+    fn next_member(&mut self) -> io::Result<Option<(ParsedMember, u64)>> {
         let (mut long_path, mut long_link, mut pax) = (None, None, None);
         loop {
             let offset = self.position;
-            let Some(block) = self.header()? else {
+            let Some(block) = self.read_header()? else {
                 if long_path.is_some() || long_link.is_some() || pax.is_some() {
-                    return Err(malformed(
-                        "an extended header describes a member that is not there",
-                        offset,
-                    ));
+                    return Err(malformed(TarFormatError::DanglingExtendedHeader, offset));
                 }
                 return Ok(None);
             };
             let header = Header::from_byte_slice(&block);
             let kind = header.entry_type();
             let size_bytes = member_size(&block).map_err(|reason| malformed(reason, offset))?;
-            // Python's tarfile applies its path to the next member (`SOLARIS_XHDTYPE`), GNU tar
-            // does not.
+            // Python's tarfile applies the path in it to the next member (`SOLARIS_XHDTYPE`), GNU
+            // tar does not.
             if block[TYPE] == SOLARIS_EXTENDED {
-                return Err(malformed(
-                    "extended headers of Solaris are not supported",
-                    offset,
-                ));
+                return Err(malformed(TarFormatError::SolarisExtendedHeader, offset));
             }
-            let is_second = match kind {
+            let is_repeated = match kind {
                 EntryType::GNULongName => long_path
-                    .replace(self.long_name("path", size_bytes, offset)?)
+                    .replace(self.read_long_name("path", size_bytes, offset)?)
                     .is_some(),
                 EntryType::GNULongLink => long_link
-                    .replace(self.long_name("link target", size_bytes, offset)?)
+                    .replace(self.read_long_name("link target", size_bytes, offset)?)
                     .is_some(),
-                EntryType::XHeader => pax.replace(self.pax(size_bytes, offset)?).is_some(),
+                EntryType::XHeader => pax.replace(self.read_pax(size_bytes, offset)?).is_some(),
                 EntryType::XGlobalHeader => {
-                    self.global(size_bytes, offset)?;
+                    self.read_global_header(size_bytes, offset)?;
                     false
                 }
                 _ => {
-                    let extended = merged(pax.unwrap_or_default(), long_path, long_link)
-                        .ok_or_else(|| {
-                            malformed("a member is named by two kinds of extended headers", offset)
-                        })?;
-                    return self.member(&block, size_bytes, extended, offset).map(Some);
+                    let extended = merge_extended(pax.unwrap_or_default(), long_path, long_link)
+                        .ok_or_else(|| malformed(TarFormatError::MixedExtendedHeaders, offset))?;
+                    return self
+                        .finish_member(&block, size_bytes, extended, offset)
+                        .map(Some);
                 }
             };
-            if is_second {
-                return Err(malformed(
-                    "two extended headers of one kind describe one member",
-                    offset,
-                ));
+            if is_repeated {
+                return Err(malformed(TarFormatError::RepeatedExtendedHeader, offset));
             }
         }
     }
 
-    fn member(
+    /// Returns the member of a header, after its checks, with the size of its content.
+    fn finish_member(
         &mut self,
-        block: &Block,
+        block: &HeaderBlock,
         size_bytes: u64,
         extended: ExtendedHeader,
         offset: u64,
-    ) -> io::Result<(ExtractedMember, u64)> {
+    ) -> io::Result<(ParsedMember, u64)> {
         let header = Header::from_byte_slice(block);
         let kind = header.entry_type();
         if kind.is_gnu_sparse() && block[IS_EXTENDED] != 0 {
-            while self.block()?.ok_or(io::ErrorKind::UnexpectedEof)?[CONTINUES] != 0 {}
+            while self.read_block()?.ok_or(io::ErrorKind::UnexpectedEof)?[CONTINUES] != 0 {}
         }
-        // Python's tarfile puts it before the path in every format (`TarInfo.frombuf`), GNU tar
-        // only in ustar.
+        // Python's tarfile prepends the prefix in every format (`TarInfo.frombuf`), GNU tar only in
+        // ustar.
         if !kind.is_gnu_sparse() && header.as_ustar().is_none() && block[PREFIX] != 0 {
-            return Err(malformed(
-                "a header that is not of the format ustar has a prefix of the path",
-                offset,
-            ));
+            return Err(malformed(TarFormatError::PrefixWithoutUstar, offset));
         }
         let size_bytes = extended.size_bytes.unwrap_or(size_bytes);
         let path = extended
@@ -205,52 +199,44 @@ impl<R: Read> TarReader<R> {
             .or_else(|| header.link_name_bytes().map(std::borrow::Cow::into_owned));
         self.count_member()?;
         self.count_name("path", &path, offset)?;
-        let linked = |kind: fn(String) -> ExtractedKind| match link.as_deref().unwrap_or_default() {
-            b"" => ExtractedKind::Other("a link without a target"),
-            target => std::str::from_utf8(target).map_or(
-                ExtractedKind::Other("a link whose target is not UTF-8"),
-                |target| kind(target.to_owned()),
-            ),
-        };
-        let unpacked = match kind {
+        let member_kind = match kind {
             EntryType::Regular | EntryType::Continuous if extended.is_sparse => {
-                ExtractedKind::Other("a sparse file")
+                ParsedMemberKind::Unsupported("a sparse file")
             }
             EntryType::Regular | EntryType::Continuous => {
                 let mode = header
                     .mode()
-                    .map_err(|_| malformed("the mode of a member is not a number", offset))?;
-                ExtractedKind::File {
+                    .map_err(|_| malformed(TarFormatError::Mode, offset))?;
+                ParsedMemberKind::File {
                     size_bytes,
                     mode: mode & 0o7777,
                 }
             }
-            EntryType::Directory => ExtractedKind::Folder,
-            EntryType::Symlink => linked(ExtractedKind::Link),
-            EntryType::Link => linked(ExtractedKind::Again),
-            EntryType::Char | EntryType::Block => ExtractedKind::Other("a device"),
-            EntryType::Fifo => ExtractedKind::Other("a pipe"),
-            EntryType::GNUSparse => ExtractedKind::Other("a sparse file"),
-            _ => ExtractedKind::Other("of a kind that is not known"),
+            EntryType::Directory => ParsedMemberKind::Directory,
+            EntryType::Symlink => link_kind(link, ParsedMemberKind::Symlink),
+            EntryType::Link => link_kind(link, ParsedMemberKind::HardLink),
+            EntryType::Char | EntryType::Block => ParsedMemberKind::Unsupported("a device"),
+            EntryType::Fifo => ParsedMemberKind::Unsupported("a pipe"),
+            EntryType::GNUSparse => ParsedMemberKind::Unsupported("a sparse file"),
+            _ => ParsedMemberKind::Unsupported("of a kind that is not known"),
         };
-        match &unpacked {
-            ExtractedKind::Link(target) | ExtractedKind::Again(target) => {
+        match &member_kind {
+            ParsedMemberKind::Symlink(target) | ParsedMemberKind::HardLink(target) => {
                 self.count_name("link target", target.as_bytes(), offset)?;
             }
-            ExtractedKind::Folder | ExtractedKind::File { .. } | ExtractedKind::Other(_) => {}
+            ParsedMemberKind::Directory
+            | ParsedMemberKind::File { .. }
+            | ParsedMemberKind::Unsupported(_) => {}
         }
-        // Python's tarfile takes such a file for a folder where its type is a zero byte and the
-        // slash is in the header itself (`TarInfo.frombuf`), GNU tar for every type and name
-        // (`prepare_to_extract`).
+        // GNU tar treats every such file as a directory (`prepare_to_extract`). Python's tarfile
+        // does so if its type is a zero byte and the slash is in the header itself
+        // (`TarInfo.frombuf`).
         let is_file = matches!(kind, EntryType::Regular | EntryType::Continuous);
         let has_old_type = block[TYPE] == 0 && until_zero(&block[..NAME_BYTES]).ends_with(b"/");
         if is_file && (path.ends_with(b"/") || has_old_type) {
-            return Err(malformed(
-                "a file has a path that ends with a slash, as those of folders do",
-                offset,
-            ));
+            return Err(malformed(TarFormatError::TrailingSlash, offset));
         }
-        // Some readers skip what comes after such a header, and others take it for the next one.
+        // Some readers skip the content, others interpret it as the next header.
         let has_no_content = matches!(
             kind,
             EntryType::Directory
@@ -261,26 +247,26 @@ impl<R: Read> TarReader<R> {
                 | EntryType::Fifo
         );
         if size_bytes > 0 && has_no_content {
-            return Err(malformed("a member that is not a file has content", offset));
+            return Err(malformed(TarFormatError::UnexpectedContent, offset));
         }
         if size_bytes
             .checked_next_multiple_of(BLOCK_BYTES)
             .and_then(|size| self.position.checked_add(size))
             .is_none()
         {
-            return Err(malformed("a member is larger than any file", offset));
+            return Err(malformed(TarFormatError::MemberTooLarge, offset));
         }
         Ok((
-            ExtractedMember {
+            ParsedMember {
                 path: String::from_utf8(path).ok(),
-                kind: unpacked,
-                start: self.position,
+                kind: member_kind,
+                content_offset: self.position,
             },
             size_bytes,
         ))
     }
 
-    /// Counts a member, or a header for all members, against the limit.
+    /// Counts a member or an extended header for all members, and checks the limit.
     fn count_member(&mut self) -> io::Result<()> {
         self.members += 1;
         if self.members > MAX_MEMBERS {
@@ -290,7 +276,7 @@ impl<R: Read> TarReader<R> {
         }
     }
 
-    /// Counts a path or link target against the limits.
+    /// Counts the bytes of a path or link target, and checks the limits. `what` names it in errors.
     fn count_name(&mut self, what: &'static str, name: &[u8], offset: u64) -> io::Result<()> {
         let bytes = name.len() as u64;
         if name.len() > MAX_PATH_BYTES {
@@ -301,9 +287,9 @@ impl<R: Read> TarReader<R> {
             }
             .into());
         }
-        // Some readers take such a name up to the zero, and others as a whole.
+        // Some readers truncate the name at the zero byte, others do not.
         if name.contains(&0) {
-            return Err(malformed("a name has a zero byte", offset));
+            return Err(malformed(TarFormatError::ZeroByteInName, offset));
         }
         self.name_bytes += bytes;
         if self.name_bytes > MAX_NAME_BYTES {
@@ -313,35 +299,28 @@ impl<R: Read> TarReader<R> {
         }
     }
 
-    /// Reads a block and checks that it is a header; `None` for the block of zeros that ends the
-    /// archive.
+    /// Reads a header and verifies its checksum. Returns `None` for an end-of-archive block.
     ///
-    /// GNU tar, Python's tarfile, libarchive and the `tar` crate write two of them, and most
-    /// readers take one. Without it, an archive that is cut off between two members would be a
-    /// shorter one.
-    fn header(&mut self) -> io::Result<Option<Block>> {
+    /// GNU tar, Python's tarfile, libarchive and the `tar` crate write two such blocks, and most
+    /// readers accept one. One is required, so that an archive that is truncated between two
+    /// members is an error.
+    fn read_header(&mut self) -> io::Result<Option<HeaderBlock>> {
         let offset = self.position;
-        let block = self.block()?.ok_or_else(|| {
-            malformed("it is cut off: the end-of-archive block is missing", offset)
-        })?;
+        let block = self
+            .read_block()?
+            .ok_or_else(|| malformed(TarFormatError::MissingEnd, offset))?;
         if block.iter().all(|byte| *byte == 0) {
             return Ok(None);
         }
-        // The sum is made with blanks in the place of the sum itself.
-        let sum = |bytes: &[u8]| bytes.iter().map(|byte| u32::from(*byte)).sum::<u32>();
-        let sum = sum(&block[..148]) + 8 * u32::from(b' ') + sum(&block[156..]);
-        if Header::from_byte_slice(&block).cksum().ok() != Some(sum) {
-            return Err(malformed(
-                "a header does not have the sum that it names",
-                offset,
-            ));
+        if Header::from_byte_slice(&block).cksum().ok() != Some(checksum(&block)) {
+            return Err(malformed(TarFormatError::Checksum, offset));
         }
         Ok(Some(block))
     }
 
-    /// Reads a block; `None` at the end of the stream.
-    fn block(&mut self) -> io::Result<Option<Block>> {
-        let mut block: Block = [0; 512];
+    /// Reads a block, or returns `None` at the end of the stream.
+    fn read_block(&mut self) -> io::Result<Option<HeaderBlock>> {
+        let mut block: HeaderBlock = [0; 512];
         let mut read = 0;
         while read < block.len() {
             match self.source.read(&mut block[read..]) {
@@ -356,8 +335,8 @@ impl<R: Read> TarReader<R> {
         Ok(Some(block))
     }
 
-    /// Reads the content of an extended header, whose size is already checked.
-    fn extension(&mut self, size_bytes: u64) -> io::Result<Vec<u8>> {
+    /// Reads the content of an extended header. The caller has checked its size.
+    fn read_extension(&mut self, size_bytes: u64) -> io::Result<Vec<u8>> {
         let mut bytes = vec![0; usize::try_from(size_bytes).map_err(io::Error::other)?];
         self.source.read_exact(&mut bytes)?;
         self.position += size_bytes;
@@ -365,8 +344,9 @@ impl<R: Read> TarReader<R> {
         Ok(bytes)
     }
 
-    /// Reads a long name of GNU tar, which a zero byte ends.
-    fn long_name(
+    /// Reads the content of a GNU long name header, without the final zero byte. `what` names it in
+    /// errors.
+    fn read_long_name(
         &mut self,
         what: &'static str,
         size_bytes: u64,
@@ -380,28 +360,24 @@ impl<R: Read> TarReader<R> {
             }
             .into());
         }
-        let mut name = self.extension(size_bytes)?;
+        let mut name = self.read_extension(size_bytes)?;
         if name.last() == Some(&0) {
             name.pop();
         }
         Ok(name)
     }
 
-    /// Reads a header for all members behind it, such as the one in which `git archive` names the
-    /// commit.
-    fn global(&mut self, size_bytes: u64, offset: u64) -> io::Result<()> {
+    /// Reads a pax header for all members, such as that of `git archive` with the commit.
+    fn read_global_header(&mut self, size_bytes: u64, offset: u64) -> io::Result<()> {
         self.count_member()?;
-        if self.pax(size_bytes, offset)?.is_empty() {
+        if self.read_pax(size_bytes, offset)?.is_empty() {
             return Ok(());
         }
-        Err(malformed(
-            "an extended header gives all members one path, link or size",
-            offset,
-        ))
+        Err(malformed(TarFormatError::GlobalPaxHeader, offset))
     }
 
-    /// Reads a header of pax that is small enough.
-    fn pax(&mut self, size_bytes: u64, offset: u64) -> io::Result<ExtendedHeader> {
+    /// Checks the size of a pax header and parses it.
+    fn read_pax(&mut self, size_bytes: u64, offset: u64) -> io::Result<ExtendedHeader> {
         if size_bytes > MAX_HEADER_BYTES {
             return Err(ArchiveLimit::Header {
                 bytes: size_bytes,
@@ -409,13 +385,14 @@ impl<R: Read> TarReader<R> {
             }
             .into());
         }
-        ExtendedHeader::pax(&self.extension(size_bytes)?)
-            .map_err(|reason| malformed(&reason, offset))
+        ExtendedHeader::parse_pax(&self.read_extension(size_bytes)?)
+            .map_err(|reason| malformed(reason, offset))
     }
 
+    /// Skips bytes of the stream.
     fn skip(&mut self, bytes: u64) -> io::Result<()> {
-        let mut rest = (&mut self.source).take(bytes);
-        let skipped = io::copy(&mut rest, &mut io::sink())?;
+        let mut content = (&mut self.source).take(bytes);
+        let skipped = io::copy(&mut content, &mut io::sink())?;
         if skipped < bytes {
             return Err(io::ErrorKind::UnexpectedEof.into());
         }
@@ -424,26 +401,24 @@ impl<R: Read> TarReader<R> {
     }
 }
 
-/// Returns the size in a header, or why there is none (GNU tar manual, "Basic Tar Format": octal
-/// digits, or from a byte with the highest bit on a binary number of the other bits). The `tar`
-/// crate reads only the last eight bytes of the latter.
-fn member_size(block: &Block) -> Result<u64, &'static str> {
+/// Parses the size in a header: octal digits, or, if the highest bit of the first byte is set, a
+/// big-endian number in the other bits (GNU tar manual, "Basic Tar Format"). The `tar` crate
+/// ignores all but the last eight bytes of the latter.
+fn member_size(block: &HeaderBlock) -> Result<u64, TarFormatError> {
     let field = &block[SIZE];
     if field[0] & 0x80 == 0 {
         let digits = until_zero(field).trim_ascii();
         let is_octal =
             !digits.is_empty() && digits.iter().all(|digit| matches!(digit, b'0'..=b'7'));
-        // Twelve digits of three bits.
+        // At most twelve digits of three bits.
         let size = digits
             .iter()
             .fold(0, |size, digit| size << 3 | u64::from(*digit & 7));
-        return is_octal
-            .then_some(size)
-            .ok_or("the size of a member is not a number");
+        return is_octal.then_some(size).ok_or(TarFormatError::Size);
     }
-    // The next bit is the sign.
+    // The second highest bit is the sign.
     if field[0] != 0x80 || field[1..4] != [0; 3] {
-        return Err("the size of a member is negative or has more than 64 bits");
+        return Err(TarFormatError::SizeRange);
     }
     Ok(field[4..]
         .iter()
@@ -460,8 +435,8 @@ fn padding(size_bytes: u64) -> u64 {
     (BLOCK_BYTES - size_bytes % BLOCK_BYTES) % BLOCK_BYTES
 }
 
-/// Merges extended headers of pax and GNU tar, or returns `None` if both give one field.
-fn merged(
+/// Merges a pax header with GNU long names, or returns `None` if both contain the same field.
+fn merge_extended(
     pax: ExtendedHeader,
     path: Option<Vec<u8>>,
     link: Option<Vec<u8>>,
@@ -476,27 +451,43 @@ fn merged(
     })
 }
 
-fn malformed(reason: &str, offset: u64) -> io::Error {
-    ArchiveError::Malformed {
-        reason: reason.to_owned(),
-        offset,
+/// Returns the kind of a link, which is unsupported without a UTF-8 target.
+fn link_kind(target: Option<Vec<u8>>, kind: fn(String) -> ParsedMemberKind) -> ParsedMemberKind {
+    match String::from_utf8(target.unwrap_or_default()) {
+        Ok(target) if target.is_empty() => ParsedMemberKind::Unsupported("a link without a target"),
+        Ok(target) => kind(target),
+        Err(_) => ParsedMemberKind::Unsupported("a link whose target is not UTF-8"),
     }
-    .into()
+}
+
+/// Returns the checksum of a header: the sum of its bytes, with spaces in the checksum field.
+fn checksum(block: &HeaderBlock) -> u32 {
+    byte_sum(&block[..148]) + 8 * u32::from(b' ') + byte_sum(&block[156..])
+}
+
+fn byte_sum(bytes: &[u8]) -> u32 {
+    bytes.iter().map(|byte| u32::from(*byte)).sum()
+}
+
+fn malformed(reason: TarFormatError, offset: u64) -> io::Error {
+    ArchiveError::Malformed { reason, offset }.into()
 }
 
 #[cfg(test)]
 mod tests {
     use std::io::{self, Read};
 
-    use super::{BLOCK_BYTES, ExtractedKind, ExtractedMember, SIZE, TYPE, TarReader, each_member};
+    use super::{
+        BLOCK_BYTES, ParsedMember, ParsedMemberKind, SIZE, TYPE, TarReader, for_each_member,
+    };
     use crate::archive::ArchiveError;
     use crate::archive::limits::{MAX_HEADER_BYTES, MAX_MEMBERS, MAX_NAME_BYTES, MAX_PATH_BYTES};
 
-    /// One block and its content, filled up.
+    /// Returns a ustar header with this type, and the padded content.
     fn member(kind: u8, path: &str, content: &[u8]) -> Vec<u8> {
         let mut header = tar::Header::new_ustar();
         header.as_mut_bytes()[..path.len()].copy_from_slice(path.as_bytes());
-        // The crate would write another byte for 0.
+        // The `tar` crate would replace a zero byte.
         header.as_mut_bytes()[TYPE] = kind;
         header.set_mode(0o644);
         header.set_size(content.len() as u64);
@@ -507,8 +498,8 @@ mod tests {
         bytes
     }
 
-    /// A file of whose header these bytes are the size.
-    fn sized(size: &[u8; 12]) -> Vec<u8> {
+    /// Returns the header of a file with these bytes as its size field.
+    fn file_with_size_field(size: &[u8; 12]) -> Vec<u8> {
         let mut bytes = member(b'0', "x", b"");
         bytes[SIZE].copy_from_slice(size);
         let sum: u32 = bytes[..148]
@@ -521,7 +512,7 @@ mod tests {
         bytes
     }
 
-    /// A record of pax, whose length counts its own digits.
+    /// Returns a pax record. Its length includes its own digits.
     fn record(key: &str, value: &str) -> Vec<u8> {
         let rest = format!(" {key}={value}\n");
         let length = (1..=99_999_999)
@@ -529,17 +520,18 @@ mod tests {
         format!("{}{rest}", length.unwrap()).into_bytes()
     }
 
-    /// The blocks that end an archive.
+    /// The end-of-archive blocks.
     const END: [u8; 1024] = [0; 1024];
 
-    /// Reads members with an end behind them.
-    fn members(tar: impl Read) -> io::Result<Vec<(ExtractedMember, String)>> {
-        whole(tar.chain(&END[..]))
+    /// Reads members, followed by the end of the archive.
+    fn members(tar: impl Read) -> io::Result<Vec<(ParsedMember, String)>> {
+        read_archive(tar.chain(&END[..]))
     }
 
-    fn whole(tar: impl Read) -> io::Result<Vec<(ExtractedMember, String)>> {
+    /// Reads a complete archive.
+    fn read_archive(tar: impl Read) -> io::Result<Vec<(ParsedMember, String)>> {
         let mut found = Vec::new();
-        each_member(tar, |member, content: &mut dyn Read| {
+        for_each_member(tar, |member, content: &mut dyn Read| {
             let mut text = String::new();
             content.read_to_string(&mut text)?;
             found.push((member, text));
@@ -556,18 +548,19 @@ mod tests {
             .collect()
     }
 
-    /// Returns the text of the error.
-    fn refused(tar: impl Read) -> String {
+    /// Returns the error of reading members.
+    fn read_error(tar: impl Read) -> String {
         reason(members(tar))
     }
 
-    fn reason(read: io::Result<Vec<(ExtractedMember, String)>>) -> String {
+    fn reason(read: io::Result<Vec<(ParsedMember, String)>>) -> String {
         let error = read.unwrap_err();
-        ArchiveError::of(&error).map_or_else(|| format!("{:?}", error.kind()), ToString::to_string)
+        ArchiveError::find_in(&error)
+            .map_or_else(|| format!("{:?}", error.kind()), ToString::to_string)
     }
 
     #[test]
-    fn headers_for_all_members_and_large_ones_of_pax_are_read() {
+    fn pax_headers_are_applied() {
         let long = "p/".repeat(200) + "file";
         let tar = [
             member(
@@ -584,7 +577,7 @@ mod tests {
             member(b'x', "PaxHeaders/link", &record("linkpath", "else/where")),
             member(b'2', "link", b""),
             member(b'x', "PaxHeaders/large", &record("size", "5")),
-            // As it is where a size does not fit into the header.
+            // The size in the header is 0, as if it did not fit.
             [
                 &member(b'0', "large", b"")[..],
                 &member(b'0', "", b"")[..0],
@@ -596,11 +589,11 @@ mod tests {
         ]
         .concat();
         let found = members(&*tar).unwrap();
-        let file = |size_bytes| ExtractedKind::File {
+        let file = |size_bytes| ParsedMemberKind::File {
             size_bytes,
             mode: 0o644,
         };
-        let shown: Vec<(&str, &ExtractedKind, &str)> = found
+        let shown: Vec<(&str, &ParsedMemberKind, &str)> = found
             .iter()
             .map(|(member, content)| {
                 (
@@ -610,7 +603,7 @@ mod tests {
                 )
             })
             .collect();
-        let link = ExtractedKind::Link("else/where".to_owned());
+        let link = ParsedMemberKind::Symlink("else/where".to_owned());
         let expected = [
             (long.as_str(), &file(7), "content"),
             ("link", &link, ""),
@@ -620,15 +613,15 @@ mod tests {
         assert_eq!(shown, expected);
         let starts: Vec<u64> = found
             .iter()
-            .map(|(member, _)| member.start / BLOCK_BYTES)
+            .map(|(member, _)| member.content_offset / BLOCK_BYTES)
             .collect();
-        assert_eq!(starts, [5, 9, 12, 14], "where contents begin");
+        assert_eq!(starts, [5, 9, 12, 14], "offsets of contents");
     }
 
-    /// Each of the four forms: old GNU, and 0.0, 0.1 and 1.0 of pax (GNU tar manual, "Storing
-    /// Sparse Files").
+    /// The old GNU format, and the pax formats 0.0, 0.1 and 1.0 (GNU tar manual, "Storing Sparse
+    /// Files").
     #[test]
-    fn sparse_files_of_every_form_are_skipped() {
+    fn sparse_files_of_every_format_are_skipped() {
         let pax = |records: &[Vec<u8>]| {
             let mut all = member(b'x', "PaxHeaders/sparse", &records.concat());
             all.extend(member(b'0', "GNUSparseFile/sparse", b"1\n0\n4\ndata"));
@@ -674,14 +667,17 @@ mod tests {
                 .iter()
                 .map(|(member, _)| (member.path.as_deref(), &member.kind))
                 .collect();
-            let next = ExtractedKind::File {
+            let next = ParsedMemberKind::File {
                 size_bytes: 4,
                 mode: 0o644,
             };
             assert_eq!(
                 shown,
                 [
-                    (Some("sparse"), &ExtractedKind::Other("a sparse file")),
+                    (
+                        Some("sparse"),
+                        &ParsedMemberKind::Unsupported("a sparse file")
+                    ),
                     (Some("next"), &next)
                 ]
             );
@@ -689,7 +685,7 @@ mod tests {
     }
 
     #[test]
-    fn paths_are_read_up_to_their_limit_and_not_beyond() {
+    fn path_length_is_limited() {
         for (kind, key) in [(b'L', "path"), (b'K', "linkpath")] {
             let of = |length: usize| {
                 let name = "n".repeat(length);
@@ -708,16 +704,16 @@ mod tests {
             }
             for tar in of(MAX_PATH_BYTES + 1) {
                 assert!(
-                    refused(&*tar).contains("at most 4096 are read"),
+                    read_error(&*tar).contains("at most 4096 are read"),
                     "{}",
-                    refused(&*tar)
+                    read_error(&*tar)
                 );
             }
         }
     }
 
     #[test]
-    fn extended_headers_are_read_up_to_their_limit_and_not_beyond() {
+    fn size_of_extended_headers_is_limited() {
         let limit = usize::try_from(MAX_HEADER_BYTES).unwrap();
         let of = |length: usize, kind| {
             let bytes = record("comment", &"c".repeat(length - "65536 comment=\n".len()));
@@ -726,31 +722,31 @@ mod tests {
         };
         for kind in [b'x', b'g'] {
             assert_eq!(paths(&of(limit, kind)), ["x"]);
-            let said = "an extended header of 65537 bytes at byte 0 of the unpacked archive; at most 65536 are read";
-            assert_eq!(refused(&*of(limit + 1, kind)), said);
+            let expected = "an extended header of 65537 bytes at byte 0 of the unpacked archive; at most 65536 are read";
+            assert_eq!(read_error(&*of(limit + 1, kind)), expected);
         }
-        // A size alone asks for nothing.
+        // A stated size allocates nothing.
         for kind in [b'L', b'K', b'x', b'g'] {
             let mut header = tar::Header::new_gnu();
             header.set_entry_type(tar::EntryType::new(kind));
             header.set_size(u64::MAX >> 8);
             header.set_cksum();
-            assert!(refused(&header.as_bytes()[..]).contains("are read"));
+            assert!(read_error(&header.as_bytes()[..]).contains("are read"));
         }
     }
 
     #[test]
-    fn members_are_read_up_to_their_limit_and_not_beyond() {
+    fn number_of_members_is_limited() {
         let one = [
             member(b'x', "PaxHeaders/x", &record("mtime", "1")),
             member(b'0', "x", b""),
         ]
         .concat();
         let global = member(b'g', "pax_global_header", &record("comment", "x"));
-        for (one, handed_on) in [(one, 3), (global, 0)] {
+        for (one, callbacks) in [(one, 3), (global, 0)] {
             for copies in [3, 4] {
                 let tar = [one.repeat(copies), END.to_vec()].concat();
-                // As if all before these had been read.
+                // A reader that has already read most of the allowed members.
                 let reader = TarReader {
                     source: &*tar,
                     position: 0,
@@ -758,19 +754,19 @@ mod tests {
                     name_bytes: 0,
                 };
                 let mut count = 0;
-                let read = reader.each_member(|_, _: &mut dyn Read| {
+                let read = reader.for_each_member(|_, _: &mut dyn Read| {
                     count += 1;
                     Ok::<(), io::Error>(())
                 });
-                let said = read.err().map(|error| error.to_string());
+                let error = read.err().map(|error| error.to_string());
                 let expected = (copies == 4).then(|| "more than 250000 members".to_owned());
-                assert_eq!((count, said), (handed_on, expected));
+                assert_eq!((count, error), (callbacks, expected));
             }
         }
     }
 
     #[test]
-    fn names_are_read_up_to_their_limit_and_not_beyond() {
+    fn total_length_of_names_is_limited() {
         let tar = [
             member(b'L', "long", b"12345\0"),
             member(b'2', "x", b""),
@@ -790,7 +786,7 @@ mod tests {
                 members: 0,
                 name_bytes: MAX_NAME_BYTES - left,
             };
-            let read = reader.each_member(|_, _: &mut dyn Read| Ok::<(), io::Error>(()));
+            let read = reader.for_each_member(|_, _: &mut dyn Read| Ok::<(), io::Error>(()));
             assert_eq!(
                 read.err().map(|error| error.to_string()).as_deref(),
                 expected
@@ -799,7 +795,7 @@ mod tests {
     }
 
     #[test]
-    fn headers_that_readers_take_in_several_ways_are_refused() {
+    fn ambiguous_headers_are_errors() {
         let file = || member(b'0', "x", b"");
         let path = |text: &str| member(b'x', "PaxHeaders/x", &record("path", text));
         let mut sum = file();
@@ -845,14 +841,14 @@ mod tests {
             member(b'0', "folder/", b""),
             member(0, "folder/", b""),
             [member(b'L', "long", b"file\0"), member(0, "folder/", b"")].concat(),
-            sized(b"0000000008 \0"),
-            sized(b"+0000000007\0"),
-            sized(b"            "),
-            sized(b"\x80\0\0\x01\0\0\0\0\0\0\0\0"),
-            sized(b"\x81\0\0\0\0\0\0\0\0\0\0\0"),
-            sized(&[0xff; 12]),
+            file_with_size_field(b"0000000008 \0"),
+            file_with_size_field(b"+0000000007\0"),
+            file_with_size_field(b"            "),
+            file_with_size_field(b"\x80\0\0\x01\0\0\0\0\0\0\0\0"),
+            file_with_size_field(b"\x81\0\0\0\0\0\0\0\0\0\0\0"),
+            file_with_size_field(&[0xff; 12]),
         ];
-        insta::assert_snapshot!(cases.map(|tar| refused(&*tar)).join("\n"), @r"
+        insta::assert_snapshot!(cases.map(|tar| read_error(&*tar)).join("\n"), @r"
         two extended headers of one kind describe one member, at byte 1024 of the unpacked archive
         a member is named by two kinds of extended headers, at byte 2048 of the unpacked archive
         two extended headers of one kind describe one member, at byte 1024 of the unpacked archive
@@ -880,7 +876,7 @@ mod tests {
         the size of a member is negative or has more than 64 bits, at byte 0 of the unpacked archive
         ");
         let binary = [
-            sized(b"\x80\0\0\0\0\0\0\0\0\0\0\x07"),
+            file_with_size_field(b"\x80\0\0\0\0\0\0\0\0\0\0\x07"),
             b"content".to_vec(),
             vec![0; 505],
         ]
@@ -888,18 +884,18 @@ mod tests {
         assert_eq!(members(&*binary).unwrap()[0].1, "content");
     }
 
-    /// Wherever an archive ends early, it is not taken for a shorter one.
+    /// An archive that is truncated anywhere is not read as a shorter one.
     #[test]
-    fn archives_that_are_cut_off_are_refused() {
+    fn truncated_archives_are_errors() {
         let all = [
             member(b'0', "x", b"content"),
             member(b'0', "y", b""),
             END[..512].to_vec(),
         ]
         .concat();
-        assert_eq!(whole(&*all).unwrap().len(), 2);
+        assert_eq!(read_archive(&*all).unwrap().len(), 2);
         let cuts = [0, 1, 511, 512, 519, 1023, 1024, 1536, 2047];
-        let reasons = cuts.map(|cut| format!("{cut}: {}", reason(whole(&all[..cut]))));
+        let reasons = cuts.map(|cut| format!("{cut}: {}", reason(read_archive(&all[..cut]))));
         insta::assert_snapshot!(reasons.join("\n"), @r"
         0: it is cut off: the end-of-archive block is missing, at byte 0 of the unpacked archive
         1: UnexpectedEof
@@ -914,18 +910,18 @@ mod tests {
     }
 
     #[test]
-    fn links_without_a_readable_target_are_reported_as_such() {
+    fn links_without_a_valid_target_are_unsupported() {
         let latin = [member(b'K', "long", b"\xe4\0"), member(b'2', "x", b"")].concat();
         let found =
             members(&*[member(b'2', "x", b""), member(b'1', "x", b""), latin].concat()).unwrap();
-        let kinds: Vec<&ExtractedKind> = found.iter().map(|(member, _)| &member.kind).collect();
-        let empty = ExtractedKind::Other("a link without a target");
+        let kinds: Vec<&ParsedMemberKind> = found.iter().map(|(member, _)| &member.kind).collect();
+        let empty = ParsedMemberKind::Unsupported("a link without a target");
         assert_eq!(
             kinds,
             [
                 &empty,
                 &empty,
-                &ExtractedKind::Other("a link whose target is not UTF-8")
+                &ParsedMemberKind::Unsupported("a link whose target is not UTF-8")
             ]
         );
     }

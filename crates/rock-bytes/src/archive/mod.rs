@@ -1,12 +1,13 @@
-//! Archives: tar, of members that lie elsewhere and are not copied, or read as a stream; gzip, xz
-//! and zstd around it; and streams kept so that any stretch of them can be read again.
+//! Tar archives, gzip, xz and zstd streams, and spools.
 //!
-//! In: what the members are, and their bytes behind [`ReadAt`](crate::ReadAt); or an archive
-//! as a stream. Out: the archive behind the same; or what its members are.
+//! Input: members whose content is behind [`ReadAt`](crate::ReadAt), or an archive as a stream.
+//! Output: the archive as a source ([`TarBuilder`]), or its members one by one
+//! ([`for_each_member`]). A [`Spool`] stores a decompressed stream so that it can be read by
+//! position.
 //!
-//! **Invariant:** the same members give the same bytes, whoever makes them and whenever; and a
-//! stream that ends too early is an error, never a shorter archive. Whatever an archive holds,
-//! reading it takes no more memory than [`limits`] says.
+//! **Invariant:** the bytes of a written archive depend only on its members, not on the machine or
+//! the number of threads. A truncated stream is an error. Reading takes no more memory than
+//! [`limits`] allow, whatever the archive contains.
 
 mod compression;
 mod error;
@@ -19,10 +20,10 @@ mod tar;
 mod xz;
 mod xz_blocks;
 
-pub use compression::Compression;
-pub use error::{ArchiveError, ArchiveLimit, is_damage};
-pub use gzip::gunzip;
-pub use members::{ExtractedKind, ExtractedMember, each_member};
+pub use compression::ArchiveCompression;
+pub use error::{ArchiveError, ArchiveLimit, TarFormatError, is_damage};
+pub use gzip::{GzipError, gunzip};
+pub use members::{ParsedMember, ParsedMemberKind, for_each_member};
 pub use spool::{Spool, SpoolWriter};
-pub use tar::{Member, MemberKind, Tar};
-pub use xz::xz;
+pub use tar::{TarBuilder, TarMember, TarMemberKind};
+pub use xz::compress_xz;

@@ -1,11 +1,11 @@
-//! Spools: streams that are stored for reading by position.
+//! Spools: streams that are stored to be read by position.
 
 use std::cell::RefCell;
 use std::io::{self, Write};
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::{ReadAt, Scratch};
+use crate::{ReadAt, ScratchStorage};
 
 /// The size of a separately compressed chunk in bytes. Smaller chunks compress worse, larger ones
 /// cost more per read.
@@ -15,89 +15,93 @@ const LEVEL: i32 = -1;
 
 /// A stored stream, in separately compressed chunks.
 pub struct Spool {
-    number: u64,
-    room: Box<dyn Scratch>,
-    /// Where each piece ends in the room.
-    ends: Vec<u64>,
+    /// Identifies the spool in [`CACHED_CHUNK`].
+    id: u64,
+    storage: Box<dyn ScratchStorage>,
+    /// The end offset of each chunk in the storage.
+    chunk_ends: Vec<u64>,
+    /// The uncompressed size.
     size_bytes: u64,
 }
 
 /// A writer that stores a stream as a [`Spool`].
 pub struct SpoolWriter<'p> {
-    /// The bytes that may still be stored uncompressed.
+    /// Number of bytes that may still be stored uncompressed.
     plain_bytes: &'p AtomicU64,
     compressor: zstd::bulk::Compressor<'static>,
-    /// A piece that is not full yet, and what it is compressed to.
-    piece: Vec<u8>,
-    packed: Vec<u8>,
-    folded: Spool,
+    /// The chunk that is being filled.
+    chunk: Vec<u8>,
+    /// A buffer for the compressed chunk.
+    compressed: Vec<u8>,
+    spool: Spool,
 }
 
 impl<'p> SpoolWriter<'p> {
-    /// Creates a writer into `room`. Chunks are stored uncompressed while `plain_bytes`, which writers
-    /// share, lasts, and compressed from then on.
+    /// Creates a writer into `storage`. Chunks are stored uncompressed until `plain_bytes`, which
+    /// several writers may share, is used up.
     ///
     /// # Errors
     /// If the compressor cannot be allocated.
-    pub fn new(room: Box<dyn Scratch>, plain_bytes: &'p AtomicU64) -> io::Result<Self> {
+    pub fn new(storage: Box<dyn ScratchStorage>, plain_bytes: &'p AtomicU64) -> io::Result<Self> {
         static NEXT: AtomicU64 = AtomicU64::new(0);
-        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        let id = NEXT.fetch_add(1, Ordering::Relaxed);
         Ok(Self {
             plain_bytes,
             compressor: zstd::bulk::Compressor::new(LEVEL)?,
-            piece: Vec::with_capacity(CHUNK_BYTES),
-            packed: vec![0; CHUNK_BYTES - 1],
-            folded: Spool {
-                number,
-                room,
-                ends: Vec::new(),
+            chunk: Vec::with_capacity(CHUNK_BYTES),
+            compressed: vec![0; CHUNK_BYTES - 1],
+            spool: Spool {
+                id,
+                storage,
+                chunk_ends: Vec::new(),
                 size_bytes: 0,
             },
         })
     }
 
-    /// Stores the rest and returns the spool.
+    /// Stores the last chunk and returns the spool.
     ///
     /// # Errors
-    /// If the rest cannot be stored.
+    /// If the chunk cannot be stored.
     pub fn finish(mut self) -> io::Result<Spool> {
-        if !self.piece.is_empty() {
+        if !self.chunk.is_empty() {
             self.write_chunk()?;
         }
-        Ok(self.folded)
+        Ok(self.spool)
     }
 
     fn write_chunk(&mut self) -> io::Result<()> {
-        let length = self.piece.len() as u64;
-        let left = |left: u64| left.checked_sub(length);
+        let length = self.chunk.len() as u64;
         let is_plain = self
             .plain_bytes
-            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, left)
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |remaining| {
+                remaining.checked_sub(length)
+            })
             .is_ok();
-        let mut kept = self.piece.as_slice();
+        let mut stored = self.chunk.as_slice();
         if !is_plain {
-            // What does not become shorter is kept as it is, too: there is no room for as much.
-            let most = self.piece.len() - 1;
+            // Fails if the chunk does not become smaller. It is then stored uncompressed.
+            let max_length = self.chunk.len() - 1;
             if let Ok(length) = self
                 .compressor
-                .compress_to_buffer(&self.piece, &mut self.packed[..most])
+                .compress_to_buffer(&self.chunk, &mut self.compressed[..max_length])
             {
-                kept = &self.packed[..length];
+                stored = &self.compressed[..length];
             }
         }
-        self.folded.room.append(kept)?;
-        self.folded.ends.push(self.folded.room.size_bytes());
-        self.folded.size_bytes += self.piece.len() as u64;
-        self.piece.clear();
+        self.spool.storage.append(stored)?;
+        self.spool.chunk_ends.push(self.spool.storage.size_bytes());
+        self.spool.size_bytes += length;
+        self.chunk.clear();
         Ok(())
     }
 }
 
 impl Write for SpoolWriter<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let length = bytes.len().min(CHUNK_BYTES - self.piece.len());
-        self.piece.extend_from_slice(&bytes[..length]);
-        if self.piece.len() == CHUNK_BYTES {
+        let length = bytes.len().min(CHUNK_BYTES - self.chunk.len());
+        self.chunk.extend_from_slice(&bytes[..length]);
+        if self.chunk.len() == CHUNK_BYTES {
             self.write_chunk()?;
         }
         Ok(length)
@@ -108,43 +112,58 @@ impl Write for SpoolWriter<'_> {
     }
 }
 
-/// The chunk that a thread read last; most reads continue where the previous one ended.
+/// The chunk that a thread read last. Most reads continue where the previous one ended.
 struct CachedChunk {
-    folded: u64,
-    number: usize,
-    piece: Vec<u8>,
-    packed: Vec<u8>,
+    spool_id: u64,
+    index: usize,
+    chunk: Vec<u8>,
+    /// A buffer for the compressed chunk.
+    compressed: Vec<u8>,
 }
 
 thread_local! {
-    static CACHED_CHUNK: RefCell<CachedChunk> =
-        const { RefCell::new(CachedChunk { folded: u64::MAX, number: 0, piece: Vec::new(), packed: Vec::new() }) };
+    static CACHED_CHUNK: RefCell<CachedChunk> = const {
+        RefCell::new(CachedChunk {
+            spool_id: u64::MAX,
+            index: 0,
+            chunk: Vec::new(),
+            compressed: Vec::new(),
+        })
+    };
 }
 
 impl Spool {
-    /// Reads a chunk into a buffer of its length.
-    fn read_chunk(&self, number: usize, packed: &mut Vec<u8>, piece: &mut [u8]) -> io::Result<()> {
-        let kept = self.stored_range(number);
-        packed.resize(
-            usize::try_from(kept.end - kept.start).map_err(io::Error::other)?,
+    /// Decompresses a chunk into `chunk`, which has its uncompressed size.
+    fn read_chunk(
+        &self,
+        index: usize,
+        compressed: &mut Vec<u8>,
+        chunk: &mut [u8],
+    ) -> io::Result<()> {
+        let stored = self.stored_range(index);
+        compressed.resize(
+            usize::try_from(stored.end - stored.start).map_err(io::Error::other)?,
             0,
         );
-        self.room.read_exact_at(packed, kept.start)?;
-        match zstd::bulk::decompress_to_buffer(packed.as_slice(), piece)? {
-            read if read == piece.len() => Ok(()),
+        self.storage.read_exact_at(compressed, stored.start)?;
+        match zstd::bulk::decompress_to_buffer(compressed.as_slice(), chunk)? {
+            read if read == chunk.len() => Ok(()),
             _ => Err(io::ErrorKind::InvalidData.into()),
         }
     }
 
     /// Returns the range of a chunk in the storage.
-    fn stored_range(&self, number: usize) -> Range<u64> {
-        number.checked_sub(1).map_or(0, |before| self.ends[before])..self.ends[number]
+    fn stored_range(&self, index: usize) -> Range<u64> {
+        let start = index
+            .checked_sub(1)
+            .map_or(0, |previous| self.chunk_ends[previous]);
+        start..self.chunk_ends[index]
     }
 
     /// Returns the uncompressed size of a chunk in bytes.
-    fn chunk_bytes(&self, number: usize) -> usize {
-        let left = self.size_bytes - (number * CHUNK_BYTES) as u64;
-        CHUNK_BYTES.min(usize::try_from(left).unwrap_or(CHUNK_BYTES))
+    fn chunk_bytes(&self, index: usize) -> usize {
+        let remaining = self.size_bytes - (index * CHUNK_BYTES) as u64;
+        CHUNK_BYTES.min(usize::try_from(remaining).unwrap_or(CHUNK_BYTES))
     }
 }
 
@@ -157,29 +176,28 @@ impl ReadAt for Spool {
         if offset >= self.size_bytes || buffer.is_empty() {
             return Ok(0);
         }
-        let number = usize::try_from(offset / CHUNK_BYTES as u64).map_err(io::Error::other)?;
-        let at = usize::try_from(offset % CHUNK_BYTES as u64).map_err(io::Error::other)?;
-        let (whole, kept) = (self.chunk_bytes(number), self.stored_range(number));
-        if kept.end - kept.start == whole as u64 {
-            let length = buffer.len().min(whole - at);
+        let index = usize::try_from(offset / CHUNK_BYTES as u64).map_err(io::Error::other)?;
+        let start = usize::try_from(offset % CHUNK_BYTES as u64).map_err(io::Error::other)?;
+        let (chunk_bytes, stored) = (self.chunk_bytes(index), self.stored_range(index));
+        let length = buffer.len().min(chunk_bytes - start);
+        if stored.end - stored.start == chunk_bytes as u64 {
             return self
-                .room
-                .read_at(&mut buffer[..length], kept.start + at as u64);
+                .storage
+                .read_at(&mut buffer[..length], stored.start + start as u64);
         }
-        CACHED_CHUNK.with_borrow_mut(|last| {
-            if at == 0 && buffer.len() >= whole {
-                return self
-                    .read_chunk(number, &mut last.packed, &mut buffer[..whole])
-                    .map(|()| whole);
+        CACHED_CHUNK.with_borrow_mut(|cached| {
+            if length == chunk_bytes {
+                self.read_chunk(index, &mut cached.compressed, &mut buffer[..length])?;
+                return Ok(length);
             }
-            if (last.folded, last.number) != (self.number, number) {
-                last.folded = u64::MAX;
-                last.piece.resize(whole, 0);
-                self.read_chunk(number, &mut last.packed, &mut last.piece)?;
-                (last.folded, last.number) = (self.number, number);
+            if (cached.spool_id, cached.index) != (self.id, index) {
+                // Invalid until the chunk is read completely.
+                cached.spool_id = u64::MAX;
+                cached.chunk.resize(chunk_bytes, 0);
+                self.read_chunk(index, &mut cached.compressed, &mut cached.chunk)?;
+                (cached.spool_id, cached.index) = (self.id, index);
             }
-            let length = buffer.len().min(whole - at);
-            buffer[..length].copy_from_slice(&last.piece[at..at + length]);
+            buffer[..length].copy_from_slice(&cached.chunk[start..start + length]);
             Ok(length)
         })
     }
@@ -191,14 +209,14 @@ impl std::fmt::Debug for Spool {
             f,
             "Spool({} bytes in {})",
             self.size_bytes,
-            self.room.size_bytes()
+            self.storage.size_bytes()
         )
     }
 }
 
 impl std::fmt::Debug for SpoolWriter<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "SpoolWriter({:?})", self.folded)
+        write!(f, "SpoolWriter({:?})", self.spool)
     }
 }
 
@@ -211,7 +229,7 @@ mod tests {
     use crate::{ReadAt as _, in_memory};
 
     #[test]
-    fn any_stretch_is_read_again_whatever_compresses_and_whoever_reads_beside() {
+    fn any_range_of_interleaved_spools_can_be_read() {
         let mut state = 1_u32;
         let noise = (0..CHUNK_BYTES).map(|_| {
             state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
@@ -224,24 +242,24 @@ mod tests {
             .chain(noise)
             .chain([7; 1000])
             .collect();
-        let keep = |bytes: &[u8], plain_bytes: u64| {
+        let spool = |bytes: &[u8], plain_bytes: u64| {
             let plain_bytes = AtomicU64::new(plain_bytes);
-            let mut folding = SpoolWriter::new(in_memory(0).unwrap(), &plain_bytes).unwrap();
-            folding.write_all(bytes).unwrap();
-            folding.finish().unwrap()
+            let mut writer = SpoolWriter::new(in_memory(0).unwrap(), &plain_bytes).unwrap();
+            writer.write_all(bytes).unwrap();
+            writer.finish().unwrap()
         };
-        let (size, piece) = (whole.len() as u64, CHUNK_BYTES as u64);
-        // Of the other there is room for the first piece and what is left behind the last whole
-        // one.
-        let (folded, other) = (keep(&whole, 0), keep(&whole[5..], 2 * piece - 1));
-        assert_eq!((folded.size_bytes(), other.size_bytes()), (size, size - 5));
-        assert!(folded.room.size_bytes() < size - piece / 2);
-        assert!(other.room.size_bytes() >= piece && keep(&whole, size).room.size_bytes() == size);
+        let (size, chunk) = (whole.len() as u64, CHUNK_BYTES as u64);
+        // `other` may store the first chunk and the last, shorter one uncompressed.
+        let (first, other) = (spool(&whole, 0), spool(&whole[5..], 2 * chunk - 1));
+        assert_eq!((first.size_bytes(), other.size_bytes()), (size, size - 5));
+        assert!(first.storage.size_bytes() < size - chunk / 2);
+        assert!(other.storage.size_bytes() >= chunk);
+        assert_eq!(spool(&whole, size).storage.size_bytes(), size);
         for start in (0..whole.len()).step_by(60_013) {
             for length in [1, 64, 5000, CHUNK_BYTES, 2 * CHUNK_BYTES + 1] {
                 let end = whole.len().min(start + length);
                 let mut read = vec![0; end - start];
-                folded.read_exact_at(&mut read, start as u64).unwrap();
+                first.read_exact_at(&mut read, start as u64).unwrap();
                 assert!(read == whole[start..end], "{start} {length}");
                 if start >= 5 {
                     other.read_exact_at(&mut read, start as u64 - 5).unwrap();
@@ -249,6 +267,6 @@ mod tests {
                 }
             }
         }
-        assert_eq!(folded.read_at(&mut [0; 4], whole.len() as u64).unwrap(), 0);
+        assert_eq!(first.read_at(&mut [0; 4], whole.len() as u64).unwrap(), 0);
     }
 }

@@ -1,82 +1,84 @@
-//! Writing tar archives (POSIX.1-2017, pax, "ustar Interchange Format"; GNU tar manual, "Basic Tar
+//! Building tar archives (POSIX.1-2017, pax, "ustar Interchange Format"; GNU tar manual, "Basic Tar
 //! Format", for long names).
 
 use std::io;
 
 use crate::{Concat, ReadAt};
 
-/// Members begin at multiples of this.
+/// The size of a tar block in bytes; headers and contents are aligned to it.
 const BLOCK_BYTES: u64 = 512;
 
-/// A member of an archive.
+/// The header fields of a member to write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Member<'m> {
-    /// Its path, with slashes.
+pub struct TarMember<'m> {
+    /// The path, with `/` as separator.
     pub path: &'m str,
-    /// What it is.
-    pub kind: MemberKind<'m>,
-    /// Its permission bits.
+    /// The type.
+    pub kind: TarMemberKind<'m>,
+    /// The permission bits.
     pub mode: u32,
-    /// When it was changed, in seconds since 1970-01-01 UTC.
+    /// The modification time in seconds since 1970-01-01 UTC.
     pub time_s: u64,
 }
 
-/// What a member is.
+/// The type of a member to write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum MemberKind<'m> {
-    /// A folder.
-    Folder,
-    /// A symbolic link with its text.
-    Link(&'m str),
+pub enum TarMemberKind<'m> {
+    /// A directory.
+    Directory,
+    /// A symbolic link and its target.
+    Symlink(&'m str),
     /// A regular file.
     File,
 }
 
-/// An archive that is put together out of its members.
+/// A builder of a tar archive. The content of members is not copied.
 #[derive(Debug, Default)]
-pub struct Tar<'t> {
-    joined: Concat<'t>,
+pub struct TarBuilder<'t> {
+    parts: Concat<'t>,
 }
 
-impl<'t> Tar<'t> {
-    /// No members yet.
+impl<'t> TarBuilder<'t> {
+    /// Creates a builder without members.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Adds a member. `content` is what a regular file holds.
+    /// Appends a member; `content` is that of a regular file.
     ///
     /// # Errors
-    /// When a path cannot stand in an archive: it is empty, or has a zero byte.
+    /// If a path or link target is not valid in an archive: empty, or with a zero byte.
     pub fn push(
         &mut self,
-        member: &Member<'_>,
+        member: &TarMember<'_>,
         content: Option<Box<dyn ReadAt + 't>>,
     ) -> io::Result<()> {
         let size_bytes = content.as_ref().map_or(0, |content| content.size_bytes());
-        self.joined.push(Box::new(header(member, size_bytes)?));
+        self.parts.push(Box::new(header(member, size_bytes)?));
         if let Some(content) = content {
-            self.joined.push(content);
-            let rest = size_bytes.next_multiple_of(BLOCK_BYTES) - size_bytes;
-            self.joined
-                .push(Box::new(vec![0; usize::try_from(rest).unwrap_or_default()]));
+            self.parts.push(content);
+            let padding = size_bytes.next_multiple_of(BLOCK_BYTES) - size_bytes;
+            self.parts.push(Box::new(vec![
+                0;
+                usize::try_from(padding).unwrap_or_default()
+            ]));
         }
         Ok(())
     }
 
-    /// The whole archive.
+    /// Returns the archive, with its end-of-archive blocks.
     pub fn finish(mut self) -> Concat<'t> {
-        self.joined.push(Box::new(vec![
+        self.parts.push(Box::new(vec![
             0;
             2 * usize::try_from(BLOCK_BYTES)
                 .unwrap_or_default()
         ]));
-        self.joined
+        self.parts
     }
 }
 
-/// What stands before the content of a member, its long names with it.
-fn header(member: &Member<'_>, size_bytes: u64) -> io::Result<Vec<u8>> {
+/// Returns the header blocks of a member, including those of GNU long names.
+fn header(member: &TarMember<'_>, size_bytes: u64) -> io::Result<Vec<u8>> {
     let mut header = tar::Header::new_gnu();
     header.set_mode(member.mode);
     header.set_mtime(member.time_s);
@@ -85,20 +87,20 @@ fn header(member: &Member<'_>, size_bytes: u64) -> io::Result<Vec<u8>> {
     header.set_size(size_bytes);
     let mut builder = tar::Builder::new(Vec::new());
     match member.kind {
-        MemberKind::Folder => {
+        TarMemberKind::Directory => {
             header.set_entry_type(tar::EntryType::Directory);
             builder.append_data(&mut header, member.path, io::empty())?;
         }
-        MemberKind::Link(text) => {
+        TarMemberKind::Symlink(text) => {
             header.set_entry_type(tar::EntryType::Symlink);
             builder.append_link(&mut header, member.path, text)?;
         }
-        MemberKind::File => {
+        TarMemberKind::File => {
             header.set_entry_type(tar::EntryType::Regular);
             builder.append_data(&mut header, member.path, io::empty())?;
         }
     }
-    // Taken before the builder ends: what it writes then belongs behind the last member.
+    // Taken before the builder is dropped, which would append the end-of-archive blocks.
     Ok(std::mem::take(builder.get_mut()))
 }
 
@@ -106,37 +108,43 @@ fn header(member: &Member<'_>, size_bytes: u64) -> io::Result<Vec<u8>> {
 mod tests {
     use std::io::Read as _;
 
-    use super::{Member, MemberKind, Tar};
-    use crate::{ReadAt as _, Section};
+    use super::{TarBuilder, TarMember, TarMemberKind};
+    use crate::{RangeReader, ReadAt as _};
 
     #[test]
-    fn what_was_laid_together_is_what_a_reader_finds() {
+    fn built_archive_is_read_by_the_tar_crate() {
         let long = format!("{}/{}", "folder".repeat(20), "name".repeat(40));
-        let mut tar = Tar::new();
-        let member = |path, kind, mode| Member {
+        let mut tar = TarBuilder::new();
+        let member = |path, kind, mode| TarMember {
             path,
             kind,
             mode,
             time_s: 315_532_800,
         };
-        tar.push(&member("bin", MemberKind::Folder, 0o755), None)
+        tar.push(&member("bin", TarMemberKind::Directory, 0o755), None)
             .unwrap();
         tar.push(
-            &member("bin/run", MemberKind::File, 0o755),
+            &member("bin/run", TarMemberKind::File, 0o755),
             Some(Box::new(b"#!/bin/sh\n".to_vec())),
         )
         .unwrap();
-        tar.push(&member("bin/same", MemberKind::Link("run"), 0o777), None)
-            .unwrap();
         tar.push(
-            &member(&long, MemberKind::File, 0o644),
+            &member("bin/same", TarMemberKind::Symlink("run"), 0o777),
+            None,
+        )
+        .unwrap();
+        tar.push(
+            &member(&long, TarMemberKind::File, 0o644),
             Some(Box::new(vec![7; 1000])),
         )
         .unwrap();
-        tar.push(&member("to-long", MemberKind::Link(&long), 0o777), None)
-            .unwrap();
+        tar.push(
+            &member("to-long", TarMemberKind::Symlink(&long), 0o777),
+            None,
+        )
+        .unwrap();
         let made = tar.finish();
-        let mut archive = tar::Archive::new(Section::new(&made, 0, made.size_bytes()));
+        let mut archive = tar::Archive::new(RangeReader::new(&made, 0, made.size_bytes()));
         let mut found = Vec::new();
         for entry in archive.entries().unwrap() {
             let mut entry = entry.unwrap();

@@ -1,4 +1,4 @@
-//! Compressing by xz, in blocks that threads make side by side.
+//! Multi-threaded xz compression.
 
 use std::io::{self, Write};
 
@@ -6,29 +6,31 @@ use liblzma::stream::{Check, MtStreamBuilder};
 use liblzma::write::XzEncoder;
 
 use super::xz_blocks::write_blocks;
-use crate::{ReadAt, Section, can_start_threads};
+use crate::{RangeReader, ReadAt, can_start_threads};
 
-/// How much of the content a block has: what `xz -6` takes in threads, three dictionaries (xz(1),
-/// `--block-size`). It is fixed, so that the number of threads does not show.
+/// The uncompressed size of a block in bytes: three dictionaries, the default of multi-threaded `xz
+/// -6` (xz(1), `--block-size`). It is fixed, so that the output does not depend on the number of
+/// threads.
 const BLOCK_BYTES: u64 = 24 << 20;
-/// How hard it compresses, as `xz -6`.
+/// The compression preset, that of `xz -6`.
 pub(super) const PRESET: u32 = 6;
 
-/// Compresses a source by so many threads, and hands on what comes of it. Where they cannot be
-/// started, the calling thread writes the same bytes.
+/// Compresses a source with the given number of threads and writes the xz stream to `target`. If
+/// the threads cannot be started, the calling thread writes the same bytes.
 ///
 /// # Errors
-/// When the source cannot be read, or the target not be written.
-pub fn xz(source: &dyn ReadAt, threads: u32, target: &mut dyn Write) -> io::Result<()> {
+/// If the source cannot be read, or `target` cannot be written.
+pub fn compress_xz(source: &dyn ReadAt, threads: u32, target: &mut dyn Write) -> io::Result<()> {
     let threads = threads.max(1);
     if can_start_threads(threads) {
-        in_threads(source, BLOCK_BYTES, threads, target)
+        compress_in_threads(source, BLOCK_BYTES, threads, target)
     } else {
         write_blocks(source, BLOCK_BYTES, target)
     }
 }
 
-fn in_threads(
+/// Compresses with liblzma's multi-threaded encoder.
+fn compress_in_threads(
     source: &dyn ReadAt,
     block_bytes: u64,
     threads: u32,
@@ -43,7 +45,7 @@ fn in_threads(
         .map_err(io::Error::other)?;
     let mut encoder = XzEncoder::new_stream(target, stream);
     io::copy(
-        &mut Section::new(source, 0, source.size_bytes()),
+        &mut RangeReader::new(source, 0, source.size_bytes()),
         &mut encoder,
     )?;
     encoder.finish().map(drop)
@@ -54,16 +56,16 @@ mod tests {
     use std::io::Read as _;
 
     use super::super::xz_blocks::write_blocks;
-    use super::{in_threads, xz};
+    use super::{compress_in_threads, compress_xz};
 
     #[test]
-    fn the_number_of_threads_does_not_show_and_a_reader_finds_the_content() {
+    fn output_does_not_depend_on_the_number_of_threads() {
         let content: Vec<u8> = (0..1_000_000_u32)
             .flat_map(|n| (n / 7).to_le_bytes())
             .collect();
         let made = |threads| {
             let mut made = Vec::new();
-            xz(&content, threads, &mut made).unwrap();
+            compress_xz(&content, threads, &mut made).unwrap();
             made
         };
         let one = made(1);
@@ -75,11 +77,10 @@ mod tests {
         assert!(read == content);
     }
 
-    /// The bytes of liblzma's threads and of the calling thread are the same: for no content, for
-    /// less than a block, for several blocks, at the edges of blocks, and for content that cannot
-    /// be compressed.
+    /// Covers empty content, less than a block, block boundaries, several blocks, and
+    /// incompressible content.
     #[test]
-    fn one_thread_writes_the_bytes_of_several() {
+    fn calling_thread_writes_the_bytes_of_liblzma_threads() {
         const BLOCK: usize = 1 << 20;
         let text: Vec<u8> = (0..600_000_u32)
             .flat_map(|n| (n / 7).to_le_bytes())
@@ -97,7 +98,7 @@ mod tests {
             for length in [0, 1, 1000, BLOCK - 1, BLOCK, BLOCK + 1, content.len()] {
                 let content = content[..length].to_vec();
                 let (mut several, mut one) = (Vec::new(), Vec::new());
-                in_threads(&content, BLOCK as u64, 2, &mut several).unwrap();
+                compress_in_threads(&content, BLOCK as u64, 2, &mut several).unwrap();
                 write_blocks(&content, BLOCK as u64, &mut one).unwrap();
                 assert!(
                     several == one,

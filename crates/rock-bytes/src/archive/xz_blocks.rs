@@ -1,8 +1,10 @@
-//! Streams of xz that the calling thread writes, with the bytes that liblzma's threads write.
+//! A single-threaded writer of xz streams that are identical to those of liblzma's multi-threaded
+//! encoder.
 //!
-//! liblzma's encoder with threads notes the sizes of a block in its header, which its encoder
-//! without threads does not. Here the LZMA2 data comes from liblzma, and the frame around it is
-//! written by The .xz File Format 1.2.1. Only the compressed data of one block is held.
+//! liblzma's multi-threaded encoder writes the sizes of a block into its header, and the
+//! single-threaded one does not. Here, liblzma encodes the LZMA2 data, and the container is written
+//! according to The .xz File Format 1.2.1; "section" refers to it. The compressed data of one block
+//! is in memory at a time.
 
 use std::io::{self, Write};
 
@@ -11,33 +13,33 @@ use liblzma::stream::{Action, Filters, LzmaOptions, Status, Stream};
 use super::xz::PRESET;
 use crate::ReadAt;
 
-/// Section 2.1.1.1: the magic bytes of a stream's header, and of its footer (2.1.2.4).
+/// The magic bytes of the stream header (section 2.1.1.1) and footer (section 2.1.2.4).
 const HEADER_MAGIC: [u8; 6] = [0xFD, b'7', b'z', b'X', b'Z', 0];
 const FOOTER_MAGIC: [u8; 2] = *b"YZ";
-/// Section 2.1.1.2: the check is CRC64.
+/// The stream flags for CRC64 checks (section 2.1.1.2).
 const STREAM_FLAGS: [u8; 2] = [0, 4];
-/// Section 3.1.2: one filter, and both sizes are in the header.
+/// The block flags for one filter, and both sizes in the header (section 3.1.2).
 const BLOCK_FLAGS: u8 = 0xC0;
-/// Section 5.3.1: the filter LZMA2 with one byte of properties.
+/// The filter ID of LZMA2 and the size of its properties (section 5.3.1).
 const LZMA2: [u8; 2] = [0x21, 1];
-/// Section 5.3.1: the dictionary of preset 6 has 8 MiB, and the smallest 4 KiB.
+/// Encoded dictionary sizes: 8 MiB for preset 6, and the minimum of 4 KiB (section 5.3.1).
 const PRESET_DICTIONARY: u8 = 22;
 const SMALLEST_DICTIONARY: u8 = 0;
-/// The size of a CRC64.
+/// The size of a CRC64 in bytes.
 const CHECK_BYTES: usize = 8;
-/// The largest chunk of LZMA2 that is not compressed (liblzma, `lzma2_encoder.h`,
+/// Maximum size of an uncompressed LZMA2 chunk in bytes (liblzma, `lzma2_encoder.h`,
 /// `LZMA2_CHUNK_MAX`).
 const CHUNK_BYTES: usize = 1 << 16;
-/// The most that liblzma expects around the data of a block (`block_buffer_encoder.c`,
-/// `HEADERS_BOUND`).
+/// Maximum size in bytes of block header, padding and check that liblzma assumes
+/// (`block_buffer_encoder.c`, `HEADERS_BOUND`).
 const MAX_FRAME_BYTES: usize = 92;
-/// The bytes of the source that are read at once.
-const PIECE_BYTES: usize = 256 << 10;
+/// The size of reads from the source in bytes.
+const READ_BYTES: usize = 256 << 10;
 
-/// Writes a source as one stream with blocks of `block_bytes` of content.
+/// Compresses a source into one stream with blocks of `block_bytes` uncompressed bytes.
 ///
 /// # Errors
-/// When the source cannot be read, or the target cannot be written.
+/// If the source cannot be read, or the target cannot be written.
 pub(super) fn write_blocks(
     source: &dyn ReadAt,
     block_bytes: u64,
@@ -46,30 +48,35 @@ pub(super) fn write_blocks(
     target.write_all(&HEADER_MAGIC)?;
     target.write_all(&STREAM_FLAGS)?;
     target.write_all(&crc32fast::hash(&STREAM_FLAGS).to_le_bytes())?;
-    let mut index = Index::default();
-    let mut from = 0;
-    while from < source.size_bytes() {
-        let size_bytes = block_bytes.min(source.size_bytes() - from);
-        let block = Block::compress(source, from, size_bytes, block_bytes)?;
+    let mut index = XzIndex::default();
+    let mut offset = 0;
+    while offset < source.size_bytes() {
+        let size_bytes = block_bytes.min(source.size_bytes() - offset);
+        let block = XzBlock::compress(source, offset, size_bytes, block_bytes)?;
         index.add(block.write(target)?, size_bytes);
-        from += size_bytes;
+        offset += size_bytes;
     }
     index.write(target)
 }
 
-/// The content of one block as LZMA2.
-struct Block {
+/// A compressed block.
+struct XzBlock {
+    /// The LZMA2 data.
     data: Vec<u8>,
+    /// The encoded dictionary size.
     dictionary: u8,
+    /// The uncompressed size.
     size_bytes: u64,
     header_bytes: usize,
+    /// The CRC64 of the uncompressed content.
     check: [u8; CHECK_BYTES],
 }
 
-impl Block {
+impl XzBlock {
+    /// Compresses `size_bytes` bytes of a source from `offset`.
     fn compress(
         source: &dyn ReadAt,
-        from: u64,
+        offset: u64,
         size_bytes: u64,
         block_bytes: u64,
     ) -> io::Result<Self> {
@@ -77,19 +84,19 @@ impl Block {
         let mut encoder =
             Stream::new_raw_encoder(Filters::new().lzma2(&options)).map_err(io::Error::other)?;
         let mut crc = Crc64::default();
-        let most = bound(usize::try_from(block_bytes).map_err(io::Error::other)?);
-        // liblzma reserves room for the largest sizes that a header may state.
-        let header_bytes = header_bytes(most as u64, block_bytes);
-        let mut data: Vec<u8> = Vec::with_capacity(PIECE_BYTES);
-        let mut piece = vec![0; PIECE_BYTES];
-        let mut at = 0;
-        while at < size_bytes {
-            let length =
-                usize::try_from(size_bytes - at).map_or(PIECE_BYTES, |left| left.min(PIECE_BYTES));
-            source.read_exact_at(&mut piece[..length], from + at)?;
-            crc.feed(&piece[..length]);
-            encode(&mut encoder, &piece[..length], Action::Run, &mut data)?;
-            at += length as u64;
+        let max_bytes = max_block_bytes(usize::try_from(block_bytes).map_err(io::Error::other)?);
+        // liblzma reserves header space for the largest possible sizes.
+        let header_bytes = header_bytes(max_bytes as u64, block_bytes);
+        let mut data: Vec<u8> = Vec::with_capacity(READ_BYTES);
+        let mut input = vec![0; READ_BYTES];
+        let mut position = 0;
+        while position < size_bytes {
+            let length = usize::try_from(size_bytes - position)
+                .map_or(READ_BYTES, |rest| rest.min(READ_BYTES));
+            source.read_exact_at(&mut input[..length], offset + position)?;
+            crc.update(&input[..length]);
+            encode(&mut encoder, &input[..length], Action::Run, &mut data)?;
+            position += length as u64;
         }
         encode(&mut encoder, &[], Action::Finish, &mut data)?;
         let check = crc.finish();
@@ -101,30 +108,30 @@ impl Block {
             header_bytes,
             check,
         };
-        // liblzma stores a block whose compressed form has no room in its buffer.
-        if block.written_bytes() > most {
-            block.stored(source, from)
+        // liblzma stores a block uncompressed if the compressed form does not fit into its buffer.
+        if block.written_bytes() > max_bytes {
+            block.into_stored(source, offset)
         } else {
             Ok(block)
         }
     }
 
-    /// Returns the block in chunks of LZMA2 that are not compressed (section 5.3.1; liblzma,
+    /// Replaces the data by uncompressed LZMA2 chunks (section 5.3.1; liblzma,
     /// `block_encode_uncompressed`).
-    fn stored(mut self, source: &dyn ReadAt, from: u64) -> io::Result<Self> {
+    fn into_stored(mut self, source: &dyn ReadAt, offset: u64) -> io::Result<Self> {
         self.data.clear();
-        let mut at = 0;
-        while at < self.size_bytes {
-            let length = usize::try_from(self.size_bytes - at)
-                .map_or(CHUNK_BYTES, |left| left.min(CHUNK_BYTES));
+        let mut position = 0;
+        while position < self.size_bytes {
+            let length = usize::try_from(self.size_bytes - position)
+                .map_or(CHUNK_BYTES, |rest| rest.min(CHUNK_BYTES));
             // The first chunk resets the dictionary.
-            self.data.push(if at == 0 { 1 } else { 2 });
-            let stated = u16::try_from(length - 1).map_err(io::Error::other)?;
-            self.data.extend(stated.to_be_bytes());
+            self.data.push(if position == 0 { 1 } else { 2 });
+            let encoded_length = u16::try_from(length - 1).map_err(io::Error::other)?;
+            self.data.extend(encoded_length.to_be_bytes());
             let start = self.data.len();
             self.data.resize(start + length, 0);
-            source.read_exact_at(&mut self.data[start..], from + at)?;
-            at += length as u64;
+            source.read_exact_at(&mut self.data[start..], offset + position)?;
+            position += length as u64;
         }
         self.data.push(0);
         self.dictionary = SMALLEST_DICTIONARY;
@@ -132,15 +139,15 @@ impl Block {
         Ok(self)
     }
 
-    /// The size of the block as it is written.
+    /// Returns the written size of the block in bytes.
     fn written_bytes(&self) -> usize {
         self.header_bytes + self.data.len().next_multiple_of(4) + CHECK_BYTES
     }
 
-    /// Writes the block, and returns its unpadded size (section 4.3).
+    /// Writes the block and returns its unpadded size in bytes (section 4.3).
     fn write(&self, target: &mut dyn Write) -> io::Result<u64> {
-        let stated = u8::try_from(self.header_bytes / 4 - 1).map_err(io::Error::other)?;
-        let mut header = vec![stated, BLOCK_FLAGS];
+        let encoded_size = u8::try_from(self.header_bytes / 4 - 1).map_err(io::Error::other)?;
+        let mut header = vec![encoded_size, BLOCK_FLAGS];
         push_integer(&mut header, self.data.len() as u64);
         push_integer(&mut header, self.size_bytes);
         header.extend(LZMA2);
@@ -155,7 +162,7 @@ impl Block {
     }
 }
 
-/// Feeds an encoder, and appends what it makes.
+/// Encodes `input` and appends the output to `data`.
 fn encode(
     encoder: &mut Stream,
     mut input: &[u8],
@@ -163,13 +170,13 @@ fn encode(
     data: &mut Vec<u8>,
 ) -> io::Result<()> {
     loop {
-        data.reserve(PIECE_BYTES);
+        data.reserve(READ_BYTES);
         let before = encoder.total_in();
         let status = encoder
             .process_vec(input, data, action)
             .map_err(io::Error::other)?;
-        let taken = usize::try_from(encoder.total_in() - before).map_err(io::Error::other)?;
-        input = &input[taken..];
+        let consumed = usize::try_from(encoder.total_in() - before).map_err(io::Error::other)?;
+        input = &input[consumed..];
         let is_done = match action {
             Action::Finish => status == Status::StreamEnd,
             _ => input.is_empty(),
@@ -180,25 +187,28 @@ fn encode(
     }
 }
 
-/// The size of the header of a block with these sizes (section 3.1).
+/// Returns the size in bytes of the header of a block with these sizes (section 3.1).
 fn header_bytes(compressed_bytes: u64, size_bytes: u64) -> usize {
-    // Its own size, flags, the sizes, the filter, and a CRC32.
+    // Header size, flags, both sizes, filter and CRC32.
     (2 + integer_bytes(compressed_bytes) + integer_bytes(size_bytes) + 3 + 4).next_multiple_of(4)
 }
 
-/// The most that a block with this much content takes (liblzma, `lzma_block_buffer_bound64`).
-fn bound(block_bytes: usize) -> usize {
+/// Returns the maximum size in bytes of a block with this uncompressed size (liblzma,
+/// `lzma_block_buffer_bound64`).
+fn max_block_bytes(block_bytes: usize) -> usize {
     let stored_bytes = block_bytes + block_bytes.div_ceil(CHUNK_BYTES) * 3 + 1;
     MAX_FRAME_BYTES + stored_bytes.next_multiple_of(4)
 }
 
-/// The index of a stream (section 4): the unpadded and the uncompressed size of each block.
+/// The index of a stream (section 4).
 #[derive(Default)]
-struct Index {
+struct XzIndex {
+    /// The unpadded and the uncompressed size of each block.
     blocks: Vec<(u64, u64)>,
 }
 
-impl Index {
+impl XzIndex {
+    /// Adds a block.
     fn add(&mut self, unpadded_bytes: u64, size_bytes: u64) {
         self.blocks.push((unpadded_bytes, size_bytes));
     }
@@ -214,8 +224,8 @@ impl Index {
         index.resize(index.len().next_multiple_of(4), 0);
         index.extend(crc32fast::hash(&index).to_le_bytes());
         target.write_all(&index)?;
-        let backward = u32::try_from(index.len() / 4 - 1).map_err(io::Error::other)?;
-        let mut footer = backward.to_le_bytes().to_vec();
+        let backward_size = u32::try_from(index.len() / 4 - 1).map_err(io::Error::other)?;
+        let mut footer = backward_size.to_le_bytes().to_vec();
         footer.extend(STREAM_FLAGS);
         target.write_all(&crc32fast::hash(&footer).to_le_bytes())?;
         target.write_all(&footer)?;
@@ -223,7 +233,8 @@ impl Index {
     }
 }
 
-/// Appends an integer in groups of seven bits, the lowest first (section 1.2).
+/// Appends a variable-length integer: groups of seven bits, the least significant first (section
+/// 1.2).
 fn push_integer(bytes: &mut Vec<u8>, mut value: u64) {
     while value >= 0x80 {
         bytes.push(low_byte(value) | 0x80);
@@ -236,11 +247,12 @@ fn low_byte(value: u64) -> u8 {
     value.to_le_bytes()[0]
 }
 
+/// Returns the size of a variable-length integer in bytes.
 fn integer_bytes(value: u64) -> usize {
     (64 - (value | 1).leading_zeros()).div_ceil(7) as usize
 }
 
-/// CRC64 as of ECMA-182, reflected (section 6).
+/// The state of a CRC64 with the reflected polynomial of ECMA-182 (section 6).
 struct Crc64(u64);
 
 /// The CRC64 of each byte.
@@ -271,7 +283,7 @@ impl Default for Crc64 {
 }
 
 impl Crc64 {
-    fn feed(&mut self, bytes: &[u8]) {
+    fn update(&mut self, bytes: &[u8]) {
         for byte in bytes {
             self.0 = CRC64_TABLE[usize::from(low_byte(self.0) ^ byte)] ^ self.0 >> 8;
         }

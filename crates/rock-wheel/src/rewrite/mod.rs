@@ -17,7 +17,7 @@ use super::{DosTime, MemberContent, MemberOptions, Wheel, WheelError, ZipMember,
 use crate::codes::wheel as codes;
 use planned_member::{PlannedMember, member_options, plan_members};
 use record_checker::{RecordChecker, WeakHashes};
-use rock_bytes::Target;
+use rock_bytes::ByteSink;
 use rock_diagnostic::{Diagnostic, Location, Severity};
 
 /// Fewer bytes than this are verified in the calling thread, because starting the pool takes
@@ -111,7 +111,7 @@ pub fn rewrite(
     wheel: &Wheel<'_>,
     edits: &WheelEdits<'_>,
     options: &RewriteOptions,
-    target: &mut dyn Target,
+    target: &mut dyn ByteSink,
 ) -> Result<u64, WheelError> {
     let rewriter = WheelRewriter {
         wheel,
@@ -147,7 +147,7 @@ impl WheelRewriter<'_> {
     /// member, or contradicts one that is verified: a new RECORD would hide that.
     pub fn write(
         &self,
-        target: &mut dyn Target,
+        target: &mut dyn ByteSink,
         progress: &ProgressCallback<'_>,
     ) -> Result<RewriteSummary, WheelError> {
         let members = plan_members(self.wheel, self.edits)?;

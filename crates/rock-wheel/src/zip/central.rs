@@ -10,7 +10,7 @@ use super::limits::{MAX_CENTRAL_BYTES, MAX_DEFLATE_RATIO, MAX_MEMBERS};
 use super::member::unsupported_method_name;
 use super::name::parse_member_name;
 use super::{CompressionMethod, DosTime, FULL_16, FULL_32, ZIP64_FIELD, ZipMember};
-use rock_bytes::{ReadAt, Section};
+use rock_bytes::{RangeReader, ReadAt};
 
 /// Size of a central header without name, extra fields and comment (APPNOTE 4.3.12).
 const CENTRAL_BYTES: usize = 46;
@@ -53,7 +53,7 @@ pub(super) fn read_central(
         .unwrap_or(BUFFER_BYTES)
         .clamp(1, BUFFER_BYTES);
     let mut reader =
-        BufReader::with_capacity(capacity, Section::new(source, end.offset, end.length));
+        BufReader::with_capacity(capacity, RangeReader::new(source, end.offset, end.length));
     let mut left = end.length;
     let most = (end.length / CENTRAL_BYTES as u64).min(end.count);
     let mut members = Vec::with_capacity(usize::try_from(most).unwrap_or_default());

@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use super::super::WheelError;
 use super::{MemberReader, ZipArchive, ZipMember};
-use rock_bytes::{ReadAt, Section};
+use rock_bytes::{RangeReader, ReadAt};
 
 /// Contents larger than this are compressed in blocks, in parallel.
 pub(super) const LARGE_BYTES: u64 = 8 << 20;
@@ -87,7 +87,7 @@ impl<'c> MemberContent<'c> {
         match self {
             Self::Bytes(bytes) => ContentReader::Bytes(io::Cursor::new(bytes)),
             Self::Source(source) | Self::Changed(ChangedContent { source, .. }) => {
-                ContentReader::Section(Section::new(source, 0, source.size_bytes()))
+                ContentReader::Section(RangeReader::new(source, 0, source.size_bytes()))
             }
             Self::Member(archive, member) => {
                 ContentReader::Member(Box::new(archive.reader(member)))
@@ -117,7 +117,7 @@ impl std::fmt::Debug for MemberContent<'_> {
 /// A reader of a content, from its start.
 pub(super) enum ContentReader<'o> {
     Bytes(io::Cursor<Cow<'o, [u8]>>),
-    Section(Section<'o>),
+    Section(RangeReader<'o>),
     Member(Box<MemberReader<'o>>),
 }
 

@@ -183,12 +183,12 @@ impl EntryOutput<'_, '_> {
 mod tests {
     use super::super::encode::CHUNK_BYTES;
     use super::*;
-    use rock_bytes::Target;
-    use rock_bytes::is_same;
+    use rock_bytes::ByteSink;
+    use rock_bytes::has_same_content;
     use rock_sys::{FileError, OnExisting, PositionalFile, save};
 
     /// Writes some bytes, then an archive of these contents; returns the events of its members.
-    fn written(contents: &[Vec<u8>], levels: &[u32], target: &mut dyn Target) -> Vec<WriteEvent> {
+    fn written(contents: &[Vec<u8>], levels: &[u32], target: &mut dyn ByteSink) -> Vec<WriteEvent> {
         target.write_all(b"before").unwrap();
         let entries = contents
             .iter()
@@ -238,7 +238,7 @@ mod tests {
             })
             .unwrap();
             assert_eq!(events, expected_events);
-            assert!(is_same(&PositionalFile::open(&path).unwrap(), &expected).unwrap());
+            assert!(has_same_content(&PositionalFile::open(&path).unwrap(), &expected).unwrap());
         }
     }
 }

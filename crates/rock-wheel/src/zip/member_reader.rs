@@ -8,7 +8,7 @@ use flate2::{Decompress, FlushDecompress, Status};
 use super::super::WheelError;
 use super::limits::MAX_ADDED_BYTES;
 use super::{CompressionMethod, ZipMember};
-use rock_bytes::{BufferPool, ChunkSender, PooledBuffer, ReadAt, Section};
+use rock_bytes::{BufferPool, ChunkSender, PooledBuffer, RangeReader, ReadAt};
 
 /// Size of the buffer for compressed data.
 const BUFFER_BYTES: usize = 64 << 10;
@@ -77,14 +77,14 @@ pub struct MemberReader<'m> {
 
 #[derive(Debug)]
 enum MemberData<'m> {
-    Stored(Section<'m>),
+    Stored(RangeReader<'m>),
     Deflated(InflateReader<'m>),
 }
 
 /// A reader that inflates data.
 #[derive(Debug)]
 struct InflateReader<'m> {
-    input: BufReader<Section<'m>>,
+    input: BufReader<RangeReader<'m>>,
     /// `None` after it returned to the pool.
     state: Option<Decompress>,
 }
@@ -96,7 +96,7 @@ static INFLATE_STATES: Mutex<Vec<Decompress>> = Mutex::new(Vec::new());
 const MAX_KEPT_STATES: usize = 64;
 
 impl<'m> InflateReader<'m> {
-    fn new(input: BufReader<Section<'m>>) -> Self {
+    fn new(input: BufReader<RangeReader<'m>>) -> Self {
         let kept = INFLATE_STATES
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
@@ -161,7 +161,7 @@ impl Drop for InflateReader<'_> {
 
 impl<'m> MemberReader<'m> {
     pub(super) fn new(source: &'m dyn ReadAt, member: &'m ZipMember) -> Self {
-        let section = Section::new(source, member.data_offset, member.compressed_bytes);
+        let section = RangeReader::new(source, member.data_offset, member.compressed_bytes);
         let capacity = BUFFER_BYTES
             .min(usize::try_from(member.compressed_bytes).unwrap_or(BUFFER_BYTES))
             .max(1);
@@ -217,7 +217,7 @@ impl<'m> MemberReader<'m> {
     /// Sends the content to another thread.
     pub(super) fn send_to(mut self, sender: &mut ChunkSender<'_>) -> Result<(), WheelError> {
         loop {
-            let mut piece = sender.piece();
+            let mut piece = sender.take_chunk();
             let read = loop {
                 match self.read(&mut piece) {
                     Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
@@ -226,7 +226,7 @@ impl<'m> MemberReader<'m> {
             };
             match read {
                 Ok(0) => return Ok(()),
-                Ok(read) => sender.pass(piece, read),
+                Ok(read) => sender.send(piece, read),
                 Err(error) => return Err(self.wheel_error(error)),
             }
         }

@@ -9,7 +9,7 @@ use super::super::WheelError;
 use super::limits::MAX_NAMES_BYTES;
 use super::member_reader::{inflate, is_inflated_at_once};
 use super::{MemberReader, ZipArchive, ZipMember};
-use rock_bytes::{BufferPool, CHUNK_BYTES, PooledBuffer, ReadAt, Scratch, ScratchFactory};
+use rock_bytes::{BufferPool, CHUNK_BYTES, PooledBuffer, ReadAt, ScratchFactory, ScratchStorage};
 
 /// Size of the first chunk: of most members only the start is read.
 const FIRST_CHUNK_BYTES: usize = 4 << 10;
@@ -80,7 +80,7 @@ struct ViewState<'m, 'o> {
     announced: Vec<(Range<u64>, Vec<u8>)>,
     /// Chunks with section names, if they are searched for.
     names: Option<SectionNameCache>,
-    whole: Option<Box<dyn Scratch>>,
+    whole: Option<Box<dyn ScratchStorage>>,
 }
 
 impl<'m, 'o> MemberView<'m, 'o> {
@@ -212,7 +212,7 @@ impl ReadAt for MemberView<'_, '_> {
         self.member.size_bytes()
     }
 
-    fn will_read(&self, range: Range<u64>) {
+    fn announce_read(&self, range: Range<u64>) {
         let mut state = self.state();
         let announced: u64 = state
             .announced
@@ -528,7 +528,7 @@ mod tests {
         let fails = |_| Err(io::ErrorKind::Unsupported.into());
         let view = MemberView::new(&archive, &archive.members()[0], &fails, None);
         view.read_exact_at(&mut [0; 64], 0).unwrap();
-        view.will_read(35_000_000..35_700_000);
+        view.announce_read(35_000_000..35_700_000);
         view.read_exact_at(&mut [0; 64], 39_000_000).unwrap();
         let mut buffer = vec![0; 700_000];
         view.read_exact_at(&mut buffer, 35_000_000).unwrap();

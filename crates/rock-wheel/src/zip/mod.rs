@@ -2,7 +2,7 @@
 //! descriptors.
 //!
 //! Input: bytes behind [`ReadAt`](rock_bytes::ReadAt). Output: members and their contents, and new
-//! archives on a [`Target`](rock_bytes::Target).
+//! archives on a [`ByteSink`](rock_bytes::ByteSink).
 //!
 //! **Invariant:** both headers of every member agree, no members overlap, and every name is safe to
 //! unpack; opening any other archive is an error.

@@ -446,7 +446,7 @@ impl Write for Sparse {
     }
 }
 
-impl rock_bytes::Target for Sparse {
+impl rock_bytes::ByteSink for Sparse {
     /// Only zeros are copied.
     fn copy_from(
         &mut self,
@@ -458,7 +458,7 @@ impl rock_bytes::Target for Sparse {
         Ok(())
     }
 
-    fn rewrite(&mut self, back_bytes: u64, bytes: &[u8]) -> std::io::Result<()> {
+    fn overwrite(&mut self, back_bytes: u64, bytes: &[u8]) -> std::io::Result<()> {
         let start = self.size - back_bytes;
         let (_, range_bytes) = self.ranges.iter_mut().find(|(at, _)| *at == start).unwrap();
         range_bytes[..bytes.len()].copy_from_slice(bytes);

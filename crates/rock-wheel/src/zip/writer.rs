@@ -9,7 +9,7 @@ use super::fields::without_fields;
 use super::header::{self, MADE_ON_UNIX, SizeEncoding};
 use super::local::local_extra;
 use super::{CompressionMethod, DosTime, UNICODE_PATH_FIELD, ZipArchive, ZipMember, deflate};
-use rock_bytes::{Target, WriteAt};
+use rock_bytes::{ByteSink, WriteAt};
 
 /// Mode, time and compression level of a new member.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -83,7 +83,7 @@ impl CompressedContent<'_> {
 /// Members have no data descriptors: if the compressed size is not known in advance, the header is
 /// rewritten after the data. Zip64 fields are written only if a value needs them.
 pub struct ZipWriter<'t> {
-    target: &'t mut dyn Target,
+    target: &'t mut dyn ByteSink,
     position: u64,
     central: Vec<u8>,
     count: u64,
@@ -100,7 +100,7 @@ pub(super) struct OpenMember {
 
 impl<'t> ZipWriter<'t> {
     /// Creates a writer of an archive that starts at the current position of the target.
-    pub fn new(target: &'t mut dyn Target) -> Self {
+    pub fn new(target: &'t mut dyn ByteSink) -> Self {
         Self {
             target,
             position: 0,
@@ -200,7 +200,7 @@ impl<'t> ZipWriter<'t> {
     /// # Errors
     /// Fails if the system does not provide one.
     pub(super) fn write_ahead(&mut self) -> Result<Option<Arc<dyn WriteAt>>, WheelError> {
-        self.target.ahead().map_err(WheelError::Write)
+        self.target.parallel_writer().map_err(WheelError::Write)
     }
 
     /// Adds a stored member whose content is already in the target, after a header of
@@ -225,7 +225,7 @@ impl<'t> ZipWriter<'t> {
             SizeEncoding::of(&member),
             &[],
         )?)?;
-        self.target.skip(size_bytes).map_err(WheelError::Write)?;
+        self.target.advance(size_bytes).map_err(WheelError::Write)?;
         self.position += size_bytes;
         self.add_central_header(&member, offset, &[])
     }
@@ -273,7 +273,7 @@ impl<'t> ZipWriter<'t> {
         }
         let header = header::local_header(&member, open.sizes, &[])?;
         self.target
-            .rewrite(self.position - open.header_offset, &header)
+            .overwrite(self.position - open.header_offset, &header)
             .map_err(WheelError::Write)?;
         self.add_central_header(&member, open.header_offset, &[])
     }

@@ -7,7 +7,7 @@ use sha2::{Digest as _, Sha256};
 
 use super::store::Store;
 use super::tries::{Fault, Tries, tried};
-use crate::bytes::text_within;
+use crate::bytes::read_to_string_limited;
 use crate::codes::facts::CANNOT_FETCH;
 use crate::codes::sdk as codes;
 use crate::diagnostic::Diagnostic;
@@ -84,7 +84,7 @@ pub(super) fn sum(store: &Store, published: &Published) -> Result<Option<Digest>
     let file = format!("{}{SUM}", published.file());
     tried(|| {
         let (source, _) = store.open(&file)?;
-        let text = text_within(source, MAX_SUM_BYTES).map_err(|error| broken(store, &file, 0, &error))?;
+        let text = read_to_string_limited(source, MAX_SUM_BYTES).map_err(|error| broken(store, &file, 0, &error))?;
         let bad = |said: &str| {
             Diagnostic::new(&codes::BAD_ARTIFACT, format!("`{said}` is no SHA-256 digest"))
                 .at(store.place_of(&file), "")

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use super::super::read::{MANIFEST, roots, safe_member};
 use super::place;
-use crate::archive::{ExtractedKind, ExtractedMember, each_member};
-use crate::bytes::text_within;
+use crate::archive::{ParsedMember, ParsedMemberKind, for_each_member};
+use crate::bytes::read_to_string_limited;
 use crate::codes::sdk as codes;
 use crate::diagnostic::Diagnostic;
 use crate::names::{Digest, resolve_link};
@@ -209,7 +209,9 @@ fn members(
         .compression
         .decoder(source, 1)
         .map_err(Stop::from)
-        .and_then(|source| each_member(source, |member, content| unpacked.member(member, content)))
+        .and_then(|source| {
+            for_each_member(source, |member, content| unpacked.member(member, content))
+        })
         .and_then(|()| unpacked.roots.map(drop).ok_or_else(no_manifest));
     let bad = |message: String| {
         Diagnostic::new(&codes::BAD_ARTIFACT, message)
@@ -241,7 +243,7 @@ struct Members<'m> {
 }
 
 impl Members<'_> {
-    fn member(&mut self, member: ExtractedMember, content: &mut dyn Read) -> Result<(), Stop> {
+    fn member(&mut self, member: ParsedMember, content: &mut dyn Read) -> Result<(), Stop> {
         let shown = member
             .path
             .ok_or_else(|| Stop::Bad("a member has a name that is no UTF-8 text".to_owned()))?;
@@ -263,15 +265,15 @@ impl Members<'_> {
             return Ok(());
         };
         match member.kind {
-            ExtractedKind::Folder => self.into.create_directory(&place)?,
-            ExtractedKind::File { mode, .. } => self.into.write_file(&place, mode, content)?,
-            ExtractedKind::Link(text) if resolve_link(&place, &text).is_none() => {
+            ParsedMemberKind::Directory => self.into.create_directory(&place)?,
+            ParsedMemberKind::File { mode, .. } => self.into.write_file(&place, mode, content)?,
+            ParsedMemberKind::Symlink(text) if resolve_link(&place, &text).is_none() => {
                 return Err(Stop::Bad(format!(
                     "the link `{path}` leads out of the artifact, to `{text}`"
                 )));
             }
-            ExtractedKind::Link(text) => self.into.add_symlink(&place, &text),
-            ExtractedKind::Again(other) => {
+            ParsedMemberKind::Symlink(text) => self.into.add_symlink(&place, &text),
+            ParsedMemberKind::HardLink(other) => {
                 let other = safe(&other)?;
                 let known = self.place(&other).filter(|other| self.into.has_file(other));
                 let known = known.ok_or_else(|| {
@@ -281,7 +283,7 @@ impl Members<'_> {
                 })?;
                 self.into.hard_link(&place, &known)?;
             }
-            ExtractedKind::Other(what) => {
+            ParsedMemberKind::Unsupported(what) => {
                 return Err(Stop::Bad(format!("the member `{path}` is {what}")));
             }
         }
@@ -292,7 +294,7 @@ impl Members<'_> {
         if path != MANIFEST {
             return Err(no_manifest());
         }
-        let text = text_within(content, MAX_MANIFEST_BYTES)?;
+        let text = read_to_string_limited(content, MAX_MANIFEST_BYTES)?;
         if self.paths == Paths::Kept {
             self.into
                 .write_file(MANIFEST, 0o644, &mut text.as_bytes())?;

@@ -16,8 +16,8 @@ use std::sync::atomic::AtomicU64;
 use rayon::prelude::*;
 
 use self::packed::Packed;
-use crate::archive::Compression;
-use crate::bytes::{Part, ReadAt, start_threads};
+use crate::archive::ArchiveCompression;
+use crate::bytes::{ReadAt, SourceSlice, start_threads};
 use crate::codes::sdk as codes;
 use crate::diagnostic::{Diagnostic, Location, Severity};
 use crate::names::{ArtifactName, ArtifactNameError, without_dots};
@@ -127,8 +127,8 @@ impl Read {
         whole.join(&artifact.roots[entry.root]).join(&entry.path)
     }
 
-    fn part<'r>(&self, packed: &'r Packed, origin: Origin) -> Part<'r> {
-        Part::new(
+    fn part<'r>(&self, packed: &'r Packed, origin: Origin) -> SourceSlice<'r> {
+        SourceSlice::new(
             &packed.folded,
             packed.starts[origin.entry],
             self.size_bytes(origin),
@@ -149,7 +149,7 @@ struct Found {
     name: ArtifactName,
     path: PathBuf,
     /// What its archive is compressed by; a folder is none.
-    packed: Option<Compression>,
+    packed: Option<ArchiveCompression>,
 }
 
 /// Lists every artifact of a folder; what is no artifact is passed over. What must be kept of
@@ -223,7 +223,7 @@ fn found(folder: &Path) -> Result<(Vec<Found>, Vec<Diagnostic>), Diagnostic> {
         if file_name.starts_with('.') {
             continue;
         }
-        let (name, packed) = match (entry.kind, Compression::of(&file_name)) {
+        let (name, packed) = match (entry.kind, ArchiveCompression::from_file_name(&file_name)) {
             (OnDisk::Directory, _) if sys::try_is_file(&entry.path.join(MANIFEST))? => {
                 (file_name.as_str(), None)
             }

@@ -10,9 +10,9 @@ use sha2::{Digest as _, Sha256};
 use super::roots::{Sorter, roots};
 use super::{MANIFEST, Shared, bad, damaged, out_of_budget, safe_member};
 use crate::archive::{
-    Compression, ExtractedKind, ExtractedMember, Spool, SpoolWriter, each_member,
+    ArchiveCompression, ParsedMember, ParsedMemberKind, Spool, SpoolWriter, for_each_member,
 };
-use crate::bytes::{Part, ReadAt as _, Section, text_within};
+use crate::bytes::{RangeReader, ReadAt as _, SourceSlice, read_to_string_limited};
 use crate::diagnostic::{Diagnostic, Location};
 use crate::elf::is_elf;
 use crate::names::{ArtifactName, Digest, parent_directories};
@@ -40,7 +40,7 @@ pub(super) struct Packed {
 pub(super) fn artifact(
     name: &ArtifactName,
     path: &Path,
-    (compression, threads): (Compression, u32),
+    (compression, threads): (ArchiveCompression, u32),
     shared: &Shared<'_>,
 ) -> Result<(Artifact, Packed, Vec<Diagnostic>), Vec<Diagnostic>> {
     let one = |fault: Diagnostic| vec![fault];
@@ -48,7 +48,7 @@ pub(super) fn artifact(
     let said = sum_beside(path).map_err(one)?;
     let sum = said.is_some().then(Sha256::new);
     let mut summed = Summed {
-        source: Section::new(&file, 0, file.size_bytes()),
+        source: RangeReader::new(&file, 0, file.size_bytes()),
         sum,
     };
     let room = shared.room;
@@ -75,7 +75,7 @@ pub(super) fn artifact(
             kept,
             fault: None,
         };
-        let read = each_member(&mut teed, |member, content| listing.member(member, content));
+        let read = for_each_member(&mut teed, |member, content| listing.member(member, content));
         if let Some(error) = teed.fault {
             return Err(full(error));
         }
@@ -138,7 +138,7 @@ impl From<io::Error> for Stop {
 
 /// A source whose digest is made as it is read, where one is asked for.
 struct Summed<'s> {
-    source: Section<'s>,
+    source: RangeReader<'s>,
     sum: Option<Sha256>,
 }
 
@@ -188,7 +188,7 @@ struct Listing<'l> {
 }
 
 impl Listing<'_> {
-    fn member(&mut self, member: ExtractedMember, content: &mut dyn io::Read) -> Result<(), Stop> {
+    fn member(&mut self, member: ParsedMember, content: &mut dyn io::Read) -> Result<(), Stop> {
         let sorted = self
             .sorter
             .as_ref()
@@ -204,7 +204,7 @@ impl Listing<'_> {
             if member.path.as_deref().and_then(safe_member).as_deref() != Some(MANIFEST) {
                 return Err(Stop::NoManifest);
             }
-            let text = text_within(content, MAX_MANIFEST_BYTES)?;
+            let text = read_to_string_limited(content, MAX_MANIFEST_BYTES)?;
             let read = roots(&text, &self.path.join(MANIFEST));
             let (roots, findings) = read.map_err(|fault| Stop::Fault(Box::new(fault)))?;
             self.findings.extend(findings);
@@ -225,9 +225,9 @@ impl Listing<'_> {
         };
         let mut head = [0; 4];
         let found = match member.kind {
-            ExtractedKind::Folder => (EntryKind::Folder, 0, false),
-            ExtractedKind::Link(text) => (EntryKind::Link(text), 0, false),
-            ExtractedKind::File { size_bytes, mode } => {
+            ParsedMemberKind::Directory => (EntryKind::Folder, 0, false),
+            ParsedMemberKind::Symlink(text) => (EntryKind::Link(text), 0, false),
+            ParsedMemberKind::File { size_bytes, mode } => {
                 let has_head = size_bytes > 4;
                 if has_head {
                     content.read_exact(&mut head)?;
@@ -239,11 +239,11 @@ impl Listing<'_> {
                 };
                 (
                     EntryKind::File(facts),
-                    member.start,
+                    member.content_offset,
                     has_head && is_elf(&head),
                 )
             }
-            ExtractedKind::Again(other) => {
+            ParsedMemberKind::HardLink(other) => {
                 match safe_member(&other).map(|path| self.seen.get(&path)) {
                     Some(Some(found)) => found.clone(),
                     Some(None) => {
@@ -264,7 +264,7 @@ impl Listing<'_> {
                     }
                 }
             }
-            ExtractedKind::Other(what) => {
+            ParsedMemberKind::Unsupported(what) => {
                 self.bad(shown, format!("it is {what}, which no package can hold"));
                 return Ok(());
             }
@@ -347,7 +347,7 @@ impl Listing<'_> {
             if let EntryKind::File(facts) = &mut kind
                 && is_elf
             {
-                match Shape::read(&Part::new(&folded, start, facts.size_bytes)) {
+                match Shape::read(&SourceSlice::new(&folded, start, facts.size_bytes)) {
                     Ok(shape) => facts.shape = shape,
                     Err(error) => {
                         self.findings

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::{open, payload};
 use crate::audit::{AuditOptions, Auditor, NoLibraries, SplitCode};
-use crate::bytes::{ReadAt as _, Section};
+use crate::bytes::{RangeReader, ReadAt as _};
 use crate::cli::wheel::{self, Watchers, WheelFile};
 use crate::codes::{rocm, sdk as codes};
 use crate::compat::Compat;
@@ -83,7 +83,7 @@ pub(super) fn read(
             add_wheel(&mut read, &shown, &path, compat, watchers);
         } else {
             let file = PositionalFile::open(&path)?;
-            let selector = payload::selector(&shown, Section::new(&file, 0, file.size_bytes()))
+            let selector = payload::selector(&shown, RangeReader::new(&file, 0, file.size_bytes()))
                 .map_err(|error| FileError::new("read", &path, error))?;
             let unpacked = selector
                 .files

@@ -8,7 +8,9 @@ use std::path::Path;
 use super::super::make::{TARBALL, XZ};
 use super::open::held_by;
 use crate::archive::limits::MAX_MEMBER_IN_MEMORY_BYTES;
-use crate::archive::{Compression, ExtractedKind, ExtractedMember, each_member, gunzip, is_damage};
+use crate::archive::{
+    ArchiveCompression, ParsedMember, ParsedMemberKind, for_each_member, gunzip, is_damage,
+};
 use crate::audit::ElfLibrary;
 use crate::bytes::{ReadAt, start_threads};
 use crate::codes::rocm;
@@ -43,10 +45,10 @@ pub(super) fn payload(
         wheel: shown.to_owned(),
         member: member.name().to_owned(),
     };
-    let mut see = |met: ExtractedMember, content: &mut dyn Read| {
+    let mut see = |met: ParsedMember, content: &mut dyn Read| {
         let path = path_of(&met)?;
         let held = match met.kind {
-            ExtractedKind::File { size_bytes, .. } => {
+            ParsedMemberKind::File { size_bytes, .. } => {
                 linked(&path, size_bytes, content, &place, found)?
             }
             _ => Held::Data,
@@ -65,11 +67,11 @@ pub(super) fn payload(
     {
         start_threads();
         let threads = u32::try_from(rayon::current_num_threads()).unwrap_or(1);
-        Compression::Xz
+        ArchiveCompression::Xz
             .decoder(reader, threads)
-            .and_then(|reader| each_member(reader, &mut see).map(drop))
+            .and_then(|reader| for_each_member(reader, &mut see).map(drop))
     } else {
-        each_member(reader, &mut see).map(drop)
+        for_each_member(reader, &mut see).map(drop)
     };
     payload.fault = damage(read).map_err(WheelError::Read)?;
     Ok(payload)
@@ -146,8 +148,8 @@ fn linked(
 pub(super) fn selector(shown: &str, file: impl Read) -> io::Result<Selector> {
     let mut files = BTreeMap::new();
     let mut left = MAX_SOURCE_BYTES;
-    let mut see = |met: ExtractedMember, content: &mut dyn Read| {
-        let ExtractedKind::File { size_bytes, .. } = met.kind else {
+    let mut see = |met: ParsedMember, content: &mut dyn Read| {
+        let ParsedMemberKind::File { size_bytes, .. } = met.kind else {
             return Ok(());
         };
         let too_large = || damaged(format!("it has more than {MAX_SOURCE_BYTES} bytes"));
@@ -157,7 +159,7 @@ pub(super) fn selector(shown: &str, file: impl Read) -> io::Result<Selector> {
         files.insert(path_of(&met)?, bytes);
         Ok(())
     };
-    let read = gunzip(file).and_then(|file| each_member(file, &mut see));
+    let read = gunzip(file).and_then(|file| for_each_member(file, &mut see));
     Ok(Selector {
         path: shown.to_owned(),
         files,
@@ -166,7 +168,7 @@ pub(super) fn selector(shown: &str, file: impl Read) -> io::Result<Selector> {
 }
 
 /// The path of a member; folders may end with a slash.
-fn path_of(met: &ExtractedMember) -> io::Result<String> {
+fn path_of(met: &ParsedMember) -> io::Result<String> {
     let path = met
         .path
         .as_deref()
