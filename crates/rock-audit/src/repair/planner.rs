@@ -18,7 +18,7 @@ use crate::edited_file::{EditedFile, FileChanges, StripMode};
 use crate::pattern::LibraryPatterns;
 use crate::provider::SystemLibrary;
 use crate::redundant_copies::{RedundantCopy, redundant_copies};
-use rock_bytes::{ReadAt, for_each_chunk, is_same};
+use rock_bytes::{ReadAt, for_each_chunk, has_same_content};
 use rock_compat::policy::PolicyFamily;
 use rock_diagnostic::{Code, Diagnostic, Location, Severity};
 use rock_names::{Arch, Digest, TagSet};
@@ -406,14 +406,14 @@ impl<'w> Planner<'w, '_> {
                 continue;
             };
             let existing = MemberView::forward(archive, member, self.audited.auditor.scratch());
-            let is_same = is_same(&existing, edited).map_err(|error| {
+            let has_same_content = has_same_content(&existing, edited).map_err(|error| {
                 vec![Diagnostic::from(FileError::new(
                     "read",
                     path.as_ref(),
                     error,
                 ))]
             })?;
-            if is_same { &mut same } else { &mut others }.insert(path.clone());
+            if has_same_content { &mut same } else { &mut others }.insert(path.clone());
         }
         changes.settle(&self.audited.name, same, others);
         Ok(())
