@@ -389,7 +389,7 @@ impl HostReader<'_> {
                 }
                 match hierarchy.kind.limit(&texts) {
                     Ok(Some(value)) => {
-                        limits.tighten(hierarchy.kind, CgroupLimit { value, directory })
+                        limits.tighten(hierarchy.kind, CgroupLimit { value, directory });
                     }
                     Ok(None) => {}
                     Err(reason) => {

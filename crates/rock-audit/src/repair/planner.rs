@@ -413,7 +413,12 @@ impl<'w> Planner<'w, '_> {
                     error,
                 ))]
             })?;
-            if has_same_content { &mut same } else { &mut others }.insert(path.clone());
+            if has_same_content {
+                &mut same
+            } else {
+                &mut others
+            }
+            .insert(path.clone());
         }
         changes.settle(&self.audited.name, same, others);
         Ok(())

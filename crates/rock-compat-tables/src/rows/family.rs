@@ -35,7 +35,7 @@ pub struct ProductRow {
     pub origin: Provenance,
 }
 
-/// How TheRock's workflows build and test a target family or single gfx target on a platform.
+/// How `TheRock`'s workflows build and test a target family or single gfx target on a platform.
 #[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct FamilyBuildRow {

@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 use super::{RowError, RowValidator, TableValidator, is_gfx, is_normalized_name, is_rocm};
 use crate::rows::CompatTables;
 
-/// Workflows of TheRock (`FamilyBuildRow::trigger`).
+/// Workflows of `TheRock` (`FamilyBuildRow::trigger`).
 const TRIGGERS: [&str; 3] = ["presubmit", "postsubmit", "nightly"];
-/// Build variants of TheRock (`FamilyBuildRow::variants`).
+/// Build variants of `TheRock` (`FamilyBuildRow::variants`).
 const VARIANTS: [&str; 4] = ["release", "asan", "host-asan", "tsan"];
 
 /// Returns the errors of the tables of target families, their builds, products, release types and
