@@ -3,7 +3,8 @@
 
 use std::path::Path;
 
-use rock_audit::{AuditOptions, Auditor, GfxDocument, NoLibraries};
+use rock_audit::gfx::GfxDocument;
+use rock_audit::{AuditOptions, Auditor, NoLibraries};
 use rock_compat::Compat;
 use rock_names::WheelName;
 use rock_sys::PositionalFile;

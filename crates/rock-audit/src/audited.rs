@@ -10,7 +10,7 @@ use super::library::ElfLibrary;
 use super::pattern::LibraryPatterns;
 use rock_bytes::ReadAt;
 use rock_diagnostic::Diagnostic;
-use rock_names::{Arch, PlatformSystem, WheelName};
+use rock_names::{Arch, ForeignSystem, PlatformSystem, WheelName};
 use rock_wheel::Wheel;
 
 /// A wheel and the results of its audit.
@@ -25,8 +25,8 @@ pub struct AuditedWheel<'w> {
     pub(super) files: Vec<InspectedFile>,
     pub(super) arch: Option<Arch>,
     pub(super) compliance: Option<Compliance>,
-    pub(super) foreign_system: Option<&'static str>,
-    pub(super) rocm: BTreeMap<String, BTreeSet<String>>,
+    pub(super) foreign_system: Option<ForeignSystem>,
+    pub(super) rocm_majors: BTreeMap<String, BTreeSet<String>>,
     pub(super) torch: Option<TorchRequirement>,
     pub(super) findings: Vec<Diagnostic>,
 }
@@ -78,18 +78,18 @@ impl<'w> AuditedWheel<'w> {
     pub fn platform_tag(&self) -> Option<String> {
         self.compliance
             .as_ref()
-            .map(|compliance| compliance.overall().tag())
+            .map(|compliance| compliance.overall_policy().tag())
     }
 
     /// Returns the operating system that the name is for, if its wheels are not audited.
-    pub fn foreign_system(&self) -> Option<&'static str> {
+    pub fn foreign_system(&self) -> Option<ForeignSystem> {
         self.foreign_system
     }
 
     /// Returns the major versions of ROCm that the libraries were linked against, each with the
-    /// names of the ROCm libraries that imply it.
-    pub fn rocm(&self) -> &BTreeMap<String, BTreeSet<String>> {
-        &self.rocm
+    /// names of the needed ROCm libraries that imply it.
+    pub fn rocm_majors(&self) -> &BTreeMap<String, BTreeSet<String>> {
+        &self.rocm_majors
     }
 
     /// Returns the torch versions that the libraries were built against, if the symbols that they
@@ -116,8 +116,10 @@ impl<'w> AuditedWheel<'w> {
     }
 
     /// Returns whether the wheel contains programs or libraries for Windows, which are not audited.
-    /// They are found if GPU code is searched for.
-    pub fn has_windows_files(&self) -> bool {
+    /// They are only found by an audit that searches for GPU code; see [`InspectionDepth`].
+    ///
+    /// [`InspectionDepth`]: crate::InspectionDepth
+    fn has_windows_files(&self) -> bool {
         self.files
             .iter()
             .any(|file| file.kind == InspectedKind::Windows)
@@ -125,12 +127,17 @@ impl<'w> AuditedWheel<'w> {
 
     /// Returns the platform tags for systems that are not audited, if other tags are.
     pub fn unaudited_tags(&self) -> Vec<&str> {
-        let is_foreign =
-            |tag: &&str| matches!(PlatformSystem::of_tag(tag), PlatformSystem::Foreign(_));
         let tags = self.name.platform_tags().iter().map(String::as_str);
         tags.filter(|_| self.foreign_system.is_none())
-            .filter(is_foreign)
+            .filter(|tag| matches!(PlatformSystem::of_tag(tag), PlatformSystem::Foreign(_)))
             .collect()
+    }
+
+    /// Returns the system whose libraries and programs the wheel contains, if they are not audited:
+    /// that of the name, or Windows.
+    pub fn unaudited_system(&self) -> Option<ForeignSystem> {
+        self.foreign_system
+            .or(self.has_windows_files().then_some(ForeignSystem::Windows))
     }
 
     /// Returns the paths of files that were read completely and match RECORD.

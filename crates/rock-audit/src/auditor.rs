@@ -1,23 +1,24 @@
 //! The audit of a wheel: inspects its members, evaluates the policies, and collects findings.
 
 use std::collections::BTreeSet;
+use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::audited::AuditedWheel;
-use super::compliance::{PolicyContext, evaluate_policies};
+use super::audited_libraries::AuditedLibraries;
+use super::compliance::{Compliance, PolicyContext, evaluate_policies};
 use super::embed::check_embedding_label;
 use super::findings::{
     CheckContext, findings, is_torch_symbol, remove_superseded, rocm_majors, torch_need,
 };
 use super::inspect::{
-    InspectOptions, InspectedFile, InspectionDepth, inspect_members, inspect_some_members,
+    InspectOptions, InspectedFile, InspectionDepth, inspect_members, inspect_selected_members,
 };
 use super::pattern::LibraryPatterns;
 use super::progress::{NoProgress, ProgressReporter};
 use super::provider::{LibraryCache, LibraryProvider};
 use super::search_path::LibrarySearchPath;
-use super::select::{LibrarySelection, select_libraries};
-use rock_bytes::{ReadAt, ScratchFactory};
+use rock_bytes::{ReadAt, ScratchFactory, ScratchStorage};
 use rock_compat::Compat;
 use rock_compat::policy::{PlatformPolicies, PolicyFamily, PolicyFile};
 use rock_diagnostic::Diagnostic;
@@ -39,12 +40,16 @@ pub struct AuditOptions {
     /// Whether code for x86-64-v2 and later complies with policies, like auditwheel's
     /// `--disable-isa-ext-check`.
     pub ignore_isa_extensions: bool,
-    /// The platform tag that the wheel should comply with; `None` for the most compatible one.
-    pub platform: Option<String>,
+    /// The platform tag that wheels should comply with; `None` for the most compatible one of each.
+    ///
+    /// It is an option of the audit, although only repairs set tags: it names the C library of a
+    /// wheel that does not identify its own, and it selects the musllinux policy, for which symbols
+    /// are no evidence.
+    pub requested_platform: Option<String>,
     /// Whether the digests of large libraries are verified while they are read; see
     /// [`InspectedFile::record_verified`].
     pub verify_record: bool,
-    /// Where members of more than 512 MiB are unpacked if they must be read out of order.
+    /// The storage for members of more than 512 MiB that must be read out of order.
     pub scratch: ScratchSpace,
 }
 
@@ -92,10 +97,13 @@ pub struct Auditor<'a> {
     libraries: LibraryCache<'a>,
     search_path: LibrarySearchPath,
     options: AuditOptions,
-    progress: Box<dyn ProgressReporter + Send + 'a>,
-    scratch: Box<ScratchFactory<'static>>,
+    progress: Box<dyn ProgressReporter + 'a>,
+    scratch: Box<SharedScratchFactory>,
     exclude_usage: Mutex<PatternUsage>,
 }
+
+/// A [`ScratchFactory`] that can be sent to another thread with its auditor.
+type SharedScratchFactory = dyn Fn(u64) -> io::Result<Box<dyn ScratchStorage>> + Send + Sync;
 
 /// The exclude patterns that matched a library in one of the audited wheels.
 #[derive(Debug, Default)]
@@ -136,7 +144,7 @@ impl<'a> Auditor<'a> {
 
     /// Reports progress to `progress`.
     #[must_use]
-    pub fn with_progress(mut self, progress: impl ProgressReporter + Send + 'a) -> Self {
+    pub fn with_progress(mut self, progress: impl ProgressReporter + 'a) -> Self {
         self.progress = Box::new(progress);
         self
     }
@@ -156,7 +164,7 @@ impl<'a> Auditor<'a> {
         name: &WheelName,
         file: &'w dyn ReadAt,
     ) -> Result<AuditedWheel<'w>, AuditError> {
-        self.audit_file(&name.to_string(), name, file)
+        self.audit_as(&name.to_string(), name, file)
     }
 
     /// Audits a wheel as [`audit`](Self::audit) does. Errors and progress are about `file_name`,
@@ -165,7 +173,7 @@ impl<'a> Auditor<'a> {
     /// # Errors
     ///
     /// Returns an error if the archive or any of its members cannot be read.
-    pub fn audit_file<'w>(
+    pub fn audit_as<'w>(
         &'w self,
         file_name: &str,
         name: &WheelName,
@@ -177,15 +185,16 @@ impl<'a> Auditor<'a> {
         };
         let wheel = Wheel::open(file).map_err(|error| audit_error(vec![error]))?;
         let files = self.inspect(&wheel, file_name, name).map_err(audit_error)?;
-        let selection = select_libraries(name, &files);
-        let compliance = self.select_policies(&selection, name).map(|policies| {
+        let libraries = AuditedLibraries::select(name, &files);
+        let compliance = self.select_policies(&libraries, name).map(|policies| {
             // A requested platform names its C library.
-            let is_libc_unknown = selection.is_libc_unknown && self.options.platform.is_none();
+            let calls_unidentified_libc =
+                libraries.calls_unidentified_libc() && self.options.requested_platform.is_none();
             evaluate_policies(
                 &files,
-                &selection.considered,
+                &libraries.file_indexes,
                 &Arc::new(policies),
-                self.policy_context(is_libc_unknown),
+                self.policy_context(calls_unidentified_libc),
             )
         });
         let is_purelib = wheel
@@ -196,24 +205,19 @@ impl<'a> Auditor<'a> {
             name,
             files: &files,
             compliance: compliance.as_ref(),
-            foreign_system: selection.foreign_system,
+            foreign_system: libraries.foreign_system,
             is_purelib,
             compat: self.compat,
             allowed_rpaths: &self.options.allowed_rpaths,
         };
-        let rocm = rocm_majors(context);
+        let rocm_majors = rocm_majors(context);
         let torch = torch_need(context);
-        let mut all = selection.findings;
+        let mut all = libraries.findings;
         all.extend(findings(context));
         all.extend(check_dist_info(&wheel, name));
         all.extend(check_embedding_label(&wheel, name, self.compat));
         remove_superseded(&mut all);
-        {
-            let mut usage = self.exclude_usage();
-            usage.audited_count += 1;
-            let trees = compliance.iter().flat_map(|one| one.trees.values());
-            usage.matched.extend(trees.flat_map(|tree| &tree.matched));
-        }
+        self.record_exclude_usage(compliance.as_ref());
         Ok(AuditedWheel {
             auditor: self,
             file_name: file_name.to_owned(),
@@ -221,10 +225,10 @@ impl<'a> Auditor<'a> {
             file,
             wheel,
             files,
-            arch: selection.arch,
+            arch: libraries.arch,
             compliance,
-            foreign_system: selection.foreign_system,
-            rocm,
+            foreign_system: libraries.foreign_system,
+            rocm_majors,
             torch,
             findings: all,
         })
@@ -266,7 +270,7 @@ impl<'a> Auditor<'a> {
     }
 
     pub(super) fn scratch(&self) -> &ScratchFactory<'static> {
-        self.scratch.as_ref()
+        &*self.scratch
     }
 
     /// Returns the policies of a C library and an architecture.
@@ -277,15 +281,25 @@ impl<'a> Auditor<'a> {
         }
     }
 
-    /// Returns the settings for evaluating policies.
-    pub(super) fn policy_context(&self, is_libc_unknown: bool) -> PolicyContext<'_> {
+    /// Returns the settings for evaluating policies; see [`Compliance::calls_unidentified_libc`].
+    pub(super) fn policy_context(&self, calls_unidentified_libc: bool) -> PolicyContext<'_> {
         PolicyContext {
             libraries: &self.libraries,
             search_path: &self.search_path,
             exclude: &self.options.exclude,
             checks_isa: !self.options.ignore_isa_extensions,
-            is_libc_unknown,
+            calls_unidentified_libc,
         }
+    }
+
+    /// Counts an audited wheel, and the exclude patterns that matched one of its libraries.
+    fn record_exclude_usage(&self, compliance: Option<&Compliance>) {
+        let trees = compliance
+            .into_iter()
+            .flat_map(|compliance| compliance.trees.values());
+        let mut usage = self.exclude_usage();
+        usage.audited_count += 1;
+        usage.matched.extend(trees.flat_map(|tree| &tree.matched));
     }
 
     fn exclude_usage(&self) -> MutexGuard<'_, PatternUsage> {
@@ -308,7 +322,7 @@ impl<'a> Auditor<'a> {
         let options = InspectOptions {
             depth: self.options.depth,
             keeps_symbol: &self.kept_symbols(name),
-            make_scratch: self.scratch.as_ref(),
+            make_scratch: self.scratch(),
             record: record.as_ref(),
             progress: progress.as_ref(),
         };
@@ -326,14 +340,15 @@ impl<'a> Auditor<'a> {
         let options = InspectOptions {
             depth: InspectionDepth::Libraries,
             keeps_symbol: &self.kept_symbols(name),
-            make_scratch: self.scratch.as_ref(),
+            make_scratch: self.scratch(),
             record: Some(&RecordVerifier::new(wheel.record())),
             progress: &|_| {},
         };
-        inspect_some_members(wheel.archive(), options, is_selected)
+        inspect_selected_members(wheel.archive(), options, is_selected)
     }
 
-    /// Returns whether policies or compatibility data are about an undefined symbol.
+    /// Returns a function that selects the undefined symbols that policies and compatibility data
+    /// are about.
     fn kept_symbols(&self, name: &WheelName) -> impl Fn(&str) -> bool + Sync + use<> {
         let tags = name.platform_tags().as_slice();
         let family = tags
@@ -357,14 +372,14 @@ impl<'a> Auditor<'a> {
     /// requested one is selected, or the one that the name claims, or else the newest.
     fn select_policies(
         &self,
-        selection: &LibrarySelection,
+        libraries: &AuditedLibraries,
         name: &WheelName,
     ) -> Option<PlatformPolicies> {
-        if selection.considered.is_empty() {
+        if libraries.file_indexes.is_empty() {
             return None;
         }
-        let family = selection.family.unwrap_or(self.libraries().libc());
-        let policies = self.policies(family, selection.arch?);
+        let family = libraries.libc.unwrap_or(self.libraries().libc());
+        let policies = self.policies(family, libraries.arch?);
         if family != PolicyFamily::Musllinux {
             return Some(policies);
         }
@@ -374,11 +389,22 @@ impl<'a> Auditor<'a> {
             .filter_map(|tag| policies.for_tag(tag));
         let requested = self
             .options
-            .platform
+            .requested_platform
             .as_deref()
             .and_then(|tag| policies.get(tag))
-            .filter(|one| !one.is_linux());
-        let claimed = requested.or_else(|| claims.find(|one| !one.is_linux()));
+            .filter(|policy| !policy.is_linux());
+        let claimed = requested.or_else(|| claims.find(|policy| !policy.is_linux()));
         Some(policies.only(claimed.unwrap_or(policies.lowest())))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Auditor;
+
+    #[test]
+    fn auditors_can_be_sent_to_threads() {
+        fn assert_send_and_sync<T: Send + Sync>() {}
+        assert_send_and_sync::<Auditor<'_>>();
     }
 }

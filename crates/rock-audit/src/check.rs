@@ -26,13 +26,13 @@ pub struct VerifiedWheel<'w> {
 impl Auditor<'_> {
     /// Audits a wheel, and verifies its METADATA, WHEEL and all members against RECORD. Members are
     /// not read twice if [`AuditOptions::verify_record`] is set.
-    pub fn verify<'w>(
+    pub fn audit_and_verify<'w>(
         &'w self,
         file_name: &str,
         name: &WheelName,
         file: &'w dyn ReadAt,
     ) -> VerifiedWheel<'w> {
-        match self.audit_file(file_name, name, file) {
+        match self.audit_as(file_name, name, file) {
             Ok(audited) => VerifiedWheel {
                 findings: audited.verified_findings(),
                 audited: Some(audited),
@@ -46,31 +46,31 @@ impl Auditor<'_> {
 }
 
 impl AuditedWheel<'_> {
-    /// Verifies the members that the audit did not verify, and returns all findings.
+    /// Verifies the members that the audit did not verify, and returns all findings, each once.
     fn verified_findings(&self) -> Vec<Diagnostic> {
         let verified = self.verified_paths();
-        let mut found = verify_except(&self.wheel, &self.name, &|member| {
+        let mut findings = verify_except(&self.wheel, &self.name, &|member| {
             verified.contains(member.name())
         });
-        // Both report problems of dist-info.
+        // Audit and verification both report problems of dist-info.
         let fresh: Vec<Diagnostic> = self
             .findings
             .iter()
-            .filter(|finding| !found.contains(finding))
+            .filter(|finding| !findings.contains(finding))
             .cloned()
             .collect();
-        found.extend(fresh);
-        remove_superseded(&mut found);
-        found
+        findings.extend(fresh);
+        remove_superseded(&mut findings);
+        findings
     }
 }
 
 /// Returns the problems of a wheel that cannot be read. Usually all of them are problems of the
 /// archive.
 fn unreadable_findings(name: &WheelName, file: &dyn ReadAt, error: &AuditError) -> Vec<Diagnostic> {
-    let found = verify(file, name);
-    if found.iter().any(Diagnostic::is_error) {
-        found
+    let findings = verify(file, name);
+    if findings.iter().any(Diagnostic::is_error) {
+        findings
     } else {
         error.diagnostics()
     }
@@ -79,7 +79,7 @@ fn unreadable_findings(name: &WheelName, file: &dyn ReadAt, error: &AuditError) 
 /// A checked wheel, without the wheel itself.
 #[derive(Debug)]
 pub struct CheckedWheel {
-    /// The file name.
+    /// The file name; empty if the file cannot be opened.
     pub file_name: String,
     /// The size in bytes.
     pub size_bytes: u64,
@@ -121,15 +121,18 @@ impl CheckedWheel {
         let Some(audited) = &verified.audited else {
             return checked;
         };
-        let with_code = audited
-            .files
-            .iter()
-            .filter(|file| !file.inventory.is_empty());
         checked.gfx_targets = GfxDocument::new(&audited.files).targets().to_vec();
         checked.platform_tag = audited.platform_tag();
         checked.facts = Some(AuditFacts::new(audited));
         checked.summary = audited.summary();
-        checked.files = Some(with_code.cloned().collect());
+        checked.files = Some(
+            audited
+                .files
+                .iter()
+                .filter(|file| !file.inventory.is_empty())
+                .cloned()
+                .collect(),
+        );
         checked.split = audited.split_code();
         checked.findings.extend(audited.missing_contents(expected));
         checked
@@ -157,7 +160,7 @@ impl AuditedWheel<'_> {
 /// Adds the findings that need all wheels of a run: archives with split-off code that are missing,
 /// GPU targets other than `targets` unless that is empty, and wheels larger than `max_size_bytes`,
 /// or larger than a release on GitHub takes.
-pub fn check_together(
+pub fn add_cross_wheel_findings(
     wheels: &mut [CheckedWheel],
     targets: &[GfxTarget],
     max_size_bytes: Option<u64>,
@@ -202,8 +205,8 @@ pub fn check_built_wheel(
     let audited = auditor.audit(name, file)?;
     let file_name = name.to_string();
     let splits = [audited.split_code()];
-    let mut found = audited.findings.clone();
-    found.extend(missing_archives(&splits).into_iter().flatten());
+    let mut findings = audited.findings.clone();
+    findings.extend(missing_archives(&splits).into_iter().flatten());
     let package = compat.device_package(name.distribution().as_str());
     let own_targets: Vec<GfxTarget> = targets
         .iter()
@@ -215,15 +218,15 @@ pub fn check_built_wheel(
         .cloned()
         .collect();
     if !own_targets.is_empty() && !name.is_any_platform() {
-        found.extend(unexpected_targets(
+        findings.extend(unexpected_targets(
             &file_name,
             &audited.files,
             &splits,
             &own_targets,
         ));
     }
-    found.extend(check_size(&file_name, file.size_bytes(), None, compat));
-    Ok(found)
+    findings.extend(check_size(&file_name, file.size_bytes(), None, compat));
+    Ok(findings)
 }
 
 /// Checks a wheel as if it had another name, with the same result on every machine.
@@ -246,7 +249,7 @@ pub fn check_under_name(
     Ok(audited.findings.clone())
 }
 
-/// Checks that a wheel has the contents and requirements expected of its distribution.
+/// Returns the contents and requirements that are expected of a wheel's distribution and missing.
 ///
 /// # Errors
 ///

@@ -4,7 +4,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::inspect::{InspectedFile, InspectedKind};
+use super::inspect::InspectedFile;
+use super::installed_libraries::{InstalledLibraries, InstalledLibrary};
 use super::library::ElfLibrary;
 use super::pattern::LibraryPatterns;
 use super::provider::LibraryCache;
@@ -12,7 +13,8 @@ use super::resolve::{
     DependencyNode, DependencyTree, ResolveContext, ResolvedLibrary, is_libpython,
     resolve_dependencies,
 };
-use super::search_path::{LibrarySearchPath, installed};
+use super::search_path::LibrarySearchPath;
+use super::symbol_version::newest_versions;
 use rock_compat::policy::{PlatformPolicies, PlatformPolicy, SymbolVersionNeed, is_loader};
 
 /// Symbol versions by the library that provides them.
@@ -29,9 +31,9 @@ pub(crate) struct PolicyContext<'a> {
     pub exclude: &'a LibraryPatterns,
     /// Whether code for x86-64-v2 and later violates every policy.
     pub checks_isa: bool,
-    /// Whether the wheel calls functions of a C library that nothing identifies. The policies are
-    /// a guess then, and the wheel complies with none.
-    pub is_libc_unknown: bool,
+    /// Whether the wheel calls functions of a C library that neither its contents nor a requested
+    /// platform identify. The policies are a guess then, and the wheel complies with none.
+    pub calls_unidentified_libc: bool,
 }
 
 /// A policy, by its position in [`PlatformPolicies`](rock_compat::policy::PlatformPolicies).
@@ -45,29 +47,31 @@ pub struct PolicyGap {
     pub policy: PolicyIndex,
     /// Libraries that the policy does not permit, by the name they are needed under.
     pub libraries: BTreeMap<String, ResolvedLibrary>,
-    /// Symbols on the policy's blacklist although their library has the version, by library.
-    pub forbidden: BTreeMap<String, BTreeSet<String>>,
+    /// Used symbols on the policy's blacklist, by library. The policy permits the library, but not
+    /// these symbols: not every system has them.
+    pub blacklisted: BTreeMap<String, BTreeSet<String>>,
 }
 
 /// The results of evaluating all policies for a wheel.
 #[derive(Debug, Clone)]
 pub struct Compliance {
     policies: Arc<PlatformPolicies>,
-    overall: PolicyIndex,
-    symbols: PolicyIndex,
-    own_symbols: PolicyIndex,
-    libraries: PolicyIndex,
-    forbidden: PolicyIndex,
-    isa: PolicyIndex,
-    /// Whether nothing identifies the C library.
-    pub is_libc_unknown: bool,
+    overall_policy: PolicyIndex,
+    symbol_policy: PolicyIndex,
+    own_symbol_policy: PolicyIndex,
+    library_policy: PolicyIndex,
+    blacklist_policy: PolicyIndex,
+    isa_policy: PolicyIndex,
+    /// Whether a file calls functions of a C library that nothing in the wheel identifies, and no
+    /// platform that names it was requested. The wheel complies with no policy then.
+    pub calls_unidentified_libc: bool,
     /// Files of the wheel with code for x86-64-v2 or later, by index; empty if that is not checked.
     pub above_baseline: BTreeSet<usize>,
     /// Whether the floating-point handler of `fpectl` is used.
     pub uses_pyfpe: bool,
     /// Whether a Python 2 with narrow Unicode is needed.
     pub uses_ucs2: bool,
-    /// The symbol versions that [`symbols`](Self::symbols) was determined by.
+    /// The symbol versions that [`symbol_policy`](Self::symbol_policy) was determined by.
     pub versions: SymbolVersions,
     /// The symbol versions that files of the wheel need.
     pub own_versions: SymbolVersions,
@@ -79,11 +83,12 @@ pub struct Compliance {
     pub trees: BTreeMap<usize, DependencyTree>,
 }
 
-fn lower<'p>(one: PlatformPolicy<'p>, other: PlatformPolicy<'p>) -> PlatformPolicy<'p> {
-    if other.priority() < one.priority() {
-        other
+/// Returns the policy with the lower priority, the first one if they are equal.
+pub(super) fn lower<'p>(left: PlatformPolicy<'p>, right: PlatformPolicy<'p>) -> PlatformPolicy<'p> {
+    if right.priority() < left.priority() {
+        right
     } else {
-        one
+        left
     }
 }
 
@@ -108,150 +113,61 @@ pub(crate) fn evaluate_policies(
     policies: &Arc<PlatformPolicies>,
     context: PolicyContext<'_>,
 ) -> Compliance {
-    let all: Vec<PlatformPolicy<'_>> = policies.iter().collect();
-    let (linux, highest) = (policies.linux(), policies.highest());
-    // Sorted by installed path, which may differ from the path in the wheel.
-    let mut placed: Vec<(&str, usize, &ElfLibrary)> = Vec::new();
-    for (at, file) in files.iter().enumerate() {
-        if let InspectedKind::Library(library) = &file.kind {
-            placed.push((installed(&file.path), at, library));
-        }
-    }
-    placed.sort_by_key(|(path, at, _)| (*path, *at));
-    let beside: Vec<(&str, &ElfLibrary)> = placed
-        .iter()
-        .map(|(path, _, library)| (*path, *library))
-        .collect();
-    let places: BTreeMap<usize, usize> = placed
-        .iter()
-        .enumerate()
-        .map(|(place, (_, at, _))| (*at, place))
-        .collect();
-    let permitted = |name: &str| !highest.is_linux() && highest.permits_library(name);
-    let around = ResolveContext {
-        files: &beside,
-        libraries: context.libraries,
-        search_path: context.search_path,
-        exclude: context.exclude,
-        is_permitted: &permitted,
-    };
-    let chosen: Vec<(usize, &ElfLibrary)> = considered
-        .iter()
-        .filter_map(|at| places.get(at))
-        .map(|place| (*place, beside[*place].1))
-        .collect();
-    let mut trees: BTreeMap<usize, DependencyTree> = chosen
-        .iter()
-        .map(|(at, _)| (*at, resolve_dependencies(*at, around)))
-        .collect();
-    complete_trees(&mut trees, &chosen);
+    let installed = InstalledLibraries::new(files);
+    let wheel = WheelDependencies::new(&installed, considered, policies, context);
+    let gaps_by_file = wheel.gaps_by_file(policies);
+    let gaps = wheel.gaps(policies, &gaps_by_file);
 
-    let needed: BTreeSet<&str> = trees
-        .values()
-        .flat_map(|tree| &tree.needed)
-        .map(String::as_str)
-        .collect();
-    let name_of = |path: &'_ str| path.rsplit('/').next().unwrap_or_default().to_owned();
-    let roots: Vec<usize> = chosen
-        .iter()
-        .filter(|(at, library)| {
-            library.extension.is_some() || !needed.contains(name_of(beside[*at].0).as_str())
-        })
-        .map(|(at, _)| *at)
-        .collect();
-    let gaps_by_file: BTreeMap<usize, Vec<PolicyGap>> = chosen
-        .iter()
-        .map(|(at, library)| {
-            (
-                *at,
-                all.iter()
-                    .enumerate()
-                    .map(|(index, policy)| policy_gap((index, *policy), library, &trees[at]))
-                    .collect(),
-            )
-        })
-        .collect();
-    let mut gaps: Vec<PolicyGap> = (0..all.len()).map(PolicyGap::none).collect();
-    for root in &roots {
-        for (whole, one) in gaps.iter_mut().zip(&gaps_by_file[root]) {
-            whole.libraries.extend(one.libraries.clone());
-            for (library, symbols) in &one.forbidden {
-                whole
-                    .forbidden
-                    .entry(library.clone())
-                    .or_default()
-                    .extend(symbols.iter().cloned());
-            }
-        }
-    }
-
-    let own_versions = own_versions(chosen.iter().map(|(_, library)| *library));
-    // Not from `gaps`, which have one library per name: two files may find two under it.
-    let gaps_of = &gaps_by_file;
-    let grafted = |index: usize| {
-        roots
+    let own_versions = symbol_versions(wheel.libraries.iter().map(|library| library.elf));
+    let (symbol_policy, versions) = symbol_policy(policies, &own_versions, |policy| {
+        // Not from `gaps`, which have one library per name: two files may find two under it.
+        wheel
+            .roots
             .iter()
-            .flat_map(move |root| gaps_of[root][index].libraries.values())
-    };
-    let (symbols, versions) = symbol_policy(policies, &all, &own_versions, grafted);
-    let best = |fits: &dyn Fn(&PolicyGap) -> bool| {
-        gaps.iter()
-            .find(|gap| fits(gap))
-            .map_or(linux, |gap| all[gap.policy.0])
-    };
-    let libraries = best(&|one| one.libraries.is_empty());
-    let forbidden = best(&|one| one.forbidden.is_empty());
-    let isa = if context.checks_isa {
-        isa_policy(policies, &roots, &beside, &trees)
+            .flat_map(|root| gaps_by_file[&root.file_index][policy].libraries.values())
+            .collect()
+    });
+    let library_policy = highest_without(policies, &gaps, |gap| !gap.libraries.is_empty());
+    let blacklist_policy = highest_without(policies, &gaps, |gap| !gap.blacklisted.is_empty());
+    let (isa_policy, above_baseline) = if context.checks_isa {
+        (wheel.isa_policy(policies), wheel.roots_above_baseline())
     } else {
-        highest
+        (policies.highest(), BTreeSet::new())
     };
-    let is_above = |at: &&usize| context.checks_isa && is_above_baseline(beside[**at].1);
-    let above_baseline: BTreeSet<usize> = roots
-        .iter()
-        .filter(is_above)
-        .map(|at| placed[*at].1)
-        .collect();
-    let uses_pyfpe = chosen.iter().any(|(_, library)| library.uses_pyfpe);
-    let uses_ucs2 = chosen.iter().any(|(_, library)| library.uses_ucs2);
-    let python = if uses_pyfpe || uses_ucs2 {
-        linux
+    let uses_pyfpe = wheel.libraries.iter().any(|library| library.elf.uses_pyfpe);
+    let uses_ucs2 = wheel.libraries.iter().any(|library| library.elf.uses_ucs2);
+    let libc_policy = if context.calls_unidentified_libc {
+        policies.linux()
     } else {
-        highest
+        policies.highest()
     };
-    let libc = if context.is_libc_unknown {
-        linux
-    } else {
-        highest
-    };
-    let overall = [forbidden, isa, python, libraries, libc]
-        .into_iter()
-        .fold(symbols, lower);
-    let back = |place: usize| placed[place].1;
+    let overall_policy = [
+        blacklist_policy,
+        isa_policy,
+        python_policy(policies, uses_pyfpe, uses_ucs2),
+        library_policy,
+        libc_policy,
+    ]
+    .into_iter()
+    .fold(symbol_policy, lower);
     let index = |policy: PlatformPolicy<'_>| PolicyIndex(position(policies, policy));
     Compliance {
         policies: Arc::clone(policies),
-        overall: index(overall),
-        symbols: index(symbols),
-        own_symbols: index(best_policy_for(policies, &own_versions)),
-        libraries: index(libraries),
-        forbidden: index(forbidden),
-        isa: index(isa),
-        is_libc_unknown: context.is_libc_unknown,
+        overall_policy: index(overall_policy),
+        symbol_policy: index(symbol_policy),
+        own_symbol_policy: index(best_policy_for(policies, &own_versions)),
+        library_policy: index(library_policy),
+        blacklist_policy: index(blacklist_policy),
+        isa_policy: index(isa_policy),
+        calls_unidentified_libc: context.calls_unidentified_libc,
         above_baseline,
         uses_pyfpe,
         uses_ucs2,
         versions,
         own_versions,
         gaps,
-        gaps_by_file: gaps_by_file
-            .into_iter()
-            .map(|(at, gaps)| (back(at), gaps))
-            .collect(),
-        trees: trees
-            .into_iter()
-            .map(|(at, tree)| (back(at), with_file_indexes(tree, &back)))
-            .collect(),
+        gaps_by_file,
+        trees: wheel.trees,
     }
 }
 
@@ -263,112 +179,199 @@ fn position(policies: &PlatformPolicies, policy: PlatformPolicy<'_>) -> usize {
         .expect("the policy is one of these")
 }
 
-/// Replaces the indexes of files in a tree by those of the caller.
-fn with_file_indexes(mut tree: DependencyTree, back: &dyn Fn(usize) -> usize) -> DependencyTree {
-    for node in tree.nodes.values_mut() {
-        if let ResolvedLibrary::Wheel(at) = &mut node.found {
-            *at = back(*at);
+/// The libraries that policies are evaluated for, with their dependencies.
+struct WheelDependencies<'f> {
+    /// In the order of the files.
+    libraries: Vec<InstalledLibrary<'f>>,
+    /// The dependencies of each library, by the index of its file.
+    trees: BTreeMap<usize, DependencyTree>,
+    /// Extension modules, and libraries that no file of the wheel needs.
+    roots: Vec<InstalledLibrary<'f>>,
+}
+
+impl<'f> WheelDependencies<'f> {
+    /// Resolves the dependencies of the considered files.
+    fn new(
+        installed: &InstalledLibraries<'f>,
+        considered: &[usize],
+        policies: &PlatformPolicies,
+        context: PolicyContext<'_>,
+    ) -> Self {
+        let highest = policies.highest();
+        let resolve_context = ResolveContext {
+            wheel: installed,
+            libraries: context.libraries,
+            search_path: context.search_path,
+            exclude: context.exclude,
+            is_permitted: &|name| !highest.is_linux() && highest.permits_library(name),
+        };
+        let libraries: Vec<InstalledLibrary<'f>> = considered
+            .iter()
+            .filter_map(|file_index| installed.of_file(*file_index))
+            .collect();
+        let mut trees: BTreeMap<usize, DependencyTree> = libraries
+            .iter()
+            .map(|library| {
+                let tree = resolve_dependencies(*library, resolve_context);
+                (library.file_index, tree)
+            })
+            .collect();
+        complete_trees(&mut trees, &libraries, installed);
+        let needed: BTreeSet<&str> = trees
+            .values()
+            .flat_map(|tree| &tree.needed)
+            .map(String::as_str)
+            .collect();
+        let roots = libraries
+            .iter()
+            .filter(|library| {
+                library.elf.extension.is_some() || !needed.contains(library.file_name())
+            })
+            .copied()
+            .collect();
+        Self {
+            libraries,
+            trees,
+            roots,
         }
     }
-    tree
+
+    /// Returns the gap between each file and each policy, by the index of the file.
+    fn gaps_by_file(&self, policies: &PlatformPolicies) -> BTreeMap<usize, Vec<PolicyGap>> {
+        self.libraries
+            .iter()
+            .map(|library| {
+                let tree = &self.trees[&library.file_index];
+                let gaps = policies
+                    .iter()
+                    .enumerate()
+                    .map(|(index, policy)| PolicyGap::of_file(index, policy, library.elf, tree))
+                    .collect();
+                (library.file_index, gaps)
+            })
+            .collect()
+    }
+
+    /// Returns the gap between the wheel and each policy: the gaps of all roots, whose dependencies
+    /// include the other files.
+    fn gaps(
+        &self,
+        policies: &PlatformPolicies,
+        gaps_by_file: &BTreeMap<usize, Vec<PolicyGap>>,
+    ) -> Vec<PolicyGap> {
+        let mut gaps: Vec<PolicyGap> = (0..policies.iter().len()).map(PolicyGap::none).collect();
+        for root in &self.roots {
+            for (gap, root_gap) in gaps.iter_mut().zip(&gaps_by_file[&root.file_index]) {
+                gap.extend(root_gap);
+            }
+        }
+        gaps
+    }
+
+    /// Returns the roots with code for x86-64-v2 or later, by the index of the file.
+    fn roots_above_baseline(&self) -> BTreeSet<usize> {
+        self.roots
+            .iter()
+            .filter(|root| root.elf.is_above_isa_baseline())
+            .map(|root| root.file_index)
+            .collect()
+    }
+
+    /// Returns the highest policy that permits the needed level of x86-64. None permits code above
+    /// the first level, except in libraries of the system that a policy permits: its systems
+    /// provide their own.
+    fn isa_policy<'p>(&self, policies: &'p PlatformPolicies) -> PlatformPolicy<'p> {
+        if self
+            .roots
+            .iter()
+            .any(|root| root.elf.is_above_isa_baseline())
+        {
+            return policies.linux();
+        }
+        self.roots
+            .iter()
+            .flat_map(|root| &self.trees[&root.file_index].nodes)
+            .filter(|(_, node)| match &node.library {
+                ResolvedLibrary::System(system) => system.elf.is_above_isa_baseline(),
+                _ => false,
+            })
+            .map(|(name, _)| {
+                policies
+                    .iter()
+                    .find(|policy| !policy.is_linux() && policy.permits_library(name))
+                    .unwrap_or(policies.linux())
+            })
+            .fold(policies.highest(), lower)
+    }
 }
 
 /// Completes the dependencies of libraries that are not extension modules. They are loaded by
 /// another file of the wheel: a library that they do not find themselves was found by a file that
 /// needs them and finds everything.
-fn complete_trees(trees: &mut BTreeMap<usize, DependencyTree>, chosen: &[(usize, &ElfLibrary)]) {
-    let is_missing = |tree: &DependencyTree| {
-        tree.nodes
-            .values()
-            .any(|node| matches!(node.found, ResolvedLibrary::Missing))
-    };
-    let complete: Vec<DependencyTree> = trees
-        .values()
-        .filter(|tree| !is_missing(tree))
+fn complete_trees(
+    trees: &mut BTreeMap<usize, DependencyTree>,
+    libraries: &[InstalledLibrary<'_>],
+    installed: &InstalledLibraries<'_>,
+) {
+    let complete: Vec<DependencyTree> = installed
+        .iter()
+        .filter_map(|library| trees.get(&library.file_index))
+        .filter(|tree| !tree.nodes.values().any(is_missing))
         .cloned()
         .collect();
-    for (at, _) in chosen
+    for library in libraries
         .iter()
-        .filter(|(_, library)| library.extension.is_none())
+        .filter(|library| library.elf.extension.is_none())
     {
-        let Some(tree) = trees.get_mut(at).filter(|tree| is_missing(tree)) else {
+        let Some(tree) = trees
+            .get_mut(&library.file_index)
+            .filter(|tree| tree.nodes.values().any(is_missing))
+        else {
             continue;
         };
-        let leads_here = |other: &&DependencyTree| {
-            other
-                .nodes
-                .values()
-                .any(|node| matches!(node.found, ResolvedLibrary::Wheel(found) if found == *at))
-        };
-        let Some(other) = complete.iter().find(leads_here) else {
-            continue;
-        };
-        let missing =
-            |(_, node): &(&String, &DependencyNode)| matches!(node.found, ResolvedLibrary::Missing);
-        let mut wanted: Vec<String> = tree
-            .nodes
+        let loader = complete
             .iter()
-            .filter(missing)
-            .map(|(name, _)| name.clone())
-            .collect();
-        while let Some(name) = wanted.pop() {
-            let Some(node) = other.nodes.get(&name) else {
-                continue;
-            };
-            let is_new = tree
-                .nodes
-                .get(&name)
-                .is_none_or(|node| matches!(node.found, ResolvedLibrary::Missing));
-            if is_new {
-                tree.nodes.insert(name, node.clone());
-                wanted.extend(
-                    node.needed
-                        .iter()
-                        .filter(|needed| !tree.nodes.contains_key(*needed))
-                        .cloned(),
-                );
-            }
+            .find(|tree| tree.nodes.values().any(|node| is_file(node, library)));
+        if let Some(loader) = loader {
+            complete_tree(tree, loader);
         }
     }
 }
 
-/// Returns the needs of a file that a policy does not permit, including those of libraries that it
-/// does not permit.
-fn policy_gap(
-    (index, policy): (usize, PlatformPolicy<'_>),
-    library: &ElfLibrary,
-    tree: &DependencyTree,
-) -> PolicyGap {
-    let mut found = PolicyGap::none(index);
-    if policy.is_linux() {
-        return found;
-    }
-    let needed = tree.needed.iter().map(String::as_str);
-    for (offers, symbol) in
-        policy.blacklist_hits(needed, |symbol| library.undefined.contains(symbol))
-    {
-        found
-            .forbidden
-            .entry(offers.to_owned())
-            .or_default()
-            .insert(symbol.to_owned());
-    }
-    let is_beyond = |name: &&String| !policy.permits_library(name);
-    let mut wanted: Vec<&String> = tree.needed.iter().filter(is_beyond).collect();
-    let mut seen: BTreeSet<&String> = BTreeSet::new();
-    while let Some(name) = wanted.pop() {
-        let Some(node) = tree.nodes.get(name).filter(|_| seen.insert(name)) else {
+/// Replaces the missing libraries of a tree by those of another one, with their dependencies.
+fn complete_tree(tree: &mut DependencyTree, complete: &DependencyTree) {
+    let mut names: Vec<String> = tree
+        .nodes
+        .iter()
+        .filter(|(_, node)| is_missing(node))
+        .map(|(name, _)| name.clone())
+        .collect();
+    while let Some(name) = names.pop() {
+        let Some(node) = complete.nodes.get(&name) else {
             continue;
         };
-        wanted.extend(node.needed.iter().filter(is_beyond));
-        if !matches!(node.found, ResolvedLibrary::Wheel(_)) {
-            found.libraries.insert(name.clone(), node.found.clone());
+        if tree.nodes.get(&name).is_none_or(is_missing) {
+            tree.nodes.insert(name, node.clone());
+            names.extend(
+                node.needed
+                    .iter()
+                    .filter(|needed| !tree.nodes.contains_key(*needed))
+                    .cloned(),
+            );
         }
     }
-    found
 }
 
-fn own_versions<'l>(libraries: impl Iterator<Item = &'l ElfLibrary>) -> SymbolVersions {
+fn is_missing(node: &DependencyNode) -> bool {
+    matches!(node.library, ResolvedLibrary::Missing)
+}
+
+fn is_file(node: &DependencyNode, library: &InstalledLibrary<'_>) -> bool {
+    matches!(node.library, ResolvedLibrary::Wheel(file_index) if file_index == library.file_index)
+}
+
+/// Returns the symbol versions that libraries need, without those of the dynamic linker.
+fn symbol_versions<'l>(libraries: impl Iterator<Item = &'l ElfLibrary>) -> SymbolVersions {
     let mut versions = SymbolVersions::new();
     for need in libraries
         .flat_map(|library| &library.versions)
@@ -383,72 +386,76 @@ fn own_versions<'l>(libraries: impl Iterator<Item = &'l ElfLibrary>) -> SymbolVe
 }
 
 /// Returns the highest policy that permits the symbol versions of the wheel and of the libraries
-/// that would be grafted under it, and these versions. `grafted` returns the libraries beyond the
-/// policy with this index.
-fn symbol_policy<'p, 'f, I: Iterator<Item = &'f ResolvedLibrary>>(
+/// that would be grafted under it, and these versions. `external_libraries` returns the libraries
+/// beyond the policy with this index.
+fn symbol_policy<'p, 'l>(
     policies: &'p PlatformPolicies,
-    all: &[PlatformPolicy<'p>],
-    own: &SymbolVersions,
-    grafted: impl Fn(usize) -> I,
+    own_versions: &SymbolVersions,
+    external_libraries: impl Fn(usize) -> Vec<&'l ResolvedLibrary>,
 ) -> (PlatformPolicy<'p>, SymbolVersions) {
     let mut best: Option<(PlatformPolicy<'p>, SymbolVersions)> = None;
-    for (at, policy) in all
+    for (index, policy) in policies
         .iter()
         .enumerate()
         .filter(|(_, policy)| !policy.is_linux())
     {
-        let mut libraries: BTreeMap<&str, &ElfLibrary> = BTreeMap::new();
-        for found in grafted(at) {
-            if let ResolvedLibrary::System(machine) = found {
-                libraries.insert(&machine.real_path, &machine.library);
-            }
+        let grafted: BTreeMap<&str, &ElfLibrary> = external_libraries(index)
+            .into_iter()
+            .filter_map(|library| match library {
+                ResolvedLibrary::System(system) => Some((system.real_path.as_str(), &system.elf)),
+                _ => None,
+            })
+            .collect();
+        let mut versions = own_versions.clone();
+        for (library, grafted_versions) in symbol_versions(grafted.into_values()) {
+            versions
+                .entry(library)
+                .or_default()
+                .extend(grafted_versions);
         }
-        let mut versions = own.clone();
-        for (library, more) in own_versions(libraries.into_values()) {
-            versions.entry(library).or_default().extend(more);
-        }
-        let policy = lower(best_policy_for(policies, &versions), *policy);
+        let policy = lower(best_policy_for(policies, &versions), policy);
         if best
             .as_ref()
-            .is_none_or(|(one, _)| one.priority() < policy.priority())
+            .is_none_or(|(best, _)| best.priority() < policy.priority())
         {
             best = Some((policy, versions));
         }
     }
-    best.unwrap_or_else(|| (best_policy_for(policies, own), own.clone()))
+    best.unwrap_or_else(|| {
+        (
+            best_policy_for(policies, own_versions),
+            own_versions.clone(),
+        )
+    })
 }
 
-fn is_above_baseline(library: &ElfLibrary) -> bool {
-    library.isa_level.is_some_and(|level| level > 0)
-}
-
-/// Returns the highest policy that permits the needed level of x86-64. None permits code above the
-/// first level, except in libraries of the system that a policy permits: its systems provide their
-/// own.
-fn isa_policy<'p>(
+/// Returns the highest policy whose gap has no violation of one kind.
+fn highest_without<'p>(
     policies: &'p PlatformPolicies,
-    roots: &[usize],
-    files: &[(&str, &ElfLibrary)],
-    trees: &BTreeMap<usize, DependencyTree>,
+    gaps: &[PolicyGap],
+    has_violation: impl Fn(&PolicyGap) -> bool,
 ) -> PlatformPolicy<'p> {
-    if roots.iter().any(|at| is_above_baseline(files[*at].1)) {
-        return policies.linux();
-    }
-    let mut policy = policies.highest();
-    for (name, node) in roots.iter().flat_map(|at| &trees[at].nodes) {
-        if let ResolvedLibrary::System(machine) = &node.found
-            && is_above_baseline(&machine.library)
-        {
-            let granting = policies
-                .iter()
-                .find(|one| !one.is_linux() && one.permits_library(name));
-            policy = lower(policy, granting.unwrap_or(policies.linux()));
-        }
-    }
-    policy
+    policies
+        .iter()
+        .zip(gaps)
+        .find(|(_, gap)| !has_violation(gap))
+        .map_or(policies.linux(), |(policy, _)| policy)
 }
 
-/// Returns the build of Python that the use of `fpectl` or of narrow Unicode takes.
+/// Returns the highest policy for wheels that need a special build of Python or not.
+fn python_policy(
+    policies: &PlatformPolicies,
+    uses_pyfpe: bool,
+    uses_ucs2: bool,
+) -> PlatformPolicy<'_> {
+    if uses_pyfpe || uses_ucs2 {
+        policies.linux()
+    } else {
+        policies.highest()
+    }
+}
+
+/// Returns the build of Python that uses of `fpectl` or of narrow Unicode require, in words.
 pub(super) fn python_need(uses_pyfpe: bool, uses_ucs2: bool) -> Option<&'static str> {
     match (uses_pyfpe, uses_ucs2) {
         (false, false) => None,
@@ -466,7 +473,54 @@ impl PolicyGap {
         Self {
             policy: PolicyIndex(index),
             libraries: BTreeMap::new(),
-            forbidden: BTreeMap::new(),
+            blacklisted: BTreeMap::new(),
+        }
+    }
+
+    /// Returns the needs of a file that the policy at `index` does not permit, including those of
+    /// libraries that it does not permit.
+    fn of_file(
+        index: usize,
+        policy: PlatformPolicy<'_>,
+        library: &ElfLibrary,
+        tree: &DependencyTree,
+    ) -> Self {
+        let mut gap = Self::none(index);
+        if policy.is_linux() {
+            return gap;
+        }
+        let needed = tree.needed.iter().map(String::as_str);
+        for (provider, symbol) in
+            policy.blacklist_hits(needed, |symbol| library.undefined.contains(symbol))
+        {
+            gap.blacklisted
+                .entry(provider.to_owned())
+                .or_default()
+                .insert(symbol.to_owned());
+        }
+        let is_external = |name: &&String| !policy.permits_library(name);
+        let mut names: Vec<&String> = tree.needed.iter().filter(is_external).collect();
+        let mut visited: BTreeSet<&String> = BTreeSet::new();
+        while let Some(name) = names.pop() {
+            let Some(node) = tree.nodes.get(name).filter(|_| visited.insert(name)) else {
+                continue;
+            };
+            names.extend(node.needed.iter().filter(is_external));
+            if !matches!(node.library, ResolvedLibrary::Wheel(_)) {
+                gap.libraries.insert(name.clone(), node.library.clone());
+            }
+        }
+        gap
+    }
+
+    /// Adds the gap of another file to the same policy.
+    fn extend(&mut self, other: &Self) {
+        self.libraries.extend(other.libraries.clone());
+        for (library, symbols) in &other.blacklisted {
+            self.blacklisted
+                .entry(library.clone())
+                .or_default()
+                .extend(symbols.iter().cloned());
         }
     }
 }
@@ -483,6 +537,10 @@ impl Compliance {
     }
 
     /// Returns a policy by its index.
+    ///
+    /// # Panics
+    ///
+    /// Panics if the index is that of another evaluation with more policies.
     pub fn policy(&self, index: PolicyIndex) -> PlatformPolicy<'_> {
         self.policies
             .iter()
@@ -490,35 +548,49 @@ impl Compliance {
             .expect("the index is one of these policies")
     }
 
+    /// Returns the index of an evaluated policy.
+    pub(super) fn policy_index(&self, policy: PlatformPolicy<'_>) -> PolicyIndex {
+        PolicyIndex(position(&self.policies, policy))
+    }
+
     /// Returns the highest policy that the wheel complies with as it is.
-    pub fn overall(&self) -> PlatformPolicy<'_> {
-        self.policy(self.overall)
+    pub fn overall_policy(&self) -> PlatformPolicy<'_> {
+        self.policy(self.overall_policy)
     }
 
     /// Returns the highest policy that has the symbol versions needed by the wheel and by the
     /// libraries of the system that would be grafted.
-    pub fn symbols(&self) -> PlatformPolicy<'_> {
-        self.policy(self.symbols)
+    pub fn symbol_policy(&self) -> PlatformPolicy<'_> {
+        self.policy(self.symbol_policy)
     }
 
     /// Returns the highest policy that has the symbol versions needed by files of the wheel.
-    pub fn own_symbols(&self) -> PlatformPolicy<'_> {
-        self.policy(self.own_symbols)
+    pub fn own_symbol_policy(&self) -> PlatformPolicy<'_> {
+        self.policy(self.own_symbol_policy)
     }
 
     /// Returns the highest policy for which no external library is needed.
-    pub fn libraries(&self) -> PlatformPolicy<'_> {
-        self.policy(self.libraries)
+    pub fn library_policy(&self) -> PlatformPolicy<'_> {
+        self.policy(self.library_policy)
     }
 
-    /// Returns the highest policy whose blacklist has none of the used symbols.
-    pub fn forbidden(&self) -> PlatformPolicy<'_> {
-        self.policy(self.forbidden)
+    /// Returns the highest policy whose blacklist contains none of the used symbols.
+    pub fn blacklist_policy(&self) -> PlatformPolicy<'_> {
+        self.policy(self.blacklist_policy)
     }
 
     /// Returns the highest policy that permits the needed level of x86-64.
-    pub fn isa(&self) -> PlatformPolicy<'_> {
-        self.policy(self.isa)
+    pub fn isa_policy(&self) -> PlatformPolicy<'_> {
+        self.policy(self.isa_policy)
+    }
+
+    /// Returns the newest version of each prefix (`GLIBC`, `CXXABI`) that files of the wheel need,
+    /// sorted by prefix.
+    pub fn newest_own_versions(&self) -> Vec<&str> {
+        let versions = self.own_versions.values().flatten().map(String::as_str);
+        newest_versions(versions.filter(|version| version.contains('_')))
+            .into_values()
+            .collect()
     }
 
     /// Returns the gap between the wheel and a policy.
@@ -528,9 +600,18 @@ impl Compliance {
             .find(|gap| self.policy(gap.policy) == policy)
     }
 
+    /// Returns the gap between a file and a policy; `None` if the policy was not evaluated, or not
+    /// for this file.
+    pub fn file_gap(&self, file_index: usize, policy: PlatformPolicy<'_>) -> Option<&PolicyGap> {
+        self.gaps_by_file
+            .get(&file_index)?
+            .iter()
+            .find(|gap| self.policy(gap.policy) == policy)
+    }
+
     /// Returns the highest policy that grafting libraries can reach: the violations of higher ones
     /// are in the files themselves.
-    pub fn reach(&self) -> PlatformPolicy<'_> {
+    pub fn best_repairable_policy(&self) -> PlatformPolicy<'_> {
         self.limits()
             .into_iter()
             .map(|(policy, _)| policy)
@@ -540,16 +621,12 @@ impl Compliance {
     /// Returns the highest policies that the contents of the files permit, each with the reason
     /// for its limit.
     pub(super) fn limits(&self) -> [(PlatformPolicy<'_>, &'static str); 4] {
-        let python = if self.uses_pyfpe || self.uses_ucs2 {
-            self.policies.linux()
-        } else {
-            self.policies.highest()
-        };
+        let python_policy = python_policy(&self.policies, self.uses_pyfpe, self.uses_ucs2);
         [
-            (self.symbols(), "symbols"),
-            (self.forbidden(), "symbols that it does not offer"),
-            (self.isa(), "a level of x86-64 above the first"),
-            (python, self.python_need().unwrap_or("Python")),
+            (self.symbol_policy(), "symbols"),
+            (self.blacklist_policy(), "symbols that it does not offer"),
+            (self.isa_policy(), "a level of x86-64 above the first"),
+            (python_policy, self.python_need().unwrap_or("Python")),
         ]
     }
 
@@ -560,13 +637,13 @@ impl Compliance {
         python_need(self.uses_pyfpe, self.uses_ucs2)
     }
 
-    /// Returns the names of `libpython` that extension modules need and must not.
+    /// Returns the names of `libpython` that extension modules need, although PEP 513 forbids it.
     pub fn libpython(&self) -> BTreeSet<&str> {
         self.trees
             .values()
             .flat_map(|tree| &tree.needed)
             .map(String::as_str)
-            .filter(|one| is_libpython(one))
+            .filter(|name| is_libpython(name))
             .collect()
     }
 }

@@ -5,9 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Serialize;
 
 use super::audited::AuditedWheel;
-use super::compliance::Compliance;
-use super::findings::{KpackArchive, SplitCode, contradicts_claim, kpack_locations};
+use super::compliance::{Compliance, PolicyGap};
+use super::findings::{KpackLocation, SplitCode, contradicts_claim, kpack_locations};
 use super::inspect::{InspectedFile, InspectedKind};
+use super::library::ElfLibrary;
 use super::resolve::ResolvedLibrary;
 use rock_codeobj::{CodeInventory, InventoryTotals};
 use rock_diagnostic::{Diagnostic, Location};
@@ -84,22 +85,18 @@ pub struct AuditFacts {
 
 impl AuditFacts {
     /// Returns the facts of an audited wheel.
-    pub fn new(report: &AuditedWheel<'_>) -> Self {
-        let listed = |(major, names): (&String, &BTreeSet<String>)| {
-            (major.clone(), names.iter().cloned().collect())
-        };
-        let torch = report.torch.as_ref();
+    pub fn new(audited: &AuditedWheel<'_>) -> Self {
         Self {
-            claimed_tags: report.name.platform_tags().as_slice().to_vec(),
-            claimed_ok: !report.findings.iter().any(contradicts_claim),
-            own_sym_tag: report
+            claimed_tags: audited.name.platform_tags().as_slice().to_vec(),
+            claimed_ok: !audited.findings.iter().any(contradicts_claim),
+            own_sym_tag: audited
                 .compliance
                 .as_ref()
-                .map(|compliance| compliance.own_symbols().tag()),
-            rocm_sonames: report.rocm.iter().map(listed).collect(),
-            torch: torch.map(|need| TorchView {
-                minors: need.minors.clone(),
-                because: need.because.clone(),
+                .map(|compliance| compliance.own_symbol_policy().tag()),
+            rocm_sonames: lists(&audited.rocm_majors),
+            torch: audited.torch.as_ref().map(|torch| TorchView {
+                minors: torch.minors.clone(),
+                because: torch.because.clone(),
             }),
         }
     }
@@ -119,6 +116,23 @@ struct FileView {
     rpath: Option<String>,
     runpath: Option<String>,
     max_versions: BTreeMap<String, String>,
+}
+
+impl FileView {
+    fn new(library: &ElfLibrary) -> Self {
+        Self {
+            needed: library.needed.clone(),
+            soname: library.soname.clone(),
+            rpath: library.rpath.clone(),
+            runpath: library.runpath.clone(),
+            max_versions: library
+                .newest_versions()
+                .into_values()
+                .filter_map(|version| version.split_once('_'))
+                .map(|(prefix, number)| (prefix.to_owned(), number.to_owned()))
+                .collect(),
+        }
+    }
 }
 
 /// A finding as JSON.
@@ -165,11 +179,11 @@ pub enum JsonDialect {
 impl AuditDocument {
     /// Creates the document of an audited wheel. `pure` is true for a wheel without libraries to
     /// which policies apply.
-    pub fn new(report: &AuditedWheel<'_>, dialect: JsonDialect) -> Self {
-        let has_libraries = report.files.iter().any(InspectedFile::is_for_loaders);
-        let error = match report.foreign_system.filter(|_| has_libraries) {
+    pub fn new(audited: &AuditedWheel<'_>, dialect: JsonDialect) -> Self {
+        let has_libraries = audited.files.iter().any(InspectedFile::is_for_loaders);
+        let error = match audited.foreign_system.filter(|_| has_libraries) {
             Some(system) => Some(format!("libraries for {system} are not judged")),
-            None => report
+            None => audited
                 .has_unaudited_libraries()
                 .then(|| "no library of the wheel can be judged".to_owned()),
         };
@@ -177,35 +191,36 @@ impl AuditDocument {
         let has_pure = error.is_none() || dialect == JsonDialect::Rock;
         let document = Self {
             version: VERSION,
-            wheel: report.name.to_string(),
-            pure: has_pure.then_some(report.compliance.is_none() && error.is_none()),
+            wheel: audited.name.to_string(),
+            pure: has_pure.then_some(audited.compliance.is_none() && error.is_none()),
             error,
-            rock: (dialect == JsonDialect::Rock).then(|| RockKeys::new(report)),
+            rock: (dialect == JsonDialect::Rock).then(|| RockKeys::new(audited)),
             ..Self::default()
         };
-        match &report.compliance {
+        match &audited.compliance {
             Some(compliance) => document.with_compliance(compliance),
             None => document,
         }
     }
 
-    /// Adds findings and archive locations that need the other wheels of the run.
+    /// Adds findings and archive locations that need the other wheels of the run, of which `wheels`
+    /// is the split-off code.
     #[must_use]
-    pub fn among(
+    pub fn with_other_wheels(
         mut self,
         files: &[InspectedFile],
         wheels: &[SplitCode],
         findings: &[Diagnostic],
     ) -> Self {
-        if let Some(own) = &mut self.rock {
-            own.findings.extend(findings.iter().map(FindingView::new));
-            own.gfx = GfxDocument::among(&self.wheel, files, wheels);
+        if let Some(keys) = &mut self.rock {
+            keys.findings.extend(findings.iter().map(FindingView::new));
+            keys.gfx = GfxDocument::with_other_wheels(&self.wheel, files, wheels);
         }
         self
     }
 
-    /// Creates the document of a wheel that cannot be read.
-    pub fn of_fault(wheel: &str, error: String) -> Self {
+    /// Creates the document of a wheel that cannot be read, with the reason.
+    pub fn of_error(wheel: &str, error: String) -> Self {
         Self {
             version: VERSION,
             wheel: wheel.to_owned(),
@@ -216,33 +231,30 @@ impl AuditDocument {
 
     /// Adds the keys of an evaluation.
     fn with_compliance(self, compliance: &Compliance) -> Self {
-        let upgrades = compliance.gaps.iter().filter(|one| {
-            compliance.policy(one.policy).priority() > compliance.overall().priority()
-        });
-        let lists = |(library, names): (&String, &BTreeSet<String>)| {
-            (library.clone(), names.iter().cloned().collect())
-        };
-        let upgrade = |one: &super::compliance::PolicyGap| PolicyUpgrade {
-            libs_to_eliminate: one.libraries.keys().cloned().collect(),
-            blacklisted_symbols: one.forbidden.iter().map(lists).collect(),
-        };
-        let external = compliance.gaps.first().map(|one| &one.libraries);
-        let place = |(name, found): (&String, &ResolvedLibrary)| match found {
-            ResolvedLibrary::System(machine) => (name.clone(), Some(machine.real_path.clone())),
-            _ => (name.clone(), None),
-        };
+        let overall = compliance.overall_policy();
+        let external = compliance.gaps.first().map(|gap| &gap.libraries);
         Self {
-            overall_tag: Some(compliance.overall().tag()),
-            sym_tag: Some(compliance.symbols().tag()),
+            overall_tag: Some(overall.tag()),
+            sym_tag: Some(compliance.symbol_policy().tag()),
             pyfpe: Some(compliance.uses_pyfpe),
             ucs2: Some(compliance.uses_ucs2),
-            unsupported_isa: Some(compliance.isa().is_linux()),
-            versioned_symbols: Some(compliance.versions.iter().map(lists).collect()),
-            external_libs: Some(external.into_iter().flatten().map(place).collect()),
+            unsupported_isa: Some(compliance.isa_policy().is_linux()),
+            versioned_symbols: Some(lists(&compliance.versions)),
+            external_libs: Some(
+                external
+                    .into_iter()
+                    .flatten()
+                    .map(|(name, library)| (name.clone(), system_path(library)))
+                    .collect(),
+            ),
             policy_upgrades: Some(
-                upgrades
-                    .filter(|one| !one.libraries.is_empty() || !one.forbidden.is_empty())
-                    .map(|one| (compliance.policy(one.policy).tag(), upgrade(one)))
+                compliance
+                    .gaps
+                    .iter()
+                    .filter(|gap| !gap.libraries.is_empty() || !gap.blacklisted.is_empty())
+                    .map(|gap| (compliance.policy(gap.policy), PolicyUpgrade::new(gap)))
+                    .filter(|(policy, _)| policy.priority() > overall.priority())
+                    .map(|(policy, upgrade)| (policy.tag(), upgrade))
                     .collect(),
             ),
             ..self
@@ -250,37 +262,39 @@ impl AuditDocument {
     }
 }
 
+impl PolicyUpgrade {
+    fn new(gap: &PolicyGap) -> Self {
+        Self {
+            libs_to_eliminate: gap.libraries.keys().cloned().collect(),
+            blacklisted_symbols: lists(&gap.blacklisted),
+        }
+    }
+}
+
+fn lists(sets: &BTreeMap<String, BTreeSet<String>>) -> BTreeMap<String, Vec<String>> {
+    sets.iter()
+        .map(|(key, values)| (key.clone(), values.iter().cloned().collect()))
+        .collect()
+}
+
+/// Returns the path of a library of the system.
+fn system_path(library: &ResolvedLibrary) -> Option<String> {
+    match library {
+        ResolvedLibrary::System(system) => Some(system.real_path.clone()),
+        _ => None,
+    }
+}
+
 impl RockKeys {
-    fn new(report: &AuditedWheel<'_>) -> Self {
+    fn new(audited: &AuditedWheel<'_>) -> Self {
         let mut elf = BTreeMap::new();
-        for file in &report.files {
+        for file in &audited.files {
             let InspectedKind::Library(library) = &file.kind else {
                 continue;
             };
-            let mut max_versions: BTreeMap<String, String> = BTreeMap::new();
-            for version in library.versions.iter().flat_map(|need| &need.versions) {
-                let Some((prefix, number)) = version.split_once('_') else {
-                    continue;
-                };
-                let entry = max_versions
-                    .entry(prefix.to_owned())
-                    .or_insert_with(|| number.to_owned());
-                if super::findings::version_numbers(entry)
-                    < super::findings::version_numbers(number)
-                {
-                    number.clone_into(entry);
-                }
-            }
-            let view = FileView {
-                needed: library.needed.clone(),
-                soname: library.soname.clone(),
-                rpath: library.rpath.clone(),
-                runpath: library.runpath.clone(),
-                max_versions,
-            };
-            elf.insert(file.path.clone(), view);
+            elf.insert(file.path.clone(), FileView::new(library));
         }
-        let excluded = report
+        let excluded = audited
             .compliance
             .iter()
             .flat_map(|compliance| compliance.trees.values())
@@ -291,14 +305,14 @@ impl RockKeys {
             own_sym_tag,
             rocm_sonames,
             torch,
-        } = AuditFacts::new(report);
+        } = AuditFacts::new(audited);
         Self {
             claimed_tags,
             claimed_ok,
             own_sym_tag,
-            findings: report.findings.iter().map(FindingView::new).collect(),
+            findings: audited.findings.iter().map(FindingView::new).collect(),
             elf,
-            gfx: GfxDocument::new(&report.files),
+            gfx: GfxDocument::new(&audited.files),
             rocm_sonames,
             torch,
             excluded: excluded
@@ -346,6 +360,15 @@ struct ArchiveView {
     path: String,
 }
 
+impl From<KpackLocation> for ArchiveView {
+    fn from(location: KpackLocation) -> Self {
+        Self {
+            wheel: location.wheel,
+            path: location.path,
+        }
+    }
+}
+
 #[derive(Debug, Clone, Serialize)]
 struct GfxTotals {
     objects: u64,
@@ -378,34 +401,25 @@ impl GfxDocument {
         }
     }
 
-    /// Creates the document of the files of a wheel, with the archives of `splits` that its
+    /// Creates the document of the files of a wheel, with the archives of `wheels` that its
     /// libraries refer to.
-    pub fn among(wheel: &str, files: &[InspectedFile], wheels: &[SplitCode]) -> Self {
+    pub fn with_other_wheels(wheel: &str, files: &[InspectedFile], wheels: &[SplitCode]) -> Self {
         let mut document = Self::new(files);
         let mut elsewhere = BTreeSet::new();
         for file in files {
-            let found = kpack_locations(&file.path, &file.inventory.kpack_references, wheels);
-            let is_other = |archives: &BTreeSet<KpackArchive>| {
-                archives.iter().all(|archive| archive.wheel != wheel)
-            };
+            let locations = kpack_locations(&file.path, &file.inventory.kpack_references, wheels);
             elsewhere.extend(
-                found
+                locations
                     .iter()
-                    .filter(|(_, archives)| is_other(archives))
+                    .filter(|(_, archives)| archives.iter().all(|archive| archive.wheel != wheel))
                     .map(|(target, _)| target.clone()),
             );
             if let Some(view) = document.files.get_mut(&file.path) {
-                let archive = |one: KpackArchive| ArchiveView {
-                    wheel: one.wheel,
-                    path: one.path,
-                };
-                view.archives = found
+                view.archives = locations
                     .into_iter()
                     .map(|(target, archives)| {
-                        (
-                            target.to_string(),
-                            archives.into_iter().map(archive).collect(),
-                        )
+                        let archives = archives.into_iter().map(ArchiveView::from).collect();
+                        (target.to_string(), archives)
                     })
                     .collect();
             }

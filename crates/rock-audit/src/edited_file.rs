@@ -21,23 +21,23 @@ pub struct FileChanges {
 }
 
 impl FileChanges {
-    /// Strips a file if `strip` says so, and then edits it. The other order would break the edits.
+    /// Computes the changes of stripping a file, and then of editing it. The other order would break
+    /// the edits.
     ///
     /// # Errors
     /// Returns an error if the file is damaged or cannot be changed safely.
     pub fn new(source: &dyn ReadAt, edits: &ElfEdits, strip: StripMode) -> Result<Self, ElfError> {
         let stripped = match strip {
-            StripMode::Debug => Some(elf::strip(source)?),
-            StripMode::Nothing => None,
+            StripMode::Unloaded => Some(elf::strip(source)?),
+            StripMode::None => None,
         };
         let edited = match &stripped {
             Some(patch) => elf::edit(&PatchedFile::new(source, patch), edits)?,
             None => elf::edit(source, edits)?,
         };
-        let not_empty = |patch: ElfPatch| (!patch.is_empty()).then_some(patch);
         Ok(Self {
-            stripped: stripped.and_then(not_empty),
-            edited: not_empty(edited),
+            stripped: stripped.filter(|patch| !patch.is_empty()),
+            edited: Some(edited).filter(|patch| !patch.is_empty()),
         })
     }
 
@@ -51,13 +51,13 @@ impl FileChanges {
     }
 }
 
-/// The sections that are removed from libraries.
+/// The parts that are removed from libraries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StripMode {
-    /// Symbols, debug info and everything else that is not loaded at run time.
-    Debug,
-    /// None.
-    Nothing,
+    /// Everything that is not loaded at run time: symbols, debug info, and other sections.
+    Unloaded,
+    /// Nothing.
+    None,
 }
 
 impl<'b> EditedFile<'b> {
@@ -75,7 +75,7 @@ impl<'b> EditedFile<'b> {
         let base = self.base.as_ref();
         match (&self.changes.stripped, &self.changes.edited) {
             (None, None) => read(base),
-            (Some(one), None) | (None, Some(one)) => read(&PatchedFile::new(base, one)),
+            (Some(patch), None) | (None, Some(patch)) => read(&PatchedFile::new(base, patch)),
             (Some(stripped), Some(edited)) => {
                 read(&PatchedFile::new(&PatchedFile::new(base, stripped), edited))
             }
@@ -96,7 +96,7 @@ impl<'b> EditedFile<'b> {
             .unwrap_or(member.size_bytes());
         let overwrites = self.changes.patches().flat_map(ElfPatch::overwrites);
         let mut changed: Vec<Range<u64>> = overwrites
-            .map(|(at, bytes)| *at..at.saturating_add(bytes.len() as u64))
+            .map(|(offset, bytes)| *offset..offset.saturating_add(bytes.len() as u64))
             .collect();
         changed.sort_by_key(|range| range.start);
         let mut changed_ranges: Vec<Range<u64>> = Vec::new();

@@ -1,10 +1,16 @@
 //! Embedding of the ROCm runtime: selection of the files of an installed ROCm, and the changes of
 //! the wheel.
+//!
+//! [`embedding_rule`] returns the rule for a wheel, [`select_embedded_files`] selects from the
+//! [`tree_entries`] of an installed ROCm, and [`embed_rocm`] returns the changes.
 
 use std::collections::{BTreeMap, BTreeSet};
 
+pub use crate::system::tree_entries;
+
 use super::library::ElfLibrary;
 use super::pattern::LibraryPatterns;
+use super::search_path::relative_entry;
 use crate::codes::{rocm as rocm_codes, wheel as codes};
 use rock_compat::Compat;
 use rock_compat::rows::EmbeddingRow;
@@ -13,15 +19,15 @@ use rock_elf::SearchPathEdit;
 use rock_names::{DistributionName, LocalLabel, WheelName};
 use rock_wheel::{AddedMember, ExistingLabel, HeaderDocument, RenamePlan, Wheel, relabel};
 
-/// Maximum size of a Python module or METADATA file that is read, in bytes.
-const LIMIT_BYTES: u64 = 16 << 20;
+/// Maximum size of a Python module that is read, in bytes.
+const MAX_MODULE_BYTES: u64 = 16 << 20;
 
 /// A file or symbolic link below a directory.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TreeEntry {
     /// The path relative to the directory, with slashes.
     pub path: String,
-    /// The kind.
+    /// Whether it is a file or a symbolic link.
     pub kind: TreeEntryKind,
 }
 
@@ -98,8 +104,11 @@ pub(super) fn known_embedding_rule<'c>(
         Some(tag) if tag.contains("linux") => "linux",
         _ => "",
     };
-    let is_of = |row: &&EmbeddingRow| row.distribution == project && row.platform == platform;
-    compat.wheel_tables().embeddings.iter().find(is_of)
+    compat
+        .wheel_tables()
+        .embeddings
+        .iter()
+        .find(|row| row.distribution == project && row.platform == platform)
 }
 
 /// Reports a local version label that claims ROCm is embedded when it is not, or the reverse.
@@ -122,10 +131,10 @@ pub(crate) fn check_embedding_label(
         ),
         _ => return None,
     };
-    let place = Location::File(name.to_string().into());
+    let location = Location::File(name.to_string().into());
     Some(
         Diagnostic::new(&rocm_codes::LABEL_NOT_IN_CONTENTS, message)
-            .at(place, "")
+            .at(location, "")
             .help(help),
     )
 }
@@ -154,12 +163,12 @@ pub fn is_embedded(wheel: &Wheel<'_>, row: &EmbeddingRow) -> bool {
 /// # Errors
 /// Returns an error for each entry that a wheel cannot contain, or if no file remains.
 pub fn select_embedded_files(
-    folder: &str,
-    leaves: &[TreeEntry],
+    rocm_dir: &str,
+    entries: &[TreeEntry],
     row: &EmbeddingRow,
     soname: &dyn Fn(&str) -> Option<String>,
 ) -> Result<(Vec<EmbeddedFile>, Vec<Diagnostic>), Vec<Diagnostic>> {
-    let place = |path: &str| Location::File(format!("{folder}/{path}").into());
+    let location = |path: &str| Location::File(format!("{rocm_dir}/{path}").into());
     let excludes =
         LibraryPatterns::new(row.excludes.iter().map(String::as_str)).map_err(|error| {
             vec![
@@ -167,86 +176,90 @@ pub fn select_embedded_files(
                     .help("correct the row of `embeddings` in the facts"),
             ]
         })?;
-    let kept: Vec<&TreeEntry> = leaves
+    let kept: Vec<&TreeEntry> = entries
         .iter()
-        .filter(|leaf| !excludes.has(&leaf.path))
+        .filter(|entry| !excludes.has(&entry.path))
         .collect();
-    let faults: Vec<Diagnostic> = kept
+    let errors: Vec<Diagnostic> = kept
         .iter()
-        .filter_map(|leaf| match leaf.kind {
-            TreeEntryKind::Other(what) => Some(
+        .filter_map(|entry| match entry.kind {
+            TreeEntryKind::Other(description) => Some(
                 Diagnostic::new(
                     &codes::BAD_ROCM_FOLDER,
-                    format!("`{}` is {what}, which no wheel can hold", leaf.path),
+                    format!("`{}` is {description}, which no wheel can hold", entry.path),
                 )
-                .at(place(&leaf.path), "")
+                .at(location(&entry.path), "")
                 .help("remove it, or give the folder that ROCm was installed into"),
             ),
             _ => None,
         })
         .collect();
-    if !faults.is_empty() {
-        return Err(faults);
+    if !errors.is_empty() {
+        return Err(errors);
     }
     let mut links: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     let mut left_out = 0;
-    for leaf in &kept {
-        match &leaf.kind {
+    for entry in &kept {
+        match &entry.kind {
             TreeEntryKind::LinkToFile(target) if !excludes.has(target) => {
-                links.entry(target).or_default().push(&leaf.path);
+                links.entry(target).or_default().push(&entry.path);
             }
             TreeEntryKind::LinkToFile(_) | TreeEntryKind::LinkToFolder => left_out += 1,
             _ => {}
         }
     }
     let (mut files, mut copies) = (Vec::new(), 0);
-    for leaf in &kept {
-        let TreeEntryKind::File { is_executable } = leaf.kind else {
+    for entry in &kept {
+        let TreeEntryKind::File { is_executable } = entry.kind else {
             continue;
         };
         let mut file = |name: &str| {
             files.push(EmbeddedFile {
                 name: name.to_owned(),
-                path: leaf.path.clone(),
+                path: entry.path.clone(),
                 is_executable,
             });
         };
-        let own = links.get(leaf.path.as_str()).map_or(&[][..], Vec::as_slice);
-        if own.is_empty() {
-            file(&leaf.path);
+        let links_to_file = links
+            .get(entry.path.as_str())
+            .map_or(&[][..], Vec::as_slice);
+        if links_to_file.is_empty() {
+            file(&entry.path);
             continue;
         }
-        let stem = leaf
+        let directory = entry
             .path
             .rsplit_once('/')
-            .map_or(String::new(), |(stem, _)| format!("{stem}/"));
-        let asked = soname(&leaf.path).map(|soname| format!("{stem}{soname}"));
-        match asked.filter(|asked| *asked == leaf.path || own.contains(&asked.as_str())) {
-            Some(asked) => {
-                left_out += own.len();
-                file(&asked);
+            .map_or(String::new(), |(directory, _)| format!("{directory}/"));
+        let loaded_path = soname(&entry.path).map(|soname| format!("{directory}{soname}"));
+        match loaded_path.filter(|loaded_path| {
+            *loaded_path == entry.path || links_to_file.contains(&loaded_path.as_str())
+        }) {
+            Some(loaded_path) => {
+                left_out += links_to_file.len();
+                file(&loaded_path);
             }
             None => {
-                copies += own.len();
-                std::iter::once(leaf.path.as_str())
-                    .chain(own.iter().copied())
+                copies += links_to_file.len();
+                std::iter::once(entry.path.as_str())
+                    .chain(links_to_file.iter().copied())
                     .for_each(file);
             }
         }
     }
     files.sort();
     if files.is_empty() {
-        let fault = Diagnostic::new(
+        let error = Diagnostic::new(
             &codes::BAD_ROCM_FOLDER,
             "there is nothing in it to put into a wheel",
         );
         return Err(vec![
-            fault
-                .at(place(""), "")
+            error
+                .at(location(""), "")
                 .help("give the folder that ROCm was installed into"),
         ]);
     }
-    let mut told = Vec::new();
+    let mut findings = Vec::new();
     if left_out + copies > 0 {
         let message = format!(
             "a wheel holds no links: {} left out, {} {}",
@@ -259,13 +272,13 @@ pub fn select_embedded_files(
             }
         );
         let note = "libraries are there under the name that loaders ask for, without the other links to them";
-        told.push(
+        findings.push(
             Diagnostic::new(&codes::LINKS_IN_ROCM, message)
-                .at(place(""), "")
+                .at(location(""), "")
                 .note(note),
         );
     }
-    Ok((files, told))
+    Ok((files, findings))
 }
 
 /// Embeds ROCm: changes the label, the requirements and the module that loads ROCm, and adds the
@@ -281,59 +294,59 @@ pub fn embed_rocm<'c>(
     files: BTreeMap<String, AddedMember<'c>>,
     requirements: RocmRequirement,
 ) -> Result<RenamePlan<'c>, Diagnostic> {
-    let shown = name.to_string();
+    let file_name = name.to_string();
     let label = LocalLabel::embedded(name.label().as_ref());
-    let mut change: RenamePlan<'c> = relabel(wheel, name, &label, ExistingLabel::Replace)
-        .map_err(|error| error.diagnostic(&shown))?;
-    // The modules of the wheel say the version that they were built as, which stays true.
-    change.findings = change
+    let mut plan: RenamePlan<'c> = relabel(wheel, name, &label, ExistingLabel::Replace)
+        .map_err(|error| error.diagnostic(&file_name))?;
+    // The modules of the wheel contain the version that they were built as, which stays true.
+    plan.findings = plan
         .findings
         .into_iter()
         .map(|finding| finding.severity(Severity::Note))
         .collect();
     let metadata = wheel.dist_info_path("METADATA");
     if requirements == RocmRequirement::Dropped {
-        let content = change.edits.replaced.get(&metadata);
+        let content = plan.edits.replaced.get(&metadata);
         let bytes = content
             .and_then(|content| content.as_bytes())
             .unwrap_or_else(|| wheel.metadata().bytes());
         let mut headers = HeaderDocument::parse(bytes.to_vec());
-        let stays = |requirement: &str| !row.drops.contains(&project_of(requirement));
         let kept: Vec<String> = headers
             .get_all("Requires-Dist")
-            .filter(|one| stays(one))
+            .filter(|requirement| !row.drops.contains(&project_of(requirement)))
             .map(std::borrow::Cow::into_owned)
             .collect();
         headers.set("Requires-Dist", &kept);
-        change
-            .edits
+        plan.edits
             .replaced
             .insert(metadata, headers.bytes().to_vec().into());
         let removed = row
             .removes
             .iter()
             .filter(|path| wheel.archive().member(path).is_some());
-        change.edits.removed.extend(removed.cloned());
+        plan.edits.removed.extend(removed.cloned());
     }
     if !row.module.is_empty() {
-        change
-            .edits
-            .replaced
-            .insert(row.module.clone(), led(wheel, &shown, row)?.into());
+        plan.edits.replaced.insert(
+            row.module.clone(),
+            with_rocm_loader(wheel, &file_name, row)?.into(),
+        );
     }
-    let below = |(path, added): (String, AddedMember<'c>)| (format!("{}/{path}", row.into), added);
-    change.edits.added.extend(files.into_iter().map(below));
+    let added = files
+        .into_iter()
+        .map(|(path, member)| (format!("{}/{path}", row.into), member));
+    plan.edits.added.extend(added);
     if row.experimental {
         let message = format!(
             "nobody has run a wheel of {} for {} made so",
             row.distribution, row.platform
         );
-        change.findings.push(
+        plan.findings.push(
             Diagnostic::new(&codes::UNTRIED_EMBEDDING, message)
                 .help("try the wheel where no ROCm is"),
         );
     }
-    Ok(change)
+    Ok(plan)
 }
 
 /// Returns the normalized project name of a requirement.
@@ -349,18 +362,22 @@ fn project_of(requirement: &str) -> String {
 }
 
 /// Inserts a statement before the marker of a module, with the same indentation.
-fn led(wheel: &Wheel<'_>, shown: &str, row: &EmbeddingRow) -> Result<Vec<u8>, Diagnostic> {
-    let place = || Location::Member {
-        wheel: shown.to_owned(),
+fn with_rocm_loader(
+    wheel: &Wheel<'_>,
+    file_name: &str,
+    row: &EmbeddingRow,
+) -> Result<Vec<u8>, Diagnostic> {
+    let location = || Location::Member {
+        wheel: file_name.to_owned(),
         member: row.module.clone(),
     };
-    let found = |count: usize| {
+    let wrong_count = |count: usize| {
         let message = match count {
             0 => format!("no line of it holds `{}`", row.marker),
             count => format!("{count} lines of it hold `{}`", row.marker),
         };
         Diagnostic::new(&codes::MARKER_NOT_FOUND, message)
-            .at(place(), "the statement that leads to ROCm goes before this one line")
+            .at(location(), "the statement that leads to ROCm goes before this one line")
             .help(
                 "`embeddings` in the facts was written for another torch; correct the row, and read it with `--compat`",
             )
@@ -368,29 +385,29 @@ fn led(wheel: &Wheel<'_>, shown: &str, row: &EmbeddingRow) -> Result<Vec<u8>, Di
     let member = wheel
         .archive()
         .member(&row.module)
-        .ok_or_else(|| found(0))?;
+        .ok_or_else(|| wrong_count(0))?;
     let content = wheel
         .archive()
-        .read(member, LIMIT_BYTES)
-        .map_err(|error| error.diagnostic(shown))?;
-    let text = String::from_utf8(content).map_err(|_| found(0))?;
+        .read(member, MAX_MODULE_BYTES)
+        .map_err(|error| error.diagnostic(file_name))?;
+    let text = String::from_utf8(content).map_err(|_| wrong_count(0))?;
     let count = text
         .lines()
         .filter(|line| line.contains(&row.marker))
         .count();
     if count != 1 {
-        return Err(found(count));
+        return Err(wrong_count(count));
     }
-    let mut made = String::with_capacity(text.len() + 200);
+    let mut module = String::with_capacity(text.len() + 200);
     for line in text.split_inclusive('\n') {
         if line.contains(&row.marker) {
             let indent = &line[..line.len() - line.trim_start().len()];
             let ending = if line.ends_with("\r\n") { "\r\n" } else { "\n" };
-            made.extend([indent, &row.insert, ending]);
+            module.extend([indent, &row.insert, ending]);
         }
-        made.push_str(line);
+        module.push_str(line);
     }
-    Ok(made.into_bytes())
+    Ok(module.into_bytes())
 }
 
 /// Returns the new search path of a library of the wheel that needs one of these: the directory of
@@ -409,40 +426,26 @@ pub fn embedded_search_path(
     {
         return SearchPathEdit::Keep;
     }
+    let mut own_dirs: Vec<&str> = path.split('/').collect();
+    own_dirs.pop();
     let target = format!("{}/{}", row.into, row.search);
-    let folder: Vec<&str> = path
-        .split('/')
-        .rev()
-        .skip(1)
-        .collect::<Vec<_>>()
-        .into_iter()
-        .rev()
-        .collect();
-    let target: Vec<&str> = target.split('/').collect();
-    let shared = folder
-        .iter()
-        .zip(&target)
-        .take_while(|(one, other)| one == other)
-        .count();
-    let up = std::iter::repeat_n("..", folder.len() - shared);
-    let steps: Vec<&str> = std::iter::once("$ORIGIN")
-        .chain(up)
-        .chain(target[shared..].iter().copied())
-        .collect();
-    let first = steps.join("/");
-    let with = |old: &str| {
-        let rest = old
-            .split(':')
-            .filter(|entry| !entry.is_empty() && *entry != first);
-        std::iter::once(first.as_str())
-            .chain(rest)
-            .collect::<Vec<_>>()
-            .join(":")
-    };
+    let target_dirs: Vec<&str> = target.split('/').collect();
+    let first = relative_entry(&own_dirs, &target_dirs);
     match (&library.runpath, &library.rpath) {
-        (None, Some(old)) => SearchPathEdit::Rpath(with(old)),
-        (old, _) => SearchPathEdit::Runpath(with(old.as_deref().unwrap_or_default())),
+        (None, Some(old)) => SearchPathEdit::Rpath(prepended(&first, old)),
+        (old, _) => SearchPathEdit::Runpath(prepended(&first, old.as_deref().unwrap_or_default())),
     }
+}
+
+/// Puts an entry in front of the other entries of a search path.
+fn prepended(first: &str, search_path: &str) -> String {
+    let rest = search_path
+        .split(':')
+        .filter(|entry| !entry.is_empty() && *entry != first);
+    std::iter::once(first)
+        .chain(rest)
+        .collect::<Vec<_>>()
+        .join(":")
 }
 
 #[cfg(test)]
@@ -468,37 +471,40 @@ mod tests {
     }
 
     /// Returns the embedded files as `NAME=PATH`, and the findings.
-    fn check(leaves: &[TreeEntry]) -> (Vec<String>, Vec<String>) {
+    fn check(entries: &[TreeEntry]) -> (Vec<String>, Vec<String>) {
         let compat = Compat::embedded();
         let name: WheelName = "torch-2.9.0-cp312-cp312-linux_x86_64.whl".parse().unwrap();
         let row = super::embedding_rule(&name, &compat).unwrap();
         let soname = |path: &str| path.contains("libhip").then(|| "libhip.so.7".to_owned());
-        let said = |told: Vec<rock_diagnostic::Diagnostic>| {
-            told.into_iter().map(|one| one.message).collect()
+        let messages = |findings: Vec<rock_diagnostic::Diagnostic>| {
+            findings
+                .into_iter()
+                .map(|finding| finding.message)
+                .collect()
         };
-        match select_embedded_files("rocm", leaves, row, &soname) {
-            Ok((files, told)) => (
+        match select_embedded_files("rocm", entries, row, &soname) {
+            Ok((files, findings)) => (
                 files
                     .into_iter()
                     .map(|EmbeddedFile { name, path, .. }| format!("{name}={path}"))
                     .collect(),
-                said(told),
+                messages(findings),
             ),
-            Err(faults) => (Vec::new(), said(faults)),
+            Err(errors) => (Vec::new(), messages(errors)),
         }
     }
 
     #[test]
-    fn a_library_comes_along_once_under_the_name_that_loaders_ask_for() {
+    fn libraries_are_embedded_once_under_their_soname() {
         let real = "lib/libhip.so.7.1";
-        let (files, told) = check(&[
+        let (files, messages) = check(&[
             file(real),
             link("lib/libhip.so", real),
             link("lib/libhip.so.7", real),
         ]);
         assert_eq!(files, ["lib/libhip.so.7=lib/libhip.so.7.1"]);
         assert_eq!(
-            told,
+            messages,
             ["a wheel holds no links: 2 links left out, 0 links are copies"]
         );
         let elsewhere = "lib/real/libhip.so.7.1";
@@ -507,9 +513,9 @@ mod tests {
     }
 
     #[test]
-    fn links_to_other_files_become_copies_and_what_is_excluded_does_not_come_back_by_a_link() {
+    fn links_to_other_files_become_copies_unless_these_are_excluded() {
         let compiler = "lib/llvm/bin/clang";
-        let (files, told) = check(&[
+        let (files, messages) = check(&[
             file("share/a"),
             link("share/b", "share/a"),
             file(compiler),
@@ -517,22 +523,22 @@ mod tests {
         ]);
         assert_eq!(files, ["share/a=share/a", "share/b=share/a"]);
         assert_eq!(
-            told,
+            messages,
             ["a wheel holds no links: 1 link left out, 1 link is a copy"]
         );
     }
 
     #[test]
-    fn what_no_wheel_can_hold_is_refused_unless_it_is_excluded() {
-        let other = |path: &str| TreeEntry {
+    fn special_files_are_errors_unless_they_are_excluded() {
+        let socket = |path: &str| TreeEntry {
             path: path.to_owned(),
             kind: TreeEntryKind::Other("a socket"),
         };
         assert_eq!(
-            check(&[file("a"), other("b")]).1,
+            check(&[file("a"), socket("b")]).1,
             ["`b` is a socket, which no wheel can hold"]
         );
-        assert_eq!(check(&[file("a"), other("lib/llvm/b")]).0, ["a=a"]);
+        assert_eq!(check(&[file("a"), socket("lib/llvm/b")]).0, ["a=a"]);
         assert_eq!(
             check(&[file("lib/llvm/a")]).1,
             ["there is nothing in it to put into a wheel"]
@@ -540,7 +546,7 @@ mod tests {
     }
 
     #[test]
-    fn a_requirement_is_about_its_project() {
+    fn requirements_name_a_project() {
         for (requirement, project) in [
             ("rocm[libraries]==7.10.0", "rocm"),
             ("Rocm (==7)", "rocm"),

@@ -7,7 +7,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use rayon::prelude::*;
 
 use super::library::ElfLibrary;
-use super::limits::{MAX_BESIDE_BYTES, MAX_HELD_BYTES, MAX_SPARE_BYTES};
+use super::limits::{MAX_HELD_BYTES, MAX_OTHERS_BYTES, MAX_SPARE_BYTES};
 use rock_bytes::{
     BufferPool, ChunkSender, MemoryBudget, ReadAt, ScratchAllocator, ScratchFactory, start_threads,
     tee_to_thread,
@@ -27,11 +27,11 @@ use rock_wheel::{
 pub struct InspectedFile {
     /// The path in the wheel.
     pub path: String,
-    /// The size in bytes.
+    /// The uncompressed size in bytes.
     pub size_bytes: u64,
-    /// The CRC-32 of the contents.
+    /// The CRC-32 of the uncompressed contents, from the central directory.
     pub crc32: u32,
-    /// The kind of file.
+    /// The kind of file, with the properties of a library.
     pub kind: InspectedKind,
     /// The GPU code; empty if the inspection did not search for it.
     pub inventory: CodeInventory,
@@ -55,8 +55,8 @@ pub enum InspectedKind {
     Debug,
     /// A PE file: a library or program for Windows.
     Windows,
-    /// A library or program for macOS, iOS or WebAssembly.
-    Foreign,
+    /// A Mach-O or WebAssembly file: a library or program for macOS, iOS or WebAssembly.
+    AppleOrWasm,
     /// Data with GPU code: an offload bundle, a kpack archive, or a data file.
     Data,
     /// A source file that is compiled at run time.
@@ -70,9 +70,9 @@ impl InspectedFile {
         match self.kind {
             InspectedKind::Library(_) => true,
             InspectedKind::Damaged(_) => {
-                let (folder, name) = self.path.rsplit_once('/').unwrap_or(("", &self.path));
+                let (directory, name) = self.path.rsplit_once('/').unwrap_or(("", &self.path));
                 let is_program = !name.contains('.')
-                    && ["bin", "scripts"].contains(&folder.rsplit('/').next().unwrap_or(""));
+                    && ["bin", "scripts"].contains(&directory.rsplit('/').next().unwrap_or(""));
                 let mut endings = name.split('.').skip(1);
                 let is_debug = name.split('.').next_back() == Some("debug");
                 is_program || !is_debug && endings.any(|part| part == "so")
@@ -158,9 +158,9 @@ impl InspectionDepth {
 /// Number of bytes by which the kind of a file is recognized.
 const HEAD_BYTES: usize = 64;
 
-/// Size of all members other than the largest, in bytes, up to which starting threads would take
-/// longer than reading them.
-const SOON_READ_BYTES: u64 = 2 << 20;
+/// Size of all members other than the largest, in bytes, up to which starting threads takes longer
+/// than reading the members.
+const SERIAL_BYTES: u64 = 2 << 20;
 
 /// Inspects every member with machine code and returns them sorted by path. Members are read in
 /// parallel, largest first, each only as far as its tables require.
@@ -171,19 +171,19 @@ pub fn inspect_members(
     archive: &ZipArchive<'_>,
     options: InspectOptions<'_>,
 ) -> Result<Vec<InspectedFile>, Vec<WheelError>> {
-    inspect_some_members(archive, options, &|_| true)
+    inspect_selected_members(archive, options, &|_| true)
 }
 
-/// Inspects the members that `is_asked` selects; see [`inspect_members`].
+/// Inspects the members that `is_selected` selects; see [`inspect_members`].
 ///
 /// # Errors
 /// Returns one error for each of them that is damaged or cannot be read.
-pub fn inspect_some_members(
+pub(crate) fn inspect_selected_members(
     archive: &ZipArchive<'_>,
     options: InspectOptions<'_>,
-    is_asked: &dyn Fn(&ZipMember) -> bool,
+    is_selected: &dyn Fn(&ZipMember) -> bool,
 ) -> Result<Vec<InspectedFile>, Vec<WheelError>> {
-    let is_read = |member: &&ZipMember| may_hold_code(member) && is_asked(member);
+    let is_read = |member: &&ZipMember| may_contain_code(member) && is_selected(member);
     let mut members: Vec<&ZipMember> = archive.members().iter().filter(is_read).collect();
     members.sort_by_key(|member| std::cmp::Reverse(member.size_bytes()));
     let meter = ProgressMeter::new(
@@ -193,58 +193,58 @@ pub fn inspect_some_members(
     let budget = MemoryBudget::new(budget_bytes(
         members.first().map_or(0, |member| member.size_bytes()),
     ));
-    let spare = BufferPool::new(MAX_SPARE_BYTES);
+    let buffers = BufferPool::new(MAX_SPARE_BYTES);
     let inspect = |member: &&ZipMember| {
         let share = budget.take(MemberView::max_held_bytes(member));
-        let rooms = ScratchAllocator::new(&budget, options.make_scratch);
-        let make_scratch = |size_bytes: u64| rooms.allocate(size_bytes);
-        let facts = inspect_member(
+        let scratch = ScratchAllocator::new(&budget, options.make_scratch);
+        let make_scratch = |size_bytes: u64| scratch.allocate(size_bytes);
+        let file = inspect_member(
             archive,
             member,
             InspectOptions {
                 make_scratch: &make_scratch,
                 ..options
             },
-            &spare,
+            &buffers,
         );
-        drop((share, rooms));
+        drop((share, scratch));
         meter.add(member.size_bytes());
-        facts
+        file
     };
     let others_bytes: u64 = members
         .iter()
         .skip(1)
         .map(|member| member.size_bytes())
         .sum();
-    let read: Vec<Result<Option<InspectedFile>, WheelError>> = if others_bytes <= SOON_READ_BYTES {
+    let read: Vec<Result<Option<InspectedFile>, WheelError>> = if others_bytes <= SERIAL_BYTES {
         members.iter().map(inspect).collect()
     } else {
         start_threads();
         members.par_iter().with_max_len(1).map(inspect).collect()
     };
-    let (mut files, mut faults) = (Vec::new(), Vec::new());
-    for one in read {
-        match one {
-            Ok(facts) => files.extend(facts),
-            Err(fault) => faults.push(fault),
+    let (mut files, mut errors) = (Vec::new(), Vec::new());
+    for result in read {
+        match result {
+            Ok(file) => files.extend(file),
+            Err(error) => errors.push(error),
         }
     }
-    files.sort_by(|one, other| one.path.cmp(&other.path));
-    if faults.is_empty() {
+    files.sort_by(|left, right| left.path.cmp(&right.path));
+    if errors.is_empty() {
         Ok(files)
     } else {
-        Err(faults)
+        Err(errors)
     }
 }
 
 /// Returns the memory budget in bytes for all members together, given the size of the largest.
 pub(super) fn budget_bytes(largest: u64) -> u64 {
-    largest.min(MAX_HELD_BYTES) + MAX_BESIDE_BYTES
+    largest.min(MAX_HELD_BYTES) + MAX_OTHERS_BYTES
 }
 
 /// Returns whether a member may contain code. Python files never do, whatever their first bytes
 /// are.
-fn may_hold_code(member: &ZipMember) -> bool {
+fn may_contain_code(member: &ZipMember) -> bool {
     let is_python = std::path::Path::new(member.name())
         .extension()
         .is_some_and(|ending| ending == "py");
@@ -255,7 +255,7 @@ fn inspect_member(
     archive: &ZipArchive<'_>,
     member: &ZipMember,
     options: InspectOptions<'_>,
-    spare: &BufferPool,
+    buffers: &BufferPool,
 ) -> Result<Option<InspectedFile>, WheelError> {
     let depth = if options.depth == InspectionDepth::Everything {
         ScanDepth::Headers
@@ -264,10 +264,10 @@ fn inspect_member(
     };
     let scans = options.depth.scans();
     let scanner = Mutex::new(CodeScanner::new(depth));
-    let mut hasher = options.record.and_then(|vouching| vouching.hasher(member));
-    let is_watched = scans || hasher.is_some();
-    let holds = hasher.is_some();
-    let mut see = |bytes: &[u8]| {
+    let mut hasher = options.record.and_then(|verifier| verifier.hasher(member));
+    let is_observed = scans || hasher.is_some();
+    let is_hashed = hasher.is_some();
+    let mut observe = |bytes: &[u8]| {
         if scans {
             lock(&scanner).feed(bytes);
         }
@@ -275,27 +275,29 @@ fn inspect_member(
             hasher.update(bytes);
         }
     };
-    let read = |watching: Option<ByteObserver<'_, '_>>| {
-        let sight = MemberScan {
-            watching: watching.map(Mutex::new),
+    let read = |observer: Option<ByteObserver<'_, '_>>| {
+        let scan = MemberScan {
+            observer: observer.map(Mutex::new),
             scanner: &scanner,
             depth,
-            reads_all: holds,
-            spare,
+            reads_all: is_hashed,
+            buffers,
         };
-        read_member(archive, member, options, &sight)
+        read_member(archive, member, options, &scan)
     };
-    let mut facts = match is_watched {
+    let mut file = match is_observed {
         false => read(None)?,
-        true if member.size_bytes() < LONG_BYTES => read(Some(ByteObserver::Here(&mut see)))?,
-        true => tee_to_thread(&mut see, |passage| {
-            read(Some(ByteObserver::Beside(passage)))
+        true if member.size_bytes() < LONG_BYTES => {
+            read(Some(ByteObserver::SameThread(&mut observe)))?
+        }
+        true => tee_to_thread(&mut observe, |sender| {
+            read(Some(ByteObserver::OtherThread(sender)))
         })?,
     };
-    if let (Some(facts), Some(vouching), Some(hasher)) = (&mut facts, options.record, hasher) {
-        facts.record_verified = vouching.matches(member, hasher);
+    if let (Some(file), Some(verifier), Some(hasher)) = (&mut file, options.record, hasher) {
+        file.record_verified = verifier.matches(member, hasher);
     }
-    Ok(facts)
+    Ok(file)
 }
 
 /// Size in bytes from which a member takes much longer to read than a thread takes to start.
@@ -304,35 +306,36 @@ const LONG_BYTES: u64 = 32 << 20;
 /// The receiver of the bytes of a member while it is read.
 enum ByteObserver<'w, 's> {
     /// A function, called on the thread that reads.
-    Here(&'w mut (dyn FnMut(&[u8]) + Send + 's)),
+    SameThread(&'w mut (dyn FnMut(&[u8]) + Send + 's)),
     /// Another thread.
-    Beside(&'w mut ChunkSender<'s>),
+    OtherThread(&'w mut ChunkSender<'s>),
 }
 
 /// The state of the inspection of one member.
 struct MemberScan<'s, 'w, 'f> {
-    watching: Option<Mutex<ByteObserver<'w, 'f>>>,
+    observer: Option<Mutex<ByteObserver<'w, 'f>>>,
     scanner: &'s Mutex<CodeScanner>,
     depth: ScanDepth,
     /// Whether members with code are read completely.
     reads_all: bool,
-    spare: &'s BufferPool,
+    buffers: &'s BufferPool,
 }
 
 impl MemberScan<'_, '_, '_> {
-    fn see(&self, piece: &[u8]) {
-        match self.watching.as_ref().map(lock).as_deref_mut() {
-            Some(ByteObserver::Here(see)) => see(piece),
-            Some(ByteObserver::Beside(passage)) => passage.send_copy(piece),
+    fn observe(&self, bytes: &[u8]) {
+        match self.observer.as_ref().map(lock).as_deref_mut() {
+            Some(ByteObserver::SameThread(observe)) => observe(bytes),
+            Some(ByteObserver::OtherThread(sender)) => sender.send_copy(bytes),
             None => {}
         }
     }
 
     /// Returns the scanner after it has processed all bytes read so far.
     fn scanner(&self) -> MutexGuard<'_, CodeScanner> {
-        if let Some(ByteObserver::Beside(passage)) = self.watching.as_ref().map(lock).as_deref_mut()
+        if let Some(ByteObserver::OtherThread(sender)) =
+            self.observer.as_ref().map(lock).as_deref_mut()
         {
-            passage.wait_until_received();
+            sender.wait_until_received();
         }
         lock(self.scanner)
     }
@@ -343,21 +346,19 @@ fn read_member(
     archive: &ZipArchive<'_>,
     member: &ZipMember,
     options: InspectOptions<'_>,
-    sight: &MemberScan<'_, '_, '_>,
+    scan: &MemberScan<'_, '_, '_>,
 ) -> Result<Option<InspectedFile>, WheelError> {
-    let see = |piece: &[u8]| sight.see(piece);
-    let observer: Option<Box<ContentObserver<'_>>> = if sight.watching.is_some() {
-        Some(Box::new(see))
-    } else {
-        None
-    };
+    let observer = scan
+        .observer
+        .as_ref()
+        .map(|_| Box::new(|bytes: &[u8]| scan.observe(bytes)) as Box<ContentObserver<'_>>);
     let view =
-        MemberView::new(archive, member, options.make_scratch, observer).with_buffers(sight.spare);
+        MemberView::new(archive, member, options.make_scratch, observer).with_buffers(scan.buffers);
     let mut head =
         vec![0; HEAD_BYTES.min(usize::try_from(member.size_bytes()).unwrap_or(HEAD_BYTES))];
     view.read_exact_at(&mut head, 0)
         .map_err(|error| view.wheel_error(error))?;
-    let mut facts = InspectedFile {
+    let mut file = InspectedFile {
         path: member.name().to_owned(),
         size_bytes: member.size_bytes(),
         crc32: member.crc32(),
@@ -366,64 +367,63 @@ fn read_member(
         layout_errors: Vec::new(),
         record_verified: false,
     };
-    let mut unread = None;
+    let mut parse_error = None;
     let layout = if is_elf(&head) {
-        match read_elf(&view, sight, &mut facts, options) {
+        match read_elf(&view, scan, &mut file, options) {
             Ok(layout) => layout,
             Err(ElfReadError::ZipMember(error)) => return Err(error),
             Err(ElfReadError::Elf(ElfError::Io(error))) => return Err(view.wheel_error(error)),
             Err(ElfReadError::Elf(error)) if rock_codeobj::is_code_object(&head) => {
-                facts.kind = InspectedKind::Device;
-                unread = Some(error.to_string());
+                file.kind = InspectedKind::Device;
+                parse_error = Some(error.to_string());
                 options.depth.scans().then(FileLayout::code_object)
             }
             Err(ElfReadError::Elf(error)) => {
-                facts.kind = InspectedKind::Damaged(error.to_string());
+                file.kind = InspectedKind::Damaged(error.to_string());
                 None
             }
         }
     } else if let Some(kind) = foreign_kind(&head).filter(|kind| {
         // Windows files are searched for code.
-        *kind == InspectedKind::Foreign || !options.depth.scans()
+        *kind == InspectedKind::AppleOrWasm || !options.depth.scans()
     }) {
-        facts.kind = kind;
+        file.kind = kind;
         None
     } else if !options.depth.scans() {
         return Ok(None);
     } else {
-        match other_file(&view, &head, &mut facts) {
+        match other_file(&view, &head, &mut file) {
             NonElfContent::Searched(layout) => Some(layout),
-            NonElfContent::Told => None,
+            NonElfContent::Identified => None,
             NonElfContent::Unrelated => return Ok(None),
         }
     };
     let reference = layout.as_ref().and_then(FileLayout::kpack_reference);
     if let Some(layout) = layout {
         view.finish()?;
-        facts.inventory =
-            std::mem::replace(&mut *sight.scanner(), CodeScanner::new(sight.depth)).finish(&layout);
-        // What a code object lacks is mostly told by its size already.
-        if let Some(reason) = unread.filter(|_| facts.inventory.damages.is_empty()) {
-            facts
-                .inventory
+        file.inventory =
+            std::mem::replace(&mut *scan.scanner(), CodeScanner::new(scan.depth)).finish(&layout);
+        // The scan usually reports that a code object is cut off already.
+        if let Some(reason) = parse_error.filter(|_| file.inventory.damages.is_empty()) {
+            file.inventory
                 .damages
                 .push(CodeDamage { offset: 0, reason });
         }
     }
-    if let Some(stretch) = reference {
-        match KpackReference::read(&view, stretch) {
-            Ok(reference) => facts.inventory.kpack_references.push(reference),
+    if let Some(range) = reference {
+        match KpackReference::read(&view, range) {
+            Ok(reference) => file.inventory.kpack_references.push(reference),
             Err(KpackError::Io(error)) => return Err(view.wheel_error(error)),
-            Err(error) => facts.inventory.damages.push(CodeDamage {
-                offset: stretch.offset,
+            Err(error) => file.inventory.damages.push(CodeDamage {
+                offset: range.offset,
                 reason: error.to_string(),
             }),
         }
     }
-    if sight.reads_all {
+    if scan.reads_all {
         view.finish()?;
     }
-    Ok(Some(facts))
+    Ok(Some(file))
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -448,22 +448,22 @@ impl From<ElfError> for ElfReadError {
     }
 }
 
-/// Reads an ELF file. Returns its layout if it may contain GPU code; all of the file must be read
-/// then.
+/// Reads an ELF file into `file`. Returns its layout if it may contain GPU code; the whole file
+/// must be read then.
 fn read_elf(
     view: &MemberView<'_, '_>,
-    sight: &MemberScan<'_, '_, '_>,
-    facts: &mut InspectedFile,
+    scan: &MemberScan<'_, '_, '_>,
+    file: &mut InspectedFile,
     options: InspectOptions<'_>,
 ) -> Result<Option<FileLayout>, ElfReadError> {
     let elf = Elf::read(view)?;
-    facts.kind = if elf.header().machine == machine::AMDGPU {
+    file.kind = if elf.header().machine == machine::AMDGPU {
         InspectedKind::Device
     } else if elf.is_debug_only(view) {
-        facts.kind = InspectedKind::Debug;
+        file.kind = InspectedKind::Debug;
         return Ok(None);
     } else {
-        let file_name = facts.path.rsplit('/').next().unwrap_or(&facts.path);
+        let file_name = file.path.rsplit('/').next().unwrap_or(&file.path);
         InspectedKind::Library(Box::new(ElfLibrary::read(
             view,
             &elf,
@@ -472,18 +472,18 @@ fn read_elf(
         )?))
     };
     let layout = if options.depth.scans() {
-        device_layout(view, &elf, sight)?
+        device_layout(view, &elf, scan)?
     } else {
         None
     };
-    // Last, because section headers end the file: what lies before them has streamed by then.
-    let looks = match options.depth {
+    // Last, because section headers are at the end of the file, after all other contents.
+    let checks_layout = match options.depth {
         InspectionDepth::Layouts | InspectionDepth::Everything => true,
         InspectionDepth::HeldLayouts => view.is_fully_buffered(),
         InspectionDepth::Libraries | InspectionDepth::Tables => false,
     };
-    if looks && facts.kind != InspectedKind::Device {
-        facts.layout_errors = rock_elf::verify(view);
+    if checks_layout && file.kind != InspectedKind::Device {
+        file.layout_errors = rock_elf::verify(view);
     }
     Ok(layout)
 }
@@ -492,13 +492,12 @@ fn read_elf(
 fn device_layout(
     view: &MemberView<'_, '_>,
     elf: &Elf,
-    sight: &MemberScan<'_, '_, '_>,
+    scan: &MemberScan<'_, '_, '_>,
 ) -> Result<Option<FileLayout>, ElfReadError> {
-    // What no loader maps holds no code for GPUs either: symbols and debug sections need not be
-    // unpacked.
+    // Only loaded segments contain GPU code: symbols and debug sections need not be unpacked.
     view.stream_to(elf.loaded_end())?;
     view.keep_section_names();
-    if !sight.scanner().has_candidates() {
+    if !scan.scanner().has_candidates() {
         return Ok(None);
     }
     if elf.header().machine != machine::AMDGPU {
@@ -525,18 +524,18 @@ fn device_layout(
 /// there (`mach-o/loader.h`, `mach-o/fat.h`; file, `magic/Magdir/cafebabe`). WebAssembly begins
 /// with `\0asm` (core specification, 5.5.16).
 fn foreign_kind(head: &[u8]) -> Option<InspectedKind> {
-    const MOST_ARCHITECTURES: u32 = 43;
+    const MAX_ARCHITECTURES: u32 = 43;
     let (magic, rest) = head.split_first_chunk::<4>()?;
-    let number = rest
+    let architecture_count = rest
         .first_chunk::<4>()
-        .map(|number| u32::from_be_bytes(*number));
+        .map(|architecture_count| u32::from_be_bytes(*architecture_count));
     match magic {
         b"\0asm" | [0xfe, 0xed, 0xfa, 0xce | 0xcf] | [0xce | 0xcf, 0xfa, 0xed, 0xfe] => {
-            Some(InspectedKind::Foreign)
+            Some(InspectedKind::AppleOrWasm)
         }
-        [0xca, 0xfe, 0xba, 0xbe | 0xbf] => number
-            .filter(|number| *number < MOST_ARCHITECTURES)
-            .map(|_| InspectedKind::Foreign),
+        [0xca, 0xfe, 0xba, 0xbe | 0xbf] => architecture_count
+            .filter(|architecture_count| *architecture_count < MAX_ARCHITECTURES)
+            .map(|_| InspectedKind::AppleOrWasm),
         _ => FileLayout::is_pe(head).then_some(InspectedKind::Windows),
     }
 }
@@ -545,42 +544,42 @@ fn foreign_kind(head: &[u8]) -> Option<InspectedKind> {
 enum NonElfContent {
     /// No machine code.
     Unrelated,
-    /// Contents that its name or first bytes identify.
-    Told,
+    /// Contents that the name or the tables of the file describe completely.
+    Identified,
     /// Contents that must be searched for code, with their layout.
     Searched(FileLayout),
 }
 
 /// Determines the contents of a file that is not an ELF file.
-fn other_file(view: &MemberView<'_, '_>, head: &[u8], facts: &mut InspectedFile) -> NonElfContent {
+fn other_file(view: &MemberView<'_, '_>, head: &[u8], file: &mut InspectedFile) -> NonElfContent {
     if FileLayout::is_pe(head) {
         let Some(layout) = FileLayout::from_pe(view) else {
             return NonElfContent::Unrelated;
         };
-        facts.kind = InspectedKind::Windows;
+        file.kind = InspectedKind::Windows;
         return NonElfContent::Searched(layout);
     }
     if KpackArchive::is_kpack(head) {
         match KpackArchive::read(view) {
-            Ok(kpack) => facts.inventory = CodeInventory::from_kpack(&kpack, facts.size_bytes),
-            Err(error) => facts.inventory.damages.push(CodeDamage {
+            Ok(kpack) => file.inventory = CodeInventory::from_kpack(&kpack, file.size_bytes),
+            Err(error) => file.inventory.damages.push(CodeDamage {
                 offset: 0,
                 reason: error.to_string(),
             }),
         }
-        return NonElfContent::Told;
+        return NonElfContent::Identified;
     }
     if rock_codeobj::is_bundle(head) {
         return NonElfContent::Searched(FileLayout::other_file());
     }
-    if let Some(data) = DataFile::from_path(&facts.path) {
-        facts.inventory = CodeInventory::from_data_file(&data, facts.size_bytes);
-        return NonElfContent::Told;
+    if let Some(data) = DataFile::from_path(&file.path) {
+        file.inventory = CodeInventory::from_data_file(&data, file.size_bytes);
+        return NonElfContent::Identified;
     }
-    match SourceKind::from_path(&facts.path) {
+    match SourceKind::from_path(&file.path) {
         Some(kind) => {
-            facts.kind = InspectedKind::Source(kind);
-            NonElfContent::Told
+            file.kind = InspectedKind::Source(kind);
+            NonElfContent::Identified
         }
         None => NonElfContent::Unrelated,
     }

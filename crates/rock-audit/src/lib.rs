@@ -33,25 +33,40 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! **Invariant:** only [`RepairPlan::write`] writes, and only the repaired wheel. Only the providers
-//! of libraries read files of the system, and no audit changes a wheel.
+//! Other entry points do less, or more:
+//!
+//! | function | for |
+//! |---|---|
+//! | [`Auditor::audit`], [`Auditor::audit_as`] | the audit; the latter if the file has another name |
+//! | [`Auditor::audit_and_verify`], [`CheckedWheel::new`], [`add_cross_wheel_findings`] | an audit, the verification of all members against RECORD, and checks across wheels |
+//! | [`verify_wheel`] | verification without an audit |
+//! | [`check_built_wheel`], [`check_under_name`] | the findings of an audit without libraries of the system |
+//!
+//! [`embed`] puts the ROCm runtime into a wheel, [`gfx`] checks GPU code, and [`expected`] checks
+//! the contents of finished wheels.
+//!
+//! **Invariant:** An audit changes no wheel. Members over 512 MiB may be unpacked to temporary files.
+//! Only the module `system` reads the system (directories, libraries, package databases) and may
+//! run `rpm`; only [`RepairPlan::write`] writes a wheel.
 
 #![warn(missing_docs)]
 
 mod audited;
+mod audited_libraries;
 mod auditor;
 mod check;
 pub mod codes;
 mod compliance;
 mod document;
 mod edited_file;
-mod embed;
+pub mod embed;
 mod findings;
 mod inspect;
+mod installed_libraries;
 mod libc;
 mod library;
 mod limits;
-mod machine;
+
 mod pattern;
 mod policy_blockers;
 mod progress;
@@ -61,43 +76,50 @@ mod repair;
 mod resolve;
 mod sbom;
 mod search_path;
-mod select;
 mod summary;
+mod symbol_version;
+mod system;
 mod verify;
 
 pub use audited::AuditedWheel;
 pub use auditor::{AuditError, AuditOptions, Auditor};
 pub use check::{
-    CheckedWheel, VerifiedWheel, check_built_wheel, check_contents, check_together,
-    check_under_name,
+    CheckedWheel, VerifiedWheel, add_cross_wheel_findings, check_built_wheel, check_under_name,
 };
 pub use compliance::{Compliance, PolicyGap, PolicyIndex, SymbolVersions};
-pub use document::{AuditDocument, AuditFacts, FindingView, GfxDocument, JsonDialect};
+pub use document::{AuditDocument, AuditFacts, FindingView, JsonDialect};
 pub use edited_file::{EditedFile, FileChanges, StripMode};
-pub use embed::{
-    EmbeddedFile, RocmRequirement, TreeEntry, TreeEntryKind, embed_rocm, embedded_search_path,
-    embedding_rule, is_embedded, select_embedded_files,
-};
-pub use findings::{
-    DeviceWheels, ExpectedWheels, KpackArchive, SplitArchive, SplitCode, TorchRequirement,
-    check_size, contradicts_claim, gfx_findings, kpack_locations, missing_archives,
-    unexpected_targets, version_numbers,
-};
-pub use inspect::{
-    InspectOptions, InspectedFile, InspectedKind, InspectionDepth, inspect_members,
-    inspect_some_members,
-};
+pub use findings::{TorchRequirement, check_size, contradicts_claim};
+pub use inspect::{InspectOptions, InspectedFile, InspectedKind, InspectionDepth, inspect_members};
 pub use library::{ElfLibrary, ExtensionPython};
-pub use machine::{Sysroot, SystemLibraries, find_wheels, tree_entries};
 pub use pattern::{LibraryPatterns, PatternError};
 pub use policy_blockers::{PolicyBlockers, policy_blockers};
 pub use progress::{NoProgress, ProgressReporter};
 pub use provider::{LibraryProvider, NoLibraries, SystemLibrary};
 pub use repair::{
-    Graft, PlatformChoice, RepairChanges, RepairDestination, RepairError, RepairNote,
-    RepairOptions, RepairPlan, RepairedWheel,
+    Graft, LibraryDirSuffix, LibraryDirSuffixError, PlatformChoice, RepairChanges,
+    RepairDestination, RepairError, RepairNote, RepairOptions, RepairOutcome, RepairPlan,
+    RepairedWheel,
 };
 pub use resolve::{DependencyNode, DependencyTree, ResolvedLibrary};
 pub use search_path::LibrarySearchPath;
 pub use summary::format_size;
+pub use system::{Sysroot, SystemLibraries, find_wheels};
 pub use verify::verify_wheel;
+
+pub mod gfx {
+    //! Checks of GPU code, also of code that was split off into other wheels.
+
+    pub use crate::document::GfxDocument;
+    pub use crate::findings::{
+        DeviceWheels, KpackLocation, SplitArchive, SplitCode, gfx_findings, kpack_locations,
+        missing_archives, unexpected_targets,
+    };
+}
+
+pub mod expected {
+    //! Expected contents and requirements of the finished wheels of a distribution.
+
+    pub use crate::check::check_contents;
+    pub use crate::findings::ExpectedWheels;
+}

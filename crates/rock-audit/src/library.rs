@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::libc;
 use super::limits::{MAX_NEEDED, MAX_SEARCH_PATH_BYTES};
+use super::symbol_version::newest_versions;
 use rock_bytes::ReadAt;
 use rock_compat::policy::PolicyFamily;
 use rock_elf::{Elf, ElfError, ElfHeader, StringTable, SymbolBinding, VersionNeed, tag};
@@ -19,9 +20,11 @@ pub struct ElfLibrary {
     pub soname: Option<String>,
     /// The NEEDED libraries in order.
     pub needed: Vec<String>,
-    /// The RPATH, which is searched before the environment's directories.
+    /// The RPATH, which is searched before the environment's directories; ignored if there is a
+    /// RUNPATH.
     pub rpath: Option<String>,
-    /// The RUNPATH, which is searched after the environment's directories.
+    /// The RUNPATH. Audits search it before the environment's directories, as auditwheel does; the
+    /// dynamic linker searches it after them (ld.so(8)).
     pub runpath: Option<String>,
     /// The symbol versions that it needs.
     pub versions: Vec<VersionNeed>,
@@ -58,8 +61,8 @@ const UNDEFINED_KINDS: [u8; 2] = [0, 2];
 const PYFPE: [&str; 3] = ["PyFPE_jbuf", "PyFPE_dummy", "PyFPE_counter"];
 
 impl ElfLibrary {
-    /// Reads the properties of a file. `file_name` is the last component of its path; `asked`
-    /// returns whether an undefined symbol is kept.
+    /// Reads the properties of a file. `file_name` is the last component of its path;
+    /// `keeps_symbol` returns whether an undefined symbol is kept.
     ///
     /// # Errors
     /// Returns an error if a table that the dynamic linker needs is damaged.
@@ -67,7 +70,7 @@ impl ElfLibrary {
         source: &dyn ReadAt,
         elf: &Elf,
         file_name: &str,
-        asked: &(dyn Fn(&str) -> bool + Sync),
+        keeps_symbol: &(dyn Fn(&str) -> bool + Sync),
     ) -> Result<Self, ElfError> {
         let strings = elf.string_table(source)?;
         let text = |tag: u64| {
@@ -91,17 +94,17 @@ impl ElfLibrary {
             isa_level: elf.x86_isa_needed(source)?,
         };
         library.check_sizes()?;
-        library.read_undefined(source, elf, &strings, asked)?;
+        library.read_undefined(source, elf, &strings, keeps_symbol)?;
         Ok(library)
     }
 
     fn check_sizes(&self) -> Result<(), ElfError> {
-        let damaged = |what: String| Err(ElfError::Malformed { reason: what });
         if self.needed.len() > MAX_NEEDED {
-            return damaged(format!(
+            let reason = format!(
                 "it needs {} libraries, more than {MAX_NEEDED}",
                 self.needed.len()
-            ));
+            );
+            return Err(ElfError::Malformed { reason });
         }
         match self
             .rpath
@@ -109,10 +112,12 @@ impl ElfLibrary {
             .chain(&self.runpath)
             .find(|path| path.len() > MAX_SEARCH_PATH_BYTES)
         {
-            Some(path) => damaged(format!(
-                "its search path has {} bytes, more than {MAX_SEARCH_PATH_BYTES}",
-                path.len()
-            )),
+            Some(path) => Err(ElfError::Malformed {
+                reason: format!(
+                    "its search path has {} bytes, more than {MAX_SEARCH_PATH_BYTES}",
+                    path.len()
+                ),
+            }),
             None => Ok(()),
         }
     }
@@ -122,13 +127,13 @@ impl ElfLibrary {
         source: &dyn ReadAt,
         elf: &Elf,
         strings: &StringTable,
-        asked: &(dyn Fn(&str) -> bool + Sync),
+        keeps_symbol: &(dyn Fn(&str) -> bool + Sync),
     ) -> Result<(), ElfError> {
         let symbols = elf.symbols(source)?;
-        let numbers = match elf.symbol_versions(source, symbols.len()) {
-            // No policy asks which symbol it is that needs a version.
+        let versions = match elf.symbol_versions(source, symbols.len()) {
+            // Policies depend on versions, and not on the symbols that need them.
             Err(ElfError::OutOfBounds { .. }) => Vec::new(),
-            numbers => numbers?,
+            versions => versions?,
         };
         let mut unused: BTreeMap<u16, &str> = BTreeMap::new();
         for need in &self.versions {
@@ -140,7 +145,7 @@ impl ElfLibrary {
             );
         }
         let names_libc = self.named_libc().is_some();
-        for (at, symbol) in symbols
+        for (index, symbol) in symbols
             .iter()
             .enumerate()
             .filter(|(_, symbol)| symbol.is_undefined())
@@ -150,14 +155,16 @@ impl ElfLibrary {
             {
                 // A version names the library that has the symbol; 0 and 1 are none (gABI, "Symbol
                 // Versions").
-                let has_version = numbers.get(at).is_some_and(|number| number & 0x7fff > 1);
+                let has_version = versions
+                    .get(index)
+                    .is_some_and(|version| version & 0x7fff > 1);
                 let may_be = !has_version && libc::may_be_function(name, !self.needed.is_empty());
                 self.libc_symbol = may_be.then(|| name.to_owned());
             }
-            if let Some(version) = numbers
-                .get(at)
+            if let Some(version) = versions
+                .get(index)
                 .filter(|_| !unused.is_empty())
-                .and_then(|at| unused.remove(at))
+                .and_then(|version| unused.remove(version))
             {
                 self.version_users
                     .insert(version.to_owned(), name.to_owned());
@@ -167,7 +174,7 @@ impl ElfLibrary {
                 let is_narrow = symbol.is_function() && name.contains("PyUnicodeUCS2_");
                 self.uses_ucs2 |= is_narrow && self.extension == Some(ExtensionPython::Python2);
             }
-            if symbol.binding != SymbolBinding::Weak && asked(name) {
+            if symbol.binding != SymbolBinding::Weak && keeps_symbol(name) {
                 self.undefined.insert(name.to_owned());
             }
         }
@@ -184,13 +191,28 @@ impl ElfLibrary {
         named.or(calls_plain.then_some(PolicyFamily::Musllinux))
     }
 
+    /// Returns whether the library contains code for x86-64-v2 or later.
+    pub fn is_above_isa_baseline(&self) -> bool {
+        self.isa_level.is_some_and(|level| level > 0)
+    }
+
+    /// Returns the newest version of each prefix (`GLIBC`, `CXXABI`) that the library needs.
+    pub fn newest_versions(&self) -> BTreeMap<&str, &str> {
+        let versions = self.versions.iter().flat_map(|need| &need.versions);
+        newest_versions(
+            versions
+                .map(String::as_str)
+                .filter(|version| version.contains('_')),
+        )
+    }
+
     /// Returns whether the dynamic linker would load this library for `other`: they have the same
     /// class, byte order and machine, and the same or no specific operating system (gABI,
     /// `EI_OSABI`: 0 is System V, 3 is GNU).
     pub fn is_loadable_by(&self, other: &Self) -> bool {
         let system = |header: &ElfHeader| if header.os_abi == 3 { 0 } else { header.os_abi };
-        let (one, other) = (&self.header, &other.header);
-        one.format == other.format && one.machine == other.machine && system(one) == system(other)
+        let (own, other) = (&self.header, &other.header);
+        own.format == other.format && own.machine == other.machine && system(own) == system(other)
     }
 }
 
@@ -208,8 +230,8 @@ fn extension(
         format!("init{stem}"),
         format!("_cffi_pypyinit_{stem}"),
     ];
-    let found = elf.find_defined_function(source, strings, &names)?;
-    Ok(found.map(|name| {
+    let init_function = elf.find_defined_function(source, strings, &names)?;
+    Ok(init_function.map(|name| {
         if name == names[0] {
             ExtensionPython::Python3
         } else {

@@ -20,15 +20,15 @@ pub(super) const MAX_FILE_NAME_BYTES: usize = 255;
 /// Larger ones go to a temporary file.
 pub(super) const MAX_HELD_BYTES: u64 = 512 << 20;
 /// Memory budget in bytes for all members other than the largest: a few dozen that are streamed.
-pub(super) const MAX_BESIDE_BYTES: u64 = 32 << 20;
+pub(super) const MAX_OTHERS_BYTES: u64 = 32 << 20;
 /// Maximum size of the buffers that are kept for reuse, in bytes.
 pub(super) const MAX_SPARE_BYTES: usize = 12 << 20;
 
 #[cfg(test)]
 mod tests {
+    use super::super::audited_libraries::excess_dependencies;
     use super::super::inspect::{InspectedFile, InspectedKind, budget_bytes};
     use super::super::library::ElfLibrary;
-    use super::super::select::excess_dependencies;
     use super::*;
     use rock_bytes::{BufferPool, MemoryBudget};
     use rock_elf::{Elf, ElfError, tag};
@@ -61,12 +61,12 @@ mod tests {
         }
     }
 
-    /// So many files, of which one needs these libraries.
+    /// Returns `count` libraries, of which the first one needs these libraries.
     fn files(count: usize, needed: impl IntoIterator<Item = usize>) -> Vec<InspectedFile> {
         let library = read(&[], &[]).unwrap();
         let needed = needed
             .into_iter()
-            .map(|number| format!("lib{number}.so"))
+            .map(|index| format!("lib{index}.so"))
             .collect();
         let first = ElfLibrary {
             needed,
@@ -87,55 +87,55 @@ mod tests {
             .collect()
     }
 
-    fn told(files: &[InspectedFile]) -> Option<String> {
+    fn excess(files: &[InspectedFile]) -> Option<String> {
         excess_dependencies(files, &(0..files.len()).collect::<Vec<_>>())
     }
 
-    /// Files times the names of what they need are followed up to the limit.
+    /// The limit is on the number of files times the names that they need.
     #[test]
     fn trees_have_nodes_up_to_the_limit() {
         let names = MAX_TREE_NODES / 512;
-        assert_eq!(told(&files(512, 0..names)), None);
+        assert_eq!(excess(&files(512, 0..names)), None);
         let message = "its 512 libraries need 1025 others, too many to follow from each";
-        assert_eq!(told(&files(512, 0..=names)).as_deref(), Some(message));
+        assert_eq!(excess(&files(512, 0..=names)).as_deref(), Some(message));
     }
 
-    /// Files times all that they need are followed up to the limit, however few names that are.
+    /// The limit is on the number of files times all needs, however few names these are.
     #[test]
     fn trees_have_edges_up_to_the_limit() {
         let edges = MAX_TREE_EDGES / 512;
-        let needs = |edges: usize| files(512, (0..edges).map(|number| number % 2));
-        assert_eq!(told(&needs(edges)), None);
+        let needs = |edges: usize| files(512, (0..edges).map(|edge| edge % 2));
+        assert_eq!(excess(&needs(edges)), None);
         let message = "its 512 libraries need 2 others, too many to follow from each";
-        assert_eq!(told(&needs(edges + 1)).as_deref(), Some(message));
+        assert_eq!(excess(&needs(edges + 1)).as_deref(), Some(message));
     }
 
-    /// Members beside the largest are held in memory up to the limit.
+    /// Members other than the largest are held in memory up to the limit.
     #[test]
     fn other_members_are_held_up_to_the_limit() {
         let budget = MemoryBudget::new(budget_bytes(1));
         let largest = budget.try_take(1);
-        assert!(largest.is_some() && budget.try_take(MAX_BESIDE_BYTES + 1).is_none());
-        assert!(budget.try_take(MAX_BESIDE_BYTES).is_some());
+        assert!(largest.is_some() && budget.try_take(MAX_OTHERS_BYTES + 1).is_none());
+        assert!(budget.try_take(MAX_OTHERS_BYTES).is_some());
     }
 
-    /// Memory that was given back waits up to the limit.
+    /// Returned buffers are kept up to the limit.
     #[test]
-    fn memory_waits_up_to_the_limit() {
-        let waits = |bytes: usize| {
+    fn buffers_are_kept_up_to_the_limit() {
+        let is_kept = |bytes: usize| {
             let spare = BufferPool::new(MAX_SPARE_BYTES);
             drop(spare.take(bytes));
             spare.take(1).len() >= MAX_SPARE_BYTES
         };
-        assert!(waits(MAX_SPARE_BYTES) && !waits(MAX_SPARE_BYTES + 1));
+        assert!(is_kept(MAX_SPARE_BYTES) && !is_kept(MAX_SPARE_BYTES + 1));
     }
 
-    /// The largest member is held in memory up to the limit, beside what all others may hold.
+    /// The largest member is held in memory up to the limit, in addition to all others.
     #[test]
     fn members_are_held_up_to_the_limit() {
         let limit = MAX_HELD_BYTES;
-        let held =
-            [limit - 1, limit, limit + 1].map(|largest| budget_bytes(largest) - MAX_BESIDE_BYTES);
-        assert_eq!(held, [limit - 1, limit, limit]);
+        let other_bytes =
+            [limit - 1, limit, limit + 1].map(|largest| budget_bytes(largest) - MAX_OTHERS_BYTES);
+        assert_eq!(other_bytes, [limit - 1, limit, limit]);
     }
 }

@@ -68,8 +68,8 @@ impl LibraryPatterns {
         self.patterns
             .iter()
             .enumerate()
-            .filter(move |(_, one)| one.is_match(text))
-            .map(|(at, _)| at)
+            .filter(move |(_, pattern)| pattern.is_match(text))
+            .map(|(index, _)| index)
     }
 
     /// Returns whether a pattern matches a name or path.

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::compliance::Compliance;
 use super::findings::offenders;
-use super::inspect::{InspectedFile, InspectedKind};
+use super::inspect::{InspectedFile, InspectedKind, libraries};
 use super::library::ElfLibrary;
 use rock_compat::policy::PlatformPolicy;
 use rock_diagnostic::counted;
@@ -27,77 +27,34 @@ struct LibraryUsers<'f> {
     indirect: BTreeSet<&'f str>,
 }
 
-/// Returns the reasons why a wheel does not comply with the policy next to the one it complies
-/// with; `None` if no policy is better.
+/// Returns the reasons why a wheel does not comply with the next better policy; `None` if no policy
+/// is better.
 pub fn policy_blockers(files: &[InspectedFile], compliance: &Compliance) -> Option<PolicyBlockers> {
-    let better = compliance
+    let overall = compliance.overall_policy();
+    let next = compliance
         .policies()
         .iter()
-        .filter(|one| one.priority() > compliance.overall().priority());
-    let next = better.min_by_key(PlatformPolicy::priority)?;
-    let mut reasons = versions(files, next);
-    if reasons.is_empty() && compliance.symbols().priority() < next.priority() {
+        .filter(|policy| policy.priority() > overall.priority())
+        .min_by_key(PlatformPolicy::priority)?;
+    let mut reasons = symbol_reasons(files, next);
+    if reasons.is_empty() && compliance.symbol_policy().priority() < next.priority() {
         reasons
             .push("libraries of this machine that would come along need newer symbols".to_owned());
     }
-    let mut users: BTreeMap<&str, LibraryUsers<'_>> = BTreeMap::new();
-    let mut forbidden: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
-    for (number, references) in &compliance.gaps_by_file {
-        let path = files[*number].path.as_str();
-        for reference in references
-            .iter()
-            .filter(|one| compliance.policy(one.policy) == next)
-        {
-            for name in reference.libraries.keys() {
-                let users = users.entry(name).or_default();
-                let is_named = matches!(&files[*number].kind, InspectedKind::Library(library) if library.needed.contains(name));
-                if is_named {
-                    &mut users.direct
-                } else {
-                    &mut users.indirect
-                }
-                .insert(path);
-            }
-            for symbol in reference.forbidden.values().flatten() {
-                forbidden.entry(symbol).or_default().insert(path);
-            }
-        }
-    }
-    reasons.extend(users.iter().map(|(name, users)| match users {
-        LibraryUsers { direct, indirect } if direct.is_empty() => {
-            format!(
-                "{name}, which {} needs by way of other libraries",
-                first_and_count(indirect)
-            )
-        }
-        LibraryUsers { direct, .. } => format!("{name}, which {} needs", first_and_count(direct)),
-    }));
-    reasons.extend(
-        forbidden
-            .iter()
-            .map(|(symbol, files)| format!("`{symbol}`, which {} calls", first_and_count(files))),
-    );
-    if compliance.isa().priority() < next.priority() {
-        let above =
-            |(_, library): &(&str, &ElfLibrary)| library.isa_level.is_some_and(|level| level > 0);
-        let files: BTreeSet<&str> = super::inspect::libraries(files)
-            .filter(above)
-            .map(|(path, _)| path)
-            .collect();
+    reasons.extend(library_reasons(files, compliance, next));
+    reasons.extend(blacklist_reasons(files, compliance, next));
+    if compliance.isa_policy().priority() < next.priority() {
+        let users = library_paths(files, ElfLibrary::is_above_isa_baseline);
         reasons.push(format!(
             "a level of x86-64 above the first, which {} needs",
-            first_and_count(&files)
+            first_and_count(&users)
         ));
     }
     if let Some(need) = compliance.python_need() {
-        let is_user = |(_, library): &(&str, &ElfLibrary)| library.uses_pyfpe || library.uses_ucs2;
-        let files = super::inspect::libraries(files)
-            .filter(is_user)
-            .map(|(path, _)| path)
-            .collect();
-        reasons.push(format!("{need}, which {} needs", first_and_count(&files)));
+        let users = library_paths(files, |library| library.uses_pyfpe || library.uses_ucs2);
+        reasons.push(format!("{need}, which {} needs", first_and_count(&users)));
     }
-    if compliance.is_libc_unknown {
+    if compliance.calls_unidentified_libc {
         reasons.push("a C library, but whether glibc or musl is unknown".to_owned());
     }
     Some(PolicyBlockers {
@@ -108,39 +65,118 @@ pub fn policy_blockers(files: &[InspectedFile], compliance: &Compliance) -> Opti
 
 /// Returns the symbol versions that a policy does not permit, newest first, each with a file and a
 /// symbol that needs it.
-fn versions(files: &[InspectedFile], policy: PlatformPolicy<'_>) -> Vec<String> {
-    let library = |path: &str| {
-        let at = files
-            .binary_search_by(|file| file.path.as_str().cmp(path))
-            .ok()?;
-        match &files[at].kind {
-            InspectedKind::Library(library) => Some(library),
-            _ => None,
-        }
-    };
+fn symbol_reasons(files: &[InspectedFile], policy: PlatformPolicy<'_>) -> Vec<String> {
     let mut users: Vec<(&str, BTreeSet<&str>)> = Vec::new();
     for (path, version) in offenders(files, policy) {
-        if let Some((_, files)) = users.iter_mut().find(|(other, _)| *other == version) {
-            files.insert(path);
+        if let Some((_, paths)) = users.iter_mut().find(|(listed, _)| *listed == version) {
+            paths.insert(path);
         } else {
             users.push((version, BTreeSet::from([path])));
         }
     }
-    let reason = |(version, files): (&str, BTreeSet<&str>)| {
-        let symbol = files
-            .first()
-            .and_then(|path| library(path)?.version_users.get(version));
-        let what = symbol.map_or_else(String::new, |symbol| format!(" for `{symbol}`"));
-        format!("{version}, which {} needs{what}", first_and_count(&files))
-    };
-    users.into_iter().map(reason).collect()
+    users
+        .into_iter()
+        .map(|(version, paths)| {
+            let symbol = paths
+                .first()
+                .and_then(|path| library_at(files, path)?.version_users.get(version));
+            let users = first_and_count(&paths);
+            match symbol {
+                Some(symbol) => format!("{version}, which {users} needs for `{symbol}`"),
+                None => format!("{version}, which {users} needs"),
+            }
+        })
+        .collect()
+}
+
+/// Returns the libraries that a policy does not permit, each with the files that need it.
+fn library_reasons(
+    files: &[InspectedFile],
+    compliance: &Compliance,
+    policy: PlatformPolicy<'_>,
+) -> Vec<String> {
+    let mut users: BTreeMap<&str, LibraryUsers<'_>> = BTreeMap::new();
+    for file_index in compliance.gaps_by_file.keys().copied() {
+        let file = &files[file_index];
+        let gap = compliance.file_gap(file_index, policy);
+        for name in gap.into_iter().flat_map(|gap| gap.libraries.keys()) {
+            let users = users.entry(name).or_default();
+            match &file.kind {
+                InspectedKind::Library(library) if library.needed.contains(name) => {
+                    users.direct.insert(&file.path);
+                }
+                _ => {
+                    users.indirect.insert(&file.path);
+                }
+            }
+        }
+    }
+    users
+        .into_iter()
+        .map(|(name, users)| {
+            if users.direct.is_empty() {
+                format!(
+                    "{name}, which {} needs by way of other libraries",
+                    first_and_count(&users.indirect)
+                )
+            } else {
+                format!("{name}, which {} needs", first_and_count(&users.direct))
+            }
+        })
+        .collect()
+}
+
+/// Returns the symbols on the blacklist of a policy, each with the files that call it.
+fn blacklist_reasons(
+    files: &[InspectedFile],
+    compliance: &Compliance,
+    policy: PlatformPolicy<'_>,
+) -> Vec<String> {
+    let mut callers: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+    for file_index in compliance.gaps_by_file.keys().copied() {
+        let gap = compliance.file_gap(file_index, policy);
+        for symbol in gap
+            .into_iter()
+            .flat_map(|gap| gap.blacklisted.values().flatten())
+        {
+            callers
+                .entry(symbol)
+                .or_default()
+                .insert(&files[file_index].path);
+        }
+    }
+    callers
+        .into_iter()
+        .map(|(symbol, paths)| format!("`{symbol}`, which {} calls", first_and_count(&paths)))
+        .collect()
+}
+
+/// Returns the paths of the libraries for which a predicate holds.
+fn library_paths(
+    files: &[InspectedFile],
+    predicate: impl Fn(&ElfLibrary) -> bool,
+) -> BTreeSet<&str> {
+    libraries(files)
+        .filter(|(_, library)| predicate(library))
+        .map(|(path, _)| path)
+        .collect()
+}
+
+fn library_at<'f>(files: &'f [InspectedFile], path: &str) -> Option<&'f ElfLibrary> {
+    let index = files
+        .binary_search_by(|file| file.path.as_str().cmp(path))
+        .ok()?;
+    match &files[index].kind {
+        InspectedKind::Library(library) => Some(library),
+        _ => None,
+    }
 }
 
 /// Returns the first file and the number of others, in words.
 fn first_and_count(files: &BTreeSet<&str>) -> String {
     match (files.first(), files.len()) {
         (None, _) => "a library of this machine".to_owned(),
-        (Some(one), 1) => (*one).to_owned(),
-        (Some(first), more) => format!("{first} (and {})", counted(more - 1, "other file")),
+        (Some(file), 1) => (*file).to_owned(),
+        (Some(first), count) => format!("{first} (and {})", counted(count - 1, "other file")),
     }
 }

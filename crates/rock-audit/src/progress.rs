@@ -20,7 +20,7 @@ use rock_wheel::ProgressCallback;
 ///     }
 /// }
 /// ```
-pub trait ProgressReporter: Sync {
+pub trait ProgressReporter: Send + Sync {
     /// Starts a step, such as reading or writing a wheel.
     ///
     /// The returned function is called with the progress, from several threads and in no particular

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::io;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use super::library::ElfLibrary;
 use super::search_path::LibrarySearchPath;
@@ -16,12 +16,14 @@ pub struct SystemLibrary {
     pub path: String,
     /// The path of the file itself, after symbolic links.
     pub real_path: String,
-    /// Its properties.
-    pub library: ElfLibrary,
+    /// The properties of the ELF file.
+    pub elf: ElfLibrary,
 }
 
 /// A source of libraries that a wheel needs and does not contain.
-pub trait LibraryProvider: Sync {
+///
+/// Audits of several threads share a provider.
+pub trait LibraryProvider: Send + Sync {
     /// Returns the library at a path; `None` if there is none or it is not an ELF file.
     fn read(&self, path: &str) -> Option<SystemLibrary>;
 
@@ -64,8 +66,11 @@ impl LibraryProvider for NoLibraries {
 /// A [`LibraryProvider`] that reads each library at most once.
 pub(crate) struct LibraryCache<'a> {
     provider: Box<dyn LibraryProvider + 'a>,
-    libraries: Mutex<BTreeMap<String, Option<Arc<SystemLibrary>>>>,
+    libraries: Mutex<BTreeMap<String, Arc<CachedLibrary>>>,
 }
+
+/// The library at a path, once it has been read.
+type CachedLibrary = OnceLock<Option<Arc<SystemLibrary>>>;
 
 impl<'a> LibraryCache<'a> {
     /// Creates an empty cache.
@@ -81,15 +86,17 @@ impl<'a> LibraryCache<'a> {
         self.provider.as_ref()
     }
 
-    /// Returns the library at a path.
+    /// Returns the library at a path. Other threads wait for it only if they need the same one.
     pub(super) fn read(&self, path: &str) -> Option<Arc<SystemLibrary>> {
-        let mut libraries = self
-            .libraries
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        libraries
-            .entry(path.to_owned())
-            .or_insert_with(|| self.provider.read(path).map(Arc::new))
+        let library = Arc::clone(
+            self.libraries
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .entry(path.to_owned())
+                .or_default(),
+        );
+        library
+            .get_or_init(|| self.provider.read(path).map(Arc::new))
             .clone()
     }
 }

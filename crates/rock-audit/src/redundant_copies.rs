@@ -21,7 +21,7 @@ use rock_wheel::{ProgressCallback, ProgressMeter, WheelError, ZipArchive, ZipMem
 
 /// A copy of a library that nothing loads.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct RedundantCopy {
+pub(crate) struct RedundantCopy {
     /// The path in the wheel.
     pub path: String,
     /// The path of the copy that stays.
@@ -45,7 +45,7 @@ pub(super) fn copies(files: &[InspectedFile]) -> Vec<Vec<&InspectedFile>> {
         .into_values()
         .filter(|group| group.len() > 1)
         .collect();
-    groups.sort_by(|one, other| one[0].path.cmp(&other[0].path));
+    groups.sort_by(|left, right| left[0].path.cmp(&right[0].path));
     groups
 }
 
@@ -62,42 +62,41 @@ pub(crate) fn redundant_copies(
     archive: &ZipArchive<'_>,
     files: &[InspectedFile],
     loaded: &LibraryPatterns,
-    watch: &ProgressCallback<'_>,
+    progress: &ProgressCallback<'_>,
 ) -> Result<Vec<RedundantCopy>, WheelError> {
-    let groups = same(archive, copies(files))?;
-    let asked: BTreeSet<&[u8]> = groups
+    let groups = split_by_digest(archive, copies(files))?;
+    let searched: BTreeSet<&[u8]> = groups
         .iter()
         .flatten()
         .filter(|file| !must_stay(file, loaded))
         .map(|file| file_name(&file.path).as_bytes())
         .collect();
-    if asked.is_empty() {
+    if searched.is_empty() {
         return Ok(Vec::new());
     }
-    let named = named(archive, &asked, watch)?;
-    let mut needless = Vec::new();
+    let named = occurring_names(archive, &searched, progress)?;
+    let mut redundant = Vec::new();
     for group in groups {
-        let (mut stay, mut go): (Vec<&InspectedFile>, Vec<&InspectedFile>) =
+        let (mut kept, mut removed): (Vec<&InspectedFile>, Vec<&InspectedFile>) =
             group.into_iter().partition(|file| {
                 must_stay(file, loaded) || named.contains(file_name(&file.path).as_bytes())
             });
-        if stay.is_empty() {
-            go.sort_by_key(|file| (file_name(&file.path).len(), &file.path));
-            stay.push(go.remove(0));
+        if kept.is_empty() {
+            removed.sort_by_key(|file| (file_name(&file.path).len(), &file.path));
+            kept.push(removed.remove(0));
         }
-        let needless_one = |file: &InspectedFile| RedundantCopy {
+        redundant.extend(removed.into_iter().map(|file| RedundantCopy {
             path: file.path.clone(),
-            same_as: stay[0].path.clone(),
+            same_as: kept[0].path.clone(),
             size_bytes: file.size_bytes,
-        };
-        needless.extend(go.into_iter().map(needless_one));
+        }));
     }
-    needless.sort_by(|one, other| one.path.cmp(&other.path));
-    Ok(needless)
+    redundant.sort_by(|left, right| left.path.cmp(&right.path));
+    Ok(redundant)
 }
 
 /// Splits groups by the SHA-256 of their files.
-fn same<'f>(
+fn split_by_digest<'f>(
     archive: &ZipArchive<'_>,
     groups: Vec<Vec<&'f InspectedFile>>,
 ) -> Result<Vec<Vec<&'f InspectedFile>>, WheelError> {
@@ -110,7 +109,7 @@ fn same<'f>(
         Ok(Some((<[u8; 32]>::from(hasher.finalize()), *file)))
     };
     start_threads();
-    let mut apart = Vec::new();
+    let mut same_digest = Vec::new();
     for group in groups {
         let digests: Vec<_> = group
             .par_iter()
@@ -120,9 +119,9 @@ fn same<'f>(
         for (digest, file) in digests.into_iter().flatten() {
             by_digest.entry(digest).or_default().push(file);
         }
-        apart.extend(by_digest.into_values().filter(|group| group.len() > 1));
+        same_digest.extend(by_digest.into_values().filter(|group| group.len() > 1));
     }
-    Ok(apart)
+    Ok(same_digest)
 }
 
 fn file_name(path: &str) -> &str {
@@ -147,32 +146,31 @@ fn must_stay(file: &InspectedFile, loaded: &LibraryPatterns) -> bool {
     let is_elsewhere = is_data(file.path.split('/').next().unwrap_or_default())
         && installed(&file.path) == file.path;
     let is_plain =
-        name.len() <= MAX_FILE_NAME_BYTES && name.contains(".so") && name.bytes().all(is_of_name);
+        name.len() <= MAX_FILE_NAME_BYTES && name.contains(".so") && name.bytes().all(is_name_byte);
     !is_plain || is_elsewhere || name == soname || loaded.has(name) || loaded.has(&file.path)
 }
 
-/// Returns the names that occur in some member. Those in dist-info do not count: RECORD lists every
+/// Returns those of the names that occur in some member. Those in dist-info do not count: RECORD lists every
 /// file.
-fn named<'n>(
+fn occurring_names<'n>(
     archive: &ZipArchive<'_>,
-    asked: &BTreeSet<&'n [u8]>,
-    watch: &ProgressCallback<'_>,
+    names: &BTreeSet<&'n [u8]>,
+    progress: &ProgressCallback<'_>,
 ) -> Result<BTreeSet<&'n [u8]>, WheelError> {
-    let counts = |member: &&ZipMember| {
-        !member.is_dir()
-            && !member
-                .name()
-                .split('/')
-                .next()
-                .is_some_and(is_dist_info_name)
-    };
-    let members: Vec<&ZipMember> = archive.members().iter().filter(counts).collect();
+    let members: Vec<&ZipMember> = archive
+        .members()
+        .iter()
+        .filter(|member| {
+            let top = member.name().split('/').next();
+            !member.is_dir() && !top.is_some_and(is_dist_info_name)
+        })
+        .collect();
     let meter = ProgressMeter::new(
         members.iter().map(|member| member.size_bytes()).sum(),
-        watch,
+        progress,
     );
     let search = |member: &&ZipMember| {
-        let mut search = NameSearch::new(asked);
+        let mut search = NameSearch::new(names);
         archive.stream(member, &mut |bytes| {
             search.feed(bytes);
             meter.add(bytes.len() as u64);
@@ -188,11 +186,11 @@ fn named<'n>(
     Ok(found.into_iter().flatten().collect())
 }
 
-fn is_dist_info_name(folder: &str) -> bool {
-    folder.strip_suffix(".dist-info").is_some()
+fn is_dist_info_name(directory: &str) -> bool {
+    directory.strip_suffix(".dist-info").is_some()
 }
 
-fn is_of_name(byte: u8) -> bool {
+fn is_name_byte(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || b"_.+-".contains(&byte)
 }
 
@@ -200,9 +198,9 @@ fn is_of_name(byte: u8) -> bool {
 /// name follows; the bytes before it do not matter, because linkers merge strings with common
 /// endings.
 struct NameSearch<'a, 'n> {
-    asked: &'a BTreeSet<&'n [u8]>,
+    names: &'a BTreeSet<&'n [u8]>,
     lengths: BTreeSet<usize>,
-    held: Vec<u8>,
+    tail: Vec<u8>,
     found: BTreeSet<&'n [u8]>,
 }
 
@@ -210,52 +208,52 @@ struct NameSearch<'a, 'n> {
 const ENDING: &[u8] = b".so";
 
 impl<'a, 'n> NameSearch<'a, 'n> {
-    fn new(asked: &'a BTreeSet<&'n [u8]>) -> Self {
-        let lengths = asked.iter().map(|name| name.len()).collect();
+    fn new(names: &'a BTreeSet<&'n [u8]>) -> Self {
+        let lengths = names.iter().map(|name| name.len()).collect();
         Self {
-            asked,
+            names,
             lengths,
-            held: Vec::new(),
+            tail: Vec::new(),
             found: BTreeSet::new(),
         }
     }
 
     fn feed(&mut self, bytes: &[u8]) {
-        self.held.extend_from_slice(bytes);
-        self.look(false);
-        // A name and the byte after it may continue in the next piece.
-        let gone = self.held.len().saturating_sub(2 * MAX_FILE_NAME_BYTES + 2);
-        self.held.drain(..gone);
+        self.tail.extend_from_slice(bytes);
+        self.search(false);
+        // A name and the byte after it may continue in the next chunk.
+        let gone = self.tail.len().saturating_sub(2 * MAX_FILE_NAME_BYTES + 2);
+        self.tail.drain(..gone);
     }
 
     fn finish(mut self) -> BTreeSet<&'n [u8]> {
-        self.look(true);
+        self.search(true);
         self.found
     }
 
-    fn look(&mut self, is_end: bool) {
-        let bytes = self.held.as_slice();
-        for at in memchr::memmem::find_iter(bytes, ENDING) {
-            let rest = &bytes[at + ENDING.len()..];
+    fn search(&mut self, is_end: bool) {
+        let bytes = self.tail.as_slice();
+        for position in memchr::memmem::find_iter(bytes, ENDING) {
+            let rest = &bytes[position + ENDING.len()..];
             let more = rest
                 .iter()
                 .take(MAX_FILE_NAME_BYTES)
-                .take_while(|byte| is_of_name(**byte))
+                .take_while(|byte| is_name_byte(**byte))
                 .count();
             let is_cut = more == rest.len() && !is_end;
             if is_cut || more == MAX_FILE_NAME_BYTES {
                 continue;
             }
             // A full stop after a name ends a sentence.
-            let end = at + ENDING.len() + more;
-            let stops = bytes[at + ENDING.len()..end]
+            let end = position + ENDING.len() + more;
+            let stops = bytes[position + ENDING.len()..end]
                 .iter()
                 .rev()
                 .take_while(|byte| **byte == b'.')
                 .count();
             let end = end - stops;
             for length in self.lengths.iter().filter(|length| **length <= end) {
-                if let Some(name) = self.asked.get(&bytes[end - length..end]) {
+                if let Some(name) = self.names.get(&bytes[end - length..end]) {
                     self.found.insert(name);
                 }
             }
@@ -270,23 +268,23 @@ mod tests {
 
     #[track_caller]
     fn check(text: &str, expect: &[&str]) {
-        let asked: BTreeSet<&[u8]> = ["libx.so", "libx.so.1"].map(str::as_bytes).into();
-        for piece in [1, 3, 7, 4096] {
-            let mut search = NameSearch::new(&asked);
+        let names: BTreeSet<&[u8]> = ["libx.so", "libx.so.1"].map(str::as_bytes).into();
+        for chunk in [1, 3, 7, 4096] {
+            let mut search = NameSearch::new(&names);
             text.as_bytes()
-                .chunks(piece)
+                .chunks(chunk)
                 .for_each(|bytes| search.feed(bytes));
             let found: Vec<_> = search
                 .finish()
                 .into_iter()
                 .map(|name| std::str::from_utf8(name).unwrap())
                 .collect();
-            assert_eq!(found, expect, "{text:?} in pieces of {piece}");
+            assert_eq!(found, expect, "{text:?} in chunks of {chunk}");
         }
     }
 
     #[test]
-    fn a_name_counts_where_no_more_of_a_name_follows() {
+    fn names_end_where_no_character_of_a_name_follows() {
         check("\0libx.so.1\0", &["libx.so.1"]);
         check("CDLL('libx.so')", &["libx.so"]);
         check("load libx.so. Then go", &["libx.so"]);
@@ -300,8 +298,8 @@ mod tests {
         check(&format!("libx.so{}", ".so".repeat(300)), &[]);
     }
 
-    /// A name as long as the limit is found in pieces of any size; of a longer one the end is no
-    /// name.
+    /// A name as long as the limit is found in chunks of any size; the end of a longer one does not
+    /// count.
     #[test]
     fn names_are_found_up_to_the_limit() {
         let longest = format!("x.so{}", "y".repeat(MAX_FILE_NAME_BYTES - 4));
@@ -309,18 +307,18 @@ mod tests {
             (longest.clone(), vec![longest.as_str()]),
             (format!("{longest}y"), vec![]),
         ] {
-            let asked: BTreeSet<&[u8]> = [longest.as_bytes()].into();
-            for piece in [1, 7, 4096] {
-                let mut search = NameSearch::new(&asked);
+            let names: BTreeSet<&[u8]> = [longest.as_bytes()].into();
+            for chunk in [1, 7, 4096] {
+                let mut search = NameSearch::new(&names);
                 text.as_bytes()
-                    .chunks(piece)
+                    .chunks(chunk)
                     .for_each(|bytes| search.feed(bytes));
                 let found: Vec<_> = search
                     .finish()
                     .into_iter()
                     .map(|name| std::str::from_utf8(name).unwrap())
                     .collect();
-                assert_eq!(found, expect, "{} bytes in pieces of {piece}", text.len());
+                assert_eq!(found, expect, "{} bytes in chunks of {chunk}", text.len());
             }
         }
     }

@@ -1,17 +1,20 @@
-//! Resolution of the libraries that a file needs, in the order of the dynamic linker.
+//! Resolution of the libraries that a file needs, in the order of auditwheel's lddtree.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
+use super::installed_libraries::{InstalledLibraries, InstalledLibrary};
 use super::library::ElfLibrary;
 use super::pattern::LibraryPatterns;
 use super::provider::{LibraryCache, SystemLibrary};
-use super::search_path::{LibrarySearchPath, SearchDir, SearchPathEntry, search_order};
+use super::search_path::{
+    LibrarySearchPath, LocatedLibrary, SearchDir, SearchPathEntry, search_order,
+};
 
 /// A needed library and its origin.
 #[derive(Debug, Clone)]
 pub enum ResolvedLibrary {
-    /// A file of the wheel, by its index.
+    /// A library of the wheel, by the index of its file.
     Wheel(usize),
     /// A library of the system.
     System(Arc<SystemLibrary>),
@@ -24,14 +27,14 @@ pub enum ResolvedLibrary {
 /// A library that a file needs, directly or through other libraries.
 #[derive(Debug, Clone)]
 pub struct DependencyNode {
-    /// Its origin.
-    pub found: ResolvedLibrary,
+    /// The library, with its origin.
+    pub library: ResolvedLibrary,
     /// The names of the libraries that it needs, without excluded ones.
     pub needed: Vec<String>,
 }
 
 /// The libraries that one file needs, directly or through other libraries.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct DependencyTree {
     /// The names that the file itself needs, without excluded ones.
     pub needed: Vec<String>,
@@ -46,8 +49,8 @@ pub struct DependencyTree {
 /// The libraries and settings that needed names are resolved with.
 #[derive(Clone, Copy)]
 pub(crate) struct ResolveContext<'a> {
-    /// The libraries of the wheel by path, sorted.
-    pub files: &'a [(&'a str, &'a ElfLibrary)],
+    /// The libraries of the wheel.
+    pub wheel: &'a InstalledLibraries<'a>,
     /// The libraries of the system.
     pub libraries: &'a LibraryCache<'a>,
     /// The directories in which the dynamic linker searches.
@@ -60,7 +63,9 @@ pub(crate) struct ResolveContext<'a> {
 
 impl std::fmt::Debug for ResolveContext<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "ResolveContext({} files)", self.files.len())
+        f.debug_struct("ResolveContext")
+            .field("search_path", &self.search_path)
+            .finish_non_exhaustive()
     }
 }
 
@@ -80,174 +85,194 @@ pub(crate) fn is_libpython(name: &str) -> bool {
     digits(major) && digits(minor.trim_end_matches(['m', 't', 'd', 'u']))
 }
 
-/// Resolves the libraries that the file of the wheel with the index `start` needs.
-pub(crate) fn resolve_dependencies(start: usize, around: ResolveContext<'_>) -> DependencyTree {
-    let (path, main) = around.files[start];
-    let origin = dir_of_member(path);
-    let mut tree = DependencyTree {
-        needed: Vec::new(),
-        nodes: BTreeMap::new(),
-        excluded: BTreeSet::new(),
-        matched: BTreeSet::new(),
+/// Resolves the libraries that a library of the wheel needs.
+pub(crate) fn resolve_dependencies(
+    library: InstalledLibrary<'_>,
+    context: ResolveContext<'_>,
+) -> DependencyTree {
+    let origin = SearchDir::Wheel(directory(library.path).to_owned());
+    let main = LocatedLibrary {
+        elf: library.elf,
+        origin: &origin,
     };
-    tree.needed = expand((main, &origin), (main, &origin), around, &mut tree);
-    tree
+    Resolver {
+        main,
+        context,
+        tree: DependencyTree::default(),
+        stack: Vec::new(),
+        in_progress: BTreeSet::new(),
+    }
+    .resolve()
 }
 
-fn dir_of_member(path: &str) -> SearchDir {
-    SearchDir::Wheel(
-        path.rsplit_once('/')
-            .map_or(String::new(), |(folder, _)| folder.to_owned()),
-    )
+fn directory(path: &str) -> &str {
+    path.rsplit_once('/').map_or("", |(directory, _)| directory)
 }
 
 /// A library whose needed names are being resolved.
 struct PendingLibrary {
+    /// The name it is needed under; `None` for the main file.
     name: Option<String>,
-    found: ResolvedLibrary,
-    needed: VecDeque<String>,
-    kept: Vec<String>,
+    library: ResolvedLibrary,
+    /// Names that are not resolved yet.
+    remaining: VecDeque<String>,
+    /// Resolved names, without excluded ones.
+    needed: Vec<String>,
     origin: SearchDir,
-    order: Vec<SearchDir>,
+    search_order: Vec<SearchDir>,
 }
 
-/// Resolves the needs of `own` depth-first, and returns their names without excluded ones.
-fn expand(
-    main: (&ElfLibrary, &SearchDir),
-    own: (&ElfLibrary, &SearchDir),
-    around: ResolveContext<'_>,
-    tree: &mut DependencyTree,
-) -> Vec<String> {
-    let DependencyTree {
-        nodes,
-        excluded,
-        matched,
-        ..
-    } = tree;
-    let visit = |name, found, library: &ElfLibrary, origin: &SearchDir| PendingLibrary {
-        name,
-        found,
-        needed: library.needed.iter().cloned().collect(),
-        kept: Vec::new(),
-        origin: origin.clone(),
-        order: search_order(main, (library, origin), around.search_path),
-    };
-    // An explicit stack: a hostile wheel may contain arbitrarily long chains of libraries.
-    let mut stack = vec![visit(None, ResolvedLibrary::Missing, own.0, own.1)];
-    // The names on the stack.
-    let mut begun: BTreeSet<String> = BTreeSet::new();
-    loop {
-        let top = stack.last_mut().expect("the first visit returns below");
-        let Some(needed) = top.needed.pop_front() else {
-            let done = stack.pop().expect("it was the last");
-            match done.name {
-                None => return done.kept,
+/// The resolution of the dependencies of one file.
+struct Resolver<'c> {
+    main: LocatedLibrary<'c>,
+    context: ResolveContext<'c>,
+    tree: DependencyTree,
+    /// The libraries on the way from the main file to the current one. An explicit stack, since a
+    /// hostile wheel may contain arbitrarily long chains of libraries.
+    stack: Vec<PendingLibrary>,
+    /// The names on the stack.
+    in_progress: BTreeSet<String>,
+}
+
+impl Resolver<'_> {
+    /// Resolves all dependencies depth-first.
+    fn resolve(mut self) -> DependencyTree {
+        let main = self.pending(None, ResolvedLibrary::Missing, self.main);
+        self.stack.push(main);
+        while let Some(mut library) = self.stack.pop() {
+            match library.remaining.pop_front() {
                 Some(name) => {
-                    begun.remove(&name);
-                    nodes.insert(
-                        name,
-                        DependencyNode {
-                            found: done.found,
-                            needed: done.kept,
-                        },
-                    );
+                    let next = self.visit(name, &mut library);
+                    self.stack.push(library);
+                    self.stack.extend(next);
                 }
+                None => self.finish(library),
             }
-            continue;
-        };
-        if excluded.contains(&needed) || around.exclude.has(&needed) {
-            matched.extend(around.exclude.matching(&needed));
-            excluded.insert(needed);
-            continue;
         }
-        if nodes.contains_key(&needed) || begun.contains(&needed) {
-            stack.last_mut().expect("it is there").kept.push(needed);
-            continue;
-        }
-        let top = stack.last().expect("it is there");
-        let found = match () {
-            () if (around.is_permitted)(&needed) => ResolvedLibrary::Permitted,
-            () if is_libpython(&needed) => ResolvedLibrary::Missing,
-            () => find(&needed, main.0, top, around),
-        };
-        if let ResolvedLibrary::System(library) = &found
-            && around.exclude.has(&library.real_path)
-        {
-            matched.extend(around.exclude.matching(&library.real_path));
-            excluded.insert(needed);
-            continue;
-        }
-        let top = stack.last_mut().expect("it is there");
-        top.kept.push(needed.clone());
-        let next = match &found {
-            ResolvedLibrary::Missing | ResolvedLibrary::Permitted => {
-                nodes.insert(
-                    needed,
-                    DependencyNode {
-                        found,
-                        needed: Vec::new(),
-                    },
-                );
-                continue;
-            }
-            ResolvedLibrary::Wheel(at) => {
-                let (path, library) = around.files[*at];
-                visit(Some(needed), found.clone(), library, &dir_of_member(path))
-            }
-            ResolvedLibrary::System(machine) => {
-                let folder = machine
-                    .real_path
-                    .rsplit_once('/')
-                    .map_or("", |(folder, _)| folder);
-                visit(
-                    Some(needed),
-                    found.clone(),
-                    &machine.library,
-                    &SearchDir::System(folder.to_owned()),
-                )
-            }
-        };
-        begun.extend(next.name.clone());
-        stack.push(next);
+        self.tree
     }
-}
 
-/// Resolves a name for the library that needs it. A name with a slash is a path, for which no
-/// directory is searched (ld.so(8)).
-fn find(
-    name: &str,
-    main: &ElfLibrary,
-    from: &PendingLibrary,
-    around: ResolveContext<'_>,
-) -> ResolvedLibrary {
-    let found = if name.contains('/') {
-        let place = SearchPathEntry::read(name).place(&from.origin, main.header.format.is_64());
-        place.and_then(|place| at(&place, main, around))
-    } else {
-        from.order
-            .iter()
-            .find_map(|folder| at(&folder.join(name), main, around))
-    };
-    found.unwrap_or(ResolvedLibrary::Missing)
-}
-
-/// Returns the library at a path.
-fn at(place: &SearchDir, main: &ElfLibrary, around: ResolveContext<'_>) -> Option<ResolvedLibrary> {
-    match place {
-        SearchDir::Wheel(path) => {
-            let at = around
-                .files
-                .binary_search_by(|(other, _)| (*other).cmp(path))
-                .ok()?;
-            around.files[at]
-                .1
-                .is_loadable_by(main)
-                .then_some(ResolvedLibrary::Wheel(at))
+    fn pending(
+        &self,
+        name: Option<String>,
+        library: ResolvedLibrary,
+        located: LocatedLibrary<'_>,
+    ) -> PendingLibrary {
+        PendingLibrary {
+            name,
+            library,
+            remaining: located.elf.needed.iter().cloned().collect(),
+            needed: Vec::new(),
+            origin: located.origin.clone(),
+            search_order: search_order(self.main, located, self.context.search_path),
         }
-        SearchDir::System(path) => around
-            .libraries
-            .read(path)
-            .filter(|found| found.library.is_loadable_by(main))
-            .map(ResolvedLibrary::System),
+    }
+
+    /// Resolves a name that `user` needs. Returns the library if its own needs must be resolved.
+    fn visit(&mut self, name: String, user: &mut PendingLibrary) -> Option<PendingLibrary> {
+        if self.tree.excluded.contains(&name) || self.matches_exclude(&name) {
+            self.tree.excluded.insert(name);
+            return None;
+        }
+        if self.tree.nodes.contains_key(&name) || self.in_progress.contains(&name) {
+            user.needed.push(name);
+            return None;
+        }
+        let library = if (self.context.is_permitted)(&name) {
+            ResolvedLibrary::Permitted
+        } else if is_libpython(&name) {
+            ResolvedLibrary::Missing
+        } else {
+            self.find(&name, user).unwrap_or(ResolvedLibrary::Missing)
+        };
+        if let ResolvedLibrary::System(system) = &library
+            && self.matches_exclude(&system.real_path)
+        {
+            self.tree.excluded.insert(name);
+            return None;
+        }
+        user.needed.push(name.clone());
+        let (elf, origin): (&ElfLibrary, SearchDir) = match &library {
+            ResolvedLibrary::Missing | ResolvedLibrary::Permitted => {
+                let needed = Vec::new();
+                self.tree
+                    .nodes
+                    .insert(name, DependencyNode { library, needed });
+                return None;
+            }
+            ResolvedLibrary::Wheel(file_index) => {
+                let installed = self.context.wheel.of_file(*file_index)?;
+                let directory = directory(installed.path).to_owned();
+                (installed.elf, SearchDir::Wheel(directory))
+            }
+            ResolvedLibrary::System(system) => {
+                let directory = directory(&system.real_path).to_owned();
+                (&system.elf, SearchDir::System(directory))
+            }
+        };
+        self.in_progress.insert(name.clone());
+        let located = LocatedLibrary {
+            elf,
+            origin: &origin,
+        };
+        Some(self.pending(Some(name), library.clone(), located))
+    }
+
+    /// Adds a library to the tree, after all its needs were resolved.
+    fn finish(&mut self, resolved: PendingLibrary) {
+        let PendingLibrary {
+            name,
+            library,
+            needed,
+            ..
+        } = resolved;
+        match name {
+            Some(name) => {
+                self.in_progress.remove(&name);
+                self.tree
+                    .nodes
+                    .insert(name, DependencyNode { library, needed });
+            }
+            None => self.tree.needed = needed,
+        }
+    }
+
+    /// Returns whether an exclude pattern matches a name or path, and records all that do.
+    fn matches_exclude(&mut self, text: &str) -> bool {
+        let matching: Vec<usize> = self.context.exclude.matching(text).collect();
+        self.tree.matched.extend(&matching);
+        !matching.is_empty()
+    }
+
+    /// Searches for a library that `user` needs. A name with a slash is a path, for which no
+    /// directory is searched (ld.so(8)).
+    fn find(&self, name: &str, user: &PendingLibrary) -> Option<ResolvedLibrary> {
+        if name.contains('/') {
+            let is_64 = self.main.elf.header.format.is_64();
+            let path = SearchPathEntry::read(name).resolve(&user.origin, is_64)?;
+            return self.library_at(&path);
+        }
+        user.search_order
+            .iter()
+            .find_map(|directory| self.library_at(&directory.join(name)))
+    }
+
+    /// Returns the library at a path, if the dynamic linker would load it for the main file.
+    fn library_at(&self, path: &SearchDir) -> Option<ResolvedLibrary> {
+        match path {
+            SearchDir::Wheel(path) => {
+                let installed = self.context.wheel.at_path(path)?;
+                installed
+                    .elf
+                    .is_loadable_by(self.main.elf)
+                    .then_some(ResolvedLibrary::Wheel(installed.file_index))
+            }
+            SearchDir::System(path) => self
+                .context
+                .libraries
+                .read(path)
+                .filter(|system| system.elf.is_loadable_by(self.main.elf))
+                .map(ResolvedLibrary::System),
+        }
     }
 }

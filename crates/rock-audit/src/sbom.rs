@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
-use super::repair::{Graft, RepairChanges};
+use super::repair::RepairChanges;
 use rock_elf::ElfEdits;
 use rock_names::{WheelName, percent_encode};
 
@@ -26,14 +26,14 @@ pub(crate) struct SbomComponent {
     pub owner: Option<String>,
 }
 
-/// Returns the SBOM of a repaired wheel. `parts` are in the order of the planned grafts; `excluded`
-/// are the excluded libraries.
+/// Returns the SBOM of a repaired wheel. `grafted` describes the planned grafts in their order;
+/// `excluded` are the names of the excluded libraries.
 ///
 /// It depends only on the wheel and the libraries, not on time or machine.
 pub(crate) fn sbom<'e>(
     name: &WheelName,
     plan: &RepairChanges,
-    parts: &[SbomComponent],
+    grafted: &[SbomComponent],
     excluded: impl IntoIterator<Item = &'e str>,
 ) -> Vec<u8> {
     let root = format!(
@@ -43,18 +43,16 @@ pub(crate) fn sbom<'e>(
     );
     let file_name = percent_encode(name.to_string());
     let mut components: Vec<Value> = Vec::new();
-    let reference = |name: &str| format!("file:{}/{name}", plan.folder);
-    for (graft, part) in plan.grafts.iter().zip(parts) {
+    for (graft, facts) in plan.grafts.iter().zip(grafted) {
         let name = graft.library.real_path.rsplit('/').next();
-        let hashes = |digest: &str| json!([{"alg": "SHA-256", "content": digest}]);
         let mut component = json!({
             "type": "library",
-            "bom-ref": reference(&graft.name),
+            "bom-ref": reference(plan, &graft.name),
             "name": name,
-            "hashes": hashes(&part.digest),
+            "hashes": hashes(&facts.digest),
             "pedigree": {"ancestors": [{"type": "library", "name": name, "hashes": hashes(&graft.digest)}]},
         });
-        if let Some(owner) = &part.owner {
+        if let Some(owner) = &facts.owner {
             component["purl"] = json!(owner);
         }
         components.push(component);
@@ -77,7 +75,7 @@ pub(crate) fn sbom<'e>(
             "tools": [{"name": "rock-matrix", "version": env!("CARGO_PKG_VERSION")}],
         },
         "components": components,
-        "dependencies": dependencies(plan, &root, &reference),
+        "dependencies": dependencies(plan, &root),
     });
     let mut text =
         serde_json::to_vec_pretty(&document).expect("texts, lists and maps of texts serialise");
@@ -85,40 +83,44 @@ pub(crate) fn sbom<'e>(
     text
 }
 
+fn hashes(digest: &str) -> Value {
+    json!([{"alg": "SHA-256", "content": digest}])
+}
+
+/// Returns the `bom-ref` of a grafted library.
+fn reference(plan: &RepairChanges, graft_name: &str) -> String {
+    format!("file:{}/{graft_name}", plan.library_dir)
+}
+
 /// Returns the dependencies: the wheel needs the libraries that its files need or that no other
 /// library does, and the libraries need each other.
-fn dependencies(
-    plan: &RepairChanges,
-    root: &str,
-    reference: &dyn Fn(&str) -> String,
-) -> Vec<Value> {
-    let needs = |edits: &ElfEdits| {
-        edits
-            .rename_needed
-            .values()
-            .cloned()
-            .collect::<BTreeSet<String>>()
-    };
-    let of_files: BTreeSet<String> = plan.edits.values().flat_map(needs).collect();
-    let of_others: BTreeSet<String> = plan
+fn dependencies(plan: &RepairChanges, root: &str) -> Vec<Value> {
+    let needed_by_files: BTreeSet<&str> = plan.edits.values().flat_map(needed_grafts).collect();
+    let needed_by_grafts: BTreeSet<&str> = plan
         .grafts
         .iter()
-        .flat_map(|graft| needs(&graft.edits))
+        .flat_map(|graft| needed_grafts(&graft.edits))
         .collect();
-    let is_direct =
-        |graft: &&Graft| of_files.contains(&graft.name) || !of_others.contains(&graft.name);
-    let of_wheel = plan
+    let direct: BTreeSet<&str> = plan
         .grafts
         .iter()
-        .filter(is_direct)
-        .map(|graft| graft.name.clone())
+        .map(|graft| graft.name.as_str())
+        .filter(|name| needed_by_files.contains(name) || !needed_by_grafts.contains(name))
         .collect();
-    let entry = |from: &str, to: BTreeSet<String>| json!({"ref": from, "dependsOn": to.iter().map(|name| reference(name)).collect::<Vec<_>>()});
-    let of_grafts = plan
-        .grafts
-        .iter()
-        .map(|graft| entry(&reference(&graft.name), needs(&graft.edits)));
-    std::iter::once(entry(root, of_wheel))
-        .chain(of_grafts)
+    std::iter::once(dependency(plan, root, &direct))
+        .chain(plan.grafts.iter().map(|graft| {
+            let from = reference(plan, &graft.name);
+            dependency(plan, &from, &needed_grafts(&graft.edits))
+        }))
         .collect()
+}
+
+fn dependency(plan: &RepairChanges, from: &str, grafts: &BTreeSet<&str>) -> Value {
+    let references: Vec<String> = grafts.iter().map(|name| reference(plan, name)).collect();
+    json!({"ref": from, "dependsOn": references})
+}
+
+/// Returns the names of the grafts that a file needs with these edits.
+fn needed_grafts(edits: &ElfEdits) -> BTreeSet<&str> {
+    edits.rename_needed.values().map(String::as_str).collect()
 }

@@ -6,7 +6,8 @@ use rock_names::without_dots;
 /// The directories that the dynamic linker searches besides RPATH and RUNPATH.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct LibrarySearchPath {
-    /// Directories from the environment, searched before RUNPATH.
+    /// Directories from the environment, searched after the file's own RUNPATH and before that of
+    /// the main file; the order is that of auditwheel's lddtree, not of ld.so(8).
     pub environment: Vec<String>,
     /// Directories from the configuration of the dynamic linker, and its trusted ones.
     pub system: Vec<String>,
@@ -25,10 +26,10 @@ impl SearchDir {
     /// Appends a path, such as a file name.
     pub(super) fn join(&self, path: &str) -> Self {
         match self {
-            Self::Wheel(folder) if folder.is_empty() => Self::Wheel(path.to_owned()),
-            Self::Wheel(folder) => Self::Wheel(format!("{folder}/{path}")),
-            Self::System(folder) => {
-                Self::System(format!("{}/{path}", folder.trim_end_matches('/')))
+            Self::Wheel(directory) if directory.is_empty() => Self::Wheel(path.to_owned()),
+            Self::Wheel(directory) => Self::Wheel(format!("{directory}/{path}")),
+            Self::System(directory) => {
+                Self::System(format!("{}/{path}", directory.trim_end_matches('/')))
             }
         }
     }
@@ -49,10 +50,10 @@ pub(super) enum SearchPathEntry<'t> {
 impl<'t> SearchPathEntry<'t> {
     /// Parses an entry; `$ORIGINAL` is not `$ORIGIN`.
     pub(super) fn read(text: &'t str) -> Self {
-        let behind = text
+        let after_origin = text
             .strip_prefix("$ORIGIN")
             .or_else(|| text.strip_prefix("${ORIGIN}"));
-        match behind.filter(|rest| rest.is_empty() || rest.starts_with('/')) {
+        match after_origin.filter(|rest| rest.is_empty() || rest.starts_with('/')) {
             Some(rest) => Self::Origin(rest),
             None if text.starts_with('/') => Self::Root(text),
             None => Self::Current(text),
@@ -66,21 +67,18 @@ impl<'t> SearchPathEntry<'t> {
 
     /// Resolves the entry for a file in this directory; `None` if it is outside of the wheel or
     /// depends on the working directory.
-    pub(super) fn place(self, origin: &SearchDir, is_64: bool) -> Option<SearchDir> {
+    pub(super) fn resolve(self, origin: &SearchDir, is_64: bool) -> Option<SearchDir> {
         // ld.so(8), "Dynamic string tokens".
-        let library_folder = if is_64 { "lib64" } else { "lib" };
-        let expanded = |text: &str| {
-            text.replace("${LIB}", "$LIB")
-                .replace("$LIB", library_folder)
-        };
+        let library_dir = if is_64 { "lib64" } else { "lib" };
+        let expanded = |text: &str| text.replace("${LIB}", "$LIB").replace("$LIB", library_dir);
         let from_root =
             |path: &str| without_dots(path).map(|path| SearchDir::System(format!("/{path}")));
         match (self, origin) {
-            (Self::Origin(rest), SearchDir::Wheel(folder)) => {
-                without_dots(&format!("{folder}{}", expanded(rest))).map(SearchDir::Wheel)
+            (Self::Origin(rest), SearchDir::Wheel(directory)) => {
+                without_dots(&format!("{directory}{}", expanded(rest))).map(SearchDir::Wheel)
             }
-            (Self::Origin(rest), SearchDir::System(folder)) => {
-                from_root(&format!("{folder}{}", expanded(rest)))
+            (Self::Origin(rest), SearchDir::System(directory)) => {
+                from_root(&format!("{directory}{}", expanded(rest)))
             }
             (Self::Root(path), _) => from_root(&expanded(path)),
             (Self::Current(_), _) => None,
@@ -106,84 +104,111 @@ pub(super) fn installed(path: &str) -> &str {
 
 /// Returns the search path by which one file of a wheel finds another, with both at their installed
 /// paths.
-pub(super) fn from_origin(file: &str, other: &str) -> String {
-    let folders = |path| {
-        installed(path)
-            .split('/')
-            .rev()
-            .skip(1)
-            .collect::<Vec<_>>()
-            .into_iter()
-            .rev()
-    };
-    let (own, others): (Vec<&str>, Vec<&str>) = (folders(file).collect(), folders(other).collect());
-    let shared = own
+pub(super) fn from_origin(file: &str, target: &str) -> String {
+    let (own_dirs, target_dirs) = (directories(file), directories(target));
+    relative_entry(&own_dirs, &target_dirs)
+}
+
+/// Returns the search path entry that leads from one directory to another.
+pub(super) fn relative_entry(own_dirs: &[&str], target_dirs: &[&str]) -> String {
+    let shared = own_dirs
         .iter()
-        .zip(&others)
-        .take_while(|(one, other)| one == other)
+        .zip(target_dirs)
+        .take_while(|(own, target)| own == target)
         .count();
-    let up = std::iter::repeat_n("..", own.len() - shared);
+    let up = std::iter::repeat_n("..", own_dirs.len() - shared);
     std::iter::once("$ORIGIN")
         .chain(up)
-        .chain(others[shared..].iter().copied())
+        .chain(target_dirs[shared..].iter().copied())
         .collect::<Vec<_>>()
         .join("/")
 }
 
-/// Returns whether a top-level directory of a wheel is `NAME.data`, whose parts are installed
-/// elsewhere.
-pub(super) fn is_data(folder: &str) -> bool {
-    folder.strip_suffix(".data").is_some()
+/// Returns the names of the directories above an installed file, outermost first.
+fn directories(path: &str) -> Vec<&str> {
+    let mut names: Vec<&str> = installed(path).split('/').collect();
+    names.pop();
+    names
 }
 
-/// Returns the directories that are searched for the needs of `own`, in order, where `main` was
-/// loaded first (ld.so(8)).
+/// Returns whether a top-level directory of a wheel is `NAME.data`, whose parts are installed
+/// elsewhere.
+pub(super) fn is_data(directory: &str) -> bool {
+    directory.strip_suffix(".data").is_some()
+}
+
+/// A library, and the directory that `$ORIGIN` stands for in its search path.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct LocatedLibrary<'l> {
+    pub elf: &'l ElfLibrary,
+    pub origin: &'l SearchDir,
+}
+
+impl LocatedLibrary<'_> {
+    /// Returns the directories of RPATH, which is ignored if there is a RUNPATH.
+    fn rpath_dirs(self, is_64: bool) -> Vec<SearchDir> {
+        match self.elf.runpath {
+            Some(_) => Vec::new(),
+            None => self.directories(self.elf.rpath.as_deref(), is_64),
+        }
+    }
+
+    fn runpath_dirs(self, is_64: bool) -> Vec<SearchDir> {
+        self.directories(self.elf.runpath.as_deref(), is_64)
+    }
+
+    fn directories(self, search_path: Option<&str>, is_64: bool) -> Vec<SearchDir> {
+        search_path
+            .into_iter()
+            .flat_map(SearchPathEntry::all)
+            .filter_map(|entry| entry.resolve(self.origin, is_64))
+            .collect()
+    }
+}
+
+/// Returns the directories that are searched for the needs of `library`, where `main` was loaded
+/// first.
+///
+/// They are in the order of auditwheel's lddtree, which differs from ld.so(8): the file's RUNPATH
+/// precedes the environment, and the RUNPATH of the main file applies to all.
 pub(super) fn search_order(
-    main: (&ElfLibrary, &SearchDir),
-    own: (&ElfLibrary, &SearchDir),
+    main: LocatedLibrary<'_>,
+    library: LocatedLibrary<'_>,
     path: &LibrarySearchPath,
 ) -> Vec<SearchDir> {
-    let expand = |text: &Option<String>, origin: &SearchDir, is_64| {
-        let entries = text.iter().flat_map(|text| SearchPathEntry::all(text));
-        entries
-            .filter_map(|entry| entry.place(origin, is_64))
-            .collect::<Vec<_>>()
-    };
-    let is_64 = main.0.header.format.is_64();
-    // RPATH is ignored if there is a RUNPATH.
-    let rpath = |(library, origin): (&ElfLibrary, &SearchDir)| match library.runpath {
-        Some(_) => Vec::new(),
-        None => expand(&library.rpath, origin, is_64),
-    };
-    let runpath =
-        |(library, origin): (&ElfLibrary, &SearchDir)| expand(&library.runpath, origin, is_64);
-    let machine = |paths: &[String]| paths.iter().cloned().map(SearchDir::System).collect();
-    let interpreter = main
-        .0
-        .interpreter
-        .as_deref()
-        .and_then(|path| path.rsplit_once('/'));
-    let beside_interpreter =
-        interpreter.map(|(folder, _)| vec![folder.to_owned(), format!("/usr{folder}")]);
+    let is_64 = main.elf.header.format.is_64();
     [
-        rpath(main),
-        rpath(own),
-        runpath(own),
-        machine(&path.environment),
-        runpath(main),
-        machine(&path.system),
-        machine(&beside_interpreter.unwrap_or_default()),
+        main.rpath_dirs(is_64),
+        library.rpath_dirs(is_64),
+        library.runpath_dirs(is_64),
+        system_dirs(&path.environment),
+        main.runpath_dirs(is_64),
+        system_dirs(&path.system),
+        system_dirs(&interpreter_dirs(main.elf)),
     ]
     .concat()
+}
+
+fn system_dirs(paths: &[String]) -> Vec<SearchDir> {
+    paths.iter().cloned().map(SearchDir::System).collect()
+}
+
+/// Returns the directories of a program's interpreter, on either side of the merged `/usr`.
+fn interpreter_dirs(program: &ElfLibrary) -> Vec<String> {
+    let interpreter = program.interpreter.as_deref();
+    match interpreter.and_then(|path| path.rsplit_once('/')) {
+        Some((directory, _)) => vec![directory.to_owned(), format!("/usr{directory}")],
+        None => Vec::new(),
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::{SearchDir, SearchPathEntry, from_origin};
 
-    fn folders(text: &str, origin: &SearchDir) -> Vec<SearchDir> {
+    fn directories(text: &str, origin: &SearchDir) -> Vec<SearchDir> {
         SearchPathEntry::all(text)
-            .filter_map(|entry| entry.place(origin, true))
+            .filter_map(|entry| entry.resolve(origin, true))
             .collect()
     }
 
@@ -203,7 +228,7 @@ mod tests {
     #[test]
     fn origin_expands_inside_the_wheel_and_what_leads_out_of_it_leads_nowhere() {
         let origin = SearchDir::Wheel("pkg/lib".to_owned());
-        let found = folders(
+        let found = directories(
             "$ORIGIN:${ORIGIN}/../x:$ORIGIN/../../../y:/opt/$LIB:rel:",
             &origin,
         );
@@ -216,9 +241,9 @@ mod tests {
                 SearchDir::System("/opt/lib64".to_owned())
             ]
         );
-        assert_eq!(folders("$ORIGINAL/x", &origin), []);
+        assert_eq!(directories("$ORIGINAL/x", &origin), []);
         assert_eq!(
-            folders("$ORIGIN/../lib", &SearchDir::System("/opt/bin".to_owned())),
+            directories("$ORIGIN/../lib", &SearchDir::System("/opt/bin".to_owned())),
             [SearchDir::System("/opt/lib".to_owned())]
         );
     }

@@ -1,7 +1,5 @@
 //! The results of an audit in a few lines for people.
 
-use std::collections::BTreeSet;
-
 use super::audited::AuditedWheel;
 use super::document::GfxDocument;
 use rock_diagnostic::counted;
@@ -11,13 +9,10 @@ impl AuditedWheel<'_> {
     /// in up to three lines.
     pub fn summary(&self) -> Vec<String> {
         let mut first = vec![self.platform_summary()];
-        let rocm = |(major, names): (&String, &BTreeSet<String>)| {
-            format!(
-                "ROCm {major} by {}",
-                names.first().map_or("", String::as_str)
-            )
-        };
-        first.extend(self.rocm.iter().map(rocm));
+        first.extend(self.rocm_majors.iter().map(|(major, names)| {
+            let name = names.first().map_or("", String::as_str);
+            format!("ROCm {major} by {name}")
+        }));
         first.extend(
             self.torch
                 .as_ref()
@@ -49,19 +44,16 @@ impl AuditedWheel<'_> {
             if self.has_unaudited_libraries() {
                 return format!("{claims}, of which no library can be judged");
             }
-            return match self
-                .foreign_system
-                .or(self.has_windows_files().then_some("Windows"))
-            {
+            return match self.unaudited_system() {
                 Some(system) => format!("{claims}, of which files for {system} are not judged"),
                 None => format!("{claims}, without libraries"),
             };
         };
-        let own = compliance.own_symbols().tag();
-        if tags.contains(&own) {
+        let symbol_tag = compliance.own_symbol_policy().tag();
+        if tags.contains(&symbol_tag) {
             claims
         } else {
-            format!("{claims}, with the symbols of {own}")
+            format!("{claims}, with the symbols of {symbol_tag}")
         }
     }
 

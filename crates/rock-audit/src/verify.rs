@@ -1,8 +1,8 @@
 //! Verification of wheels without an audit.
 
+use super::audited_libraries::damaged_elf;
 use super::inspect::{InspectOptions, InspectionDepth, inspect_members, verified_paths};
 use super::progress::ProgressReporter;
-use super::select::damaged_elf;
 use crate::codes::rocm as codes;
 use rock_bytes::ReadAt;
 use rock_diagnostic::{Diagnostic, Location};
@@ -33,16 +33,16 @@ pub fn verify_wheel(
         return archive_errors();
     };
     let verified = verified_paths(&files);
-    let mut found = verify_except(&wheel, name, &|member| verified.contains(member.name()));
+    let mut findings = verify_except(&wheel, name, &|member| verified.contains(member.name()));
     for file in &files {
-        found.extend(damaged_elf(file_name, file));
-        found.extend(file.layout_errors.iter().map(|error| {
-            let place = Location::Member {
+        findings.extend(damaged_elf(file_name, file));
+        findings.extend(file.layout_errors.iter().map(|error| {
+            let location = Location::Member {
                 wheel: file_name.to_owned(),
                 member: file.path.clone(),
             };
-            Diagnostic::new(&codes::DAMAGED_LAYOUT, error.to_string()).at(place, "")
+            Diagnostic::new(&codes::DAMAGED_LAYOUT, error.to_string()).at(location, "")
         }));
     }
-    found
+    findings
 }

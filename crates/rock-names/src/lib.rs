@@ -73,7 +73,7 @@ pub use path::{
 };
 pub use percent::{percent_decode, percent_encode, push_percent_encoded};
 pub use platform::Platform;
-pub use platform_system::PlatformSystem;
+pub use platform_system::{ForeignSystem, PlatformSystem};
 pub use product::ProductName;
 pub use python::{PythonVersion, PythonVersionError};
 pub use repo_name::{RepoName, RepoNameError};

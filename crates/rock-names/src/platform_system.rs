@@ -1,5 +1,7 @@
 //! Operating systems of platform tags.
 
+use std::fmt;
+
 /// The operating system of a platform tag (platform compatibility tags, "Platform Tag").
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum PlatformSystem {
@@ -7,38 +9,86 @@ pub enum PlatformSystem {
     Any,
     /// Linux with glibc or musl.
     Linux,
-    /// The name of a system whose wheels are not audited.
-    Foreign(&'static str),
+    /// A system whose wheels are not audited.
+    Foreign(ForeignSystem),
     /// A tag that no specification and no installer defines.
     Unknown,
+}
+
+/// A system other than Linux, whose wheels are not audited.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[expect(missing_docs, reason = "the variants are names of systems")]
+pub enum ForeignSystem {
+    Android,
+    Ios,
+    MacOs,
+    Windows,
+    Cygwin,
+    WebAssembly,
+    FreeBsd,
+    OpenBsd,
+    NetBsd,
+    DragonFlyBsd,
+    Solaris,
+    Aix,
+    Haiku,
+    Hurd,
+}
+
+impl ForeignSystem {
+    /// Returns the name of the system.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Android => "Android",
+            Self::Ios => "iOS",
+            Self::MacOs => "macOS",
+            Self::Windows => "Windows",
+            Self::Cygwin => "Cygwin",
+            Self::WebAssembly => "WebAssembly",
+            Self::FreeBsd => "FreeBSD",
+            Self::OpenBsd => "OpenBSD",
+            Self::NetBsd => "NetBSD",
+            Self::DragonFlyBsd => "DragonFly BSD",
+            Self::Solaris => "Solaris",
+            Self::Aix => "AIX",
+            Self::Haiku => "Haiku",
+            Self::Hurd => "GNU Hurd",
+        }
+    }
+}
+
+impl fmt::Display for ForeignSystem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.as_str())
+    }
 }
 
 /// Prefixes of the tags of other systems: PEP 738 (Android), PEP 730 (iOS), PEP 783 (Emscripten), the
 /// specification (macOS and Windows), and `sysconfig.get_platform()` for the others, which
 /// `packaging.tags._generic_platforms` takes.
-const FOREIGN: &[(&str, &str)] = &[
-    ("android_", "Android"),
-    ("ios_", "iOS"),
-    ("macosx_", "macOS"),
-    ("win32", "Windows"),
-    ("win_", "Windows"),
-    ("mingw_", "Windows"),
-    ("cygwin_", "Cygwin"),
-    ("pyodide_", "WebAssembly"),
-    ("pyemscripten_", "WebAssembly"),
-    ("emscripten_", "WebAssembly"),
-    ("wasi_", "WebAssembly"),
-    ("wasm32", "WebAssembly"),
-    ("wasm64", "WebAssembly"),
-    ("freebsd_", "FreeBSD"),
-    ("openbsd_", "OpenBSD"),
-    ("netbsd_", "NetBSD"),
-    ("dragonfly_", "DragonFly BSD"),
-    ("solaris_", "Solaris"),
-    ("sunos_", "Solaris"),
-    ("aix_", "AIX"),
-    ("haiku_", "Haiku"),
-    ("gnu_", "GNU Hurd"),
+const FOREIGN: &[(&str, ForeignSystem)] = &[
+    ("android_", ForeignSystem::Android),
+    ("ios_", ForeignSystem::Ios),
+    ("macosx_", ForeignSystem::MacOs),
+    ("win32", ForeignSystem::Windows),
+    ("win_", ForeignSystem::Windows),
+    ("mingw_", ForeignSystem::Windows),
+    ("cygwin_", ForeignSystem::Cygwin),
+    ("pyodide_", ForeignSystem::WebAssembly),
+    ("pyemscripten_", ForeignSystem::WebAssembly),
+    ("emscripten_", ForeignSystem::WebAssembly),
+    ("wasi_", ForeignSystem::WebAssembly),
+    ("wasm32", ForeignSystem::WebAssembly),
+    ("wasm64", ForeignSystem::WebAssembly),
+    ("freebsd_", ForeignSystem::FreeBsd),
+    ("openbsd_", ForeignSystem::OpenBsd),
+    ("netbsd_", ForeignSystem::NetBsd),
+    ("dragonfly_", ForeignSystem::DragonFlyBsd),
+    ("solaris_", ForeignSystem::Solaris),
+    ("sunos_", ForeignSystem::Solaris),
+    ("aix_", ForeignSystem::Aix),
+    ("haiku_", ForeignSystem::Haiku),
+    ("gnu_", ForeignSystem::Hurd),
 ];
 
 /// The suffixes of manylinux tags older than PEP 600 (PEP 513, 571 and 599).
@@ -54,18 +104,18 @@ impl PlatformSystem {
             return Self::Linux;
         }
         let foreign = FOREIGN.iter().find(|(start, _)| tag.starts_with(start));
-        foreign.map_or(Self::Unknown, |(_, name)| Self::Foreign(name))
+        foreign.map_or(Self::Unknown, |(_, system)| Self::Foreign(*system))
     }
 
     /// Returns the foreign system of tags that are all for such systems; `None` where one of them
     /// is not.
-    pub fn foreign_of(tags: &[String]) -> Option<&'static str> {
-        let mut names = tags.iter().map(|tag| match Self::of_tag(tag) {
-            Self::Foreign(name) => Some(name),
+    pub fn foreign_of(tags: &[String]) -> Option<ForeignSystem> {
+        let mut systems = tags.iter().map(|tag| match Self::of_tag(tag) {
+            Self::Foreign(system) => Some(system),
             _ => None,
         });
-        let first = names.next()??;
-        names.all(|name| name.is_some()).then_some(first)
+        let first = systems.next()??;
+        systems.all(|system| system.is_some()).then_some(first)
     }
 }
 
@@ -98,7 +148,7 @@ fn is_linux(tag: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::PlatformSystem;
+    use super::{ForeignSystem, PlatformSystem};
 
     /// A tag is of Linux, of a system that is not judged, of none that is known, or for any.
     #[test]
@@ -138,15 +188,15 @@ mod tests {
         manylinux2014_x86_64: Linux
         manylinux_2_28_x86_64: Linux
         musllinux_1_2_aarch64: Linux
-        android_21_x86_64: Foreign("Android")
-        ios_13_0_arm64_iphoneos: Foreign("iOS")
-        macosx_11_0_arm64: Foreign("macOS")
-        win32: Foreign("Windows")
-        win_arm64: Foreign("Windows")
-        pyemscripten_2025_0_wasm32: Foreign("WebAssembly")
-        emscripten_4_0_9_wasm32: Foreign("WebAssembly")
-        wasi_0_0_0_wasm32: Foreign("WebAssembly")
-        freebsd_14_1_release_amd64: Foreign("FreeBSD")
+        android_21_x86_64: Foreign(Android)
+        ios_13_0_arm64_iphoneos: Foreign(Ios)
+        macosx_11_0_arm64: Foreign(MacOs)
+        win32: Foreign(Windows)
+        win_arm64: Foreign(Windows)
+        pyemscripten_2025_0_wasm32: Foreign(WebAssembly)
+        emscripten_4_0_9_wasm32: Foreign(WebAssembly)
+        wasi_0_0_0_wasm32: Foreign(WebAssembly)
+        freebsd_14_1_release_amd64: Foreign(FreeBsd)
         something: Unknown
         linux: Unknown
         linux_: Unknown
@@ -166,10 +216,10 @@ mod tests {
                 &tags.iter().map(|tag| (*tag).to_owned()).collect::<Vec<_>>(),
             )
         };
-        assert_eq!(of(&["android_21_x86_64"]), Some("Android"));
+        assert_eq!(of(&["android_21_x86_64"]), Some(ForeignSystem::Android));
         assert_eq!(
             of(&["macosx_10_9_x86_64", "macosx_11_0_arm64"]),
-            Some("macOS")
+            Some(ForeignSystem::MacOs)
         );
         for tags in [
             &["android_21_x86_64", "linux_x86_64"][..],

@@ -4,8 +4,8 @@ use std::fmt;
 use std::str::FromStr;
 
 use super::{
-    BuildTag, BuildTagError, DistributionName, DistributionNameError, LocalLabel, PlatformSystem,
-    TagSet, TagSetError, Version,
+    BuildTag, BuildTagError, DistributionName, DistributionNameError, ForeignSystem, LocalLabel,
+    PlatformSystem, TagSet, TagSetError, Version,
 };
 
 /// A wheel's filename: `{distribution}-{version}(-{build tag})?-{python tag}-{abi tag}-{platform
@@ -251,9 +251,9 @@ impl WheelName {
 
     /// Returns whether all platform tags are for Windows.
     pub fn is_for_windows(&self) -> bool {
-        self.platform_tags
-            .iter()
-            .all(|tag| PlatformSystem::of_tag(tag) == PlatformSystem::Foreign("Windows"))
+        self.platform_tags.iter().all(|tag| {
+            PlatformSystem::of_tag(tag) == PlatformSystem::Foreign(ForeignSystem::Windows)
+        })
     }
 
     /// Writes the name with another text as its version.

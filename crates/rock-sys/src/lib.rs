@@ -25,7 +25,7 @@
 //! ```
 //!
 //! **Invariant:** `std::fs`, `Command`, `env::var` and `SystemTime::now` are called here and, in the
-//! other libraries, only by `rock_audit::machine`.
+//! other libraries, only by `rock_audit::system`.
 #![allow(
     clippy::disallowed_methods,
     reason = "this crate is where they are allowed"

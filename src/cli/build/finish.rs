@@ -4,7 +4,8 @@
 use super::Args;
 use super::prepare::{Prepared, shown};
 use super::progress::span;
-use crate::audit::{ExpectedWheels, check_built_wheel, check_contents};
+use crate::audit::check_built_wheel;
+use crate::audit::expected::{ExpectedWheels, check_contents};
 use crate::cli::wheel::{BuildLibraries, BuildRepair, repair_built, source_date_s};
 use crate::cli::{Exit, Format, Shell, load};
 use crate::codes::{build as codes, rocm as rocm_codes, wheel as wheel_codes};

@@ -4,7 +4,8 @@
 use std::collections::BTreeMap;
 
 use super::{Args, Gathered};
-use crate::audit::{self, GfxDocument, InspectOptions, InspectionDepth};
+use crate::audit::gfx::GfxDocument;
+use crate::audit::{self, InspectOptions, InspectionDepth};
 use crate::codes::release as codes;
 use crate::compat::Compat;
 use crate::diagnostic::Sink;
@@ -66,7 +67,7 @@ pub(super) fn gfx_read(files: &[Gathered]) -> BTreeMap<String, Vec<String>> {
             progress: &|_| {},
         };
         let files = audit::inspect_members(&archive, options).ok()?;
-        Some((name, GfxDocument::among("", &files, &[]).targets().to_vec()))
+        Some((name, GfxDocument::new(&files).targets().to_vec()))
     };
     files.iter().filter_map(of_file).collect()
 }

@@ -7,8 +7,9 @@ use super::expected;
 use super::options::{AuditSettings, Options};
 use super::verify::encoded_name;
 use super::{Format, Printing, report};
+use crate::audit::expected::ExpectedWheels;
 use crate::audit::{
-    Auditor, CheckedWheel, ExpectedWheels, FindingView, VerifiedWheel, check_together, find_wheels,
+    Auditor, CheckedWheel, FindingView, VerifiedWheel, add_cross_wheel_findings, find_wheels,
 };
 use crate::bytes::ReadAt as _;
 use crate::cli::{Exit, Shell, Verbosity, sdk};
@@ -143,7 +144,7 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
         .iter()
         .map(|path| check(path, args.profile, &auditor, &expected))
         .collect();
-    check_together(&mut checked, &words.targets, args.max_size, compat);
+    add_cross_wheel_findings(&mut checked, &words.targets, args.max_size, compat);
     for (path, mut wheel) in paths.iter().zip(checked) {
         wheel.findings = args.relevant(wheel.findings);
         let text = match args.printing.format() {
@@ -186,7 +187,7 @@ fn check(
             return CheckedWheel::new("", 0, &unreadable, expected);
         }
     };
-    let verified = auditor.verify(&file.shown, &file.name, &file.file);
+    let verified = auditor.audit_and_verify(&file.shown, &file.name, &file.file);
     let mut checked = CheckedWheel::new(&file.shown, file.file.size_bytes(), &verified, expected);
     if let (Some(audited), Profile::Sdk) = (&verified.audited, profile) {
         let promised = sdk::alone(

@@ -5,9 +5,11 @@ use std::path::PathBuf;
 
 use super::output::{self, Destination};
 use super::{Printing, WheelFile, report};
-use crate::audit::{
-    self, EditedFile, ElfLibrary, EmbeddedFile, FileChanges, RocmRequirement, StripMode,
+use crate::audit::embed::{
+    EmbeddedFile, RocmRequirement, embed_rocm, embedded_search_path, embedding_rule, is_embedded,
+    select_embedded_files, tree_entries,
 };
+use crate::audit::{EditedFile, ElfLibrary, FileChanges, StripMode};
 use crate::cli::{Exit, Shell, load};
 use crate::codes::{elf as elf_codes, wheel as codes};
 use crate::compat::rows::EmbeddingRow;
@@ -57,7 +59,7 @@ fn embedded(args: &Args, shell: &Shell) -> Result<Exit, Vec<Diagnostic>> {
     let input = super::open(&args.wheel).map_err(one)?;
     let wheel = Wheel::open(&input.file).map_err(|error| one(error.diagnostic(&input.shown)))?;
     output::check_copied(&wheel, &input, LabelCheck::Ignore)?;
-    let row = audit::embedding_rule(&input.name, compat).map_err(one)?;
+    let row = embedding_rule(&input.name, compat).map_err(one)?;
     let save = |change: &RenamePlan<'_>| {
         let (out, saved) =
             output::save(&args.wheel, &wheel, change, &args.destination, shell).map_err(one)?;
@@ -70,7 +72,7 @@ fn embedded(args: &Args, shell: &Shell) -> Result<Exit, Vec<Diagnostic>> {
             shell,
         ))
     };
-    if audit::is_embedded(&wheel, row) {
+    if is_embedded(&wheel, row) {
         let place = Location::Member {
             wheel: input.shown.clone(),
             member: row.into.clone(),
@@ -83,7 +85,7 @@ fn embedded(args: &Args, shell: &Shell) -> Result<Exit, Vec<Diagnostic>> {
             findings: vec![told],
         });
     }
-    let leaves = audit::tree_entries(&args.rocm).map_err(|error| one(error.into()))?;
+    let leaves = tree_entries(&args.rocm).map_err(|error| one(error.into()))?;
     let soname = |path: &str| {
         let file = PositionalFile::open(&args.rocm.join(path)).ok()?;
         let elf = Elf::read(&file).ok()?;
@@ -92,7 +94,7 @@ fn embedded(args: &Args, shell: &Shell) -> Result<Exit, Vec<Diagnostic>> {
             .pop()
     };
     let (along, told) =
-        audit::select_embedded_files(&args.rocm.display().to_string(), &leaves, row, &soname)?;
+        select_embedded_files(&args.rocm.display().to_string(), &leaves, row, &soname)?;
     let sources: Vec<ReopenedFile> = along
         .iter()
         .map(|file| ReopenedFile::new(&args.rocm.join(&file.path)))
@@ -117,8 +119,7 @@ fn embedded(args: &Args, shell: &Shell) -> Result<Exit, Vec<Diagnostic>> {
     } else {
         RocmRequirement::Dropped
     };
-    let mut change =
-        audit::embed_rocm(&wheel, &input.name, row, files, requirements).map_err(one)?;
+    let mut change = embed_rocm(&wheel, &input.name, row, files, requirements).map_err(one)?;
     change.findings.extend(told);
     let edited = led(&input, &wheel, row, &along)?;
     let archive = wheel.archive();
@@ -157,7 +158,7 @@ fn led<'w>(
         let made = Elf::read(&view)
             .and_then(|elf| ElfLibrary::read(&view, &elf, file_name, &|_| false))
             .and_then(|library| {
-                let rpath = audit::embedded_search_path(path, &library, row, &names);
+                let rpath = embedded_search_path(path, &library, row, &names);
                 if rpath == SearchPathEdit::Keep {
                     return Ok(None);
                 }
@@ -167,7 +168,7 @@ fn led<'w>(
                         rpath,
                         ..ElfEdits::default()
                     },
-                    StripMode::Nothing,
+                    StripMode::None,
                 )
                 .map(Some)
             });

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use crate::audit::ExpectedWheels;
+use crate::audit::expected::ExpectedWheels;
 use crate::cli::{Exit, Shell, targets};
 use crate::codes::wheel as codes;
 use crate::compat::Compat;

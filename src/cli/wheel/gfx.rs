@@ -7,9 +7,12 @@ use std::path::{Path, PathBuf};
 use super::bar::{Bar, Watchers};
 use super::options::Work;
 use super::{Format, Printing, WheelFile, report};
+use crate::audit::gfx::{
+    DeviceWheels, GfxDocument, KpackLocation, SplitCode, gfx_findings, kpack_locations,
+    unexpected_targets,
+};
 use crate::audit::{
-    self, DeviceWheels, FindingView, GfxDocument, InspectOptions, InspectedFile, InspectedKind,
-    InspectionDepth, SplitCode,
+    self, FindingView, InspectOptions, InspectedFile, InspectedKind, InspectionDepth,
 };
 use crate::cli::targets::{GfxWords, gfx_words, targets};
 use crate::cli::{Exit, Shell, load};
@@ -129,13 +132,13 @@ fn listed(
     compat: &Compat,
     args: &Args,
 ) -> (String, Vec<Diagnostic>) {
-    let document = GfxDocument::among(name, files, splits);
+    let document = GfxDocument::with_other_wheels(name, files, splits);
     let mut found: Vec<Diagnostic> = files
         .iter()
-        .flat_map(|file| audit::gfx_findings(name, file))
+        .flat_map(|file| gfx_findings(name, file))
         .collect();
     if !expected.is_empty() {
-        found.extend(audit::unexpected_targets(name, files, splits, expected));
+        found.extend(unexpected_targets(name, files, splits, expected));
     }
     let text = match args.printing.format() {
         Format::Human => human(name, files, splits, &document, compat),
@@ -264,9 +267,9 @@ fn human(
     {
         let _ = writeln!(text, "  {}: code split off", file.path);
         for (target, archives) in
-            audit::kpack_locations(&file.path, &file.inventory.kpack_references, splits)
+            kpack_locations(&file.path, &file.inventory.kpack_references, splits)
         {
-            let shown = |one: &audit::KpackArchive| {
+            let shown = |one: &KpackLocation| {
                 if one.wheel == name {
                     one.path.clone()
                 } else {

@@ -229,7 +229,7 @@ impl Options {
             allowed_rpaths,
             policies,
             ignore_isa_extensions: self.disable_isa_ext_check,
-            platform: settings.platform,
+            requested_platform: settings.platform,
             verify_record: settings.verify_record,
             scratch,
         };

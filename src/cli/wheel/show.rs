@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 
 use super::options::{AuditSettings, Options};
 use super::{Format, report};
+use crate::audit::gfx::{GfxDocument, SplitCode, missing_archives};
 use crate::audit::{
-    AuditDocument, AuditedWheel, Auditor, GfxDocument, InspectedFile, InspectedKind,
-    InspectionDepth, JsonDialect, ResolvedLibrary, SplitCode, find_wheels, format_size,
-    missing_archives, policy_blockers, version_numbers,
+    AuditDocument, AuditedWheel, Auditor, InspectedFile, InspectedKind, InspectionDepth,
+    JsonDialect, ResolvedLibrary, find_wheels, format_size, policy_blockers,
 };
 use crate::cli::{Exit, Shell};
 use crate::diagnostic::{Diagnostic, counted};
@@ -119,7 +119,7 @@ fn told(waiting: Vec<Shown>) -> Vec<(String, Vec<Diagnostic>)> {
         ShowForm::Text(text) => (text, [shown.found, missing].concat()),
         ShowForm::Document(document, _) if shown.split.is_empty() => (json(&document), shown.found),
         ShowForm::Document(document, files) => (
-            json(&document.among(&files, &splits, &missing)),
+            json(&document.with_other_wheels(&files, &splits, &missing)),
             shown.found,
         ),
     };
@@ -131,14 +131,14 @@ fn show(path: &Path, auditor: &Auditor<'_>, dialect: Option<JsonDialect>) -> Sho
     let shown = super::open(path)
         .map_err(|error| vec![error])
         .and_then(|file| {
-            let audited = auditor.audit_file(&file.shown, &file.name, &file.file)?;
+            let audited = auditor.audit_as(&file.shown, &file.name, &file.file)?;
             Ok(shown(&audited, dialect))
         });
     shown.unwrap_or_else(|found| {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         let form = match (dialect, found.first()) {
             (Some(_), Some(first)) => ShowForm::Document(
-                Box::new(AuditDocument::of_fault(&name, first.message.clone())),
+                Box::new(AuditDocument::of_error(&name, first.message.clone())),
                 Vec::new(),
             ),
             _ => ShowForm::Text(String::new()),
@@ -228,12 +228,12 @@ fn human(audited: &AuditedWheel<'_>) -> String {
             &format!("{} {verb} not judged", unjudged.join(", ")),
         );
     }
-    line(&mut text, "platform", &compliance.overall().tag());
+    line(&mut text, "platform", &compliance.overall_policy().tag());
     line(&mut text, "symbols", &symbols(audited));
-    if compliance.symbols() != compliance.own_symbols() {
+    if compliance.symbol_policy() != compliance.own_symbol_policy() {
         let with_libraries = format!(
             "{} with the libraries of this machine that it needs",
-            compliance.symbols().tag()
+            compliance.symbol_policy().tag()
         );
         line(&mut text, "", &with_libraries);
     }
@@ -263,7 +263,7 @@ fn human(audited: &AuditedWheel<'_>) -> String {
     }
     gfx_line(&mut text, audited);
     let rocm: Vec<String> = audited
-        .rocm()
+        .rocm_majors()
         .iter()
         .map(|(major, names)| {
             format!(
@@ -290,10 +290,7 @@ fn unaudited(audited: &AuditedWheel<'_>) -> String {
     let claims = audited.name().platform_tags().as_slice().join(", ");
     if audited.has_unaudited_libraries() {
         "none: no library of it can be judged".to_owned()
-    } else if let Some(system) = audited
-        .foreign_system()
-        .or(audited.has_windows_files().then_some("Windows"))
-    {
+    } else if let Some(system) = audited.unaudited_system() {
         format!("{claims} by its name: what it holds for {system} is not judged")
     } else {
         format!(
@@ -319,22 +316,11 @@ fn symbols(audited: &AuditedWheel<'_>) -> String {
     let Some(compliance) = audited.compliance() else {
         return String::new();
     };
-    let mut newest: std::collections::BTreeMap<&str, &str> = std::collections::BTreeMap::new();
-    for version in compliance.own_versions.values().flatten() {
-        let Some((prefix, _)) = version.split_once('_') else {
-            continue;
-        };
-        let entry = newest.entry(prefix).or_insert(version);
-        if version_numbers(entry) < version_numbers(version) {
-            *entry = version;
-        }
-    }
-    let versions: Vec<&str> = newest.into_values().collect();
-    match versions.as_slice() {
-        [] => compliance.own_symbols().tag(),
+    match compliance.newest_own_versions().as_slice() {
+        [] => compliance.own_symbol_policy().tag(),
         versions => format!(
             "{}: {}",
-            compliance.own_symbols().tag(),
+            compliance.own_symbol_policy().tag(),
             versions.join(", ")
         ),
     }

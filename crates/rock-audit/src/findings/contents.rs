@@ -75,19 +75,23 @@ impl ExpectedWheels {
         })
     }
 
-    /// Returns the version of each distribution's wheel, with the distribution's file form.
+    /// Returns the version of each distribution's wheel, with the escaped name of the distribution.
     pub fn versions(&self) -> Vec<(String, String)> {
-        let version = |distribution: &DistributionName| {
-            let wheel = self.of(distribution).next()?;
-            Some((distribution.escaped().clone(), wheel.version().to_string()))
-        };
-        self.distributions.iter().filter_map(version).collect()
+        self.distributions
+            .iter()
+            .filter_map(|distribution| {
+                let wheel = self.of(distribution).next()?;
+                Some((distribution.escaped().clone(), wheel.version().to_string()))
+            })
+            .collect()
     }
 
     /// Returns whether a wheel is of one of the distributions.
     pub fn has(&self, name: &WheelName) -> bool {
-        let own = name.distribution().normalized();
-        self.distributions.iter().any(|one| one.normalized() == own)
+        let project = name.distribution().normalized();
+        self.distributions
+            .iter()
+            .any(|distribution| distribution.normalized() == project)
     }
 
     /// Returns the wheels of a distribution, in order.
@@ -95,10 +99,10 @@ impl ExpectedWheels {
         &'e self,
         distribution: &'e DistributionName,
     ) -> impl Iterator<Item = &'e WheelName> {
-        let normal = distribution.normalized();
+        let normalized = distribution.normalized();
         self.names
             .iter()
-            .filter(move |name| name.distribution().normalized() == normal)
+            .filter(move |name| name.distribution().normalized() == normalized)
     }
 
     /// Reports distributions without a wheel, and those with several.
@@ -109,41 +113,33 @@ impl ExpectedWheels {
             .map(system)
             .find(|system| *system == "windows")
             .unwrap_or("linux");
-        let told = |distribution: &DistributionName| {
-            let found: Vec<String> = self.of(distribution).map(ToString::to_string).collect();
-            match found.as_slice() {
-                [] => Some(missing(distribution, platform, compat)),
-                [_] => None,
-                [first, ..] => {
-                    let message = format!("there are {} wheels of {distribution}", found.len());
-                    let told = found.iter().fold(
-                        Diagnostic::new(&wheel_codes::SEVERAL_WHEELS, message),
-                        |told, name| told.note(format!("`{name}`")),
-                    );
-                    let help = format!(
-                        "remove what an earlier build left; `{first}` is the first and taken for it"
-                    );
-                    Some(told.help(help))
+        self.distributions
+            .iter()
+            .filter_map(|distribution| {
+                let wheels: Vec<&WheelName> = self.of(distribution).collect();
+                match wheels.as_slice() {
+                    [] => Some(missing(distribution, platform, compat)),
+                    [_] => None,
+                    wheels => Some(several_wheels(distribution, wheels)),
                 }
-            }
-        };
-        self.distributions.iter().filter_map(told).collect()
+            })
+            .collect()
     }
 
-    /// Reports missing contents and requirements of a wheel.
+    /// Reports missing contents and requirements of a wheel, named `file_name` in the findings.
     ///
     /// # Errors
     /// Returns an error if a member cannot be read.
     pub fn missing_contents(
         &self,
-        shown: &str,
+        file_name: &str,
         wheel: &Wheel<'_>,
         size_bytes: u64,
         name: &WheelName,
         compat: &Compat,
     ) -> Result<Vec<Diagnostic>, WheelError> {
-        let mut found = Vec::new();
-        let (own, platform) = (name.distribution().normalized(), system(name));
+        let mut findings = Vec::new();
+        let (project_name, platform) = (name.distribution().normalized(), system(name));
         let embedding = known_embedding_rule(name, compat);
         let is_inside = says_embedded(name) || embedding.is_some_and(|row| is_embedded(wheel, row));
         let rocm = if is_inside { "inside" } else { "packages" };
@@ -151,42 +147,60 @@ impl ExpectedWheels {
             .distributions
             .is_empty();
         let applies = |row: &&WheelContentRow| {
-            row.distribution == own
+            row.distribution == project_name
                 && (row.platform.is_empty() || row.platform == platform)
                 && (row.rocm.is_empty() || row.rocm == rocm)
                 && !(row.whole && is_split)
                 && (row.feature.is_empty() || self.features.contains(&row.feature))
         };
         for row in compat.wheel_tables().wheel_contents.iter().filter(applies) {
-            let looking = ContentCheck { shown, wheel, row };
-            found.extend(looking.is_too_small(size_bytes));
-            found.extend(looking.holds());
-            found.extend(looking.requires());
-            found.extend(
+            let check = ContentCheck {
+                file_name,
+                wheel,
+                row,
+            };
+            findings.extend(check.too_small(size_bytes));
+            findings.extend(check.missing_contents());
+            findings.extend(check.missing_requirement());
+            findings.extend(
                 self.names
                     .iter()
-                    .filter(|beside| row.beside.contains(&beside.distribution().normalized()))
-                    .filter_map(|beside| looking.requires_beside(beside, &self.names)),
+                    .filter(|sibling| row.beside.contains(&sibling.distribution().normalized()))
+                    .filter_map(|sibling| check.unrequired_sibling(sibling, &self.names)),
             );
             if let Some(equal) = &row.equal {
-                found.extend(looking.equals(equal)?);
+                findings.extend(check.version_mismatch(equal)?);
             }
         }
-        Ok(found)
+        Ok(findings)
     }
+}
+
+fn several_wheels(distribution: &DistributionName, wheels: &[&WheelName]) -> Diagnostic {
+    let message = format!("there are {} wheels of {distribution}", wheels.len());
+    let finding = wheels.iter().fold(
+        Diagnostic::new(&wheel_codes::SEVERAL_WHEELS, message),
+        |finding, name| finding.note(format!("`{name}`")),
+    );
+    let first = wheels.first().map(ToString::to_string).unwrap_or_default();
+    finding.help(format!(
+        "remove what an earlier build left; `{first}` is the first and taken for it"
+    ))
 }
 
 /// Reports a distribution without a wheel; as a note if none is expected for the platform.
 fn missing(distribution: &DistributionName, platform: &str, compat: &Compat) -> Diagnostic {
-    let normal = distribution.normalized();
+    let normalized = distribution.normalized();
     let finding = Diagnostic::new(
         &wheel_codes::WHEEL_NOT_THERE,
         format!("there is no wheel of {distribution}"),
     );
-    let absent = |row: &&WheelContentRow| {
-        row.absent && row.distribution == normal && row.platform == platform
-    };
-    match compat.wheel_tables().wheel_contents.iter().find(absent) {
+    let absent_row = compat
+        .wheel_tables()
+        .wheel_contents
+        .iter()
+        .find(|row| row.absent && row.distribution == normalized && row.platform == platform);
+    match absent_row {
         Some(row) => finding.severity(Severity::Note).note(row.reason.clone()),
         None => finding
             .at(Location::Argument("--expect".to_owned()), "")
@@ -196,18 +210,18 @@ fn missing(distribution: &DistributionName, platform: &str, compat: &Compat) -> 
 
 /// The check of one row against one wheel.
 struct ContentCheck<'l> {
-    shown: &'l str,
+    file_name: &'l str,
     wheel: &'l Wheel<'l>,
     row: &'l WheelContentRow,
 }
 
 impl ContentCheck<'_> {
-    fn told(&self, code: &'static Code, message: String, member: &str) -> Diagnostic {
-        let place = Location::Member {
-            wheel: self.shown.to_owned(),
+    fn finding(&self, code: &'static Code, message: String, member: &str) -> Diagnostic {
+        let location = Location::Member {
+            wheel: self.file_name.to_owned(),
             member: member.to_owned(),
         };
-        let finding = Diagnostic::new(code, message).at(place, self.row.reason.clone());
+        let finding = Diagnostic::new(code, message).at(location, self.row.reason.clone());
         if self.row.help.is_empty() {
             finding
         } else {
@@ -228,35 +242,40 @@ impl ContentCheck<'_> {
         Regex::new(pattern).map_err(|error| self.bad_pattern(&error.to_string().replace('\n', " ")))
     }
 
-    fn is_too_small(&self, size_bytes: u64) -> Option<Diagnostic> {
-        let least = self.row.least_bytes;
-        let message = || format!("it has {size_bytes} bytes, and a finished one at least {least}");
-        let finding = || Diagnostic::new(&wheel_codes::WHEEL_TOO_SMALL, message());
-        let place = Location::File(self.shown.to_owned().into());
-        (size_bytes < least).then(|| {
-            finding()
-                .at(place, self.row.reason.clone())
-                .help(self.row.help.clone())
-        })
+    fn too_small(&self, size_bytes: u64) -> Option<Diagnostic> {
+        let min_bytes = self.row.least_bytes;
+        if size_bytes >= min_bytes {
+            return None;
+        }
+        let message = format!("it has {size_bytes} bytes, and a finished one at least {min_bytes}");
+        Some(
+            Diagnostic::new(&wheel_codes::WHEEL_TOO_SMALL, message)
+                .at(
+                    Location::File(self.file_name.to_owned().into()),
+                    self.row.reason.clone(),
+                )
+                .help(self.row.help.clone()),
+        )
     }
 
-    fn holds(&self) -> Vec<Diagnostic> {
-        let lacks = |pattern: &String| {
-            let one = match LibraryPatterns::new([pattern.as_str()]) {
-                Ok(one) => one,
-                Err(reason) => return Some(self.bad_pattern(&reason)),
-            };
-            let mut members = self.wheel.archive().members().iter();
-            let is_there = members.any(|member| member.size_bytes() > 0 && one.has(member.name()));
-            (!is_there).then(|| {
-                self.told(
-                    &codes::CONTENT_MISSING,
-                    format!("it holds no `{pattern}`"),
-                    pattern,
-                )
-            })
+    /// Reports patterns that no member matches.
+    fn missing_contents(&self) -> Vec<Diagnostic> {
+        self.row
+            .holds
+            .iter()
+            .filter_map(|pattern| self.missing_content(pattern))
+            .collect()
+    }
+
+    fn missing_content(&self, pattern: &str) -> Option<Diagnostic> {
+        let patterns = match LibraryPatterns::new([pattern]) {
+            Ok(patterns) => patterns,
+            Err(error) => return Some(self.bad_pattern(&error)),
         };
-        self.row.holds.iter().filter_map(lacks).collect()
+        let mut members = self.wheel.archive().members().iter();
+        let is_there = members.any(|member| member.size_bytes() > 0 && patterns.has(member.name()));
+        let message = format!("it holds no `{pattern}`");
+        (!is_there).then(|| self.finding(&codes::CONTENT_MISSING, message, pattern))
     }
 
     /// Returns the requirements of METADATA without markers and spaces.
@@ -270,66 +289,66 @@ impl ContentCheck<'_> {
         })
     }
 
-    fn requires(&self) -> Option<Diagnostic> {
+    /// Reports that no requirement matches the pattern of the row.
+    fn missing_requirement(&self) -> Option<Diagnostic> {
         if self.row.requires.is_empty() {
             return None;
         }
         let pattern = match self.regex(&self.row.requires) {
             Ok(pattern) => pattern,
-            Err(fault) => return Some(fault),
+            Err(error) => return Some(error),
         };
         let is_there = self
             .requirements()
             .any(|requirement| pattern.is_match(&requirement));
         let metadata = self.wheel.dist_info_path("METADATA");
-        let message = || format!("METADATA has no `Requires-Dist` that matches `{pattern}`");
-        (!is_there).then(|| self.told(&codes::REQUIREMENT_MISSING, message(), &metadata))
+        let message = format!("METADATA has no `Requires-Dist` that matches `{pattern}`");
+        (!is_there).then(|| self.finding(&codes::REQUIREMENT_MISSING, message, &metadata))
     }
 
     /// Reports a wheel of the build that is required at another version or not at all.
-    fn requires_beside(&self, beside: &WheelName, names: &[WheelName]) -> Option<Diagnostic> {
-        let own = beside.distribution().normalized();
-        let is_one = |requirement: &String| {
+    fn unrequired_sibling(&self, sibling: &WheelName, names: &[WheelName]) -> Option<Diagnostic> {
+        let required = sibling.distribution().normalized();
+        let is_met = |requirement: &String| {
             let Some((name, version)) = requirement.split_once("==") else {
                 return false;
             };
             let is_own = name
                 .parse::<DistributionName>()
-                .is_ok_and(|name| name.normalized() == own);
+                .is_ok_and(|name| name.normalized() == required);
             let version = version.parse::<Version>();
             let mut of_it = names
                 .iter()
-                .filter(|name| name.distribution().normalized() == own);
+                .filter(|name| name.distribution().normalized() == required);
             is_own && version.is_ok_and(|version| of_it.any(|name| *name.version() == version))
         };
-        let is_required = self.requirements().any(|requirement| is_one(&requirement));
-        let message = || {
-            format!(
-                "METADATA does not require `{}`, which lies beside it",
-                beside.requirement()
-            )
-        };
+        let is_required = self.requirements().any(|requirement| is_met(&requirement));
+        let message = format!(
+            "METADATA does not require `{}`, which lies beside it",
+            sibling.requirement()
+        );
         let metadata = self.wheel.dist_info_path("METADATA");
-        (!is_required).then(|| self.told(&codes::REQUIREMENT_MISSING, message(), &metadata))
+        (!is_required).then(|| self.finding(&codes::REQUIREMENT_MISSING, message, &metadata))
     }
 
-    /// Files that are missing altogether are reported by other rows.
-    fn equals(&self, equal: &RequirementMatch) -> Result<Option<Diagnostic>, WheelError> {
+    /// Reports a version in a member that differs from that of a requirement. Other rows report a
+    /// missing member or requirement.
+    fn version_mismatch(&self, equal: &RequirementMatch) -> Result<Option<Diagnostic>, WheelError> {
         let Some(member) = self.wheel.archive().member(&equal.member) else {
             return Ok(None);
         };
         let (find, requires) = match (self.regex(&equal.find), self.regex(&equal.requires)) {
             (Ok(find), Ok(requires)) => (find, requires),
-            (Err(fault), _) | (_, Err(fault)) => return Ok(Some(fault)),
+            (Err(error), _) | (_, Err(error)) => return Ok(Some(error)),
         };
         let content = self.wheel.archive().read(member, LIMIT_BYTES)?;
         let content = String::from_utf8_lossy(&content);
         let group =
             |pattern: &Regex, text: &str| Some(pattern.captures(text)?.get(1)?.as_str().to_owned());
-        let told =
-            |message: String| Some(self.told(&codes::CONTENT_DISAGREES, message, &equal.member));
+        let disagrees =
+            |message: String| Some(self.finding(&codes::CONTENT_DISAGREES, message, &equal.member));
         let Some(written) = group(&find, &content) else {
-            return Ok(told(format!("nothing in it matches `{find}`")));
+            return Ok(disagrees(format!("nothing in it matches `{find}`")));
         };
         let Some(required) = self
             .requirements()
@@ -337,13 +356,14 @@ impl ContentCheck<'_> {
         else {
             return Ok(None);
         };
-        let (one, other) = (written.parse::<Version>(), required.parse::<Version>());
-        let is_same =
-            written == required || matches!((one, other), (Ok(one), Ok(other)) if one == other);
+        let is_same = written == required
+            || written
+                .parse::<Version>()
+                .is_ok_and(|written| required.parse().is_ok_and(|required| written == required));
         Ok(if is_same {
             None
         } else {
-            told(format!(
+            disagrees(format!(
                 "it says `{written}`, and METADATA requires `{required}`"
             ))
         })
@@ -371,7 +391,7 @@ mod tests {
     use rock_compat::Compat;
 
     #[test]
-    fn the_patterns_of_the_shipped_rows_can_be_read() {
+    fn patterns_of_embedded_rows_are_valid() {
         for row in &Compat::embedded().wheel_tables().wheel_contents {
             LibraryPatterns::new(row.holds.iter().map(String::as_str)).unwrap();
             let equal = row

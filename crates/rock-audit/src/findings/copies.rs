@@ -8,13 +8,14 @@ use rock_diagnostic::{Diagnostic, counted};
 /// Number of copies that are named in a finding; others are counted.
 const SHOWN: usize = 5;
 
+/// Reports each library that the wheel contains several times.
 pub(super) fn findings(context: CheckContext<'_>) -> Vec<Diagnostic> {
     copies(context.files)
         .into_iter()
         .map(|group| {
-            let needless = (group.len() as u64 - 1).saturating_mul(group[0].size_bytes);
+            let redundant_bytes = (group.len() as u64 - 1).saturating_mul(group[0].size_bytes);
             let message = format!(
-                "it is in the wheel {} times, {needless} bytes more than once takes",
+                "it is in the wheel {} times, {redundant_bytes} bytes more than once takes",
                 group.len()
             );
             let finding = context.on_member(&codes::COPIED_LIBRARY, &group[0].path, message);

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use super::split::SplitCode;
 use super::{CheckContext, also_in};
 use crate::codes::rocm as codes;
+use crate::inspect::InspectedFile;
 use rock_codeobj::CodeTarget;
 use rock_compat::Compat;
 use rock_diagnostic::Diagnostic;
@@ -27,13 +28,13 @@ pub struct DeviceWheels {
 
 impl DeviceWheels {
     /// Reads METADATA of a host wheel; empty for other wheels. Device packages of other
-    /// distributions, such as those of the ROCm SDK, do not count: they hold no code of this wheel.
+    /// distributions, such as those of the ROCm SDK, contain no code of this wheel and do not count.
     pub fn new(metadata: &HeaderDocument, compat: &Compat) -> Self {
-        let mut found = Self::default();
-        let own = metadata
+        let mut devices = Self::default();
+        let own_name = metadata
             .get("Name")
             .and_then(|name| name.parse::<DistributionName>().ok());
-        let own = own.map(|name| name.normalized());
+        let own_name = own_name.map(|name| name.normalized());
         let names = metadata
             .get_all("Requires-Dist")
             .filter_map(|text| text.parse::<Requirement>().ok());
@@ -42,24 +43,27 @@ impl DeviceWheels {
             let Some(package) = compat.device_package(&name) else {
                 continue;
             };
-            if compat.host_of_device(&package.device) != own.as_deref() || own.is_none() {
+            if compat.host_of_device(&package.device) != own_name.as_deref() || own_name.is_none() {
                 continue;
             }
-            found.bundles.insert(package.bundle.clone());
+            devices.bundles.insert(package.bundle.clone());
             if package.is_of_one_target() {
-                found.targets.insert(CodeTarget::from_text(&package.bundle));
+                devices
+                    .targets
+                    .insert(CodeTarget::from_text(&package.bundle));
                 first.get_or_insert(format!("device-{}", package.bundle));
             }
-            found.distributions.insert(name);
+            devices.distributions.insert(name);
         }
-        let has_extra = |extra: &String| {
-            metadata
-                .get_all("Provides-Extra")
-                .any(|one| one == extra.as_str())
-        };
-        let example = first.filter(has_extra).zip(metadata.get("Name"));
-        found.example = example.map(|(extra, name)| format!("{name}[{extra}]"));
-        found
+        let example = first
+            .filter(|extra: &String| {
+                metadata
+                    .get_all("Provides-Extra")
+                    .any(|provided| provided == extra.as_str())
+            })
+            .zip(metadata.get("Name"));
+        devices.example = example.map(|(extra, name)| format!("{name}[{extra}]"));
+        devices
     }
 
     fn has(&self, wheel: &str) -> bool {
@@ -81,7 +85,7 @@ pub(super) fn elsewhere<'w>(
     wheels: &[SplitCode],
 ) -> Option<&'w DeviceWheels> {
     let devices = &wheel.devices;
-    let is_there = || wheels.iter().any(|one| devices.has(&one.wheel));
+    let is_there = || wheels.iter().any(|other| devices.has(&other.wheel));
     (!devices.distributions.is_empty() && !is_there()).then_some(devices)
 }
 
@@ -90,25 +94,10 @@ pub(super) fn findings(context: CheckContext<'_>) -> Option<Diagnostic> {
     let package = context
         .compat
         .device_package(context.name.distribution().as_str())?;
-    let is_other = |target: &CodeTarget| {
-        let text = target.to_string();
-        !package
-            .targets
-            .iter()
-            .any(|known| Some(known.as_str()) == text.split(':').next())
-    };
-    let others = |file: &super::InspectedFile| -> Vec<String> {
-        file.inventory
-            .targets()
-            .into_keys()
-            .filter(is_other)
-            .map(|target| target.to_string())
-            .collect()
-    };
     let mut with_others = context
         .files
         .iter()
-        .map(|file| (file, others(file)))
+        .map(|file| (file, other_targets(file, &package.targets)))
         .filter(|(_, others)| !others.is_empty());
     let (file, others) = with_others.next()?;
     let message = format!(
@@ -121,6 +110,20 @@ pub(super) fn findings(context: CheckContext<'_>) -> Option<Diagnostic> {
     Some(also_in(finding, 1 + with_others.count()).help(help))
 }
 
+/// Returns the targets of a file whose processors, `gfx942` of `gfx942:xnack+`, are not among these.
+fn other_targets(file: &InspectedFile, targets: &[String]) -> Vec<String> {
+    file.inventory
+        .targets()
+        .into_keys()
+        .map(|target| target.to_string())
+        .filter(|text| {
+            !targets
+                .iter()
+                .any(|known| Some(known.as_str()) == text.split(':').next())
+        })
+        .collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::DeviceWheels;
@@ -128,7 +131,7 @@ mod tests {
     use rock_wheel::HeaderDocument;
 
     #[test]
-    fn device_packages_of_other_distributions_hold_no_code_of_a_wheel() {
+    fn device_packages_of_other_distributions_do_not_count() {
         let read = |name: &str, requires: &[&str]| {
             let requires = requires
                 .iter()

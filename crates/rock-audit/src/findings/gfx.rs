@@ -7,34 +7,35 @@ use super::devices::elsewhere;
 use super::split::{SplitCode, kpack_locations};
 use crate::codes::rocm as codes;
 use crate::inspect::InspectedFile;
-use rock_codeobj::{CodeContainer, CodeContainerKind, CodeTarget, TargetDifference};
+use rock_codeobj::{CodeContainerKind, CodeTarget, TargetDifference};
 use rock_diagnostic::{Code, Diagnostic, Location, counted};
-use rock_elf::LayoutError;
-use rock_names::{Accelerator, GfxTarget, RocmVersion};
+use rock_names::{Accelerator, GfxTarget};
 
 /// The version of code objects that generic targets came with (LLVM AMDGPU usage, "Code Object
 /// V6").
 const GENERIC_VERSION: u8 = 6;
 
 pub(super) fn findings(context: CheckContext<'_>) -> Vec<Diagnostic> {
-    let mut found = Vec::new();
+    let mut findings = Vec::new();
     for file in context.files {
-        let fault = |fault: &LayoutError| {
-            context.on_member(&codes::DAMAGED_LAYOUT, &file.path, fault.to_string())
-        };
-        found.extend(file.layout_errors.iter().map(fault));
-        found.extend(gfx_findings(&context.name.to_string(), file));
+        findings.extend(
+            file.layout_errors.iter().map(|error| {
+                context.on_member(&codes::DAMAGED_LAYOUT, &file.path, error.to_string())
+            }),
+        );
+        findings.extend(gfx_findings(&context.name.to_string(), file));
     }
-    found.extend(sets_differ(context));
-    found.extend(too_new(context));
-    found
+    findings.extend(sets_differ(context));
+    findings.extend(too_new(context));
+    findings
 }
 
 /// Reports problems of the GPU code in one file, independently of other files.
 pub fn gfx_findings(wheel: &str, file: &InspectedFile) -> Vec<Diagnostic> {
     let inventory = &file.inventory;
-    let mut found = Vec::new();
-    let mut push = |code, message: String| found.push(on_member(wheel, &file.path, code, message));
+    let mut findings = Vec::new();
+    let mut push =
+        |code, message: String| findings.push(on_member(wheel, &file.path, code, message));
     for damage in &inventory.damages {
         push(
             &codes::DAMAGED_CODE_OBJECTS,
@@ -57,9 +58,9 @@ pub fn gfx_findings(wheel: &str, file: &InspectedFile) -> Vec<Diagnostic> {
         } else {
             String::new()
         };
-        let at = first.bundle_offset;
+        let offset = first.bundle_offset;
         let message = format!(
-            "the bundle at {at:#x} says {} of code for {}{more}",
+            "the bundle at {offset:#x} says {} of code for {}{more}",
             first.id_target, first.header_target
         );
         push(&codes::GFX_MISLABELLED, message);
@@ -72,11 +73,14 @@ pub fn gfx_findings(wheel: &str, file: &InspectedFile) -> Vec<Diagnostic> {
         );
         push(&codes::WRAPPERS_DIFFER, message);
     }
-    let version = |container: &CodeContainer| match container.kind {
-        CodeContainerKind::Compressed(version) => Some(version),
-        _ => None,
-    };
-    if let Some(newest) = inventory.containers.iter().filter_map(version).max() {
+    let compressed = inventory
+        .containers
+        .iter()
+        .filter_map(|container| match container.kind {
+            CodeContainerKind::Compressed(version) => Some(version),
+            _ => None,
+        });
+    if let Some(newest) = compressed.max() {
         push(
             &codes::COMPRESSED_BUNDLE,
             format!("bundles are compressed in the form of version {newest}"),
@@ -88,7 +92,7 @@ pub fn gfx_findings(wheel: &str, file: &InspectedFile) -> Vec<Diagnostic> {
             format!("not all of it was looked at: {limit}"),
         );
     }
-    found
+    findings
 }
 
 /// Returns the targets of one file, by processor and features.
@@ -133,24 +137,17 @@ fn too_new(context: CheckContext<'_>) -> Option<Diagnostic> {
         return None;
     };
     let generic = context.compat.first_rocm_with_generic_targets()?;
-    if !is_before(&rocm, &generic) {
+    if rocm.parts() >= generic.parts() {
         return None;
     }
-    let is_new = |file: &&InspectedFile| {
-        file.inventory
-            .code_object_versions()
-            .contains(&GENERIC_VERSION)
-            || targets(file).iter().any(CodeTarget::is_generic)
-    };
-    let file = context.files.iter().find(is_new)?;
+    let file = context.files.iter().find(|file| {
+        let versions = file.inventory.code_object_versions();
+        versions.contains(&GENERIC_VERSION) || targets(file).iter().any(CodeTarget::is_generic)
+    })?;
     let message = format!(
         "code objects of version {GENERIC_VERSION} need ROCm {generic}, and the label says {rocm}"
     );
     Some(context.on_member(&codes::NEW_CODE_OBJECT, &file.path, message))
-}
-
-fn is_before(one: &RocmVersion, other: &RocmVersion) -> bool {
-    one.parts() < other.parts()
 }
 
 fn on_member(wheel: &str, member: &str, code: &'static Code, message: String) -> Diagnostic {
@@ -173,96 +170,123 @@ pub fn unexpected_targets(
     expected: &[GfxTarget],
 ) -> Vec<Diagnostic> {
     let expected: BTreeSet<CodeTarget> = expected.iter().map(CodeTarget::from).collect();
-    let is_split = |file: &&InspectedFile| !file.inventory.kpack_references.is_empty();
-    let is_bundled =
-        |file: &&InspectedFile| file.inventory.bundles().next().is_some() || is_split(file);
-    let own = wheels.iter().find(|one| one.wheel == wheel);
-    let promised = own
-        .and_then(|own| elsewhere(own, wheels))
+    let promised = wheels
+        .iter()
+        .find(|split| split.wheel == wheel)
+        .and_then(|split| elsewhere(split, wheels))
         .map(|devices| &devices.targets);
-    let mut found = Vec::new();
-    for file in files.iter().filter(is_bundled) {
-        let mut own = targets(file);
+    let (bundled, others): (Vec<&InspectedFile>, Vec<&InspectedFile>) = files
+        .iter()
+        .partition(|file| file.inventory.bundles().next().is_some() || is_split(file));
+    let mut findings = Vec::new();
+    for file in &bundled {
+        let mut held = targets(file);
         let archives = kpack_locations(&file.path, &file.inventory.kpack_references, wheels);
-        own.extend(
-            promised
-                .filter(|_| is_split(&file) && archives.is_empty())
-                .into_iter()
-                .flatten()
-                .cloned(),
-        );
-        own.extend(archives.into_keys());
-        found.extend(
-            difference(&expected, &own, &own)
+        if is_split(file) && archives.is_empty() {
+            held.extend(promised.into_iter().flatten().cloned());
+        }
+        held.extend(archives.into_keys());
+        findings.extend(
+            difference(&expected, &held, &held)
                 .map(|message| on_member(wheel, &file.path, &codes::GFX_NOT_AS_EXPECTED, message)),
         );
     }
-    let has_bundled = files.iter().any(|file| is_bundled(&file));
-    // Archives that a library of these wheels refers to were judged with it.
-    let has_split = wheels.iter().any(|wheel| !wheel.libraries.is_empty());
-    let mut has_archives = false;
-    let (mut all, mut code) = (BTreeMap::new(), BTreeSet::new());
-    for file in files.iter().filter(|file| !is_bundled(file)) {
-        let kinds = file.inventory.kinds();
-        if has_split && kinds.contains(&CodeContainerKind::Kpack) {
-            has_archives = true;
-            continue;
-        }
-        let own = targets(file);
-        for target in &own {
-            all.entry(target.clone()).or_insert(file.path.as_str());
-        }
-        // Libraries have data files for some targets alone; code that is not there cannot run.
-        if !has_bundled || kinds.iter().any(|kind| *kind != CodeContainerKind::Data) {
-            code.extend(own);
-        }
-    }
-    let held: BTreeSet<CodeTarget> = all.keys().cloned().collect();
     let on_wheel = |message: String| {
         Diagnostic::new(&codes::GFX_NOT_AS_EXPECTED, message)
             .at(Location::File(wheel.to_owned().into()), "")
     };
-    if held.is_empty() {
-        if let Some(promised) = promised.filter(|_| !has_bundled && !has_archives) {
-            found.extend(difference(&expected, promised, promised).map(on_wheel));
-        } else if !has_bundled && !has_archives && !expected.is_empty() {
-            found.push(on_wheel(format!(
+    let code = OtherCode::new(&others, !bundled.is_empty(), wheels);
+    if code.paths.is_empty() {
+        let holds_none = bundled.is_empty() && !code.has_archives;
+        match promised.filter(|_| holds_none) {
+            Some(promised) => {
+                findings.extend(difference(&expected, promised, promised).map(on_wheel));
+            }
+            None if holds_none && !expected.is_empty() => findings.push(on_wheel(format!(
                 "there is no code for a GPU, and expected is {}",
                 list(&expected)
-            )));
+            ))),
+            None => {}
         }
-        return found;
+        return findings;
     }
-    let own = if code.is_empty() { &expected } else { &code };
-    found.extend(difference(&expected, own, &held).map(|message| {
-        let extra = all.iter().filter(|(target, _)| !expected.contains(target));
-        extra.fold(on_wheel(message), |finding, (target, path)| {
-            finding.note(format!("`{path}` is for {target}"))
-        })
+    let held: BTreeSet<CodeTarget> = code.paths.keys().cloned().collect();
+    let required = if code.required.is_empty() {
+        &expected
+    } else {
+        &code.required
+    };
+    findings.extend(difference(&expected, required, &held).map(|message| {
+        code.paths
+            .iter()
+            .filter(|(target, _)| !expected.contains(target))
+            .fold(on_wheel(message), |finding, (target, path)| {
+                finding.note(format!("`{path}` is for {target}"))
+            })
     }));
-    found
+    findings
 }
 
-/// Returns in words the targets that are expected and not in `own`, and those in `held` that are
-/// not expected.
+/// Returns whether the code of a file was split off into archives.
+fn is_split(file: &InspectedFile) -> bool {
+    !file.inventory.kpack_references.is_empty()
+}
+
+/// The code in files of one target each.
+struct OtherCode<'f> {
+    /// The first file with code for each target.
+    paths: BTreeMap<CodeTarget, &'f str>,
+    /// The targets for which there must be code.
+    required: BTreeSet<CodeTarget>,
+    /// Whether there are archives that are checked with the libraries that refer to them.
+    has_archives: bool,
+}
+
+impl<'f> OtherCode<'f> {
+    fn new(files: &[&'f InspectedFile], has_bundled: bool, wheels: &[SplitCode]) -> Self {
+        let mut code = Self {
+            paths: BTreeMap::new(),
+            required: BTreeSet::new(),
+            has_archives: false,
+        };
+        let has_split = wheels.iter().any(|wheel| !wheel.libraries.is_empty());
+        for file in files {
+            let kinds = file.inventory.kinds();
+            if has_split && kinds.contains(&CodeContainerKind::Kpack) {
+                code.has_archives = true;
+                continue;
+            }
+            let held = targets(file);
+            for target in &held {
+                code.paths.entry(target.clone()).or_insert(&file.path);
+            }
+            // Libraries have data files for some targets alone; code that is missing cannot run.
+            if !has_bundled || kinds.iter().any(|kind| *kind != CodeContainerKind::Data) {
+                code.required.extend(held);
+            }
+        }
+        code
+    }
+}
+
+/// Returns in words the targets that are expected and not in `required`, and those in `held` that
+/// are not expected.
 fn difference(
     expected: &BTreeSet<CodeTarget>,
-    own: &BTreeSet<CodeTarget>,
+    required: &BTreeSet<CodeTarget>,
     held: &BTreeSet<CodeTarget>,
-) -> impl Iterator<Item = String> + use<> {
-    let TargetDifference { missing, extra } = TargetDifference::between(expected, own, held);
-    let told = |targets: Vec<CodeTarget>, one: &str, several: &str| {
-        let words = if targets.len() == 1 { one } else { several };
-        (!targets.is_empty()).then(|| format!("{} {words}", list(&targets)))
-    };
-    let parts: Vec<String> = [
-        told(missing, "is missing", "are missing"),
-        told(extra, "was not asked for", "were not asked for"),
-    ]
-    .into_iter()
-    .flatten()
-    .collect();
-    (!parts.is_empty())
-        .then(|| parts.join(", and "))
-        .into_iter()
+) -> Option<String> {
+    let TargetDifference { missing, extra } = TargetDifference::between(expected, required, held);
+    let missing_verb = if missing.len() == 1 { "is" } else { "are" };
+    let extra_verb = if extra.len() == 1 { "was" } else { "were" };
+    match (missing.is_empty(), extra.is_empty()) {
+        (true, true) => None,
+        (false, true) => Some(format!("{} {missing_verb} missing", list(&missing))),
+        (true, false) => Some(format!("{} {extra_verb} not asked for", list(&extra))),
+        (false, false) => Some(format!(
+            "{} {missing_verb} missing, and {} {extra_verb} not asked for",
+            list(&missing),
+            list(&extra)
+        )),
+    }
 }

@@ -3,19 +3,23 @@
 use std::collections::BTreeSet;
 
 use super::CheckContext;
-use super::words::{CK, Word, words};
+use super::label_words::{CK, Word, words};
 use crate::codes::rocm as codes;
 use rock_codeobj::CodeTarget;
 use rock_compat::TorchEvidence;
 use rock_diagnostic::{Diagnostic, Severity};
 use rock_names::{Accelerator, GfxTarget, LabelParts, LocalLabel, Version};
 
+/// Reports contradictions between the local version label or tags and the contents.
 pub(super) fn findings(context: CheckContext<'_>) -> Vec<Diagnostic> {
-    let mut found: Vec<Diagnostic> = python(context).into_iter().collect();
-    // The label of a wheel that had none before ROCm was put into it names nothing else.
-    let says_more = |label: &LocalLabel| *label != LocalLabel::embedded(None);
-    let Some(label) = context.name.label().filter(says_more) else {
-        return found;
+    let mut findings: Vec<Diagnostic> = python(context).into_iter().collect();
+    // The label of a wheel that had none before ROCm was embedded names nothing else.
+    let Some(label) = context
+        .name
+        .label()
+        .filter(|label| *label != LocalLabel::embedded(None))
+    else {
+        return findings;
     };
     let parts = LabelParts::parse(&label, &context.compat.rocm_versions());
     let tail = match &parts {
@@ -23,8 +27,8 @@ pub(super) fn findings(context: CheckContext<'_>) -> Vec<Diagnostic> {
         Err(_) => label.as_str(),
     };
     let words = words(tail);
-    found.extend(gfx(context, &words));
-    found.extend(words.iter().filter_map(|word| match word {
+    findings.extend(gfx(context, &words));
+    findings.extend(words.iter().filter_map(|word| match word {
         Word::Python(digits) => other_python(context, digits),
         Word::Abi(is_new) => abi(context, *is_new),
         Word::Backend(backend) => other_backend(context, backend),
@@ -40,21 +44,20 @@ pub(super) fn findings(context: CheckContext<'_>) -> Vec<Diagnostic> {
                 torch(context, parts),
                 of_abi,
             ];
-            found.extend(more.into_iter().flatten());
-            let other = |word: &Word| {
-                if let Word::Other(word) = word {
-                    Some(word.clone())
-                } else {
-                    None
-                }
-            };
-            let unread: Vec<String> = words.iter().filter_map(other).collect();
-            if !unread.is_empty() {
+            findings.extend(more.into_iter().flatten());
+            let unknown: Vec<&str> = words
+                .iter()
+                .filter_map(|word| match word {
+                    Word::Other(text) => Some(text.as_str()),
+                    _ => None,
+                })
+                .collect();
+            if !unknown.is_empty() {
                 let message = format!(
                     "`{}` in the label says nothing that is held against the contents",
-                    unread.join("`, `")
+                    unknown.join("`, `")
                 );
-                found.push(context.on_wheel(&codes::LABEL_NOT_READ, message));
+                findings.push(context.on_wheel(&codes::LABEL_NOT_READ, message));
             }
         }
         Err(error) => {
@@ -67,7 +70,7 @@ pub(super) fn findings(context: CheckContext<'_>) -> Vec<Diagnostic> {
                 Severity::Note
             };
             let message = format!("{error}; it was not held against the contents");
-            found.push(
+            findings.push(
                 context
                     .on_wheel(&codes::LABEL_NOT_READ, message)
                     .severity(severity)
@@ -75,39 +78,38 @@ pub(super) fn findings(context: CheckContext<'_>) -> Vec<Diagnostic> {
             );
         }
     }
-    found
+    findings
 }
 
 /// Reports gfx targets in a label, `triton.gfx942`, for which the wheel contains no code.
 fn gfx(context: CheckContext<'_>, words: &[Word]) -> Option<Diagnostic> {
-    let named = words.iter().filter_map(|word| {
-        if let Word::Gfx(target) = word {
-            Some(target)
-        } else {
-            None
-        }
-    });
-    let said: BTreeSet<&GfxTarget> = named.collect();
-    let own = context
+    let named: BTreeSet<&GfxTarget> = words
+        .iter()
+        .filter_map(|word| match word {
+            Word::Gfx(target) => Some(target),
+            _ => None,
+        })
+        .collect();
+    let held: BTreeSet<CodeTarget> = context
         .files
         .iter()
-        .flat_map(|file| file.inventory.targets().into_keys());
-    let held: BTreeSet<CodeTarget> = own
-        .filter_map(|one| Some(CodeTarget::from_text(one.gfx()?.processor())))
+        .flat_map(|file| file.inventory.targets().into_keys())
+        .filter_map(|target| Some(CodeTarget::from_text(target.gfx()?.processor())))
         .collect();
-    let is_same = said.len() == held.len()
-        && said
+    let is_same = named.len() == held.len()
+        && named
             .iter()
-            .all(|one| held.contains(&CodeTarget::from(*one)));
-    if said.is_empty() || held.is_empty() || is_same {
+            .all(|target| held.contains(&CodeTarget::from(*target)));
+    if named.is_empty() || held.is_empty() || is_same {
         return None;
     }
-    let list = |words: &mut dyn Iterator<Item = String>| words.collect::<Vec<_>>().join(", ");
-    let (said, held) = (
-        list(&mut said.iter().map(ToString::to_string)),
-        list(&mut held.iter().map(ToString::to_string)),
+    let named: Vec<String> = named.iter().map(ToString::to_string).collect();
+    let held: Vec<String> = held.iter().map(ToString::to_string).collect();
+    let message = format!(
+        "the label says {}, and the wheel holds code for {}",
+        named.join(", "),
+        held.join(", ")
     );
-    let message = format!("the label says {said}, and the wheel holds code for {held}");
     Some(
         context
             .on_wheel(&codes::LABEL_NOT_IN_CONTENTS, message)
@@ -120,21 +122,18 @@ fn gfx(context: CheckContext<'_>, words: &[Word]) -> Option<Diagnostic> {
 fn other_python(context: CheckContext<'_>, digits: &str) -> Option<Diagnostic> {
     let tags = context.name.python_tags().as_slice();
     let is_stable = context.name.abi_tags().iter().any(|abi| abi == "abi3");
-    let minor = |digits: &str| {
-        digits
-            .strip_prefix('3')
-            .and_then(|minor| minor.parse::<u32>().ok())
-    };
-    let fits = |tag: &String| {
-        let Some(own) = tag.strip_prefix("cp").or_else(|| tag.strip_prefix("py")) else {
-            return false;
-        };
-        let is_later = minor(own)
-            .zip(minor(digits))
-            .is_some_and(|(own, said)| own <= said);
-        own == digits || digits.starts_with('3') && own == "3" || is_stable && is_later
-    };
-    if tags.iter().any(fits) {
+    let is_permitted = tags
+        .iter()
+        .filter_map(|tag| tag.strip_prefix("cp").or_else(|| tag.strip_prefix("py")))
+        .any(|tag_digits| {
+            let is_later = python3_minor(tag_digits)
+                .zip(python3_minor(digits))
+                .is_some_and(|(tag_minor, label_minor)| tag_minor <= label_minor);
+            tag_digits == digits
+                || digits.starts_with('3') && tag_digits == "3"
+                || is_stable && is_later
+        });
+    if is_permitted {
         return None;
     }
     let message = format!(
@@ -142,6 +141,11 @@ fn other_python(context: CheckContext<'_>, digits: &str) -> Option<Diagnostic> {
         tags.join(".")
     );
     Some(context.on_wheel(&codes::LABEL_NOT_IN_CONTENTS, message))
+}
+
+/// Returns the minor version of Python 3 in the digits of a tag, 12 of `312`.
+fn python3_minor(digits: &str) -> Option<u32> {
+    digits.strip_prefix('3')?.parse().ok()
 }
 
 /// Prefixes of libraries that only a CUDA build needs (CUDA Toolkit, "Components"; torch).
@@ -160,33 +164,27 @@ const HIP: [&str; 3] = ["libamdhip64.so", "libc10_hip.so", "libtorch_hip.so"];
 
 /// Reports an accelerator in the label other than that of the libraries and code objects.
 fn accelerator(context: CheckContext<'_>, parts: &LabelParts) -> Option<Diagnostic> {
-    let needed = |names: &'static [&'static str]| {
-        let all = context
-            .libraries()
-            .flat_map(|(path, library)| library.needed.iter().map(move |name| (path, name)));
-        all.filter(move |(_, name)| names.iter().any(|known| name.starts_with(known)))
-    };
     let with_code = context
         .files
         .iter()
         .find(|file| !file.inventory.targets().is_empty());
     let (path, message) = match &parts.accelerator {
         Accelerator::Cuda(digits) => {
-            let said = format!("the label says CUDA {digits}");
-            match (needed(&HIP).next(), with_code) {
-                (Some((path, name)), _) => (path, format!("{said}, and `{name}` is of ROCm")),
+            let claim = format!("the label says CUDA {digits}");
+            match (needed_of(context, &HIP), with_code) {
+                (Some((path, name)), _) => (path, format!("{claim}, and `{name}` is of ROCm")),
                 (None, Some(file)) => (
                     file.path.as_str(),
-                    format!("{said}, and it holds code for GPUs of AMD"),
+                    format!("{claim}, and it holds code for GPUs of AMD"),
                 ),
                 (None, None) => return None,
             }
         }
         Accelerator::Rocm(rocm) => {
-            if needed(&HIP).next().is_some() || with_code.is_some() {
+            if needed_of(context, &HIP).is_some() || with_code.is_some() {
                 return None;
             }
-            let (path, name) = needed(&CUDA).next()?;
+            let (path, name) = needed_of(context, &CUDA)?;
             (
                 path,
                 format!("the label says ROCm {rocm}, and `{name}` is of CUDA"),
@@ -200,27 +198,36 @@ fn accelerator(context: CheckContext<'_>, parts: &LabelParts) -> Option<Diagnost
     )
 }
 
+/// Returns the first needed library with one of these prefixes, after the path of the file.
+fn needed_of<'a>(context: CheckContext<'a>, prefixes: &[&str]) -> Option<(&'a str, &'a str)> {
+    context
+        .libraries()
+        .flat_map(|(path, library)| library.needed.iter().map(move |name| (path, name.as_str())))
+        .find(|(_, name)| prefixes.iter().any(|prefix| name.starts_with(prefix)))
+}
+
 /// Reports extension modules for another Python than the tags (PEP 3149), which cannot import them.
 fn python(context: CheckContext<'_>) -> Option<Diagnostic> {
     let tags = context.name.python_tags().as_slice();
-    let is_of_one = tags.iter().all(|tag| tag.starts_with("cp"))
+    let is_for_one_python = tags.iter().all(|tag| tag.starts_with("cp"))
         && !context.name.abi_tags().iter().any(|abi| abi == "abi3");
     let modules: Vec<(&str, &str, String)> = context
         .libraries()
         .filter_map(|(path, _)| module(path))
         .collect();
-    let (path, module, other) = modules
-        .iter()
-        .filter(|_| is_of_one)
-        .find(|(_, module, _)| {
-            let own = modules.iter().filter(|(_, one, _)| one == module);
-            !own.clone().any(|(_, _, tag)| {
-                tags.iter()
-                    .any(|one| one == tag.trim_end_matches(['t', 'd', 'm']))
-            })
-        })?;
+    let (path, module, python) =
+        modules
+            .iter()
+            .filter(|_| is_for_one_python)
+            .find(|(_, module, _)| {
+                let same_module = modules.iter().filter(|(_, other, _)| other == module);
+                !same_module.clone().any(|(_, _, tag)| {
+                    tags.iter()
+                        .any(|name_tag| name_tag == tag.trim_end_matches(['t', 'd', 'm']))
+                })
+            })?;
     let message = format!(
-        "the name says {}, and `{module}` is there for {other} alone",
+        "the name says {}, and `{module}` is there for {python} alone",
         tags.join(" and ")
     );
     Some(
@@ -249,15 +256,15 @@ fn module(path: &str) -> Option<(&str, &str, String)> {
 /// `std::string` as `Ss`, the new one as a name in `__cxx11` (Itanium C++ ABI, "Compression"; GCC
 /// manual, "Dual ABI").
 fn abi(context: CheckContext<'_>, is_new: bool) -> Option<Diagnostic> {
-    let of_torch = || {
+    let torch_symbols = || {
         context
             .libraries()
             .flat_map(|(_, library)| &library.undefined)
-            .filter(|one| is_torch_symbol(one))
+            .filter(|symbol| is_torch_symbol(symbol))
     };
-    let of_new = of_torch().find(|symbol| symbol.contains("__cxx11"));
-    let of_old = of_torch().find(|symbol| symbol.ends_with("Ss"));
-    let (symbol, word) = match (is_new, of_new, of_old) {
+    let new_symbol = torch_symbols().find(|symbol| symbol.contains("__cxx11"));
+    let old_symbol = torch_symbols().find(|symbol| symbol.ends_with("Ss"));
+    let (symbol, word) = match (is_new, new_symbol, old_symbol) {
         (true, None, Some(symbol)) => (symbol, "old"),
         (false, Some(symbol), _) => (symbol, "new"),
         _ => return None,
@@ -287,16 +294,17 @@ fn other_backend(context: CheckContext<'_>, backend: &str) -> Option<Diagnostic>
     Some(context.on_member(&codes::LABEL_NOT_IN_CONTENTS, &file.path, message))
 }
 
+/// Reports a ROCm in the label with another major version than the libraries.
 fn rocm(context: CheckContext<'_>, parts: &LabelParts) -> Option<Diagnostic> {
     let Accelerator::Rocm(rocm) = &parts.accelerator else {
         return None;
     };
-    let own = rocm.parts().first().map(ToString::to_string)?;
-    let majors = super::other_majors(context, &own)?;
-    let (other, names) = majors.iter().find(|(major, _)| **major != own)?;
+    let label_major = rocm.parts().first().map(ToString::to_string)?;
+    let majors = super::other_majors(context, &label_major)?;
+    let (other_major, names) = majors.iter().find(|(major, _)| **major != label_major)?;
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
     let message = format!(
-        "the label says ROCm {rocm}, and `{}` is of ROCm {other}",
+        "the label says ROCm {rocm}, and `{}` is of ROCm {other_major}",
         names.join("`, `")
     );
     Some(
@@ -318,7 +326,7 @@ pub struct TorchRequirement {
 impl std::fmt::Display for TorchRequirement {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match (self.minors.first(), self.minors.last()) {
-            (Some(one), Some(other)) if one == other => f.write_str(one),
+            (Some(first), Some(last)) if first == last => f.write_str(first),
             (Some(first), Some(last)) => write!(f, "{first} to {last}"),
             _ => f.write_str("no one release"),
         }
@@ -340,7 +348,7 @@ pub(crate) fn torch_need(context: CheckContext<'_>) -> Option<TorchRequirement> 
         .because
         .iter()
         .take(2)
-        .map(|why: &TorchEvidence<'_>| format!("`{}` is of {why}", why.symbol))
+        .map(|evidence: &TorchEvidence<'_>| format!("`{}` is of {evidence}", evidence.symbol))
         .collect();
     let minors = fit.fits.iter().map(Version::minor).collect();
     (!because.is_empty()).then_some(TorchRequirement { minors, because })
@@ -354,7 +362,7 @@ fn torch(context: CheckContext<'_>, parts: &LabelParts) -> Option<Diagnostic> {
         .compat
         .torch_minors_read()
         .iter()
-        .any(|one| one.minor() == minor);
+        .any(|version| version.minor() == minor);
     if !is_read || need.minors.contains(&minor) {
         return None;
     }

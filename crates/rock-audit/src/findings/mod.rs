@@ -5,13 +5,13 @@ mod copies;
 mod devices;
 mod gfx;
 mod label;
+mod label_words;
 mod needed;
 mod paths;
 mod rocm;
 mod size;
 mod split;
 mod tags;
-mod words;
 
 pub use contents::ExpectedWheels;
 pub use devices::DeviceWheels;
@@ -22,7 +22,7 @@ pub(super) use label::torch_need;
 use rocm::other_majors;
 pub(super) use rocm::rocm_majors;
 pub use size::check_size;
-pub use split::{KpackArchive, SplitArchive, SplitCode, kpack_locations, missing_archives};
+pub use split::{KpackLocation, SplitArchive, SplitCode, kpack_locations, missing_archives};
 pub use tags::contradicts_claim;
 pub(super) use tags::{offenders, other_system};
 
@@ -33,7 +33,7 @@ use super::pattern::LibraryPatterns;
 use crate::codes::rocm as codes;
 use rock_compat::Compat;
 use rock_diagnostic::{Code, Diagnostic, Location, counted};
-use rock_names::{LabelParts, WheelName};
+use rock_names::{ForeignSystem, LabelParts, WheelName};
 
 /// The facts about a wheel that findings are derived from.
 #[derive(Debug, Clone, Copy)]
@@ -45,7 +45,7 @@ pub(super) struct CheckContext<'a> {
     /// The evaluated policies; `None` for a wheel without libraries.
     pub compliance: Option<&'a Compliance>,
     /// The operating system that the name is for, if its wheels are not audited.
-    pub foreign_system: Option<&'static str>,
+    pub foreign_system: Option<ForeignSystem>,
     /// Whether WHEEL has `Root-Is-Purelib: true`.
     pub is_purelib: bool,
     /// The compatibility data.
@@ -56,15 +56,15 @@ pub(super) struct CheckContext<'a> {
 
 /// Returns all findings about a wheel that need neither expectations nor other wheels.
 pub(super) fn findings(context: CheckContext<'_>) -> Vec<Diagnostic> {
-    let mut found = tags::findings(context);
-    found.extend(paths::findings(context));
-    found.extend(needed::findings(context));
-    found.extend(rocm::findings(context));
-    found.extend(label::findings(context));
-    found.extend(gfx::findings(context));
-    found.extend(devices::findings(context));
-    found.extend(copies::findings(context));
-    found
+    let mut findings = tags::findings(context);
+    findings.extend(paths::findings(context));
+    findings.extend(needed::findings(context));
+    findings.extend(rocm::findings(context));
+    findings.extend(label::findings(context));
+    findings.extend(gfx::findings(context));
+    findings.extend(devices::findings(context));
+    findings.extend(copies::findings(context));
+    findings
 }
 
 /// Returns the findings about the local version label.
@@ -77,9 +77,9 @@ pub(super) fn findings_of_label(context: CheckContext<'_>) -> Vec<Diagnostic> {
 pub(crate) fn remove_superseded(findings: &mut Vec<Diagnostic>) {
     if findings
         .iter()
-        .any(|one| one.code == &codes::PURELIB_WITH_LIBRARIES)
+        .any(|finding| finding.code == &codes::PURELIB_WITH_LIBRARIES)
     {
-        findings.retain(|one| one.code != &rock_wheel::codes::wheel::PURELIB_MISMATCH);
+        findings.retain(|finding| finding.code != &rock_wheel::codes::wheel::PURELIB_MISMATCH);
     }
 }
 
@@ -106,11 +106,11 @@ impl<'a> CheckContext<'a> {
         member: &str,
         message: impl Into<String>,
     ) -> Diagnostic {
-        let place = Location::Member {
+        let location = Location::Member {
             wheel: self.name.to_string(),
             member: member.to_owned(),
         };
-        Diagnostic::new(code, message).at(place, "")
+        Diagnostic::new(code, message).at(location, "")
     }
 
     /// Returns whether a library belongs to a preset: other packages, such as ROCm and torch,
@@ -130,15 +130,4 @@ impl<'a> CheckContext<'a> {
             .ok()
             .map(|parsed| parsed.parts)
     }
-}
-
-/// Returns the numbers of a version, `GLIBC_2.28` or `2.28`, which compare as versions do.
-pub fn version_numbers(version: &str) -> Vec<u32> {
-    version
-        .rsplit('_')
-        .next()
-        .unwrap_or(version)
-        .split('.')
-        .map(|part| part.parse().unwrap_or_default())
-        .collect()
 }

@@ -16,17 +16,21 @@ pub(super) fn findings(context: CheckContext<'_>) -> Vec<Diagnostic> {
             files.entry(needed).or_default().push(path);
         }
     }
-    let told = |(needed, files): (&str, Vec<&str>)| {
-        let where_to = match SearchPathEntry::read(needed) {
-            SearchPathEntry::Origin(_) => return None,
-            _ if context.allowed_rpaths.has(needed) => return None,
-            SearchPathEntry::Root(_) => "a path that other machines do not have",
-            SearchPathEntry::Current(_) => "a path from the folder that a program is started in",
-        };
-        let message = format!("it needs `{needed}`, {where_to}; no search path counts for it");
-        let finding = context.on_member(&codes::NEEDED_BY_PATH, files.first()?, message);
-        let help = "link with `-lNAME` or give the library a SONAME, or bring it along with `rock-matrix wheel repair`";
-        Some(also_in(finding.help(help), files.len()))
+    files
+        .into_iter()
+        .filter_map(|(needed, files)| check_path(context, needed, &files))
+        .collect()
+}
+
+fn check_path(context: CheckContext<'_>, needed: &str, files: &[&str]) -> Option<Diagnostic> {
+    let kind = match SearchPathEntry::read(needed) {
+        SearchPathEntry::Origin(_) => return None,
+        _ if context.allowed_rpaths.has(needed) => return None,
+        SearchPathEntry::Root(_) => "a path that other machines do not have",
+        SearchPathEntry::Current(_) => "a path from the folder that a program is started in",
     };
-    files.into_iter().filter_map(told).collect()
+    let message = format!("it needs `{needed}`, {kind}; no search path counts for it");
+    let finding = context.on_member(&codes::NEEDED_BY_PATH, files.first()?, message);
+    let help = "link with `-lNAME` or give the library a SONAME, or bring it along with `rock-matrix wheel repair`";
+    Some(also_in(finding.help(help), files.len()))
 }

@@ -19,16 +19,21 @@ pub(super) fn findings(context: CheckContext<'_>) -> Vec<Diagnostic> {
     }
     files
         .into_iter()
-        .flat_map(|((tag, text), files)| of_text(context, &files, tag, text))
+        .flat_map(|((tag, text), files)| check_search_path(context, &files, tag, text))
         .collect()
 }
 
-fn of_text(context: CheckContext<'_>, files: &[&str], tag: &str, text: &str) -> Vec<Diagnostic> {
+/// Checks the search path `text`, the RPATH or RUNPATH (`tag`) of several files.
+fn check_search_path(
+    context: CheckContext<'_>,
+    files: &[&str],
+    tag: &str,
+    text: &str,
+) -> Vec<Diagnostic> {
     let Some(first) = files.first() else {
         return Vec::new();
     };
-    let others = |finding: Diagnostic| also_in(finding, files.len());
-    let mut found = Vec::new();
+    let mut findings = Vec::new();
     let entries = || {
         text.split(':')
             .map(|text| (text, SearchPathEntry::read(text)))
@@ -36,27 +41,28 @@ fn of_text(context: CheckContext<'_>, files: &[&str], tag: &str, text: &str) -> 
     if entries().any(|(text, _)| text.is_empty()) {
         let message =
             format!("{tag} has an empty entry, which is the folder that a program is started in");
-        found.push(
-            others(context.on_member(&codes::EMPTY_RPATH_ENTRY, first, message))
-                .help("remove the colon too many"),
-        );
+        let finding = context.on_member(&codes::EMPTY_RPATH_ENTRY, first, message);
+        findings.push(also_in(finding, files.len()).help("remove the colon too many"));
     }
-    let like = |is_meant: &dyn Fn(SearchPathEntry<'_>) -> bool| {
-        let entries = entries().filter(|(text, entry)| !text.is_empty() && is_meant(*entry));
-        entries
-            .map(|(text, _)| text)
-            .filter(|text| !context.allowed_rpaths.has(text))
-            .collect::<Vec<_>>()
-    };
-    for (code, entries, where_to) in [
+    let (mut relative, mut absolute) = (Vec::new(), Vec::new());
+    for (text, entry) in
+        entries().filter(|(text, _)| !text.is_empty() && !context.allowed_rpaths.has(text))
+    {
+        match entry {
+            SearchPathEntry::Current(_) => relative.push(text),
+            SearchPathEntry::Root(_) => absolute.push(text),
+            SearchPathEntry::Origin(_) => {}
+        }
+    }
+    for (code, entries, problem) in [
         (
             &codes::EMPTY_RPATH_ENTRY,
-            like(&|entry| matches!(entry, SearchPathEntry::Current(_))),
+            relative,
             "below the folder that a program is started in",
         ),
         (
             &codes::ABSOLUTE_RPATH,
-            like(&|entry| matches!(entry, SearchPathEntry::Root(_))),
+            absolute,
             "which other machines do not have",
         ),
     ] {
@@ -64,19 +70,20 @@ fn of_text(context: CheckContext<'_>, files: &[&str], tag: &str, text: &str) -> 
             let finding = context.on_member(
                 code,
                 first,
-                format!("{tag} names {}, {where_to}", some(&entries)),
+                format!("{tag} names {}, {problem}", first_and_count(&entries)),
             );
             let help = "drop it with `rock-matrix wheel repair --fix-rpath`, or link with a path from `$ORIGIN`";
-            found.push(others(finding).help(help));
+            findings.push(also_in(finding, files.len()).help(help));
         }
     }
-    // Where an entry leads depends on how deep a file lies.
+    // The directory of an entry depends on the depth of the file.
     let mut leaving: BTreeMap<Vec<&str>, Vec<&str>> = BTreeMap::new();
     for file in files {
-        let of_file = entries()
+        let outside: Vec<&str> = entries()
             .filter(|(_, entry)| is_outside(file, *entry))
-            .map(|(text, _)| text);
-        leaving.entry(of_file.collect()).or_default().push(file);
+            .map(|(text, _)| text)
+            .collect();
+        leaving.entry(outside).or_default().push(file);
     }
     for (entries, files) in leaving
         .into_iter()
@@ -84,21 +91,21 @@ fn of_text(context: CheckContext<'_>, files: &[&str], tag: &str, text: &str) -> 
     {
         let message = format!(
             "{tag} names {}, above the folder that the wheel is installed into",
-            some(&entries)
+            first_and_count(&entries)
         );
-        found.push(also_in(
+        findings.push(also_in(
             context.on_member(&codes::RPATH_LEAVES_WHEEL, files[0], message),
             files.len(),
         ));
     }
-    found
+    findings
 }
 
 /// Returns the first entry and the number of others, in words.
-fn some(entries: &[&str]) -> String {
+fn first_and_count(entries: &[&str]) -> String {
     match entries {
         [] => String::new(),
-        [one] => format!("`{one}`"),
+        [entry] => format!("`{entry}`"),
         [first, rest @ ..] => format!("`{first}` and {} more like it", rest.len()),
     }
 }
@@ -106,13 +113,13 @@ fn some(entries: &[&str]) -> String {
 /// Returns whether an entry of a member resolves to a directory above site-packages. Files of
 /// `NAME.data/platlib` and `purelib` are installed next to those at the top level.
 fn is_outside(member: &str, entry: SearchPathEntry<'_>) -> bool {
-    let folder = installed(member)
+    let directory = installed(member)
         .rsplit_once('/')
-        .map_or("", |(folder, _)| folder);
-    // `$LIB` is one folder in each class of files.
+        .map_or("", |(directory, _)| directory);
+    // `$LIB` is one directory for either class of files.
     matches!(entry, SearchPathEntry::Origin(_))
         && entry
-            .place(&SearchDir::Wheel(folder.to_owned()), true)
+            .resolve(&SearchDir::Wheel(directory.to_owned()), true)
             .is_none()
 }
 
@@ -121,7 +128,7 @@ mod tests {
     use super::{SearchPathEntry, is_outside};
 
     #[test]
-    fn a_sibling_package_is_inside_and_what_lies_above_is_not() {
+    fn entries_above_site_packages_are_outside() {
         assert!(!is_outside(
             "pkg/lib/a.so",
             SearchPathEntry::Origin("/../../_rocm_sdk_core/lib")

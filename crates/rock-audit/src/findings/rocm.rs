@@ -12,20 +12,22 @@ use rock_diagnostic::Diagnostic;
 /// The preset of ROCm's libraries.
 const PRESET: &str = "rocm";
 
+/// Reports libraries of ROCm in the wheel, and those of several major versions.
 pub(super) fn findings(context: CheckContext<'_>) -> Vec<Diagnostic> {
     let Some(preset) = context.compat.preset(PRESET) else {
         return Vec::new();
     };
     let is_rocm =
         LibraryPatterns::new(preset.patterns.iter().map(String::as_str)).unwrap_or_default();
-    let mut found = Vec::new();
-    let embedding =
-        known_embedding_rule(context.name, context.compat).filter(|_| says_embedded(context.name));
-    let is_embedded = |path: &str| {
-        let below = embedding.and_then(|row| path.strip_prefix(row.into.as_str()));
-        below.is_some_and(|below| below.starts_with('/'))
-    };
-    for (path, library) in context.libraries().filter(|(path, _)| !is_embedded(path)) {
+    let mut findings = Vec::new();
+    let embedding_dir = known_embedding_rule(context.name, context.compat)
+        .filter(|_| says_embedded(context.name))
+        .map(|row| format!("{}/", row.into));
+    for (path, library) in context.libraries().filter(|(path, _)| {
+        embedding_dir
+            .as_ref()
+            .is_none_or(|directory| !path.starts_with(directory))
+    }) {
         let name = library
             .soname
             .as_deref()
@@ -33,15 +35,15 @@ pub(super) fn findings(context: CheckContext<'_>) -> Vec<Diagnostic> {
             .unwrap_or_default();
         if is_rocm.has(name) || is_rocm.has(&without_hash(name)) {
             let message = format!("`{name}` is a library of ROCm, and lies in the wheel");
-            found.push(
+            findings.push(
                 context
                     .on_member(&codes::VENDORED_ROCM, path, message)
                     .help("repair the wheel as it was built, with the libraries of ROCm left outside: `rock-matrix wheel repair` does so"),
             );
         }
     }
-    found.extend(two_majors(context, &is_rocm));
-    found
+    findings.extend(two_majors(context, &is_rocm));
+    findings
 }
 
 /// Removes the hash of a grafted library: `libamdhip64-1a2b3c4d.so.6`.
@@ -60,7 +62,7 @@ fn without_hash(name: &str) -> String {
 }
 
 /// Splits `libamdhip64.so.6` into its base and major version.
-fn split(soname: &str) -> Option<(&str, u32)> {
+fn base_and_major(soname: &str) -> Option<(&str, u32)> {
     let (base, version) = soname.split_once(".so.")?;
     Some((base, version.split('.').next()?.parse().ok()?))
 }
@@ -68,19 +70,19 @@ fn split(soname: &str) -> Option<(&str, u32)> {
 /// Reports ROCm libraries of several major versions, needed or contained, among those that one
 /// process loads.
 fn two_majors(context: CheckContext<'_>, is_rocm: &LibraryPatterns) -> Vec<Diagnostic> {
-    // What lies outside of all variants is told once.
+    // A set, because libraries outside of all variants are checked with each of them.
     let mut messages = BTreeSet::new();
     for libraries in loaded_together(context) {
         let mut users: BTreeMap<String, BTreeMap<u32, &str>> = BTreeMap::new();
         for (path, library) in libraries {
-            let own = library.soname.as_deref().map(without_hash);
+            let own_name = library.soname.as_deref().map(without_hash);
             let names = library
                 .needed
                 .iter()
                 .map(|needed| without_hash(needed))
-                .chain(own);
+                .chain(own_name);
             for (base, major) in names.filter(|name| is_rocm.has(name)).filter_map(|name| {
-                let (base, major) = split(&name)?;
+                let (base, major) = base_and_major(&name)?;
                 Some((base.to_owned(), major))
             }) {
                 users.entry(base).or_default().entry(major).or_insert(path);
@@ -106,14 +108,14 @@ fn loaded_together(context: CheckContext<'_>) -> Vec<Vec<(&str, &ElfLibrary)>> {
     let variants: BTreeSet<&str> = context
         .libraries()
         .map(|(path, _)| variant(path))
-        .filter(|one| !one.is_empty())
+        .filter(|variant| !variant.is_empty())
         .collect();
     if variants.is_empty() {
         return vec![context.libraries().collect()];
     }
     variants
         .into_iter()
-        .map(|number| {
+        .map(|variant_number| {
             let outside = context
                 .libraries()
                 .filter(|(path, _)| variant(path).is_empty());
@@ -121,7 +123,7 @@ fn loaded_together(context: CheckContext<'_>) -> Vec<Vec<(&str, &ElfLibrary)>> {
                 .chain(
                     context
                         .libraries()
-                        .filter(|(path, _)| variant(path) == number),
+                        .filter(|(path, _)| variant(path) == variant_number),
                 )
                 .collect()
         })
@@ -134,15 +136,15 @@ const VARIANT: &str = "_rocm";
 /// Returns the variant of a file, of several that are loaded one at a time: the number in `_rocmNN`
 /// of its path. Empty for files that are loaded with all variants.
 fn variant(path: &str) -> &str {
-    let number = |at: usize| {
-        let rest = &path[at + VARIANT.len()..];
-        let end = rest
-            .find(|letter: char| !letter.is_ascii_digit())
-            .unwrap_or(rest.len());
-        (end > 0).then_some(&rest[..end])
-    };
     path.match_indices(VARIANT)
-        .find_map(|(at, _)| number(at))
+        .map(|(index, _)| {
+            let rest = &path[index + VARIANT.len()..];
+            let end = rest
+                .find(|letter: char| !letter.is_ascii_digit())
+                .unwrap_or(rest.len());
+            &rest[..end]
+        })
+        .find(|number| !number.is_empty())
         .unwrap_or_default()
 }
 
@@ -157,36 +159,40 @@ pub(crate) fn rocm_majors(context: CheckContext<'_>) -> RocmMajors {
 /// Returns the major versions of ROCm that libraries of one process were linked against, if the one
 /// in the label is not the only one; `None` if it is, among all libraries or among those of one
 /// variant.
-pub(super) fn other_majors(context: CheckContext<'_>, said: &str) -> Option<RocmMajors> {
+pub(super) fn other_majors(context: CheckContext<'_>, label_major: &str) -> Option<RocmMajors> {
     let all = loaded_together(context).into_iter().map(|libraries| {
-        let mut found = majors(context, libraries.into_iter());
-        // Some libraries keep their SONAME over a major version: it tells another one where that
-        // has one of its own.
-        if found.contains_key(said) {
-            let own = |name: &String| {
-                split(name).is_some_and(|(base, _)| has_soname(context, base, said))
-            };
-            for (_, names) in found.iter_mut().filter(|(major, _)| *major != said) {
-                names.retain(own);
+        let mut majors = majors(context, libraries.into_iter());
+        // Some libraries keep their SONAME in the next major version. A SONAME only implies another
+        // version if the library has its own SONAME in that of the label.
+        if majors.contains_key(label_major) {
+            for (_, names) in majors.iter_mut().filter(|(major, _)| *major != label_major) {
+                names.retain(|name| {
+                    base_and_major(name)
+                        .is_some_and(|(base, _)| has_soname(context, base, label_major))
+                });
             }
-            found.retain(|_, names| !names.is_empty());
+            majors.retain(|_, names| !names.is_empty());
         }
-        found
+        majors
     });
     let all: Vec<RocmMajors> = all.collect();
-    let is_true = |majors: &RocmMajors| majors.keys().all(|major| major == said);
-    if all.iter().any(is_true) {
+    if all
+        .iter()
+        .any(|majors| majors.keys().all(|major| major == label_major))
+    {
         return None;
     }
     all.into_iter()
-        .max_by_key(|majors| majors.contains_key(said))
+        .max_by_key(|majors| majors.contains_key(label_major))
 }
 
 /// Returns whether the SONAME of a library in a major version of ROCm is recorded.
 fn has_soname(context: CheckContext<'_>, base: &str, major: &str) -> bool {
     let rows = &context.compat.tables().sonames;
-    rows.iter()
-        .any(|row| row.rocm == major && split(&row.soname).is_some_and(|(one, _)| one == base))
+    rows.iter().any(|row| {
+        row.rocm == major
+            && base_and_major(&row.soname).is_some_and(|(row_base, _)| row_base == base)
+    })
 }
 
 fn majors<'l>(
@@ -207,12 +213,15 @@ fn majors<'l>(
 
 #[cfg(test)]
 mod tests {
-    use super::{split, variant, without_hash};
+    use super::{base_and_major, variant, without_hash};
 
     #[test]
-    fn names_are_taken_apart() {
-        assert_eq!(split("libamdhip64.so.6.2"), Some(("libamdhip64", 6)));
-        assert_eq!(split("libc10.so"), None);
+    fn library_names_are_parsed() {
+        assert_eq!(
+            base_and_major("libamdhip64.so.6.2"),
+            Some(("libamdhip64", 6))
+        );
+        assert_eq!(base_and_major("libc10.so"), None);
         assert_eq!(
             without_hash("libamdhip64-1a2b3c4d.so.6"),
             "libamdhip64.so.6"

@@ -2,47 +2,44 @@
 
 use crate::codes::rocm as codes;
 use rock_compat::Compat;
+use rock_compat::rows::LimitRow;
 use rock_diagnostic::{Diagnostic, Location, Severity};
 
 /// Names of limits in the compatibility data: of a release asset, and of a file on PyPI.
 const ASSET: &str = "asset";
 const INDEX_FILE: &str = "index-file";
 
-/// Reports a wheel that is larger than `most` bytes. Without `most`, reports one that is larger
+/// Reports a wheel that is larger than `max_size_bytes`. Without that, reports one that is larger
 /// than GitHub permits for a release asset, or than PyPI permits by default.
 pub fn check_size(
     wheel: &str,
     size_bytes: u64,
-    most: Option<u64>,
+    max_size_bytes: Option<u64>,
     compat: &Compat,
 ) -> Option<Diagnostic> {
-    let told = |message: String| {
+    let too_large = |reason: String| {
+        let message = format!("it has {size_bytes} bytes, and {reason}");
         Diagnostic::new(&codes::WHEEL_TOO_LARGE, message)
             .at(Location::File(wheel.to_owned().into()), "")
     };
-    let over = |most: u64| format!("it has {size_bytes} bytes, and at most {most} are taken");
-    let fact = |name: &str| compat.limit(name).filter(|row| row.value < size_bytes);
-    match most {
-        Some(most) => (size_bytes > most).then(|| told(over(most))),
-        None => match (fact(ASSET), fact(INDEX_FILE)) {
-            (Some(row), _) => {
-                let finding =
-                    told(over(row.value)).note("that is the limit of a release on GitHub");
-                Some(
-                    finding
-                        .help("where it goes elsewhere, say what is taken there with `--max-size`"),
-                )
-            }
-            (None, Some(row)) => {
-                let message = format!(
-                    "it has {size_bytes} bytes, and PyPI takes {} unless a project asks for more",
-                    row.value
-                );
-                Some(told(message).severity(Severity::Note))
-            }
-            (None, None) => None,
-        },
+    let exceeded = |limit: u64| too_large(format!("at most {limit} are taken"));
+    if let Some(limit) = max_size_bytes {
+        return (size_bytes > limit).then(|| exceeded(limit));
     }
+    if let Some(row) = exceeded_limit(compat, ASSET, size_bytes) {
+        return Some(
+            exceeded(row.value)
+                .note("that is the limit of a release on GitHub")
+                .help("where it goes elsewhere, say what is taken there with `--max-size`"),
+        );
+    }
+    let row = exceeded_limit(compat, INDEX_FILE, size_bytes)?;
+    let reason = format!("PyPI takes {} unless a project asks for more", row.value);
+    Some(too_large(reason).severity(Severity::Note))
+}
+
+fn exceeded_limit<'c>(compat: &'c Compat, name: &str, size_bytes: u64) -> Option<&'c LimitRow> {
+    compat.limit(name).filter(|row| row.value < size_bytes)
 }
 
 #[cfg(test)]
@@ -52,7 +49,7 @@ mod tests {
     use rock_diagnostic::Severity;
 
     #[test]
-    fn releases_are_the_limit_where_none_is_given_and_the_index_is_a_remark() {
+    fn limits_of_releases_are_errors_and_of_the_index_notes() {
         let compat = Compat::embedded();
         let check = |size, most, expect: Option<Severity>| {
             let found = check_size("x.whl", size, most, &compat);

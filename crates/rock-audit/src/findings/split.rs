@@ -40,7 +40,7 @@ pub struct SplitArchive {
 
 /// The location of the code of a library for one target.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct KpackArchive {
+pub struct KpackLocation {
     /// The file name of the wheel.
     pub wheel: String,
     /// The path in that wheel.
@@ -90,8 +90,8 @@ pub fn kpack_locations(
     library: &str,
     references: &[KpackReference],
     wheels: &[SplitCode],
-) -> BTreeMap<CodeTarget, BTreeSet<KpackArchive>> {
-    let mut found: BTreeMap<CodeTarget, BTreeSet<KpackArchive>> = BTreeMap::new();
+) -> BTreeMap<CodeTarget, BTreeSet<KpackLocation>> {
+    let mut locations: BTreeMap<CodeTarget, BTreeSet<KpackLocation>> = BTreeMap::new();
     for wheel in wheels {
         for archive in wheel
             .archives
@@ -99,15 +99,18 @@ pub fn kpack_locations(
             .filter(|archive| holds(library, references, archive))
         {
             for target in &archive.targets {
-                let archive = KpackArchive {
+                let location = KpackLocation {
                     wheel: wheel.wheel.clone(),
                     path: archive.path.clone(),
                 };
-                found.entry(target.clone()).or_default().insert(archive);
+                locations
+                    .entry(target.clone())
+                    .or_default()
+                    .insert(location);
             }
         }
     }
-    found
+    locations
 }
 
 /// Returns whether a library refers to an archive, with both at their installed paths.
@@ -119,9 +122,9 @@ fn is_named(library: &str, reference: &KpackReference, archive: &SplitArchive) -
 
 /// Returns whether a library refers to an archive that contains its code.
 fn holds(library: &str, references: &[KpackReference], archive: &SplitArchive) -> bool {
-    references
-        .iter()
-        .any(|one| is_named(library, one, archive) && one.is_contained_in(&archive.kernel_names))
+    references.iter().any(|reference| {
+        is_named(library, reference, archive) && reference.is_contained_in(&archive.kernel_names)
+    })
 }
 
 /// Reports for each of these wheels: libraries none of whose archives are in these wheels,
@@ -137,16 +140,9 @@ pub fn missing_archives(wheels: &[SplitCode]) -> Vec<Vec<Diagnostic>> {
 }
 
 fn missing(wheel: &SplitCode, wheels: &[SplitCode]) -> Vec<Diagnostic> {
-    let finding = |member: &str, message: String| {
-        let place = Location::Member {
-            wheel: wheel.wheel.clone(),
-            member: member.to_owned(),
-        };
-        Diagnostic::new(&codes::KPACK_MISSING, message).at(place, "")
-    };
     let archives = || wheels.iter().flat_map(|wheel| &wheel.archives);
     let libraries = || wheels.iter().flat_map(|wheel| &wheel.libraries);
-    let mut found = Vec::new();
+    let mut findings = Vec::new();
     let devices = elsewhere(wheel, wheels);
     let mut without_code = 0;
     for (library, references) in &wheel.libraries {
@@ -161,7 +157,7 @@ fn missing(wheel: &SplitCode, wheels: &[SplitCode]) -> Vec<Diagnostic> {
                 let paths = reference.search_paths.join(" or ");
                 let message = format!("its code objects lie in {paths}, which is not there");
                 let help = "name the wheels of one release together, those with the archives too";
-                found.push(finding(library, message).help(help));
+                findings.push(kpack_missing(wheel, library, message).help(help));
             } else if !named
                 .iter()
                 .any(|archive| reference.is_contained_in(&archive.kernel_names))
@@ -174,37 +170,43 @@ fn missing(wheel: &SplitCode, wheels: &[SplitCode]) -> Vec<Diagnostic> {
                 };
                 let message = format!("no code of `{}` is in {first}{more}", reference.kernel_name);
                 let help = "take library and archives out of the same build, and name all wheels of it together";
-                found.push(finding(library, message).help(help));
+                findings.push(kpack_missing(wheel, library, message).help(help));
             }
         }
         without_code += usize::from(is_without_code);
     }
-    found.extend(
+    findings.extend(
         devices
             .filter(|_| without_code > 0)
             .map(|devices| in_device_wheels(wheel, devices, without_code)),
     );
     let has_libraries = libraries().next().is_some();
     for archive in wheel.archives.iter().filter(|_| has_libraries) {
-        let is_of = |(library, references): &(String, Vec<KpackReference>)| {
+        let is_referred_to = libraries().any(|(library, references)| {
             references
                 .iter()
                 .any(|reference| is_named(library, reference, archive))
-        };
-        if !libraries().any(is_of) {
-            found.push(finding(
-                &archive.path,
-                "no library refers to this archive of code objects".to_owned(),
-            ));
+        });
+        if !is_referred_to {
+            let message = "no library refers to this archive of code objects".to_owned();
+            findings.push(kpack_missing(wheel, &archive.path, message));
         }
     }
-    found
+    findings
+}
+
+fn kpack_missing(wheel: &SplitCode, member: &str, message: String) -> Diagnostic {
+    let location = Location::Member {
+        wheel: wheel.wheel.clone(),
+        member: member.to_owned(),
+    };
+    Diagnostic::new(&codes::KPACK_MISSING, message).at(location, "")
 }
 
 /// Reports that the code of a host wheel's libraries is in device wheels that were not checked with
 /// it.
 fn in_device_wheels(wheel: &SplitCode, devices: &DeviceWheels, libraries: usize) -> Diagnostic {
-    // Where no wheel is of one target, the bundles say what they are for.
+    // If no device wheel is for one target, the target families in their names are reported.
     let targets: Vec<String> = if devices.targets.is_empty() {
         devices.bundles.iter().cloned().collect()
     } else {
@@ -221,7 +223,7 @@ fn in_device_wheels(wheel: &SplitCode, devices: &DeviceWheels, libraries: usize)
     let extra = devices
         .example
         .as_ref()
-        .map(|one| format!("`{one}` installs one with it; "))
+        .map(|example| format!("`{example}` installs one with it; "))
         .unwrap_or_default();
     finding.help(format!(
         "{extra}name the device wheels too to check them together"

@@ -1,101 +1,119 @@
 //! Checks of the platform tags in the file name against the needs of the files.
 
-use std::collections::BTreeSet;
+use std::cmp::Reverse;
 
-use super::{CheckContext, version_numbers};
+use super::CheckContext;
+use crate::audited_libraries::elf_libc;
 use crate::codes::{elf, rocm as codes};
 use crate::compliance::{Compliance, python_need};
 use crate::inspect::{InspectedFile, InspectedKind, libraries};
 use crate::library::ElfLibrary;
 use crate::resolve::is_libpython;
 use crate::search_path::{from_origin, is_data};
-use crate::select::elf_libc;
+use crate::symbol_version::{newest_versions, version_numbers, version_prefix};
 use rock_compat::policy::{PlatformPolicy, PolicyFamily};
 use rock_diagnostic::{Code, Diagnostic, Severity, counted};
-use rock_names::{Arch, PlatformSystem};
+use rock_names::{Arch, ForeignSystem, PlatformSystem};
 
 /// Number of files that are named in a finding; others are counted.
 const SHOWN: usize = 3;
 
+/// Reports platform tags that the files of a wheel contradict.
 pub(super) fn findings(context: CheckContext<'_>) -> Vec<Diagnostic> {
-    let mut found = Vec::new();
-    let tags = context.name.platform_tags().as_slice();
-    if context.name.platform_tags().contains("any") {
-        let code: Vec<&str> = context
-            .files
-            .iter()
-            .filter(|file| file.binds_to_platform())
-            .map(|file| file.path.as_str())
-            .collect();
-        let claim = if context.name.is_any_platform() {
-            "any platform"
-        } else {
-            "any platform beside others"
-        };
-        if let Some(first) = code.first() {
-            let message = match code.len() {
-                1 => format!("the name says {claim}, and `{first}` is machine code"),
-                more => format!(
-                    "the name says {claim}, and {more} files are machine code, `{first}` the first"
-                ),
-            };
-            found.push(context.on_wheel(&codes::CODE_IN_ANY_WHEEL, message));
-        }
-    }
+    let mut findings: Vec<Diagnostic> = code_in_any_wheel(context).into_iter().collect();
+    let tags = context.name.platform_tags();
     for tag in tags
         .iter()
         .filter(|tag| PlatformSystem::of_tag(tag) == PlatformSystem::Unknown)
     {
         let message = format!("`{tag}` is no platform that installers know");
-        found.push(context.on_wheel(&codes::UNKNOWN_PLATFORM_TAG, message).help(
+        findings.push(context.on_wheel(&codes::UNKNOWN_PLATFORM_TAG, message).help(
             "name the platform that the wheel was built for, such as `linux_x86_64`, with `rock-matrix wheel retag --platform-tag`",
         ));
     }
     if context.foreign_system.is_some() {
-        found.extend(
-            tags.iter()
-                .filter_map(|tag| Some((tag, not_for_linux(context.files, tag)?)))
-                .map(|(tag, what)| {
-                    context.on_wheel(
-                        &codes::FALSE_PLATFORM_TAG,
-                        format!("the name claims `{tag}`, and {what}"),
-                    )
-                }),
-        );
-        return found;
+        findings.extend(tags.iter().filter_map(|tag| {
+            let reason = not_for_linux(context.files, tag)?;
+            Some(false_tag(context, tag, &reason))
+        }));
+        return findings;
     }
     let outside_data = context
         .libraries()
         .find(|(path, _)| !is_data(path.split('/').next().unwrap_or_default()));
     if let Some((path, _)) = outside_data.filter(|_| context.is_purelib) {
         let message = "WHEEL says `Root-Is-Purelib: true`, and this is a library";
-        found.push(context.on_member(&codes::PURELIB_WITH_LIBRARIES, path, message));
+        findings.push(context.on_member(&codes::PURELIB_WITH_LIBRARIES, path, message));
     }
-    let claims_policy = context
-        .name
-        .platform_tags()
-        .iter()
-        .any(|tag| PolicyFamily::of_platform_tag(tag).is_some());
-    found.extend(context.libraries().filter(|(_, library)| library.extension.is_some()).filter_map(
-        |(path, library)| {
-            let needed = library.needed.iter().find(|needed| is_libpython(needed))?;
-            let message = format!("an extension module needs `{needed}`, which the Python that loads it need not have");
-            let severity = if claims_policy { Severity::Error } else { Severity::Warning };
-            let finding = context.on_member(&elf::NEEDS_LIBPYTHON, path, message).severity(severity);
-            Some(finding.help("link without `-lpythonX.Y`, or let `rock-matrix wheel repair` drop the need"))
-        },
-    ));
+    findings.extend(needed_libpython(context));
     if let Some(compliance) = context.compliance {
-        found.extend(
-            context
-                .name
-                .platform_tags()
-                .iter()
+        findings.extend(
+            tags.iter()
                 .flat_map(|tag| check_claim(context, compliance, tag)),
         );
-        found.extend(check_missing_libraries(context, compliance));
+        findings.extend(check_missing_libraries(context, compliance));
     }
-    found
+    findings
+}
+
+/// Reports a wheel for any platform that contains machine code.
+fn code_in_any_wheel(context: CheckContext<'_>) -> Option<Diagnostic> {
+    if !context.name.platform_tags().contains("any") {
+        return None;
+    }
+    let claim = if context.name.is_any_platform() {
+        "any platform"
+    } else {
+        "any platform beside others"
+    };
+    let code: Vec<&str> = context
+        .files
+        .iter()
+        .filter(|file| file.binds_to_platform())
+        .map(|file| file.path.as_str())
+        .collect();
+    let first = code.first()?;
+    let message = match code.len() {
+        1 => format!("the name says {claim}, and `{first}` is machine code"),
+        count => format!(
+            "the name says {claim}, and {count} files are machine code, `{first}` the first"
+        ),
+    };
+    Some(context.on_wheel(&codes::CODE_IN_ANY_WHEEL, message))
+}
+
+/// Reports extension modules that need `libpython` (PEP 513): as an error if the name claims a
+/// policy.
+fn needed_libpython(context: CheckContext<'_>) -> impl Iterator<Item = Diagnostic> {
+    let tags = context.name.platform_tags();
+    let severity = if tags
+        .iter()
+        .any(|tag| PolicyFamily::of_platform_tag(tag).is_some())
+    {
+        Severity::Error
+    } else {
+        Severity::Warning
+    };
+    context
+        .libraries()
+        .filter(|(_, library)| library.extension.is_some())
+        .filter_map(move |(path, library)| {
+            let needed = library.needed.iter().find(|needed| is_libpython(needed))?;
+            let message = format!(
+                "an extension module needs `{needed}`, which the Python that loads it need not have"
+            );
+            let finding = context.on_member(&elf::NEEDS_LIBPYTHON, path, message);
+            Some(finding.severity(severity).help(
+                "link without `-lpythonX.Y`, or let `rock-matrix wheel repair` drop the need",
+            ))
+        })
+}
+
+fn false_tag(context: CheckContext<'_>, tag: &str, reason: &str) -> Diagnostic {
+    context.on_wheel(
+        &codes::FALSE_PLATFORM_TAG,
+        format!("the name claims `{tag}`, and {reason}"),
+    )
 }
 
 /// Returns whether a finding is that the contents contradict the platform in the file name.
@@ -114,14 +132,8 @@ pub fn contradicts_claim(finding: &Diagnostic) -> bool {
 /// Reports needs of the wheel's files that a claimed tag does not permit. Libraries of the system
 /// are ignored.
 fn check_claim(context: CheckContext<'_>, compliance: &Compliance, tag: &str) -> Vec<Diagnostic> {
-    let claim = |what: String| {
-        context.on_wheel(
-            &codes::FALSE_PLATFORM_TAG,
-            format!("the name claims `{tag}`, and {what}"),
-        )
-    };
-    if let Some(what) = other_system(context.files, compliance, tag) {
-        return vec![claim(what)];
+    if let Some(reason) = other_system(context.files, compliance, tag) {
+        return vec![false_tag(context, tag, &reason)];
     }
     let Some(claimed) = compliance
         .policies()
@@ -130,149 +142,140 @@ fn check_claim(context: CheckContext<'_>, compliance: &Compliance, tag: &str) ->
     else {
         return Vec::new();
     };
-    let mut found = Vec::new();
-    found.extend(
-        newer_symbols(context, compliance, claimed).map(|(what, notes)| {
-            notes.into_iter().fold(claim(what), Diagnostic::note).help(
-                if compliance.own_symbols().is_linux() {
-                    "no manylinux tag fits it; build it in an older image".to_owned()
-                } else {
-                    format!("its own symbols allow `{}`", compliance.own_symbols().tag())
-                },
-            )
-        }),
-    );
-    let of_claimed = |number: &usize| {
-        let references = compliance.gaps_by_file.get(number).into_iter().flatten();
-        references
-            .filter(|one| compliance.policy(one.policy) == claimed)
-            .collect::<Vec<_>>()
-    };
-    for (number, file) in context.files.iter().enumerate() {
-        let path = &file.path;
-        let forbidden = || {
-            of_claimed(&number)
-                .into_iter()
-                .flat_map(|one| &one.forbidden)
+    let mut findings = Vec::new();
+    if let Some((reason, notes)) = newer_symbols(context, compliance, claimed) {
+        let own_symbol_policy = compliance.own_symbol_policy();
+        let help = if own_symbol_policy.is_linux() {
+            "no manylinux tag fits it; build it in an older image".to_owned()
+        } else {
+            format!("its own symbols allow `{}`", own_symbol_policy.tag())
         };
-        if let Some((library, symbols)) = forbidden().next() {
-            let symbols = symbols
-                .iter()
-                .map(String::as_str)
-                .collect::<Vec<_>>()
-                .join("`, `");
-            found.push(claim(format!(
-                "`{path}` needs `{symbols}` of {library}, which need not be there"
-            )));
+        let finding = false_tag(context, tag, &reason);
+        findings.push(notes.into_iter().fold(finding, Diagnostic::note).help(help));
+    }
+    for (file_index, file) in context.files.iter().enumerate() {
+        let path = &file.path;
+        let gap = compliance.file_gap(file_index, claimed);
+        if let Some((library, symbols)) = gap.and_then(|gap| gap.blacklisted.iter().next()) {
+            let symbols: Vec<&str> = symbols.iter().map(String::as_str).collect();
+            let reason = format!(
+                "`{path}` needs `{}` of {library}, which need not be there",
+                symbols.join("`, `")
+            );
+            findings.push(false_tag(context, tag, &reason));
         }
-        if compliance.above_baseline.contains(&number) {
-            found.push(
-                claim(format!(
-                    "`{path}` says that it needs a level of x86-64 above the first"
-                ))
-                .help("build without `-march`, or take it with `--disable-isa-ext-check`"),
+        if compliance.above_baseline.contains(&file_index) {
+            let reason = format!("`{path}` says that it needs a level of x86-64 above the first");
+            findings.push(
+                false_tag(context, tag, &reason)
+                    .help("build without `-march`, or take it with `--disable-isa-ext-check`"),
             );
         }
         if let InspectedKind::Library(library) = &file.kind
             && let Some(need) = python_need(library.uses_pyfpe, library.uses_ucs2)
         {
-            found.push(claim(format!(
-                "`{path}` needs {need}, which not every system has"
-            )));
+            let reason = format!("`{path}` needs {need}, which not every system has");
+            findings.push(false_tag(context, tag, &reason));
         }
     }
-    found
+    findings
 }
 
 /// Reports libraries that files of the wheel need and do not find in it. They are checked against
 /// the claimed tag for the oldest systems, since newer systems provide a superset.
 fn check_missing_libraries(context: CheckContext<'_>, compliance: &Compliance) -> Vec<Diagnostic> {
-    let claims = context
+    let oldest = context
         .name
         .platform_tags()
         .iter()
-        .filter(|tag| other_system(context.files, compliance, tag).is_none());
-    let claims = claims.filter_map(|tag| Some((tag, compliance.policies().for_tag(tag)?)));
-    let oldest = claims
+        .filter(|tag| other_system(context.files, compliance, tag).is_none())
+        .filter_map(|tag| Some((tag, compliance.policies().for_tag(tag)?)))
         .rev()
         .filter(|(_, policy)| !policy.is_linux())
         .max_by_key(|(_, policy)| policy.priority());
     let Some((tag, claimed)) = oldest else {
         return Vec::new();
     };
-    let mut found = Vec::new();
-    for (number, file) in context.files.iter().enumerate() {
+    let mut findings = Vec::new();
+    for (file_index, file) in context.files.iter().enumerate() {
         let InspectedKind::Library(library) = &file.kind else {
             continue;
         };
-        let references = compliance
-            .gaps_by_file
-            .get(&number)
+        let mut elsewhere: Vec<&str> = Vec::new();
+        let external = compliance
+            .file_gap(file_index, claimed)
             .into_iter()
-            .flatten()
-            .filter(|one| compliance.policy(one.policy) == claimed);
-        let names: BTreeSet<&String> = references.flat_map(|one| one.libraries.keys()).collect();
-        let lacking = names.into_iter().filter(|name| {
-            library.needed.contains(name) && !is_libpython(name) && !context.comes_with_others(name)
-        });
-        let (lying, elsewhere): (Vec<_>, Vec<_>) = lacking
-            .map(|name| (name.as_str(), library_path(context, name)))
-            .partition(|(_, place)| place.is_some());
-        for (name, place) in lying
-            .into_iter()
-            .filter_map(|(name, place)| Some((name, place?)))
-        {
-            if library.extension.is_none() && is_module(context, name, place) {
-                let message = format!(
-                    "it needs {name}, a Python module of the wheel (`{place}`): it can be loaded after that module is \
-                     imported, and not before"
-                );
-                let finding =
-                    context.on_member(&codes::LIBRARY_FROM_ELSEWHERE, &file.path, message);
-                found.push(finding.severity(Severity::Note));
-                continue;
+            .flat_map(|gap| gap.libraries.keys())
+            .filter(|name| {
+                library.needed.contains(name)
+                    && !is_libpython(name)
+                    && !context.comes_with_others(name)
+            });
+        for name in external {
+            match library_path(context, name) {
+                Some(path) => findings.push(misplaced_library(context, file, library, name, path)),
+                None => elsewhere.push(name),
             }
-            let message = format!(
-                "it needs {name}, which lies in the wheel as `{place}`, where its search path does not lead"
-            );
-            found.push(
-                context
-                    .on_member(&codes::LIBRARY_FROM_ELSEWHERE, &file.path, message)
-                    .help(format!(
-                        "link it with the search path `{}`",
-                        from_origin(&file.path, place)
-                    )),
-            );
         }
         if !elsewhere.is_empty() {
-            let names: Vec<&str> = elsewhere.into_iter().map(|(name, _)| name).collect();
-            let message = format!("it needs {}, which `{tag}` need not have", names.join(", "));
-            found.push(context.on_member(&codes::LIBRARY_FROM_ELSEWHERE, &file.path, message).help(
+            let message = format!(
+                "it needs {}, which `{tag}` need not have",
+                elsewhere.join(", ")
+            );
+            findings.push(context.on_member(&codes::LIBRARY_FROM_ELSEWHERE, &file.path, message).help(
                 "bring it along with `rock-matrix wheel repair`, or say that another package does with `--exclude`",
             ));
         }
     }
-    found
+    findings
+}
+
+/// Reports a library of the wheel that a file needs and does not find.
+fn misplaced_library(
+    context: CheckContext<'_>,
+    user: &InspectedFile,
+    user_library: &ElfLibrary,
+    name: &str,
+    path: &str,
+) -> Diagnostic {
+    if user_library.extension.is_none() && is_module(context, name, path) {
+        let message = format!(
+            "it needs {name}, a Python module of the wheel (`{path}`): it can be loaded after that module is \
+             imported, and not before"
+        );
+        return context
+            .on_member(&codes::LIBRARY_FROM_ELSEWHERE, &user.path, message)
+            .severity(Severity::Note);
+    }
+    let message = format!(
+        "it needs {name}, which lies in the wheel as `{path}`, where its search path does not lead"
+    );
+    context
+        .on_member(&codes::LIBRARY_FROM_ELSEWHERE, &user.path, message)
+        .help(format!(
+            "link it with the search path `{}`",
+            from_origin(&user.path, path)
+        ))
 }
 
 /// Returns the path of a library of the wheel by its file name or SONAME.
 fn library_path<'a>(context: CheckContext<'a>, name: &str) -> Option<&'a str> {
-    let is_named = |path: &str| path.rsplit('/').next() == Some(name);
-    let mut found = context
+    context
         .libraries()
-        .filter(|(path, one)| is_named(path) || one.soname.as_deref() == Some(name));
-    found.next().map(|(path, _)| path)
+        .find(|(path, library)| {
+            path.rsplit('/').next() == Some(name) || library.soname.as_deref() == Some(name)
+        })
+        .map(|(path, _)| path)
 }
 
 /// Returns whether the library at a path is a Python module of this name: once it is imported, the
-/// loader takes it for every need of its SONAME (`ld.so(8)`), wherever the search path leads.
-fn is_module(context: CheckContext<'_>, name: &str, place: &str) -> bool {
-    let is_it = |library: &ElfLibrary| {
-        library.extension.is_some() && library.soname.as_deref() == Some(name)
-    };
-    context
-        .libraries()
-        .any(|(path, library)| path == place && is_it(library))
+/// dynamic linker uses it for every need of its SONAME (ld.so(8)), wherever the search path leads.
+fn is_module(context: CheckContext<'_>, name: &str, module_path: &str) -> bool {
+    context.libraries().any(|(path, library)| {
+        path == module_path
+            && library.extension.is_some()
+            && library.soname.as_deref() == Some(name)
+    })
 }
 
 /// Returns in words the platform of the libraries, if a claimed tag is for another system, C
@@ -283,8 +286,8 @@ pub(crate) fn other_system(
     tag: &str,
 ) -> Option<String> {
     let policies = compliance.policies();
-    if let Some(what) = not_for_linux(files, tag) {
-        return Some(what);
+    if let Some(reason) = not_for_linux(files, tag) {
+        return Some(reason);
     }
     // A static program, or a library that needs no C library, is for both.
     let needs =
@@ -313,15 +316,17 @@ fn not_for_linux(files: &[InspectedFile], tag: &str) -> Option<String> {
     let mut libraries = libraries(files);
     let has = |kind: &InspectedKind| files.iter().any(|file| file.kind == *kind);
     let is_false = match system {
-        "Windows" | "Cygwin" => libraries.next().is_some() && !has(&InspectedKind::Windows),
-        "macOS" | "iOS" | "WebAssembly" => {
-            libraries.next().is_some() && !has(&InspectedKind::Foreign)
+        ForeignSystem::Windows | ForeignSystem::Cygwin => {
+            libraries.next().is_some() && !has(&InspectedKind::Windows)
+        }
+        ForeignSystem::MacOs | ForeignSystem::Ios | ForeignSystem::WebAssembly => {
+            libraries.next().is_some() && !has(&InspectedKind::AppleOrWasm)
         }
         _ => {
-            let (of_linux, others): (Vec<_>, Vec<_>) =
+            let (for_linux, others): (Vec<_>, Vec<_>) =
                 libraries.partition(|(path, library)| elf_libc(library, path).is_some());
-            // A library that needs none is for any system.
-            !of_linux.is_empty() && others.iter().all(|(_, library)| library.needed.is_empty())
+            // A library that needs no other one is for any system.
+            !for_linux.is_empty() && others.iter().all(|(_, library)| library.needed.is_empty())
         }
     };
     is_false.then(|| "its libraries are for Linux".to_owned())
@@ -333,7 +338,7 @@ fn newer_symbols(
     compliance: &Compliance,
     claimed: PlatformPolicy<'_>,
 ) -> Option<(String, Vec<String>)> {
-    if claimed.priority() <= compliance.own_symbols().priority() {
+    if claimed.priority() <= compliance.own_symbol_policy().priority() {
         return None;
     }
     let offenders = offenders(context.files, claimed);
@@ -357,33 +362,23 @@ pub(crate) fn offenders<'f>(
     files: &'f [InspectedFile],
     policy: PlatformPolicy<'_>,
 ) -> Vec<(&'f str, &'f str)> {
-    let mut found: Vec<(&str, &str)> = Vec::new();
+    let mut offenders: Vec<(&str, &str)> = Vec::new();
     for (path, library) in libraries(files) {
-        let mut worst: std::collections::BTreeMap<&str, &str> = std::collections::BTreeMap::new();
-        for version in library
+        let versions = library
             .versions
             .iter()
             .flat_map(|need| &need.versions)
-            .filter(|one| !policy.permits_version(one))
-        {
-            let prefix = version.split('_').next().unwrap_or_default();
-            let entry = worst.entry(prefix).or_insert(version);
-            if version_numbers(entry) < version_numbers(version) {
-                *entry = version;
-            }
-        }
-        found.extend(worst.into_values().map(|version| (path, version)));
+            .map(String::as_str)
+            .filter(|version| !policy.permits_version(version));
+        offenders.extend(
+            newest_versions(versions)
+                .into_values()
+                .map(|version| (path, version)),
+        );
     }
-    found.sort_by(|one, other| {
-        let key = |version: &str| {
-            (
-                version.split('_').next().unwrap_or_default().to_owned(),
-                std::cmp::Reverse(version_numbers(version)),
-            )
-        };
-        key(one.1)
-            .cmp(&key(other.1))
-            .then_with(|| one.0.cmp(other.0))
+    offenders.sort_by_key(|&(path, version)| {
+        let newest_first = Reverse(version_numbers(version));
+        (version_prefix(version), newest_first, path)
     });
-    found
+    offenders
 }

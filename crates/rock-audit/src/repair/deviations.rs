@@ -9,12 +9,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::RepairChanges;
+use crate::audited_libraries::AuditedLibraries;
 use crate::codes::wheel as codes;
 use crate::compliance::{Compliance, PolicyContext, evaluate_policies};
 use crate::inspect::{InspectedFile, InspectedKind, libraries};
 use crate::library::ElfLibrary;
 use crate::resolve::{DependencyTree, ResolvedLibrary, is_libpython};
-use crate::select::select_libraries;
 use rock_diagnostic::{Diagnostic, Location};
 use rock_elf::{ElfEdits, SearchPathEdit};
 use rock_names::WheelName;
@@ -23,9 +23,8 @@ use rock_wheel::ZipArchive;
 /// The original wheel.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct OriginalWheel<'o> {
-    /// Its name.
     pub name: &'o WheelName,
-    /// Its inspected files, sorted by path.
+    /// The inspected files, sorted by path.
     pub files: &'o [InspectedFile],
     /// The results of evaluating the policies.
     pub compliance: &'o Compliance,
@@ -35,11 +34,9 @@ pub(super) struct OriginalWheel<'o> {
 
 /// The written wheel.
 pub(super) struct WrittenWheel<'w> {
-    /// Its name.
     pub name: &'w WheelName,
-    /// Its members.
     pub archive: &'w ZipArchive<'w>,
-    /// Its members that were not copied, sorted by path.
+    /// The inspected members that were not copied, sorted by path.
     pub files: Vec<InspectedFile>,
     /// Members of the original wheel that were removed.
     pub removed: &'w BTreeSet<String>,
@@ -53,182 +50,92 @@ pub(super) struct WrittenWheel<'w> {
 pub(super) fn deviations(
     before: OriginalWheel<'_>,
     plan: &RepairChanges,
-    written: WrittenWheel<'_>,
+    written: &WrittenWheel<'_>,
 ) -> Vec<Diagnostic> {
-    let compliance = before.compliance;
-    let mut check = ResultCheck {
-        written: written.name,
-        found: Vec::new(),
-    };
-    let graft_path = |name: &str| (written.new_path)(&format!("{}/{name}", plan.folder));
-    let fresh: BTreeMap<&str, &InspectedFile> = written
-        .files
-        .iter()
-        .map(|file| (file.path.as_str(), file))
-        .collect();
-
-    let edits = |path: &str| {
-        plan.edits
-            .get(path)
-            .filter(|_| !written.removed.contains(path))
-    };
-    let edited = libraries(before.files)
-        .filter_map(|(path, library)| Some(((written.new_path)(path), library, edits(path)?)));
-    let grafted = plan.grafts.iter().map(|graft| {
-        (
-            graft_path(&graft.name),
-            &graft.library.library,
-            &graft.edits,
-        )
-    });
-    let is_new = |path: &str| {
-        !plan
-            .present
+    let mut check = DeviationCheck {
+        before,
+        plan,
+        written,
+        rewritten: written
+            .files
             .iter()
-            .any(|present| (written.new_path)(present) == path)
+            .map(|file| (file.path.as_str(), file))
+            .collect(),
+        deviations: Vec::new(),
     };
-    let grafted = grafted.filter(|(path, ..)| is_new(path));
-    for (path, library, edits) in edited.chain(grafted) {
-        check.check_edited(&path, fresh.get(path.as_str()).copied(), library, edits);
-    }
-
-    let mut files = Vec::new();
-    for file in before
-        .files
-        .iter()
-        .filter(|file| !written.removed.contains(&file.path))
-    {
-        let path = (written.new_path)(&file.path);
-        if fresh.contains_key(path.as_str()) {
-            continue;
-        }
-        match written.archive.member(&path) {
-            Some(member)
-                if (member.size_bytes(), member.crc32()) == (file.size_bytes, file.crc32) =>
-            {
-                files.push(InspectedFile {
-                    path,
-                    ..file.clone()
-                });
-            }
-            Some(_) => check.report(&path, "it changed, and was to stay as it was"),
-            None => check.report(&path, "it is lost"),
-        }
-    }
-    files.extend(written.files);
-    files.sort_by(|one, other| one.path.cmp(&other.path));
-    let numbers: BTreeMap<&str, usize> = files
-        .iter()
-        .enumerate()
-        .map(|(at, file)| (file.path.as_str(), at))
-        .collect();
-    let considered = select_libraries(written.name, &files).considered;
-    let after = evaluate_policies(
-        &files,
-        &considered,
-        compliance.shared_policies(),
-        before.context,
-    );
-
-    for graft in &plan.grafts {
-        check.dependencies(&graft_path(&graft.name), &numbers, &after);
-    }
-    // By the path of the original: two files may need two libraries under one name.
-    let new_names: BTreeMap<&str, &str> = plan
-        .grafts
-        .iter()
-        .flat_map(|graft| {
-            graft
-                .sources
-                .iter()
-                .map(|source| (source.as_str(), graft.name.as_str()))
-        })
-        .collect();
-    // Members that a graft replaced have the dependencies of the graft.
-    let is_replaced = |path: &str| written.removed.contains(path) || plan.replaced.contains(path);
-    let stays = |number: usize| !is_replaced(&before.files[number].path);
-    for (number, tree) in compliance
-        .trees
-        .iter()
-        .filter(|(number, _)| stays(**number))
-    {
-        let path = (written.new_path)(&before.files[*number].path);
-        let Some(tree_after) = check.dependencies(&path, &numbers, &after) else {
-            continue;
-        };
-        let beyond = compliance.gaps_by_file[number]
-            .iter()
-            .filter(|one| compliance.policy(one.policy).name() == plan.platform.policy);
-        let grafted_names: BTreeSet<&str> = beyond
-            .flat_map(|one| one.libraries.keys().map(String::as_str))
-            .collect();
-        for (needed, node) in &tree.nodes {
-            let (name, target) = match &node.found {
-                ResolvedLibrary::Wheel(at) => {
-                    (needed.as_str(), (written.new_path)(&before.files[*at].path))
-                }
-                ResolvedLibrary::System(library) if grafted_names.contains(needed.as_str()) => {
-                    match new_names.get(library.real_path.as_str()) {
-                        Some(name) => (*name, graft_path(name)),
-                        None => {
-                            check.report(
-                                &path,
-                                format!("`{needed}` was to come along, and is not planned to"),
-                            );
-                            continue;
-                        }
-                    }
-                }
-                _ => continue,
-            };
-            let found = tree_after.nodes.get(name).map(|node| &node.found);
-            if !matches!(found, Some(ResolvedLibrary::Wheel(at)) if files[*at].path == target) {
-                check.report(
-                    &path,
-                    format!("`{name}` is not found in the wheel from where this is installed"),
-                );
-            }
-        }
-    }
-    check.check_platforms(before, plan, &files, &after);
-    check.found
+    check.check_edited_files();
+    let files = check.written_files();
+    let considered = AuditedLibraries::select(written.name, &files).file_indexes;
+    let policies = before.compliance.shared_policies();
+    let after = evaluate_policies(&files, &considered, policies, before.context);
+    check.check_dependencies(&files, &after);
+    check.check_needs(&files, &after);
+    check.check_tags(&after);
+    check.deviations
 }
 
-/// The collected deviations.
-struct ResultCheck<'m> {
-    written: &'m WheelName,
-    found: Vec<Diagnostic>,
+/// The comparison of a written wheel with the plan.
+struct DeviationCheck<'c> {
+    before: OriginalWheel<'c>,
+    plan: &'c RepairChanges,
+    written: &'c WrittenWheel<'c>,
+    /// The members of the written wheel that were not copied.
+    rewritten: BTreeMap<&'c str, &'c InspectedFile>,
+    deviations: Vec<Diagnostic>,
 }
 
-impl ResultCheck<'_> {
+impl DeviationCheck<'_> {
     fn report(&mut self, path: &str, message: impl Into<String>) {
-        let place = Location::Member {
-            wheel: self.written.to_string(),
+        let location = Location::Member {
+            wheel: self.written.name.to_string(),
             member: path.to_owned(),
         };
-        self.found.push(unsound_result(message).at(place, ""));
+        self.deviations
+            .push(unsound_result(message).at(location, ""));
+    }
+
+    /// Returns the path of a grafted library in the written wheel.
+    fn graft_path(&self, file_name: &str) -> String {
+        (self.written.new_path)(&format!("{}/{file_name}", self.plan.library_dir))
+    }
+
+    /// Checks that edited files of the wheel and grafted libraries are as the edits make them.
+    fn check_edited_files(&mut self) {
+        let (plan, written) = (self.plan, self.written);
+        for (path, library) in libraries(self.before.files) {
+            if let Some(edits) = plan
+                .edits
+                .get(path)
+                .filter(|_| !written.removed.contains(path))
+            {
+                self.check_edited(&(written.new_path)(path), library, edits);
+            }
+        }
+        let present: BTreeSet<String> = plan
+            .present
+            .iter()
+            .map(|path| (written.new_path)(path))
+            .collect();
+        for graft in &plan.grafts {
+            let path = self.graft_path(&graft.name);
+            if !present.contains(&path) {
+                self.check_edited(&path, &graft.library.elf, &graft.edits);
+            }
+        }
     }
 
     /// Checks that a library is as the edits make it, in everything that dynamic linkers and
     /// policies use.
-    fn check_edited(
-        &mut self,
-        path: &str,
-        written: Option<&InspectedFile>,
-        library: &ElfLibrary,
-        edits: &ElfEdits,
-    ) {
-        match written.map(|file| &file.kind) {
+    fn check_edited(&mut self, path: &str, original: &ElfLibrary, edits: &ElfEdits) {
+        match self.rewritten.get(path).map(|file| &file.kind) {
             None => self.report(path, "it was to change and did not"),
             Some(InspectedKind::Library(written)) => {
-                let (expected, actual) = (
-                    DynamicNames::of(library).after(edits),
-                    DynamicNames::of(written),
-                );
-                for (what, expected, actual) in expected.differences(&actual) {
+                let expected = DynamicNames::of(original).after(edits);
+                let actual = DynamicNames::of(written);
+                for (entry, expected, actual) in expected.differences(&actual) {
                     self.report(
                         path,
-                        format!("its {what} is {actual}, and {expected} was planned"),
+                        format!("its {entry} is {actual}, and {expected} was planned"),
                     );
                 }
             }
@@ -239,56 +146,169 @@ impl ResultCheck<'_> {
         }
     }
 
+    /// Returns the files of the written wheel, sorted by path: those that were not copied, and those
+    /// of the original wheel. Reports files of the original wheel that changed or are lost.
+    fn written_files(&mut self) -> Vec<InspectedFile> {
+        let written = self.written;
+        let mut files = Vec::new();
+        for file in self
+            .before
+            .files
+            .iter()
+            .filter(|file| !written.removed.contains(&file.path))
+        {
+            let path = (written.new_path)(&file.path);
+            if self.rewritten.contains_key(path.as_str()) {
+                continue;
+            }
+            match written.archive.member(&path) {
+                Some(member)
+                    if (member.size_bytes(), member.crc32()) == (file.size_bytes, file.crc32) =>
+                {
+                    files.push(InspectedFile {
+                        path,
+                        ..file.clone()
+                    });
+                }
+                Some(_) => self.report(&path, "it changed, and was to stay as it was"),
+                None => self.report(&path, "it is lost"),
+            }
+        }
+        files.extend(written.files.iter().cloned());
+        files.sort_by(|left, right| left.path.cmp(&right.path));
+        files
+    }
+
+    /// Checks that all files find the libraries that they found before, or the grafts that replace
+    /// them.
+    fn check_dependencies(&mut self, files: &[InspectedFile], after: &Compliance) {
+        let (before, plan, written) = (self.before, self.plan, self.written);
+        let indexes: BTreeMap<&str, usize> = files
+            .iter()
+            .enumerate()
+            .map(|(index, file)| (file.path.as_str(), index))
+            .collect();
+        for graft in &plan.grafts {
+            self.dependencies(&self.graft_path(&graft.name), &indexes, after);
+        }
+        // By the path of the original: two files may need two libraries under one name.
+        let graft_names: BTreeMap<&str, &str> = plan
+            .grafts
+            .iter()
+            .flat_map(|graft| {
+                graft
+                    .sources
+                    .iter()
+                    .map(|source| (source.as_str(), graft.name.as_str()))
+            })
+            .collect();
+        for (file_index, tree) in &before.compliance.trees {
+            let old_path = &before.files[*file_index].path;
+            // Members that a graft replaced have the dependencies of the graft.
+            if written.removed.contains(old_path) || plan.replaced.contains(old_path) {
+                continue;
+            }
+            let path = (written.new_path)(old_path);
+            let Some(tree_after) = self.dependencies(&path, &indexes, after) else {
+                continue;
+            };
+            let grafted = self.external_libraries(before.compliance, *file_index);
+            for (needed, node) in &tree.nodes {
+                let (name, target) = match &node.library {
+                    ResolvedLibrary::Wheel(needed_index) => {
+                        let target = (written.new_path)(&before.files[*needed_index].path);
+                        (needed.as_str(), target)
+                    }
+                    ResolvedLibrary::System(library) if grafted.contains(needed.as_str()) => {
+                        match graft_names.get(library.real_path.as_str()) {
+                            Some(name) => (*name, self.graft_path(name)),
+                            None => {
+                                self.report(
+                                    &path,
+                                    format!("`{needed}` was to come along, and is not planned to"),
+                                );
+                                continue;
+                            }
+                        }
+                    }
+                    _ => continue,
+                };
+                let found = tree_after.nodes.get(name).map(|node| &node.library);
+                if !matches!(found, Some(ResolvedLibrary::Wheel(index)) if files[*index].path == target)
+                {
+                    self.report(
+                        &path,
+                        format!("`{name}` is not found in the wheel from where this is installed"),
+                    );
+                }
+            }
+        }
+    }
+
     /// Returns the dependencies of a library; reports one that is missing or not loadable.
     fn dependencies<'a>(
         &mut self,
         path: &str,
-        numbers: &BTreeMap<&str, usize>,
+        indexes: &BTreeMap<&str, usize>,
         after: &'a Compliance,
     ) -> Option<&'a DependencyTree> {
-        let tree = numbers.get(path).and_then(|number| after.trees.get(number));
+        let tree = indexes.get(path).and_then(|index| after.trees.get(index));
         if tree.is_none() {
             self.report(path, "it is not among the libraries that count");
         }
         tree
     }
 
-    /// Checks that the platforms of the new name permit all needs.
-    fn check_platforms(
-        &mut self,
-        before: OriginalWheel<'_>,
-        plan: &RepairChanges,
-        files: &[InspectedFile],
-        after: &Compliance,
-    ) {
-        let compliance = before.compliance;
-        for (number, references) in &after.gaps_by_file {
-            let beyond = references
-                .iter()
-                .filter(|one| compliance.policy(one.policy).name() == plan.platform.policy);
-            for name in beyond
-                .flat_map(|one| one.libraries.keys())
-                .filter(|name| !is_libpython(name))
-            {
-                self.report(
-                    &files[*number].path,
-                    format!("`{name}` is needed, and did not come along"),
-                );
+    /// Returns the libraries of a file that the planned policy does not permit.
+    fn external_libraries<'a>(
+        &self,
+        compliance: &'a Compliance,
+        file_index: usize,
+    ) -> BTreeSet<&'a str> {
+        self.plan
+            .platform
+            .policy
+            .and_then(|policy| compliance.file_gap(file_index, compliance.policy(policy)))
+            .into_iter()
+            .flat_map(|gap| gap.libraries.keys().map(String::as_str))
+            .collect()
+    }
+
+    /// Checks that no file needs a library beyond the planned policy.
+    fn check_needs(&mut self, files: &[InspectedFile], after: &Compliance) {
+        for file_index in after.gaps_by_file.keys() {
+            for name in self.external_libraries(after, *file_index) {
+                if !is_libpython(name) {
+                    self.report(
+                        &files[*file_index].path,
+                        format!("`{name}` is needed, and did not come along"),
+                    );
+                }
             }
         }
-        let policies = after.policies();
-        for tag in self.written.platform_tags() {
-            let Some(claimed) = policies.for_tag(tag).filter(|claimed| !claimed.is_linux()) else {
+    }
+
+    /// Checks that the platforms of the new name permit all needs.
+    fn check_tags(&mut self, after: &Compliance) {
+        let (before, written) = (self.before, self.written);
+        let limit_before = before.compliance.best_repairable_policy();
+        let limit_after = after.best_repairable_policy();
+        for tag in written.name.platform_tags() {
+            let Some(claimed) = after
+                .policies()
+                .for_tag(tag)
+                .filter(|claimed| !claimed.is_linux())
+            else {
                 continue;
             };
             // A tag that was false before stays only if that was requested.
             let was_false = before.name.platform_tags().contains(tag)
-                && claimed.priority() > compliance.reach().priority();
-            if claimed.priority() > after.reach().priority() && !was_false {
+                && claimed.priority() > limit_before.priority();
+            if claimed.priority() > limit_after.priority() && !was_false {
                 let message = format!("its name says `{tag}`, which lacks what is needed");
-                self.found.push(
-                    unsound_result(message).at(Location::File(self.written.to_string().into()), ""),
-                );
+                let location = Location::File(written.name.to_string().into());
+                self.deviations
+                    .push(unsound_result(message).at(location, ""));
             }
         }
     }
@@ -324,44 +344,51 @@ impl DynamicNames {
         }
     }
 
+    /// Applies edits to these names.
     fn after(mut self, edits: &ElfEdits) -> Self {
-        let new = |name: &mut String| {
-            if let Some(new) = edits.rename_needed.get(name) {
-                new.clone_into(name);
-            }
+        let renamed = |name: String| match edits.rename_needed.get(&name) {
+            Some(new_name) => new_name.clone(),
+            None => name,
         };
-        self.needed
-            .retain(|name| !edits.remove_needed.contains(name));
-        self.needed.iter_mut().for_each(new);
-        self.versions
-            .iter_mut()
-            .for_each(|(library, _)| new(library));
-        self.soname = edits.soname.clone().or(self.soname);
-        (self.rpath, self.runpath) = match &edits.rpath {
+        let (rpath, runpath) = match &edits.rpath {
             SearchPathEdit::Keep => (self.rpath, self.runpath),
             SearchPathEdit::Remove => (None, None),
             SearchPathEdit::Rpath(text) => (Some(text.clone()), None),
             SearchPathEdit::Runpath(text) => (None, Some(text.clone())),
         };
-        self
+        self.needed
+            .retain(|name| !edits.remove_needed.contains(name));
+        Self {
+            soname: edits.soname.clone().or(self.soname),
+            needed: self.needed.into_iter().map(renamed).collect(),
+            rpath,
+            runpath,
+            versions: self
+                .versions
+                .into_iter()
+                .map(|(library, versions)| (renamed(library), versions))
+                .collect(),
+        }
     }
 
-    /// Returns the differences: name, value here, and value there.
+    /// Returns the entries that differ: name, value here, and value there.
     fn differences(&self, other: &Self) -> Vec<(&'static str, String, String)> {
-        let texts = |names: &Self| {
-            [
-                ("SONAME", format!("{:?}", names.soname)),
-                ("NEEDED", format!("{:?}", names.needed)),
-                ("RPATH", format!("{:?}", names.rpath)),
-                ("RUNPATH", format!("{:?}", names.runpath)),
-                ("list of symbol versions", format!("{:?}", names.versions)),
-            ]
-        };
-        let pairs = texts(self).into_iter().zip(texts(other));
-        pairs
-            .filter(|(one, other)| one.1 != other.1)
-            .map(|(one, other)| (one.0, one.1, other.1))
+        self.entries()
+            .into_iter()
+            .zip(other.entries())
+            .filter(|((_, value), (_, other_value))| value != other_value)
+            .map(|((entry, value), (_, other_value))| (entry, value, other_value))
             .collect()
+    }
+
+    fn entries(&self) -> [(&'static str, String); 5] {
+        [
+            ("SONAME", format!("{:?}", self.soname)),
+            ("NEEDED", format!("{:?}", self.needed)),
+            ("RPATH", format!("{:?}", self.rpath)),
+            ("RUNPATH", format!("{:?}", self.runpath)),
+            ("list of symbol versions", format!("{:?}", self.versions)),
+        ]
     }
 }
 
@@ -371,7 +398,9 @@ mod tests {
     use crate::library::ExtensionPython;
     use crate::pattern::LibraryPatterns;
     use crate::provider::{LibraryCache, LibraryProvider, SystemLibrary};
-    use crate::repair::{LibraryDigest, PlanOptions, PlatformTarget, plan_changes};
+    use crate::repair::{
+        LibraryDigest, LibraryDirSuffix, PlanOptions, PlatformTarget, plan_changes,
+    };
     use crate::search_path::LibrarySearchPath;
     use rock_bytes::ReadAt;
     use rock_codeobj::CodeInventory;
@@ -435,11 +464,11 @@ mod tests {
     }
 
     /// A system with one library.
-    struct Machine;
+    struct FakeSystem;
 
-    impl LibraryProvider for Machine {
+    impl LibraryProvider for FakeSystem {
         fn read(&self, path: &str) -> Option<SystemLibrary> {
-            let library = ElfLibrary {
+            let elf = ElfLibrary {
                 extension: None,
                 ..library(&["libc.so.6"], None)
             };
@@ -447,7 +476,7 @@ mod tests {
             path.ends_with("/libhost.so.1").then_some(SystemLibrary {
                 path,
                 real_path,
-                library,
+                elf,
             })
         }
 
@@ -477,7 +506,7 @@ mod tests {
             PolicyFamily::Manylinux,
             Arch::X86_64,
         ));
-        let (libraries, exclude) = (LibraryCache::new(Machine), LibraryPatterns::default());
+        let (libraries, exclude) = (LibraryCache::new(FakeSystem), LibraryPatterns::default());
         let path = LibrarySearchPath {
             environment: Vec::new(),
             system: vec!["/opt".to_owned()],
@@ -487,7 +516,7 @@ mod tests {
             search_path: &path,
             exclude: &exclude,
             checks_isa: true,
-            is_libc_unknown: false,
+            calls_unidentified_libc: false,
         };
         let files = vec![
             file(
@@ -507,7 +536,7 @@ mod tests {
             only_target: false,
             keeps_claims: false,
             keeps_tags: false,
-            library_dir_suffix: ".libs".to_owned(),
+            library_dir_suffix: LibraryDirSuffix::default(),
             fixes_rpaths: false,
             allowed_rpaths: LibraryPatterns::default(),
             rocm_libraries: LibraryPatterns::default(),
@@ -520,14 +549,17 @@ mod tests {
             })
         })
         .unwrap();
-        let InspectedKind::Library(own) = &files[0].kind else {
+        let InspectedKind::Library(original) = &files[0].kind else {
             panic!("it is a library")
         };
         let mut written = vec![
-            file("demo/_demo.so", edited(own, &plan.edits["demo/_demo.so"])),
+            file(
+                "demo/_demo.so",
+                edited(original, &plan.edits["demo/_demo.so"]),
+            ),
             file(
                 GRAFT,
-                edited(&plan.grafts[0].library.library, &plan.grafts[0].edits),
+                edited(&plan.grafts[0].library.elf, &plan.grafts[0].edits),
             ),
         ];
         let mut members = vec![
@@ -562,56 +594,82 @@ mod tests {
             removed,
             new_path: &str::to_owned,
         };
-        let found = deviations(before, &plan, written);
-        assert!(found.iter().all(|one| one.code == &codes::UNSOUND_RESULT));
-        found.into_iter().map(|one| one.message).collect()
+        let deviations = deviations(before, &plan, &written);
+        assert!(
+            deviations
+                .iter()
+                .all(|deviation| deviation.code == &codes::UNSOUND_RESULT)
+        );
+        deviations
+            .into_iter()
+            .map(|deviation| deviation.message)
+            .collect()
     }
 
-    fn own(files: &mut [InspectedFile], at: usize) -> &mut ElfLibrary {
-        match &mut files[at].kind {
+    const NEW: &str = "demo-1.0-cp312-cp312-manylinux_2_17_x86_64.whl";
+    const NOT_FOUND: &str =
+        "`libhost-01234567.so.1` is not found in the wheel from where this is installed";
+
+    fn library_mut(files: &mut [InspectedFile], index: usize) -> &mut ElfLibrary {
+        match &mut files[index].kind {
             InspectedKind::Library(library) => library,
             _ => panic!("it is a library"),
         }
     }
 
     #[test]
-    fn a_result_as_planned_is_sound_and_every_other_is_deviations_after() {
-        const NEW: &str = "demo-1.0-cp312-cp312-manylinux_2_17_x86_64.whl";
+    fn a_result_as_planned_has_no_deviations() {
         let none: [&str; 0] = [];
         assert_eq!(deviations_after(NEW, |_, _| ()), none);
-        assert_eq!(
-            deviations_after("demo-1.0-cp312-cp312-manylinux_2_40_x86_64.whl", |_, _| ()),
-            none
-        );
+        let newer = "demo-1.0-cp312-cp312-manylinux_2_40_x86_64.whl";
+        assert_eq!(deviations_after(newer, |_, _| ()), none);
+    }
+
+    #[test]
+    fn a_tag_that_lacks_needed_symbols_is_reported() {
         assert_eq!(
             deviations_after("demo-1.0-cp312-cp312-manylinux_2_12_x86_64.whl", |_, _| ()),
             ["its name says `manylinux_2_12_x86_64`, which lacks what is needed"]
         );
-        let not_found =
-            "`libhost-01234567.so.1` is not found in the wheel from where this is installed";
+    }
+
+    #[test]
+    fn a_lost_graft_is_reported() {
         assert_eq!(
             deviations_after(NEW, |written, _| drop(written.remove(1))),
             [
                 "it was to change and did not",
                 "it is not among the libraries that count",
-                not_found,
+                NOT_FOUND,
                 "`libhost-01234567.so.1` is needed, and did not come along"
             ]
         );
+    }
+
+    #[test]
+    fn a_changed_rpath_is_reported() {
         assert_eq!(
-            deviations_after(NEW, |written, _| own(written, 0).rpath = None),
+            deviations_after(NEW, |written, _| library_mut(written, 0).rpath = None),
             [
                 "its RPATH is None, and Some(\"$ORIGIN/../demo.libs\") was planned",
-                not_found,
+                NOT_FOUND,
                 "`libhost-01234567.so.1` is needed, and did not come along"
             ]
         );
+    }
+
+    #[test]
+    fn a_lost_need_is_reported() {
         assert_eq!(
-            deviations_after(NEW, |written, _| own(written, 0).needed.truncate(1)),
+            deviations_after(NEW, |written, _| library_mut(written, 0).needed.truncate(1)),
             [
                 "its NEEDED is [\"libhost-01234567.so.1\"], and [\"libhost-01234567.so.1\", \"libc.so.6\"] was planned"
             ]
         );
+    }
+
+    #[test]
+    fn a_lost_member_is_reported() {
         assert_eq!(
             deviations_after(NEW, |_, members| members
                 .retain(|member| *member != "demo/libbeside.so")),
@@ -622,22 +680,24 @@ mod tests {
                 "`libbeside.so` is needed, and did not come along"
             ]
         );
-        let damaged = |written: &mut Vec<InspectedFile>, _: &mut Vec<&str>| {
+    }
+
+    #[test]
+    fn a_damaged_graft_is_reported() {
+        let deviations = deviations_after(NEW, |written, _| {
             written[1].kind = InspectedKind::Damaged("cut off".to_owned());
-        };
-        assert_eq!(
-            deviations_after(NEW, damaged)[0],
-            "it cannot be read: cut off"
-        );
-        let newer = |written: &mut Vec<InspectedFile>, _: &mut Vec<&str>| {
-            own(written, 1).versions[0]
+        });
+        assert_eq!(deviations[0], "it cannot be read: cut off");
+    }
+
+    /// The version differs from the plan, and the platform lacks it.
+    #[test]
+    fn a_newer_symbol_version_is_reported() {
+        let deviations = deviations_after(NEW, |written, _| {
+            library_mut(written, 1).versions[0]
                 .versions
                 .push("GLIBC_2.38".to_owned());
-        };
-        assert_eq!(
-            deviations_after(NEW, newer).len(),
-            2,
-            "a version that was not there, and a platform that lacks it"
-        );
+        });
+        assert_eq!(deviations.len(), 2);
     }
 }

@@ -10,6 +10,7 @@ use crate::inspect::InspectedFile;
 use crate::pattern::LibraryPatterns;
 use crate::provider::SystemLibrary;
 use crate::resolve::{ResolvedLibrary, is_libpython};
+use rock_compat::policy::PlatformPolicy;
 use rock_diagnostic::{Diagnostic, Location};
 use rock_elf::{ElfEdits, SearchPathEdit};
 use rock_names::WheelName;
@@ -22,24 +23,25 @@ pub(super) type GraftNeeds = BTreeMap<usize, BTreeMap<String, Arc<SystemLibrary>
 /// under.
 pub(super) type GraftNames = BTreeMap<usize, BTreeMap<String, String>>;
 
-pub(super) fn needs(
+/// Returns the external libraries of each file beyond the policy.
+///
+/// # Errors
+/// Returns an error for each library that was not found, naming the files that need it.
+pub(super) fn libraries_to_graft(
     name: &WheelName,
     files: &[InspectedFile],
     compliance: &Compliance,
-    policy: &str,
+    policy: PlatformPolicy<'_>,
 ) -> Result<GraftNeeds, Vec<Diagnostic>> {
     let mut needs = GraftNeeds::new();
     let mut missing: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
-    for (number, references) in &compliance.gaps_by_file {
-        for (needed, found) in references
-            .iter()
-            .filter(|one| compliance.policy(one.policy).name() == policy)
-            .flat_map(|one| &one.libraries)
-        {
-            match found {
+    for file_index in compliance.gaps_by_file.keys().copied() {
+        let gap = compliance.file_gap(file_index, policy);
+        for (needed, library) in gap.into_iter().flat_map(|gap| &gap.libraries) {
+            match library {
                 ResolvedLibrary::System(library) => {
                     needs
-                        .entry(*number)
+                        .entry(file_index)
                         .or_default()
                         .insert(needed.clone(), Arc::clone(library));
                 }
@@ -48,7 +50,7 @@ pub(super) fn needs(
                     missing
                         .entry(needed)
                         .or_default()
-                        .insert(&files[*number].path);
+                        .insert(&files[file_index].path);
                 }
                 ResolvedLibrary::Wheel(_) | ResolvedLibrary::Permitted => {}
             }
@@ -57,15 +59,22 @@ pub(super) fn needs(
     if missing.is_empty() {
         return Ok(needs);
     }
-    let faults = missing.into_iter().map(|(needed, users)| {
-        let users: Vec<&str> = users.into_iter().collect();
-        let verb = if users.len() == 1 { "needs" } else { "need" };
-        let message = format!("`{needed}` is found nowhere, and {} {verb} it", users.join(", "));
-        Diagnostic::new(&codes::LIBRARY_NOT_FOUND, message)
-            .at(Location::File(name.to_string().into()), "")
-            .help("say where it lies with `--ldpaths` or `--sysroot`, or leave it out with `--exclude`")
-    });
-    Err(faults.collect())
+    Err(missing
+        .into_iter()
+        .map(|(needed, users)| library_not_found(name, needed, &users))
+        .collect())
+}
+
+fn library_not_found(name: &WheelName, needed: &str, users: &BTreeSet<&str>) -> Diagnostic {
+    let verb = if users.len() == 1 { "needs" } else { "need" };
+    let users: Vec<&str> = users.iter().copied().collect();
+    let message = format!(
+        "`{needed}` is found nowhere, and {} {verb} it",
+        users.join(", ")
+    );
+    Diagnostic::new(&codes::LIBRARY_NOT_FOUND, message)
+        .at(Location::File(name.to_string().into()), "")
+        .help("say where it lies with `--ldpaths` or `--sysroot`, or leave it out with `--exclude`")
 }
 
 /// Returns the file name of a grafted library: the start of its SHA-256 digest distinguishes it
@@ -80,15 +89,17 @@ pub(super) fn graft_name(file_name: &str, digest: &str) -> String {
 }
 
 /// Returns the grafted libraries, each once, and the names that replace the needed ones.
+///
+/// # Errors
+/// Returns an error for each library that cannot be read.
 pub(super) fn grafts(
     needs: &GraftNeeds,
     digests: &mut DigestLibrary<'_>,
 ) -> Result<(Vec<Graft>, GraftNames), Vec<Diagnostic>> {
     let mut grafts: BTreeMap<String, Graft> = BTreeMap::new();
     // File names in the wheel, by the path of the original.
-    let mut named: BTreeMap<&str, String> = BTreeMap::new();
-    let mut new_names = GraftNames::new();
-    let mut faults = Vec::new();
+    let mut graft_names: BTreeMap<&str, String> = BTreeMap::new();
+    let mut errors = Vec::new();
     let libraries: BTreeMap<&str, &Arc<SystemLibrary>> = needs
         .values()
         .flat_map(BTreeMap::values)
@@ -96,14 +107,14 @@ pub(super) fn grafts(
         .collect();
     for (path, library) in libraries {
         let LibraryDigest { digest, size_bytes } = match digests(library) {
-            Ok(fingerprint) => fingerprint,
-            Err(fault) => {
-                faults.push(fault);
+            Ok(digest) => digest,
+            Err(error) => {
+                errors.push(error);
                 continue;
             }
         };
         let name = graft_name(path.rsplit('/').next().unwrap_or(path), &digest);
-        named.insert(path, name.clone());
+        graft_names.insert(path, name.clone());
         let graft = grafts.entry(name.clone()).or_insert_with(|| Graft {
             library: Arc::clone(library),
             sources: BTreeSet::new(),
@@ -115,16 +126,17 @@ pub(super) fn grafts(
         });
         graft.sources.insert(path.to_owned());
     }
-    if !faults.is_empty() {
-        return Err(faults);
+    if !errors.is_empty() {
+        return Err(errors);
     }
-    for (number, libraries) in needs {
+    let mut new_names = GraftNames::new();
+    for (file_index, libraries) in needs {
         for (needed, library) in libraries {
-            let Some(name) = named.get(library.real_path.as_str()) else {
+            let Some(name) = graft_names.get(library.real_path.as_str()) else {
                 continue;
             };
             new_names
-                .entry(*number)
+                .entry(*file_index)
                 .or_default()
                 .insert(needed.clone(), name.clone());
             if let Some(graft) = grafts.get_mut(name) {
@@ -135,17 +147,17 @@ pub(super) fn grafts(
     Ok((grafts.into_values().collect(), new_names))
 }
 
-/// Reports a grafted library of ROCm: with the one that torch provides, a process loads two
-/// runtimes.
+/// Reports a grafted library of ROCm: together with the one that torch provides, a process would
+/// load two runtimes.
 pub(super) fn grafted_rocm_library(
     name: &WheelName,
     graft: &Graft,
-    is_of_rocm: &LibraryPatterns,
+    rocm_libraries: &LibraryPatterns,
 ) -> Option<Diagnostic> {
     let needed = graft
         .needed_as
         .iter()
-        .find(|needed| is_of_rocm.has(needed))?;
+        .find(|needed| rocm_libraries.has(needed))?;
     let message = format!("`{needed}` is a library of ROCm, and comes along into the wheel");
     let finding = Diagnostic::new(&rocm::VENDORED_ROCM, message)
         .at(Location::File(name.to_string().into()), "");
@@ -156,97 +168,123 @@ pub(super) fn grafted_rocm_library(
     )
 }
 
-/// Returns the names by which grafted libraries need each other: for each library, the new names by
-/// the old ones.
+/// The new names of needed libraries by the old ones, for each grafted library by its file name.
+pub(super) type GraftRenames = BTreeMap<String, BTreeMap<String, String>>;
+
+/// Returns the names by which grafted libraries need each other.
 ///
 /// # Errors
 /// Returns an error for each library that would need one library for one file, and another under
 /// the same name for another file.
-pub(super) fn graft_dependencies(
+pub(super) fn graft_renames(
     name: &WheelName,
     files: &[InspectedFile],
     grafts: &[Graft],
     new_names: &GraftNames,
-) -> Result<BTreeMap<String, BTreeMap<String, String>>, Vec<Diagnostic>> {
-    let by_name: BTreeMap<&str, &Graft> = grafts
+) -> Result<GraftRenames, Vec<Diagnostic>> {
+    let grafts_by_name: BTreeMap<&str, &Graft> = grafts
         .iter()
         .map(|graft| (graft.name.as_str(), graft))
         .collect();
-    // With the index of the file that needs it.
-    let mut found: BTreeMap<(&str, &str), (&str, usize)> = BTreeMap::new();
-    let mut faults: BTreeMap<(&str, &str), Diagnostic> = BTreeMap::new();
-    for (number, own) in new_names {
-        for graft in own.values().filter_map(|name| by_name.get(name.as_str())) {
-            for needed in &graft.library.library.needed {
-                let Some(new) = own.get(needed) else { continue };
-                let (first, user) = *found.entry((&graft.name, needed)).or_insert((new, *number));
-                if first == new {
+    // By the names of the graft and of the library that it needs, with the index of the file that
+    // leads to it.
+    let mut renames: BTreeMap<(&str, &str), (&str, usize)> = BTreeMap::new();
+    let mut errors: BTreeMap<(&str, &str), Diagnostic> = BTreeMap::new();
+    for (file_index, file_names) in new_names {
+        for graft in file_names
+            .values()
+            .filter_map(|name| grafts_by_name.get(name.as_str()))
+        {
+            for needed in &graft.library.elf.needed {
+                let Some(new_name) = file_names.get(needed) else {
+                    continue;
+                };
+                let key = (graft.name.as_str(), needed.as_str());
+                let (first_name, first_file) =
+                    *renames.entry(key).or_insert((new_name, *file_index));
+                if first_name == new_name {
                     continue;
                 }
-                faults.entry((&graft.name, needed)).or_insert_with(|| {
-                    let source = |name: &str| by_name.get(name).map_or("", |graft| graft.library.real_path.as_str());
-                    let (path, first, second) = (&graft.library.real_path, source(first), source(new));
-                    let (one, other) = (&files[user].path, &files[*number].path);
-                    let message = format!(
-                        "`{path}` would come along once, and needs two libraries as `{needed}`: `{first}` for {one}, `{second}` for {other}"
-                    );
-                    Diagnostic::new(&codes::AMBIGUOUS_GRAFT, message)
-                        .at(Location::File(name.to_string().into()), "")
-                        .help(format!("let both files search the same folders, or leave `{needed}` out with `--exclude`"))
+                errors.entry(key).or_insert_with(|| {
+                    let user = |graft: &str, file_index: usize| LibraryUser {
+                        source: grafts_by_name
+                            .get(graft)
+                            .map_or("", |graft| graft.library.real_path.as_str()),
+                        file: &files[file_index].path,
+                    };
+                    let users = [user(first_name, first_file), user(new_name, *file_index)];
+                    ambiguous_graft(name, graft, needed, &users)
                 });
             }
         }
     }
-    if !faults.is_empty() {
-        return Err(faults.into_values().collect());
+    if !errors.is_empty() {
+        return Err(errors.into_values().collect());
     }
-    let mut among: BTreeMap<String, BTreeMap<String, String>> = BTreeMap::new();
-    for ((graft, needed), (new, _)) in found {
-        among
+    let mut renames_by_graft = GraftRenames::new();
+    for ((graft, needed), (new_name, _)) in renames {
+        renames_by_graft
             .entry(graft.to_owned())
             .or_default()
-            .insert(needed.to_owned(), new.to_owned());
+            .insert(needed.to_owned(), new_name.to_owned());
     }
-    Ok(among)
+    Ok(renames_by_graft)
 }
 
-/// Sets the edits of grafted libraries: SONAME, needed names and search path.
-pub(super) fn with_edits(
-    grafts: Vec<Graft>,
-    mut among: BTreeMap<String, BTreeMap<String, String>>,
-) -> Vec<Graft> {
-    let with = |mut graft: Graft| {
-        let rename_needed = among.remove(&graft.name).unwrap_or_default();
-        let needs_neighbours = !rename_needed.is_empty();
-        graft.edits = ElfEdits {
-            soname: Some(graft.name.clone()),
-            rename_needed,
-            remove_needed: BTreeSet::new(),
-            rpath: if needs_neighbours {
-                SearchPathEdit::Rpath("$ORIGIN".to_owned())
-            } else {
-                SearchPathEdit::Remove
-            },
-        };
-        graft
+/// A file of the wheel, and the path of the library that it finds under a name.
+struct LibraryUser<'f> {
+    source: &'f str,
+    file: &'f str,
+}
+
+fn ambiguous_graft(
+    name: &WheelName,
+    graft: &Graft,
+    needed: &str,
+    [first, second]: &[LibraryUser<'_>; 2],
+) -> Diagnostic {
+    let message = format!(
+        "`{}` would come along once, and needs two libraries as `{needed}`: `{}` for {}, `{}` for {}",
+        graft.library.real_path, first.source, first.file, second.source, second.file
+    );
+    Diagnostic::new(&codes::AMBIGUOUS_GRAFT, message)
+        .at(Location::File(name.to_string().into()), "")
+        .help(format!(
+            "let both files search the same folders, or leave `{needed}` out with `--exclude`"
+        ))
+}
+
+/// Returns the edits of a grafted library: SONAME, needed names and search path.
+pub(super) fn graft_edits(graft: &Graft, renames: &GraftRenames) -> ElfEdits {
+    let rename_needed = renames.get(&graft.name).cloned().unwrap_or_default();
+    let rpath = if rename_needed.is_empty() {
+        SearchPathEdit::Remove
+    } else {
+        SearchPathEdit::Rpath("$ORIGIN".to_owned())
     };
-    grafts.into_iter().map(with).collect()
+    ElfEdits {
+        soname: Some(graft.name.clone()),
+        rename_needed,
+        remove_needed: BTreeSet::new(),
+        rpath,
+    }
 }
 
 /// Reports a member of the wheel that has the path of a grafted library and other bytes.
 pub(super) fn replaced_member(name: &WheelName, path: &str) -> Diagnostic {
-    let place = Location::Member {
+    let location = Location::Member {
         wheel: name.to_string(),
         member: path.to_owned(),
     };
     let message =
         "the library that comes along under this name has other bytes, and takes its place";
-    let finding = Diagnostic::new(&codes::GRAFT_REPLACES_MEMBER, message).at(place, "");
+    let finding = Diagnostic::new(&codes::GRAFT_REPLACES_MEMBER, message).at(location, "");
     finding.help("repair the wheel as it was built, or put what comes along into another folder with `--lib-sdir`")
 }
 
+/// Reports that a needed `libpython` is removed.
 pub(super) fn libpython_removed(name: &WheelName, path: &str, needed: &str) -> Diagnostic {
-    let place = Location::Member {
+    let location = Location::Member {
         wheel: name.to_string(),
         member: path.to_owned(),
     };
@@ -254,7 +292,7 @@ pub(super) fn libpython_removed(name: &WheelName, path: &str, needed: &str) -> D
         &elf::NEEDS_LIBPYTHON,
         format!("`{needed}` is needed no longer: the interpreter offers its symbols"),
     )
-    .at(place, "")
+    .at(location, "")
 }
 
 #[cfg(test)]
@@ -262,7 +300,7 @@ mod tests {
     use super::graft_name;
 
     #[test]
-    fn a_hash_stands_before_the_first_dot_and_only_once() {
+    fn graft_names_have_one_hash_before_the_first_dot() {
         let digest = "1a2b3c4d5e";
         assert_eq!(
             graft_name("libelf-0.188.so", digest),
@@ -275,7 +313,7 @@ mod tests {
         assert_eq!(
             graft_name("plainbar", digest),
             "plainbar-1a2b3c4d",
-            "nothing stands behind no dot"
+            "without a dot, it is last"
         );
         assert_eq!(
             graft_name("libdrm-1a2b3c4d.so.2.4.0", digest),

@@ -2,6 +2,7 @@
 
 mod deviations;
 mod graft;
+mod library_dir_suffix;
 mod options;
 mod plan;
 mod planner;
@@ -14,6 +15,7 @@ use std::sync::Arc;
 
 use super::compliance::Compliance;
 use super::inspect::{InspectedFile, InspectedKind};
+use super::library::ElfLibrary;
 use super::pattern::LibraryPatterns;
 use super::provider::SystemLibrary;
 use super::redundant_copies::RedundantCopy;
@@ -22,11 +24,13 @@ use rock_diagnostic::Diagnostic;
 use rock_elf::{ElfEdits, SearchPathEdit};
 use rock_names::{TagSet, WheelName};
 
+use graft::GraftNeeds;
+pub use library_dir_suffix::{LibraryDirSuffix, LibraryDirSuffixError};
 pub use options::RepairOptions;
 pub use plan::{RepairError, RepairNote, RepairPlan};
 pub use tags::PlatformChoice;
 use tags::PlatformTarget;
-pub use write::{RepairDestination, RepairedWheel};
+pub use write::{RepairDestination, RepairOutcome, RepairedWheel};
 
 /// Options of [`plan_changes`], and facts about the wheel.
 #[derive(Debug, Clone)]
@@ -40,7 +44,7 @@ pub(crate) struct PlanOptions {
     /// Whether the platform tags stay.
     pub keeps_tags: bool,
     /// Appended to the distribution name for the directory of grafted libraries, `.libs`.
-    pub library_dir_suffix: String,
+    pub library_dir_suffix: LibraryDirSuffix,
     /// Whether RPATH entries of files that need no graft are fixed, too.
     pub fixes_rpaths: bool,
     /// Absolute RPATH entries that stay.
@@ -75,7 +79,7 @@ pub struct Graft {
     pub digest: String,
     /// The size of the original file in bytes.
     pub size_bytes: u64,
-    /// The edits.
+    /// The edits of its SONAME, needed names and search path.
     pub edits: ElfEdits,
 }
 
@@ -84,8 +88,8 @@ pub struct Graft {
 pub struct RepairChanges {
     /// The platform of the new name.
     pub platform: PlatformChoice,
-    /// The directory of the grafted libraries.
-    pub folder: String,
+    /// The directory of the grafted libraries; empty if only tags change.
+    pub library_dir: String,
     /// The grafted libraries, sorted by file name.
     pub grafts: Vec<Graft>,
     /// The edits of files of the wheel, by path.
@@ -104,14 +108,10 @@ pub struct RepairChanges {
 
 impl RepairChanges {
     /// Creates changes that only set the platform tags.
-    pub fn of_tags(tags: TagSet) -> Self {
+    fn tags_only(tags: TagSet) -> Self {
         Self {
-            platform: PlatformChoice {
-                policy: String::new(),
-                tags,
-                findings: Vec::new(),
-            },
-            folder: String::new(),
+            platform: PlatformChoice { policy: None, tags },
+            library_dir: String::new(),
             grafts: Vec::new(),
             edits: BTreeMap::new(),
             moved: BTreeMap::new(),
@@ -132,7 +132,7 @@ impl RepairChanges {
 
     /// Returns the path of a grafted library in the wheel.
     pub fn path_of(&self, graft: &Graft) -> String {
-        format!("{}/{}", self.folder, graft.name)
+        format!("{}/{}", self.library_dir, graft.name)
     }
 
     /// Returns the paths of the grafted libraries in the wheel.
@@ -148,7 +148,12 @@ impl RepairChanges {
     /// digest of the library, so it is the same library, edited by another program, with other
     /// options, or by hand; files linked against one can load the other. auditwheel keeps the
     /// existing member, whatever its contents are.
-    pub fn settle(&mut self, name: &WheelName, same: BTreeSet<String>, others: BTreeSet<String>) {
+    fn record_existing_grafts(
+        &mut self,
+        name: &WheelName,
+        same: BTreeSet<String>,
+        others: BTreeSet<String>,
+    ) {
         for path in same.iter().chain(&others) {
             self.edits.remove(path);
             self.dropped.remove(path);
@@ -159,7 +164,7 @@ impl RepairChanges {
     }
 
     /// Removes redundant copies.
-    pub fn drop_copies(&mut self, copies: Vec<RedundantCopy>) {
+    fn drop_copies(&mut self, copies: Vec<RedundantCopy>) {
         for copy in copies {
             self.edits.remove(&copy.path);
             self.dropped.insert(copy.path, copy.same_as);
@@ -167,7 +172,7 @@ impl RepairChanges {
     }
 }
 
-/// Returns the size and digest of a library of the system.
+/// A function that returns the size and digest of a library of the system.
 pub(crate) type DigestLibrary<'a> =
     dyn FnMut(&SystemLibrary) -> Result<LibraryDigest, Diagnostic> + 'a;
 
@@ -184,69 +189,104 @@ pub(crate) fn plan_changes(
     options: &PlanOptions,
     digests: &mut DigestLibrary<'_>,
 ) -> Result<RepairChanges, Vec<Diagnostic>> {
-    let platform = tags::choose_platform(name, files, compliance, options)?;
-    let folder = format!("{}{}", name.distribution(), options.library_dir_suffix);
-    let mut findings = platform.findings.clone();
-    let needs = graft::needs(name, files, compliance, &platform.policy)?;
-    let (grafts, new_names) = graft::grafts(&needs, digests)?;
-    let among = graft::graft_dependencies(name, files, &grafts, &new_names)?;
+    let (platform, mut findings) = tags::choose_platform(name, files, compliance, options)?;
+    let needs = match platform.policy {
+        Some(policy) => {
+            graft::libraries_to_graft(name, files, compliance, compliance.policy(policy))?
+        }
+        None => GraftNeeds::new(),
+    };
+    let (mut grafts, graft_names) = graft::grafts(&needs, digests)?;
+    let renames_by_graft = graft::graft_renames(name, files, &grafts, &graft_names)?;
+    for graft in &mut grafts {
+        graft.edits = graft::graft_edits(graft, &renames_by_graft);
+    }
     findings.extend(
         grafts
             .iter()
             .filter_map(|graft| graft::grafted_rocm_library(name, graft, &options.rocm_libraries)),
     );
-    let along =
-        |number: usize, needed: &String| new_names.get(&number).and_then(|own| own.get(needed));
+    let planner = FilePlanner {
+        name,
+        library_dir: format!("{}{}", name.distribution(), options.library_dir_suffix),
+        options,
+    };
     let (mut edits, mut moved) = (BTreeMap::new(), BTreeMap::new());
-    for (number, file) in files.iter().enumerate() {
+    for (file_index, file) in files.iter().enumerate() {
         let InspectedKind::Library(library) = &file.kind else {
             continue;
         };
-        if !compliance.trees.contains_key(&number) {
+        if !compliance.trees.contains_key(&file_index) {
             continue;
         }
-        let mut own = ElfEdits::default();
-        for needed in &library.needed {
-            if let Some(new) = along(number, needed).filter(|new| *new != needed) {
-                own.rename_needed.insert(needed.clone(), new.clone());
-            }
-            if library.extension.is_some() && is_libpython(needed) {
-                own.remove_needed.insert(needed.clone());
-                findings.push(graft::libpython_removed(name, &file.path, needed));
-            }
+        if library.extension.is_some() {
+            let removed = library.needed.iter().filter(|needed| is_libpython(needed));
+            findings
+                .extend(removed.map(|needed| graft::libpython_removed(name, &file.path, needed)));
         }
-        let leads_out = needs.contains_key(&number);
-        let installed = match rpath::moved_program_path(&file.path, name) {
-            Some(new) if leads_out => {
-                let new = rpath::unused_path(new, &options.existing_paths);
-                moved.insert(file.path.clone(), new.clone());
-                new
-            }
-            _ => file.path.clone(),
-        };
-        own.rpath = match (leads_out, options.fixes_rpaths) {
-            (true, _) => SearchPathEdit::Rpath(rpath::with_directory(
-                library,
-                &installed,
-                &folder,
-                &options.allowed_rpaths,
-            )),
-            (false, true) => rpath::fixed_search_path(library, &options.allowed_rpaths),
-            (false, false) => SearchPathEdit::Keep,
-        };
-        if own != ElfEdits::default() {
-            edits.insert(file.path.clone(), own);
+        let file_grafts = graft_names.get(&file_index);
+        let (file_edits, new_path) = planner.plan(&file.path, library, file_grafts);
+        moved.extend(new_path.map(|new_path| (file.path.clone(), new_path)));
+        if file_edits != ElfEdits::default() {
+            edits.insert(file.path.clone(), file_edits);
         }
     }
-    let grafts = graft::with_edits(grafts, among);
-    let tags = platform.tags.clone();
     Ok(RepairChanges {
         platform,
-        folder,
+        library_dir: planner.library_dir,
         grafts,
         edits,
         moved,
+        dropped: BTreeMap::new(),
+        present: BTreeSet::new(),
+        replaced: BTreeSet::new(),
         findings,
-        ..RepairChanges::of_tags(tags)
     })
+}
+
+/// The options that the changes of each file depend on.
+struct FilePlanner<'o> {
+    name: &'o WheelName,
+    /// The directory of the grafted libraries.
+    library_dir: String,
+    options: &'o PlanOptions,
+}
+
+impl FilePlanner<'_> {
+    /// Returns the edits of a library of the wheel, and its new path if it is moved. `graft_names`
+    /// are the names of the grafts that it leads to, by the name they are needed under; `None` if it
+    /// leads to none.
+    fn plan(
+        &self,
+        path: &str,
+        library: &ElfLibrary,
+        graft_names: Option<&BTreeMap<String, String>>,
+    ) -> (ElfEdits, Option<String>) {
+        let mut edits = ElfEdits::default();
+        for needed in &library.needed {
+            let new_name = graft_names.and_then(|names| names.get(needed));
+            if let Some(new_name) = new_name.filter(|new_name| *new_name != needed) {
+                edits.rename_needed.insert(needed.clone(), new_name.clone());
+            }
+            if library.extension.is_some() && is_libpython(needed) {
+                edits.remove_needed.insert(needed.clone());
+            }
+        }
+        if graft_names.is_none() {
+            if self.options.fixes_rpaths {
+                edits.rpath = rpath::fixed_search_path(library, &self.options.allowed_rpaths);
+            }
+            return (edits, None);
+        }
+        let new_path = rpath::moved_program_path(path, self.name)
+            .map(|path| rpath::unused_path(path, &self.options.existing_paths));
+        // RPATH, and never RUNPATH, which does not apply to the dependencies of dependencies.
+        edits.rpath = SearchPathEdit::Rpath(rpath::with_directory(
+            library,
+            new_path.as_deref().unwrap_or(path),
+            &self.library_dir,
+            &self.options.allowed_rpaths,
+        ));
+        (edits, new_path)
+    }
 }

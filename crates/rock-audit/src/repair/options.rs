@@ -1,12 +1,13 @@
 //! The options of a repair.
 
+use super::LibraryDirSuffix;
 use crate::pattern::LibraryPatterns;
 use rock_names::LocalLabel;
 use rock_wheel::DosTime;
 
-/// Options of a repair. The platform is that of the audit, [`AuditOptions::platform`].
+/// Options of a repair. The platform is that of the audit, [`AuditOptions::requested_platform`].
 ///
-/// [`AuditOptions::platform`]: crate::AuditOptions::platform
+/// [`AuditOptions::requested_platform`]: crate::AuditOptions::requested_platform
 #[derive(Debug, Clone)]
 pub struct RepairOptions {
     /// Use only the requested platform tag, even if the wheel also complies with a better one.
@@ -16,7 +17,7 @@ pub struct RepairOptions {
     /// Set the platform tags that the repaired wheel complies with.
     pub update_tags: bool,
     /// Appended to the distribution name for the directory of grafted libraries, `.libs`.
-    pub library_dir_suffix: String,
+    pub library_dir_suffix: LibraryDirSuffix,
     /// Remove absolute, relative and empty search paths from all libraries.
     pub fix_rpaths: bool,
     /// Graft libraries; a wheel that needs some is not repaired otherwise.
@@ -27,7 +28,8 @@ pub struct RepairOptions {
     pub remove_copies_except: Option<LibraryPatterns>,
     /// Set this local version label.
     pub local_label: Option<LocalLabel>,
-    /// Compression level of changed members, from 0 (none) to 9 (smallest).
+    /// Compression level of changed members, from 0 (none) to 9 (smallest); see
+    /// [`RewriteOptions::level`](rock_wheel::RewriteOptions::level).
     pub compression_level: u32,
     /// Compress all members again.
     pub recompress: bool,
@@ -45,7 +47,7 @@ impl Default for RepairOptions {
             only_platform: false,
             keep_claimed_tags: false,
             update_tags: true,
-            library_dir_suffix: ".libs".to_owned(),
+            library_dir_suffix: LibraryDirSuffix::default(),
             fix_rpaths: false,
             allow_grafts: true,
             strip: false,

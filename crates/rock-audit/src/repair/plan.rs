@@ -7,17 +7,18 @@ use super::{RepairChanges, RepairOptions};
 use crate::audited::AuditedWheel;
 use crate::edited_file::EditedFile;
 use rock_diagnostic::Diagnostic;
-use rock_names::WheelName;
+use rock_names::{ForeignSystem, WheelName};
 use rock_wheel::RenamePlan;
 
-/// The error of a repair.
+/// The error returned by [`AuditedWheel::plan_repair`] and [`RepairPlan::write`].
 #[derive(Debug, Clone, thiserror::Error)]
-#[error("`{file_name}` cannot be repaired")]
+#[error("`{file_name}` cannot be repaired: {}", .blockers.first().map(|first| first.message.as_str()).unwrap_or_default())]
 #[non_exhaustive]
 pub struct RepairError {
     /// The file name of the wheel.
     pub file_name: String,
-    /// Every reason why the wheel cannot be repaired.
+    /// Every reason why the wheel cannot be repaired, or the errors that kept the repaired wheel from
+    /// being written; never empty.
     pub blockers: Vec<Diagnostic>,
 }
 
@@ -32,7 +33,7 @@ impl From<RepairError> for Vec<Diagnostic> {
 pub enum RepairNote {
     /// The wheel is for this operating system, whose wheels are not audited: its tags and needs
     /// stay.
-    ForeignSystem(&'static str),
+    ForeignSystem(ForeignSystem),
     /// These platform tags are for systems that are not audited, and stay.
     KeptTags(Vec<String>),
     /// The wheel contains no library for Linux: nothing is grafted.

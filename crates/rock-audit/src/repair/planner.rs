@@ -77,9 +77,9 @@ pub(super) struct Planner<'w, 'o> {
 
 impl<'w> Planner<'w, '_> {
     pub(super) fn plan(&self) -> Result<PlanParts<'w>, Vec<Diagnostic>> {
-        let refused = self.unrepairable();
-        if !refused.is_empty() {
-            return Err(refused);
+        let blockers = self.unrepairable();
+        if !blockers.is_empty() {
+            return Err(blockers);
         }
         let mut changes = match &self.audited.compliance {
             Some(compliance) => self.graft_and_edit(compliance)?,
@@ -126,12 +126,12 @@ impl<'w> Planner<'w, '_> {
         let plan_options = PlanOptions {
             target: auditor
                 .options()
-                .platform
+                .requested_platform
                 .clone()
                 .map_or(PlatformTarget::Best, PlatformTarget::Tag),
             only_target: options.only_platform,
             keeps_claims: options.keep_claimed_tags,
-            keeps_tags: !options.update_tags || compliance.is_libc_unknown,
+            keeps_tags: !options.update_tags || compliance.calls_unidentified_libc,
             library_dir_suffix: options.library_dir_suffix.clone(),
             fixes_rpaths: options.fix_rpaths,
             allowed_rpaths: auditor.options().allowed_rpaths.clone(),
@@ -231,12 +231,12 @@ impl<'w> Planner<'w, '_> {
     fn set_tags(&self) -> Result<RepairChanges, Vec<Diagnostic>> {
         let audited = self.audited;
         let name = &audited.name;
-        let Some(wanted) = audited.auditor.options().platform.as_deref() else {
-            return Ok(RepairChanges::of_tags(name.platform_tags().clone()));
+        let Some(requested) = audited.auditor.options().requested_platform.as_deref() else {
+            return Ok(RepairChanges::tags_only(name.platform_tags().clone()));
         };
         if let Some(system) = audited.foreign_system {
             let message = format!(
-                "the wheel is for {system}, which is not judged, and cannot be named `{wanted}`"
+                "the wheel is for {system}, which is not judged, and cannot be named `{requested}`"
             );
             return Err(vec![
                 Diagnostic::new(&rocm_codes::FOREIGN_SYSTEM, message)
@@ -244,11 +244,11 @@ impl<'w> Planner<'w, '_> {
                     .help("leave `--plat` out: the wheel is copied as it is"),
             ]);
         }
-        let arch = Arch::of_platform_tag(wanted).or_else(|| {
+        let arch = Arch::of_platform_tag(requested).or_else(|| {
             let tags = name.platform_tags().as_slice();
             tags.iter().find_map(|tag| Arch::of_platform_tag(tag))
         });
-        let family = if wanted.starts_with("musllinux") {
+        let family = if requested.starts_with("musllinux") {
             PolicyFamily::Musllinux
         } else {
             PolicyFamily::Manylinux
@@ -256,7 +256,7 @@ impl<'w> Planner<'w, '_> {
         let policies = audited
             .auditor
             .policies(family, arch.unwrap_or(Arch::X86_64));
-        let tags = policies.get(wanted).and_then(|policy| {
+        let tags = policies.get(requested).and_then(|policy| {
             let tags: Vec<String> = if policy.is_linux() {
                 vec![policy.tag()]
             } else {
@@ -266,10 +266,10 @@ impl<'w> Planner<'w, '_> {
         });
         match tags {
             Some(_) if !self.options.update_tags || name.is_any_platform() => {
-                Ok(RepairChanges::of_tags(name.platform_tags().clone()))
+                Ok(RepairChanges::tags_only(name.platform_tags().clone()))
             }
-            Some(tags) => Ok(RepairChanges::of_tags(tags)),
-            None => Err(vec![unknown_platform(name, wanted, &policies)]),
+            Some(tags) => Ok(RepairChanges::tags_only(tags)),
+            None => Err(vec![unknown_platform(name, requested, &policies)]),
         }
     }
 
@@ -309,7 +309,7 @@ impl<'w> Planner<'w, '_> {
         let is_rewrite_requested = options.recompress
             || options.strip
             || (options.time.is_some() && options.rewrite_for_time);
-        // Packages of devices come with files listed twice; a new RECORD lists them once.
+        // Some device wheels list files twice; a new RECORD lists them once.
         let record = wheel.record();
         let is_record_sound =
             !record.has_repeated_rows() && (options.trust_record || !record.has_weak_hashes());
@@ -350,16 +350,15 @@ impl<'w> Planner<'w, '_> {
         let archive = self.audited.wheel.archive();
         let scratch = self.audited.auditor.scratch();
         let graft_paths = changes.graft_paths();
-        let is_stripped = |path: &&str| {
-            self.options.strip
-                && !changes.dropped.contains_key(*path)
-                && !graft_paths.contains(*path)
-        };
         let stripped = self
             .audited
             .libraries()
             .map(|(path, _)| path)
-            .filter(is_stripped);
+            .filter(|path| {
+                self.options.strip
+                    && !changes.dropped.contains_key(*path)
+                    && !graft_paths.contains(*path)
+            });
         let paths: BTreeSet<&str> = changes
             .edits
             .keys()
@@ -396,8 +395,11 @@ impl<'w> Planner<'w, '_> {
         grafts: &EditedFiles<'_>,
     ) -> Result<(), Vec<Diagnostic>> {
         let archive = self.audited.wheel.archive();
-        let is_present = |path: &String| archive.member(path).is_some();
-        if !changes.graft_paths().iter().any(is_present) {
+        if !changes
+            .graft_paths()
+            .iter()
+            .any(|path| archive.member(path).is_some())
+        {
             return Ok(());
         }
         let (mut same, mut others) = (BTreeSet::new(), BTreeSet::new());
@@ -420,20 +422,20 @@ impl<'w> Planner<'w, '_> {
             }
             .insert(path.clone());
         }
-        changes.settle(&self.audited.name, same, others);
+        changes.record_existing_grafts(&self.audited.name, same, others);
         Ok(())
     }
 
     fn strip_mode(&self) -> StripMode {
         if self.options.strip {
-            StripMode::Debug
+            StripMode::Unloaded
         } else {
-            StripMode::Nothing
+            StripMode::None
         }
     }
 
     fn uneditable(&self, path: &str, error: &dyn Display) -> Diagnostic {
-        let place = Location::Member {
+        let location = Location::Member {
             wheel: self.audited.file_name.clone(),
             member: path.to_owned(),
         };
@@ -441,7 +443,7 @@ impl<'w> Planner<'w, '_> {
             &elf_codes::UNEDITABLE_ELF,
             format!("it cannot be changed safely: {error}"),
         )
-        .at(place, "")
+        .at(location, "")
     }
 }
 

@@ -18,30 +18,33 @@ pub(super) fn moved_program_path(path: &str, name: &WheelName) -> Option<String>
 
 /// Returns the path, with the first free number from 2 appended if a member has it.
 pub(super) fn unused_path(path: String, taken: &BTreeSet<String>) -> String {
-    let numbered = (2_u64..).map(|number| format!("{path}-{number}"));
+    let numbered = (2_u64..).map(|suffix| format!("{path}-{suffix}"));
     let free = std::iter::once(path.clone())
         .chain(numbered)
-        .find(|one| !taken.contains(one));
+        .find(|candidate| !taken.contains(candidate));
     free.unwrap_or(path)
 }
 
-/// Returns the search path of a file that needs libraries of the directory: its own entries that
-/// are inside the wheel or allowed, then the directory.
+/// Returns the RPATH of a file that needs libraries of the directory: the entries of its RUNPATH or
+/// RPATH that are inside the wheel or allowed, then the directory.
+///
+/// A RUNPATH becomes an RPATH, because it does not apply to the dependencies of dependencies
+/// (ld.so(8)), which are in the same directory.
 pub(super) fn with_directory(
     library: &ElfLibrary,
     path: &str,
-    folder: &str,
+    library_dir: &str,
     allowed: &LibraryPatterns,
 ) -> String {
-    let mut entries = kept(library, path, allowed);
-    let own = installed(path);
-    let depth = own.matches('/').count();
+    let mut entries = portable_entries(library, path, allowed);
+    let installed_path = installed(path);
+    let depth = installed_path.matches('/').count();
     let up = if depth == 0 {
         String::new()
     } else {
         format!("/{}", vec![".."; depth].join("/"))
     };
-    let entry = format!("$ORIGIN{up}/{folder}");
+    let entry = format!("$ORIGIN{up}/{library_dir}");
     if !entries.contains(&entry) {
         entries.push(entry);
     }
@@ -49,11 +52,12 @@ pub(super) fn with_directory(
 }
 
 /// Returns the entries that are inside the wheel or allowed, each once.
-fn kept(library: &ElfLibrary, path: &str, allowed: &LibraryPatterns) -> Vec<String> {
-    let own = installed(path);
+fn portable_entries(library: &ElfLibrary, path: &str, allowed: &LibraryPatterns) -> Vec<String> {
+    let installed_path = installed(path);
     let origin = SearchDir::Wheel(
-        own.rsplit_once('/')
-            .map_or("", |(folder, _)| folder)
+        installed_path
+            .rsplit_once('/')
+            .map_or("", |(directory, _)| directory)
             .to_owned(),
     );
     let is_64 = library.header.format.is_64();
@@ -65,11 +69,11 @@ fn kept(library: &ElfLibrary, path: &str, allowed: &LibraryPatterns) -> Vec<Stri
     let mut entries: Vec<String> = Vec::new();
     for entry in text.split(':') {
         let is_inside = matches!(
-            SearchPathEntry::read(entry).place(&origin, is_64),
+            SearchPathEntry::read(entry).resolve(&origin, is_64),
             Some(SearchDir::Wheel(_))
         );
         let stays = is_inside || allows(allowed, entry);
-        if stays && !entries.iter().any(|one| one == entry) {
+        if stays && !entries.iter().any(|kept| kept == entry) {
             entries.push(entry.to_owned());
         }
     }
@@ -81,25 +85,27 @@ fn allows(allowed: &LibraryPatterns, entry: &str) -> bool {
     !entry.is_empty() && allowed.has(entry)
 }
 
-/// Returns the search path without absolute entries that are not allowed, relative and empty ones.
+/// Returns the search path without empty and relative entries, and without absolute ones that are
+/// not allowed.
 pub(super) fn fixed_search_path(library: &ElfLibrary, allowed: &LibraryPatterns) -> SearchPathEdit {
     let (text, is_runpath) = match (&library.runpath, &library.rpath) {
         (Some(text), _) => (text, true),
         (None, Some(text)) => (text, false),
         (None, None) => return SearchPathEdit::Keep,
     };
-    let is_from_here =
-        |entry: &str| matches!(SearchPathEntry::read(entry), SearchPathEntry::Origin(_));
     let kept: Vec<&str> = text
         .split(':')
-        .filter(|entry| is_from_here(entry) || allows(allowed, entry))
+        .filter(|entry| {
+            matches!(SearchPathEntry::read(entry), SearchPathEntry::Origin(_))
+                || allows(allowed, entry)
+        })
         .collect();
-    let mended = kept.join(":");
-    match (mended.is_empty(), is_runpath) {
-        _ if mended == *text => SearchPathEdit::Keep,
+    let fixed = kept.join(":");
+    match (fixed.is_empty(), is_runpath) {
+        _ if fixed == *text => SearchPathEdit::Keep,
         (true, _) => SearchPathEdit::Remove,
-        (false, true) => SearchPathEdit::Runpath(mended),
-        (false, false) => SearchPathEdit::Rpath(mended),
+        (false, true) => SearchPathEdit::Runpath(fixed),
+        (false, false) => SearchPathEdit::Rpath(fixed),
     }
 }
 

@@ -2,10 +2,11 @@
 
 use super::PlanOptions;
 use crate::codes::{rocm, wheel as codes};
-use crate::compliance::Compliance;
-use crate::findings::{offenders, other_system, version_numbers};
+use crate::compliance::{Compliance, PolicyGap, PolicyIndex, lower};
+use crate::findings::{offenders, other_system};
 use crate::inspect::InspectedFile;
 use crate::resolve::ResolvedLibrary;
+use crate::symbol_version::version_numbers;
 use rock_compat::policy::{PlatformPolicies, PlatformPolicy, is_loader};
 use rock_diagnostic::{Code, Diagnostic, Location, Severity};
 use rock_names::{PlatformSystem, TagSet, WheelName};
@@ -22,148 +23,228 @@ pub(crate) enum PlatformTarget {
 /// The platform of a repaired wheel.
 #[derive(Debug, Clone)]
 pub struct PlatformChoice {
-    /// The name of the policy whose libraries are not grafted.
-    pub policy: String,
+    /// The policy whose libraries are not grafted; `None` if no policy applies to the wheel.
+    pub policy: Option<PolicyIndex>,
     /// The platform tags of the new name.
     pub tags: TagSet,
-    /// Findings about tags that were removed from the name.
-    pub findings: Vec<Diagnostic>,
 }
 
-/// Returns the highest policy that needs no more grafts than the requested one, or than any other:
-/// an older platform does not justify another graft.
-fn graft_policy<'p>(
-    compliance: &'p Compliance,
-    wanted: Option<PlatformPolicy<'p>>,
-) -> PlatformPolicy<'p> {
-    let real = || {
-        compliance
-            .gaps
-            .iter()
-            .filter(|gap| !compliance.policy(gap.policy).is_linux())
-    };
-    let count = real()
-        .filter(|gap| wanted.is_none_or(|wanted| compliance.policy(gap.policy) == wanted))
-        .map(|one| one.libraries.len())
-        .min();
-    let fits = |one: &&crate::PolicyGap| count.is_some_and(|count| one.libraries.len() <= count);
-    real()
-        .find(fits)
-        .map_or(compliance.policies().linux(), |gap| {
-            compliance.policy(gap.policy)
-        })
-}
-
+/// Chooses the policy and the platform tags of a repaired wheel. Also returns findings about tags
+/// of the name that the wheel does not comply with.
+///
+/// # Errors
+/// Returns an error if there is no such platform, or if the wheel cannot comply with it.
 pub(super) fn choose_platform(
     name: &WheelName,
     files: &[InspectedFile],
     compliance: &Compliance,
     options: &PlanOptions,
-) -> Result<PlatformChoice, Vec<Diagnostic>> {
-    let on_wheel = |code, message: String| {
-        Diagnostic::new(code, message).at(Location::File(name.to_string().into()), "")
+) -> Result<(PlatformChoice, Vec<Diagnostic>), Vec<Diagnostic>> {
+    let policies =
+        choose_policies(name, files, compliance, options).map_err(|error| vec![error])?;
+    let claims = ClaimedTags {
+        name,
+        files,
+        compliance,
     };
-    let (policies, most) = (compliance.policies(), compliance.reach());
-    let wanted = match &options.target {
+    let (tags, findings) = if options.keeps_tags {
+        (name.platform_tags().clone(), claims.contradicted())
+    } else {
+        claims
+            .updated(&policies, options)
+            .map_err(|error| vec![error])?
+    };
+    let policy = policies
+        .first()
+        .map(|policy| compliance.policy_index(*policy));
+    Ok((PlatformChoice { policy, tags }, findings))
+}
+
+/// Returns the policies that the repaired wheel complies with, best first: the target, and a better
+/// one with which the wheel also complies.
+fn choose_policies<'c>(
+    name: &WheelName,
+    files: &[InspectedFile],
+    compliance: &'c Compliance,
+    options: &PlanOptions,
+) -> Result<Vec<PlatformPolicy<'c>>, Diagnostic> {
+    let policies = compliance.policies();
+    let requested = match &options.target {
         PlatformTarget::Best => None,
         PlatformTarget::Tag(tag) => Some(
             policies
                 .get(tag)
-                .ok_or_else(|| vec![unknown_platform(name, tag, policies)])?,
+                .ok_or_else(|| unknown_platform(name, tag, policies))?,
         ),
     };
-    let graft = graft_policy(compliance, wanted);
-    let best = if graft.priority() < most.priority() {
-        graft
-    } else {
-        most
-    };
-    let chosen = wanted.unwrap_or(if best.is_linux() {
+    let limit = compliance.best_repairable_policy();
+    let best = lower(limit, graft_policy(compliance, requested));
+    let target = requested.unwrap_or(if best.is_linux() {
         policies.lowest()
     } else {
         best
     });
-    if chosen.priority() > most.priority() {
-        return Err(vec![out_of_reach_error(
+    if target.priority() > limit.priority() {
+        let violations = TargetViolations {
             name,
             files,
             compliance,
-            chosen,
-            wanted.is_some(),
-        )]);
-    }
-    let reached: Vec<PlatformPolicy<'_>> =
-        if best.priority() > chosen.priority() && !options.only_target {
-            vec![best, chosen]
-        } else {
-            vec![chosen]
+            target,
+            is_requested: requested.is_some(),
         };
-    let first = reached.first().copied().unwrap_or(chosen);
-    let mut findings = Vec::new();
-    let contradicted = |tag: &str| contradiction(files, compliance, tag);
-    let told = |tag: &str, (code, why): (&'static Code, String), what: &str| {
-        on_wheel(code, format!("the name claims `{tag}`, and {why}; {what}"))
-            .severity(Severity::Warning)
-    };
-    let stays = |tag: &str, why| told(tag, why, "it stays, as was asked for");
-    if options.keeps_tags {
-        let judged = name.platform_tags().iter().filter(|tag| !is_foreign(tag));
-        findings.extend(judged.filter_map(|tag| Some(stays(tag, contradicted(tag)?))));
-        return Ok(PlatformChoice {
-            policy: first.name().to_owned(),
-            tags: name.platform_tags().clone(),
-            findings,
-        });
+        return Err(violations.error());
     }
-    let mut tags: Vec<String> = reached.iter().flat_map(PlatformPolicy::tags).collect();
-    for tag in name
-        .platform_tags()
+    if best.priority() > target.priority() && !options.only_target {
+        Ok(vec![best, target])
+    } else {
+        Ok(vec![target])
+    }
+}
+
+/// Returns the highest policy that needs no more grafts than the requested one, or than any other:
+/// an older platform does not justify another graft.
+fn graft_policy<'c>(
+    compliance: &'c Compliance,
+    requested: Option<PlatformPolicy<'c>>,
+) -> PlatformPolicy<'c> {
+    let gaps: Vec<(PlatformPolicy<'c>, &PolicyGap)> = compliance
+        .gaps
         .iter()
-        .filter(|tag| !tags.contains(tag))
-        .cloned()
-        .collect::<Vec<_>>()
-    {
-        if tag == policies.linux().tag() || tag == "any" {
-            continue;
-        }
-        if is_foreign(&tag) {
-            match &options.target {
-                PlatformTarget::Tag(wanted) if !options.keeps_claims => {
-                    let why = (
-                        &rocm::FALSE_PLATFORM_TAG,
-                        format!("`{wanted}` is asked for"),
-                    );
-                    findings.push(told(&tag, why, "it was dropped"));
-                }
-                _ => tags.push(tag),
-            }
-            continue;
-        }
-        match contradicted(&tag) {
-            Some(why) if !options.keeps_claims => {
-                findings.push(told(&tag, why, "it was dropped"));
-                continue;
-            }
-            why => findings.extend(why.map(|why| stays(&tag, why))),
-        }
-        tags.push(tag);
+        .map(|gap| (compliance.policy(gap.policy), gap))
+        .filter(|(policy, _)| !policy.is_linux())
+        .collect();
+    let fewest_grafts = gaps
+        .iter()
+        .filter(|(policy, _)| requested.is_none_or(|requested| *policy == requested))
+        .map(|(_, gap)| gap.libraries.len())
+        .min();
+    gaps.iter()
+        .find(|(_, gap)| fewest_grafts.is_some_and(|count| gap.libraries.len() <= count))
+        .map_or(compliance.policies().linux(), |(policy, _)| *policy)
+}
+
+/// A reason why the wheel does not comply with a tag of its name, with the code of the finding.
+type Contradiction = (&'static Code, String);
+
+/// The platform tags of the name of a wheel.
+#[derive(Clone, Copy)]
+struct ClaimedTags<'a> {
+    name: &'a WheelName,
+    files: &'a [InspectedFile],
+    compliance: &'a Compliance,
+}
+
+impl ClaimedTags<'_> {
+    /// Reports all tags that the wheel does not comply with; they stay.
+    fn contradicted(self) -> Vec<Diagnostic> {
+        self.name
+            .platform_tags()
+            .iter()
+            .filter(|tag| !is_foreign(tag))
+            .filter_map(|tag| Some(self.stays(tag, self.contradiction(tag)?)))
+            .collect()
     }
-    tags.sort();
-    let tags = tags
-        .join(".")
-        .parse::<TagSet>()
-        .map_err(|error| vec![on_wheel(&codes::BAD_WHEEL_NAME, error.to_string())])?;
-    Ok(PlatformChoice {
-        policy: first.name().to_owned(),
-        tags,
-        findings,
-    })
+
+    /// Returns the tags of the policies, and those tags of the name that stay. Also returns findings
+    /// about tags of the name.
+    fn updated(
+        self,
+        policies: &[PlatformPolicy<'_>],
+        options: &PlanOptions,
+    ) -> Result<(TagSet, Vec<Diagnostic>), Diagnostic> {
+        let mut tags: Vec<String> = policies.iter().flat_map(PlatformPolicy::tags).collect();
+        let mut findings = Vec::new();
+        let mut kept = Vec::new();
+        for tag in self
+            .name
+            .platform_tags()
+            .iter()
+            .filter(|tag| !tags.contains(tag))
+        {
+            let (stays, finding) = self.check(tag, options);
+            findings.extend(finding);
+            kept.extend(stays.then(|| tag.clone()));
+        }
+        tags.extend(kept);
+        tags.sort();
+        let tags = tags
+            .join(".")
+            .parse::<TagSet>()
+            .map_err(|error| on_wheel(self.name, &codes::BAD_WHEEL_NAME, error.to_string()))?;
+        Ok((tags, findings))
+    }
+
+    /// Returns whether a tag of the name stays, and a finding if the wheel does not comply with it.
+    fn check(self, tag: &str, options: &PlanOptions) -> (bool, Option<Diagnostic>) {
+        if tag == self.compliance.policies().linux().tag() || tag == "any" {
+            return (false, None);
+        }
+        if is_foreign(tag) {
+            return match &options.target {
+                PlatformTarget::Tag(requested) if !options.keeps_claims => {
+                    let reason = format!("`{requested}` is asked for");
+                    (
+                        false,
+                        Some(self.dropped(tag, (&rocm::FALSE_PLATFORM_TAG, reason))),
+                    )
+                }
+                _ => (true, None),
+            };
+        }
+        match self.contradiction(tag) {
+            Some(contradiction) if !options.keeps_claims => {
+                (false, Some(self.dropped(tag, contradiction)))
+            }
+            contradiction => (
+                true,
+                contradiction.map(|contradiction| self.stays(tag, contradiction)),
+            ),
+        }
+    }
+
+    fn stays(self, tag: &str, contradiction: Contradiction) -> Diagnostic {
+        self.finding(tag, contradiction, "it stays, as was asked for")
+    }
+
+    fn dropped(self, tag: &str, contradiction: Contradiction) -> Diagnostic {
+        self.finding(tag, contradiction, "it was dropped")
+    }
+
+    fn finding(self, tag: &str, (code, reason): Contradiction, result: &str) -> Diagnostic {
+        let message = format!("the name claims `{tag}`, and {reason}; {result}");
+        on_wheel(self.name, code, message).severity(Severity::Warning)
+    }
+
+    /// Returns the reason why a tag of the name is false: the wheel's own files contradict it, or
+    /// grafted libraries do. `None` for a true tag, and for an unknown one.
+    fn contradiction(self, tag: &str) -> Option<Contradiction> {
+        let Self {
+            files, compliance, ..
+        } = self;
+        let claimed = compliance
+            .policies()
+            .for_tag(tag)
+            .filter(|claimed| claimed.priority() > compliance.best_repairable_policy().priority());
+        let by_files = other_system(files, compliance, tag)
+            .or_else(|| violation_by_files(files, compliance, claimed?));
+        match by_files {
+            Some(reason) => Some((&rocm::FALSE_PLATFORM_TAG, reason)),
+            None => Some((
+                &codes::CLAIM_OVERTAKEN,
+                violation_by_grafts(compliance, claimed?),
+            )),
+        }
+    }
 }
 
 /// Returns whether a tag is for a system that is not audited; it stays unless another platform is
 /// requested.
 fn is_foreign(tag: &str) -> bool {
     matches!(PlatformSystem::of_tag(tag), PlatformSystem::Foreign(_))
+}
+
+fn on_wheel(name: &WheelName, code: &'static Code, message: String) -> Diagnostic {
+    Diagnostic::new(code, message).at(Location::File(name.to_string().into()), "")
 }
 
 /// Returns the error that no policy has this tag.
@@ -174,31 +255,12 @@ pub(super) fn unknown_platform(
 ) -> Diagnostic {
     let known: Vec<String> = policies.iter().map(|policy| policy.tag()).collect();
     let message = format!("there is no platform `{tag}` for this wheel");
-    let fault = Diagnostic::new(&codes::UNKNOWN_PLATFORM, message)
-        .at(Location::File(name.to_string().into()), "");
-    fault.help(format!("known are {}", known.join(", ")))
-}
-
-/// Returns the reason why a tag of the name is false: the wheel's own files contradict it, or
-/// grafted libraries do. `None` for a true tag, and for an unknown one.
-fn contradiction(
-    files: &[InspectedFile],
-    compliance: &Compliance,
-    tag: &str,
-) -> Option<(&'static Code, String)> {
-    let claimed = compliance
-        .policies()
-        .for_tag(tag)
-        .filter(|claimed| claimed.priority() > compliance.reach().priority());
-    let own = || {
-        other_system(files, compliance, tag).or_else(|| by_own_files(files, compliance, claimed?))
-    };
-    let own = own().map(|why| (&rocm::FALSE_PLATFORM_TAG, why));
-    own.or_else(|| Some((&codes::CLAIM_OVERTAKEN, by_libraries(compliance, claimed?))))
+    on_wheel(name, &codes::UNKNOWN_PLATFORM, message)
+        .help(format!("known are {}", known.join(", ")))
 }
 
 /// Returns a violation of a policy by files of the wheel, in words.
-fn by_own_files(
+fn violation_by_files(
     files: &[InspectedFile],
     compliance: &Compliance,
     claimed: PlatformPolicy<'_>,
@@ -206,25 +268,18 @@ fn by_own_files(
     if let Some((path, version)) = offenders(files, claimed).first() {
         return Some(format!("`{path}` needs {version}, which it does not have"));
     }
-    let mut forbidden = compliance
-        .gaps
-        .iter()
-        .filter(|one| compliance.policy(one.policy) == claimed)
-        .flat_map(|one| &one.forbidden);
-    if let Some((library, symbols)) = forbidden.next() {
-        let symbols = symbols
-            .iter()
-            .map(String::as_str)
-            .collect::<Vec<_>>()
-            .join("`, `");
+    let gap = compliance.gap(claimed);
+    if let Some((library, symbols)) = gap.and_then(|gap| gap.blacklisted.iter().next()) {
+        let symbols: Vec<&str> = symbols.iter().map(String::as_str).collect();
         return Some(format!(
-            "`{symbols}` of {library}, which is needed, need not be there"
+            "`{}` of {library}, which is needed, need not be there",
+            symbols.join("`, `")
         ));
     }
-    if let Some(number) = compliance.above_baseline.first() {
+    if let Some(file_index) = compliance.above_baseline.first() {
         return Some(format!(
             "`{}` needs a level of x86-64 above the first",
-            files[*number].path
+            files[*file_index].path
         ));
     }
     compliance
@@ -233,124 +288,161 @@ fn by_own_files(
 }
 
 /// Returns a violation of a policy by grafted libraries, in words.
-fn by_libraries(compliance: &Compliance, claimed: PlatformPolicy<'_>) -> String {
-    let along = compliance
-        .gaps
-        .iter()
-        .filter(|one| compliance.policy(one.policy) == claimed)
-        .flat_map(|one| &one.libraries);
-    let why = along.filter_map(|(needed, found)| {
-        let ResolvedLibrary::System(machine) = found else {
-            return None;
-        };
-        let versions = machine
-            .library
-            .versions
-            .iter()
-            .filter(|need| !is_loader(&need.library));
-        let newer = versions
-            .flat_map(|need| &need.versions)
-            .filter(|version| !claimed.permits_version(version));
-        let is_above = machine.library.isa_level.is_some_and(|level| level > 0);
-        let newest = newer
-            .max_by_key(|version| version_numbers(version))
-            .map(String::as_str);
-        let what = newest.or(is_above.then_some("a level of x86-64 above the first"))?;
-        Some(format!(
-            "`{needed}`, which comes along, needs {what}, which it does not have"
-        ))
-    });
-    let why = why.into_iter().next();
-    why.unwrap_or_else(|| "a library that comes along needs what it does not have".to_owned())
+fn violation_by_grafts(compliance: &Compliance, claimed: PlatformPolicy<'_>) -> String {
+    compliance
+        .gap(claimed)
+        .into_iter()
+        .flat_map(|gap| &gap.libraries)
+        .find_map(|(needed, library)| {
+            let violation = graft_violation(library, claimed)?;
+            Some(format!(
+                "`{needed}`, which comes along, needs {violation}, which it does not have"
+            ))
+        })
+        .unwrap_or_else(|| "a library that comes along needs what it does not have".to_owned())
 }
 
-/// Returns the error that the wheel cannot comply with a platform; the lowest one if none was
-/// requested.
-fn out_of_reach_error(
-    name: &WheelName,
-    files: &[InspectedFile],
-    compliance: &Compliance,
-    chosen: PlatformPolicy<'_>,
-    is_wanted: bool,
-) -> Diagnostic {
-    let on_wheel = |message: String| {
-        Diagnostic::new(&codes::PLATFORM_OUT_OF_REACH, message)
-            .at(Location::File(name.to_string().into()), "")
+/// Returns the newest symbol version of a grafted library that a policy does not permit, or else
+/// its instruction set level.
+fn graft_violation<'l>(
+    library: &'l ResolvedLibrary,
+    claimed: PlatformPolicy<'_>,
+) -> Option<&'l str> {
+    let ResolvedLibrary::System(system) = library else {
+        return None;
     };
-    let (out_of_reach, offers) = if is_wanted {
-        (
-            format!("`{}` is out of reach", chosen.tag()),
-            "it does not offer",
-        )
-    } else {
-        ("no platform is in reach".to_owned(), "none of them offers")
-    };
-    let of_symbols = compliance.symbols().priority() < chosen.priority();
-    if let Some((path, version)) = offenders(files, chosen).first().filter(|_| of_symbols) {
-        let lacks = if is_wanted {
-            "it does not have"
-        } else {
-            "none of them has"
-        };
-        let fault = on_wheel(format!(
-            "{out_of_reach}: `{path}` needs {version}, which {lacks}"
-        ));
-        return match compliance.symbols() {
-            none if none.is_linux() => fault.help("build in an older image"),
-            lower => fault.help(format!(
-                "build in an older image, or repair for `{}`",
-                lower.tag()
-            )),
-        };
+    system
+        .elf
+        .versions
+        .iter()
+        .filter(|need| !is_loader(&need.library))
+        .flat_map(|need| &need.versions)
+        .filter(|version| !claimed.permits_version(version))
+        .max_by_key(|version| version_numbers(version))
+        .map(String::as_str)
+        .or_else(|| {
+            system
+                .elf
+                .is_above_isa_baseline()
+                .then_some("a level of x86-64 above the first")
+        })
+}
+
+/// The reasons why a wheel cannot comply with a platform.
+struct TargetViolations<'a> {
+    name: &'a WheelName,
+    files: &'a [InspectedFile],
+    compliance: &'a Compliance,
+    /// The platform; the lowest one if none was requested.
+    target: PlatformPolicy<'a>,
+    is_requested: bool,
+}
+
+impl TargetViolations<'_> {
+    /// Returns the error for the first violation.
+    fn error(&self) -> Diagnostic {
+        self.symbol_error()
+            .or_else(|| self.blacklist_error())
+            .or_else(|| self.isa_error())
+            .unwrap_or_else(|| {
+                let limits = self.compliance.limits();
+                let reason = limits
+                    .iter()
+                    .find(|(policy, _)| self.is_below_target(*policy))
+                    .map_or("symbols", |(_, reason)| reason);
+                self.out_of_reach(&format!("the wheel needs {reason}"))
+            })
     }
-    let gap = compliance.gap(chosen);
-    if of_symbols {
+
+    fn is_below_target(&self, policy: PlatformPolicy<'_>) -> bool {
+        policy.priority() < self.target.priority()
+    }
+
+    fn out_of_reach(&self, reason: &str) -> Diagnostic {
+        let message = if self.is_requested {
+            format!("`{}` is out of reach: {reason}", self.target.tag())
+        } else {
+            format!("no platform is in reach: {reason}")
+        };
+        on_wheel(self.name, &codes::PLATFORM_OUT_OF_REACH, message)
+    }
+
+    /// Reports symbol versions that the wheel or a library to graft needs.
+    fn symbol_error(&self) -> Option<Diagnostic> {
+        let symbol_policy = self.compliance.symbol_policy();
+        if !self.is_below_target(symbol_policy) {
+            return None;
+        }
+        if let Some((path, version)) = offenders(self.files, self.target).first() {
+            let lacks = if self.is_requested {
+                "it does not have"
+            } else {
+                "none of them has"
+            };
+            let error = self.out_of_reach(&format!("`{path}` needs {version}, which {lacks}"));
+            return Some(if symbol_policy.is_linux() {
+                error.help("build in an older image")
+            } else {
+                error.help(format!(
+                    "build in an older image, or repair for `{}`",
+                    symbol_policy.tag()
+                ))
+            });
+        }
+        let gap = self.compliance.gap(self.target);
         let libraries: Vec<&str> = gap
             .iter()
-            .flat_map(|one| one.libraries.keys())
+            .flat_map(|gap| gap.libraries.keys())
             .map(String::as_str)
             .collect();
-        return on_wheel(format!(
-            "{out_of_reach}: a library that would come along needs newer symbols: {}",
+        let reason = format!(
+            "a library that would come along needs newer symbols: {}",
             libraries.join(", ")
-        ))
-        .help("exclude it with `--exclude`, or repair where these libraries are older, or below `--sysroot`");
+        );
+        Some(self.out_of_reach(&reason).help("exclude it with `--exclude`, or repair where these libraries are older, or below `--sysroot`"))
     }
-    if let Some((library, symbols)) = gap.and_then(|one| one.forbidden.iter().next()) {
+
+    /// Reports symbols on the blacklist of the platform.
+    fn blacklist_error(&self) -> Option<Diagnostic> {
+        let gap = self.compliance.gap(self.target)?;
+        let (library, symbols) = gap.blacklisted.iter().next()?;
         let symbols: Vec<&str> = symbols.iter().map(String::as_str).collect();
-        return on_wheel(format!(
-            "{out_of_reach}: {offers} {} of {library}",
-            symbols.join(", ")
-        ));
+        let offers = if self.is_requested {
+            "it does not offer"
+        } else {
+            "none of them offers"
+        };
+        Some(self.out_of_reach(&format!("{offers} {} of {library}", symbols.join(", "))))
     }
-    if compliance.isa().priority() < chosen.priority() {
-        let own = compliance
+
+    /// Reports code for x86-64-v2 or later.
+    fn isa_error(&self) -> Option<Diagnostic> {
+        let compliance = self.compliance;
+        if !self.is_below_target(compliance.isa_policy()) {
+            return None;
+        }
+        let own_file = compliance
             .above_baseline
-            .iter()
-            .map(|number| files[*number].path.as_str())
-            .next();
-        let machine = compliance
+            .first()
+            .map(|file_index| self.files[*file_index].path.as_str());
+        let system_library = compliance
             .trees
             .values()
             .flat_map(|tree| tree.nodes.values())
-            .find_map(|node| match &node.found {
-                ResolvedLibrary::System(machine)
-                    if machine.library.isa_level.is_some_and(|level| level > 0) =>
-                {
-                    Some(machine.real_path.as_str())
+            .find_map(|node| match &node.library {
+                ResolvedLibrary::System(system) if system.elf.is_above_isa_baseline() => {
+                    Some(system.real_path.as_str())
                 }
                 _ => None,
             });
-        let file = own.or(machine).unwrap_or("the wheel");
-        return on_wheel(format!(
-            "{out_of_reach}: `{file}` needs a level of x86-64 above the first"
-        ))
-        .help("build it for plain x86-64, or say that it is meant with `--disable-isa-ext-check`");
+        let file = own_file.or(system_library).unwrap_or("the wheel");
+        Some(
+            self.out_of_reach(&format!(
+                "`{file}` needs a level of x86-64 above the first"
+            ))
+            .help(
+                "build it for plain x86-64, or say that it is meant with `--disable-isa-ext-check`",
+            ),
+        )
     }
-    let limits = compliance.limits();
-    let reason = limits
-        .iter()
-        .find(|(policy, _)| policy.priority() < chosen.priority())
-        .map_or("symbols", |(_, why)| why);
-    on_wheel(format!("{out_of_reach}: the wheel needs {reason}"))
 }

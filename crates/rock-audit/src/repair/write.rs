@@ -3,15 +3,14 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
+use super::RepairChanges;
 use super::deviations::{OriginalWheel, WrittenWheel, deviations};
 use super::plan::{RepairError, RepairPlan};
 use super::planner::sha256;
-use super::{Graft, RepairChanges};
 use crate::codes::{elf as elf_codes, rocm as rocm_codes, wheel as codes};
-use crate::edited_file::EditedFile;
 use crate::sbom::{SbomComponent, sbom, sbom_path};
 use rock_bytes::ByteSink;
-use rock_diagnostic::{Diagnostic, Location, Severity};
+use rock_diagnostic::{Code, Diagnostic, Location, Severity};
 use rock_names::WheelName;
 use rock_sys::{FileError, OnExisting, PositionalFile, WriteOutcome};
 use rock_wheel::{
@@ -24,7 +23,8 @@ use rock_wheel::{
 pub struct RepairDestination<'p> {
     /// The directory of the repaired wheel.
     pub directory: &'p Path,
-    /// The path of the original wheel, which is never replaced.
+    /// The path of the original wheel, which is never replaced. An audit knows only the open file
+    /// and its name.
     pub input: &'p Path,
     /// Replace a file of the new name that has other content.
     pub overwrite: bool,
@@ -37,15 +37,14 @@ pub struct RepairDestination<'p> {
 pub struct RepairedWheel {
     /// The new name.
     pub name: WheelName,
-    /// The path.
+    /// The path of the repaired wheel, also if it was not written.
     pub path: PathBuf,
-    /// The result of writing; `None` in a dry run.
-    pub saved: Option<WriteOutcome>,
-    /// Whether the original wheel needed no change and was to be replaced by itself.
-    pub is_left_unchanged: bool,
-    /// Whether the wheel contains no library to which a policy applies.
-    pub is_pure: bool,
-    /// The changes.
+    /// The effect on the file system.
+    pub outcome: RepairOutcome,
+    /// Whether the wheel contains no library to which a policy applies; it may contain libraries for
+    /// Windows.
+    pub has_no_audited_libraries: bool,
+    /// The planned changes, as they were made.
     pub changes: RepairChanges,
     /// Paths of files from which sections were removed.
     pub stripped: BTreeSet<String>,
@@ -53,6 +52,19 @@ pub struct RepairedWheel {
     pub excluded: BTreeSet<String>,
     /// Findings about the repaired wheel.
     pub findings: Vec<Diagnostic>,
+}
+
+/// The effect of a repair on the file system.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RepairOutcome {
+    /// The repaired wheel was written.
+    Written,
+    /// The repaired wheel exists already.
+    AlreadyPresent,
+    /// The original wheel needs no change and would be replaced by itself.
+    LeftInPlace,
+    /// Nothing was written, as requested.
+    DryRun,
 }
 
 /// The diagnostics of a failed write, as the error type of [`rock_sys::save_checked`].
@@ -65,10 +77,11 @@ impl From<FileError> for WriteErrors {
 }
 
 impl RepairPlan<'_> {
-    /// Writes the repaired wheel and audits it again before it gets its name. Members that do not
-    /// change are copied without inflating them.
+    /// Writes the repaired wheel. Members that do not change are copied without inflating them.
     ///
-    /// A wheel that needs no change is copied, or left as it is if it would be replaced by itself.
+    /// A wheel that needs no change is left as it is if it would replace itself. Otherwise one
+    /// without audited libraries is copied byte by byte, and any other is written and audited again
+    /// before it gets its name.
     ///
     /// # Errors
     ///
@@ -89,7 +102,7 @@ impl RepairPlan<'_> {
         let path = destination.directory.join(self.name().to_string());
         let is_in_place =
             destination.input == path || rock_sys::is_same_file(destination.input, &path);
-        let is_pure = self.audited.compliance.is_none();
+        let has_no_audited_libraries = self.audited.compliance.is_none();
         let stripped = self
             .members
             .iter()
@@ -104,27 +117,25 @@ impl RepairPlan<'_> {
             std::mem::take(&mut self.renamed.findings),
         ]
         .concat();
-        let is_left_unchanged = self.is_noop && is_in_place;
         let output = OutputFile {
             path: &path,
             destination,
             is_in_place,
         };
-        let saved = if is_left_unchanged {
-            Some(WriteOutcome::Unchanged).filter(|_| !destination.dry_run)
-        } else if self.is_noop && is_pure {
+        let outcome = if self.is_noop && is_in_place {
+            RepairOutcome::LeftInPlace
+        } else if self.is_noop && has_no_audited_libraries {
             self.copy(&output)?
         } else {
-            let (saved, rehashed) = self.rewrite(&output)?;
+            let (outcome, rehashed) = self.rewrite(&output)?;
             findings.extend(rehashed);
-            saved
+            outcome
         };
         Ok(RepairedWheel {
             name: self.renamed.name,
             path,
-            saved,
-            is_left_unchanged,
-            is_pure,
+            outcome,
+            has_no_audited_libraries,
             changes: self.changes,
             stripped,
             excluded: self.excluded,
@@ -139,7 +150,7 @@ impl RepairPlan<'_> {
             .audited
             .compliance
             .as_ref()
-            .is_some_and(|compliance| compliance.is_libc_unknown);
+            .is_some_and(|compliance| compliance.calls_unidentified_libc);
         self.audited
             .findings
             .iter()
@@ -151,12 +162,10 @@ impl RepairPlan<'_> {
     /// Returns the layout errors, which a repair does not change: the wheel does not load, whatever
     /// its name.
     fn layout_findings(&self) -> Vec<Diagnostic> {
-        let damaged = self
-            .audited
+        self.audited
             .findings
             .iter()
-            .filter(|finding| finding.code == &rocm_codes::DAMAGED_LAYOUT);
-        damaged
+            .filter(|finding| finding.code == &rocm_codes::DAMAGED_LAYOUT)
             .map(|finding| match finding.severity {
                 Severity::Error => finding
                     .clone()
@@ -168,7 +177,7 @@ impl RepairPlan<'_> {
     }
 
     /// Copies the wheel byte by byte.
-    fn copy(&self, output: &OutputFile<'_>) -> Result<Option<WriteOutcome>, Vec<Diagnostic>> {
+    fn copy(&self, output: &OutputFile<'_>) -> Result<RepairOutcome, Vec<Diagnostic>> {
         let output = OutputFile {
             is_in_place: false,
             ..*output
@@ -188,7 +197,7 @@ impl RepairPlan<'_> {
     fn rewrite(
         &mut self,
         output: &OutputFile<'_>,
-    ) -> Result<(Option<WriteOutcome>, Vec<Diagnostic>), Vec<Diagnostic>> {
+    ) -> Result<(RepairOutcome, Vec<Diagnostic>), Vec<Diagnostic>> {
         let components = self.sbom_components()?;
         let present = &self.changes.present;
         self.grafts.retain(|(path, _)| !present.contains(path));
@@ -229,34 +238,23 @@ impl RepairPlan<'_> {
             none if none.is_empty() => Ok(()),
             errors => Err(WriteErrors(errors)),
         };
-        let saved = output.save(write, check)?;
-        Ok((saved, rehashed))
+        let outcome = output.save(write, check)?;
+        Ok((outcome, rehashed))
     }
 
     /// Returns the SBOM entries of the grafted libraries, in the order of the plan.
     fn sbom_components(&self) -> Result<Vec<SbomComponent>, Vec<Diagnostic>> {
-        let component = |(graft, (path, edited)): (&Graft, &(String, EditedFile<'_>))| {
-            let digest = sha256(edited).map_err(|error| {
-                vec![Diagnostic::from(FileError::new(
-                    "read",
-                    path.as_ref(),
-                    error,
-                ))]
-            })?;
-            Ok(SbomComponent {
-                digest,
-                owner: self
-                    .audited
-                    .auditor
-                    .libraries()
-                    .package_url(&graft.library.real_path),
-            })
-        };
+        let libraries = self.audited.auditor.libraries();
         self.changes
             .grafts
             .iter()
             .zip(&self.grafts)
-            .map(component)
+            .map(|(graft, (path, edited))| {
+                let digest = sha256(edited)
+                    .map_err(|error| vec![FileError::new("read", path.as_ref(), error).into()])?;
+                let owner = libraries.package_url(&graft.library.real_path);
+                Ok(SbomComponent { digest, owner })
+            })
             .collect()
     }
 
@@ -298,16 +296,11 @@ impl RepairPlan<'_> {
                 components,
                 self.excluded.iter().map(String::as_str),
             );
-            // An earlier repair has left its own.
-            let mut repair = 1;
-            let path = loop {
-                let path = wheel.dist_info_path(&sbom_path(repair));
-                if archive.member(&path).is_none() {
-                    break path;
-                }
-                repair += 1;
-            };
-            edits.added.insert(path, AddedMember::plain(document));
+            // Those of earlier repairs stay.
+            let mut paths = (1..).map(|repair| wheel.dist_info_path(&sbom_path(repair)));
+            if let Some(path) = paths.find(|path| archive.member(path).is_none()) {
+                edits.added.insert(path, AddedMember::plain(document));
+            }
         }
         edits.verified = self
             .audited
@@ -318,8 +311,7 @@ impl RepairPlan<'_> {
         edits
     }
 
-    /// Audits a written wheel and returns what is wrong with it. Only members that were not copied
-    /// are read.
+    /// Audits a written wheel and returns its errors. Only members that were not copied are read.
     fn audit_again(&self, written: &PositionalFile, edits: &WheelEdits<'_>) -> Vec<Diagnostic> {
         let (audited, name) = (self.audited, &self.renamed.name);
         let file_name = name.to_string();
@@ -327,10 +319,10 @@ impl RepairPlan<'_> {
             Ok(new) => new,
             Err(error) => return vec![error.diagnostic(&file_name)],
         };
-        let carried = CopiedMembers::new(&audited.wheel, &new);
+        let copied = CopiedMembers::new(&audited.wheel, &new);
         let inspected = audited
             .auditor
-            .inspect_repaired(&new, &audited.name, &|member| !carried.contains(member));
+            .inspect_repaired(&new, &audited.name, &|member| !copied.contains(member));
         let files = match inspected {
             Ok(files) => files,
             Err(errors) => {
@@ -345,16 +337,15 @@ impl RepairPlan<'_> {
             .map(str::to_owned)
             .collect();
         let mut errors = verify_except(&new, name, &|member| {
-            carried.contains(member) || verified.contains(member.name())
+            copied.contains(member) || verified.contains(member.name())
         });
         // Errors of the original wheel were reported already.
-        let is_known = |error: &Diagnostic| {
-            audited
-                .findings
-                .iter()
-                .any(|finding| finding.code == error.code)
-        };
-        errors.retain(|error| error.is_error() && !is_known(error));
+        let known: Vec<&Code> = audited
+            .findings
+            .iter()
+            .map(|finding| finding.code)
+            .collect();
+        errors.retain(|error| error.is_error() && !known.contains(&error.code));
         let new_path = |path: &str| edits.new_name(path);
         let written = WrittenWheel {
             name,
@@ -368,9 +359,11 @@ impl RepairPlan<'_> {
                 name: &audited.name,
                 files: &audited.files,
                 compliance,
-                context: audited.auditor.policy_context(compliance.is_libc_unknown),
+                context: audited
+                    .auditor
+                    .policy_context(compliance.calls_unidentified_libc),
             };
-            errors.extend(deviations(original, &self.changes, written));
+            errors.extend(deviations(original, &self.changes, &written));
         }
         errors
     }
@@ -387,12 +380,12 @@ struct OutputFile<'p> {
 
 impl OutputFile<'_> {
     /// Writes the file, which gets its name after the check. A dry run does everything except
-    /// writing, and returns `None`.
+    /// writing.
     fn save(
         &self,
         write: impl FnOnce(&mut dyn ByteSink) -> Result<(), WriteErrors>,
         check: impl FnOnce(&PositionalFile) -> Result<(), WriteErrors>,
-    ) -> Result<Option<WriteOutcome>, Vec<Diagnostic>> {
+    ) -> Result<RepairOutcome, Vec<Diagnostic>> {
         let existing = if self.destination.overwrite && !self.is_in_place {
             OnExisting::Replace
         } else {
@@ -405,7 +398,9 @@ impl OutputFile<'_> {
         };
         match saved.map_err(|WriteErrors(errors)| errors)? {
             WriteOutcome::Kept => Err(vec![self.conflict()]),
-            saved => Ok(Some(saved).filter(|_| !self.destination.dry_run)),
+            _ if self.destination.dry_run => Ok(RepairOutcome::DryRun),
+            WriteOutcome::Written => Ok(RepairOutcome::Written),
+            WriteOutcome::Unchanged => Ok(RepairOutcome::AlreadyPresent),
         }
     }
 

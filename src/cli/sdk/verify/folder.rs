@@ -3,7 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use super::{open, payload};
-use crate::audit::{AuditOptions, Auditor, NoLibraries, SplitCode};
+use crate::audit::gfx::SplitCode;
+use crate::audit::{AuditOptions, Auditor, NoLibraries};
 use crate::bytes::{RangeReader, ReadAt as _};
 use crate::cli::wheel::{self, Watchers, WheelFile};
 use crate::codes::{rocm, sdk as codes};
@@ -179,7 +180,7 @@ fn add_wheel(
         ..AuditOptions::default()
     };
     let auditor = Auditor::new(compat, NoLibraries, options).with_progress(watchers);
-    let verified = auditor.verify(shown, &file.name, &file.file);
+    let verified = auditor.audit_and_verify(shown, &file.name, &file.file);
     let taken = verified.audited.as_ref().map(|audited| {
         read.splits.push(SplitCode::new(shown, audited.files()));
         open::opened(audited.wheel(), audited.files(), shown, &file.name, facts)

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::audit::{self, SplitCode};
+use crate::audit::gfx::{SplitCode, kpack_locations, missing_archives};
 use crate::codes::rocm;
 use crate::diagnostic::{Diagnostic, Location, Severity};
 use crate::sdk::PackageKind;
@@ -11,7 +11,7 @@ use crate::sdk::verify::Opened;
 /// Libraries whose code is in no package, or in those of some targets alone. Either may be meant:
 /// there are targets that a library has no code for.
 pub(super) fn findings(opened: &Opened, splits: &[SplitCode]) -> Vec<Diagnostic> {
-    let missing = audit::missing_archives(splits).into_iter().flatten();
+    let missing = missing_archives(splits).into_iter().flatten();
     let mut found: Vec<Diagnostic> = missing.map(|one| one.severity(Severity::Warning)).collect();
     let devices = opened
         .wheels
@@ -22,7 +22,7 @@ pub(super) fn findings(opened: &Opened, splits: &[SplitCode]) -> Vec<Diagnostic>
         .collect();
     for split in splits {
         for (library, references) in &split.libraries {
-            let archives = audit::kpack_locations(library, references, splits);
+            let archives = kpack_locations(library, references, splits);
             if archives.is_empty() {
                 continue;
             }

@@ -4,10 +4,9 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use crate::audit::{FindingView, Graft, RepairChanges, RepairedWheel};
+use crate::audit::{FindingView, Graft, RepairChanges, RepairOutcome, RepairedWheel};
 use crate::diagnostic::Diagnostic;
 use crate::elf::{ElfEdits, SearchPathEdit};
-use crate::sys::WriteOutcome;
 
 /// The version of the document.
 const VERSION: u32 = 1;
@@ -20,14 +19,14 @@ pub(super) fn document(repaired: &RepairedWheel, input: &Path) -> Value {
         "input": input.display().to_string(),
         "wheel": repaired.path.display().to_string(),
         "platform_tags": repaired.name.platform_tags().as_slice(),
-        "pure": repaired.is_pure,
+        "pure": repaired.has_no_audited_libraries,
         "grafts": plan.grafts.iter().map(|one| graft(plan, one)).collect::<Vec<_>>(),
         "edits": plan.edits.iter().map(|(path, edits)| edit(path, edits)).collect::<Vec<_>>(),
         "moved": plan.moved,
         "dropped": plan.dropped,
         "stripped": repaired.stripped,
         "excluded": repaired.excluded,
-        "written": repaired.saved == Some(WriteOutcome::Written),
+        "written": repaired.outcome == RepairOutcome::Written,
         "findings": views(&repaired.findings),
     })
 }

@@ -10,8 +10,8 @@ use super::options::{AuditSettings, Options};
 use super::output::source_date;
 use super::{Printing, report};
 use crate::audit::{
-    Auditor, InspectionDepth, LibraryPatterns, RepairDestination, RepairNote, RepairOptions,
-    RepairedWheel,
+    Auditor, InspectionDepth, LibraryDirSuffix, LibraryPatterns, RepairDestination, RepairNote,
+    RepairOptions, RepairOutcome, RepairedWheel,
 };
 use crate::cli::threads::on_threads;
 use crate::cli::{Exit, Format, Shell};
@@ -58,8 +58,8 @@ pub(super) struct Args {
     #[arg(short, long, value_name = "DIR", default_value = "wheelhouse")]
     wheel_dir: PathBuf,
     /// What the folder of libraries is called after the distribution
-    #[arg(short = 'L', long, value_name = "ENDING", default_value = ".libs", value_parser = folder_ending)]
-    lib_sdir: String,
+    #[arg(short = 'L', long, value_name = "ENDING", default_value = ".libs")]
+    lib_sdir: LibraryDirSuffix,
     /// Leave the platform tags as they are
     #[arg(long)]
     no_update_tags: bool,
@@ -183,7 +183,7 @@ pub(in crate::cli) fn repair_built(
         dry_run: false,
     };
     let file = super::open(path).map_err(|error| vec![error])?;
-    let audited = auditor.audit_file(&file.shown, &file.name, &file.file)?;
+    let audited = auditor.audit_as(&file.shown, &file.name, &file.file)?;
     let plan = audited.plan_repair(options)?;
     say_note(plan.note(), path, shell);
     let repaired = plan.write(&destination)?;
@@ -258,7 +258,7 @@ fn repair(
     shell: &Shell,
 ) -> Result<RepairedWheel, Vec<Diagnostic>> {
     let file = super::open(path).map_err(|error| vec![error])?;
-    let audited = auditor.audit_file(&file.shown, &file.name, &file.file)?;
+    let audited = auditor.audit_as(&file.shown, &file.name, &file.file)?;
     let time = source_date(shell.environment.get("SOURCE_DATE_EPOCH"));
     let options = args.repair_options(kept, time.as_ref().ok().copied().flatten());
     let plan = audited.plan_repair(options)?;
@@ -293,7 +293,7 @@ fn say_note(note: Option<RepairNote>, path: &Path, shell: &Shell) {
 }
 
 fn say_unchanged(repaired: &RepairedWheel, path: &Path, shell: &Shell) {
-    if repaired.is_left_unchanged {
+    if repaired.outcome == RepairOutcome::LeftInPlace {
         shell.say(&format!(
             "{} needs nothing: it is left as it is",
             path.display()
@@ -320,18 +320,4 @@ impl Args {
             rewrite_for_time: true,
         }
     }
-}
-
-/// What may be added to the name of a distribution for a folder: folders below it may be named, and
-/// none above.
-fn folder_ending(text: &str) -> Result<String, String> {
-    let rest = text.strip_prefix('/').unwrap_or(text);
-    let is_odd = |part: &str| part.is_empty() || part == "." || part.starts_with("..");
-    if rest.split('/').any(is_odd) || text.contains('\\') || text.chars().any(char::is_control) {
-        return Err(
-            "it is put behind the name of the wheel, so it is like `.libs` or `/lib`, without `..`"
-                .to_owned(),
-        );
-    }
-    Ok(text.to_owned())
 }

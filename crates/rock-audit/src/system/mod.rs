@@ -1,6 +1,7 @@
 //! Libraries, files and packages of this machine, or of a directory that takes its place (a sysroot).
 //!
-//! **Invariant:** the rest of the crate reads no files.
+//! **Invariant:** apart from the wheels themselves, the rest of the crate reads no files. Only
+//! `package_owners` runs a program, `rpm`.
 #![allow(
     clippy::disallowed_methods,
     reason = "directories and links are read as they are, without following them"

@@ -39,13 +39,12 @@ impl Sysroot {
 
     /// Returns the directories that do not exist.
     pub fn missing<'f>(&self, folders: &'f [String]) -> Vec<&'f str> {
-        let is_there = |folder: &&String| {
-            self.resolve(Path::new(folder))
-                .is_some_and(|path| self.below(&path).is_dir())
-        };
         folders
             .iter()
-            .filter(|folder| !is_there(folder))
+            .filter(|directory| {
+                self.resolve(Path::new(directory))
+                    .is_none_or(|path| !self.below(&path).is_dir())
+            })
             .map(String::as_str)
             .collect()
     }
@@ -59,7 +58,7 @@ impl Sysroot {
     /// root.
     pub fn search_path(
         &self,
-        own: Option<&str>,
+        library_dirs: Option<&str>,
         environment: &rock_sys::Environment,
     ) -> LibrarySearchPath {
         let current = if self.root == Path::new("/") {
@@ -76,10 +75,10 @@ impl Sysroot {
                 .unwrap_or_default()
         };
         let first = variable("AUDITWHEEL_LD_LIBRARY_PATH");
-        match own {
-            Some(own) => LibrarySearchPath {
+        match library_dirs {
+            Some(library_dirs) => LibrarySearchPath {
                 environment: first,
-                system: list(own, &[':']),
+                system: list(library_dirs, &[':']),
             },
             None => LibrarySearchPath {
                 environment: [first, variable("LD_LIBRARY_PATH")].concat(),
@@ -114,11 +113,11 @@ impl Sysroot {
         if !self.is_of_musl() {
             return None;
         }
-        let own = self
+        let own_file = self
             .matching(Path::new("/etc/x"), "ld-musl-*.path")
             .into_iter()
             .next();
-        let text = own.and_then(|path| read_system_text(&self.below(&self.resolve(&path)?)));
+        let text = own_file.and_then(|path| read_system_text(&self.below(&self.resolve(&path)?)));
         let text = text.unwrap_or_else(|| "/lib:/usr/local/lib:/usr/lib".to_owned());
         Some(folders(&text, &[':', '\n'], None))
     }
@@ -163,7 +162,7 @@ impl Sysroot {
     /// may contain wildcards.
     fn matching(&self, from: &Path, pattern: &str) -> Vec<PathBuf> {
         let whole = from.parent().unwrap_or(Path::new("/")).join(pattern);
-        let (Some(folder), Some(name)) = (
+        let (Some(directory), Some(name)) = (
             whole.parent(),
             whole.file_name().and_then(|name| name.to_str()),
         ) else {
@@ -172,19 +171,19 @@ impl Sysroot {
         let Ok(glob) = globset::Glob::new(name).map(|glob| glob.compile_matcher()) else {
             return Vec::new();
         };
-        let Some(real) = self.resolve(folder) else {
+        let Some(real) = self.resolve(directory) else {
             return Vec::new();
         };
         let entries = std::fs::read_dir(self.below(&real))
             .into_iter()
             .flatten()
             .filter_map(Result::ok);
-        let mut found: Vec<PathBuf> = entries
+        let mut paths: Vec<PathBuf> = entries
             .filter(|entry| glob.is_match(entry.file_name()))
-            .map(|entry| folder.join(entry.file_name()))
+            .map(|entry| directory.join(entry.file_name()))
             .collect();
-        found.sort();
-        found
+        paths.sort();
+        paths
     }
 
     fn below(&self, path: &Path) -> PathBuf {
@@ -195,13 +194,13 @@ impl Sysroot {
     fn follow(&self, path: &Path) -> Option<PathBuf> {
         let mut path = path.to_owned();
         for _ in 0..MOST_LINKS {
-            let folder = path.parent()?;
+            let directory = path.parent()?;
             let Ok(target) =
-                std::fs::read_link(self.below(&self.resolve(folder)?.join(path.file_name()?)))
+                std::fs::read_link(self.below(&self.resolve(directory)?.join(path.file_name()?)))
             else {
                 return Some(path);
             };
-            let joined = parts(&folder.join(target)).into_iter().rev();
+            let joined = parts(&directory.join(target)).into_iter().rev();
             path = joined.fold(PathBuf::from("/"), |mut path, part| {
                 if part == ".." {
                     path.pop();
@@ -246,7 +245,7 @@ impl Sysroot {
 /// Splits a list into absolute directories. Relative ones are dropped without a working directory,
 /// as are those with `$ORIGIN`, which depend on the program.
 fn folders(text: &str, separators: &[char], current: Option<&str>) -> Vec<String> {
-    let folder = |name: &str| match current {
+    let directory = |name: &str| match current {
         _ if name.contains('$') => None,
         _ if name.starts_with('/') => Some(name.to_owned()),
         current => without_dots(&format!("{}/{name}", current?)).map(|path| format!("/{path}")),
@@ -255,7 +254,7 @@ fn folders(text: &str, separators: &[char], current: Option<&str>) -> Vec<String
     // An empty text is an empty list, not a list with an empty name.
     names
         .filter(|_| !text.is_empty())
-        .filter_map(folder)
+        .filter_map(directory)
         .collect()
 }
 
@@ -276,12 +275,12 @@ impl Sysroot {
         let file = PositionalFile::open(&self.below(&self.resolve(Path::new(path))?)).ok()?;
         let elf = Elf::read(&file).ok()?;
         let name = path.rsplit('/').next().unwrap_or(path);
-        let library = ElfLibrary::read(&file, &elf, name, &|_| false).ok()?;
+        let elf = ElfLibrary::read(&file, &elf, name, &|_| false).ok()?;
         let real_path = self.follow(Path::new(path))?;
         Some(SystemLibrary {
             path: path.to_owned(),
             real_path: real_path.to_str()?.to_owned(),
-            library,
+            elf,
         })
     }
 
@@ -310,9 +309,9 @@ mod tests {
 
     #[test]
     fn a_loader_configuration_past_its_limit_is_not_read() {
-        let folder = tempfile::tempdir().unwrap();
-        std::fs::create_dir(folder.path().join("etc")).unwrap();
-        let path = folder.path().join("etc/ld.so.conf");
+        let root = tempfile::tempdir().unwrap();
+        std::fs::create_dir(root.path().join("etc")).unwrap();
+        let path = root.path().join("etc/ld.so.conf");
         std::fs::write(&path, "/opt/lib\n").unwrap();
         let file = std::fs::File::options().write(true).open(&path).unwrap();
         let trusted = ["/lib", "/lib64", "/usr/lib", "/usr/lib64"];
@@ -322,7 +321,7 @@ mod tests {
         ] {
             file.set_len(size).unwrap();
             assert_eq!(
-                Sysroot::new(folder.path()).system_folders(),
+                Sysroot::new(root.path()).system_folders(),
                 [first, &trusted].concat()
             );
         }
@@ -330,13 +329,13 @@ mod tests {
 
     #[test]
     fn links_are_followed_below_the_root_and_never_out_of_it() {
-        let folder = tempfile::tempdir().unwrap();
-        let root = folder.path();
+        let directory = tempfile::tempdir().unwrap();
+        let root = directory.path();
         std::fs::create_dir_all(root.join("usr/lib/deep")).unwrap();
         std::fs::create_dir_all(root.join("etc/ld.so.conf.d")).unwrap();
         std::fs::write(root.join("usr/lib/deep/real.so.1.2"), b"no library").unwrap();
         let link =
-            |target: &str, at: &str| std::os::unix::fs::symlink(target, root.join(at)).unwrap();
+            |target: &str, path: &str| std::os::unix::fs::symlink(target, root.join(path)).unwrap();
         link("/usr/lib", "lib");
         link("deep/real.so.1.2", "usr/lib/one.so");
         link("../../../../etc/passwd", "usr/lib/out.so");
@@ -357,8 +356,8 @@ mod tests {
 
     #[test]
     fn the_configuration_of_the_loader_is_read_with_what_it_includes() {
-        let folder = tempfile::tempdir().unwrap();
-        let etc = folder.path().join("etc");
+        let root = tempfile::tempdir().unwrap();
+        let etc = root.path().join("etc");
         std::fs::create_dir_all(etc.join("ld.so.conf.d")).unwrap();
         std::fs::write(
             etc.join("ld.so.conf"),
@@ -371,7 +370,7 @@ mod tests {
             "# none\n/opt/a\ninclude /etc/ld.so.conf\n",
         )
         .unwrap();
-        let folders = Sysroot::new(folder.path()).system_folders();
+        let folders = Sysroot::new(root.path()).system_folders();
         assert_eq!(folders[..3], ["/opt/a", "/opt/b", "/opt/last"]);
     }
 
@@ -391,14 +390,14 @@ mod tests {
 
     #[test]
     fn a_root_with_musls_loader_alone_is_searched_as_that_loader_does() {
-        let folder = tempfile::tempdir().unwrap();
+        let root = tempfile::tempdir().unwrap();
         let file = |path: &str, text: &str| {
-            let path = folder.path().join(path);
+            let path = root.path().join(path);
             std::fs::create_dir_all(path.parent().unwrap()).unwrap();
             std::fs::write(path, text).unwrap();
         };
         file("lib/ld-musl-x86_64.so.1", "the loader");
-        let sysroot = Sysroot::new(folder.path());
+        let sysroot = Sysroot::new(root.path());
         assert_eq!(
             sysroot.system_folders(),
             ["/lib", "/usr/local/lib", "/usr/lib"]
@@ -417,9 +416,9 @@ mod tests {
         let mut path = sysroot
             .system_folders()
             .into_iter()
-            .map(|folder| format!("{folder}/libc.so.6"));
-        let found = path.find_map(|path| sysroot.read(&path)).unwrap();
-        assert_eq!(found.library.soname.as_deref(), Some("libc.so.6"));
-        assert!(sysroot.open(&found.real_path).unwrap().size_bytes() > 1000);
+            .map(|directory| format!("{directory}/libc.so.6"));
+        let libc = path.find_map(|path| sysroot.read(&path)).unwrap();
+        assert_eq!(libc.elf.soname.as_deref(), Some("libc.so.6"));
+        assert!(sysroot.open(&libc.real_path).unwrap().size_bytes() > 1000);
     }
 }

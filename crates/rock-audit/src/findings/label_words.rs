@@ -33,6 +33,7 @@ pub(super) fn words(tail: &str) -> Vec<Word> {
         .collect()
 }
 
+/// Splits a text into known words; `None` if it contains anything else.
 fn read(text: &str) -> Option<Vec<Word>> {
     if text.is_empty() {
         return Some(Vec::new());
@@ -43,29 +44,34 @@ fn read(text: &str) -> Option<Vec<Word>> {
         ("cxx11abitrue", Word::Abi(true)),
         ("cxx11abifalse", Word::Abi(false)),
     ];
-    let with = |word: Word, rest: &str| read(rest).map(|more| [vec![word], more].concat());
     if let Some((rest, word)) = fixed
         .into_iter()
         .find_map(|(known, word)| Some((text.strip_prefix(known)?, word)))
     {
-        return with(word, rest);
+        return followed_by(word, rest);
     }
     if let Some(rest) = text.strip_prefix("py").or_else(|| text.strip_prefix("cp")) {
         let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
         return if digits == 0 {
             None
         } else {
-            with(Word::Python(rest[..digits].to_owned()), &rest[digits..])
+            followed_by(Word::Python(rest[..digits].to_owned()), &rest[digits..])
         };
     }
-    // Three or four digits follow `gfx`, the last ones hexadecimal, and so may be the next word's
-    // first letter.
+    // Three or four digits follow `gfx`. The last ones are hexadecimal, and the first letter of the
+    // next word may look like one.
     ["gfx".len() + 4, "gfx".len() + 3]
         .into_iter()
         .find_map(|length| {
             let (target, rest) = text.split_at_checked(length)?;
-            with(Word::Gfx(target.parse().ok()?), rest)
+            followed_by(Word::Gfx(target.parse().ok()?), rest)
         })
+}
+
+fn followed_by(word: Word, rest: &str) -> Option<Vec<Word>> {
+    let mut words = vec![word];
+    words.extend(read(rest)?);
+    Some(words)
 }
 
 #[cfg(test)]
@@ -78,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn words_are_read_glued_and_joined_with_dots() {
+    fn words_are_concatenated_or_separated_by_dots() {
         let gfx = |name: &str| Word::Gfx(name.parse().unwrap());
         check("gfx942", &[gfx("gfx942")]);
         check("gfx90agfx1100", &[gfx("gfx90a"), gfx("gfx1100")]);

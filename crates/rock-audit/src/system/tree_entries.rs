@@ -3,30 +3,31 @@
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
-use crate::{TreeEntry, TreeEntryKind};
+use crate::embed::{TreeEntry, TreeEntryKind};
 use rock_sys::FileError;
 
 /// Returns every file and symbolic link below a directory, sorted by path. Links are not followed.
 ///
 /// # Errors
 /// Returns an error if a directory cannot be read or a name is not UTF-8.
-pub fn tree_entries(folder: &Path) -> Result<Vec<TreeEntry>, FileError> {
-    let root =
-        std::fs::canonicalize(folder).map_err(|error| FileError::new("read", folder, error))?;
-    let mut found = Vec::new();
-    add(&root, &root, &mut found)?;
-    found.sort_by(|one, other| one.path.cmp(&other.path));
-    Ok(found)
+pub fn tree_entries(directory: &Path) -> Result<Vec<TreeEntry>, FileError> {
+    let root = std::fs::canonicalize(directory)
+        .map_err(|error| FileError::new("read", directory, error))?;
+    let mut entries = entries_below(&root, &root)?;
+    entries.sort_by(|left, right| left.path.cmp(&right.path));
+    Ok(entries)
 }
 
-fn add(root: &Path, folder: &Path, found: &mut Vec<TreeEntry>) -> Result<(), FileError> {
-    let fault = |error| FileError::new("read", folder, error);
-    for entry in std::fs::read_dir(folder).map_err(fault)? {
-        let path = entry.map_err(fault)?.path();
+/// Returns the entries below a directory of the tree with this root, in no particular order.
+fn entries_below(root: &Path, directory: &Path) -> Result<Vec<TreeEntry>, FileError> {
+    let read_error = |error| FileError::new("read", directory, error);
+    let mut entries = Vec::new();
+    for entry in std::fs::read_dir(directory).map_err(read_error)? {
+        let path = entry.map_err(read_error)?.path();
         let metadata = std::fs::symlink_metadata(&path)
             .map_err(|error| FileError::new("read", &path, error))?;
         if metadata.is_dir() {
-            add(root, &path, found)?;
+            entries.extend(entries_below(root, &path)?);
             continue;
         }
         let kind = if metadata.is_file() {
@@ -38,12 +39,12 @@ fn add(root: &Path, folder: &Path, found: &mut Vec<TreeEntry>) -> Result<(), Fil
         } else {
             TreeEntryKind::Other(rock_sys::special_kind(metadata.file_type()).unwrap_or("a device"))
         };
-        found.push(TreeEntry {
+        entries.push(TreeEntry {
             path: relative(root, &path)?,
             kind,
         });
     }
-    Ok(())
+    Ok(entries)
 }
 
 /// Returns the kind of a symbolic link by the file that it resolves to.

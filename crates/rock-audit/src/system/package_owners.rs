@@ -41,13 +41,16 @@ impl PackageOwners {
     /// Looks a file up in the database of dpkg, which lists the files of each package in its own
     /// file (dpkg-query(1), `/var/lib/dpkg/info`). Both sides of the merged `/usr` are tried.
     fn debian(&mut self, path: &str) -> Option<String> {
-        let other = path
+        let other_side = path
             .strip_prefix("/usr")
             .map_or_else(|| format!("/usr{path}"), str::to_owned);
         let listed = self
             .listed
             .get_or_insert_with(|| listed(&self.root.join("var/lib/dpkg/info")));
-        let package = listed.get(path).or_else(|| listed.get(&other))?.clone();
+        let package = listed
+            .get(path)
+            .or_else(|| listed.get(&other_side))?
+            .clone();
         let status = self.root.join("var/lib/dpkg/status");
         let versions = self
             .versions
@@ -64,13 +67,13 @@ impl PackageOwners {
     /// directory and `R:` a file in it.
     fn alpine(&self, path: &str) -> Option<String> {
         let text = read_system_text(&self.root.join("lib/apk/db/installed"))?;
-        let (folder, name) = path.trim_start_matches('/').rsplit_once('/')?;
+        let (directory, name) = path.trim_start_matches('/').rsplit_once('/')?;
         for stanza in text.split("\n\n") {
-            let (mut inside, mut found) = (false, false);
+            let (mut is_in_directory, mut is_listed) = (false, false);
             for line in stanza.lines() {
                 match line.split_once(':') {
-                    Some(("F", other)) => inside = other == folder,
-                    Some(("R", other)) => found |= inside && other == name,
+                    Some(("F", other)) => is_in_directory = other == directory,
+                    Some(("R", other)) => is_listed |= is_in_directory && other == name,
                     _ => {}
                 }
             }
@@ -79,7 +82,7 @@ impl PackageOwners {
                     .lines()
                     .find_map(|line| line.strip_prefix(key)?.strip_prefix(':'))
             };
-            if found {
+            if is_listed {
                 let (package, version) = (value("P")?, value("V")?);
                 return Some(format!(
                     "pkg:apk/{}/{package}@{}?arch={}",
@@ -159,20 +162,20 @@ fn listed(info: &Path) -> BTreeMap<String, String> {
 /// Returns the values of two keys of each stanza of a file, by that of the first key.
 fn stanzas(path: &Path, keys: [&str; 3]) -> BTreeMap<String, (String, String)> {
     let text = read_system_text(path).unwrap_or_default();
-    let value = |stanza: &str, key: &str| {
-        stanza.lines().find_map(|line| {
-            line.strip_prefix(key)?
-                .strip_prefix(": ")
-                .map(str::to_owned)
+    text.split("\n\n")
+        .filter_map(|stanza| {
+            let [first, second, third] = keys.map(|key| stanza_value(stanza, key));
+            Some((first?, (second?, third?)))
         })
-    };
-    let of_stanza = |stanza: &str| {
-        Some((
-            value(stanza, keys[0])?,
-            (value(stanza, keys[1])?, value(stanza, keys[2])?),
-        ))
-    };
-    text.split("\n\n").filter_map(of_stanza).collect()
+        .collect()
+}
+
+fn stanza_value(stanza: &str, key: &str) -> Option<String> {
+    stanza.lines().find_map(|line| {
+        line.strip_prefix(key)?
+            .strip_prefix(": ")
+            .map(str::to_owned)
+    })
 }
 
 #[cfg(test)]
@@ -181,9 +184,9 @@ mod tests {
 
     #[test]
     fn a_file_of_a_debian_package_is_known_by_either_side_of_usr() {
-        let folder = tempfile::tempdir().unwrap();
+        let root = tempfile::tempdir().unwrap();
         let file = |path: &str, text: &str| {
-            let path = folder.path().join(path);
+            let path = root.path().join(path);
             std::fs::create_dir_all(path.parent().unwrap()).unwrap();
             std::fs::write(path, text).unwrap();
         };
@@ -196,7 +199,7 @@ mod tests {
             "var/lib/dpkg/status",
             "Package: a\nVersion: 1\n\nPackage: libelf1\nArchitecture: amd64\nVersion: 0.188+2\n",
         );
-        let mut owners = PackageOwners::new(folder.path());
+        let mut owners = PackageOwners::new(root.path());
         let url = Some("pkg:deb/debian/libelf1@0.188%2B2?arch=amd64".to_owned());
         assert_eq!(owners.package_url("/usr/lib/libelf-0.188.so"), url);
         assert_eq!(owners.package_url("/lib/libelf-0.188.so"), url);
@@ -206,14 +209,14 @@ mod tests {
     #[test]
     fn a_library_without_so_in_its_name_is_known_below_a_folder_of_libraries_and_other_files_are_not()
      {
-        let folder = tempfile::tempdir().unwrap();
-        let info = folder.path().join("var/lib/dpkg/info");
+        let root = tempfile::tempdir().unwrap();
+        let info = root.path().join("var/lib/dpkg/info");
         std::fs::create_dir_all(&info).unwrap();
         let list = "/usr/lib/x86_64-linux-gnu/odd\n/lib/plain\n/opt/own/free.so.3\n/usr/share/odd/readme\n/etc/odd.conf\n";
         std::fs::write(info.join("odd:amd64.list"), list).unwrap();
         let status = "Package: odd\nVersion: 1.0\nArchitecture: amd64\n";
-        std::fs::write(folder.path().join("var/lib/dpkg/status"), status).unwrap();
-        let mut owners = PackageOwners::new(folder.path());
+        std::fs::write(root.path().join("var/lib/dpkg/status"), status).unwrap();
+        let mut owners = PackageOwners::new(root.path());
         for known in [
             "/usr/lib/x86_64-linux-gnu/odd",
             "/lib/x86_64-linux-gnu/odd",
@@ -234,11 +237,11 @@ mod tests {
 
     #[test]
     fn a_file_of_an_alpine_package_is_known() {
-        let folder = tempfile::tempdir().unwrap();
-        std::fs::create_dir_all(folder.path().join("lib/apk/db")).unwrap();
+        let root = tempfile::tempdir().unwrap();
+        std::fs::create_dir_all(root.path().join("lib/apk/db")).unwrap();
         let text = "P:zlib\nV:1.3-r0\nA:x86_64\nF:lib\nR:libz.so.1.3\n\nP:musl\nV:1.2\nA:x86_64\nF:lib\nR:libc.so\n";
-        std::fs::write(folder.path().join("lib/apk/db/installed"), text).unwrap();
-        let url = PackageOwners::new(folder.path()).package_url("/lib/libz.so.1.3");
+        std::fs::write(root.path().join("lib/apk/db/installed"), text).unwrap();
+        let url = PackageOwners::new(root.path()).package_url("/lib/libz.so.1.3");
         assert_eq!(url.as_deref(), Some("pkg:apk//zlib@1.3-r0?arch=x86_64"));
     }
 }
