@@ -337,7 +337,7 @@ fn help_about_name(expected: &str, found: &str) -> String {
         .parse::<ExpectedWheel>()
         .ok()
         .zip(found.parse::<WheelName>().ok());
-    match names.filter(|(expected, found)| expected.is_for_any_platform_instead(found)) {
+    match names.filter(|(expected, found)| expected.is_unexpectedly_pure(found)) {
         Some((_, found)) => format!(
             "where it holds nothing that is compiled, say so in the recipe: `backends: {{any: {{tag: {}, collapse: \
              [python]}}}}`, and plan again",

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use super::record::{BuiltWheel, Outcome, Record};
-use crate::names::{Digest, is_wheel_file};
+use crate::names::{Digest, has_wheel_extension};
 use crate::sys::{self, FileError};
 
 /// A build whose files cannot be handed over.
@@ -73,7 +73,7 @@ pub fn hand_over(
     let is_reported = |name: &str| record.wheels.iter().any(|wheel| wheel.name == name);
     for (name, size) in &files {
         let is_publishable =
-            !name.contains('/') && (is_wheel_file(name) || name.ends_with(".tar.gz"));
+            !name.contains('/') && (has_wheel_extension(name) || name.ends_with(".tar.gz"));
         let is_unreported = if is_reported(name) {
             size.is_none()
         } else {

@@ -89,7 +89,7 @@ pub fn backend_releases(
                 // The official index has no torch for ROCm on Windows.
                 Folder::Rocm(rocm, Some(torch))
                     if !torch.is_prerelease()
-                        && !matches!(&file.kind, FileKind::Wheel(wheel) if wheel.is_for_windows()) =>
+                        && !matches!(&file.kind, FileKind::Wheel(wheel) if wheel.is_windows_only()) =>
                 {
                     compat.official_torch(&torch.minor(), rocm)
                 }

@@ -129,7 +129,7 @@ fn label_fault(offer: &Offer, known: &[RocmVersion]) -> Option<String> {
         .row
         .as_ref()
         .is_some_and(|row| row.accelerator.is_some())
-        || offer.name.is_any_platform()
+        || offer.name.is_platform_independent()
     {
         return None;
     }
@@ -224,7 +224,7 @@ fn candidate(
     let official_torch = match (&torch, &accelerator) {
         // The official index has no torch for ROCm on Windows.
         (Some(torch), Accelerator::Rocm(rocm))
-            if torch.tail.is_empty() && !name.is_for_windows() =>
+            if torch.tail.is_empty() && !name.is_windows_only() =>
         {
             compat.official_torch(&torch.to_string(), rocm)
         }
@@ -331,7 +331,7 @@ impl Candidate {
 }
 
 fn gfx(offer: &Offer, compat: &Compat) -> GfxCode {
-    if offer.name.is_any_platform() {
+    if offer.name.is_platform_independent() {
         return GfxCode::Any;
     }
     let listed = offer.row.as_ref().map_or(&[][..], |row| &row.gfx);

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::names::{Digest, RepoName, WheelName, is_wheel_file, percent_encode, web_address};
+use crate::names::{Digest, RepoName, WheelName, has_wheel_extension, percent_encode, web_address};
 use crate::publish::{Held, Listing, Manifest, ManifestFile, Rebuilt, newest_first};
 
 /// A published wheel.
@@ -78,7 +78,7 @@ impl Offers {
         let wheels = manifest
             .files
             .iter()
-            .filter(|file| is_wheel_file(&file.name));
+            .filter(|file| has_wheel_extension(&file.name));
         for file in wheels {
             let Some(name) = read(&file.name) else {
                 continue;
@@ -209,7 +209,7 @@ pub fn torch_sentence(has_torch: bool) -> &'static str {
 }
 
 fn read(file: &str) -> Option<WheelName> {
-    if is_wheel_file(file) {
+    if has_wheel_extension(file) {
         file.parse().ok()
     } else {
         None

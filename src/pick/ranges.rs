@@ -63,7 +63,7 @@ impl PythonRange {
     /// (`packaging.tags.cpython_tags`), so that a wheel whose platform is `any` is for the Pythons
     /// of its ABI `none` only.
     pub fn of(name: &WheelName, requires_python: Option<&str>) -> Vec<Self> {
-        let has_platform = !name.is_any_platform();
+        let has_platform = !name.is_platform_independent();
         let mut ranges: Vec<Self> = Vec::new();
         for python in name.python_tags() {
             let abis = name
@@ -227,7 +227,7 @@ impl PlatformNeed {
                 .or_insert_with(|| Self::of_tag(tag))
                 .clone()
         };
-        let takes_any = name.abi_tags().contains("none") || name.is_any_platform();
+        let takes_any = name.abi_tags().contains("none") || name.is_platform_independent();
         let tags = name
             .platform_tags()
             .iter()

@@ -7,7 +7,7 @@ use crate::config::{
 };
 use crate::names::{
     DistributionName, GfxTarget, LocalLabel, PackageVersion, PythonVersion, RocmVersion, Version,
-    is_sdist, is_tree_archive, is_wheel_file,
+    has_wheel_extension, is_sdist, is_tree_archive,
 };
 
 /// A job of the plan. It is whole in itself: `build` and `render` need nothing else of the matrix
@@ -76,7 +76,7 @@ impl Job {
     /// Names of the expected wheels: the job's own, then the others.
     pub fn wheels(&self) -> impl Iterator<Item = &String> {
         std::iter::once(&self.wheel)
-            .filter(|name| is_wheel_file(name))
+            .filter(|name| has_wheel_extension(name))
             .chain(&self.further_wheels)
     }
 

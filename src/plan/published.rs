@@ -67,10 +67,10 @@ impl Published {
     /// How many wheels are published that are the expected one, or differ only in the label's
     /// spelling, platform and build tag: one at most where the version is known.
     pub fn count(&self, expected: &ExpectedWheel) -> usize {
-        let identity = self.identity(expected.name());
+        let identity = self.identity(expected.name_with_placeholder());
         let there = |identity| self.versions.get(identity);
         if expected.is_version_known() {
-            let version = expected.name().version().public();
+            let version = expected.name_with_placeholder().version().public();
             return usize::from(
                 there(&identity).is_some_and(|versions| versions.contains(&version)),
             );

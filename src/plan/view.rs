@@ -10,7 +10,7 @@ use super::shared::{Device, Draft, Package, Site};
 use super::{Estimate, Job, Settings, id};
 use crate::config::{AxisRole, Backend, Leaves, Overrides, Profile, PythonFrom, TestFamilies};
 use crate::matrix::{Cell, Universe};
-use crate::names::{is_sdist, is_tree_archive, is_wheel_file};
+use crate::names::{has_wheel_extension, is_sdist, is_tree_archive};
 
 /// A job of a plan.
 #[derive(Debug, Clone, Copy)]
@@ -252,7 +252,7 @@ impl<'a> JobView<'a> {
 
     /// The expected wheels: the job's own, then the others.
     pub fn wheels(self) -> impl Iterator<Item = String> {
-        let own = std::iter::once(self.wheel()).filter(|name| is_wheel_file(name));
+        let own = std::iter::once(self.wheel()).filter(|name| has_wheel_extension(name));
         own.chain(self.further_wheels().iter().cloned())
     }
 

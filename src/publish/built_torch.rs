@@ -74,7 +74,7 @@ pub fn built_with_other_torch(
 ) -> Option<Diagnostic> {
     let found = torch_contradictions(asset.label.as_ref()?, used, compat);
     let (first, others) = found.split_first()?;
-    let is_pure = asset.wheel()?.is_any_platform();
+    let is_pure = asset.wheel()?.is_platform_independent();
     let message = format!("`{}`: {first}", asset.name());
     let finding = Diagnostic::new(&codes::BUILT_WITH_OTHER_TORCH, message)
         .severity(if is_pure || is_allowed {

@@ -41,7 +41,7 @@ impl Cell {
     /// The cell of a wheel that a plan expects; its version is open where the plan does not know
     /// it.
     pub fn expected(wheel: &ExpectedWheel) -> Self {
-        let own = Self::of(wheel.name()).planned();
+        let own = Self::of(wheel.name_with_placeholder()).planned();
         if wheel.is_version_known() {
             own
         } else {

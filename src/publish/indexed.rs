@@ -15,7 +15,7 @@ use crate::bytes::start_threads;
 use crate::codes::release as codes;
 use crate::diagnostic::{Diagnostic, Location as Spot, Sink};
 use crate::index::{BaseUrl, CoreMetadata, FileKind, Folder, IndexFile, Links, Origin};
-use crate::names::{Digest, LabelParts, RocmVersion, WheelName, is_wheel_file};
+use crate::names::{Digest, LabelParts, RocmVersion, WheelName, has_wheel_extension};
 
 /// What one place has published: a repository, or a folder.
 #[derive(Debug)]
@@ -250,7 +250,7 @@ fn file(
     let metadata = row.as_ref().and_then(|row| row.metadata);
     let told = match row.and_then(|row| row.file.ok()) {
         Some(told) => Arc::unwrap_or_clone(told),
-        None if is_wheel_file(&asset.name) => by_name(&asset.name, known)?,
+        None if has_wheel_extension(&asset.name) => by_name(&asset.name, known)?,
         // Archives of releases are many things; those that a manifest tells of are source
         // distributions.
         None => return Ok(None),

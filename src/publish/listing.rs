@@ -4,7 +4,9 @@ use serde::{Deserialize, Serialize};
 
 use super::{Manifest, ManifestFile};
 use crate::diagnostic::render::visible;
-use crate::names::{Digest, RepoName, WheelName, WheelNameError, is_file_name, is_wheel_file};
+use crate::names::{
+    Digest, RepoName, WheelName, WheelNameError, has_wheel_extension, is_file_name,
+};
 
 /// The releases of a repository, or a folder of them, the newest first where that is known.
 ///
@@ -247,7 +249,7 @@ impl Listing {
     pub fn unreadable(&self) -> impl Iterator<Item = (&ListedRelease, WheelNameError)> {
         let wheels = self
             .published()
-            .filter(|(_, asset)| is_wheel_file(&asset.name));
+            .filter(|(_, asset)| has_wheel_extension(&asset.name));
         wheels
             .filter_map(|(release, asset)| Some((release, asset.name.parse::<WheelName>().err()?)))
     }

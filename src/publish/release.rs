@@ -12,7 +12,7 @@ use super::{
 use crate::compat::Compat;
 use crate::config::RunTime;
 use crate::index::{IndexError, IndexFile, Links, repository};
-use crate::names::{Digest, RocmVersion, is_wheel_file};
+use crate::names::{Digest, RocmVersion, has_wheel_extension};
 
 /// The folder of a release that holds the index.
 pub const INDEX: &str = "simple";
@@ -131,7 +131,7 @@ impl Release {
                 .cloned();
             match told.or_else(|| Some(Asset::of_listed(name, asset, known)?.row(None))) {
                 Some(row) => rows.push(row),
-                None if is_wheel_file(name) => untold.push((*name).to_owned()),
+                None if has_wheel_extension(name) => untold.push((*name).to_owned()),
                 None => {}
             }
         }

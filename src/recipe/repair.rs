@@ -21,7 +21,7 @@ pub fn is_repaired(job: &Job) -> bool {
     let is_for_platform = |wheel: &String| {
         wheel
             .parse::<ExpectedWheel>()
-            .is_ok_and(|w| !w.name().is_any_platform())
+            .is_ok_and(|w| !w.name_with_placeholder().is_platform_independent())
     };
     job.settings.repair.platform != RepairPlatform::Off
         && job.settings.platform == Platform::Linux

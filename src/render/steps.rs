@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use serde::Serialize;
 
 use super::script::{Programs, step_view};
-use crate::names::is_wheel_file;
+use crate::names::has_wheel_extension;
 use crate::plan::Job;
 use crate::recipe::{Build, SHELL_VARIABLE, Step};
 use crate::yaml;
@@ -191,7 +191,7 @@ pub fn dry_run(job: &Job, build: &Build, docker: Result<&str, &str>, from: usize
             let _ = writeln!(text, "   {name:<8} {value}");
         }
     };
-    let what = match (is_wheel_file(&job.wheel), job.archive(), job.sdist()) {
+    let what = match (has_wheel_extension(&job.wheel), job.archive(), job.sdist()) {
         (true, ..) => "wheel",
         (_, Some(_), _) => "archive",
         (.., Some(_)) => "sdist",

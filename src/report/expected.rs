@@ -7,7 +7,7 @@ use crate::codes::plan as codes;
 use crate::config::Platform;
 use crate::diagnostic::{Diagnostic, Location, Sink};
 use crate::names::{
-    ExpectedWheel, PythonVersion, RocmVersion, WheelIdentity, is_tree_archive, is_wheel_file,
+    ExpectedWheel, PythonVersion, RocmVersion, WheelIdentity, has_wheel_extension, is_tree_archive,
 };
 use crate::plan::{Job, LeftOut, SavedPlan};
 
@@ -97,7 +97,11 @@ impl Expected {
                 }
             }
         }
-        for wheel in plan.published.iter().filter(|name| is_wheel_file(name)) {
+        for wheel in plan
+            .published
+            .iter()
+            .filter(|name| has_wheel_extension(name))
+        {
             if let Some((wheel, combination)) = read(wheel, &known, sink) {
                 expected.add_published(&wheel, &combination);
             }
@@ -138,7 +142,7 @@ impl Expected {
         };
         self.cells
             .extend(pythons.into_iter().map(|python| ExpectedCell {
-                machine: Machine::planned(wheel.name(), job.settings.platform),
+                machine: Machine::planned(wheel.name_with_placeholder(), job.settings.platform),
                 combination: combination.clone(),
                 python,
                 wheel: wheel.to_string(),
@@ -152,7 +156,7 @@ impl Expected {
     /// A wheel that the plan has no job for any more. For which Pythons a job would have covered is
     /// not told, so those of its tags count, and one cell where these name none.
     fn add_published(&mut self, wheel: &ExpectedWheel, combination: &Combination) {
-        let name = wheel.name();
+        let name = wheel.name_with_placeholder();
         let pythons = match super::Pythons::of(name) {
             super::Pythons::Listed(versions) => versions.into_iter().map(Some).collect(),
             super::Pythons::StableAbi(lowest) | super::Pythons::From(lowest) => vec![Some(lowest)],
@@ -236,7 +240,8 @@ fn read(
         let wheel: ExpectedWheel = wheel
             .parse()
             .map_err(|error: crate::names::WheelNameError| error.to_string())?;
-        let identity = WheelIdentity::of(wheel.name(), known).map_err(|error| error.to_string())?;
+        let identity = WheelIdentity::of(wheel.name_with_placeholder(), known)
+            .map_err(|error| error.to_string())?;
         Ok((wheel, Combination::of(&identity)))
     };
     read()

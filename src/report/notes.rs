@@ -503,7 +503,7 @@ fn lines(
 ) -> InstallCommands {
     // The official index has no torch for ROCm on Windows.
     let name = wheel.name.parse::<WheelName>().ok();
-    let torch = torch.filter(|_| name.as_ref().is_none_or(|name| !name.is_for_windows()));
+    let torch = torch.filter(|_| name.as_ref().is_none_or(|name| !name.is_windows_only()));
     match (index, name.as_ref().map(WheelName::version)) {
         (Some(index), Some(version)) => {
             let address = shell_quoted(format!("{index}/{folder}/"));

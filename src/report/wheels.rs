@@ -11,7 +11,7 @@ use crate::diagnostic::{Diagnostic, Location, Sink};
 use crate::index::BaseUrl;
 use crate::names::{
     Digest, RepoName, RocmVersion, WheelIdentity, WheelIdentityError, WheelName, YankedFiles,
-    is_tree_archive, is_wheel_file,
+    has_wheel_extension, is_tree_archive,
 };
 use crate::publish::{
     AssetState, GfxOrigin, Held, ListedAsset, ListedRelease, Listing, Manifest, ManifestFile,
@@ -128,7 +128,7 @@ impl Wheels {
                 if is_tree_archive(&asset.name) {
                     wheels.archives.push(archive(release, asset, beside));
                 }
-                if !is_wheel_file(&asset.name) {
+                if !has_wheel_extension(&asset.name) {
                     continue;
                 }
                 match read(release, asset, beside) {

@@ -217,7 +217,7 @@ pub fn check_built_wheel(
         })
         .cloned()
         .collect();
-    if !own_targets.is_empty() && !name.is_any_platform() {
+    if !own_targets.is_empty() && !name.is_platform_independent() {
         findings.extend(unexpected_targets(
             &file_name,
             &audited.files,

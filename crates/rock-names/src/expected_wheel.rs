@@ -36,7 +36,7 @@ impl ExpectedWheel {
     }
 
     /// Returns the name; its public version is a placeholder unless [`Self::is_version_known`].
-    pub fn name(&self) -> &WheelName {
+    pub fn name_with_placeholder(&self) -> &WheelName {
         &self.name
     }
 
@@ -52,9 +52,9 @@ impl ExpectedWheel {
 
     /// Returns whether a built wheel differs from this one only in its tags, and has the platform
     /// tag `any` where this one has another.
-    pub fn is_for_any_platform_instead(&self, built: &WheelName) -> bool {
-        built.is_any_platform()
-            && !self.name.is_any_platform()
+    pub fn is_unexpectedly_pure(&self, built: &WheelName) -> bool {
+        built.is_platform_independent()
+            && !self.name.is_platform_independent()
             && self.distribution_difference(built).is_none()
             && self.version_difference(built).is_none()
     }

@@ -60,7 +60,7 @@ pub enum WheelNameErrorKind {
     PercentEncoding,
     /// The name has this many bytes, more than [`WheelName::MAX_BYTES`].
     #[error("it has {0} bytes, and a file name at most {max}", max = WheelName::MAX_BYTES)]
-    Length(usize),
+    TooLong(usize),
     /// The extension is not `.whl`.
     #[error("it does not end in `.whl`")]
     Extension,
@@ -245,12 +245,12 @@ impl WheelName {
     }
 
     /// Returns whether all platform tags are `any`.
-    pub fn is_any_platform(&self) -> bool {
+    pub fn is_platform_independent(&self) -> bool {
         self.platform_tags.iter().all(|tag| tag == "any")
     }
 
     /// Returns whether all platform tags are for Windows.
-    pub fn is_for_windows(&self) -> bool {
+    pub fn is_windows_only(&self) -> bool {
         self.platform_tags.iter().all(|tag| {
             PlatformSystem::of_tag(tag) == PlatformSystem::Foreign(ForeignSystem::Windows)
         })
@@ -295,7 +295,7 @@ impl fmt::Display for WheelName {
 fn parse(text: &str) -> Result<WheelName, WheelNameErrorKind> {
     let decoded = super::percent_decode(text).ok_or(WheelNameErrorKind::PercentEncoding)?;
     if decoded.len() > WheelName::MAX_BYTES {
-        return Err(WheelNameErrorKind::Length(decoded.len()));
+        return Err(WheelNameErrorKind::TooLong(decoded.len()));
     }
     let stem = decoded
         .strip_suffix(".whl")
@@ -371,7 +371,7 @@ fn hyphen_hint(distribution: Option<&str>) -> String {
 }
 
 /// Returns whether a filename has the extension `.whl` in any case; it may not be a [`WheelName`].
-pub fn is_wheel_file(name: &str) -> bool {
+pub fn has_wheel_extension(name: &str) -> bool {
     std::path::Path::new(name)
         .extension()
         .is_some_and(|ending| ending.eq_ignore_ascii_case("whl"))

@@ -37,7 +37,7 @@ impl TagChange {
         let new = match change {
             None => return tags.clone(),
             Some(Self::Replace(new)) => new.sorted(),
-            Some(Self::Add(more)) => tags.with(more).sorted(),
+            Some(Self::Add(more)) => tags.union(more).sorted(),
         };
         if new == tags.sorted() {
             tags.clone()
@@ -124,7 +124,7 @@ pub fn retag(
         .into_iter()
         .collect();
     headers.set("Build", &build_tag);
-    if retag.platform.is_some() && !new.is_any_platform() {
+    if retag.platform.is_some() && !new.is_platform_independent() {
         headers.set("Root-Is-Purelib", &["false".to_owned()]);
     }
     let mut edits = WheelEdits::default();

@@ -8,7 +8,7 @@ use super::{Args, machine};
 use crate::codes::{host, release as codes};
 use crate::diagnostic::{Diagnostic, Location, Severity, Sink};
 use crate::exec::Record;
-use crate::names::{DistributionName, WheelName, is_wheel_file};
+use crate::names::{DistributionName, WheelName, has_wheel_extension};
 use crate::pick::{Asked, Difference, ForeignWheel, LocalWheel, Newest, newest};
 use crate::sys::{self, DirectoryEntryKind};
 
@@ -162,7 +162,7 @@ fn wheels(folder: &Path, sink: &mut Sink) -> Result<Vec<LocalWheel>, Exit> {
                     );
                 }
             }
-        } else if is_wheel_file(file)
+        } else if has_wheel_extension(file)
             && let Ok(name) = file.parse::<WheelName>()
         {
             let since = |time: std::time::SystemTime| {

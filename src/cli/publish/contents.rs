@@ -51,7 +51,7 @@ pub(super) fn gfx_read(files: &[Gathered]) -> BTreeMap<String, Vec<String>> {
     let of_file = |file: &Gathered| {
         let wheel = file.asset.wheel()?;
         let name = file.asset.name().to_owned();
-        if wheel.is_any_platform() {
+        if wheel.is_platform_independent() {
             return Some((name, Vec::new()));
         }
         if file.known.is_some() {

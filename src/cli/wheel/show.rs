@@ -295,7 +295,7 @@ fn unaudited(audited: &AuditedWheel<'_>) -> String {
     } else {
         format!(
             "{claims}{}: it holds no libraries to judge",
-            if audited.name().is_any_platform() {
+            if audited.name().is_platform_independent() {
                 ""
             } else {
                 " by its name"

@@ -12,7 +12,7 @@ use crate::config::{GpuPolicy, PythonFrom, syntax};
 use crate::diagnostic::render::visible;
 use crate::names::{
     ExpectedWheel, GfxTarget, PackageVersion, PythonVersion, RocmVersion, Version, WheelName,
-    is_wheel_file,
+    has_wheel_extension,
 };
 
 impl Checker {
@@ -85,7 +85,7 @@ impl Checker {
     /// The name of what a job leaves: a wheel, a source distribution, an install tree or an archive
     /// of one.
     pub(super) fn file_name(&mut self, at: Path<'_>, name: &str) {
-        if is_wheel_file(name) {
+        if has_wheel_extension(name) {
             return self.parses::<ExpectedWheel>(at, name);
         }
         let inside = |b: u8| b.is_ascii_alphanumeric() || b"-_.+*".contains(&b);

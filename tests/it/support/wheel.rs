@@ -168,7 +168,7 @@ impl Wheel {
             .iter()
             .map(|tag| format!("Tag: {tag}\n"))
             .collect();
-        let purelib = self.name.is_any_platform();
+        let purelib = self.name.is_platform_independent();
         format!(
             "Wheel-Version: 1.0\nGenerator: made for a test\nRoot-Is-Purelib: {purelib}\n{build}{tags}"
         )

@@ -61,7 +61,7 @@ fn code_in_any_wheel(context: CheckContext<'_>) -> Option<Diagnostic> {
     if !context.name.platform_tags().contains("any") {
         return None;
     }
-    let claim = if context.name.is_any_platform() {
+    let claim = if context.name.is_platform_independent() {
         "any platform"
     } else {
         "any platform beside others"

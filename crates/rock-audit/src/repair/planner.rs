@@ -265,7 +265,7 @@ impl<'w> Planner<'w, '_> {
             tags.join(".").parse::<TagSet>().ok()
         });
         match tags {
-            Some(_) if !self.options.update_tags || name.is_any_platform() => {
+            Some(_) if !self.options.update_tags || name.is_platform_independent() => {
                 Ok(RepairChanges::tags_only(name.platform_tags().clone()))
             }
             Some(tags) => Ok(RepairChanges::tags_only(tags)),

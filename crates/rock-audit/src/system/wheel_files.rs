@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use crate::codes::wheel as codes;
 use rock_diagnostic::{Diagnostic, Location};
-use rock_names::is_wheel_file;
+use rock_names::has_wheel_extension;
 
 /// Expands directories to the wheels in them; other paths stay. Also returns an error for each
 /// directory that contains no wheel or cannot be read.
@@ -35,7 +35,7 @@ pub fn find_wheels(paths: &[PathBuf]) -> (Vec<PathBuf>, Vec<Diagnostic>) {
 
 fn is_wheel(path: &Path) -> bool {
     path.file_name()
-        .is_some_and(|name| is_wheel_file(&name.to_string_lossy()))
+        .is_some_and(|name| has_wheel_extension(&name.to_string_lossy()))
 }
 
 fn no_wheels(directory: &Path) -> Diagnostic {

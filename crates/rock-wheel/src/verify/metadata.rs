@@ -407,7 +407,7 @@ fn check_purelib(wheel: &WheelHeaders<'_>, name: &WheelName, findings: &mut Find
         Ok(written) => written,
         Err(message) => return findings.push(findings.invalid_header(&member, message)),
     };
-    let is_any = name.is_any_platform();
+    let is_any = name.is_platform_independent();
     if written.eq_ignore_ascii_case(if is_any { "true" } else { "false" }) {
         return;
     }

@@ -46,7 +46,7 @@ impl TagSet {
 
     /// Returns this set followed by the tags of another one that it lacks.
     #[must_use]
-    pub fn with(&self, other: &Self) -> Self {
+    pub fn union(&self, other: &Self) -> Self {
         let mut tags = self.tags.clone();
         tags.extend(other.tags.iter().filter(|tag| !self.contains(tag)).cloned());
         Self::of(tags)
@@ -176,7 +176,7 @@ mod tests {
     fn a_set_keeps_its_order_and_adds_each_tag_once() {
         let set: TagSet = "manylinux_2_28_x86_64.linux_x86_64".parse().unwrap();
         assert_eq!(set.to_string(), "manylinux_2_28_x86_64.linux_x86_64");
-        let more = set.with(&"linux_x86_64.any".parse().unwrap());
+        let more = set.union(&"linux_x86_64.any".parse().unwrap());
         assert_eq!(more.to_string(), "manylinux_2_28_x86_64.linux_x86_64.any");
         assert_eq!(
             more.sorted().to_string(),
