@@ -47,7 +47,7 @@ pub fn metadata(bytes: &[u8]) {
     }
 }
 
-/// Wheel names: what was read is printed the same, and a normal form is its own.
+/// Wheel names: a name prints as it was written, and a normal form is its own.
 pub fn wheel_name(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else {
         return;

@@ -304,7 +304,7 @@ fn names_that_no_installer_takes_are_all_told_of() {
     insta::assert_snapshot!(codes.join("\n"), @r"
     error[G001 unreadable-name]: `flash_attn-2.8.3%2Brocm62torch2.5-cp311-cp311-linux_x86_64.whl` is percent-encoded, and no installer takes it
     error[G011 ambiguous-reading]: the label `rocm714torch2.14` names two versions
-    error[G001 unreadable-name]: `flash_attn-2.8.3.rocm62torch2.5-cp311-cp311-linux_x86_64.whl` is not a wheel name: `2.8.3.rocm62torch2.5` is no version; a `+` became a dot, and the version was `2.8.3+rocm62torch2.5`
+    error[G001 unreadable-name]: `flash_attn-2.8.3.rocm62torch2.5-cp311-cp311-linux_x86_64.whl` is not a wheel name: `2.8.3.rocm62torch2.5` is not a version; a `+` became a dot, and the version was `2.8.3+rocm62torch2.5`
     error[G001 unreadable-name]: `nonsense.whl` is not a wheel name: it has 1 parts between hyphens, not 5 or 6
     error[G001 unreadable-name]: `notes.tar.gz` is not the name of a source distribution
     ");

@@ -409,7 +409,7 @@ fn a_folder_with_a_hostile_name_is_told_and_left_out() {
     let said = build(&project, &[], 0).stderr;
     assert!(
         said.contains("warning[S002 bad-artifact]")
-            && said.contains("is no family and no gfx target"),
+            && said.contains("is neither a family nor a gfx target"),
         "{said}"
     );
 }

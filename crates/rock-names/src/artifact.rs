@@ -147,7 +147,7 @@ impl FromStr for ArtifactName {
         // The GPU target is written into filenames, metadata and Python sources.
         if !gpu_target.starts_with(|c: char| c.is_ascii_alphabetic()) || !is_of(gpu_target, "-:+") {
             return Err(fault(format!(
-                "`{gpu_target}` is no family and no gfx target"
+                "`{gpu_target}` is neither a family nor a gfx target"
             )));
         }
         Ok(Self {

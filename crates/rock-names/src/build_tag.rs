@@ -20,7 +20,7 @@ pub struct BuildTag(String);
 
 /// The error of parsing a [`BuildTag`]; holds the text.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("a build tag begins with a digit and has letters and digits only, such as `1` or `2cmake`")]
+#[error("`{0}` is not a build tag: a digit, followed by letters, digits, `_` and `.`")]
 pub struct BuildTagError(pub String);
 
 impl BuildTag {

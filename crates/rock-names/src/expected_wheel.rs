@@ -40,6 +40,12 @@ impl ExpectedWheel {
         &self.name
     }
 
+    /// Returns the version with its local version label; `None` if it is not known before the
+    /// build.
+    pub fn version(&self) -> Option<&Version> {
+        self.is_version_known.then(|| self.name.version())
+    }
+
     /// Returns whether the version is known before the build.
     pub fn is_version_known(&self) -> bool {
         self.is_version_known
@@ -59,8 +65,8 @@ impl ExpectedWheel {
             && self.version_difference(built).is_none()
     }
 
-    /// Returns the first difference of a built wheel, as a sentence. Platform tags are not compared,
-    /// because a repair changes them.
+    /// Returns the first difference of a built wheel, as a sentence. Build and platform tags are not
+    /// compared; a repair changes the latter.
     pub fn difference(&self, built: &WheelName) -> Option<String> {
         let expected = &self.name;
         self.distribution_difference(built)
@@ -135,7 +141,7 @@ impl fmt::Display for ExpectedWheel {
 
 #[cfg(test)]
 mod tests {
-    use super::ExpectedWheel;
+    use super::{ExpectedWheel, Version};
 
     fn check(expected: &str, built: &str) -> String {
         let expected: ExpectedWheel = expected.parse().unwrap();
@@ -157,6 +163,8 @@ mod tests {
                 (wheel.to_string(), wheel.is_version_known()),
                 (text.to_owned(), !text.contains('*'))
             );
+            let version = wheel.version().map(Version::as_str);
+            assert_eq!(version, text.split('-').nth(1).filter(|v| !v.contains('*')));
         }
         for text in [
             "torch-*.whl",

@@ -353,7 +353,7 @@ impl<'a> LabelReader<'a> {
                 .is_some_and(|b| b.is_ascii_lowercase())
         };
         if !rest.is_empty() && !rest.split('.').all(is_word) {
-            return Err(format!("`{rest}` is no backend"));
+            return Err(format!("`{rest}` is not a backend"));
         }
         let backend = Some(rest.to_owned()).filter(|rest| !rest.is_empty());
         Ok(LabelTail {
@@ -482,7 +482,9 @@ impl<'a> LabelReader<'a> {
 /// Parses a ROCm version of a label, and returns whether it is ambiguous.
 fn rocm(number: &str, known: &[RocmVersion]) -> Result<(RocmVersion, bool), String> {
     let fault = || {
-        format!("`{number}` after `rocm` is no version: two to four numbers, such as `62` or `6.2`")
+        format!(
+            "`{number}` after `rocm` is not a version: two to four numbers, such as `62` or `6.2`"
+        )
     };
     if number.contains('.') {
         return Ok((number.parse().map_err(|_| fault())?, false));

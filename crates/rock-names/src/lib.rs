@@ -1,7 +1,8 @@
 //! Names and versions of Python wheels for ROCm: wheel names, labels, versions, gfx targets.
 //!
-//! Each type parses from text, prints, and round-trips. The crate does no I/O and contains no data:
-//! callers pass the known ROCm versions.
+//! Names and labels parse with [`FromStr`](std::str::FromStr) and print with
+//! [`Display`](std::fmt::Display). The crate does no I/O and contains no data: callers pass the
+//! known ROCm versions.
 //!
 //! ```
 //! use rock_names::{Combination, WheelIdentity, WheelName};
@@ -15,7 +16,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! **Invariant:** after parsing there are no bare strings for versions, tags, targets or digests;
+//! **Invariant:** parts that callers compare have types of their own, and tags are lower-case text;
 //! nothing here knows which versions exist.
 
 #![warn(missing_docs)]
@@ -84,7 +85,12 @@ pub use specifier::VersionSpecifiers;
 pub use tag_set::{TagSet, TagSetError, plain_linux_tag};
 pub use version::{PackageVersion, Version, VersionError};
 pub use web_address::web_address;
-pub use wheel_identity::{IdentifiedNames, WheelIdentity, WheelIdentityError, identify};
+pub use wheel_identity::{WheelIdentity, WheelIdentityError};
 pub use wheel_name::{WheelName, WheelNameError, WheelNameErrorKind, has_wheel_extension};
 pub use yank_selection::{YankSelection, YankSelectionError, YankSelector};
 pub use yanked_files::YankedFiles;
+
+/// The examples of the README, which are tested as documentation.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

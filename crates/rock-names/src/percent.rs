@@ -1,4 +1,4 @@
-//! Percent encoding of URL path segments (RFC 3986).
+//! Percent-encoding of URL path segments (RFC 3986).
 
 use std::borrow::Cow;
 
@@ -31,7 +31,7 @@ pub fn push_percent_encoded(encoded: &mut String, segment: &[u8]) {
     push_plain(encoded, &segment[done..]);
 }
 
-/// Decodes percent encoding. Returns `None` for a `%` without two hex digits, and for bytes that are
+/// Decodes percent-encoding. Returns `None` for a `%` without two hex digits, and for bytes that are
 /// not UTF-8.
 pub fn percent_decode(text: &str) -> Option<Cow<'_, str>> {
     if !text.contains('%') {

@@ -107,6 +107,11 @@ impl PlatformSystem {
         foreign.map_or(Self::Unknown, |(_, system)| Self::Foreign(*system))
     }
 
+    /// Returns whether this is Windows.
+    pub fn is_windows(self) -> bool {
+        self == Self::Foreign(ForeignSystem::Windows)
+    }
+
     /// Returns the foreign system of tags that are all for such systems; `None` where one of them
     /// is not.
     pub fn foreign_of(tags: &[String]) -> Option<ForeignSystem> {

@@ -39,9 +39,9 @@ impl TagSet {
         self.tags.iter()
     }
 
-    /// Returns whether the set contains a tag in lower case.
+    /// Returns whether the set contains a tag, in any case.
     pub fn contains(&self, tag: &str) -> bool {
-        self.tags.iter().any(|own| own == tag)
+        self.tags.iter().any(|own| own.eq_ignore_ascii_case(tag))
     }
 
     /// Returns this set followed by the tags of another one that it lacks.
@@ -52,7 +52,8 @@ impl TagSet {
         Self::of(tags)
     }
 
-    /// Returns the tags sorted and without duplicates, as written in platform tag sets.
+    /// Returns the tags in lower case, sorted and without duplicates, as tag sets are written in
+    /// filenames (binary distribution format, "Compressed tag sets").
     #[must_use]
     pub fn sorted(&self) -> Self {
         let mut tags = self.tags.clone();
@@ -169,7 +170,8 @@ mod tests {
             (set.as_slice().join(" "), set.to_string()),
             ("cp311 py3".to_owned(), "CP311.py3".to_owned())
         );
-        assert!(set.contains("cp311") && set == "cp311.PY3".parse().unwrap());
+        assert!(set.contains("cp311") && set.contains("Py3") && !set.contains("py"));
+        assert_eq!(set, "cp311.PY3".parse().unwrap());
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use std::cmp::Ordering;
 use std::fmt;
+use std::hash::{Hash, Hasher};
 use std::str::FromStr;
 use std::sync::Arc;
 
@@ -9,7 +10,7 @@ use super::VersionSpecifiers;
 
 /// A PEP 440 version that keeps the text as written.
 ///
-/// Order and equality follow PEP 440, so `2.5` equals `2.5.0`.
+/// Order, equality and hashes follow PEP 440, so `2.5` equals `2.5.0`.
 ///
 /// ```
 /// use rock_names::Version;
@@ -104,6 +105,7 @@ impl Version {
     }
 
     /// Shares the memory of `other` if its text is equal.
+    #[doc(hidden)]
     pub fn share(&mut self, other: &Self) {
         if self.text == other.text {
             self.clone_from(other);
@@ -154,6 +156,11 @@ impl PartialEq for Version {
     }
 }
 impl Eq for Version {}
+impl Hash for Version {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.parsed.hash(state);
+    }
+}
 impl PartialOrd for Version {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         Some(self.cmp(other))

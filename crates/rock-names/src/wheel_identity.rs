@@ -5,10 +5,11 @@ use super::{
     WheelName, WheelNameError,
 };
 
-/// The fields of a wheel name and its label.
+/// The fields of a wheel name and its label, without the build tag.
 ///
-/// The labels `rocm62torch2.5` and `rocm6.2torch2.5` give equal identities. Identities are ordered by
-/// field, so torch 2.10 follows 2.9 and ROCm 7.14 follows 7.2.
+/// Labels of both styles, `rocm62torch2.5` and `rocm6.2torch2.5`, give equal identities unless the
+/// compact one is [ambiguous](Self::is_ambiguous). Identities are ordered by field, so torch 2.10
+/// follows 2.9 and ROCm 7.14 follows 7.2.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct WheelIdentity {
     distribution: DistributionName,
@@ -160,34 +161,9 @@ impl WheelIdentity {
     }
 }
 
-/// Filenames with their identities, and those that have none.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct IdentifiedNames {
-    /// Identities with their filenames, in order.
-    pub read: Vec<(WheelIdentity, String)>,
-    /// Filenames that could not be identified, in the order given.
-    pub unread: Vec<(String, WheelIdentityError)>,
-}
-
-/// Identifies the files of a release by their names.
-pub fn identify<'a>(
-    names: impl IntoIterator<Item = &'a str>,
-    known_rocm: &[RocmVersion],
-) -> IdentifiedNames {
-    let mut sorted = IdentifiedNames::default();
-    for name in names {
-        match WheelIdentity::parse(name, known_rocm) {
-            Ok(identity) => sorted.read.push((identity, name.to_owned())),
-            Err(error) => sorted.unread.push((name.to_owned(), error)),
-        }
-    }
-    sorted.read.sort();
-    sorted
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{WheelIdentity, identify};
+    use super::{WheelIdentity, WheelIdentityError};
     use crate::RocmVersion;
 
     fn known() -> Vec<RocmVersion> {
@@ -195,6 +171,27 @@ mod tests {
             .iter()
             .map(|v| v.parse().unwrap())
             .collect()
+    }
+
+    /// Filenames with their identities, and those that have none.
+    #[derive(Default)]
+    struct IdentifiedNames {
+        /// Identities with their filenames, in order.
+        read: Vec<(WheelIdentity, String)>,
+        /// Filenames that could not be identified, in the order given.
+        unread: Vec<(String, WheelIdentityError)>,
+    }
+
+    fn identify<'a>(names: impl IntoIterator<Item = &'a str>) -> IdentifiedNames {
+        let mut identified = IdentifiedNames::default();
+        for name in names {
+            match WheelIdentity::parse(name, &known()) {
+                Ok(identity) => identified.read.push((identity, name.to_owned())),
+                Err(error) => identified.unread.push((name.to_owned(), error)),
+            }
+        }
+        identified.read.sort();
+        identified
     }
 
     fn assets() -> Vec<String> {
@@ -226,7 +223,7 @@ mod tests {
     fn of_forty_assets_the_three_unreadable_ones_are_listed_with_reasons() {
         let assets = assets();
         assert_eq!(assets.len(), 40);
-        let identified = identify(assets.iter().map(String::as_str), &known());
+        let identified = identify(assets.iter().map(String::as_str));
         assert_eq!((identified.read.len(), identified.unread.len()), (37, 3));
         let reasons: Vec<String> = identified
             .unread
@@ -235,14 +232,14 @@ mod tests {
             .collect();
         insta::assert_snapshot!(reasons.join("\n"), @r"
         `flash-attn-2.8.3+rocm62torch2.5-cp311-cp311-linux_x86_64.whl` is not a wheel name: in a wheel name the distribution `flash-attn` is written `flash_attn`
-        `flash_attn-2.8.3.rocm62torch2.5-cp311-cp311-linux_x86_64.whl` is not a wheel name: `2.8.3.rocm62torch2.5` is no version; a `+` became a dot, and the version was `2.8.3+rocm62torch2.5`
+        `flash_attn-2.8.3.rocm62torch2.5-cp311-cp311-linux_x86_64.whl` is not a wheel name: `2.8.3.rocm62torch2.5` is not a version; a `+` became a dot, and the version was `2.8.3+rocm62torch2.5`
         `flash_attn-2.8.3+cputorch2.5-cp311-cp311-linux_x86_64.whl` is a wheel name, but the label `cputorch2.5` cannot be taken apart: it does not begin with `rocm` or `cu`
         ");
     }
 
     #[test]
     fn the_assets_hold_every_kind_of_name() {
-        let identified = identify(assets().iter().map(String::as_str), &known());
+        let identified = identify(assets().iter().map(String::as_str));
         let count = |fits: fn(&WheelIdentity) -> bool| {
             identified.read.iter().filter(|(id, _)| fits(id)).count()
         };
@@ -265,7 +262,7 @@ mod tests {
             "flash_attn-2.8.3+rocm72torch2.10triton-py3-none-any.whl",
             "flash_attn-2.8.3+rocm72torch2.9-cp312-cp312-linux_x86_64.whl",
         ];
-        let identified = identify(names, &known());
+        let identified = identify(names);
         let order: Vec<&str> = identified
             .read
             .iter()

@@ -4,15 +4,19 @@ use std::fmt;
 use std::str::FromStr;
 
 use super::{
-    BuildTag, BuildTagError, DistributionName, DistributionNameError, ForeignSystem, LocalLabel,
-    PlatformSystem, TagSet, TagSetError, Version,
+    BuildTag, BuildTagError, DistributionName, DistributionNameError, LocalLabel, PlatformSystem,
+    TagSet, TagSetError, Version, VersionError,
 };
 
-/// A wheel's filename: `{distribution}-{version}(-{build tag})?-{python tag}-{abi tag}-{platform
-/// tag}.whl` (binary distribution format, "File name convention"; PEP 427).
+/// The filename of a wheel: `{distribution}-{version}(-{build tag})?-{python tag}-{abi
+/// tag}-{platform tag}.whl` (binary distribution format, "File name convention"; PEP 427).
 ///
-/// Every part is valid and keeps its spelling, so a name prints as it was written; see
-/// [`Self::normalized`] to compare names.
+/// Every part is valid and keeps its spelling. Percent-encoding (`%2B`, as in URLs) is decoded;
+/// otherwise a name prints as it was written.
+///
+/// `==` and hashes compare the distribution and the build tag as text, the version by PEP 440, and
+/// tags without regard to case. Compare the [normal forms](Self::normalized) to find names of the
+/// same wheel in other spellings.
 ///
 /// ```
 /// use rock_names::WheelName;
@@ -32,7 +36,7 @@ use super::{
 /// );
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct WheelName {
     distribution: DistributionName,
     version: Version,
@@ -46,7 +50,7 @@ pub struct WheelName {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{text}` is not a wheel name: {kind}")]
 pub struct WheelNameError {
-    /// The text.
+    /// The text that is not a wheel name.
     pub text: String,
     /// The reason.
     pub kind: WheelNameErrorKind,
@@ -54,9 +58,10 @@ pub struct WheelNameError {
 
 /// The reason of a [`WheelNameError`].
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum WheelNameErrorKind {
     /// A `%` is not followed by two hex digits, or the decoded text is not UTF-8.
-    #[error("its percent encoding is broken")]
+    #[error("its percent-encoding is invalid")]
     PercentEncoding,
     /// The name has this many bytes, more than [`WheelName::MAX_BYTES`].
     #[error("it has {0} bytes, and a file name at most {max}", max = WheelName::MAX_BYTES)]
@@ -64,39 +69,31 @@ pub enum WheelNameErrorKind {
     /// The extension is not `.whl`.
     #[error("it does not end in `.whl`")]
     Extension,
-    /// The name has not 5 parts, or 6 with a build tag.
-    #[error(
-        "it has {count} parts between hyphens, not 5 or 6{hint}",
-        hint = hyphen_hint(.distribution.as_deref())
-    )]
-    PartCount {
-        /// The number of parts.
-        count: usize,
-        /// The distribution, if it is written with hyphens.
-        distribution: Option<String>,
-    },
-    /// The distribution is written with hyphens; holds the distribution.
+    /// The name has this number of parts, not 5, or 6 with a build tag.
+    #[error("it has {0} parts between hyphens, not 5 or 6")]
+    PartCount(usize),
+    /// The distribution is written with hyphens, which separate the parts of a name.
     #[error(
         "in a wheel name the distribution `{0}` is written `{escaped}`",
-        escaped = .0.replace('-', "_")
+        escaped = .0.as_str().replace('-', "_")
     )]
-    HyphenatedDistribution(String),
+    HyphenatedDistribution(DistributionName),
     /// The distribution is invalid.
-    #[error("`{text}` is no distribution name", text = .0.0)]
-    Distribution(DistributionNameError),
+    #[error("`{text}` is not a distribution name", text = .0.0)]
+    Distribution(#[source] DistributionNameError),
     /// The version has a dot in place of its `+`, as file hosts rename uploads.
-    #[error("`{version}` is no version; a `+` became a dot, and the version was `{original}`")]
+    #[error("`{version}` is not a version; a `+` became a dot, and the version was `{original}`")]
     ReplacedPlus {
-        /// The text.
+        /// The version as written.
         version: String,
         /// The version with the `+`.
         original: String,
     },
-    /// The version is invalid; holds the text.
-    #[error("`{0}` is no PEP 440 version")]
-    Version(String),
+    /// The version is invalid.
+    #[error("`{text}` is not a PEP 440 version", text = .0.text)]
+    Version(#[source] VersionError),
     /// The build tag is invalid.
-    #[error("the build tag `{text}` does not begin with a digit", text = .0.0)]
+    #[error(transparent)]
     BuildTag(#[from] BuildTagError),
     /// A tag set is invalid.
     #[error(transparent)]
@@ -105,8 +102,39 @@ pub enum WheelNameErrorKind {
 
 impl WheelName {
     /// The maximum length of a parsed name in bytes (Linux, `limits.h`, `NAME_MAX`), which also
-    /// bounds the number of [expanded tags](Self::expanded_tags).
+    /// bounds the number of its [expanded tags](Self::expanded_tags).
+    ///
+    /// Only parsing checks it: [`Self::new`], [`Self::normalized`] and the methods that replace a
+    /// part may return longer names.
     pub const MAX_BYTES: usize = 255;
+
+    /// Returns the name of a wheel without a build tag. The distribution is
+    /// [escaped](DistributionName::escaped), and a version written with hyphens is normalized, as
+    /// in [`Self::with_version`].
+    ///
+    /// ```
+    /// use rock_names::WheelName;
+    /// let (python, abi, platform) = ("py3".parse()?, "none".parse()?, "any".parse()?);
+    /// let name = WheelName::new(&"Flash-Attn".parse()?, "2.8.3".parse()?, python, abi, platform);
+    /// assert_eq!(name.to_string(), "flash_attn-2.8.3-py3-none-any.whl");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn new(
+        distribution: &DistributionName,
+        version: Version,
+        python_tags: TagSet,
+        abi_tags: TagSet,
+        platform_tags: TagSet,
+    ) -> Self {
+        Self {
+            distribution: distribution.to_escaped(),
+            version: without_hyphens(version),
+            build_tag: None,
+            python_tags,
+            abi_tags,
+            platform_tags,
+        }
+    }
 
     /// Returns the distribution as written, `flash_attn`.
     pub fn distribution(&self) -> &DistributionName {
@@ -143,10 +171,14 @@ impl WheelName {
         &self.platform_tags
     }
 
-    /// Returns this name with another version.
+    /// Returns this name with another version. A version written with hyphens is normalized,
+    /// because hyphens separate the parts of a name.
     #[must_use]
     pub fn with_version(self, version: Version) -> Self {
-        Self { version, ..self }
+        Self {
+            version: without_hyphens(version),
+            ..self
+        }
     }
 
     /// Returns this name with a build tag, in place of the present one.
@@ -192,19 +224,23 @@ impl WheelName {
     }
 
     /// Shares the memory of a version if its text is equal, see [`Version::share`].
+    #[doc(hidden)]
     pub fn share_version(&mut self, version: &Version) {
         self.version.share(version);
     }
 
-    /// Returns the name in normal form: escaped distribution, normalized version, sorted platform
-    /// tags. Two names identify the same wheel if their normal forms are equal.
+    /// Returns the name with escaped distribution, normalized version, and sorted lower-case tags.
+    /// Names with equal normal forms name the same wheel; trailing zeros of the version are kept in
+    /// print.
     #[must_use]
     pub fn normalized(&self) -> Self {
         Self {
             distribution: self.distribution.to_escaped(),
             version: self.version.to_normalized(),
+            build_tag: self.build_tag.clone(),
+            python_tags: self.python_tags.sorted(),
+            abi_tags: self.abi_tags.sorted(),
             platform_tags: self.platform_tags.sorted(),
-            ..self.clone()
         }
     }
 
@@ -251,9 +287,9 @@ impl WheelName {
 
     /// Returns whether all platform tags are for Windows.
     pub fn is_windows_only(&self) -> bool {
-        self.platform_tags.iter().all(|tag| {
-            PlatformSystem::of_tag(tag) == PlatformSystem::Foreign(ForeignSystem::Windows)
-        })
+        self.platform_tags
+            .iter()
+            .all(|tag| PlatformSystem::of_tag(tag).is_windows())
     }
 
     /// Writes the name with another text as its version.
@@ -307,17 +343,17 @@ fn parse(text: &str) -> Result<WheelName, WheelNameErrorKind> {
             (name, version, Some(build), python, abi, platform)
         }
         _ => {
-            return Err(WheelNameErrorKind::PartCount {
-                count: parts.len(),
-                distribution: hyphenated_distribution(&parts),
-            });
+            return Err(hyphenated_distribution(&parts).map_or(
+                WheelNameErrorKind::PartCount(parts.len()),
+                WheelNameErrorKind::HyphenatedDistribution,
+            ));
         }
     };
     Ok(WheelName {
         distribution: distribution
             .parse()
             .map_err(WheelNameErrorKind::Distribution)?,
-        version: parse_version(version).ok_or_else(|| version_error(&parts, version))?,
+        version: parse_version(version).map_err(|error| version_error(&parts, error))?,
         build_tag: build_tag.map(str::parse).transpose()?,
         python_tags: python_tags.parse()?,
         abi_tags: abi_tags.parse()?,
@@ -325,24 +361,39 @@ fn parse(text: &str) -> Result<WheelName, WheelNameErrorKind> {
     })
 }
 
-/// Parses a version without the whitespace around it that [`Version`] permits.
-fn parse_version(text: &str) -> Option<Version> {
-    if text.contains(char::is_whitespace) {
-        return None;
+/// Returns a version that can be a part of a name: PEP 440 permits hyphens (`1.0-1`, `1+ubuntu-1`),
+/// and its normal form has none.
+fn without_hyphens(version: Version) -> Version {
+    if version.as_str().contains('-') {
+        version.to_normalized()
+    } else {
+        version
     }
-    text.parse().ok()
 }
 
-/// Returns the error of a name whose second part, `version`, is invalid.
-fn version_error(parts: &[&str], version: &str) -> WheelNameErrorKind {
-    if let Some(distribution) = hyphenated_distribution(parts) {
-        return WheelNameErrorKind::HyphenatedDistribution(distribution);
+/// Parses a version without the whitespace around it that [`Version`] permits.
+fn parse_version(text: &str) -> Result<Version, VersionError> {
+    if text.contains(char::is_whitespace) {
+        return Err(VersionError {
+            text: text.to_owned(),
+            reason: "it contains whitespace".to_owned(),
+        });
     }
-    let version = version.to_owned();
-    match with_plus(&version) {
-        Some(original) => WheelNameErrorKind::ReplacedPlus { version, original },
-        None => WheelNameErrorKind::Version(version),
+    text.parse()
+}
+
+/// Returns the error of a name whose second part is invalid.
+fn version_error(parts: &[&str], error: VersionError) -> WheelNameErrorKind {
+    if let Some(original) = with_plus(&error.text) {
+        return WheelNameErrorKind::ReplacedPlus {
+            version: error.text,
+            original,
+        };
     }
+    hyphenated_distribution(parts).map_or(
+        WheelNameErrorKind::Version(error),
+        WheelNameErrorKind::HyphenatedDistribution,
+    )
 }
 
 /// Returns the first valid version that has a `+` in place of a dot before a letter.
@@ -355,19 +406,18 @@ fn with_plus(version: &str) -> Option<String> {
     })
 }
 
-/// Returns the parts before the first version, if these are a distribution written with hyphens.
-fn hyphenated_distribution(parts: &[&str]) -> Option<String> {
+/// Returns the parts before the first version, if these are a distribution written with hyphens. A
+/// second part that begins with a digit is an invalid version, not a part of a distribution.
+fn hyphenated_distribution(parts: &[&str]) -> Option<DistributionName> {
     let version = parts
         .iter()
         .position(|part| part.parse::<Version>().is_ok())?;
-    (version > 1).then(|| parts[..version].join("-"))
-}
-
-fn hyphen_hint(distribution: Option<&str>) -> String {
-    distribution.map_or_else(String::new, |distribution| {
-        let hint = WheelNameErrorKind::HyphenatedDistribution(distribution.to_owned());
-        format!("; {hint}")
-    })
+    let is_hyphenated = version > 1 && !parts[1].starts_with(|c: char| c.is_ascii_digit());
+    parts[..version]
+        .join("-")
+        .parse()
+        .ok()
+        .filter(|_| is_hyphenated)
 }
 
 /// Returns whether a filename has the extension `.whl` in any case; it may not be a [`WheelName`].
@@ -379,9 +429,11 @@ pub fn has_wheel_extension(name: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::HashSet;
+
     use proptest::prelude::*;
 
-    use super::{BuildTag, WheelName, WheelNameErrorKind};
+    use super::{BuildTag, TagSet, Version, WheelName, WheelNameErrorKind};
 
     #[track_caller]
     fn name(text: &str) -> WheelName {
@@ -425,7 +477,7 @@ mod tests {
         );
         assert_eq!(
             reason("a-1%2-py3-none-any.whl"),
-            "its percent encoding is broken"
+            "its percent-encoding is invalid"
         );
     }
 
@@ -436,14 +488,46 @@ mod tests {
             reason("flash-attn-2.8.3-cp311-cp311-linux_x86_64.whl"),
             expect
         );
-        assert!(reason("flash-attn-2.8.3-1-cp311-cp311-linux_x86_64.whl").ends_with(expect));
+        assert_eq!(
+            reason("flash-attn-2.8.3-1-cp311-cp311-linux_x86_64.whl"),
+            expect
+        );
+        assert_eq!(reason("flash-attn-2.8.3.whl"), expect);
+        assert_eq!(
+            reason("../flash-attn-2.8.3-py3-none-any.whl"),
+            "`../flash` is not a distribution name"
+        );
     }
 
     #[test]
     fn a_plus_that_became_a_dot_is_reported() {
+        for build_tag in ["", "-1"] {
+            let version = format!("2.8.3.rocm62torch2.5{build_tag}");
+            assert_eq!(
+                reason(&format!(
+                    "flash_attn-{version}-cp311-cp311-linux_x86_64.whl"
+                )),
+                "`2.8.3.rocm62torch2.5` is not a version; a `+` became a dot, and the version was `2.8.3+rocm62torch2.5`"
+            );
+        }
+    }
+
+    /// A numeric build tag is not taken for the version of a distribution with hyphens.
+    #[test]
+    fn an_invalid_version_before_a_build_tag_is_reported() {
+        for version in ["2..8", "2x", "2.8.3+"] {
+            assert_eq!(
+                reason(&format!("foo-{version}-1-py3-none-any.whl")),
+                format!("`{version}` is not a PEP 440 version")
+            );
+        }
         assert_eq!(
-            reason("flash_attn-2.8.3.rocm62torch2.5-cp311-cp311-linux_x86_64.whl"),
-            "`2.8.3.rocm62torch2.5` is no version; a `+` became a dot, and the version was `2.8.3+rocm62torch2.5`"
+            reason("foo-2.x-1-py3-none-any.whl"),
+            "`2.x` is not a version; a `+` became a dot, and the version was `2+x`"
+        );
+        assert_eq!(
+            reason("foo-2x-1-1-py3-none-any.whl"),
+            "it has 7 parts between hyphens, not 5 or 6"
         );
     }
 
@@ -459,15 +543,19 @@ mod tests {
         );
         assert_eq!(
             reason("a-1-x1-py3-none-any.whl"),
-            "the build tag `x1` does not begin with a digit"
+            "`x1` is not a build tag: a digit, followed by letters, digits, `_` and `.`"
+        );
+        assert_eq!(
+            reason("foo-1.2.3-1/../../target-py3-none-any.whl"),
+            "`1/../../target` is not a build tag: a digit, followed by letters, digits, `_` and `.`"
         );
         assert_eq!(
             reason("a-one-py3-none-any.whl"),
-            "`one` is no PEP 440 version"
+            "`one` is not a PEP 440 version"
         );
         assert_eq!(
             reason("../a-1-py3-none-any.whl"),
-            "`../a` is no distribution name"
+            "`../a` is not a distribution name"
         );
         assert!(reason("a-1-py3--any.whl").starts_with("`` is not a set of wheel tags"));
     }
@@ -506,6 +594,77 @@ mod tests {
     }
 
     #[test]
+    fn a_version_with_hyphens_is_normalized() {
+        let built = name("a-1-py3-none-any.whl");
+        for (version, printed) in [
+            ("1.0-1", "a-1.0.post1-py3-none-any.whl"),
+            ("1+ubuntu-1", "a-1+ubuntu.1-py3-none-any.whl"),
+            ("1.0-RC-1", "a-1.0rc1-py3-none-any.whl"),
+            ("1.0.RC1", "a-1.0.RC1-py3-none-any.whl"),
+        ] {
+            let version: Version = version.parse().unwrap();
+            let renamed = built.clone().with_version(version.clone());
+            assert_eq!(renamed.to_string(), printed);
+            assert_eq!(name(printed), renamed);
+            assert_eq!((renamed.version(), renamed.build_tag()), (&version, None));
+            let tags = "cp312.abi3.linux_x86_64".split('.');
+            let mut tags = tags.map(|tag| tag.parse::<TagSet>().unwrap());
+            let mut tag = || tags.next().unwrap();
+            let made = WheelName::new(&"A.b".parse().unwrap(), version, tag(), tag(), tag());
+            assert_eq!(
+                made.to_string(),
+                printed
+                    .replace("a-", "a_b-")
+                    .replace("py3-none-any", "cp312-abi3-linux_x86_64")
+            );
+        }
+    }
+
+    #[test]
+    fn equal_names_have_equal_hashes() {
+        let names = |texts: &[&str]| texts.iter().map(|text| name(text)).collect::<HashSet<_>>();
+        assert_eq!(
+            names(&[
+                "a-2.5-1-cp312-cp312-linux_x86_64.whl",
+                "a-2.5.0-1-CP312-cp312-linux_x86_64.whl",
+            ])
+            .len(),
+            1
+        );
+        assert_eq!(
+            names(&[
+                "a-2.5-1-cp312-cp312-linux_x86_64.whl",
+                "a-2.5-01-cp312-cp312-linux_x86_64.whl",
+                "A-2.5-1-cp312-cp312-linux_x86_64.whl",
+            ])
+            .len(),
+            3
+        );
+    }
+
+    #[test]
+    fn a_wheel_is_for_any_platform_or_for_windows_if_all_tags_are() {
+        for (platforms, is_independent, is_windows) in [
+            ("any", true, false),
+            ("ANY", true, false),
+            ("any.linux_x86_64", false, false),
+            ("linux_x86_64", false, false),
+            ("win_amd64", false, true),
+            ("win32.WIN_ARM64", false, true),
+            ("linux_x86_64.win_amd64", false, false),
+            ("any.win_amd64", false, false),
+            ("cygwin_x86_64", false, false),
+        ] {
+            let name = name(&format!("a-1-py3-none-{platforms}.whl"));
+            assert_eq!(
+                (name.is_platform_independent(), name.is_windows_only()),
+                (is_independent, is_windows),
+                "{platforms}"
+            );
+        }
+    }
+
+    #[test]
     fn a_name_that_no_file_can_have_is_refused() {
         let long = |bytes: usize| format!("a-1-py3-none-{}.whl", "a".repeat(bytes - 17));
         assert_eq!(name(&long(255)).to_string(), long(255));
@@ -521,11 +680,11 @@ mod tests {
     fn whitespace_around_the_version_is_refused() {
         assert_eq!(
             reason("a-1+b\r-py3-none-any.whl"),
-            "`1+b\r` is no PEP 440 version"
+            "`1+b\r` is not a PEP 440 version"
         );
         assert_eq!(
             reason("a- 1-py3-none-any.whl"),
-            "` 1` is no PEP 440 version"
+            "` 1` is not a PEP 440 version"
         );
     }
 
@@ -544,27 +703,45 @@ mod tests {
     }
 
     #[test]
-    fn the_normal_form_folds_names_versions_and_platforms() {
-        let odd = name("Flash.Attn-2.8.3.POST1+ROCm6.2_x-py3-none-linux_x86_64.any.whl");
+    fn the_normal_form_folds_names_versions_and_tags() {
+        let odd = name("Flash.Attn-2.8.3.POST1+ROCm6.2_x-1A-PY3.py2-None-linux_x86_64.any.whl");
         assert_eq!(
             odd.normalized().to_string(),
-            "flash_attn-2.8.3.post1+rocm6.2.x-py3-none-any.linux_x86_64.whl"
+            "flash_attn-2.8.3.post1+rocm6.2.x-1A-py2.py3-none-any.linux_x86_64.whl"
         );
+        let zeros = name("a-1.0-py3-none-any.whl").normalized();
+        assert_eq!(zeros, name("a-1-py3-none-any.whl").normalized());
+        assert_eq!(zeros.to_string(), "a-1.0-py3-none-any.whl");
     }
 
     proptest! {
         #[test]
         fn a_name_reads_back_as_it_was_printed(
-            text in "[A-Za-z][A-Za-z0-9_]{0,8}[A-Za-z0-9]-[0-9]\\.[0-9]{1,2}(\\.post1)?(\\+[a-z0-9]{1,9}(\\.[a-z0-9]{1,3})?)?(-[0-9][a-z]?)?-(cp3[0-9]|py3)-(abi3|none|cp313t)-(any|linux_x86_64(\\.manylinux_2_28_x86_64)?)\\.whl"
+            text in "[A-Za-z][A-Za-z0-9_]{0,8}[A-Za-z0-9]-[0-9]\\.[0-9]{1,2}(\\.(post|POST)1)?(\\+[A-Za-z0-9]{1,9}([._][a-z0-9]{1,3})?)?(-[0-9][A-Za-z]?)?-(cp3[0-9]|CP312|py3|py3\\.PY2)-(abi3|none|None|cp313t)-(any|ANY|linux_x86_64(\\.manylinux_2_28_x86_64)?)\\.whl"
         ) {
             let name: WheelName = text.parse().unwrap();
             prop_assert_eq!(name.to_string(), text.clone());
             prop_assert_eq!(text.replace('+', "%2B").parse::<WheelName>().unwrap(), name.clone());
-            prop_assert_eq!(name.normalized().normalized(), name.normalized());
+            let normal = name.normalized();
+            prop_assert_eq!(&normal.normalized(), &normal);
+            prop_assert_eq!(&normal.to_string().parse::<WheelName>().unwrap(), &normal);
+            let is_folded = |text: String| text == text.to_lowercase();
+            prop_assert!(is_folded(normal.without_build_tag().to_string()));
         }
 
         #[test]
-        fn reading_a_name_never_panics(text in "[a-z0-9%.+_-]{0,40}(\\.whl)?") {
+        fn a_name_with_another_version_reads_back(
+            version in "[vV]?[0-9](\\.[0-9]{1,2})?([-_.]?(a|RC|alpha|preview)[-_.]?[0-9])?(-[0-9]|[-_.]?(post|REV)[-_.]?[0-9])?([-_.]?dev[-_.]?[0-9])?(\\+[A-Za-z0-9]{1,3}([-_.][a-z0-9]{1,3}){0,2})?"
+        ) {
+            let version: Version = version.parse().unwrap();
+            let built = name("a-1-py3-none-any.whl").with_version(version.clone());
+            let read = name(&built.to_string());
+            prop_assert_eq!(&read, &built);
+            prop_assert_eq!((read.version(), read.build_tag()), (&version, None));
+        }
+
+        #[test]
+        fn reading_a_name_never_panics(text in "[A-Za-z0-9%.+_/ -]{0,40}(\\.whl)?") {
             let _ = text.parse::<WheelName>();
         }
     }

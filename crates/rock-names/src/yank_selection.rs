@@ -35,7 +35,7 @@ pub struct YankSelection {
 
 /// The error of parsing a [`YankSelection`].
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{text}` is no rule for yanking: {reason}")]
+#[error("`{text}` is not a rule for yanking: {reason}")]
 pub struct YankSelectionError {
     /// The text.
     pub text: String,

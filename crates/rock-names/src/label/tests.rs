@@ -310,7 +310,7 @@ fn a_label_of_other_parts_is_refused_with_the_reason() {
     assert_eq!(reason("cpu"), "it does not begin with `rocm` or `cu`");
     assert_eq!(
         reason("rocm6torch2.5"),
-        "`6` after `rocm` is no version: two to four numbers, such as `62` or `6.2`"
+        "`6` after `rocm` is not a version: two to four numbers, such as `62` or `6.2`"
     );
     assert_eq!(reason("cutorch2.5"), "no version follows `cu`");
     assert_eq!(
@@ -323,7 +323,7 @@ fn a_label_of_other_parts_is_refused_with_the_reason() {
     );
     assert_eq!(
         reason("rocm62torch2.5.2triton.1"),
-        "`triton.1` is no backend"
+        "`triton.1` is not a backend"
     );
 }
 
