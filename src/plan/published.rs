@@ -69,8 +69,8 @@ impl Published {
     pub fn count(&self, expected: &ExpectedWheel) -> usize {
         let identity = self.identity(expected.name_with_placeholder());
         let there = |identity| self.versions.get(identity);
-        if expected.is_version_known() {
-            let version = expected.name_with_placeholder().version().public();
+        if let Some(version) = expected.version() {
+            let version = version.public();
             return usize::from(
                 there(&identity).is_some_and(|versions| versions.contains(&version)),
             );

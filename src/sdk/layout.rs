@@ -257,7 +257,7 @@ pub fn shown(artifacts: &[Artifact], origin: Origin) -> String {
 }
 
 /// The name of a project as file names have it.
-pub fn file_word(distribution: &str) -> String {
+fn file_word(distribution: &str) -> String {
     distribution
         .parse::<DistributionName>()
         .map(|name| name.normalized().replace('-', "_"))

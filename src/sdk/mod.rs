@@ -36,8 +36,7 @@ pub use declared::{DeclaredError, declared_families};
 pub use devel::{DevelEntry, DevelKind, DevelTree, devel_trees};
 pub use foreign::refuse_foreign;
 pub use layout::{
-    Layout, Mode, Overlap, Package, PackageKind, SELECTOR, Wish, file_word, is_package, lay_out,
-    shown,
+    Layout, Mode, Overlap, Package, PackageKind, SELECTOR, Wish, is_package, lay_out, shown,
 };
 pub use place::{Content, Dropped, Origin, Placed};
 pub use search::search_path;

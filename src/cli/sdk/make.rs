@@ -11,6 +11,7 @@ use crate::cli::wheel::{Bar, Watchers};
 use crate::codes::sdk as codes;
 use crate::compat::rows::SdkTables;
 use crate::diagnostic::Diagnostic;
+use crate::names::{DistributionNameError, WheelName};
 use crate::sdk::python::{self, Build};
 use crate::sdk::{self, Content, DevelKind, DevelTree, Package, PackageKind};
 use crate::sys::{self, FileError, OnExisting, ScratchSpace, Signals, StagingDirectory};
@@ -240,6 +241,24 @@ impl Maker<'_> {
         made.map_err(|error| vec![self.room.file_error(error).into()])
     }
 
+    /// Returns the filename of the wheel of a package. The version and the platform tag are those
+    /// of validated options.
+    fn wheel_name(&self, project: &str) -> Result<WheelName, Diagnostic> {
+        let distribution = project.parse().map_err(|error: DistributionNameError| {
+            Diagnostic::new(&codes::BAD_ARTIFACT, error.to_string())
+        })?;
+        let version = self.build.version.parse().expect("a valid version");
+        let tags = |text: &str| text.parse().expect("a valid tag");
+        let (python, abi, platform) = (tags("py3"), tags("none"), tags(&self.tag));
+        Ok(WheelName::new(
+            &distribution,
+            version,
+            python,
+            abi,
+            platform,
+        ))
+    }
+
     fn wheel(&self, parts: Parts<'_>, staging: &StagingDirectory) -> Result<Made, Vec<Diagnostic>> {
         let Parts {
             kind,
@@ -252,8 +271,8 @@ impl Maker<'_> {
         for (path, text) in python::modules(kind, project, made_for, &self.build, self.facts) {
             files.insert(path, (Box::new(text.into_bytes()), false));
         }
-        let stem = format!("{}-{}", sdk::file_word(project), self.build.version);
-        let name = format!("{stem}-py3-none-{}.whl", self.tag);
+        let wheel_name = self.wheel_name(project).map_err(|error| vec![error])?;
+        let name = wheel_name.to_string();
         let top: BTreeSet<&str> = files
             .keys()
             .filter_map(|path| path.split('/').next())
@@ -266,9 +285,9 @@ impl Maker<'_> {
         // Everything lies beside `rocm_sdk`, which is pure: on systems with two folders it must not
         // go into the other.
         let about = format!(
-            "Wheel-Version: 1.0\nGenerator: rock-matrix ({})\nRoot-Is-Purelib: true\nTag: py3-none-{}\n",
+            "Wheel-Version: 1.0\nGenerator: rock-matrix ({})\nRoot-Is-Purelib: true\nTag: {}\n",
             env!("CARGO_PKG_VERSION"),
-            self.tag
+            wheel_name.compressed_tag()
         );
         let mut described: Vec<(&str, &[u8])> = vec![
             ("METADATA", metadata.as_bytes()),
@@ -302,7 +321,7 @@ impl Maker<'_> {
                 target,
                 signals: &self.signals,
             };
-            let dist_info = format!("{stem}.dist-info");
+            let dist_info = wheel_name.dist_info();
             let new_wheel = NewWheel {
                 dist_info: &dist_info,
                 metadata: &described,
