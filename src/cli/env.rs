@@ -136,7 +136,7 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
         .transpose()
     {
         Ok(gfx) => gfx.unwrap_or_default(),
-        Err(exit) => return exit,
+        Err(errors) => return super::wheel::fail(shell, &errors),
     };
     let mut variables = compat.profile_variables(&args.profile, &ProfileContext { rocm, gfx });
     for wheel in &args.wheel {

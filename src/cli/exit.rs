@@ -1,5 +1,6 @@
 //! Exit codes.
 
+use crate::diagnostic::ExitClass;
 use std::process::ExitCode;
 
 use crate::sys::StopSignal;
@@ -46,6 +47,16 @@ impl From<StopSignal> for Exit {
         match signal {
             StopSignal::Interrupt => Self::Interrupted,
             StopSignal::Terminate => Self::Terminated,
+        }
+    }
+}
+
+impl From<ExitClass> for Exit {
+    fn from(class: ExitClass) -> Self {
+        match class {
+            ExitClass::Input => Self::Fault,
+            ExitClass::Machine => Self::Machine,
+            ExitClass::Usage => Self::Usage,
         }
     }
 }

@@ -227,7 +227,8 @@ fn machine(args: &Args, compat: &Compat, shell: &Shell, sink: &mut Sink) -> Resu
     machine.libc = args.glibc.or(args.musl).or(machine.libc);
     machine.backend.clone_from(&args.backend);
     if let Some(words) = &args.gfx {
-        let named = targets(words, "--gfx", load::compat(shell)?, shell)?;
+        let named = targets(words, "--gfx", load::compat(shell)?, shell)
+            .map_err(|errors| super::wheel::fail(shell, &errors))?;
         machine.gfx = named
             .iter()
             .map(|target| target.processor().to_owned())

@@ -1,9 +1,9 @@
 //! GPU targets on the command line.
 
-use super::{Exit, Shell};
+use super::Shell;
 use crate::codes::matrix as codes;
 use crate::compat::Compat;
-use crate::diagnostic::{Diagnostic, Location};
+use crate::diagnostic::{Diagnostic, Diagnostics, ExitClass, Location};
 use crate::names::GfxTarget;
 
 /// Words for GPU targets as typed: targets, families and product names.
@@ -27,13 +27,13 @@ pub(super) fn gfx_words(text: &str) -> Result<GfxWords, String> {
 /// Returns the targets of these words in their order, each once.
 ///
 /// # Errors
-/// The exit of the command, after it reported every unknown word.
+/// Every unknown word.
 pub(super) fn targets(
     words: &GfxWords,
     option: &str,
     compat: &Compat,
     shell: &Shell,
-) -> Result<Vec<GfxTarget>, Exit> {
+) -> Result<Vec<GfxTarget>, Diagnostics> {
     let (mut found, mut faults): (Vec<GfxTarget>, Vec<Diagnostic>) = Default::default();
     // Names of products may have blanks, `RX 7900 XTX`; else these separate words too.
     let words = words
@@ -65,8 +65,5 @@ pub(super) fn targets(
     if faults.is_empty() {
         return Ok(found);
     }
-    Err(match shell.report(&faults) {
-        Exit::Fault => Exit::Usage,
-        exit => exit,
-    })
+    Err(Diagnostics::from(faults).exits_with(ExitClass::Usage))
 }

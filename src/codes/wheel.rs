@@ -1,6 +1,6 @@
 //! The `W` codes: wheels as containers, their dist-info, and changing their names.
 
-use crate::diagnostic::Code;
+use crate::diagnostic::{Code, ExitClass};
 pub use rock_audit::codes::wheel::*;
 pub use rock_wheel::codes::wheel::*;
 
@@ -17,7 +17,8 @@ pub const UNKNOWN_PRESET: Code = Code::error(
     "W030",
     "unknown-preset",
     "`--exclude-preset` names a set of libraries that repairing leaves alone. The sets are rows of the facts: `rock-matrix compat list presets`.",
-);
+)
+.exits_with(ExitClass::Usage);
 /// A pattern that left nothing out.
 pub const UNMATCHED_EXCLUDE: Code = Code::warning(
     "W031",

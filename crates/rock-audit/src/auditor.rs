@@ -21,7 +21,7 @@ use super::search_path::LibrarySearchPath;
 use rock_bytes::{ReadAt, ScratchFactory, ScratchStorage};
 use rock_compat::Compat;
 use rock_compat::policy::{PlatformPolicies, PolicyFamily, PolicyFile};
-use rock_diagnostic::Diagnostic;
+use rock_diagnostic::{Diagnostic, Diagnostics};
 use rock_names::{Arch, WheelName};
 use rock_sys::ScratchSpace;
 use rock_wheel::{RecordVerifier, Wheel, WheelError, ZipMember, check_dist_info};
@@ -74,9 +74,9 @@ impl AuditError {
     }
 }
 
-impl From<AuditError> for Vec<Diagnostic> {
+impl From<AuditError> for Diagnostics {
     fn from(error: AuditError) -> Self {
-        error.diagnostics()
+        error.diagnostics().into()
     }
 }
 

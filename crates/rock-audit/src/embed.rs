@@ -14,7 +14,7 @@ use super::search_path::relative_entry;
 use crate::codes::{rocm as rocm_codes, wheel as codes};
 use rock_compat::Compat;
 use rock_compat::rows::EmbeddingRow;
-use rock_diagnostic::{Diagnostic, Location, Severity, counted};
+use rock_diagnostic::{Diagnostic, Diagnostics, Location, Severity, counted};
 use rock_elf::SearchPathEdit;
 use rock_names::{DistributionName, LocalLabel, WheelName};
 use rock_wheel::{AddedMember, ExistingLabel, HeaderDocument, RenamePlan, Wheel, relabel};
@@ -167,14 +167,12 @@ pub fn select_embedded_files(
     entries: &[TreeEntry],
     row: &EmbeddingRow,
     soname: &dyn Fn(&str) -> Option<String>,
-) -> Result<(Vec<EmbeddedFile>, Vec<Diagnostic>), Vec<Diagnostic>> {
+) -> Result<(Vec<EmbeddedFile>, Vec<Diagnostic>), Diagnostics> {
     let location = |path: &str| Location::File(format!("{rocm_dir}/{path}").into());
     let excludes =
         LibraryPatterns::new(row.excludes.iter().map(String::as_str)).map_err(|error| {
-            vec![
-                Diagnostic::new(&codes::BAD_PATTERN, error.to_string())
-                    .help("correct the row of `embeddings` in the facts"),
-            ]
+            Diagnostic::new(&codes::BAD_PATTERN, error.to_string())
+                .help("correct the row of `embeddings` in the facts")
         })?;
     let kept: Vec<&TreeEntry> = entries
         .iter()
@@ -194,9 +192,7 @@ pub fn select_embedded_files(
             _ => None,
         })
         .collect();
-    if !errors.is_empty() {
-        return Err(errors);
-    }
+    Diagnostics::check(errors)?;
     let mut links: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     let mut left_out = 0;
     for entry in &kept {
@@ -253,11 +249,10 @@ pub fn select_embedded_files(
             &codes::BAD_ROCM_FOLDER,
             "there is nothing in it to put into a wheel",
         );
-        return Err(vec![
-            error
-                .at(location(""), "")
-                .help("give the folder that ROCm was installed into"),
-        ]);
+        return Err(error
+            .at(location(""), "")
+            .help("give the folder that ROCm was installed into")
+            .into());
     }
     let mut findings = Vec::new();
     if left_out + copies > 0 {
@@ -490,7 +485,7 @@ mod tests {
                     .collect(),
                 messages(findings),
             ),
-            Err(errors) => (Vec::new(), messages(errors)),
+            Err(errors) => (Vec::new(), messages(errors.into_vec())),
         }
     }
 

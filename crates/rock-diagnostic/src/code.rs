@@ -23,6 +23,18 @@ impl fmt::Display for Severity {
     }
 }
 
+/// The exit code of a command that fails with a diagnostic, the weakest first. Of several
+/// diagnostics, the strongest class counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum ExitClass {
+    /// The input or an artifact is wrong.
+    Input,
+    /// The machine, the network or credentials are the cause.
+    Machine,
+    /// The command line is wrong.
+    Usage,
+}
+
 /// A diagnostic code: the kind of a diagnostic, with its documentation.
 ///
 /// rock-matrix uses these letters: M for matrix files, K compatibility data, P plans, B builds, W
@@ -35,18 +47,28 @@ pub struct Code {
     pub name: &'static str,
     /// The severity of a new diagnostic with this code.
     pub severity: Severity,
+    /// The exit code of a command that fails with this code.
+    pub exit_class: ExitClass,
     /// An explanation of the problem, its consequences and its solution: a few short paragraphs of
     /// Markdown.
     pub explanation: &'static str,
 }
 
 impl Code {
+    /// Sets the exit class, which is [`ExitClass::Input`] otherwise.
+    #[must_use]
+    pub const fn exits_with(mut self, exit_class: ExitClass) -> Self {
+        self.exit_class = exit_class;
+        self
+    }
+
     /// Creates the code of an error.
     pub const fn error(id: &'static str, name: &'static str, explanation: &'static str) -> Self {
         Self {
             id,
             name,
             severity: Severity::Error,
+            exit_class: ExitClass::Input,
             explanation,
         }
     }
@@ -57,6 +79,7 @@ impl Code {
             id,
             name,
             severity: Severity::Warning,
+            exit_class: ExitClass::Input,
             explanation,
         }
     }
@@ -67,6 +90,7 @@ impl Code {
             id,
             name,
             severity: Severity::Note,
+            exit_class: ExitClass::Input,
             explanation,
         }
     }

@@ -47,6 +47,7 @@ mod code;
 pub mod codes;
 mod count;
 mod diagnostic;
+mod diagnostics;
 mod location;
 pub mod markdown;
 pub mod nearest;
@@ -56,9 +57,10 @@ mod sink;
 #[cfg(test)]
 mod test_codes;
 
-pub use code::{Code, Severity};
+pub use code::{Code, ExitClass, Severity};
 pub use count::{Count, counted, is_or_are};
 pub use diagnostic::{Diagnostic, DiagnosticLabel};
+pub use diagnostics::Diagnostics;
 pub use location::{Location, SourceText, Span};
 pub use shell_word::{shell_line, shell_quoted};
 pub use sink::Sink;

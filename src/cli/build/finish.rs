@@ -241,6 +241,7 @@ fn repaired(
     };
     let outside = outside(repair, compat);
     let how = BuildRepair {
+        compat,
         platform,
         outside: &outside,
         libraries,
@@ -265,7 +266,7 @@ fn repaired(
         Err(faults) => {
             let is_out_of_reach =
                 |one: &Diagnostic| one.code == &wheel_codes::PLATFORM_OUT_OF_REACH;
-            if platform.is_none() && !faults.is_empty() && faults.iter().all(is_out_of_reach) {
+            if platform.is_none() && faults.as_slice().iter().all(is_out_of_reach) {
                 let soft = |one: Diagnostic| {
                     one.severity(Severity::Warning)
                         .note("it keeps the platform tag of the build")

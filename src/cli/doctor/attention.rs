@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::cli::targets::{GfxWords, gfx_words, targets};
+use crate::cli::wheel::fail;
 use crate::cli::{Exit, Format, Shell, load};
 use crate::codes::host as codes;
 use crate::compat::Compat;
@@ -84,7 +85,7 @@ fn chosen(args: &Args, shell: &Shell) -> Result<Exit, Exit> {
 /// The targets that are named, or those of this machine.
 fn gfx(args: &Args, compat: &Compat, shell: &Shell) -> Result<Vec<GfxTarget>, Exit> {
     if let Some(words) = &args.arch {
-        return targets(words, "--arch", compat, shell);
+        return targets(words, "--arch", compat, shell).map_err(|errors| fail(shell, &errors));
     }
     let found = crate::host::gfx_targets(&sys::read_host_facts(
         &HostRoots::default(),
@@ -114,7 +115,8 @@ fn judged(log: &Path, args: &Args, shell: &Shell) -> Result<Exit, Exit> {
         .arch
         .as_ref()
         .map(|words| targets(words, "--arch", compat, shell))
-        .transpose()?;
+        .transpose()
+        .map_err(|errors| fail(shell, &errors))?;
     let judgement = attention::judge(
         compat,
         &source,

@@ -120,7 +120,7 @@ fn build(args: &Args, shell: &Shell) -> Exit {
     }
     let room = match ScratchSpace::near(&args.dest_dir) {
         Ok(room) => room,
-        Err(error) => return report(shell, &[error.into()]),
+        Err(error) => return report(shell, vec![error.into()]),
     };
     let only = args.own_families();
     let laid = match laid::lay_out(&args.wanted, (&args.version_suffix, &only), &room, shell) {
@@ -130,7 +130,7 @@ fn build(args: &Args, shell: &Shell) -> Exit {
     match built(args, shell, &laid, compat, room, &dist) {
         Ok(made) => told(args, shell, &dist, &made),
         Err(Failed::Stopped(signal)) => signal.into(),
-        Err(Failed::Faults(faults)) => report(shell, &faults),
+        Err(Failed::Faults(faults)) => report(shell, faults),
     }
 }
 

@@ -35,7 +35,7 @@ pub(super) fn lay_out(
 ) -> Result<Laid, Exit> {
     let compat = load::compat(shell)?;
     let (laid, findings) =
-        laid(wanted, (nonce, families), room, compat).map_err(|faults| report(shell, &faults))?;
+        laid(wanted, (nonce, families), room, compat).map_err(|faults| report(shell, faults))?;
     match shell.report(&findings) {
         Exit::Done => Ok(laid),
         exit => Err(exit),

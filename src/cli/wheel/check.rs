@@ -6,13 +6,13 @@ use std::path::{Path, PathBuf};
 use super::expected;
 use super::options::{AuditSettings, Options};
 use super::verify::encoded_name;
-use super::{Format, Printing, report};
+use super::{Format, Printing, fail, report};
 use crate::audit::expected::ExpectedWheels;
 use crate::audit::{
     Auditor, CheckedWheel, FindingView, VerifiedWheel, add_cross_wheel_findings, find_wheels,
 };
 use crate::bytes::ReadAt as _;
-use crate::cli::{Exit, Shell, Verbosity, sdk};
+use crate::cli::{Exit, Shell, Verbosity, load, sdk};
 use crate::codes;
 
 use crate::diagnostic::{Code, Diagnostic, Severity, counted, nearest};
@@ -126,19 +126,22 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
         verify_record: true,
         ..AuditSettings::default()
     };
-    let auditor = match args.options.auditor(settings, shell) {
-        Ok(auditor) => auditor,
+    let compat = match load::compat(shell) {
+        Ok(compat) => compat,
         Err(exit) => return exit,
     };
-    let compat = auditor.compat();
+    let auditor = match args.options.auditor(settings, compat, shell) {
+        Ok(auditor) => auditor,
+        Err(errors) => return fail(shell, &errors),
+    };
     let (paths, mut all) = find_wheels(&args.wheels);
     let words = match expected::words(&args.expect, compat, shell) {
         Ok(words) => words,
-        Err(exit) => return exit,
+        Err(errors) => return fail(shell, &errors),
     };
-    let expected = match expected::expected(&words, &args.with, &paths, compat, shell) {
+    let expected = match expected::expected(&words, &args.with, &paths, compat) {
         Ok(expected) => expected,
-        Err(exit) => return exit,
+        Err(errors) => return fail(shell, &errors),
     };
     let mut checked: Vec<CheckedWheel> = paths
         .iter()
@@ -160,7 +163,7 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
     let shortfalls = expected.missing_wheels(compat);
     let is_whole = !shortfalls.iter().any(Diagnostic::is_error);
     all.extend(shortfalls);
-    let exit = report(shell, &all);
+    let exit = report(shell, all);
     if args.github_output
         && is_whole
         && let Err(exit) = shell.write_outputs(&expected::outputs(&expected))

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 use super::output::{self, Destination};
-use super::{Printing, WheelFile, report};
+use super::{Printing, WheelFile, fail};
 use crate::audit::embed::{
     EmbeddedFile, RocmRequirement, embed_rocm, embedded_search_path, embedding_rule, is_embedded,
     select_embedded_files, tree_entries,
@@ -13,7 +13,7 @@ use crate::audit::{EditedFile, ElfLibrary, FileChanges, StripMode};
 use crate::cli::{Exit, Shell, load};
 use crate::codes::{elf as elf_codes, wheel as codes};
 use crate::compat::rows::EmbeddingRow;
-use crate::diagnostic::{Diagnostic, Location};
+use crate::diagnostic::{Diagnostic, Diagnostics, Location};
 use crate::elf::{Elf, ElfEdits, SearchPathEdit, tag};
 use crate::sys::{self, PositionalFile, ReopenedFile};
 use crate::wheel::{
@@ -48,21 +48,20 @@ pub(super) struct Args {
 
 /// Runs the command.
 pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
-    embedded(args, shell).unwrap_or_else(|faults| report(shell, &faults))
+    embedded(args, shell).unwrap_or_else(|errors| fail(shell, &errors))
 }
 
-fn embedded(args: &Args, shell: &Shell) -> Result<Exit, Vec<Diagnostic>> {
+fn embedded(args: &Args, shell: &Shell) -> Result<Exit, Diagnostics> {
     let compat = match load::compat(shell) {
         Ok(compat) => compat,
         Err(exit) => return Ok(exit),
     };
-    let input = super::open(&args.wheel).map_err(one)?;
-    let wheel = Wheel::open(&input.file).map_err(|error| one(error.diagnostic(&input.shown)))?;
+    let input = super::open(&args.wheel)?;
+    let wheel = Wheel::open(&input.file).map_err(|error| error.diagnostic(&input.shown))?;
     output::check_copied(&wheel, &input, LabelCheck::Ignore)?;
-    let row = embedding_rule(&input.name, compat).map_err(one)?;
-    let save = |change: &RenamePlan<'_>| {
-        let (out, saved) =
-            output::save(&args.wheel, &wheel, change, &args.destination, shell).map_err(one)?;
+    let row = embedding_rule(&input.name, compat)?;
+    let save = |change: RenamePlan<'_>| {
+        let (out, saved) = output::save(&args.wheel, &wheel, &change, &args.destination, shell)?;
         Ok(output::tell(
             &args.wheel,
             &out,
@@ -79,13 +78,13 @@ fn embedded(args: &Args, shell: &Shell) -> Result<Exit, Vec<Diagnostic>> {
         };
         let told =
             Diagnostic::new(&codes::EMBEDDED_ALREADY, "the wheel holds ROCm already").at(place, "");
-        return save(&RenamePlan {
+        return save(RenamePlan {
             name: input.name.clone(),
             edits: WheelEdits::default(),
             findings: vec![told],
         });
     }
-    let leaves = tree_entries(&args.rocm).map_err(|error| one(error.into()))?;
+    let leaves = tree_entries(&args.rocm).map_err(Diagnostic::from)?;
     let soname = |path: &str| {
         let file = PositionalFile::open(&args.rocm.join(path)).ok()?;
         let elf = Elf::read(&file).ok()?;
@@ -99,7 +98,7 @@ fn embedded(args: &Args, shell: &Shell) -> Result<Exit, Vec<Diagnostic>> {
         .iter()
         .map(|file| ReopenedFile::new(&args.rocm.join(&file.path)))
         .collect::<Result<_, _>>()
-        .map_err(|error| one(error.into()))?;
+        .map_err(Diagnostic::from)?;
     let added = |(file, source): (&EmbeddedFile, _)| {
         let content = MemberContent::Source(source);
         let added = if file.is_executable {
@@ -119,7 +118,7 @@ fn embedded(args: &Args, shell: &Shell) -> Result<Exit, Vec<Diagnostic>> {
     } else {
         RocmRequirement::Dropped
     };
-    let mut change = embed_rocm(&wheel, &input.name, row, files, requirements).map_err(one)?;
+    let mut change = embed_rocm(&wheel, &input.name, row, files, requirements)?;
     change.findings.extend(told);
     let edited = led(&input, &wheel, row, &along)?;
     let archive = wheel.archive();
@@ -127,7 +126,7 @@ fn embedded(args: &Args, shell: &Shell) -> Result<Exit, Vec<Diagnostic>> {
         Some((path.clone(), edited.content(archive, archive.member(path)?)))
     });
     change.edits.replaced.extend(replaced);
-    save(&change)
+    save(change)
 }
 
 /// Libraries of the wheel that need one of ROCm, with a search path that leads to it.
@@ -136,7 +135,7 @@ fn led<'w>(
     wheel: &'w Wheel<'_>,
     row: &EmbeddingRow,
     along: &[EmbeddedFile],
-) -> Result<Vec<(String, EditedFile<'w>)>, Vec<Diagnostic>> {
+) -> Result<Vec<(String, EditedFile<'w>)>, Diagnostics> {
     if row.search.is_empty() {
         return Ok(Vec::new());
     }
@@ -188,19 +187,12 @@ fn led<'w>(
             }
         }
     }
-    if faults.is_empty() {
-        Ok(files)
-    } else {
-        Err(faults)
-    }
+    Diagnostics::check(faults)?;
+    Ok(files)
 }
 
 /// Whether a member is named as shared libraries of Linux are.
 fn is_library(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or(path);
     name.strip_suffix(".so").is_some() || name.contains(".so.")
-}
-
-fn one(fault: Diagnostic) -> Vec<Diagnostic> {
-    vec![fault]
 }

@@ -3,10 +3,10 @@
 use std::path::PathBuf;
 
 use crate::audit::expected::ExpectedWheels;
-use crate::cli::{Exit, Shell, targets};
+use crate::cli::{Shell, targets};
 use crate::codes::wheel as codes;
 use crate::compat::Compat;
-use crate::diagnostic::{Diagnostic, Location};
+use crate::diagnostic::{Diagnostic, Diagnostics, ExitClass, Location};
 use crate::names::{DistributionName, GfxTarget};
 
 /// The words of `--expect`, by kind.
@@ -22,12 +22,12 @@ pub(super) struct ExpectedWords {
 /// distributions.
 ///
 /// # Errors
-/// The exit of the command, after reporting a word that is none of them.
+/// A word that is none of them.
 pub(super) fn words(
     given: &[String],
     compat: &Compat,
     shell: &Shell,
-) -> Result<ExpectedWords, Exit> {
+) -> Result<ExpectedWords, Diagnostics> {
     let is_gfx = |word: &&String| word.starts_with("gfx") || compat.resolve_gfx(word).is_ok();
     let (gfx, names): (Vec<&String>, Vec<&String>) = given.iter().partition(is_gfx);
     let mut distributions = Vec::new();
@@ -37,10 +37,10 @@ pub(super) fn words(
             Err(error) => {
                 let error: crate::names::DistributionNameError = error;
                 let fault = Diagnostic::new(&codes::WHEEL_NOT_THERE, error.to_string());
-                let fault = fault.at(Location::Argument(format!("--expect {name}")), "");
-                shell
-                    .report(&[fault.help("name gfx targets, families, products or distributions")]);
-                return Err(Exit::Usage);
+                let fault = fault
+                    .at(Location::Argument(format!("--expect {name}")), "")
+                    .help("name gfx targets, families, products or distributions");
+                return Err(Diagnostics::from(fault).exits_with(ExitClass::Usage));
             }
         }
     }
@@ -54,24 +54,20 @@ pub(super) fn words(
 /// What is expected of wheels of these files, as the options say it.
 ///
 /// # Errors
-/// The exit of the command, after telling of a feature that no row knows.
+/// A feature that no row has.
 pub(super) fn expected(
     words: &ExpectedWords,
     features: &[String],
     files: &[PathBuf],
     compat: &Compat,
-    shell: &Shell,
-) -> Result<ExpectedWheels, Exit> {
+) -> Result<ExpectedWheels, Diagnostics> {
     ExpectedWheels::new(
         words.distributions.clone(),
         features.to_vec(),
         files,
         compat,
     )
-    .map_err(|error| match shell.report(&[error]) {
-        Exit::Fault => Exit::Usage,
-        exit => exit,
-    })
+    .map_err(|error| Diagnostics::from(error).exits_with(ExitClass::Usage))
 }
 
 /// Returns the version of each distribution's wheel, as outputs of a workflow step.

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::bar::{Bar, Watchers};
 use super::options::Work;
-use super::{Format, Printing, WheelFile, report};
+use super::{Format, Printing, WheelFile, fail, report};
 use crate::audit::gfx::{
     DeviceWheels, GfxDocument, KpackLocation, SplitCode, gfx_findings, kpack_locations,
     unexpected_targets,
@@ -59,7 +59,7 @@ pub(super) struct Args {
 pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
     let room = match args.work.room() {
         Ok(room) => room,
-        Err(fault) => return report(shell, &[fault]),
+        Err(fault) => return report(shell, vec![fault]),
     };
     let compat = match load::compat(shell) {
         Ok(compat) => compat,
@@ -72,7 +72,7 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
         .transpose()
     {
         Ok(expected) => expected.unwrap_or_default(),
-        Err(exit) => return exit,
+        Err(errors) => return fail(shell, &errors),
     };
     let named = |path: &PathBuf| {
         path.file_name()
@@ -107,7 +107,7 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
                 .filter(|finding| finding.severity < Severity::Note),
         );
     }
-    report(shell, &all)
+    report(shell, all)
 }
 
 /// The device wheels that METADATA names; none where it cannot be read, which `wheel check`

@@ -20,8 +20,8 @@ pub(super) use repair::{BuildLibraries, BuildRepair, repair_built};
 use std::path::Path;
 
 use super::{Exit, Format, Shell};
-use crate::codes::{facts, host, wheel as codes};
-use crate::diagnostic::{Diagnostic, Location, shell_quoted};
+use crate::codes::wheel as codes;
+use crate::diagnostic::{Diagnostic, Diagnostics, Location, shell_quoted};
 use crate::names::WheelName;
 use crate::sys::PositionalFile;
 
@@ -121,16 +121,15 @@ pub(in crate::cli) fn open(path: &Path) -> Result<WheelFile, Diagnostic> {
     })
 }
 
-/// Shows what was found. The exit is the machine's where something could not be written or fetched.
-pub(in crate::cli) fn report(shell: &Shell, found: &[Diagnostic]) -> Exit {
-    match shell.report(found) {
-        Exit::Fault
-            if found.iter().any(|one| {
-                one.code == &host::CANNOT_WRITE_FILE || one.code == &facts::CANNOT_FETCH
-            }) =>
-        {
-            Exit::Machine
-        }
+/// Prints findings, and returns the exit of their strongest class.
+pub(in crate::cli) fn report(shell: &Shell, found: Vec<Diagnostic>) -> Exit {
+    fail(shell, &found.into())
+}
+
+/// Prints the errors of a command, and returns its exit.
+pub(in crate::cli) fn fail(shell: &Shell, errors: &Diagnostics) -> Exit {
+    match shell.report(errors.as_slice()) {
+        Exit::Fault => errors.exit_class().into(),
         exit => exit,
     }
 }

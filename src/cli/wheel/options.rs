@@ -6,10 +6,11 @@ use super::bar::Watchers;
 use crate::audit::{
     AuditOptions, Auditor, InspectionDepth, LibraryPatterns, NoLibraries, Sysroot, SystemLibraries,
 };
-use crate::cli::{Exit, Shell, load};
+use crate::cli::Shell;
 use crate::codes::wheel as codes;
+use crate::compat::Compat;
 use crate::compat::policy::PolicyFile;
-use crate::diagnostic::{Diagnostic, Severity, Sink, SourceText, nearest};
+use crate::diagnostic::{Diagnostic, Diagnostics, ExitClass, Severity, Sink, SourceText, nearest};
 use crate::sys::{self, ScratchSpace};
 
 /// What is read at most of a file of patterns or policies.
@@ -131,14 +132,13 @@ impl Options {
     /// Creates an auditor with these options.
     ///
     /// # Errors
-    /// Returns the exit of the command, after reporting presets that do not exist and files that
-    /// cannot be read.
-    pub(super) fn auditor(
+    /// Returns presets that do not exist, invalid patterns and files that cannot be read.
+    pub(super) fn auditor<'c>(
         &self,
         settings: AuditSettings,
+        compat: &'c Compat,
         shell: &Shell,
-    ) -> Result<Auditor<'static>, Exit> {
-        let compat = load::compat(shell)?;
+    ) -> Result<Auditor<'c>, Diagnostics> {
         let mut sink = Sink::new();
         let mut patterns: Vec<String> = self
             .exclude
@@ -214,13 +214,12 @@ impl Options {
         }
         let found = sink.finish();
         if found.iter().any(Diagnostic::is_error) {
-            let is_of_words = |one: &Diagnostic| {
-                one.code == &codes::UNKNOWN_PRESET || one.code == &codes::BAD_PATTERN
-            };
-            let is_usage = found.iter().any(is_of_words);
-            return Err(match super::report(shell, &found) {
-                Exit::Fault if is_usage => Exit::Usage,
-                exit => exit,
+            let has_bad_pattern = found.iter().any(|one| one.code == &codes::BAD_PATTERN);
+            let errors = Diagnostics::from(found);
+            return Err(if has_bad_pattern {
+                errors.exits_with(ExitClass::Usage)
+            } else {
+                errors
             });
         }
         let options = AuditOptions {

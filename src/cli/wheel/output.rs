@@ -3,10 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use super::bar::{Bar, Watchers};
-use super::{Format, Printing, WheelFile, report};
+use super::{Format, Printing, WheelFile, fail, report};
 use crate::cli::{Exit, Shell};
 use crate::codes::wheel as codes;
-use crate::diagnostic::{Diagnostic, Location};
+use crate::diagnostic::{Diagnostic, Diagnostics, Location};
 use crate::sys::{self, OnExisting, WriteOutcome};
 use crate::wheel::{self, DosTime, LabelCheck, RenamePlan, RewriteOptions, Wheel, WheelRewriter};
 
@@ -32,19 +32,17 @@ pub(super) fn change(
     label: LabelCheck,
     decide: impl FnOnce(&Wheel<'_>, &WheelFile) -> Result<RenamePlan<'static>, Diagnostic>,
 ) -> Exit {
-    let done = || {
-        let one = |fault| vec![fault];
-        let input = super::open(path).map_err(one)?;
-        let opened =
-            Wheel::open(&input.file).map_err(|error| one(error.diagnostic(&input.shown)))?;
+    let written = || {
+        let input = super::open(path)?;
+        let opened = Wheel::open(&input.file).map_err(|error| error.diagnostic(&input.shown))?;
         check_copied(&opened, &input, label)?;
-        let change = decide(&opened, &input).map_err(one)?;
-        let (out, saved) = save(path, &opened, &change, destination, shell).map_err(one)?;
-        Ok::<_, Vec<Diagnostic>>((out, saved, change))
+        let change = decide(&opened, &input)?;
+        let (out, saved) = save(path, &opened, &change, destination, shell)?;
+        Ok::<_, Diagnostics>((out, saved, change))
     };
-    match done() {
-        Ok((out, saved, change)) => tell(path, &out, saved, &change, printing, shell),
-        Err(faults) => report(shell, &faults),
+    match written() {
+        Ok((out, saved, change)) => tell(path, &out, saved, change, printing, shell),
+        Err(errors) => fail(shell, &errors),
     }
 }
 
@@ -53,11 +51,12 @@ pub(super) fn check_copied(
     opened: &Wheel<'_>,
     input: &WheelFile,
     label: LabelCheck,
-) -> Result<(), Vec<Diagnostic>> {
-    match wheel::persistent_errors(opened.headers(), &input.name, label) {
-        none if none.is_empty() => Ok(()),
-        faults => Err(faults),
-    }
+) -> Result<(), Diagnostics> {
+    Diagnostics::check(wheel::persistent_errors(
+        opened.headers(),
+        &input.name,
+        label,
+    ))
 }
 
 /// Says where the changed wheel is, and what a person should know of it.
@@ -65,11 +64,11 @@ pub(super) fn tell(
     path: &Path,
     out: &Path,
     saved: WriteOutcome,
-    change: &RenamePlan<'_>,
+    change: RenamePlan<'_>,
     printing: &Printing,
     shell: &Shell,
 ) -> Exit {
-    let warned = report(shell, &change.findings);
+    let warned = report(shell, change.findings);
     // What is written is told by its path alone.
     if saved != WriteOutcome::Written {
         shell.say(&format!("is there already: {}", out.display()));

@@ -4,14 +4,14 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use super::options::{AuditSettings, Options};
-use super::{Format, report};
+use super::{Format, fail, report};
 use crate::audit::gfx::{GfxDocument, SplitCode, missing_archives};
 use crate::audit::{
     AuditDocument, AuditedWheel, Auditor, InspectedFile, InspectedKind, InspectionDepth,
     JsonDialect, ResolvedLibrary, find_wheels, format_size, policy_blockers,
 };
-use crate::cli::{Exit, Shell};
-use crate::diagnostic::{Diagnostic, counted};
+use crate::cli::{Exit, Shell, load};
+use crate::diagnostic::{Diagnostic, Diagnostics, counted};
 
 /// Show which platforms have what wheels need, and whether their names tell the truth
 #[derive(Debug, clap::Args)]
@@ -62,9 +62,13 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
         depth: InspectionDepth::Tables,
         ..AuditSettings::default()
     };
-    let auditor = match args.options.auditor(settings, shell) {
-        Ok(auditor) => auditor,
+    let compat = match load::compat(shell) {
+        Ok(compat) => compat,
         Err(exit) => return exit,
+    };
+    let auditor = match args.options.auditor(settings, compat, shell) {
+        Ok(auditor) => auditor,
+        Err(errors) => return fail(shell, &errors),
     };
     let dialect = match (args.json, args.format) {
         (Some(JsonReaders::Auditwheel), _) => Some(JsonDialect::Auditwheel),
@@ -89,7 +93,7 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
         }
     }
     all.extend(args.options.unmatched_excludes(&auditor, paths.len()));
-    match report(shell, &all) {
+    match report(shell, all) {
         // A verdict is no failure: what `check` fails on is told.
         Exit::Fault if all_judged => Exit::Done,
         exit => exit,
@@ -128,15 +132,14 @@ fn told(waiting: Vec<Shown>) -> Vec<(String, Vec<Diagnostic>)> {
 
 /// Audits a wheel and shows the result, or the errors if it cannot be read.
 fn show(path: &Path, auditor: &Auditor<'_>, dialect: Option<JsonDialect>) -> Shown {
-    let shown = super::open(path)
-        .map_err(|error| vec![error])
-        .and_then(|file| {
-            let audited = auditor.audit_as(&file.shown, &file.name, &file.file)?;
-            Ok(shown(&audited, dialect))
-        });
-    shown.unwrap_or_else(|found| {
+    let try_show = || {
+        let file = super::open(path)?;
+        let audited = auditor.audit_as(&file.shown, &file.name, &file.file)?;
+        Ok::<_, Diagnostics>(shown(&audited, dialect))
+    };
+    try_show().unwrap_or_else(|errors| {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
-        let form = match (dialect, found.first()) {
+        let form = match (dialect, errors.as_slice().first()) {
             (Some(_), Some(first)) => ShowForm::Document(
                 Box::new(AuditDocument::of_error(&name, first.message.clone())),
                 Vec::new(),
@@ -145,7 +148,7 @@ fn show(path: &Path, auditor: &Auditor<'_>, dialect: Option<JsonDialect>) -> Sho
         };
         Shown {
             form,
-            found,
+            found: errors.into_vec(),
             split: SplitCode::default(),
             is_judged: false,
         }

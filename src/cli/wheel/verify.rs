@@ -41,7 +41,7 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
         }
         all.extend(found);
     }
-    report(shell, &all)
+    report(shell, all)
 }
 
 fn check(path: &Path, shell: &Shell) -> Vec<Diagnostic> {

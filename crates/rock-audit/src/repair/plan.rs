@@ -6,7 +6,7 @@ use super::planner::Planner;
 use super::{RepairChanges, RepairOptions};
 use crate::audited::AuditedWheel;
 use crate::edited_file::EditedFile;
-use rock_diagnostic::Diagnostic;
+use rock_diagnostic::{Diagnostic, Diagnostics};
 use rock_names::{ForeignSystem, WheelName};
 use rock_wheel::RenamePlan;
 
@@ -22,9 +22,9 @@ pub struct RepairError {
     pub blockers: Vec<Diagnostic>,
 }
 
-impl From<RepairError> for Vec<Diagnostic> {
+impl From<RepairError> for Diagnostics {
     fn from(error: RepairError) -> Self {
-        error.blockers
+        error.blockers.into()
     }
 }
 

@@ -1,6 +1,6 @@
 //! The `H` codes, for problems of the host.
 
-use crate::Code;
+use crate::{Code, ExitClass};
 
 /// All `H` codes of this crate, sorted by ID.
 pub const ALL: &[&Code] = &[&CANNOT_READ_FILE, &CANNOT_WRITE_FILE];
@@ -16,4 +16,5 @@ pub const CANNOT_WRITE_FILE: Code = Code::error(
     "H021",
     "cannot-write-file",
     "A file or directory cannot be created, replaced or removed: the disk is full, the permissions of the directory deny access, or something else has that name.\n\nFiles are written next to their destination and moved into place when complete, so the old content is unchanged.",
-);
+)
+.exits_with(ExitClass::Machine);

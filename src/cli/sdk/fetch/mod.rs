@@ -165,7 +165,7 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
     };
     match fetched(args, &run, shell, compat) {
         Ok(fetched) => told(args, shell, &fetched),
-        Err(faults) => report(shell, &faults),
+        Err(faults) => report(shell, faults),
     }
 }
 

@@ -8,16 +8,17 @@ use std::path::{Path, PathBuf};
 pub(in crate::cli) use super::options::BuildLibraries;
 use super::options::{AuditSettings, Options};
 use super::output::source_date;
-use super::{Printing, report};
+use super::{Printing, fail, report};
 use crate::audit::{
     Auditor, InspectionDepth, LibraryDirSuffix, LibraryPatterns, RepairDestination, RepairNote,
     RepairOptions, RepairOutcome, RepairedWheel,
 };
 use crate::cli::threads::on_threads;
-use crate::cli::{Exit, Format, Shell};
+use crate::cli::{Exit, Format, Shell, load};
 use crate::codes::wheel as codes;
+use crate::compat::Compat;
 use crate::config::REPAIR_PRESETS;
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, Diagnostics, ExitClass};
 use crate::names::{LocalLabel, WheelName};
 use crate::wheel::DosTime;
 
@@ -126,6 +127,8 @@ pub(super) struct Args {
 /// Options of the repair of a built wheel.
 #[derive(Debug)]
 pub(in crate::cli) struct BuildRepair<'b> {
+    /// The compatibility data.
+    pub(in crate::cli) compat: &'b Compat,
     /// The platform; `None` for the oldest that the wheel's symbols allow.
     pub(in crate::cli) platform: Option<&'b str>,
     /// Names and shell patterns of excluded libraries.
@@ -159,15 +162,14 @@ pub(in crate::cli) fn repair_built(
     path: &Path,
     how: &BuildRepair<'_>,
     shell: &Shell,
-) -> Result<RepairedBuild, Vec<Diagnostic>> {
+) -> Result<RepairedBuild, Diagnostics> {
     let settings = AuditSettings {
         depth: InspectionDepth::HeldLayouts,
         platform: how.platform.filter(|tag| *tag != AUTO).map(str::to_owned),
         verify_record: true,
     };
-    let auditor = Options::of_build(&how.libraries, how.outside)
-        .auditor(settings, shell)
-        .map_err(|_| Vec::new())?;
+    let auditor =
+        Options::of_build(&how.libraries, how.outside).auditor(settings, how.compat, shell)?;
     let options = RepairOptions {
         // Directories of the machine that builds do not exist on others.
         fix_rpaths: true,
@@ -182,7 +184,7 @@ pub(in crate::cli) fn repair_built(
         overwrite: true,
         dry_run: false,
     };
-    let file = super::open(path).map_err(|error| vec![error])?;
+    let file = super::open(path)?;
     let audited = auditor.audit_as(&file.shown, &file.name, &file.file)?;
     let plan = audited.plan_repair(options)?;
     say_note(plan.note(), path, shell);
@@ -207,15 +209,22 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
         verify_record: !args.trust_record,
     };
     let options = args.options.with_presets(&REPAIR_PRESETS);
-    let auditor = match options.auditor(settings, shell) {
-        Ok(auditor) => auditor,
+    let compat = match load::compat(shell) {
+        Ok(compat) => compat,
         Err(exit) => return exit,
+    };
+    let auditor = match options.auditor(settings, compat, shell) {
+        Ok(auditor) => auditor,
+        Err(errors) => return fail(shell, &errors),
     };
     let kept = match LibraryPatterns::new(args.keep_copy.iter().map(String::as_str)) {
         Ok(kept) => kept,
         Err(error) => {
-            shell.report(&[Diagnostic::new(&codes::BAD_PATTERN, error.to_string())]);
-            return Exit::Usage;
+            let error = Diagnostic::new(&codes::BAD_PATTERN, error.to_string());
+            return fail(
+                shell,
+                &Diagnostics::from(error).exits_with(ExitClass::Usage),
+            );
         }
     };
     on_threads(args.jobs, || repair_all(args, &auditor, &kept, shell))
@@ -229,7 +238,9 @@ fn repair_all(args: &Args, auditor: &Auditor<'_>, kept: &LibraryPatterns, shell:
             (Format::Human, Ok(repaired)) => text::text(repaired, args.dry_run),
             (Format::Human, Err(_)) => String::new(),
             (Format::Json, Ok(repaired)) => format!("{}\n", document::document(repaired, path)),
-            (Format::Json, Err(errors)) => format!("{}\n", document::of_errors(errors, path)),
+            (Format::Json, Err(errors)) => {
+                format!("{}\n", document::of_errors(errors.as_slice(), path))
+            }
         };
         if let exit @ (Exit::Machine | Exit::Fault) = shell.print(&text) {
             return exit;
@@ -247,7 +258,7 @@ fn repair_all(args: &Args, auditor: &Auditor<'_>, kept: &LibraryPatterns, shell:
         }
     }
     all.extend(args.options.unmatched_excludes(auditor, args.wheels.len()));
-    report(shell, &all)
+    report(shell, all)
 }
 
 fn repair(
@@ -256,14 +267,14 @@ fn repair(
     auditor: &Auditor<'_>,
     kept: &LibraryPatterns,
     shell: &Shell,
-) -> Result<RepairedWheel, Vec<Diagnostic>> {
-    let file = super::open(path).map_err(|error| vec![error])?;
+) -> Result<RepairedWheel, Diagnostics> {
+    let file = super::open(path)?;
     let audited = auditor.audit_as(&file.shown, &file.name, &file.file)?;
     let time = source_date(shell.environment.get("SOURCE_DATE_EPOCH"));
     let options = args.repair_options(kept, time.as_ref().ok().copied().flatten());
     let plan = audited.plan_repair(options)?;
     // Reported only for wheels that can be repaired.
-    time.map_err(|error| vec![error])?;
+    time?;
     say_note(plan.note(), path, shell);
     let repaired = plan.write(&RepairDestination {
         directory: &args.wheel_dir,
