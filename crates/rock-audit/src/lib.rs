@@ -79,6 +79,7 @@ mod search_path;
 mod summary;
 mod symbol_version;
 mod system;
+mod tree_completion;
 mod verify;
 
 pub use audited::AuditedWheel;
