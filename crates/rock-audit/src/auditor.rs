@@ -31,7 +31,8 @@ use rock_wheel::{RecordVerifier, Wheel, WheelError, ZipMember, check_dist_info};
 pub struct AuditOptions {
     /// Depth to which each member is inspected.
     pub depth: InspectionDepth,
-    /// Libraries that are never grafted and never reported as missing.
+    /// Libraries that are never grafted and never reported as missing; none by default. The command
+    /// line excludes the [presets](Compat::preset) `rocm`, `torch` and `cuda` in a repair.
     pub exclude: LibraryPatterns,
     /// Absolute RPATH entries that are not reported.
     pub allowed_rpaths: LibraryPatterns,

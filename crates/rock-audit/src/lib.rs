@@ -124,3 +124,8 @@ pub mod expected {
     pub use crate::check::check_contents;
     pub use crate::findings::ExpectedWheels;
 }
+
+/// The examples of the README, which are tested as documentation.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

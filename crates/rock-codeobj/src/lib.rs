@@ -58,5 +58,10 @@ pub use layout::{CodeFileKind, FileLayout, FileRange, FileSection};
 pub use scan::{CodeScanner, ScanDepth, ScanLimit};
 pub use target::{CodeTarget, TargetDifference};
 
+/// The examples of the README, which are tested as documentation.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
+
 #[cfg(test)]
 mod tests;

@@ -72,5 +72,11 @@ pub use sample::sample_for_fuzzing;
 
 #[cfg(any(test, fuzzing))]
 mod sample;
+
+/// The examples of the README, which are tested as documentation.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
+
 #[cfg(test)]
 mod tests;

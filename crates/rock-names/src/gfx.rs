@@ -1,5 +1,6 @@
 //! LLVM AMDGPU processors and target IDs.
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::str::FromStr;
 
@@ -58,9 +59,10 @@ impl FromStr for GfxTarget {
             None => (3..=4).contains(&digits.len()) && hex(digits),
         };
         let features: Vec<String> = parts.map(str::to_owned).collect();
-        let features_fit = features.iter().all(|f| {
-            let name = f.strip_suffix(['+', '-']).unwrap_or_default();
-            !name.is_empty() && name.bytes().all(|b| b.is_ascii_lowercase())
+        let mut names = BTreeSet::new();
+        let features_fit = features.iter().all(|feature| {
+            let name = feature.strip_suffix(['+', '-']).unwrap_or_default();
+            !name.is_empty() && name.bytes().all(|b| b.is_ascii_lowercase()) && names.insert(name)
         });
         if well_formed && features_fit && digits.as_bytes()[0].is_ascii_digit() {
             Ok(Self {
@@ -115,6 +117,7 @@ mod tests {
             "sm_90",
             "gfx90a:xnack",
             "gfx90a:",
+            "gfx90a:xnack-:xnack+",
             "gfx-generic",
         ] {
             assert!(text.parse::<GfxTarget>().is_err(), "{text}");

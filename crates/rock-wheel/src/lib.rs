@@ -91,5 +91,10 @@ pub use zip::{
     MemberReader, MemberView, ZipArchive, ZipMember, ZipWriter,
 };
 
+/// The examples of the README, which are tested as documentation.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
+
 #[cfg(test)]
 mod tests;

@@ -58,3 +58,8 @@ mod tree_builder;
 pub use emit::{EmitError, to_yaml};
 pub use node::{MapKey, Node, NodeValue, Scalar};
 pub use parse::parse;
+
+/// The examples of the README, which are tested as documentation.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -12,7 +12,7 @@ use rock_wheel::RenamePlan;
 
 /// The error returned by [`AuditedWheel::plan_repair`] and [`RepairPlan::write`].
 #[derive(Debug, Clone, thiserror::Error)]
-#[error("`{file_name}` cannot be repaired: {}", .blockers.first().map(|first| first.message.as_str()).unwrap_or_default())]
+#[error("`{file_name}` cannot be repaired: {}", Diagnostics::from(.blockers.clone()))]
 #[non_exhaustive]
 pub struct RepairError {
     /// The file name of the wheel.

@@ -1,6 +1,7 @@
 //! The libraries of a system, for audits.
 
 use std::io;
+use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
 use super::{PackageOwners, Sysroot};
@@ -17,6 +18,22 @@ pub struct SystemLibraries {
 }
 
 impl SystemLibraries {
+    /// Creates a provider of the libraries that the dynamic linker of this machine finds in the
+    /// current environment.
+    ///
+    /// ```no_run
+    /// use rock_audit::{AuditOptions, Auditor, SystemLibraries};
+    /// use rock_compat::Compat;
+    ///
+    /// let compat = Compat::embedded();
+    /// let auditor = Auditor::new(&compat, SystemLibraries::host(), AuditOptions::default());
+    /// ```
+    pub fn host() -> Self {
+        let sysroot = Sysroot::new(Path::new("/"));
+        let search_path = sysroot.search_path(None, &rock_sys::Environment::snapshot());
+        Self::new(sysroot, search_path)
+    }
+
     /// Creates a provider of the libraries below a root, searched for in `search_path`; see
     /// [`Sysroot::search_path`].
     pub fn new(sysroot: Sysroot, search_path: LibrarySearchPath) -> Self {
