@@ -158,6 +158,22 @@ mod tests {
         assert_eq!(message(read(MAX_DYNAMIC_BYTES + 1)), expected);
     }
 
+    /// A size of the dynamic section that is not a multiple of an entry leaves the entries as they
+    /// are: the dynamic linker stops at `DT_NULL`.
+    #[test]
+    fn an_odd_dynamic_size_changes_no_entry() {
+        let source = library().build();
+        let odd = source.clone().with_segments(|segment| {
+            if segment.kind == segment_type::DYNAMIC {
+                segment.file_size -= 1;
+            }
+        });
+        let (whole, odd) = (Elf::read(&source).unwrap(), Elf::read(&odd).unwrap());
+        assert!(!whole.dynamic_entries().is_empty());
+        assert_eq!(odd.dynamic_entries(), whole.dynamic_entries());
+        assert_eq!(odd.dynamic_slots(), whole.dynamic_slots() - 1);
+    }
+
     /// Reads a string table in the zeros of a library; also returns the sizes of the reads.
     fn names(size: u64, has_end: bool) -> (Result<StringTable, ElfError>, Vec<usize>) {
         let source = ElfSample {
