@@ -270,8 +270,8 @@ impl WheelName {
         format!("{}-{}.dist-info", self.distribution, self.version)
     }
 
-    /// Returns the requirement for exactly this version, `triton==3.4.0+rocm7.10.0` (PEP 440,
-    /// "Version matching").
+    /// Returns the requirement for this version, `triton==3.4.0+rocm7.10.0`. Without a local version
+    /// label it also matches the labelled builds of the version (PEP 440, "Version matching").
     pub fn requirement(&self) -> String {
         format!(
             "{}=={}",

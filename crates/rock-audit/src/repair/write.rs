@@ -28,7 +28,7 @@ pub struct RepairDestination<'p> {
     pub input: &'p Path,
     /// Replace a file of the new name that has other content.
     pub overwrite: bool,
-    /// Do everything except writing.
+    /// Compute everything and write nothing; the result is not audited again then.
     pub dry_run: bool,
 }
 
@@ -379,8 +379,7 @@ struct OutputFile<'p> {
 }
 
 impl OutputFile<'_> {
-    /// Writes the file, which gets its name after the check. A dry run does everything except
-    /// writing.
+    /// Writes the file, which gets its name after the check. A dry run neither writes nor checks.
     fn save(
         &self,
         write: impl FnOnce(&mut dyn ByteSink) -> Result<(), WriteErrors>,
