@@ -514,9 +514,7 @@ fn a_claim_is_told_that_what_comes_along_does_not_keep() {
     assert_eq!(well, "");
     appears("W077", &told, &well);
     assert!(
-        told.contains(
-            "`libhost.so.1`, which comes along, needs GLIBC_2.28, which it does not have"
-        ),
+        told.contains("`libhost.so.1`, which is grafted, needs GLIBC_2.28, which it does not have"),
         "{told}"
     );
 }

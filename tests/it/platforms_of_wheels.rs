@@ -431,7 +431,7 @@ fn repeated_rows_of_record_become_one() {
         .edit("RECORD", differ);
     let project = Project::new().bytes(name, &other.bytes());
     insta::assert_snapshot!(project.run(&["wheel", "repair", name, "-w", "out"]).exits(1).stderr, @r"
-    demo_device_gfx942-1.0-py3-none-linux_x86_64.whl holds no libraries for Linux: nothing comes along
+    demo_device_gfx942-1.0-py3-none-linux_x86_64.whl holds no libraries for Linux: nothing is grafted
     error[W023 bad-record]: line 3 of RECORD cannot be read: another row of `demo/kernel.kpack` says otherwise
     --> demo_device_gfx942-1.0-py3-none-linux_x86_64.whl: demo_device_gfx942-1.0.dist-info/RECORD
     ");

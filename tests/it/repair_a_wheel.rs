@@ -1,4 +1,4 @@
-//! Repairing wheels: libraries come along, names tell the truth, and what comes out loads.
+//! Repairing wheels: libraries are grafted, names tell the truth, and what comes out loads.
 
 use std::io::Read as _;
 use std::path::Path;
@@ -355,7 +355,7 @@ fn a_library_that_would_come_along_is_refused_where_none_may() {
         ])
         .exits(1);
     insta::assert_snapshot!(run.stderr, @r"
-    error[W073 grafts-forbidden]: 1 library would come along: libhost.so.1
+    error[W073 grafts-forbidden]: 1 library would be grafted: libhost.so.1
     --> demo-1.0-cp312-cp312-linux_x86_64.whl
     help: leave them out with `--exclude` or `--exclude-preset`
     ");
@@ -1293,8 +1293,8 @@ fn every_library_that_comes_along_is_told_and_the_runtime_of_rocm_is_warned_of()
     let arguments = [&plain[..], &["--exclude-preset", "none"]].concat();
     let told = project.run(&arguments).exits(0).stderr;
     insta::assert_snapshot!(without_sums(&told), @r"
-    came along: demo.libs/libamdhip64-HASH.so.7, SIZE, from /opt/libamdhip64.so.7
-    warning[R111 vendored-rocm]: `libamdhip64.so.7` is a library of ROCm, and comes along into the wheel
+    grafted: demo.libs/libamdhip64-HASH.so.7, SIZE, from /opt/libamdhip64.so.7
+    warning[R111 vendored-rocm]: `libamdhip64.so.7` is a library of ROCm, and is grafted into the wheel
     --> demo-1.0-cp312-cp312-linux_x86_64.whl
     help: leave it to ROCm itself: repair without `--exclude-preset`, or name `rocm` there
     ");
@@ -1328,7 +1328,7 @@ fn every_library_that_comes_along_is_told_and_the_runtime_of_rocm_is_warned_of()
     );
 }
 
-/// A process must hold one copy of these, so they come along only where that is asked for.
+/// A process must hold one copy of these, so they are grafted only where that is asked for.
 #[test]
 fn libraries_of_rocm_torch_and_cuda_stay_outside_by_default() {
     let names = [
@@ -1498,7 +1498,7 @@ fn a_wheel_is_repaired_again_over_what_an_earlier_repair_left() {
     let first = project(&wheel(&library), &libraries);
     let (plan, members) = repaired(&first, &[]);
     let path = plan["grafts"][0]["path"].as_str().unwrap();
-    // A file of another build, beside a library that came along before and is the same.
+    // A file of another build, beside a library that was grafted before and is the same.
     let program = Library::program()
         .needs("libhost.so.1", &[])
         .needs(LIBC, &["GLIBC_2.17"])
@@ -1583,7 +1583,7 @@ fn what_another_repair_left_under_the_name_of_a_library_gives_way_to_it() {
                 dry.stdout
             );
             let said = second.run(&arguments).exits(0).stderr;
-            let told = "warning[W075 graft-replaces-member]: the library that comes along under this name has other bytes";
+            let told = "warning[W075 graft-replaces-member]: the library that is grafted under this name has other bytes";
             assert!(
                 said.contains(told) && said.contains(&format!("--> {NAME}: {path}\n")),
                 "{more:?}: {said}"

@@ -246,7 +246,7 @@ fn every_layout_loads_after_a_repair_and_after_another_on_top_of_it() {
     }
 }
 
-/// Repairs a repaired wheel, so that what was left out comes along into a folder of its own.
+/// Repairs a repaired wheel, so that libraries that were left out are grafted into another directory.
 #[track_caller]
 fn repaired_again(project: &Project, wheel: &str) -> Members {
     let arguments = [

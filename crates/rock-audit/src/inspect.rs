@@ -131,7 +131,7 @@ impl std::fmt::Debug for InspectOptions<'_> {
     }
 }
 
-/// How deep an inspection goes.
+/// The depth of an inspection.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum InspectionDepth {
     /// The properties that the dynamic linker uses.

@@ -39,7 +39,7 @@ pub fn policy_blockers(files: &[InspectedFile], compliance: &Compliance) -> Opti
     let mut reasons = symbol_reasons(files, next);
     if reasons.is_empty() && compliance.symbol_policy().priority() < next.priority() {
         reasons
-            .push("libraries of this machine that would come along need newer symbols".to_owned());
+            .push("libraries of this machine that would be grafted need newer symbols".to_owned());
     }
     reasons.extend(library_reasons(files, compliance, next));
     reasons.extend(blacklist_reasons(files, compliance, next));

@@ -225,7 +225,7 @@ impl DeviationCheck<'_> {
                             None => {
                                 self.report(
                                     &path,
-                                    format!("`{needed}` was to come along, and is not planned to"),
+                                    format!("`{needed}` should be grafted, and the plan does not contain it"),
                                 );
                                 continue;
                             }
@@ -281,7 +281,7 @@ impl DeviationCheck<'_> {
                 if !is_libpython(name) {
                     self.report(
                         &files[*file_index].path,
-                        format!("`{name}` is needed, and did not come along"),
+                        format!("`{name}` is needed, and was not grafted"),
                     );
                 }
             }
@@ -641,7 +641,7 @@ mod tests {
                 "it was to change and did not",
                 "it is not among the libraries that count",
                 NOT_FOUND,
-                "`libhost-01234567.so.1` is needed, and did not come along"
+                "`libhost-01234567.so.1` is needed, and was not grafted"
             ]
         );
     }
@@ -653,7 +653,7 @@ mod tests {
             [
                 "its RPATH is None, and Some(\"$ORIGIN/../demo.libs\") was planned",
                 NOT_FOUND,
-                "`libhost-01234567.so.1` is needed, and did not come along"
+                "`libhost-01234567.so.1` is needed, and was not grafted"
             ]
         );
     }
@@ -677,7 +677,7 @@ mod tests {
                 "it is lost",
                 "`libbeside.so` is not found in the wheel from where this is installed",
                 "it is not among the libraries that count",
-                "`libbeside.so` is needed, and did not come along"
+                "`libbeside.so` is needed, and was not grafted"
             ]
         );
     }

@@ -158,7 +158,7 @@ pub(super) fn grafted_rocm_library(
         .needed_as
         .iter()
         .find(|needed| rocm_libraries.has(needed))?;
-    let message = format!("`{needed}` is a library of ROCm, and comes along into the wheel");
+    let message = format!("`{needed}` is a library of ROCm, and is grafted into the wheel");
     let finding = Diagnostic::new(&rocm::VENDORED_ROCM, message)
         .at(Location::File(name.to_string().into()), "");
     Some(
@@ -244,7 +244,7 @@ fn ambiguous_graft(
     [first, second]: &[LibraryUser<'_>; 2],
 ) -> Diagnostic {
     let message = format!(
-        "`{}` would come along once, and needs two libraries as `{needed}`: `{}` for {}, `{}` for {}",
+        "`{}` would be grafted once, and needs two libraries as `{needed}`: `{}` for {}, `{}` for {}",
         graft.library.real_path, first.source, first.file, second.source, second.file
     );
     Diagnostic::new(&codes::AMBIGUOUS_GRAFT, message)
@@ -276,10 +276,10 @@ pub(super) fn replaced_member(name: &WheelName, path: &str) -> Diagnostic {
         wheel: name.to_string(),
         member: path.to_owned(),
     };
-    let message =
-        "the library that comes along under this name has other bytes, and takes its place";
+    let message = "the library that is grafted under this name has other bytes, and replaces it";
     let finding = Diagnostic::new(&codes::GRAFT_REPLACES_MEMBER, message).at(location, "");
-    finding.help("repair the wheel as it was built, or put what comes along into another folder with `--lib-sdir`")
+    finding
+        .help("repair the wheel as it was built, or graft into another directory with `--lib-sdir`")
 }
 
 /// Reports that a needed `libpython` is removed.

@@ -200,7 +200,7 @@ impl<'w> Planner<'w, '_> {
             "libraries"
         };
         let message = format!(
-            "{} {noun} would come along: {}",
+            "{} {noun} would be grafted: {}",
             changes.grafts.len(),
             names.join(", ")
         );

@@ -296,10 +296,10 @@ fn violation_by_grafts(compliance: &Compliance, claimed: PlatformPolicy<'_>) -> 
         .find_map(|(needed, library)| {
             let violation = graft_violation(library, claimed)?;
             Some(format!(
-                "`{needed}`, which comes along, needs {violation}, which it does not have"
+                "`{needed}`, which is grafted, needs {violation}, which it does not have"
             ))
         })
-        .unwrap_or_else(|| "a library that comes along needs what it does not have".to_owned())
+        .unwrap_or_else(|| "a grafted library needs what it does not have".to_owned())
 }
 
 /// Returns the newest symbol version of a grafted library that a policy does not permit, or else
@@ -396,7 +396,7 @@ impl TargetViolations<'_> {
             .map(String::as_str)
             .collect();
         let reason = format!(
-            "a library that would come along needs newer symbols: {}",
+            "a library that would be grafted needs newer symbols: {}",
             libraries.join(", ")
         );
         Some(self.out_of_reach(&reason).help("exclude it with `--exclude`, or repair where these libraries are older, or below `--sysroot`"))

@@ -22,16 +22,15 @@ use crate::diagnostic::{Diagnostic, Diagnostics, ExitClass};
 use crate::names::{LocalLabel, WheelName};
 use crate::wheel::DosTime;
 
-/// Make wheels fit a platform: bring the libraries along that it need not have, and name it for
-/// what it is
+/// Graft external libraries into wheels and set the platform tag they comply with
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 The libraries of ROCm, torch and CUDA stay outside, as in a build: a process must hold one copy of
 them. `--exclude-preset` names other sets, or none.
 
 The wheel itself stays as it is; the repaired one is written under its new name, and its path
-printed. Libraries that come along are told one by one. Members that do not change are copied as
-they are. A wheel that needs nothing is copied, or left where it would be copied onto itself.
+printed. Each grafted library is reported. Members that do not change are copied as they are. A
+wheel that needs no change is left as it is if it would replace itself, and written again otherwise.
 SOURCE_DATE_EPOCH sets the time of all members.
 
 Examples:
@@ -84,7 +83,7 @@ pub(super) struct Args {
     /// shell pattern
     #[arg(long, value_name = "GLOB", requires = "dedup_sonames")]
     keep_copy: Vec<String>,
-    /// Fail where a library would have to come along
+    /// Fail if a library would have to be grafted
     #[arg(long)]
     no_graft: bool,
     /// Set this local version label, too
@@ -297,7 +296,7 @@ fn say_note(note: Option<RepairNote>, path: &Path, shell: &Shell) {
             tags.join(", ")
         )),
         Some(RepairNote::NoLibraries) => shell.say(&format!(
-            "{shown} holds no libraries for Linux: nothing comes along"
+            "{shown} holds no libraries for Linux: nothing is grafted"
         )),
         None => {}
     }

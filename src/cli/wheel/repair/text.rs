@@ -21,14 +21,14 @@ pub(super) fn text(repaired: &RepairedWheel, is_dry_run: bool) -> String {
     text + &format!("{}\n", repaired.path.display())
 }
 
-/// The libraries that came along, a line each.
+/// The grafted libraries, a line each.
 pub(super) fn grafts(plan: &RepairChanges) -> Vec<String> {
     let line = |graft: &Graft| {
         let (path, source) = (plan.path_of(graft), &graft.library.real_path);
         let verb = if plan.present.contains(&path) {
             "holds already"
         } else {
-            "came along:"
+            "grafted:"
         };
         format!(
             "{verb} {path}, {}, from {source}",
@@ -41,7 +41,7 @@ pub(super) fn grafts(plan: &RepairChanges) -> Vec<String> {
 /// How long a search path may be that is shown as a whole, in bytes.
 const LONG_BYTES: usize = 200;
 
-/// A search path; of a long one the last entry, which is the folder of what came along, and how
+/// A search path; of a long one the last entry, which is the directory of the grafted libraries, and how
 /// many stand before it.
 fn entries(path: &str) -> String {
     match path.rsplit_once(':').filter(|_| path.len() > LONG_BYTES) {
