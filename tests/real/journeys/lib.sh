@@ -27,8 +27,11 @@ begin_journey() {
   replaces '127\.0\.0\.1:[0-9]+' LOOPBACK
   replaces '\b[0-9a-f]{64}\b' SHA256
   replaces '\b[0-9a-f]{40}\b' COMMIT
-  # pip prints it to the standard output, and what is around it to the error output.
+  # pip prints two of these lines to the standard output and the third to the error output, and an engine passes the two
+  # on separately. So their order differs from run to run, and with it which of them are among the last lines of a log.
   drops 'Running setup\.py clean for '
+  drops '^ *Failed to build '
+  drops 'note: This error originates from a subprocess'
   replaces '\b([0-9]+ h )?([0-9]+ min )?[0-9]+(\.[0-9]+)? (s|ms)\b' TIME
   replaces "\\b$(regex_of "$(rock-matrix --version | sed 's/.* //')")\\b" VERSION
   : >"$transcript"
