@@ -83,8 +83,8 @@ pub use rewrite::{
 };
 pub use tar_archive::{verify_source_distribution, verify_tree_archive};
 pub use verify::{
-    CopiedMembers, check_dist_info, filter_persistent_errors, persistent_errors, verify,
-    verify_except, verify_headers, verify_with_progress,
+    CopiedMembers, MAX_FINDINGS, check_dist_info, filter_persistent_errors, persistent_errors,
+    verify, verify_except, verify_headers, verify_with_progress,
 };
 pub use zip::{
     ChangedContent, CompressionMethod, ContentObserver, DosTime, MemberContent, MemberOptions,

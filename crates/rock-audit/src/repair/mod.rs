@@ -3,6 +3,7 @@
 mod deviations;
 mod graft;
 mod library_dir_suffix;
+mod new_errors;
 mod options;
 mod plan;
 mod planner;

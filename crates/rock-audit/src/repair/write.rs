@@ -5,12 +5,13 @@ use std::path::{Path, PathBuf};
 
 use super::RepairChanges;
 use super::deviations::{OriginalWheel, WrittenWheel, deviations};
+use super::new_errors::new_errors;
 use super::plan::{RepairError, RepairPlan};
 use super::planner::sha256;
 use crate::codes::{elf as elf_codes, rocm as rocm_codes, wheel as codes};
 use crate::sbom::{SbomComponent, sbom, sbom_path};
 use rock_bytes::ByteSink;
-use rock_diagnostic::{Code, Diagnostic, Location, Severity};
+use rock_diagnostic::{Diagnostic, Location, Severity};
 use rock_names::WheelName;
 use rock_sys::{FileError, OnExisting, PositionalFile, WriteOutcome};
 use rock_wheel::{
@@ -311,7 +312,8 @@ impl RepairPlan<'_> {
         edits
     }
 
-    /// Audits a written wheel and returns its errors. Only members that were not copied are read.
+    /// Audits a written wheel and returns the errors that the original wheel does not have; see
+    /// [`new_errors`]. Only members that were not copied are read.
     fn audit_again(&self, written: &PositionalFile, edits: &WheelEdits<'_>) -> Vec<Diagnostic> {
         let (audited, name) = (self.audited, &self.renamed.name);
         let file_name = name.to_string();
@@ -336,17 +338,12 @@ impl RepairPlan<'_> {
             .into_iter()
             .map(str::to_owned)
             .collect();
-        let mut errors = verify_except(&new, name, &|member| {
+        let errors = verify_except(&new, name, &|member| {
             copied.contains(member) || verified.contains(member.name())
         });
         // Errors of the original wheel were reported already.
-        let known: Vec<&Code> = audited
-            .findings
-            .iter()
-            .map(|finding| finding.code)
-            .collect();
-        errors.retain(|error| error.is_error() && !known.contains(&error.code));
         let new_path = |path: &str| edits.new_name(path);
+        let mut errors = new_errors(&audited.findings, errors, &new_path);
         let written = WrittenWheel {
             name,
             archive: new.archive(),
@@ -430,7 +427,13 @@ fn launcher(path: &str) -> Vec<u8> {
 
 #[cfg(test)]
 mod tests {
-    use super::launcher;
+    use super::*;
+    use crate::{AuditOptions, Auditor, NoLibraries, RepairOptions};
+    use rock_compat::Compat;
+    use rock_names::Digest;
+    use rock_wheel::codes::wheel::{RECORD_MISMATCH, TORCH_REQUIREMENT};
+    use rock_wheel::{MemberOptions, ZipWriter};
+    use sha2::{Digest as _, Sha256};
 
     #[test]
     fn launcher_starts_the_program() {
@@ -439,5 +442,94 @@ mod tests {
             script.contains(r#"sysconfig.get_path("platlib"), "demo.scripts", "a b")"#),
             "{script}"
         );
+    }
+
+    const CONTRADICTORY: &str = "demo-1.0+torch2.5-cp312-cp312-linux_x86_64.whl";
+
+    /// Returns a wheel whose METADATA contradicts its label, and whose `demo/__init__.py` does not
+    /// match RECORD.
+    fn contradictory_wheel() -> Vec<u8> {
+        let dist_info = "demo-1.0+torch2.5.dist-info";
+        let (metadata, wheel, record) = (
+            format!("{dist_info}/METADATA"),
+            format!("{dist_info}/WHEEL"),
+            format!("{dist_info}/RECORD"),
+        );
+        let library = rock_testkit::library(&["libc.so.6"], &[]);
+        let mut members: Vec<(&str, &[u8])> = vec![
+            ("demo/__init__.py", b"import os"),
+            ("demo/_demo.so", &library),
+            (
+                &metadata,
+                b"Metadata-Version: 2.1\nName: demo\nVersion: 1.0+torch2.5\nRequires-Dist: torch==2.6.0\n",
+            ),
+            (
+                &wheel,
+                b"Wheel-Version: 1.0\nRoot-Is-Purelib: false\nTag: cp312-cp312-linux_x86_64\n",
+            ),
+        ];
+        let mut rows = format!("{record},,\n");
+        for (path, content) in &members {
+            let listed: &[u8] = match *path {
+                "demo/__init__.py" => b"import sys",
+                _ => content,
+            };
+            let hash = Digest::new(Sha256::digest(listed).into()).to_base64();
+            rows.push_str(&format!("{path},sha256={hash},{}\n", content.len()));
+        }
+        members.push((&record, rows.as_bytes()));
+        let mut bytes = Vec::new();
+        let mut writer = ZipWriter::new(&mut bytes);
+        for (path, content) in members {
+            writer
+                .add(path, content, &MemberOptions::default())
+                .unwrap();
+        }
+        writer.finish().unwrap();
+        bytes
+    }
+
+    /// Repairs the [`contradictory_wheel`].
+    fn repair(options: RepairOptions) -> Result<RepairOutcome, RepairError> {
+        let directory = tempfile::tempdir().unwrap();
+        let input = directory.path().join(CONTRADICTORY);
+        let bytes = contradictory_wheel();
+        let compat = Compat::embedded();
+        let auditor = Auditor::new(&compat, NoLibraries, AuditOptions::default());
+        let name: WheelName = CONTRADICTORY.parse().unwrap();
+        let audited = auditor.audit(&name, &bytes).unwrap();
+        let codes: Vec<_> = audited
+            .findings
+            .iter()
+            .map(|finding| finding.code)
+            .collect();
+        assert!(codes.contains(&&TORCH_REQUIREMENT), "{codes:?}");
+        let destination = RepairDestination {
+            directory: directory.path(),
+            input: &input,
+            overwrite: false,
+            dry_run: false,
+        };
+        let repaired = audited.plan_repair(options)?.write(&destination)?;
+        assert!(repaired.path.is_file());
+        Ok(repaired.outcome)
+    }
+
+    /// METADATA contradicts the label in both wheels, and a member that is copied does not match
+    /// RECORD in both.
+    #[test]
+    fn errors_of_the_original_wheel_do_not_keep_it_from_being_repaired() {
+        let options = RepairOptions {
+            trust_record: true,
+            ..RepairOptions::default()
+        };
+        assert_eq!(repair(options).unwrap(), RepairOutcome::Written);
+    }
+
+    #[test]
+    fn a_member_that_does_not_match_record_is_an_error_unless_record_is_trusted() {
+        let error = repair(RepairOptions::default()).unwrap_err();
+        let codes: Vec<_> = error.blockers.iter().map(|error| error.code).collect();
+        assert_eq!(codes, [&RECORD_MISMATCH]);
     }
 }

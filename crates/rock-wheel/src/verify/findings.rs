@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 use crate::codes::wheel as codes;
 use rock_diagnostic::{Code, Diagnostic, Location, Severity, Sink};
 
-/// Maximum number of findings per code; the others are counted.
-pub(in super::super) const MAX_FINDINGS: usize = 50;
+/// Maximum number of findings per code about one file. Of more, a further finding with the same code
+/// has the number of those that were left out.
+pub const MAX_FINDINGS: usize = 50;
 
 /// The findings about a wheel, or another archive.
 pub(in super::super) struct FindingCollector {

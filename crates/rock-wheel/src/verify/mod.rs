@@ -15,13 +15,14 @@ use rock_diagnostic::{Code, Diagnostic};
 use rock_names::WheelName;
 
 pub use copied_members::CopiedMembers;
-pub(super) use findings::{FindingCollector, MAX_FINDINGS};
+pub(super) use findings::FindingCollector;
+pub use findings::MAX_FINDINGS;
 pub(super) use metadata::check_core_metadata;
 
 /// Verifies a wheel: the archive, every member against its CRC-32 and RECORD, and METADATA and
 /// WHEEL against the filename. Members are read in parallel, as streams.
 ///
-/// Returns all findings, at most 50 of each kind. If dist-info cannot be read, checks the archive
+/// Returns all findings, at most [`MAX_FINDINGS`] of each code. If dist-info cannot be read, checks the archive
 /// and its members only.
 pub fn verify(source: &dyn ReadAt, name: &WheelName) -> Vec<Diagnostic> {
     verify_with_progress(source, name, &|_| {})
