@@ -83,20 +83,45 @@ pub struct CheckedWheel {
     pub file_name: String,
     /// The size in bytes.
     pub size_bytes: u64,
+    /// The results of the audit; `None` if the wheel cannot be read.
+    pub audit: Option<AuditSummary>,
+    /// The problems found.
+    pub findings: Vec<Diagnostic>,
+}
+
+/// The results of an audit that outlive the audited wheel.
+#[derive(Debug)]
+pub struct AuditSummary {
     /// The GPU targets for which the wheel contains code.
     pub gfx_targets: Vec<String>,
     /// The most compatible platform tag that the wheel complies with.
     pub platform_tag: Option<String>,
-    /// The results of the audit in brief; `None` if the wheel cannot be read.
-    pub facts: Option<AuditFacts>,
-    /// The results of the audit for people, a line each.
-    pub summary: Vec<String>,
-    /// The files with GPU code; `None` if the wheel cannot be read.
-    pub files: Option<Vec<InspectedFile>>,
+    /// The results in brief.
+    pub facts: AuditFacts,
+    /// The results for people, a line each.
+    pub lines: Vec<String>,
+    /// The files with GPU code.
+    pub files: Vec<InspectedFile>,
     /// GPU code that was split off into other wheels.
     pub split: SplitCode,
-    /// The problems found.
-    pub findings: Vec<Diagnostic>,
+}
+
+impl AuditSummary {
+    fn new(audited: &AuditedWheel<'_>) -> Self {
+        Self {
+            gfx_targets: GfxDocument::new(&audited.files).targets().to_vec(),
+            platform_tag: audited.platform_tag(),
+            facts: AuditFacts::new(audited),
+            lines: audited.summary(),
+            files: audited
+                .files
+                .iter()
+                .filter(|file| !file.inventory.is_empty())
+                .cloned()
+                .collect(),
+            split: audited.split_code(),
+        }
+    }
 }
 
 impl CheckedWheel {
@@ -107,35 +132,14 @@ impl CheckedWheel {
         verified: &VerifiedWheel<'_>,
         expected: &ExpectedWheels,
     ) -> Self {
-        let mut checked = Self {
+        let audited = verified.audited.as_ref();
+        let missing = audited.map(|audited| audited.missing_contents(expected));
+        Self {
             file_name: file_name.to_owned(),
             size_bytes,
-            gfx_targets: Vec::new(),
-            platform_tag: None,
-            facts: None,
-            summary: Vec::new(),
-            files: None,
-            split: SplitCode::default(),
-            findings: verified.findings.clone(),
-        };
-        let Some(audited) = &verified.audited else {
-            return checked;
-        };
-        checked.gfx_targets = GfxDocument::new(&audited.files).targets().to_vec();
-        checked.platform_tag = audited.platform_tag();
-        checked.facts = Some(AuditFacts::new(audited));
-        checked.summary = audited.summary();
-        checked.files = Some(
-            audited
-                .files
-                .iter()
-                .filter(|file| !file.inventory.is_empty())
-                .cloned()
-                .collect(),
-        );
-        checked.split = audited.split_code();
-        checked.findings.extend(audited.missing_contents(expected));
-        checked
+            audit: audited.map(AuditSummary::new),
+            findings: [verified.findings.clone(), missing.unwrap_or_default()].concat(),
+        }
     }
 }
 
@@ -166,16 +170,23 @@ pub fn add_cross_wheel_findings(
     max_size_bytes: Option<u64>,
     compat: &Compat,
 ) {
-    let splits: Vec<SplitCode> = wheels.iter().map(|wheel| wheel.split.clone()).collect();
+    // A wheel that cannot be read has no split-off code.
+    let splits: Vec<SplitCode> = wheels
+        .iter()
+        .map(|wheel| match &wheel.audit {
+            Some(audit) => audit.split.clone(),
+            None => SplitCode::default(),
+        })
+        .collect();
     for (wheel, missing) in wheels.iter_mut().zip(missing_archives(&splits)) {
-        let Some(files) = &wheel.files else {
+        let Some(audit) = &wheel.audit else {
             continue;
         };
         wheel.findings.extend(missing);
         if !targets.is_empty() {
             wheel.findings.extend(unexpected_targets(
                 &wheel.file_name,
-                files,
+                &audit.files,
                 &splits,
                 targets,
             ));

@@ -85,7 +85,8 @@ mod verify;
 pub use audited::AuditedWheel;
 pub use auditor::{AuditError, AuditOptions, Auditor};
 pub use check::{
-    CheckedWheel, VerifiedWheel, add_cross_wheel_findings, check_built_wheel, check_under_name,
+    AuditSummary, CheckedWheel, VerifiedWheel, add_cross_wheel_findings, check_built_wheel,
+    check_under_name,
 };
 pub use compliance::{Compliance, PolicyGap, PolicyIndex, SymbolVersions};
 pub use document::{AuditDocument, AuditFacts, FindingView, JsonDialect};

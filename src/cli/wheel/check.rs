@@ -151,7 +151,7 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
     for (path, mut wheel) in paths.iter().zip(checked) {
         wheel.findings = args.relevant(wheel.findings);
         let text = match args.printing.format() {
-            Format::Human => human(path, &wheel.summary, &wheel.findings, shell.verbosity),
+            Format::Human => human(path, &wheel, shell.verbosity),
             Format::Json => json(path, &wheel),
         };
         if let exit @ (Exit::Machine | Exit::Fault) = shell.print(&text) {
@@ -225,9 +225,10 @@ impl Args {
     }
 }
 
-fn human(path: &Path, summary: &[String], found: &[Diagnostic], verbosity: Verbosity) -> String {
+fn human(path: &Path, wheel: &CheckedWheel, verbosity: Verbosity) -> String {
     let count = |severity| {
-        found
+        wheel
+            .findings
             .iter()
             .filter(|finding| finding.severity == severity)
             .count()
@@ -244,14 +245,12 @@ fn human(path: &Path, summary: &[String], found: &[Diagnostic], verbosity: Verbo
         }
     }
     text.push('\n');
-    for line in summary.iter().filter(|_| verbosity > Verbosity::Quiet) {
+    let lines = wheel.audit.iter().flat_map(|audit| &audit.lines);
+    for line in lines.filter(|_| verbosity > Verbosity::Quiet) {
         let _ = writeln!(text, "       {line}");
     }
     if verbosity == Verbosity::Verbose {
-        let notes = found
-            .iter()
-            .filter(|finding| finding.severity == Severity::Note)
-            .count();
+        let notes = count(Severity::Note);
         let _ = writeln!(
             text,
             "       RECORD, METADATA, platforms, label, search paths, code for GPUs and size were checked"
@@ -270,13 +269,13 @@ fn json(path: &Path, wheel: &CheckedWheel) -> String {
         "version": 1,
         "wheel": path.display().to_string(),
         "ok": !wheel.findings.iter().any(Diagnostic::is_error),
-        "gfx": wheel.gfx_targets,
+        "gfx": wheel.audit.as_ref().map_or(&[][..], |audit| &audit.gfx_targets),
     });
-    if let Some(tag) = &wheel.platform_tag {
-        document["overall_tag"] = serde_json::json!(tag);
-    }
-    if let Some(facts) = &wheel.facts {
-        document["rock"] = serde_json::json!(facts);
+    if let Some(audit) = &wheel.audit {
+        if let Some(tag) = &audit.platform_tag {
+            document["overall_tag"] = serde_json::json!(tag);
+        }
+        document["rock"] = serde_json::json!(audit.facts);
     }
     document["findings"] = serde_json::json!(
         wheel
