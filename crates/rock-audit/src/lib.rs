@@ -45,6 +45,10 @@
 //! [`embed`] puts the ROCm runtime into a wheel, [`gfx`] checks GPU code, and [`expected`] checks
 //! the contents of finished wheels.
 //!
+//! The help of findings and the descriptions of [`codes`] name the options of `rock-matrix wheel`,
+//! such as `--exclude` and `--plat`. [`AuditOptions`], [`RepairOptions`] and [`SystemLibraries`] have
+//! the same settings.
+//!
 //! **Invariant:** An audit changes no wheel. Members over 512 MiB may be unpacked to temporary files.
 //! Only the module `system` reads the system (directories, libraries, package databases) and may
 //! run `rpm`; only [`RepairPlan::write`] writes a wheel.
