@@ -50,17 +50,14 @@ pub(crate) enum UnidentifiedLibc {
 
 impl AuditedLibraries {
     /// Selects the libraries of the architecture and C library in the file name, or else of those of
-    /// the first library. A name with several architectures or C libraries implies none.
+    /// the first library; see [`claimed_platform`].
     pub(crate) fn select(name: &WheelName, files: &[InspectedFile]) -> Self {
-        let tags = name.platform_tags();
+        let (libc, arch) = claimed_platform(name);
         let mut selected = Self {
-            arch: common_value(tags.iter().filter_map(|tag| Arch::of_platform_tag(tag))),
-            libc: common_value(
-                tags.iter()
-                    .filter_map(|tag| PolicyFamily::of_platform_tag(tag)),
-            ),
+            arch,
+            libc,
             file_indexes: Vec::new(),
-            foreign_system: PlatformSystem::foreign_of(tags.as_slice()),
+            foreign_system: PlatformSystem::foreign_of(name.platform_tags().as_slice()),
             unidentified_libc: None,
             findings: Vec::new(),
         };
@@ -236,6 +233,17 @@ pub(crate) fn damaged_elf(wheel: &str, file: &InspectedFile) -> Option<Diagnosti
         Severity::Note
     };
     Some(finding.severity(severity))
+}
+
+/// Returns the C library and the architecture that all platform tags of a name with one claim. A
+/// name with several claims none.
+pub(crate) fn claimed_platform(name: &WheelName) -> (Option<PolicyFamily>, Option<Arch>) {
+    let tags = name.platform_tags();
+    let libcs = tags
+        .iter()
+        .filter_map(|tag| PolicyFamily::of_platform_tag(tag));
+    let archs = tags.iter().filter_map(|tag| Arch::of_platform_tag(tag));
+    (common_value(libcs), common_value(archs))
 }
 
 /// Returns the common value, if all values are equal.

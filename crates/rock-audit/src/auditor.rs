@@ -5,7 +5,7 @@ use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::audited::AuditedWheel;
-use super::audited_libraries::AuditedLibraries;
+use super::audited_libraries::{AuditedLibraries, claimed_platform};
 use super::compliance::{Compliance, PolicyContext, evaluate_policies};
 use super::embed::check_embedding_label;
 use super::findings::{
@@ -351,16 +351,11 @@ impl<'a> Auditor<'a> {
     /// Returns a function that selects the undefined symbols that policies and compatibility data
     /// are about.
     fn kept_symbols(&self, name: &WheelName) -> impl Fn(&str) -> bool + Sync + use<> {
-        let tags = name.platform_tags().as_slice();
-        let family = tags
-            .iter()
-            .find_map(|tag| PolicyFamily::of_platform_tag(tag))
-            .unwrap_or(PolicyFamily::Manylinux);
-        let arch = tags
-            .iter()
-            .find_map(|tag| Arch::of_platform_tag(tag))
-            .unwrap_or(Arch::X86_64);
-        let policies = self.policies(family, arch);
+        let (libc, arch) = claimed_platform(name);
+        let policies = self.policies(
+            libc.unwrap_or(PolicyFamily::Manylinux),
+            arch.unwrap_or(Arch::X86_64),
+        );
         let blacklisted: BTreeSet<String> =
             policies.blacklisted_symbols().map(str::to_owned).collect();
         move |symbol: &str| blacklisted.contains(symbol) || is_torch_symbol(symbol)
