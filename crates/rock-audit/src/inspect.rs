@@ -8,15 +8,16 @@ use rayon::prelude::*;
 
 use super::library::ElfLibrary;
 use super::limits::{MAX_HELD_BYTES, MAX_OTHERS_BYTES, MAX_SPARE_BYTES};
+use super::member_contents::{MemberContents, identify_member};
 use rock_bytes::{
     BufferPool, ChunkSender, MemoryBudget, ReadAt, ScratchAllocator, ScratchFactory, start_threads,
     tee_to_thread,
 };
 use rock_codeobj::{
-    CodeDamage, CodeInventory, CodeScanner, DataFile, FileLayout, KpackArchive, KpackError,
-    KpackReference, ScanDepth, SourceKind,
+    CodeDamage, CodeInventory, CodeScanner, FileLayout, FileRange, KpackError, KpackReference,
+    ScanDepth, SourceKind,
 };
-use rock_elf::{Elf, ElfError, LayoutError, is_elf, machine};
+use rock_elf::LayoutError;
 use rock_wheel::{
     ContentObserver, MemberView, ProgressCallback, ProgressMeter, RecordVerifier, WheelError,
     ZipArchive, ZipMember,
@@ -150,7 +151,7 @@ pub enum InspectionDepth {
 
 impl InspectionDepth {
     /// Returns whether GPU code is searched for.
-    fn scans(self) -> bool {
+    pub(super) fn scans(self) -> bool {
         matches!(self, Self::Tables | Self::Everything)
     }
 }
@@ -312,7 +313,7 @@ enum ByteObserver<'w, 's> {
 }
 
 /// The state of the inspection of one member.
-struct MemberScan<'s, 'w, 'f> {
+pub(super) struct MemberScan<'s, 'w, 'f> {
     observer: Option<Mutex<ByteObserver<'w, 'f>>>,
     scanner: &'s Mutex<CodeScanner>,
     depth: ScanDepth,
@@ -331,7 +332,7 @@ impl MemberScan<'_, '_, '_> {
     }
 
     /// Returns the scanner after it has processed all bytes read so far.
-    fn scanner(&self) -> MutexGuard<'_, CodeScanner> {
+    pub(super) fn scanner(&self) -> MutexGuard<'_, CodeScanner> {
         if let Some(ByteObserver::OtherThread(sender)) =
             self.observer.as_ref().map(lock).as_deref_mut()
         {
@@ -341,7 +342,8 @@ impl MemberScan<'_, '_, '_> {
     }
 }
 
-/// Reads a member as far as its tables require, or completely if requested.
+/// Reads a member as far as its tables require, or completely if requested. Returns `None` for one
+/// without machine code.
 fn read_member(
     archive: &ZipArchive<'_>,
     member: &ZipMember,
@@ -367,57 +369,18 @@ fn read_member(
         layout_errors: Vec::new(),
         record_verified: false,
     };
-    let mut parse_error = None;
-    let layout = if is_elf(&head) {
-        match read_elf(&view, scan, &mut file, options) {
-            Ok(layout) => layout,
-            Err(ElfReadError::ZipMember(error)) => return Err(error),
-            Err(ElfReadError::Elf(ElfError::Io(error))) => return Err(view.wheel_error(error)),
-            Err(ElfReadError::Elf(error)) if rock_codeobj::is_code_object(&head) => {
-                file.kind = InspectedKind::Device;
-                parse_error = Some(error.to_string());
-                options.depth.scans().then(FileLayout::code_object)
+    match identify_member(&view, &head, scan, options, &mut file)? {
+        MemberContents::Unrelated => return Ok(None),
+        MemberContents::Identified => {}
+        MemberContents::Searched {
+            layout,
+            parse_error,
+        } => {
+            view.finish()?;
+            file.inventory = take_inventory(scan, &layout, parse_error);
+            if let Some(range) = layout.kpack_reference() {
+                read_kpack_reference(&view, range, &mut file.inventory)?;
             }
-            Err(ElfReadError::Elf(error)) => {
-                file.kind = InspectedKind::Damaged(error.to_string());
-                None
-            }
-        }
-    } else if let Some(kind) = foreign_kind(&head).filter(|kind| {
-        // Windows files are searched for code.
-        *kind == InspectedKind::AppleOrWasm || !options.depth.scans()
-    }) {
-        file.kind = kind;
-        None
-    } else if !options.depth.scans() {
-        return Ok(None);
-    } else {
-        match other_file(&view, &head, &mut file) {
-            NonElfContent::Searched(layout) => Some(layout),
-            NonElfContent::Identified => None,
-            NonElfContent::Unrelated => return Ok(None),
-        }
-    };
-    let reference = layout.as_ref().and_then(FileLayout::kpack_reference);
-    if let Some(layout) = layout {
-        view.finish()?;
-        file.inventory =
-            std::mem::replace(&mut *scan.scanner(), CodeScanner::new(scan.depth)).finish(&layout);
-        // The scan usually reports that a code object is cut off already.
-        if let Some(reason) = parse_error.filter(|_| file.inventory.damages.is_empty()) {
-            file.inventory
-                .damages
-                .push(CodeDamage { offset: 0, reason });
-        }
-    }
-    if let Some(range) = reference {
-        match KpackReference::read(&view, range) {
-            Ok(reference) => file.inventory.kpack_references.push(reference),
-            Err(KpackError::Io(error)) => return Err(view.wheel_error(error)),
-            Err(error) => file.inventory.damages.push(CodeDamage {
-                offset: range.offset,
-                reason: error.to_string(),
-            }),
         }
     }
     if scan.reads_all {
@@ -426,161 +389,39 @@ fn read_member(
     Ok(Some(file))
 }
 
+/// Returns the GPU code that the scanner found in a file that was read completely. `parse_error` is
+/// the reason why the file, a code object, cannot be parsed.
+fn take_inventory(
+    scan: &MemberScan<'_, '_, '_>,
+    layout: &FileLayout,
+    parse_error: Option<String>,
+) -> CodeInventory {
+    let scanner = std::mem::replace(&mut *scan.scanner(), CodeScanner::new(scan.depth));
+    let mut inventory = scanner.finish(layout);
+    // The scan usually reports that a code object is cut off already.
+    if let Some(reason) = parse_error.filter(|_| inventory.damages.is_empty()) {
+        inventory.damages.push(CodeDamage { offset: 0, reason });
+    }
+    inventory
+}
+
+/// Adds the reference to kpack archives at `range` to the GPU code of a file, or its damage.
+fn read_kpack_reference(
+    view: &MemberView<'_, '_>,
+    range: FileRange,
+    inventory: &mut CodeInventory,
+) -> Result<(), WheelError> {
+    match KpackReference::read(view, range) {
+        Ok(reference) => inventory.kpack_references.push(reference),
+        Err(KpackError::Io(error)) => return Err(view.wheel_error(error)),
+        Err(error) => inventory.damages.push(CodeDamage {
+            offset: range.offset,
+            reason: error.to_string(),
+        }),
+    }
+    Ok(())
+}
+
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// The reason why an ELF file could not be read.
-enum ElfReadError {
-    ZipMember(WheelError),
-    Elf(ElfError),
-}
-
-impl From<WheelError> for ElfReadError {
-    fn from(error: WheelError) -> Self {
-        Self::ZipMember(error)
-    }
-}
-
-impl From<ElfError> for ElfReadError {
-    fn from(error: ElfError) -> Self {
-        Self::Elf(error)
-    }
-}
-
-/// Reads an ELF file into `file`. Returns its layout if it may contain GPU code; the whole file
-/// must be read then.
-fn read_elf(
-    view: &MemberView<'_, '_>,
-    scan: &MemberScan<'_, '_, '_>,
-    file: &mut InspectedFile,
-    options: InspectOptions<'_>,
-) -> Result<Option<FileLayout>, ElfReadError> {
-    let elf = Elf::read(view)?;
-    file.kind = if elf.header().machine == machine::AMDGPU {
-        InspectedKind::Device
-    } else if elf.is_debug_only(view) {
-        file.kind = InspectedKind::Debug;
-        return Ok(None);
-    } else {
-        let file_name = file.path.rsplit('/').next().unwrap_or(&file.path);
-        InspectedKind::Library(Box::new(ElfLibrary::read(
-            view,
-            &elf,
-            file_name,
-            options.keeps_symbol,
-        )?))
-    };
-    let layout = if options.depth.scans() {
-        device_layout(view, &elf, scan)?
-    } else {
-        None
-    };
-    // Last, because section headers are at the end of the file, after all other contents.
-    let checks_layout = match options.depth {
-        InspectionDepth::Layouts | InspectionDepth::Everything => true,
-        InspectionDepth::HeldLayouts => view.is_fully_buffered(),
-        InspectionDepth::Libraries | InspectionDepth::Tables => false,
-    };
-    if checks_layout && file.kind != InspectedKind::Device {
-        file.layout_errors = rock_elf::verify(view);
-    }
-    Ok(layout)
-}
-
-/// Returns the layout of a file that may contain GPU code.
-fn device_layout(
-    view: &MemberView<'_, '_>,
-    elf: &Elf,
-    scan: &MemberScan<'_, '_, '_>,
-) -> Result<Option<FileLayout>, ElfReadError> {
-    // Only loaded segments contain GPU code: symbols and debug sections need not be unpacked.
-    view.stream_to(elf.loaded_end())?;
-    view.keep_section_names();
-    if !scan.scanner().has_candidates() {
-        return Ok(None);
-    }
-    if elf.header().machine != machine::AMDGPU {
-        return Ok(Some(FileLayout::from_elf(elf, &elf.sections(view)?)));
-    }
-    match elf
-        .load_segments()
-        .find(|load| load.file_end() > elf.size_bytes())
-    {
-        Some(load) => Err(ElfError::OutOfBounds {
-            what: "a loaded segment",
-            offset: load.offset,
-            container: "the file",
-        }
-        .into()),
-        None => Ok(Some(FileLayout::code_object())),
-    }
-}
-
-/// Recognizes a library or program for a system other than Linux by its first bytes.
-///
-/// Mach-O has one of four magic numbers. A file of several architectures has another one and their
-/// number, which is small; class files of Java have the same magic number and a version from 45 on
-/// there (`mach-o/loader.h`, `mach-o/fat.h`; file, `magic/Magdir/cafebabe`). WebAssembly begins
-/// with `\0asm` (core specification, 5.5.16).
-fn foreign_kind(head: &[u8]) -> Option<InspectedKind> {
-    const MAX_ARCHITECTURES: u32 = 43;
-    let (magic, rest) = head.split_first_chunk::<4>()?;
-    let architecture_count = rest
-        .first_chunk::<4>()
-        .map(|architecture_count| u32::from_be_bytes(*architecture_count));
-    match magic {
-        b"\0asm" | [0xfe, 0xed, 0xfa, 0xce | 0xcf] | [0xce | 0xcf, 0xfa, 0xed, 0xfe] => {
-            Some(InspectedKind::AppleOrWasm)
-        }
-        [0xca, 0xfe, 0xba, 0xbe | 0xbf] => architecture_count
-            .filter(|architecture_count| *architecture_count < MAX_ARCHITECTURES)
-            .map(|_| InspectedKind::AppleOrWasm),
-        _ => FileLayout::is_pe(head).then_some(InspectedKind::Windows),
-    }
-}
-
-/// The contents of a file that is not an ELF file.
-enum NonElfContent {
-    /// No machine code.
-    Unrelated,
-    /// Contents that the name or the tables of the file describe completely.
-    Identified,
-    /// Contents that must be searched for code, with their layout.
-    Searched(FileLayout),
-}
-
-/// Determines the contents of a file that is not an ELF file.
-fn other_file(view: &MemberView<'_, '_>, head: &[u8], file: &mut InspectedFile) -> NonElfContent {
-    if FileLayout::is_pe(head) {
-        let Some(layout) = FileLayout::from_pe(view) else {
-            return NonElfContent::Unrelated;
-        };
-        file.kind = InspectedKind::Windows;
-        return NonElfContent::Searched(layout);
-    }
-    if KpackArchive::is_kpack(head) {
-        match KpackArchive::read(view) {
-            Ok(kpack) => file.inventory = CodeInventory::from_kpack(&kpack, file.size_bytes),
-            Err(error) => file.inventory.damages.push(CodeDamage {
-                offset: 0,
-                reason: error.to_string(),
-            }),
-        }
-        return NonElfContent::Identified;
-    }
-    if rock_codeobj::is_bundle(head) {
-        return NonElfContent::Searched(FileLayout::other_file());
-    }
-    if let Some(data) = DataFile::from_path(&file.path) {
-        file.inventory = CodeInventory::from_data_file(&data, file.size_bytes);
-        return NonElfContent::Identified;
-    }
-    match SourceKind::from_path(&file.path) {
-        Some(kind) => {
-            file.kind = InspectedKind::Source(kind);
-            NonElfContent::Identified
-        }
-        None => NonElfContent::Unrelated,
-    }
 }

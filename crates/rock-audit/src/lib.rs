@@ -70,7 +70,7 @@ mod installed_libraries;
 mod libc;
 mod library;
 mod limits;
-
+mod member_contents;
 mod pattern;
 mod policy_blockers;
 mod progress;

@@ -71,8 +71,8 @@ const WRAPPERS: [&str; 2] = [".hipFatBinSegment", ".hipFatB"];
 const KPACK_REFERENCE: [&str; 2] = [".rocm_kpack_ref", ".kpackrf"];
 
 impl FileLayout {
-    /// Creates the layout of a file that is neither ELF nor PE.
-    pub fn other_file() -> Self {
+    /// Creates the layout of a file without sections, which is neither ELF nor PE.
+    pub fn without_sections() -> Self {
         Self::default()
     }
 

@@ -21,7 +21,7 @@ fn layout(bytes: &[u8]) -> FileLayout {
         return FileLayout::from_pe(&bytes).unwrap();
     }
     let Ok(elf) = Elf::read(&bytes) else {
-        return FileLayout::other_file();
+        return FileLayout::without_sections();
     };
     let sections = elf.sections(&bytes).unwrap_or_default();
     FileLayout::from_elf(&elf, &sections)
@@ -797,6 +797,6 @@ proptest! {
 
     #[test]
     fn random_bytes_are_no_code(bytes in proptest::collection::vec(any::<u8>(), 0..5000)) {
-        prop_assert!(scan_with(&bytes, &FileLayout::other_file(), ScanDepth::Headers, 100).is_empty());
+        prop_assert!(scan_with(&bytes, &FileLayout::without_sections(), ScanDepth::Headers, 100).is_empty());
     }
 }
