@@ -111,7 +111,7 @@ type SharedScratchFactory = dyn Fn(u64) -> io::Result<Box<dyn ScratchStorage>> +
 struct PatternUsage {
     audited_count: usize,
     /// Indexes of the patterns that matched.
-    matched: BTreeSet<usize>,
+    matching_excludes: BTreeSet<usize>,
 }
 
 impl std::fmt::Debug for Auditor<'_> {
@@ -247,7 +247,7 @@ impl<'a> Auditor<'a> {
             .exclude
             .texts()
             .enumerate()
-            .filter(|(index, _)| !usage.matched.contains(index))
+            .filter(|(index, _)| !usage.matching_excludes.contains(index))
             .map(|(_, pattern)| pattern)
             .collect()
     }
@@ -300,7 +300,9 @@ impl<'a> Auditor<'a> {
             .flat_map(|compliance| compliance.trees.values());
         let mut usage = self.exclude_usage();
         usage.audited_count += 1;
-        usage.matched.extend(trees.flat_map(|tree| &tree.matched));
+        usage
+            .matching_excludes
+            .extend(trees.flat_map(|tree| &tree.matching_excludes));
     }
 
     fn exclude_usage(&self) -> MutexGuard<'_, PatternUsage> {

@@ -84,7 +84,10 @@ pub struct Compliance {
 }
 
 /// Returns the policy with the lower priority, the first one if they are equal.
-pub(super) fn lower<'p>(left: PlatformPolicy<'p>, right: PlatformPolicy<'p>) -> PlatformPolicy<'p> {
+pub(super) fn lower_policy<'p>(
+    left: PlatformPolicy<'p>,
+    right: PlatformPolicy<'p>,
+) -> PlatformPolicy<'p> {
     if right.priority() < left.priority() {
         right
     } else {
@@ -149,7 +152,7 @@ pub(crate) fn evaluate_policies(
         libc_policy,
     ]
     .into_iter()
-    .fold(symbol_policy, lower);
+    .fold(symbol_policy, lower_policy);
     let index = |policy: PlatformPolicy<'_>| PolicyIndex(position(policies, policy));
     Compliance {
         policies: Arc::clone(policies),
@@ -301,7 +304,7 @@ impl<'f> WheelDependencies<'f> {
                     .find(|policy| !policy.is_linux() && policy.permits_library(name))
                     .unwrap_or(policies.linux())
             })
-            .fold(policies.highest(), lower)
+            .fold(policies.highest(), lower_policy)
     }
 }
 
@@ -348,7 +351,7 @@ fn symbol_policy<'p, 'l>(
                 .or_default()
                 .extend(grafted_versions);
         }
-        let policy = lower(best_policy_for(policies, &versions), policy);
+        let policy = lower_policy(best_policy_for(policies, &versions), policy);
         if best
             .as_ref()
             .is_none_or(|(best, _)| best.priority() < policy.priority())
@@ -550,7 +553,7 @@ impl Compliance {
         self.limits()
             .into_iter()
             .map(|(policy, _)| policy)
-            .fold(self.policies.highest(), lower)
+            .fold(self.policies.highest(), lower_policy)
     }
 
     /// Returns the highest policies that the contents of the files permit, each with the reason

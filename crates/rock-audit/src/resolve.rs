@@ -43,7 +43,7 @@ pub struct DependencyTree {
     /// The names of excluded libraries.
     pub excluded: BTreeSet<String>,
     /// The indexes of the exclude patterns that matched.
-    pub matched: BTreeSet<usize>,
+    pub matching_excludes: BTreeSet<usize>,
 }
 
 /// The libraries and settings that needed names are resolved with.
@@ -240,7 +240,7 @@ impl Resolver<'_> {
     /// Returns whether an exclude pattern matches a name or path, and records all that do.
     fn matches_exclude(&mut self, text: &str) -> bool {
         let matching: Vec<usize> = self.context.exclude.matching(text).collect();
-        self.tree.matched.extend(&matching);
+        self.tree.matching_excludes.extend(&matching);
         !matching.is_empty()
     }
 

@@ -2,7 +2,7 @@
 
 use super::PlanOptions;
 use crate::codes::{rocm, wheel as codes};
-use crate::compliance::{Compliance, PolicyGap, PolicyIndex, lower};
+use crate::compliance::{Compliance, PolicyGap, PolicyIndex, lower_policy};
 use crate::findings::{offenders, other_system};
 use crate::inspect::InspectedFile;
 use crate::resolve::ResolvedLibrary;
@@ -78,7 +78,7 @@ fn choose_policies<'c>(
         ),
     };
     let limit = compliance.best_repairable_policy();
-    let best = lower(limit, graft_policy(compliance, requested));
+    let best = lower_policy(limit, graft_policy(compliance, requested));
     let target = requested.unwrap_or(if best.is_linux() {
         policies.lowest()
     } else {
