@@ -4,8 +4,8 @@ use std::io::{ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
 
 use super::pending_file::PendingFile;
-use rock_diagnostic::Diagnostic;
 use rock_diagnostic::codes::host as codes;
+use rock_diagnostic::{Diagnostic, Diagnostics};
 
 /// The error of a file operation.
 #[derive(Debug, thiserror::Error)]
@@ -39,6 +39,12 @@ impl FileError {
         path: &Path,
     ) -> impl Fn(E) -> Self + Copy {
         move |error| Self::new(action, path, error.into())
+    }
+}
+
+impl From<FileError> for Diagnostics {
+    fn from(error: FileError) -> Self {
+        Diagnostic::from(error).into()
     }
 }
 

@@ -395,23 +395,23 @@ impl DynamicNames {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::audited::AuditedWheel;
     use crate::library::ExtensionPython;
-    use crate::pattern::LibraryPatterns;
-    use crate::provider::{LibraryCache, LibraryProvider, SystemLibrary};
-    use crate::repair::{
-        LibraryDigest, LibraryDirSuffix, PlanOptions, PlatformTarget, plan_changes,
-    };
+    use crate::provider::{LibraryProvider, SystemLibrary};
+    use crate::repair::planner::RepairPlanner;
     use crate::search_path::LibrarySearchPath;
+    use crate::{AuditOptions, Auditor, RepairOptions};
     use rock_bytes::ReadAt;
     use rock_codeobj::CodeInventory;
-    use rock_compat::policy::{PlatformPolicies, PolicyFamily};
+    use rock_compat::Compat;
+    use rock_compat::policy::PolicyFamily;
     use rock_elf::{ElfClass, ElfFormat, ElfHeader, Endianness, VersionNeed, machine};
     use rock_names::Arch;
-    use rock_wheel::{MemberOptions, ZipWriter};
+    use rock_wheel::{MemberOptions, Wheel, ZipWriter};
     use std::sync::Arc;
 
     const OLD: &str = "demo-1.0-cp312-cp312-linux_x86_64.whl";
-    const GRAFT: &str = "demo.libs/libhost-01234567.so.1";
+    const GRAFT: &str = "demo.libs/libhost-780d84b2.so.1";
 
     fn library(needed: &[&str], runpath: Option<&str>) -> ElfLibrary {
         ElfLibrary {
@@ -481,8 +481,28 @@ mod tests {
         }
 
         fn open(&self, _: &str) -> std::io::Result<Box<dyn ReadAt>> {
-            Err(std::io::ErrorKind::NotFound.into())
+            Ok(Box::new(b"elf".to_vec()))
         }
+
+        fn search_path(&self) -> LibrarySearchPath {
+            LibrarySearchPath {
+                environment: Vec::new(),
+                system: vec!["/opt".to_owned()],
+            }
+        }
+    }
+
+    /// Returns an archive with these members.
+    fn archive(members: &[(&str, &[u8])]) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        let mut writer = ZipWriter::new(&mut bytes);
+        for (path, content) in members {
+            writer
+                .add(path, content, &MemberOptions::default())
+                .unwrap();
+        }
+        writer.finish().unwrap();
+        bytes
     }
 
     fn edited(library: &ElfLibrary, edits: &ElfEdits) -> ElfLibrary {
@@ -502,22 +522,9 @@ mod tests {
         name: &str,
         change: impl FnOnce(&mut Vec<InspectedFile>, &mut Vec<&'static str>),
     ) -> Vec<String> {
-        let policies = Arc::new(PlatformPolicies::embedded(
-            PolicyFamily::Manylinux,
-            Arch::X86_64,
-        ));
-        let (libraries, exclude) = (LibraryCache::new(FakeSystem), LibraryPatterns::default());
-        let path = LibrarySearchPath {
-            environment: Vec::new(),
-            system: vec!["/opt".to_owned()],
-        };
-        let context = PolicyContext {
-            libraries: &libraries,
-            search_path: &path,
-            exclude: &exclude,
-            checks_isa: true,
-            calls_unidentified_libc: false,
-        };
+        let compat = Compat::embedded();
+        let auditor = Auditor::new(&compat, FakeSystem, AuditOptions::default());
+        let context = auditor.policy_context(false);
         let files = vec![
             file(
                 "demo/_demo.so",
@@ -529,26 +536,36 @@ mod tests {
             ),
             file("demo/libbeside.so", library(&["libc.so.6"], None)),
         ];
+        let policies = Arc::new(auditor.policies(PolicyFamily::Manylinux, Arch::X86_64));
         let compliance = evaluate_policies(&files, &[0, 1, 2], &policies, context);
         let old: WheelName = OLD.parse().unwrap();
-        let options = PlanOptions {
-            target: PlatformTarget::Best,
-            only_target: false,
-            keeps_claims: false,
-            keeps_tags: false,
-            library_dir_suffix: LibraryDirSuffix::default(),
-            fixes_rpaths: false,
-            allowed_rpaths: LibraryPatterns::default(),
-            rocm_libraries: LibraryPatterns::default(),
-            existing_paths: BTreeSet::new(),
+        let original = archive(&[
+            (
+                "demo-1.0.dist-info/METADATA",
+                b"Metadata-Version: 2.1\nName: demo\nVersion: 1.0\n",
+            ),
+            ("demo-1.0.dist-info/WHEEL", b"Wheel-Version: 1.0\n"),
+            ("demo-1.0.dist-info/RECORD", b""),
+        ]);
+        let audited = AuditedWheel {
+            auditor: &auditor,
+            file_name: OLD.to_owned(),
+            name: old.clone(),
+            file: &original,
+            wheel: Wheel::open(&original).unwrap(),
+            files: files.clone(),
+            arch: Some(Arch::X86_64),
+            compliance: None,
+            foreign_system: None,
+            rocm_majors: BTreeMap::new(),
+            torch: None,
+            findings: Vec::new(),
         };
-        let plan = plan_changes(&old, &files, &compliance, &options, &mut |_| {
-            Ok(LibraryDigest {
-                digest: "0123456789".to_owned(),
-                size_bytes: 1,
-            })
-        })
-        .unwrap();
+        let planner = RepairPlanner {
+            audited: &audited,
+            options: RepairOptions::default(),
+        };
+        let plan = planner.plan_changes(&compliance).unwrap();
         let InspectedKind::Library(original) = &files[0].kind else {
             panic!("it is a library")
         };
@@ -570,14 +587,11 @@ mod tests {
         ];
         change(&mut written, &mut members);
 
-        let mut bytes = Vec::new();
-        let mut writer = ZipWriter::new(&mut bytes);
-        for member in members {
-            writer
-                .add(member, b"elf", &MemberOptions::default())
-                .unwrap();
-        }
-        writer.finish().unwrap();
+        let members: Vec<(&str, &[u8])> = members
+            .into_iter()
+            .map(|path| (path, &b"elf"[..]))
+            .collect();
+        let bytes = archive(&members);
         let archive = ZipArchive::open(&bytes).unwrap();
         let before = OriginalWheel {
             name: &old,
@@ -608,7 +622,7 @@ mod tests {
 
     const NEW: &str = "demo-1.0-cp312-cp312-manylinux_2_17_x86_64.whl";
     const NOT_FOUND: &str =
-        "`libhost-01234567.so.1` is not found in the wheel from where this is installed";
+        "`libhost-780d84b2.so.1` is not found in the wheel from where this is installed";
 
     fn library_mut(files: &mut [InspectedFile], index: usize) -> &mut ElfLibrary {
         match &mut files[index].kind {
@@ -641,7 +655,7 @@ mod tests {
                 "it was to change and did not",
                 "it is not among the libraries that count",
                 NOT_FOUND,
-                "`libhost-01234567.so.1` is needed, and was not grafted"
+                "`libhost-780d84b2.so.1` is needed, and was not grafted"
             ]
         );
     }
@@ -653,7 +667,7 @@ mod tests {
             [
                 "its RPATH is None, and Some(\"$ORIGIN/../demo.libs\") was planned",
                 NOT_FOUND,
-                "`libhost-01234567.so.1` is needed, and was not grafted"
+                "`libhost-780d84b2.so.1` is needed, and was not grafted"
             ]
         );
     }
@@ -663,7 +677,7 @@ mod tests {
         assert_eq!(
             deviations_after(NEW, |written, _| library_mut(written, 0).needed.truncate(1)),
             [
-                "its NEEDED is [\"libhost-01234567.so.1\"], and [\"libhost-01234567.so.1\", \"libc.so.6\"] was planned"
+                "its NEEDED is [\"libhost-780d84b2.so.1\"], and [\"libhost-780d84b2.so.1\", \"libc.so.6\"] was planned"
             ]
         );
     }

@@ -1,19 +1,24 @@
 //! Selection, naming and edits of grafted libraries.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::io;
 use std::sync::Arc;
 
-use super::{DigestLibrary, Graft, LibraryDigest};
+use sha2::{Digest as _, Sha256};
+
+use super::Graft;
 use crate::codes::{elf, rocm, wheel as codes};
 use crate::compliance::Compliance;
 use crate::inspect::InspectedFile;
 use crate::pattern::LibraryPatterns;
 use crate::provider::SystemLibrary;
 use crate::resolve::{ResolvedLibrary, is_libpython};
+use rock_bytes::{ReadAt, for_each_chunk};
 use rock_compat::policy::PlatformPolicy;
-use rock_diagnostic::{Diagnostic, Location};
+use rock_diagnostic::{Diagnostic, Diagnostics, Location};
 use rock_elf::{ElfEdits, SearchPathEdit};
-use rock_names::WheelName;
+use rock_names::{Digest, WheelName};
+use rock_sys::FileError;
 
 /// The libraries to graft for each file, by its index, and by the name they are needed under. Two
 /// files may find different libraries under one name.
@@ -22,6 +27,14 @@ pub(super) type GraftNeeds = BTreeMap<usize, BTreeMap<String, Arc<SystemLibrary>
 /// The file names of grafted libraries for each file, by its index, and by the name they are needed
 /// under.
 pub(super) type GraftNames = BTreeMap<usize, BTreeMap<String, String>>;
+
+/// The size and digest of a library.
+pub(super) struct LibraryDigest {
+    /// SHA-256 in hexadecimal.
+    pub(super) digest: String,
+    /// The size in bytes.
+    pub(super) size_bytes: u64,
+}
 
 /// Returns the external libraries of each file beyond the policy.
 ///
@@ -32,7 +45,7 @@ pub(super) fn libraries_to_graft(
     files: &[InspectedFile],
     compliance: &Compliance,
     policy: PlatformPolicy<'_>,
-) -> Result<GraftNeeds, Vec<Diagnostic>> {
+) -> Result<GraftNeeds, Diagnostics> {
     let mut needs = GraftNeeds::new();
     let mut missing: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
     for file_index in compliance.gaps_by_file.keys().copied() {
@@ -56,13 +69,12 @@ pub(super) fn libraries_to_graft(
             }
         }
     }
-    if missing.is_empty() {
-        return Ok(needs);
-    }
-    Err(missing
+    let errors = missing
         .into_iter()
         .map(|(needed, users)| library_not_found(name, needed, &users))
-        .collect())
+        .collect();
+    Diagnostics::check(errors)?;
+    Ok(needs)
 }
 
 fn library_not_found(name: &WheelName, needed: &str, users: &BTreeSet<&str>) -> Diagnostic {
@@ -94,8 +106,8 @@ pub(super) fn graft_name(file_name: &str, digest: &str) -> String {
 /// Returns an error for each library that cannot be read.
 pub(super) fn grafts(
     needs: &GraftNeeds,
-    digests: &mut DigestLibrary<'_>,
-) -> Result<(Vec<Graft>, GraftNames), Vec<Diagnostic>> {
+    digest: &dyn Fn(&SystemLibrary) -> Result<LibraryDigest, FileError>,
+) -> Result<(Vec<Graft>, GraftNames), Diagnostics> {
     let mut grafts: BTreeMap<String, Graft> = BTreeMap::new();
     // File names in the wheel, by the path of the original.
     let mut graft_names: BTreeMap<&str, String> = BTreeMap::new();
@@ -106,10 +118,10 @@ pub(super) fn grafts(
         .map(|library| (library.real_path.as_str(), library))
         .collect();
     for (path, library) in libraries {
-        let LibraryDigest { digest, size_bytes } = match digests(library) {
+        let LibraryDigest { digest, size_bytes } = match digest(library) {
             Ok(digest) => digest,
             Err(error) => {
-                errors.push(error);
+                errors.push(error.into());
                 continue;
             }
         };
@@ -126,9 +138,7 @@ pub(super) fn grafts(
         });
         graft.sources.insert(path.to_owned());
     }
-    if !errors.is_empty() {
-        return Err(errors);
-    }
+    Diagnostics::check(errors)?;
     let mut new_names = GraftNames::new();
     for (file_index, libraries) in needs {
         for (needed, library) in libraries {
@@ -181,7 +191,7 @@ pub(super) fn graft_renames(
     files: &[InspectedFile],
     grafts: &[Graft],
     new_names: &GraftNames,
-) -> Result<GraftRenames, Vec<Diagnostic>> {
+) -> Result<GraftRenames, Diagnostics> {
     let grafts_by_name: BTreeMap<&str, &Graft> = grafts
         .iter()
         .map(|graft| (graft.name.as_str(), graft))
@@ -218,9 +228,7 @@ pub(super) fn graft_renames(
             }
         }
     }
-    if !errors.is_empty() {
-        return Err(errors.into_values().collect());
-    }
+    Diagnostics::check(errors.into_values().collect())?;
     let mut renames_by_graft = GraftRenames::new();
     for ((graft, needed), (new_name, _)) in renames {
         renames_by_graft
@@ -293,6 +301,13 @@ pub(super) fn libpython_removed(name: &WheelName, path: &str, needed: &str) -> D
         format!("`{needed}` is needed no longer: the interpreter offers its symbols"),
     )
     .at(location, "")
+}
+
+/// Returns the SHA-256 digest of a file in hexadecimal.
+pub(super) fn sha256(source: &dyn ReadAt) -> io::Result<String> {
+    let mut hasher = Sha256::new();
+    for_each_chunk(source, |piece| hasher.update(piece))?;
+    Ok(Digest::new(hasher.finalize().into()).to_hex())
 }
 
 #[cfg(test)]

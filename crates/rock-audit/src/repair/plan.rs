@@ -2,29 +2,29 @@
 
 use std::collections::BTreeSet;
 
-use super::planner::Planner;
+use super::edited_files::EditedFiles;
+use super::planner::RepairPlanner;
 use super::{RepairChanges, RepairOptions};
 use crate::audited::AuditedWheel;
-use crate::edited_file::EditedFile;
-use rock_diagnostic::{Diagnostic, Diagnostics};
+use rock_diagnostic::Diagnostics;
 use rock_names::{ForeignSystem, WheelName};
 use rock_wheel::RenamePlan;
 
 /// The error returned by [`AuditedWheel::plan_repair`] and [`RepairPlan::write`].
 #[derive(Debug, Clone, thiserror::Error)]
-#[error("`{file_name}` cannot be repaired: {}", Diagnostics::from(.blockers.clone()))]
+#[error("`{file_name}` cannot be repaired: {blockers}")]
 #[non_exhaustive]
 pub struct RepairError {
     /// The file name of the wheel.
     pub file_name: String,
     /// Every reason why the wheel cannot be repaired, or the errors that kept the repaired wheel from
     /// being written; never empty.
-    pub blockers: Vec<Diagnostic>,
+    pub blockers: Diagnostics,
 }
 
 impl From<RepairError> for Diagnostics {
     fn from(error: RepairError) -> Self {
-        error.blockers.into()
+        error.blockers
     }
 }
 
@@ -71,7 +71,7 @@ pub struct RepairPlan<'w> {
     pub(super) changes: RepairChanges,
     /// The new name, and its changes of dist-info.
     pub(super) renamed: RenamePlan<'static>,
-    /// Changed files of the wheel by path.
+    /// Changed files of the wheel.
     pub(super) members: EditedFiles<'w>,
     /// Grafted libraries by path, in the order of `changes.grafts`.
     pub(super) grafts: EditedFiles<'w>,
@@ -79,9 +79,6 @@ pub struct RepairPlan<'w> {
     /// Whether the repaired wheel would have the same contents.
     pub(super) is_noop: bool,
 }
-
-/// Changed files by path.
-pub(super) type EditedFiles<'w> = Vec<(String, EditedFile<'w>)>;
 
 impl AuditedWheel<'_> {
     /// Plans how to make the wheel comply with a platform: which libraries to graft, which ELF
@@ -92,16 +89,14 @@ impl AuditedWheel<'_> {
     /// Returns every reason why the wheel cannot comply, for example a required library that was
     /// not found, symbols newer than the policy permits, or a damaged ELF file.
     pub fn plan_repair(&self, options: RepairOptions) -> Result<RepairPlan<'_>, RepairError> {
-        Planner {
+        let planner = RepairPlanner {
             audited: self,
-            options: &options,
-        }
-        .plan()
-        .map_err(|blockers| RepairError {
+            options,
+        };
+        planner.plan().map_err(|blockers| RepairError {
             file_name: self.file_name.clone(),
             blockers,
         })
-        .map(|parts| parts.into_plan(self, options))
     }
 }
 

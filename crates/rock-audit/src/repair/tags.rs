@@ -1,6 +1,7 @@
 //! The platform tags of a repaired wheel.
 
-use super::PlanOptions;
+use super::RepairOptions;
+use crate::audited::AuditedWheel;
 use crate::codes::{rocm, wheel as codes};
 use crate::compliance::{Compliance, PolicyGap, PolicyIndex, lower_policy};
 use crate::findings::{offenders, other_system};
@@ -10,15 +11,6 @@ use crate::symbol_version::version_numbers;
 use rock_compat::policy::{PlatformPolicies, PlatformPolicy, is_loader};
 use rock_diagnostic::{Code, Diagnostic, Location, Severity};
 use rock_names::{PlatformSystem, TagSet, WheelName};
-
-/// The requested platform.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum PlatformTarget {
-    /// The best platform that the wheel can comply with.
-    Best,
-    /// The platform with this tag.
-    Tag(String),
-}
 
 /// The platform of a repaired wheel.
 #[derive(Debug, Clone)]
@@ -35,24 +27,21 @@ pub struct PlatformChoice {
 /// # Errors
 /// Returns an error if there is no such platform, or if the wheel cannot comply with it.
 pub(super) fn choose_platform(
-    name: &WheelName,
-    files: &[InspectedFile],
+    audited: &AuditedWheel<'_>,
     compliance: &Compliance,
-    options: &PlanOptions,
-) -> Result<(PlatformChoice, Vec<Diagnostic>), Vec<Diagnostic>> {
-    let policies =
-        choose_policies(name, files, compliance, options).map_err(|error| vec![error])?;
+    options: &RepairOptions,
+) -> Result<(PlatformChoice, Vec<Diagnostic>), Diagnostic> {
+    let policies = choose_policies(audited, compliance, options)?;
     let claims = ClaimedTags {
-        name,
-        files,
+        name: &audited.name,
+        files: &audited.files,
         compliance,
     };
-    let (tags, findings) = if options.keeps_tags {
-        (name.platform_tags().clone(), claims.contradicted())
+    let (tags, findings) = if options.update_tags && !compliance.calls_unidentified_libc {
+        let requested = audited.auditor.options().requested_platform.as_deref();
+        claims.updated(&policies, requested, options)?
     } else {
-        claims
-            .updated(&policies, options)
-            .map_err(|error| vec![error])?
+        (audited.name.platform_tags().clone(), claims.contradicted())
     };
     let policy = policies
         .first()
@@ -60,21 +49,20 @@ pub(super) fn choose_platform(
     Ok((PlatformChoice { policy, tags }, findings))
 }
 
-/// Returns the policies that the repaired wheel complies with, best first: the target, and a better
-/// one with which the wheel also complies.
+/// Returns the policies that the repaired wheel complies with, best first: the requested one, and a
+/// better one with which the wheel also complies.
 fn choose_policies<'c>(
-    name: &WheelName,
-    files: &[InspectedFile],
+    audited: &AuditedWheel<'_>,
     compliance: &'c Compliance,
-    options: &PlanOptions,
+    options: &RepairOptions,
 ) -> Result<Vec<PlatformPolicy<'c>>, Diagnostic> {
     let policies = compliance.policies();
-    let requested = match &options.target {
-        PlatformTarget::Best => None,
-        PlatformTarget::Tag(tag) => Some(
+    let requested = match &audited.auditor.options().requested_platform {
+        None => None,
+        Some(tag) => Some(
             policies
                 .get(tag)
-                .ok_or_else(|| unknown_platform(name, tag, policies))?,
+                .ok_or_else(|| unknown_platform(&audited.name, tag, policies))?,
         ),
     };
     let limit = compliance.best_repairable_policy();
@@ -86,15 +74,15 @@ fn choose_policies<'c>(
     });
     if target.priority() > limit.priority() {
         let violations = TargetViolations {
-            name,
-            files,
+            name: &audited.name,
+            files: &audited.files,
             compliance,
             target,
             is_requested: requested.is_some(),
         };
         return Err(violations.error());
     }
-    if best.priority() > target.priority() && !options.only_target {
+    if best.priority() > target.priority() && !options.only_platform {
         Ok(vec![best, target])
     } else {
         Ok(vec![target])
@@ -146,11 +134,12 @@ impl ClaimedTags<'_> {
     }
 
     /// Returns the tags of the policies, and those tags of the name that stay. Also returns findings
-    /// about tags of the name.
+    /// about tags of the name. `requested` is the requested platform.
     fn updated(
         self,
         policies: &[PlatformPolicy<'_>],
-        options: &PlanOptions,
+        requested: Option<&str>,
+        options: &RepairOptions,
     ) -> Result<(TagSet, Vec<Diagnostic>), Diagnostic> {
         let mut tags: Vec<String> = policies.iter().flat_map(PlatformPolicy::tags).collect();
         let mut findings = Vec::new();
@@ -161,7 +150,7 @@ impl ClaimedTags<'_> {
             .iter()
             .filter(|tag| !tags.contains(tag))
         {
-            let (stays, finding) = self.check(tag, options);
+            let (stays, finding) = self.check(tag, requested, options);
             findings.extend(finding);
             kept.extend(stays.then(|| tag.clone()));
         }
@@ -175,13 +164,18 @@ impl ClaimedTags<'_> {
     }
 
     /// Returns whether a tag of the name stays, and a finding if the wheel does not comply with it.
-    fn check(self, tag: &str, options: &PlanOptions) -> (bool, Option<Diagnostic>) {
+    fn check(
+        self,
+        tag: &str,
+        requested: Option<&str>,
+        options: &RepairOptions,
+    ) -> (bool, Option<Diagnostic>) {
         if tag == self.compliance.policies().linux().tag() || tag == "any" {
             return (false, None);
         }
         if is_foreign(tag) {
-            return match &options.target {
-                PlatformTarget::Tag(requested) if !options.keeps_claims => {
+            return match requested {
+                Some(requested) if !options.keep_claimed_tags => {
                     let reason = format!("`{requested}` is asked for");
                     (
                         false,
@@ -192,7 +186,7 @@ impl ClaimedTags<'_> {
             };
         }
         match self.contradiction(tag) {
-            Some(contradiction) if !options.keeps_claims => {
+            Some(contradiction) if !options.keep_claimed_tags => {
                 (false, Some(self.dropped(tag, contradiction)))
             }
             contradiction => (

@@ -5,13 +5,14 @@ use std::path::{Path, PathBuf};
 
 use super::RepairChanges;
 use super::deviations::{OriginalWheel, WrittenWheel, deviations};
+use super::graft::sha256;
 use super::new_errors::new_errors;
 use super::plan::{RepairError, RepairPlan};
-use super::planner::sha256;
+use crate::auditor::AuditError;
 use crate::codes::{elf as elf_codes, rocm as rocm_codes, wheel as codes};
 use crate::sbom::{SbomComponent, sbom, sbom_path};
 use rock_bytes::ByteSink;
-use rock_diagnostic::{Diagnostic, Location, Severity};
+use rock_diagnostic::{Diagnostic, Diagnostics, Location, Severity};
 use rock_names::WheelName;
 use rock_sys::{FileError, OnExisting, PositionalFile, WriteOutcome};
 use rock_wheel::{
@@ -68,15 +69,6 @@ pub enum RepairOutcome {
     DryRun,
 }
 
-/// The diagnostics of a failed write, as the error type of [`rock_sys::save_checked`].
-struct WriteErrors(Vec<Diagnostic>);
-
-impl From<FileError> for WriteErrors {
-    fn from(error: FileError) -> Self {
-        Self(vec![error.into()])
-    }
-}
-
 impl RepairPlan<'_> {
     /// Writes the repaired wheel. Members that do not change are copied without inflating them.
     ///
@@ -99,7 +91,7 @@ impl RepairPlan<'_> {
     fn try_write(
         mut self,
         destination: &RepairDestination<'_>,
-    ) -> Result<RepairedWheel, Vec<Diagnostic>> {
+    ) -> Result<RepairedWheel, Diagnostics> {
         let path = destination.directory.join(self.name().to_string());
         let is_in_place =
             destination.input == path || rock_sys::is_same_file(destination.input, &path);
@@ -178,7 +170,7 @@ impl RepairPlan<'_> {
     }
 
     /// Copies the wheel byte by byte.
-    fn copy(&self, output: &OutputFile<'_>) -> Result<RepairOutcome, Vec<Diagnostic>> {
+    fn copy(&self, output: &OutputFile<'_>) -> Result<RepairOutcome, Diagnostics> {
         let output = OutputFile {
             is_in_place: false,
             ..*output
@@ -198,7 +190,7 @@ impl RepairPlan<'_> {
     fn rewrite(
         &mut self,
         output: &OutputFile<'_>,
-    ) -> Result<(RepairOutcome, Vec<Diagnostic>), Vec<Diagnostic>> {
+    ) -> Result<(RepairOutcome, Vec<Diagnostic>), Diagnostics> {
         let components = self.sbom_components()?;
         let present = &self.changes.present;
         self.grafts.retain(|(path, _)| !present.contains(path));
@@ -230,29 +222,25 @@ impl RepairPlan<'_> {
             rehashed = written
                 .map_err(|error| match error {
                     WheelError::Write(error) => FileError::new("write", output.path, error).into(),
-                    error => WriteErrors(vec![error.diagnostic(&audited.file_name)]),
+                    error => Diagnostics::from(error.diagnostic(&audited.file_name)),
                 })?
                 .findings(&audited.file_name);
             Ok(())
         };
-        let check = |written: &PositionalFile| match self.audit_again(written, &edits) {
-            none if none.is_empty() => Ok(()),
-            errors => Err(WriteErrors(errors)),
-        };
-        let outcome = output.save(write, check)?;
+        let outcome = output.save(write, |written| self.audit_again(written, &edits))?;
         Ok((outcome, rehashed))
     }
 
     /// Returns the SBOM entries of the grafted libraries, in the order of the plan.
-    fn sbom_components(&self) -> Result<Vec<SbomComponent>, Vec<Diagnostic>> {
+    fn sbom_components(&self) -> Result<Vec<SbomComponent>, Diagnostics> {
         let libraries = self.audited.auditor.libraries();
         self.changes
             .grafts
             .iter()
             .zip(&self.grafts)
             .map(|(graft, (path, edited))| {
-                let digest = sha256(edited)
-                    .map_err(|error| vec![FileError::new("read", path.as_ref(), error).into()])?;
+                let digest =
+                    sha256(edited).map_err(|error| FileError::new("read", path.as_ref(), error))?;
                 let owner = libraries.package_url(&graft.library.real_path);
                 Ok(SbomComponent { digest, owner })
             })
@@ -312,28 +300,23 @@ impl RepairPlan<'_> {
         edits
     }
 
-    /// Audits a written wheel and returns the errors that the original wheel does not have; see
-    /// [`new_errors`]. Only members that were not copied are read.
-    fn audit_again(&self, written: &PositionalFile, edits: &WheelEdits<'_>) -> Vec<Diagnostic> {
+    /// Audits a written wheel. Only members that were not copied are read.
+    ///
+    /// # Errors
+    /// Returns the errors that the original wheel does not have; see [`new_errors`].
+    fn audit_again(
+        &self,
+        written: &PositionalFile,
+        edits: &WheelEdits<'_>,
+    ) -> Result<(), Diagnostics> {
         let (audited, name) = (self.audited, &self.renamed.name);
         let file_name = name.to_string();
-        let new = match Wheel::open(written) {
-            Ok(new) => new,
-            Err(error) => return vec![error.diagnostic(&file_name)],
-        };
+        let new = Wheel::open(written).map_err(|error| error.diagnostic(&file_name))?;
         let copied = CopiedMembers::new(&audited.wheel, &new);
-        let inspected = audited
+        let files = audited
             .auditor
-            .inspect_repaired(&new, &audited.name, &|member| !copied.contains(member));
-        let files = match inspected {
-            Ok(files) => files,
-            Err(errors) => {
-                return errors
-                    .into_iter()
-                    .map(|error| error.diagnostic(&file_name))
-                    .collect();
-            }
-        };
+            .inspect_repaired(&new, &audited.name, &|member| !copied.contains(member))
+            .map_err(|errors| AuditError { file_name, errors })?;
         let verified: BTreeSet<String> = crate::inspect::verified_paths(&files)
             .into_iter()
             .map(str::to_owned)
@@ -362,7 +345,7 @@ impl RepairPlan<'_> {
             };
             errors.extend(deviations(original, &self.changes, &written));
         }
-        errors
+        Diagnostics::check(errors)
     }
 }
 
@@ -379,9 +362,9 @@ impl OutputFile<'_> {
     /// Writes the file, which gets its name after the check. A dry run neither writes nor checks.
     fn save(
         &self,
-        write: impl FnOnce(&mut dyn ByteSink) -> Result<(), WriteErrors>,
-        check: impl FnOnce(&PositionalFile) -> Result<(), WriteErrors>,
-    ) -> Result<RepairOutcome, Vec<Diagnostic>> {
+        write: impl FnOnce(&mut dyn ByteSink) -> Result<(), Diagnostics>,
+        check: impl FnOnce(&PositionalFile) -> Result<(), Diagnostics>,
+    ) -> Result<RepairOutcome, Diagnostics> {
         let existing = if self.destination.overwrite && !self.is_in_place {
             OnExisting::Replace
         } else {
@@ -392,8 +375,8 @@ impl OutputFile<'_> {
         } else {
             rock_sys::save_checked(self.path, existing, write, check)
         };
-        match saved.map_err(|WriteErrors(errors)| errors)? {
-            WriteOutcome::Kept => Err(vec![self.conflict()]),
+        match saved? {
+            WriteOutcome::Kept => Err(self.conflict().into()),
             _ if self.destination.dry_run => Ok(RepairOutcome::DryRun),
             WriteOutcome::Written => Ok(RepairOutcome::Written),
             WriteOutcome::Unchanged => Ok(RepairOutcome::AlreadyPresent),
@@ -529,7 +512,12 @@ mod tests {
     #[test]
     fn a_member_that_does_not_match_record_is_an_error_unless_record_is_trusted() {
         let error = repair(RepairOptions::default()).unwrap_err();
-        let codes: Vec<_> = error.blockers.iter().map(|error| error.code).collect();
+        let codes: Vec<_> = error
+            .blockers
+            .as_slice()
+            .iter()
+            .map(|error| error.code)
+            .collect();
         assert_eq!(codes, [&RECORD_MISMATCH]);
     }
 }

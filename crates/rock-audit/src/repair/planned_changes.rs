@@ -1,0 +1,213 @@
+//! Plans the changes of a wheel to which policies apply: the platform, the grafts, and the edits of
+//! files.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use super::graft::{self, GraftNeeds, LibraryDigest, sha256};
+use super::planner::RepairPlanner;
+use super::{RepairChanges, rpath, tags};
+use crate::codes::wheel as codes;
+use crate::compliance::Compliance;
+use crate::inspect::InspectedKind;
+use crate::library::ElfLibrary;
+use crate::pattern::LibraryPatterns;
+use crate::provider::SystemLibrary;
+use crate::redundant_copies::{RedundantCopy, redundant_copies};
+use crate::resolve::is_libpython;
+use rock_diagnostic::{Diagnostic, Diagnostics, Location};
+use rock_elf::{ElfEdits, SearchPathEdit};
+use rock_sys::FileError;
+
+impl RepairPlanner<'_> {
+    /// Plans the changes of the wheel.
+    ///
+    /// # Errors
+    /// Returns an error if the platform cannot be complied with, naming the file and symbol; if a
+    /// library is not found, naming the files that need it; if a grafted library would need two
+    /// libraries under one name; and if grafts are needed and forbidden.
+    pub(super) fn graft_and_edit(
+        &self,
+        compliance: &Compliance,
+    ) -> Result<RepairChanges, Diagnostics> {
+        let mut changes = self.plan_changes(compliance)?;
+        if let Some(kept) = &self.options.remove_copies_except {
+            changes.drop_copies(self.redundant_copies(kept)?);
+        }
+        if self.options.allow_grafts || changes.grafts.is_empty() {
+            return Ok(changes);
+        }
+        Err(self.grafts_forbidden(&changes).into())
+    }
+
+    /// Plans the changes without the removal of redundant copies.
+    pub(super) fn plan_changes(
+        &self,
+        compliance: &Compliance,
+    ) -> Result<RepairChanges, Diagnostics> {
+        let (name, files) = (&self.audited.name, &self.audited.files);
+        let (platform, mut findings) =
+            tags::choose_platform(self.audited, compliance, &self.options)?;
+        let needs = match platform.policy {
+            Some(policy) => {
+                graft::libraries_to_graft(name, files, compliance, compliance.policy(policy))?
+            }
+            None => GraftNeeds::new(),
+        };
+        let (mut grafts, graft_names) = graft::grafts(&needs, &|library| self.digest(library))?;
+        let renames_by_graft = graft::graft_renames(name, files, &grafts, &graft_names)?;
+        for graft in &mut grafts {
+            graft.edits = graft::graft_edits(graft, &renames_by_graft);
+        }
+        let rocm_libraries = self.rocm_libraries();
+        findings.extend(
+            grafts
+                .iter()
+                .filter_map(|graft| graft::grafted_rocm_library(name, graft, &rocm_libraries)),
+        );
+        let library_dir = format!("{}{}", name.distribution(), self.options.library_dir_suffix);
+        let (mut edits, mut moved) = (BTreeMap::new(), BTreeMap::new());
+        for (file_index, file) in files.iter().enumerate() {
+            let InspectedKind::Library(library) = &file.kind else {
+                continue;
+            };
+            if !compliance.trees.contains_key(&file_index) {
+                continue;
+            }
+            if library.extension.is_some() {
+                let removed = library.needed.iter().filter(|needed| is_libpython(needed));
+                findings.extend(
+                    removed.map(|needed| graft::libpython_removed(name, &file.path, needed)),
+                );
+            }
+            let mut file_edits = needed_edits(library, graft_names.get(&file_index));
+            if graft_names.contains_key(&file_index) {
+                let new_path = self.moved_program_path(&file.path);
+                file_edits.rpath = self.graft_search_path(
+                    library,
+                    new_path.as_deref().unwrap_or(&file.path),
+                    &library_dir,
+                );
+                moved.extend(new_path.map(|new_path| (file.path.clone(), new_path)));
+            } else if self.options.fix_rpaths {
+                file_edits.rpath = rpath::fixed_search_path(library, self.allowed_rpaths());
+            }
+            if file_edits != ElfEdits::default() {
+                edits.insert(file.path.clone(), file_edits);
+            }
+        }
+        Ok(RepairChanges {
+            grafts,
+            edits,
+            moved,
+            findings,
+            ..RepairChanges::new(platform, library_dir)
+        })
+    }
+
+    fn allowed_rpaths(&self) -> &LibraryPatterns {
+        &self.audited.auditor.options().allowed_rpaths
+    }
+
+    /// Returns the path to which a program that needs grafted libraries is moved, if it is.
+    fn moved_program_path(&self, path: &str) -> Option<String> {
+        let archive = self.audited.wheel.archive();
+        let new_path = rpath::moved_program_path(path, &self.audited.name)?;
+        Some(rpath::unused_path(new_path, |path| {
+            archive.member(path).is_some()
+        }))
+    }
+
+    /// Returns the search path of a file at `path` that needs grafted libraries.
+    fn graft_search_path(
+        &self,
+        library: &ElfLibrary,
+        path: &str,
+        library_dir: &str,
+    ) -> SearchPathEdit {
+        // RPATH, and never RUNPATH, which does not apply to the dependencies of dependencies.
+        SearchPathEdit::Rpath(rpath::with_directory(
+            library,
+            path,
+            library_dir,
+            self.allowed_rpaths(),
+        ))
+    }
+
+    /// Returns the patterns of ROCm libraries, of which a process must load only one copy.
+    fn rocm_libraries(&self) -> LibraryPatterns {
+        let patterns = self
+            .audited
+            .auditor
+            .compat()
+            .preset("rocm")
+            .into_iter()
+            .flat_map(|preset| preset.patterns.iter().map(String::as_str));
+        LibraryPatterns::new(patterns).unwrap_or_default()
+    }
+
+    fn redundant_copies(&self, kept: &LibraryPatterns) -> Result<Vec<RedundantCopy>, Diagnostic> {
+        let file_name = &self.audited.file_name;
+        let progress = self.audited.auditor.progress().start(file_name);
+        redundant_copies(
+            self.audited.wheel.archive(),
+            &self.audited.files,
+            kept,
+            progress.as_ref(),
+        )
+        .map_err(|error| error.diagnostic(file_name))
+    }
+
+    fn grafts_forbidden(&self, changes: &RepairChanges) -> Diagnostic {
+        let names: Vec<&str> = changes
+            .grafts
+            .iter()
+            .flat_map(|graft| &graft.needed_as)
+            .map(String::as_str)
+            .collect();
+        let noun = if changes.grafts.len() == 1 {
+            "library"
+        } else {
+            "libraries"
+        };
+        let message = format!(
+            "{} {noun} would be grafted: {}",
+            changes.grafts.len(),
+            names.join(", ")
+        );
+        Diagnostic::new(&codes::GRAFTS_FORBIDDEN, message)
+            .at(Location::File(self.audited.file_name.as_str().into()), "")
+            .help("leave them out with `--exclude` or `--exclude-preset`")
+    }
+
+    /// Returns the size and digest of a library of the system.
+    fn digest(&self, library: &SystemLibrary) -> Result<LibraryDigest, FileError> {
+        self.audited
+            .auditor
+            .libraries()
+            .open(&library.real_path)
+            .and_then(|source| {
+                Ok(LibraryDigest {
+                    digest: sha256(source.as_ref())?,
+                    size_bytes: source.size_bytes(),
+                })
+            })
+            .map_err(|error| FileError::new("read", Path::new(&library.real_path), error))
+    }
+}
+
+/// Returns the edits of the needed names of a library. `graft_names` are the names of the grafts
+/// that it leads to, by the name they are needed under; `None` if it leads to none.
+fn needed_edits(library: &ElfLibrary, graft_names: Option<&BTreeMap<String, String>>) -> ElfEdits {
+    let mut edits = ElfEdits::default();
+    for needed in &library.needed {
+        let new_name = graft_names.and_then(|names| names.get(needed));
+        if let Some(new_name) = new_name.filter(|new_name| *new_name != needed) {
+            edits.rename_needed.insert(needed.clone(), new_name.clone());
+        }
+        if library.extension.is_some() && is_libpython(needed) {
+            edits.remove_needed.insert(needed.clone());
+        }
+    }
+    edits
+}
