@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
-use super::repair::RepairChanges;
+use super::repair::{Graft, RepairChanges};
 use rock_elf::ElfEdits;
 use rock_names::{WheelName, percent_encode};
 
@@ -16,9 +16,11 @@ pub(crate) fn sbom_path(repair: usize) -> String {
     }
 }
 
-/// The facts about a grafted library that the plan does not contain.
+/// A grafted library, with the facts about it that the plan does not contain.
 #[derive(Debug, Clone)]
-pub(crate) struct SbomComponent {
+pub(crate) struct SbomComponent<'g> {
+    /// The library.
+    pub graft: &'g Graft,
     /// The SHA-256 digest of the file in the wheel, in hexadecimal. It differs from that of the
     /// original file, because the library was edited.
     pub digest: String,
@@ -26,14 +28,14 @@ pub(crate) struct SbomComponent {
     pub owner: Option<String>,
 }
 
-/// Returns the SBOM of a repaired wheel. `grafted` describes the planned grafts in their order;
-/// `excluded` are the names of the excluded libraries.
+/// Returns the SBOM of a repaired wheel. `grafted` are the planned grafts, and
+/// `excluded` the names of the excluded libraries.
 ///
 /// It depends only on the wheel and the libraries, not on time or machine.
 pub(crate) fn sbom<'e>(
     name: &WheelName,
     plan: &RepairChanges,
-    grafted: &[SbomComponent],
+    grafted: &[SbomComponent<'_>],
     excluded: impl IntoIterator<Item = &'e str>,
 ) -> Vec<u8> {
     let root = format!(
@@ -43,16 +45,21 @@ pub(crate) fn sbom<'e>(
     );
     let file_name = percent_encode(name.to_string());
     let mut components: Vec<Value> = Vec::new();
-    for (graft, facts) in plan.grafts.iter().zip(grafted) {
+    for SbomComponent {
+        graft,
+        digest,
+        owner,
+    } in grafted
+    {
         let name = graft.library.real_path.rsplit('/').next();
         let mut component = json!({
             "type": "library",
             "bom-ref": reference(plan, &graft.name),
             "name": name,
-            "hashes": hashes(&facts.digest),
+            "hashes": hashes(digest),
             "pedigree": {"ancestors": [{"type": "library", "name": name, "hashes": hashes(&graft.digest)}]},
         });
-        if let Some(owner) = &facts.owner {
+        if let Some(owner) = owner {
             component["purl"] = json!(owner);
         }
         components.push(component);

@@ -1,6 +1,6 @@
 //! Edits the files of the wheel and the grafted libraries, without writing them.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Display;
 
 use super::RepairChanges;
@@ -13,7 +13,7 @@ use rock_sys::FileError;
 use rock_wheel::MemberView;
 
 /// Edited files by path in the original wheel.
-pub(super) type EditedFiles<'w> = Vec<(String, EditedFile<'w>)>;
+pub(super) type EditedFiles<'w> = BTreeMap<String, EditedFile<'w>>;
 
 impl<'w> RepairPlanner<'w> {
     /// Edits the libraries that are grafted. Returns those that cannot be edited as errors.
@@ -37,7 +37,9 @@ impl<'w> RepairPlanner<'w> {
                     Ok(EditedFile::new(source, changes))
                 });
             match edited {
-                Ok(edited) => files.push((changes.path_of(graft), edited)),
+                Ok(edited) => {
+                    files.insert(changes.path_of(graft), edited);
+                }
                 Err(error) => errors.push(self.uneditable(path, &error)),
             }
         }
@@ -78,7 +80,7 @@ impl<'w> RepairPlanner<'w> {
                 Ok(changes) if changes.is_empty() => {}
                 Ok(changes) => {
                     let base = MemberView::forward(archive, member, scratch);
-                    files.push((path.to_owned(), EditedFile::new(Box::new(base), changes)));
+                    files.insert(path.to_owned(), EditedFile::new(Box::new(base), changes));
                 }
                 Err(error) => errors.push(self.uneditable(path, &error)),
             }

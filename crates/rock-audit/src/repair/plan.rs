@@ -73,7 +73,7 @@ pub struct RepairPlan<'w> {
     pub(super) renamed: RenamePlan<'static>,
     /// Changed files of the wheel.
     pub(super) members: EditedFiles<'w>,
-    /// Grafted libraries by path, in the order of `changes.grafts`.
+    /// Grafted libraries, also those that the wheel already contains.
     pub(super) grafts: EditedFiles<'w>,
     pub(super) excluded: BTreeSet<String>,
     /// Whether the repaired wheel would have the same contents.

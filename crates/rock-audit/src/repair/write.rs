@@ -188,12 +188,10 @@ impl RepairPlan<'_> {
     /// Writes the wheel with its changes. Also returns findings about RECORD rows that got another
     /// hash.
     fn rewrite(
-        &mut self,
+        &self,
         output: &OutputFile<'_>,
     ) -> Result<(RepairOutcome, Vec<Diagnostic>), Diagnostics> {
         let components = self.sbom_components()?;
-        let present = &self.changes.present;
-        self.grafts.retain(|(path, _)| !present.contains(path));
         let edits = self.edits(&components);
         let options = RewriteOptions {
             level: self.options.compression_level,
@@ -231,24 +229,28 @@ impl RepairPlan<'_> {
         Ok((outcome, rehashed))
     }
 
-    /// Returns the SBOM entries of the grafted libraries, in the order of the plan.
-    fn sbom_components(&self) -> Result<Vec<SbomComponent>, Diagnostics> {
+    /// Returns the SBOM entries of the grafted libraries.
+    fn sbom_components(&self) -> Result<Vec<SbomComponent<'_>>, Diagnostics> {
         let libraries = self.audited.auditor.libraries();
-        self.changes
-            .grafts
-            .iter()
-            .zip(&self.grafts)
-            .map(|(graft, (path, edited))| {
-                let digest =
-                    sha256(edited).map_err(|error| FileError::new("read", path.as_ref(), error))?;
-                let owner = libraries.package_url(&graft.library.real_path);
-                Ok(SbomComponent { digest, owner })
-            })
-            .collect()
+        let mut components = Vec::new();
+        for graft in &self.changes.grafts {
+            let path = self.changes.path_of(graft);
+            // There is no plan if a graft cannot be edited.
+            let Some(edited) = self.grafts.get(&path) else {
+                continue;
+            };
+            components.push(SbomComponent {
+                graft,
+                digest: sha256(edited)
+                    .map_err(|error| FileError::new("read", path.as_ref(), error))?,
+                owner: libraries.package_url(&graft.library.real_path),
+            });
+        }
+        Ok(components)
     }
 
     /// Returns all changes of members, including the SBOM of the grafted libraries.
-    fn edits(&self, components: &[SbomComponent]) -> WheelEdits<'_> {
+    fn edits(&self, components: &[SbomComponent<'_>]) -> WheelEdits<'_> {
         let (wheel, changes) = (&self.audited.wheel, &self.changes);
         let archive = wheel.archive();
         let mut edits = self.renamed.edits.clone();
@@ -261,7 +263,8 @@ impl RepairPlan<'_> {
                 });
                 (path.clone(), content)
             }));
-        for (path, edited) in &self.grafts {
+        let grafts = self.grafts.iter();
+        for (path, edited) in grafts.filter(|(path, _)| !changes.present.contains(*path)) {
             let content = MemberContent::Source(edited);
             if changes.replaced.contains(path) {
                 edits.replaced.insert(path.clone(), content);
