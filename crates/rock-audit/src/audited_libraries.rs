@@ -157,22 +157,20 @@ impl UnidentifiedLibc {
     /// Returns the first of the selected files that calls a C library, or else the first extension
     /// module.
     fn find(files: &[InspectedFile], file_indexes: &[usize]) -> Option<Self> {
-        let libraries = || {
-            file_indexes
-                .iter()
-                .filter_map(|index| match &files[*index].kind {
-                    InspectedKind::Library(library) => Some((&files[*index].path, library)),
-                    _ => None,
-                })
-        };
-        let called = libraries().find_map(|(path, library)| {
+        let mut libraries = file_indexes
+            .iter()
+            .filter_map(|index| match &files[*index].kind {
+                InspectedKind::Library(library) => Some((&files[*index].path, library)),
+                _ => None,
+            });
+        let called = libraries.clone().find_map(|(path, library)| {
             Some(Self::Called {
                 path: path.clone(),
                 symbol: library.libc_symbol.clone()?,
             })
         });
         called.or_else(|| {
-            let (path, _) = libraries().find(|(_, library)| library.extension.is_some())?;
+            let (path, _) = libraries.find(|(_, library)| library.extension.is_some())?;
             Some(Self::NotCalled { path: path.clone() })
         })
     }
@@ -258,9 +256,13 @@ pub(super) fn excess_dependencies(
     files: &[InspectedFile],
     file_indexes: &[usize],
 ) -> Option<String> {
-    let needed = || super::inspect::libraries(files).flat_map(|(_, library)| &library.needed);
-    let edges = needed().count();
-    let names = needed().collect::<BTreeSet<_>>().len();
+    let edges: usize = super::inspect::libraries(files)
+        .map(|(_, library)| library.needed.len())
+        .sum();
+    let names: BTreeSet<&String> = super::inspect::libraries(files)
+        .flat_map(|(_, library)| &library.needed)
+        .collect();
+    let names = names.len();
     let roots = file_indexes.len();
     let is_large = roots.saturating_mul(names) > MAX_TREE_NODES
         || roots.saturating_mul(edges) > MAX_TREE_EDGES;

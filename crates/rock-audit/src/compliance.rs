@@ -40,6 +40,12 @@ pub(crate) struct PolicyContext<'a> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PolicyIndex(usize);
 
+impl PolicyIndex {
+    fn of(policies: &PlatformPolicies, policy: PlatformPolicy<'_>) -> Self {
+        Self(position(policies, policy))
+    }
+}
+
 /// The needs of a file or a wheel that one policy does not permit.
 #[derive(Debug, Clone)]
 pub struct PolicyGap {
@@ -153,15 +159,14 @@ pub(crate) fn evaluate_policies(
     ]
     .into_iter()
     .fold(symbol_policy, lower_policy);
-    let index = |policy: PlatformPolicy<'_>| PolicyIndex(position(policies, policy));
     Compliance {
         policies: Arc::clone(policies),
-        overall_policy: index(overall_policy),
-        symbol_policy: index(symbol_policy),
-        own_symbol_policy: index(best_policy_for(policies, &own_versions)),
-        library_policy: index(library_policy),
-        blacklist_policy: index(blacklist_policy),
-        isa_policy: index(isa_policy),
+        overall_policy: PolicyIndex::of(policies, overall_policy),
+        symbol_policy: PolicyIndex::of(policies, symbol_policy),
+        own_symbol_policy: PolicyIndex::of(policies, best_policy_for(policies, &own_versions)),
+        library_policy: PolicyIndex::of(policies, library_policy),
+        blacklist_policy: PolicyIndex::of(policies, blacklist_policy),
+        isa_policy: PolicyIndex::of(policies, isa_policy),
         calls_unidentified_libc: context.calls_unidentified_libc,
         above_baseline,
         uses_pyfpe,
@@ -488,7 +493,7 @@ impl Compliance {
 
     /// Returns the index of an evaluated policy.
     pub(super) fn policy_index(&self, policy: PlatformPolicy<'_>) -> PolicyIndex {
-        PolicyIndex(position(&self.policies, policy))
+        PolicyIndex::of(&self.policies, policy)
     }
 
     /// Returns the highest policy that the wheel complies with as it is.

@@ -168,7 +168,6 @@ pub fn select_embedded_files(
     row: &EmbeddingRow,
     soname: &dyn Fn(&str) -> Option<String>,
 ) -> Result<(Vec<EmbeddedFile>, Vec<Diagnostic>), Diagnostics> {
-    let location = |path: &str| Location::File(format!("{rocm_dir}/{path}").into());
     let excludes =
         LibraryPatterns::new(row.excludes.iter().map(String::as_str)).map_err(|error| {
             Diagnostic::new(&codes::BAD_PATTERN, error.to_string())
@@ -186,7 +185,7 @@ pub fn select_embedded_files(
                     &codes::BAD_ROCM_FOLDER,
                     format!("`{}` is {description}, which no wheel can hold", entry.path),
                 )
-                .at(location(&entry.path), "")
+                .at(location_below(rocm_dir, &entry.path), "")
                 .help("remove it, or give the folder that ROCm was installed into"),
             ),
             _ => None,
@@ -250,7 +249,7 @@ pub fn select_embedded_files(
             "there is nothing in it to put into a wheel",
         );
         return Err(error
-            .at(location(""), "")
+            .at(location_below(rocm_dir, ""), "")
             .help("give the folder that ROCm was installed into")
             .into());
     }
@@ -269,7 +268,7 @@ pub fn select_embedded_files(
         let note = "libraries are there under the name that loaders ask for, without the other links to them";
         findings.push(
             Diagnostic::new(&codes::LINKS_IN_ROCM, message)
-                .at(location(""), "")
+                .at(location_below(rocm_dir, ""), "")
                 .note(note),
         );
     }
@@ -344,16 +343,36 @@ pub fn embed_rocm<'c>(
     Ok(plan)
 }
 
+fn location_below(directory: &str, path: &str) -> Location {
+    Location::File(format!("{directory}/{path}").into())
+}
+
 /// Returns the normalized project name of a requirement.
 fn project_of(requirement: &str) -> String {
-    let is_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
     let name = requirement
-        .split(|c| !is_name(c))
+        .split(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.')))
         .next()
         .unwrap_or_default();
     name.parse::<DistributionName>()
         .map(|name| name.normalized())
         .unwrap_or_default()
+}
+
+/// Returns the error that a number of lines other than one contain the marker of a module.
+fn wrong_marker_count(file_name: &str, row: &EmbeddingRow, count: usize) -> Diagnostic {
+    let message = match count {
+        0 => format!("no line of it holds `{}`", row.marker),
+        count => format!("{count} lines of it hold `{}`", row.marker),
+    };
+    let location = Location::Member {
+        wheel: file_name.to_owned(),
+        member: row.module.clone(),
+    };
+    Diagnostic::new(&codes::MARKER_NOT_FOUND, message)
+        .at(location, "the statement that leads to ROCm goes before this one line")
+        .help(
+            "`embeddings` in the facts was written for another torch; correct the row, and read it with `--compat`",
+        )
 }
 
 /// Inserts a statement before the marker of a module, with the same indentation.
@@ -362,36 +381,21 @@ fn with_rocm_loader(
     file_name: &str,
     row: &EmbeddingRow,
 ) -> Result<Vec<u8>, Diagnostic> {
-    let location = || Location::Member {
-        wheel: file_name.to_owned(),
-        member: row.module.clone(),
-    };
-    let wrong_count = |count: usize| {
-        let message = match count {
-            0 => format!("no line of it holds `{}`", row.marker),
-            count => format!("{count} lines of it hold `{}`", row.marker),
-        };
-        Diagnostic::new(&codes::MARKER_NOT_FOUND, message)
-            .at(location(), "the statement that leads to ROCm goes before this one line")
-            .help(
-                "`embeddings` in the facts was written for another torch; correct the row, and read it with `--compat`",
-            )
-    };
     let member = wheel
         .archive()
         .member(&row.module)
-        .ok_or_else(|| wrong_count(0))?;
+        .ok_or_else(|| wrong_marker_count(file_name, row, 0))?;
     let content = wheel
         .archive()
         .read(member, MAX_MODULE_BYTES)
         .map_err(|error| error.diagnostic(file_name))?;
-    let text = String::from_utf8(content).map_err(|_| wrong_count(0))?;
+    let text = String::from_utf8(content).map_err(|_| wrong_marker_count(file_name, row, 0))?;
     let count = text
         .lines()
         .filter(|line| line.contains(&row.marker))
         .count();
     if count != 1 {
-        return Err(wrong_count(count));
+        return Err(wrong_marker_count(file_name, row, count));
     }
     let mut module = String::with_capacity(text.len() + 200);
     for line in text.split_inclusive('\n') {

@@ -184,8 +184,11 @@ pub(crate) fn inspect_selected_members(
     options: InspectOptions<'_>,
     is_selected: &dyn Fn(&ZipMember) -> bool,
 ) -> Result<Vec<InspectedFile>, Vec<WheelError>> {
-    let is_read = |member: &&ZipMember| may_contain_code(member) && is_selected(member);
-    let mut members: Vec<&ZipMember> = archive.members().iter().filter(is_read).collect();
+    let mut members: Vec<&ZipMember> = archive
+        .members()
+        .iter()
+        .filter(|member| may_contain_code(member) && is_selected(member))
+        .collect();
     members.sort_by_key(|member| std::cmp::Reverse(member.size_bytes()));
     let meter = ProgressMeter::new(
         members.iter().map(|member| member.size_bytes()).sum(),

@@ -192,17 +192,19 @@ pub(super) fn from_dependencies(
             PolicyFamily::Manylinux
         });
     }
-    let is_of = |names: &[&str]| {
-        needed
-            .iter()
-            .any(|needed| names.iter().any(|start| needed.starts_with(start)))
-    };
-    if is_of(OF_MUSL) {
+    if has_prefix(needed, OF_MUSL) {
         return Some(PolicyFamily::Musllinux);
     }
     let mut all = versions.iter().flat_map(|need| &need.versions);
-    (is_of(OF_GLIBC) || all.any(|version| version.starts_with(GLIBC_VERSIONS)))
+    (has_prefix(needed, OF_GLIBC) || all.any(|version| version.starts_with(GLIBC_VERSIONS)))
         .then_some(PolicyFamily::Manylinux)
+}
+
+/// Returns whether a needed name starts with one of these prefixes.
+fn has_prefix(needed: &[String], prefixes: &[&str]) -> bool {
+    needed
+        .iter()
+        .any(|needed| prefixes.iter().any(|prefix| needed.starts_with(prefix)))
 }
 
 /// Returns whether musl's library is needed under its plain name, and without versions, which

@@ -73,17 +73,13 @@ impl ElfLibrary {
         keeps_symbol: &(dyn Fn(&str) -> bool + Sync),
     ) -> Result<Self, ElfError> {
         let strings = elf.string_table(source)?;
-        let text = |tag: u64| {
-            elf.dynamic_strings(&strings, tag)
-                .map(|texts| texts.into_iter().last())
-        };
         let mut library = Self {
             header: *elf.header(),
             interpreter: elf.interpreter(source)?,
-            soname: text(tag::SONAME)?,
+            soname: last_string(elf, &strings, tag::SONAME)?,
             needed: elf.dynamic_strings(&strings, tag::NEEDED)?,
-            rpath: text(tag::RPATH)?,
-            runpath: text(tag::RUNPATH)?,
+            rpath: last_string(elf, &strings, tag::RPATH)?,
+            runpath: last_string(elf, &strings, tag::RUNPATH)?,
             versions: elf.version_needs(source, &strings)?,
             version_users: BTreeMap::new(),
             extension: extension(source, elf, &strings, file_name)?,
@@ -210,10 +206,21 @@ impl ElfLibrary {
     /// class, byte order and machine, and the same or no specific operating system (gABI,
     /// `EI_OSABI`: 0 is System V, 3 is GNU).
     pub fn is_loadable_by(&self, other: &Self) -> bool {
-        let system = |header: &ElfHeader| if header.os_abi == 3 { 0 } else { header.os_abi };
         let (own, other) = (&self.header, &other.header);
-        own.format == other.format && own.machine == other.machine && system(own) == system(other)
+        own.format == other.format
+            && own.machine == other.machine
+            && required_system(own) == required_system(other)
     }
+}
+
+/// Returns the operating system that a file requires, as its number in `EI_OSABI`; 0 for none.
+fn required_system(header: &ElfHeader) -> u8 {
+    if header.os_abi == 3 { 0 } else { header.os_abi }
+}
+
+/// Returns the text of the last dynamic entry with this tag, the one that the dynamic linker uses.
+fn last_string(elf: &Elf, strings: &StringTable, tag: u64) -> Result<Option<String>, ElfError> {
+    Ok(elf.dynamic_strings(strings, tag)?.into_iter().last())
 }
 
 /// Returns the Python of an extension module, which defines the function that Python calls to load

@@ -20,6 +20,24 @@ struct LazyPattern {
 }
 
 impl LazyPattern {
+    fn new(pattern: &str) -> Result<Self, PatternError> {
+        let glob = GlobBuilder::new(pattern)
+            .literal_separator(false)
+            .backslash_escape(false)
+            .build()
+            .map_err(PatternError)?;
+        let prefix = pattern
+            .split(['*', '?', '[', ']', '{', '}', '\\', '!'])
+            .next()
+            .unwrap_or_default()
+            .to_owned();
+        Ok(Self {
+            prefix,
+            glob,
+            matcher: OnceLock::new(),
+        })
+    }
+
     fn is_match(&self, text: &str) -> bool {
         text.starts_with(&self.prefix)
             && self
@@ -36,25 +54,11 @@ impl LibraryPatterns {
     /// # Errors
     /// Returns the first pattern that is not valid.
     pub fn new<'p>(patterns: impl IntoIterator<Item = &'p str>) -> Result<Self, PatternError> {
-        let build = |pattern: &str| {
-            let glob = GlobBuilder::new(pattern)
-                .literal_separator(false)
-                .backslash_escape(false)
-                .build();
-            let prefix = pattern
-                .split(['*', '?', '[', ']', '{', '}', '\\', '!'])
-                .next()
-                .unwrap_or_default()
-                .to_owned();
-            glob.map(|glob| LazyPattern {
-                prefix,
-                glob,
-                matcher: OnceLock::new(),
-            })
-            .map_err(PatternError)
-        };
         Ok(Self {
-            patterns: patterns.into_iter().map(build).collect::<Result<_, _>>()?,
+            patterns: patterns
+                .into_iter()
+                .map(LazyPattern::new)
+                .collect::<Result<_, _>>()?,
         })
     }
 

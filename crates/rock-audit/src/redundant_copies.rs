@@ -100,28 +100,32 @@ fn split_by_digest<'f>(
     archive: &ZipArchive<'_>,
     groups: Vec<Vec<&'f InspectedFile>>,
 ) -> Result<Vec<Vec<&'f InspectedFile>>, WheelError> {
-    let digest = |file: &&'f InspectedFile| {
-        let Some(member) = archive.member(&file.path) else {
-            return Ok(None);
-        };
-        let mut hasher = Sha256::new();
-        archive.stream(member, &mut |bytes| hasher.update(bytes))?;
-        Ok(Some((<[u8; 32]>::from(hasher.finalize()), *file)))
-    };
     start_threads();
     let mut same_digest = Vec::new();
     for group in groups {
-        let digests: Vec<_> = group
+        let digests: Vec<Option<[u8; 32]>> = group
             .par_iter()
-            .map(digest)
+            .map(|file| digest(archive, file))
             .collect::<Result<_, WheelError>>()?;
         let mut by_digest: BTreeMap<[u8; 32], Vec<&InspectedFile>> = BTreeMap::new();
-        for (digest, file) in digests.into_iter().flatten() {
-            by_digest.entry(digest).or_default().push(file);
+        for (digest, file) in digests.into_iter().zip(group) {
+            if let Some(digest) = digest {
+                by_digest.entry(digest).or_default().push(file);
+            }
         }
         same_digest.extend(by_digest.into_values().filter(|group| group.len() > 1));
     }
     Ok(same_digest)
+}
+
+/// Returns the SHA-256 of a file; `None` if the archive does not contain it.
+fn digest(archive: &ZipArchive<'_>, file: &InspectedFile) -> Result<Option<[u8; 32]>, WheelError> {
+    let Some(member) = archive.member(&file.path) else {
+        return Ok(None);
+    };
+    let mut hasher = Sha256::new();
+    archive.stream(member, &mut |bytes| hasher.update(bytes))?;
+    Ok(Some(hasher.finalize().into()))
 }
 
 fn file_name(path: &str) -> &str {

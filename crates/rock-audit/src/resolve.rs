@@ -81,8 +81,11 @@ pub(crate) fn is_libpython(name: &str) -> bool {
     let Some((major, minor)) = version.split_once('.') else {
         return false;
     };
-    let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-    digits(major) && digits(minor.trim_end_matches(['m', 't', 'd', 'u']))
+    is_number(major) && is_number(minor.trim_end_matches(['m', 't', 'd', 'u']))
+}
+
+fn is_number(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 /// Resolves the libraries that a library of the wheel needs.

@@ -18,9 +18,8 @@ pub fn verify_wheel(
     progress: &dyn ProgressReporter,
 ) -> Vec<Diagnostic> {
     let progress = progress.start(file_name);
-    let archive_errors = || verify_with_progress(file, name, progress.as_ref());
     let Ok(wheel) = Wheel::open(file) else {
-        return archive_errors();
+        return verify_with_progress(file, name, progress.as_ref());
     };
     let options = InspectOptions {
         depth: InspectionDepth::Layouts,
@@ -30,7 +29,7 @@ pub fn verify_wheel(
         progress: progress.as_ref(),
     };
     let Ok(files) = inspect_members(wheel.archive(), options) else {
-        return archive_errors();
+        return verify_with_progress(file, name, progress.as_ref());
     };
     let verified = verified_paths(&files);
     let mut findings = verify_except(&wheel, name, &|member| verified.contains(member.name()));

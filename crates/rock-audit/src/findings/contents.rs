@@ -309,20 +309,9 @@ impl ContentCheck<'_> {
     /// Reports a wheel of the build that is required at another version or not at all.
     fn unrequired_sibling(&self, sibling: &WheelName, names: &[WheelName]) -> Option<Diagnostic> {
         let required = sibling.distribution().normalized();
-        let is_met = |requirement: &String| {
-            let Some((name, version)) = requirement.split_once("==") else {
-                return false;
-            };
-            let is_own = name
-                .parse::<DistributionName>()
-                .is_ok_and(|name| name.normalized() == required);
-            let version = version.parse::<Version>();
-            let mut of_it = names
-                .iter()
-                .filter(|name| name.distribution().normalized() == required);
-            is_own && version.is_ok_and(|version| of_it.any(|name| *name.version() == version))
-        };
-        let is_required = self.requirements().any(|requirement| is_met(&requirement));
+        let is_required = self
+            .requirements()
+            .any(|requirement| pins_wheel(&requirement, &required, names));
         let message = format!(
             "METADATA does not require `{}`, which lies beside it",
             sibling.requirement()
@@ -381,6 +370,22 @@ fn system(name: &WheelName) -> &'static str {
     } else {
         "linux"
     }
+}
+
+/// Returns whether a requirement pins the distribution with this normalized name to the version of
+/// one of the wheels.
+fn pins_wheel(requirement: &str, normalized_name: &str, names: &[WheelName]) -> bool {
+    let Some((name, version)) = requirement.split_once("==") else {
+        return false;
+    };
+    let is_own = name
+        .parse::<DistributionName>()
+        .is_ok_and(|name| name.normalized() == normalized_name);
+    let version = version.parse::<Version>();
+    let mut own_wheels = names
+        .iter()
+        .filter(|name| name.distribution().normalized() == normalized_name);
+    is_own && version.is_ok_and(|version| own_wheels.any(|name| *name.version() == version))
 }
 
 #[cfg(test)]

@@ -85,8 +85,8 @@ pub(super) fn elsewhere<'w>(
     wheels: &[SplitCode],
 ) -> Option<&'w DeviceWheels> {
     let devices = &wheel.devices;
-    let is_there = || wheels.iter().any(|other| devices.has(&other.wheel));
-    (!devices.distributions.is_empty() && !is_there()).then_some(devices)
+    let is_there = wheels.iter().any(|other| devices.has(&other.wheel));
+    (!devices.distributions.is_empty() && !is_there).then_some(devices)
 }
 
 /// Reports code in a device wheel for targets other than that in its name.

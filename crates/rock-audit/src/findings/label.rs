@@ -252,18 +252,25 @@ fn module(path: &str) -> Option<(&str, &str, String)> {
     ))
 }
 
+/// Returns the undefined symbols that the audit keeps of all libraries.
+fn undefined_symbols<'a>(context: CheckContext<'a>) -> impl Iterator<Item = &'a str> + use<'a> {
+    context
+        .libraries()
+        .flat_map(|(_, library)| &library.undefined)
+        .map(String::as_str)
+}
+
+/// Returns the undefined symbols of torch.
+fn torch_symbols<'a>(context: CheckContext<'a>) -> impl Iterator<Item = &'a str> + use<'a> {
+    undefined_symbols(context).filter(|symbol| is_torch_symbol(symbol))
+}
+
 /// Reports a C++ ABI in the label other than that of the torch symbols: the old one mangles
 /// `std::string` as `Ss`, the new one as a name in `__cxx11` (Itanium C++ ABI, "Compression"; GCC
 /// manual, "Dual ABI").
 fn abi(context: CheckContext<'_>, is_new: bool) -> Option<Diagnostic> {
-    let torch_symbols = || {
-        context
-            .libraries()
-            .flat_map(|(_, library)| &library.undefined)
-            .filter(|symbol| is_torch_symbol(symbol))
-    };
-    let new_symbol = torch_symbols().find(|symbol| symbol.contains("__cxx11"));
-    let old_symbol = torch_symbols().find(|symbol| symbol.ends_with("Ss"));
+    let new_symbol = torch_symbols(context).find(|symbol| symbol.contains("__cxx11"));
+    let old_symbol = torch_symbols(context).find(|symbol| symbol.ends_with("Ss"));
     let (symbol, word) = match (is_new, new_symbol, old_symbol) {
         (true, None, Some(symbol)) => (symbol, "old"),
         (false, Some(symbol), _) => (symbol, "new"),
@@ -336,14 +343,8 @@ impl std::fmt::Display for TorchRequirement {
 /// Returns the torch versions that the libraries were built against, if the symbols they need imply
 /// any.
 pub(crate) fn torch_need(context: CheckContext<'_>) -> Option<TorchRequirement> {
-    let undefined = || {
-        context
-            .libraries()
-            .flat_map(|(_, library)| &library.undefined)
-            .map(String::as_str)
-    };
-    undefined().find(|symbol| is_torch_symbol(symbol))?;
-    let fit = context.compat.torch_minors_for(undefined());
+    torch_symbols(context).next()?;
+    let fit = context.compat.torch_minors_for(undefined_symbols(context));
     let because: Vec<String> = fit
         .because
         .iter()

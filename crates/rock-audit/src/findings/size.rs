@@ -17,25 +17,29 @@ pub fn check_size(
     max_size_bytes: Option<u64>,
     compat: &Compat,
 ) -> Option<Diagnostic> {
-    let too_large = |reason: String| {
-        let message = format!("it has {size_bytes} bytes, and {reason}");
-        Diagnostic::new(&codes::WHEEL_TOO_LARGE, message)
-            .at(Location::File(wheel.to_owned().into()), "")
-    };
-    let exceeded = |limit: u64| too_large(format!("at most {limit} are taken"));
     if let Some(limit) = max_size_bytes {
-        return (size_bytes > limit).then(|| exceeded(limit));
+        return (size_bytes > limit).then(|| over_limit(wheel, size_bytes, limit));
     }
     if let Some(row) = exceeded_limit(compat, ASSET, size_bytes) {
         return Some(
-            exceeded(row.value)
+            over_limit(wheel, size_bytes, row.value)
                 .note("that is the limit of a release on GitHub")
                 .help("where it goes elsewhere, say what is taken there with `--max-size`"),
         );
     }
     let row = exceeded_limit(compat, INDEX_FILE, size_bytes)?;
     let reason = format!("PyPI takes {} unless a project asks for more", row.value);
-    Some(too_large(reason).severity(Severity::Note))
+    Some(too_large(wheel, size_bytes, &reason).severity(Severity::Note))
+}
+
+fn over_limit(wheel: &str, size_bytes: u64, limit: u64) -> Diagnostic {
+    too_large(wheel, size_bytes, &format!("at most {limit} are taken"))
+}
+
+fn too_large(wheel: &str, size_bytes: u64, reason: &str) -> Diagnostic {
+    let message = format!("it has {size_bytes} bytes, and {reason}");
+    Diagnostic::new(&codes::WHEEL_TOO_LARGE, message)
+        .at(Location::File(wheel.to_owned().into()), "")
 }
 
 fn exceeded_limit<'c>(compat: &'c Compat, name: &str, size_bytes: u64) -> Option<&'c LimitRow> {

@@ -306,6 +306,10 @@ pub(crate) fn other_system(
     is_other.then(|| format!("its libraries are for {}", policies.arch()))
 }
 
+fn has_kind(files: &[InspectedFile], kind: &InspectedKind) -> bool {
+    files.iter().any(|file| file.kind == *kind)
+}
+
 /// Returns in words the platform of the libraries, if a tag is for a system that is not audited and
 /// no file of the wheel can be for it: Windows, macOS, iOS and WebAssembly have no ELF files, and
 /// other systems neither glibc nor musl.
@@ -314,13 +318,12 @@ fn not_for_linux(files: &[InspectedFile], tag: &str) -> Option<String> {
         return None;
     };
     let mut libraries = libraries(files);
-    let has = |kind: &InspectedKind| files.iter().any(|file| file.kind == *kind);
     let is_false = match system {
         ForeignSystem::Windows | ForeignSystem::Cygwin => {
-            libraries.next().is_some() && !has(&InspectedKind::Windows)
+            libraries.next().is_some() && !has_kind(files, &InspectedKind::Windows)
         }
         ForeignSystem::MacOs | ForeignSystem::Ios | ForeignSystem::WebAssembly => {
-            libraries.next().is_some() && !has(&InspectedKind::AppleOrWasm)
+            libraries.next().is_some() && !has_kind(files, &InspectedKind::AppleOrWasm)
         }
         _ => {
             let (for_linux, others): (Vec<_>, Vec<_>) =

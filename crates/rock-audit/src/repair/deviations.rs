@@ -346,10 +346,6 @@ impl DynamicNames {
 
     /// Applies edits to these names.
     fn after(mut self, edits: &ElfEdits) -> Self {
-        let renamed = |name: String| match edits.rename_needed.get(&name) {
-            Some(new_name) => new_name.clone(),
-            None => name,
-        };
         let (rpath, runpath) = match &edits.rpath {
             SearchPathEdit::Keep => (self.rpath, self.runpath),
             SearchPathEdit::Remove => (None, None),
@@ -360,13 +356,17 @@ impl DynamicNames {
             .retain(|name| !edits.remove_needed.contains(name));
         Self {
             soname: edits.soname.clone().or(self.soname),
-            needed: self.needed.into_iter().map(renamed).collect(),
+            needed: self
+                .needed
+                .into_iter()
+                .map(|name| renamed(name, edits))
+                .collect(),
             rpath,
             runpath,
             versions: self
                 .versions
                 .into_iter()
-                .map(|(library, versions)| (renamed(library), versions))
+                .map(|(library, versions)| (renamed(library, edits), versions))
                 .collect(),
         }
     }
@@ -390,6 +390,11 @@ impl DynamicNames {
             ("list of symbol versions", format!("{:?}", self.versions)),
         ]
     }
+}
+
+/// Returns the name of a needed library after the edits.
+fn renamed(name: String, edits: &ElfEdits) -> String {
+    edits.rename_needed.get(&name).cloned().unwrap_or(name)
 }
 
 #[cfg(test)]

@@ -27,8 +27,7 @@ impl FromStr for LibraryDirSuffix {
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let path = text.strip_prefix('/').unwrap_or(text);
-        let is_unsafe = |name: &str| name.is_empty() || name == "." || name.starts_with("..");
-        if path.split('/').any(is_unsafe)
+        if path.split('/').any(is_unsafe_name)
             || text.contains('\\')
             || text.chars().any(char::is_control)
         {
@@ -36,6 +35,11 @@ impl FromStr for LibraryDirSuffix {
         }
         Ok(Self(text.to_owned()))
     }
+}
+
+/// Returns whether a component of a path does not name a directory below the one before it.
+fn is_unsafe_name(name: &str) -> bool {
+    name.is_empty() || name == "." || name.starts_with("..")
 }
 
 impl Default for LibraryDirSuffix {

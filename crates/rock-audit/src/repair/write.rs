@@ -404,11 +404,15 @@ impl OutputFile<'_> {
 /// Returns a script that starts a program which was moved to this path of the wheel.
 fn launcher(path: &str) -> Vec<u8> {
     let (directory, name) = path.split_once('/').unwrap_or(("", path));
-    let quoted = |text: &str| serde_json::to_string(text).expect("a string serializes");
     include_str!("../../templates/wheel/program.py")
         .replace("<< folder >>", &quoted(directory))
         .replace("<< name >>", &quoted(name))
         .into_bytes()
+}
+
+/// Returns a text as a Python literal.
+fn quoted(text: &str) -> String {
+    serde_json::to_string(text).expect("a string serializes")
 }
 
 #[cfg(test)]

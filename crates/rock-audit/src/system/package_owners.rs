@@ -77,18 +77,13 @@ impl PackageOwners {
                     _ => {}
                 }
             }
-            let value = |key: &str| {
-                stanza
-                    .lines()
-                    .find_map(|line| line.strip_prefix(key)?.strip_prefix(':'))
-            };
             if is_listed {
-                let (package, version) = (value("P")?, value("V")?);
+                let (package, version) = (apk_field(stanza, "P")?, apk_field(stanza, "V")?);
                 return Some(format!(
                     "pkg:apk/{}/{package}@{}?arch={}",
                     self.distribution,
                     percent_encode(version),
-                    value("A")?
+                    apk_field(stanza, "A")?
                 ));
             }
         }
@@ -176,6 +171,13 @@ fn stanza_value(stanza: &str, key: &str) -> Option<String> {
             .strip_prefix(": ")
             .map(str::to_owned)
     })
+}
+
+/// Returns the value of a field of a package in the database of apk.
+fn apk_field<'s>(stanza: &'s str, key: &str) -> Option<&'s str> {
+    stanza
+        .lines()
+        .find_map(|line| line.strip_prefix(key)?.strip_prefix(':'))
 }
 
 #[cfg(test)]

@@ -66,19 +66,18 @@ impl Sysroot {
         } else {
             Some("/")
         };
-        let list = |text: &str, separators: &[char]| folders(text, separators, current);
         // The dynamic linker accepts semicolons as separators in the environment.
         let variable = |name: &str| {
             environment
                 .get(name)
-                .map(|text| list(text, &[':', ';']))
+                .map(|text| folders(text, &[':', ';'], current))
                 .unwrap_or_default()
         };
         let first = variable("AUDITWHEEL_LD_LIBRARY_PATH");
         match library_dirs {
             Some(library_dirs) => LibrarySearchPath {
                 environment: first,
-                system: list(library_dirs, &[':']),
+                system: folders(library_dirs, &[':'], current),
             },
             None => LibrarySearchPath {
                 environment: [first, variable("LD_LIBRARY_PATH")].concat(),
@@ -245,17 +244,23 @@ impl Sysroot {
 /// Splits a list into absolute directories. Relative ones are dropped without a working directory,
 /// as are those with `$ORIGIN`, which depend on the program.
 fn folders(text: &str, separators: &[char], current: Option<&str>) -> Vec<String> {
-    let directory = |name: &str| match current {
-        _ if name.contains('$') => None,
-        _ if name.starts_with('/') => Some(name.to_owned()),
-        current => without_dots(&format!("{}/{name}", current?)).map(|path| format!("/{path}")),
-    };
     let names = text.split(|letter| separators.contains(&letter));
     // An empty text is an empty list, not a list with an empty name.
     names
         .filter(|_| !text.is_empty())
-        .filter_map(directory)
+        .filter_map(|name| absolute(name, current))
         .collect()
+}
+
+/// Returns the absolute path of a directory of such a list.
+fn absolute(name: &str, current: Option<&str>) -> Option<String> {
+    if name.contains('$') {
+        None
+    } else if name.starts_with('/') {
+        Some(name.to_owned())
+    } else {
+        without_dots(&format!("{}/{name}", current?)).map(|path| format!("/{path}"))
+    }
 }
 
 /// Returns the components of a path in reverse order.
