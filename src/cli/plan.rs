@@ -17,7 +17,7 @@ use crate::config::{self, Requested};
 use crate::diagnostic::{Diagnostic, Severity, Sink, counted};
 use crate::plan::{self, Options, Plan, RunnerShape, SavedPlan};
 use crate::report::Expected;
-use crate::{recipe, render, report};
+use crate::{exec, recipe, render, report};
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
@@ -236,7 +236,12 @@ fn make(
     }
     let mut notes = notes(&plan, compat);
     notes.extend(plan.runner_hours().map(|hours| hours.to_string()));
-    notes.extend(copies(&plan, &matrices, compat));
+    notes.extend(copies(
+        &plan,
+        &matrices,
+        compat,
+        &shell.environment.current_dir,
+    ));
     if let Some((shape, found)) = side_by_side.filter(|(_, found)| !found.is_empty()) {
         let said: Vec<String> = found
             .iter()
@@ -416,7 +421,12 @@ fn no_jobs(plan: &Plan, args: &Args, shell: &Shell) -> Diagnostic {
 
 /// Describes the source trees that jobs copy, by the first job of each file: all jobs of a file
 /// copy the same trees.
-fn copies(plan: &Plan, matrices: &[load::Matrix], compat: &Compat) -> Vec<String> {
+fn copies(
+    plan: &Plan,
+    matrices: &[load::Matrix],
+    compat: &Compat,
+    current_dir: &Path,
+) -> Vec<String> {
     let jobs = plan
         .groups
         .iter()
@@ -426,15 +436,12 @@ fn copies(plan: &Plan, matrices: &[load::Matrix], compat: &Compat) -> Vec<String
         .filter_map(|(number, (group, matrix))| {
             Some((group.jobs(number).next()?.to_job(), matrix))
         });
+    let site = recipe::Site::Container;
     let builds = jobs.filter_map(|(job, matrix)| {
-        recipe::build(
-            &job,
-            &matrix.recipe,
-            compat,
-            &recipe::Site::Container,
-            &BTreeMap::new(),
-        )
-        .ok()
+        let mut build =
+            recipe::build(&job, &matrix.recipe, compat, &site, &BTreeMap::new()).ok()?;
+        exec::exclude_matrix_folder(&mut build, &site, current_dir);
+        Some(build)
     });
     let copies: BTreeSet<String> = builds.flat_map(|build| build.copies()).collect();
     copies.into_iter().collect()

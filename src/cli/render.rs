@@ -15,7 +15,7 @@ use crate::compat::Compat;
 use crate::config::Platform;
 use crate::diagnostic::render::visible;
 use crate::diagnostic::{Diagnostic, Sink};
-use crate::exec::{ROOT, SOURCE_DATE, ignore_folder};
+use crate::exec::{self, ROOT, SOURCE_DATE, ignore_folder};
 use crate::recipe::container::{self, Container, Devices, Engine, PROXY_VARIABLES};
 use crate::recipe::{self, Build, Site, shell_variable};
 use crate::render::WindowsShell;
@@ -211,6 +211,7 @@ fn rendered(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, Exit> {
             options,
             compat,
             folders: &shell.folders,
+            current_dir: &shell.environment.current_dir,
         };
         let made = maker.fits().and_then(|()| match text {
             Text::DryRun => maker.dry_run(sink),
@@ -285,6 +286,7 @@ struct Maker<'a> {
     options: &'a Options,
     compat: &'a Compat,
     folders: &'a Folders,
+    current_dir: &'a Path,
 }
 
 impl Maker<'_> {
@@ -353,6 +355,7 @@ impl Maker<'_> {
             site,
             &given,
         )?;
+        exec::exclude_matrix_folder(&mut build, site, self.current_dir);
         sink.extend(std::mem::take(&mut build.warnings));
         Ok(build)
     }

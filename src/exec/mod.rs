@@ -46,7 +46,7 @@ pub use resume::{Continue, UnknownStage, first_step};
 pub use run::{Event, Limits, Order, run_steps};
 pub use runner::{ProcessRunner, Recorded, RecordingRunner, Runner};
 pub use session::{Built, NotBegun, Session, build};
-pub use source_tree::{holds_only_matrix_files, source_listing};
+pub use source_tree::{exclude_matrix_folder, source_listing};
 pub use step_hash::step_hash;
 pub use surroundings::{SOURCE_DATE, source_date_s};
 pub use surroundings::{Surroundings, invocation};

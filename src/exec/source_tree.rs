@@ -8,6 +8,8 @@ use std::time::{Duration, Instant};
 
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 
+use crate::config::MATRICES;
+use crate::recipe::{Build, Site};
 use crate::sys::process::{self, Control, Invocation, ProcessEvent, ProcessStatus, StderrTarget};
 use crate::sys::{self, FileError};
 
@@ -133,9 +135,16 @@ fn ask_git(folder: &Path, words: &[&str]) -> Option<Vec<u8>> {
         .then_some(output)
 }
 
-/// Whether a folder holds nothing but matrix files and folders of recipes and tables. Such a folder
-/// is no source: setuptools takes it for a package.
-pub fn holds_only_matrix_files(folder: &Path) -> bool {
+/// Excludes the matrices folder from the source trees that a build copies, if it holds nothing but
+/// matrix files, recipes and tables: setuptools would take it for a second top-level package and
+/// refuse the project.
+pub fn exclude_matrix_folder(build: &mut Build, site: &Site, current_dir: &Path) {
+    if holds_only_matrix_files(&current_dir.join(MATRICES)) {
+        build.leave_out(&format!("{}/{MATRICES}", site.caller()));
+    }
+}
+
+fn holds_only_matrix_files(folder: &Path) -> bool {
     let is_known = |name: &String| {
         [".yaml", ".yml"]
             .iter()

@@ -1006,3 +1006,26 @@ fn wheel(project: &Project) {
     }
     archive.finish().unwrap();
 }
+
+/// A flat project has its package next to `matrices/`, which setuptools would find as a second
+/// package.
+#[test]
+fn scripts_leave_out_the_folder_of_matrix_files_as_builds_do() {
+    let matrix = "version: 1\ndistribution: tiny\nrecipe: tiny\naxes: {tiny: [\"1.0\"], python: [\"3.11\"], rocm: [\"6.2\"]}\n\
+                  gfx: [gfx90a]\ntorch-from: host\npython-from: host\nvars:\n  source: .\n";
+    let project = Project::new()
+        .file("recipes/tiny.yaml", RECIPE)
+        .file("matrices/tiny.yaml", matrix)
+        .file("tiny/__init__.py", "")
+        .file("setup.txt", "flags = -std=c++17\n");
+    let script = |project: &Project| {
+        let run = project.run(&["--recipes", "recipes", "render", "script"]);
+        run.exits(0).stdout
+    };
+    assert!(script(&project).contains("/matrices"));
+    let plan = project.run(&["--recipes", "recipes", "plan"]).exits(0);
+    assert!(plan.stdout.contains("without matrices"), "{}", plan.stdout);
+
+    let project = project.file("matrices/__init__.py", "");
+    assert!(!script(&project).contains("/matrices"));
+}

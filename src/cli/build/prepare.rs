@@ -12,7 +12,7 @@ use crate::cli::jobs::{Ready, is_file_of_jobs};
 use crate::cli::{Exit, Shell};
 use crate::codes::build as codes;
 use crate::compat::Compat;
-use crate::config::{MATRICES, Platform};
+use crate::config::Platform;
 use crate::diagnostic::{Diagnostic, shell_line};
 use crate::exec::{
     self, Containment, Continue, JobFolder, Limits, Masks, Record, Session, Surroundings,
@@ -115,9 +115,7 @@ pub(super) fn prepare(
         let below = out.strip_prefix(&caller);
         build.leave_out(&below.map_or_else(|| out.to_owned(), |below| site.caller() + below));
     }
-    if exec::holds_only_matrix_files(&shell.environment.current_dir.join(MATRICES)) {
-        build.leave_out(&format!("{}/{MATRICES}", site.caller()));
-    }
+    exec::exclude_matrix_folder(&mut build, &site, &shell.environment.current_dir);
     for step in build
         .steps
         .iter_mut()
