@@ -4,7 +4,7 @@ use rayon::prelude::*;
 
 use super::{FileKind, Folder, IndexFile};
 use crate::bytes::start_threads;
-use crate::names::{TagSet, Version};
+use crate::names::Version;
 
 /// A file after the normal form of its project's name.
 pub type Named<'f> = (String, &'f IndexFile);
@@ -50,14 +50,16 @@ type Numbered<'t> = (&'t str, u64, u64);
 
 impl<'f> Key<'f> {
     fn of(file: &'f IndexFile) -> Self {
-        let tags = |set: &'f TagSet| set.iter().map(|tag| numbered(tag)).collect();
+        let tags = |tags: &'f [String]| tags.iter().map(|tag| numbered(tag)).collect();
         Self {
             folder: &file.folder,
             project: file.project.normalized(),
             version: &file.version,
             tags: match &file.kind {
                 FileKind::Sdist | FileKind::Tree => None,
-                FileKind::Wheel(wheel) => Some([wheel.python_tags(), wheel.abi_tags()].map(tags)),
+                FileKind::Wheel(wheel) => {
+                    Some([wheel.python_tags().as_slice(), wheel.abi_tags().as_slice()].map(tags))
+                }
             },
             name: &file.name,
         }

@@ -120,9 +120,9 @@ impl Asset {
     /// release says so.
     pub fn row(&self, covers: Option<Vec<String>>) -> ManifestFile {
         let file = &self.file;
-        let tags = |get: fn(&WheelName) -> &crate::names::TagSet| {
+        let tags = |get: fn(&WheelName) -> &[String]| {
             self.wheel()
-                .map_or_else(Vec::new, |wheel| get(wheel).as_slice().to_vec())
+                .map_or_else(Vec::new, |wheel| get(wheel).to_vec())
         };
         let label = self.label.as_ref();
         ManifestFile {
@@ -149,9 +149,9 @@ impl Asset {
                 .wheel()
                 .and_then(WheelName::build_tag)
                 .map(ToString::to_string),
-            python: tags(WheelName::python_tags),
-            abi: tags(WheelName::abi_tags),
-            platform: tags(WheelName::platform_tags),
+            python: tags(|wheel| wheel.python_tags().as_slice()),
+            abi: tags(|wheel| wheel.abi_tags().as_slice()),
+            platform: tags(|wheel| wheel.platform_tags().as_slice()),
             covers: covers.unwrap_or_else(|| self.wheel().map_or_else(Vec::new, pythons)),
             gfx: Vec::new(),
             gfx_from: None,
@@ -183,7 +183,7 @@ fn pythons(wheel: &WheelName) -> Vec<String> {
     if abis.iter().any(|abi| abi == "abi3" || abi == "none") {
         return Vec::new();
     }
-    let free_threaded = abis.iter().any(|abi| abi.ends_with('t'));
+    let free_threaded = wheel.abi_tags().is_free_threaded();
     let tags = wheel.python_tags().iter().filter_map(|tag| minor(tag));
     tags.map(|python| {
         if free_threaded {
@@ -204,6 +204,7 @@ mod tests {
         let of = |name: &str| pythons(&name.parse().unwrap()).join(" ");
         assert_eq!(of("a-1-cp310-cp310-linux_x86_64.whl"), "3.10");
         assert_eq!(of("a-1-cp313-cp313t-linux_x86_64.whl"), "3.13t");
+        assert_eq!(of("a-1-cp314-cp314td-linux_x86_64.whl"), "3.14t");
         assert_eq!(
             of("a-1-cp311.cp312-cp311.cp312-linux_x86_64.whl"),
             "3.11 3.12"

@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 use std::fmt;
 
-use crate::names::{PythonVersion, WheelName};
+use crate::names::{PythonVersion, WheelName, is_free_threaded_abi};
 
 /// The Pythons of a wheel (platform compatibility tags, "Python Tag" and "ABI Tag"; PEP 384 for
 /// `abi3`).
@@ -30,7 +30,10 @@ impl Pythons {
         let mut numbered: Vec<PythonVersion> = Vec::new();
         for tag in tags {
             numbered.extend(abis.iter().filter_map(|abi| {
-                version(tag, abi.ends_with('t') && abi.starts_with(tag.as_str()))
+                version(
+                    tag,
+                    is_free_threaded_abi(abi) && abi.starts_with(tag.as_str()),
+                )
             }));
         }
         numbered.sort();
@@ -128,6 +131,7 @@ mod tests {
         let check = |tags: &str, expect: &str| assert_eq!(of(tags).to_string(), expect, "{tags}");
         check("cp310-cp310", "3.10");
         check("cp313-cp313t", "3.13t");
+        check("cp314-cp314td", "3.14t");
         check("cp311.cp312-cp311.cp312", "3.11, 3.12");
         check("cp39-abi3", "3.9+ (abi3)");
         check("cp39.cp310-abi3", "3.9+ (abi3)");

@@ -384,6 +384,49 @@ fn a_tag_for_another_system_is_refused_unless_it_is_meant() {
     retag("manylinux_2_17_x86_64").exits(0);
 }
 
+/// Only `check` found a tag without an architecture, after the wheel had it.
+#[test]
+fn a_tag_that_no_installer_knows_is_refused_unless_it_is_meant() {
+    let pure = "demo-1.0-py3-none-any.whl";
+    let project = Project::new()
+        .bytes(NAME, &named(NAME, &extension()).bytes())
+        .bytes(pure, &Wheel::named(pure).bytes());
+    let retag = |wheel: &str, tag: &str, more: &[&str]| {
+        let words = [
+            &["wheel", "retag", wheel, "--platform-tag", tag, "-w", "out"],
+            more,
+        ];
+        project.run(&words.concat())
+    };
+    let told = retag(NAME, "manylinux_2_28", &[]).exits(1).stderr;
+    insta::assert_snapshot!(told, @r"
+    error[R160 unknown-platform-tag]: `manylinux_2_28` is no platform that installers know
+    --> demo-1.0-cp312-cp312-manylinux_2_28.whl
+     = note: say that it is meant with `--allow R160`
+    help: it lacks the architecture: write `manylinux_2_28_x86_64`
+    ");
+    for (wheel, tag, help) in [
+        (NAME, "+manylinux2014", "write `manylinux2014_x86_64`"),
+        (pure, "musllinux_1_2", "write `musllinux_1_2_x86_64`"),
+        (pure, "linux", "write `linux_x86_64`"),
+        (pure, "something", "such as `linux_x86_64`"),
+    ] {
+        let told = retag(wheel, tag, &[]).exits(1).stderr;
+        assert!(
+            told.starts_with("error[R160 ") && told.contains(help),
+            "{tag}: {told}"
+        );
+    }
+    assert!(!project.has("out"));
+    retag(NAME, "manylinux_2_28", &["--allow", "R160"]).exits(0);
+    let built = "out/demo-1.0-cp312-cp312-manylinux_2_28.whl";
+    let found = project.run(&["wheel", "check", built]).exits(1).stderr;
+    assert!(
+        found.contains("error[R160 ") && found.contains("write `manylinux_2_28_x86_64`"),
+        "{found}"
+    );
+}
+
 #[test]
 fn a_check_finds_all_that_verifying_finds() {
     let name = "demo-1.0%2Brocm62-cp312-cp312-linux_x86_64.whl";

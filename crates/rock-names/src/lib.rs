@@ -82,7 +82,10 @@ pub use requirement::{Requirement, RequirementError};
 pub use rocm::{RocmVersion, RocmVersionError};
 pub use rocm_order::{VersionOrderConflict, find_order_conflict};
 pub use specifier::VersionSpecifiers;
-pub use tag_set::{TagSet, TagSetError, plain_linux_tag};
+pub use tag_set::{
+    AbiTag, AbiTags, PlatformTag, PlatformTags, PythonTag, PythonTags, TagSet, TagSetError,
+    is_free_threaded_abi, plain_linux_tag,
+};
 pub use version::{PackageVersion, Version, VersionError};
 pub use web_address::web_address;
 pub use wheel_identity::{WheelIdentity, WheelIdentityError};

@@ -3,29 +3,54 @@
 use std::cmp::Ordering;
 use std::fmt;
 use std::hash::{Hash, Hasher};
+use std::marker::PhantomData;
 
-/// A compressed tag set (PEP 425): one or more Python, ABI or platform tags joined with dots.
+/// A compressed tag set (PEP 425): one or more tags of one kind, joined with dots. The kind is
+/// [`PythonTag`], [`AbiTag`] or [`PlatformTag`].
 ///
 /// Keeps the order and the spelling as written. Comparison ignores case, as in
 /// `packaging.tags.Tag`, but not the order.
 #[derive(Debug, Clone)]
-pub struct TagSet {
+pub struct TagSet<K> {
     /// The tags in lower case.
     tags: Vec<String>,
     /// The text as written, if it has upper-case letters.
     written: Option<Box<str>>,
+    kind: PhantomData<K>,
 }
+
+/// The kind of Python tags such as `cp312`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PythonTag {}
+
+/// The kind of ABI tags such as `cp312`, `abi3` and `none`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AbiTag {}
+
+/// The kind of platform tags such as `linux_x86_64`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PlatformTag {}
+
+/// The Python tags of a wheel name.
+pub type PythonTags = TagSet<PythonTag>;
+
+/// The ABI tags of a wheel name.
+pub type AbiTags = TagSet<AbiTag>;
+
+/// The platform tags of a wheel name.
+pub type PlatformTags = TagSet<PlatformTag>;
 
 /// The error of parsing a [`TagSet`]; holds the text.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{0}` is not a set of wheel tags: letters, digits and `_`, several joined with `.`")]
 pub struct TagSetError(pub String);
 
-impl TagSet {
+impl<K> TagSet<K> {
     fn of(tags: Vec<String>) -> Self {
         Self {
             tags,
             written: None,
+            kind: PhantomData,
         }
     }
 
@@ -63,7 +88,14 @@ impl TagSet {
     }
 }
 
-impl<'s> IntoIterator for &'s TagSet {
+impl AbiTags {
+    /// Returns whether a tag is [that of free-threaded Python](is_free_threaded_abi).
+    pub fn is_free_threaded(&self) -> bool {
+        self.tags.iter().any(|tag| is_free_threaded_abi(tag))
+    }
+}
+
+impl<'s, K> IntoIterator for &'s TagSet<K> {
     type Item = &'s String;
     type IntoIter = std::slice::Iter<'s, String>;
 
@@ -72,7 +104,7 @@ impl<'s> IntoIterator for &'s TagSet {
     }
 }
 
-impl std::str::FromStr for TagSet {
+impl<K> std::str::FromStr for TagSet<K> {
     type Err = TagSetError;
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         // Nearly always one; a growing vector would allocate four.
@@ -87,11 +119,12 @@ impl std::str::FromStr for TagSet {
         Ok(Self {
             tags,
             written: has_capitals.then(|| text.into()),
+            kind: PhantomData,
         })
     }
 }
 
-impl fmt::Display for TagSet {
+impl<K> fmt::Display for TagSet<K> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.written {
             Some(text) => f.write_str(text),
@@ -100,30 +133,38 @@ impl fmt::Display for TagSet {
     }
 }
 
-impl PartialEq for TagSet {
+impl<K> PartialEq for TagSet<K> {
     fn eq(&self, other: &Self) -> bool {
         self.tags == other.tags
     }
 }
 
-impl Eq for TagSet {}
+impl<K> Eq for TagSet<K> {}
 
-impl PartialOrd for TagSet {
+impl<K> PartialOrd for TagSet<K> {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         Some(self.cmp(other))
     }
 }
 
-impl Ord for TagSet {
+impl<K> Ord for TagSet<K> {
     fn cmp(&self, other: &Self) -> Ordering {
         self.tags.cmp(&other.tags)
     }
 }
 
-impl Hash for TagSet {
+impl<K> Hash for TagSet<K> {
     fn hash<H: Hasher>(&self, state: &mut H) {
         self.tags.hash(state);
     }
+}
+
+/// Returns whether an ABI tag in lower case is that of free-threaded Python (PEP 703): `cp313t`, or
+/// `cp313td` of its debug build.
+pub fn is_free_threaded_abi(tag: &str) -> bool {
+    tag.strip_prefix("cp")
+        .map(|rest| rest.trim_start_matches(|c: char| c.is_ascii_digit()))
+        .is_some_and(|flags| matches!(flags, "t" | "td"))
 }
 
 /// Returns the plain Linux tag of a manylinux tag: `linux_x86_64` for `manylinux_2_28_x86_64` and
@@ -143,7 +184,7 @@ pub fn plain_linux_tag(platform: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{TagSet, plain_linux_tag};
+    use super::{AbiTags, PlatformTags, PythonTags, plain_linux_tag};
 
     #[test]
     fn repair_changes_the_platform_tag_and_not_the_machine() {
@@ -165,7 +206,7 @@ mod tests {
 
     #[test]
     fn capitals_mean_nothing_and_are_kept_in_print() {
-        let set: TagSet = "CP311.py3".parse().unwrap();
+        let set: PythonTags = "CP311.py3".parse().unwrap();
         assert_eq!(
             (set.as_slice().join(" "), set.to_string()),
             ("cp311 py3".to_owned(), "CP311.py3".to_owned())
@@ -176,7 +217,7 @@ mod tests {
 
     #[test]
     fn a_set_keeps_its_order_and_adds_each_tag_once() {
-        let set: TagSet = "manylinux_2_28_x86_64.linux_x86_64".parse().unwrap();
+        let set: PlatformTags = "manylinux_2_28_x86_64.linux_x86_64".parse().unwrap();
         assert_eq!(set.to_string(), "manylinux_2_28_x86_64.linux_x86_64");
         let more = set.union(&"linux_x86_64.any".parse().unwrap());
         assert_eq!(more.to_string(), "manylinux_2_28_x86_64.linux_x86_64.any");
@@ -185,7 +226,27 @@ mod tests {
             "any.linux_x86_64.manylinux_2_28_x86_64"
         );
         for text in ["", "a..b", "a-b", "a b"] {
-            assert!(text.parse::<TagSet>().is_err(), "{text}");
+            assert!(text.parse::<PlatformTags>().is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn free_threaded_abis_are_those_with_a_t() {
+        for (tags, is_free_threaded) in [
+            ("cp313t", true),
+            ("cp314td", true),
+            ("CP314TD", true),
+            ("abi3.cp313t", true),
+            ("cp313", false),
+            ("cp313d", false),
+            ("cp37m", false),
+            ("cp27dmu", false),
+            ("abi3", false),
+            ("abi3t", false),
+            ("none", false),
+        ] {
+            let tags: AbiTags = tags.parse().unwrap();
+            assert_eq!(tags.is_free_threaded(), is_free_threaded, "{tags}");
         }
     }
 }

@@ -1,8 +1,8 @@
 //! The identity of a wheel: the fields of its name, independent of their spelling.
 
 use super::{
-    Accelerator, DistributionName, LabelParts, LabelPartsError, RocmVersion, TagSet, Version,
-    WheelName, WheelNameError,
+    AbiTags, Accelerator, DistributionName, LabelParts, LabelPartsError, PlatformTags, PythonTags,
+    RocmVersion, Version, WheelName, WheelNameError,
 };
 
 /// The fields of a wheel name and its label, without the build tag.
@@ -20,9 +20,9 @@ pub struct WheelIdentity {
     git: Option<String>,
     backend: Option<String>,
     cxx11abi: Option<bool>,
-    python_tags: TagSet,
-    abi_tags: TagSet,
-    platform_tags: TagSet,
+    python_tags: PythonTags,
+    abi_tags: AbiTags,
+    platform_tags: PlatformTags,
     is_ambiguous: bool,
 }
 
@@ -127,27 +127,23 @@ impl WheelIdentity {
     }
 
     /// Returns the Python tags.
-    pub fn python_tags(&self) -> &TagSet {
+    pub fn python_tags(&self) -> &PythonTags {
         &self.python_tags
     }
 
     /// Returns the ABI tags.
-    pub fn abi_tags(&self) -> &TagSet {
+    pub fn abi_tags(&self) -> &AbiTags {
         &self.abi_tags
     }
 
     /// Returns the platform tags, sorted.
-    pub fn platform_tags(&self) -> &TagSet {
+    pub fn platform_tags(&self) -> &PlatformTags {
         &self.platform_tags
     }
 
-    /// Returns whether an ABI tag is that of free-threaded Python, `cp313t` (PEP 703).
+    /// Returns whether an ABI tag is that of free-threaded Python, `cp313t` or `cp313td` (PEP 703).
     pub fn is_free_threaded(&self) -> bool {
-        self.abi_tags.iter().any(|tag| {
-            tag.strip_prefix("cp")
-                .and_then(|rest| rest.strip_suffix('t'))
-                .is_some_and(|version| version.parse::<u32>().is_ok())
-        })
+        self.abi_tags.is_free_threaded()
     }
 
     /// Returns whether an ABI tag is `abi3`, the stable ABI (PEP 384).

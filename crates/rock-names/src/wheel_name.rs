@@ -4,8 +4,8 @@ use std::fmt;
 use std::str::FromStr;
 
 use super::{
-    BuildTag, BuildTagError, DistributionName, DistributionNameError, LocalLabel, PlatformSystem,
-    TagSet, TagSetError, Version, VersionError,
+    AbiTags, BuildTag, BuildTagError, DistributionName, DistributionNameError, LocalLabel,
+    PlatformSystem, PlatformTags, PythonTags, TagSetError, Version, VersionError,
 };
 
 /// The filename of a wheel: `{distribution}-{version}(-{build tag})?-{python tag}-{abi
@@ -41,9 +41,9 @@ pub struct WheelName {
     distribution: DistributionName,
     version: Version,
     build_tag: Option<BuildTag>,
-    python_tags: TagSet,
-    abi_tags: TagSet,
-    platform_tags: TagSet,
+    python_tags: PythonTags,
+    abi_tags: AbiTags,
+    platform_tags: PlatformTags,
 }
 
 /// The error of parsing a [`WheelName`].
@@ -122,9 +122,9 @@ impl WheelName {
     pub fn new(
         distribution: &DistributionName,
         version: Version,
-        python_tags: TagSet,
-        abi_tags: TagSet,
-        platform_tags: TagSet,
+        python_tags: PythonTags,
+        abi_tags: AbiTags,
+        platform_tags: PlatformTags,
     ) -> Self {
         Self {
             distribution: distribution.to_escaped(),
@@ -157,17 +157,17 @@ impl WheelName {
     }
 
     /// Returns the Python tags.
-    pub fn python_tags(&self) -> &TagSet {
+    pub fn python_tags(&self) -> &PythonTags {
         &self.python_tags
     }
 
     /// Returns the ABI tags.
-    pub fn abi_tags(&self) -> &TagSet {
+    pub fn abi_tags(&self) -> &AbiTags {
         &self.abi_tags
     }
 
     /// Returns the platform tags.
-    pub fn platform_tags(&self) -> &TagSet {
+    pub fn platform_tags(&self) -> &PlatformTags {
         &self.platform_tags
     }
 
@@ -201,7 +201,7 @@ impl WheelName {
 
     /// Returns this name with other Python tags.
     #[must_use]
-    pub fn with_python_tags(self, python_tags: TagSet) -> Self {
+    pub fn with_python_tags(self, python_tags: PythonTags) -> Self {
         Self {
             python_tags,
             ..self
@@ -210,13 +210,13 @@ impl WheelName {
 
     /// Returns this name with other ABI tags.
     #[must_use]
-    pub fn with_abi_tags(self, abi_tags: TagSet) -> Self {
+    pub fn with_abi_tags(self, abi_tags: AbiTags) -> Self {
         Self { abi_tags, ..self }
     }
 
     /// Returns this name with other platform tags.
     #[must_use]
-    pub fn with_platform_tags(self, platform_tags: TagSet) -> Self {
+    pub fn with_platform_tags(self, platform_tags: PlatformTags) -> Self {
         Self {
             platform_tags,
             ..self
@@ -433,7 +433,7 @@ mod tests {
 
     use proptest::prelude::*;
 
-    use super::{BuildTag, TagSet, Version, WheelName, WheelNameErrorKind};
+    use super::{BuildTag, Version, WheelName, WheelNameErrorKind};
 
     #[track_caller]
     fn name(text: &str) -> WheelName {
@@ -607,10 +607,13 @@ mod tests {
             assert_eq!(renamed.to_string(), printed);
             assert_eq!(name(printed), renamed);
             assert_eq!((renamed.version(), renamed.build_tag()), (&version, None));
-            let tags = "cp312.abi3.linux_x86_64".split('.');
-            let mut tags = tags.map(|tag| tag.parse::<TagSet>().unwrap());
-            let mut tag = || tags.next().unwrap();
-            let made = WheelName::new(&"A.b".parse().unwrap(), version, tag(), tag(), tag());
+            let made = WheelName::new(
+                &"A.b".parse().unwrap(),
+                version,
+                "cp312".parse().unwrap(),
+                "abi3".parse().unwrap(),
+                "linux_x86_64".parse().unwrap(),
+            );
             assert_eq!(
                 made.to_string(),
                 printed

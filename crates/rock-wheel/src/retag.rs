@@ -5,17 +5,19 @@ use std::collections::BTreeSet;
 use std::str::FromStr;
 
 use super::{LabelCheck, RenamePlan, Wheel, WheelEdits, WheelError, check_identity};
-use rock_names::{BuildTag, BuildTagError, TagSet, TagSetError, WheelName};
+use rock_names::{
+    AbiTag, BuildTag, BuildTagError, PlatformTag, PythonTag, TagSet, TagSetError, WheelName,
+};
 
 /// New tags of a wheel; `None` keeps the present ones.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct RetagOptions {
     /// The Python tags.
-    pub python: Option<TagChange>,
+    pub python: Option<TagChange<PythonTag>>,
     /// The ABI tags.
-    pub abi: Option<TagChange>,
+    pub abi: Option<TagChange<AbiTag>>,
     /// The platform tags.
-    pub platform: Option<TagChange>,
+    pub platform: Option<TagChange<PlatformTag>>,
     /// The build tag.
     pub build: Option<BuildTagChange>,
 }
@@ -23,17 +25,17 @@ pub struct RetagOptions {
 /// A change of the Python, ABI or platform tags. Parsed from `cp312` to replace, or `+cp312` to
 /// add.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum TagChange {
+pub enum TagChange<K> {
     /// Replaces all tags.
-    Replace(TagSet),
+    Replace(TagSet<K>),
     /// Adds tags.
-    Add(TagSet),
+    Add(TagSet<K>),
 }
 
-impl TagChange {
+impl<K: Clone> TagChange<K> {
     /// Applies a change to tags. The result is sorted if the set changed, because tag sets in
     /// filenames are sorted (binary distribution format, "Compressed tag sets").
-    fn applied(change: Option<&Self>, tags: &TagSet) -> TagSet {
+    fn applied(change: Option<&Self>, tags: &TagSet<K>) -> TagSet<K> {
         let new = match change {
             None => return tags.clone(),
             Some(Self::Replace(new)) => new.sorted(),
@@ -47,7 +49,7 @@ impl TagChange {
     }
 }
 
-impl FromStr for TagChange {
+impl<K> FromStr for TagChange<K> {
     type Err = TagSetError;
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         match text.strip_prefix('+') {

@@ -248,14 +248,12 @@ impl Maker<'_> {
             Diagnostic::new(&codes::BAD_ARTIFACT, error.to_string())
         })?;
         let version = self.build.version.parse().expect("a valid version");
-        let tags = |text: &str| text.parse().expect("a valid tag");
-        let (python, abi, platform) = (tags("py3"), tags("none"), tags(&self.tag));
         Ok(WheelName::new(
             &distribution,
             version,
-            python,
-            abi,
-            platform,
+            "py3".parse().expect("a valid tag"),
+            "none".parse().expect("a valid tag"),
+            self.tag.parse().expect("a valid tag"),
         ))
     }
 

@@ -8,6 +8,7 @@ use super::output::{self, Destination, first};
 use crate::audit::{InspectionDepth, check_under_name, contradicts_claim};
 use crate::cli::{Exit, Shell, load};
 use crate::diagnostic::{Code, Severity};
+use crate::names::{AbiTag, PlatformTag, PythonTag};
 use crate::wheel::{BuildTagChange, LabelCheck, RetagOptions, TagChange, retag};
 
 /// Change the tags or the build number of a wheel, in its name and inside
@@ -30,16 +31,16 @@ pub(super) struct Args {
     wheel: PathBuf,
     /// Python tags, such as cp312 or +py3
     #[arg(long, value_name = "[+]TAG")]
-    python_tag: Option<TagChange>,
+    python_tag: Option<TagChange<PythonTag>>,
     /// ABI tags, such as cp312, abi3 or none
     #[arg(long, value_name = "[+]TAG")]
-    abi_tag: Option<TagChange>,
+    abi_tag: Option<TagChange<AbiTag>>,
     #[arg(
         help = "Platform tags, such as linux_x86_64 or +manylinux_2_28_x86_64",
         long,
         value_name = "[+]TAG"
     )]
-    platform_tag: Option<TagChange>,
+    platform_tag: Option<TagChange<PlatformTag>>,
     /// The build number; an empty text removes it
     #[arg(long, value_name = "BUILD")]
     build: Option<BuildTagChange>,

@@ -6,7 +6,7 @@ use super::{ESCAPES, RecipeDocument, ReplacementPart, StepDocument, shape::RECIP
 use crate::codes::build as codes;
 use crate::config::{Leaves, VersionFrom};
 use crate::diagnostic::{Diagnostic, Location, Sink, SourceText};
-use crate::names::{DistributionName, TagSet};
+use crate::names::{AbiTags, DistributionName, PlatformTags, PythonTags};
 use crate::yaml;
 
 /// The shipped recipes: names, sorted, the JSON texts that the build script made of
@@ -448,7 +448,12 @@ fn describe(leaves: Leaves) -> &'static str {
 /// Python, ABI and platform, each one tag or several.
 fn is_wheel_tag(text: &str) -> bool {
     let parts: Vec<&str> = text.split('-').collect();
-    parts.len() == 3 && parts.iter().all(|part| part.parse::<TagSet>().is_ok())
+    let [python, abi, platform] = *parts else {
+        return false;
+    };
+    python.parse::<PythonTags>().is_ok()
+        && abi.parse::<AbiTags>().is_ok()
+        && platform.parse::<PlatformTags>().is_ok()
 }
 
 /// A name that is a word of a shell and a folder.

@@ -9,7 +9,7 @@ use crate::provider::SystemLibrary;
 use crate::redundant_copies::RedundantCopy;
 use rock_diagnostic::Diagnostic;
 use rock_elf::ElfEdits;
-use rock_names::{TagSet, WheelName};
+use rock_names::{PlatformTags, WheelName};
 
 /// A library that is grafted.
 #[derive(Debug, Clone)]
@@ -70,7 +70,7 @@ impl RepairChanges {
     }
 
     /// Creates changes that only set the platform tags.
-    pub(super) fn tags_only(tags: TagSet) -> Self {
+    pub(super) fn tags_only(tags: PlatformTags) -> Self {
         Self::new(PlatformChoice { policy: None, tags }, String::new())
     }
 

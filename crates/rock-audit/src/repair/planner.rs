@@ -7,7 +7,7 @@ use crate::audited::AuditedWheel;
 use crate::codes::{elf as elf_codes, rocm as rocm_codes};
 use rock_compat::policy::PolicyFamily;
 use rock_diagnostic::{Code, Diagnostic, Diagnostics, Location, Severity};
-use rock_names::{Arch, TagSet};
+use rock_names::{Arch, PlatformTags};
 use rock_wheel::{
     ExistingLabel, LabelCheck, RenamePlan, RetagOptions, TagChange, WheelError,
     filter_persistent_errors, relabel, retag,
@@ -114,7 +114,7 @@ impl<'w> RepairPlanner<'w> {
             } else {
                 policy.tags()
             };
-            tags.join(".").parse::<TagSet>().ok()
+            tags.join(".").parse::<PlatformTags>().ok()
         });
         match tags {
             Some(_) if !self.options.update_tags || name.is_platform_independent() => {

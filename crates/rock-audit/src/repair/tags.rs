@@ -10,7 +10,7 @@ use crate::resolve::ResolvedLibrary;
 use crate::symbol_version::version_numbers;
 use rock_compat::policy::{PlatformPolicies, PlatformPolicy, is_loader};
 use rock_diagnostic::{Code, Diagnostic, Location, Severity};
-use rock_names::{PlatformSystem, TagSet, WheelName};
+use rock_names::{PlatformSystem, PlatformTags, WheelName};
 
 /// The platform of a repaired wheel.
 #[derive(Debug, Clone)]
@@ -18,7 +18,7 @@ pub struct PlatformChoice {
     /// The policy whose libraries are not grafted; `None` if no policy applies to the wheel.
     pub policy: Option<PolicyIndex>,
     /// The platform tags of the new name.
-    pub tags: TagSet,
+    pub tags: PlatformTags,
 }
 
 /// Chooses the policy and the platform tags of a repaired wheel. Also returns findings about tags
@@ -140,7 +140,7 @@ impl ClaimedTags<'_> {
         policies: &[PlatformPolicy<'_>],
         requested: Option<&str>,
         options: &RepairOptions,
-    ) -> Result<(TagSet, Vec<Diagnostic>), Diagnostic> {
+    ) -> Result<(PlatformTags, Vec<Diagnostic>), Diagnostic> {
         let mut tags: Vec<String> = policies.iter().flat_map(PlatformPolicy::tags).collect();
         let mut findings = Vec::new();
         let mut kept = Vec::new();
@@ -158,7 +158,7 @@ impl ClaimedTags<'_> {
         tags.sort();
         let tags = tags
             .join(".")
-            .parse::<TagSet>()
+            .parse::<PlatformTags>()
             .map_err(|error| on_wheel(self.name, &codes::BAD_WHEEL_NAME, error.to_string()))?;
         Ok((tags, findings))
     }
