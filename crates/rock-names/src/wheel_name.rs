@@ -1,5 +1,6 @@
 //! Wheel names.
 
+use std::error::Error;
 use std::fmt;
 use std::str::FromStr;
 
@@ -46,14 +47,27 @@ pub struct WheelName {
     platform_tags: PlatformTags,
 }
 
-/// The error of parsing a [`WheelName`].
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{text}` is not a wheel name: {kind}")]
+/// The error of parsing a [`WheelName`]. Its text includes that of the reason; its source is the
+/// error of an invalid distribution or version.
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WheelNameError {
     /// The text that is not a wheel name.
     pub text: String,
     /// The reason.
     pub kind: WheelNameErrorKind,
+}
+
+impl fmt::Display for WheelNameError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { text, kind } = self;
+        write!(f, "`{text}` is not a wheel name: {kind}")
+    }
+}
+
+impl Error for WheelNameError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        self.kind.source()
+    }
 }
 
 /// The reason of a [`WheelNameError`].
@@ -430,10 +444,11 @@ pub fn has_wheel_extension(name: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use std::collections::HashSet;
+    use std::error::Error as _;
 
     use proptest::prelude::*;
 
-    use super::{BuildTag, Version, WheelName, WheelNameErrorKind};
+    use super::{BuildTag, DistributionName, Version, WheelName, WheelNameErrorKind};
 
     #[track_caller]
     fn name(text: &str) -> WheelName {
@@ -572,6 +587,29 @@ mod tests {
                 original: "2.5+rocm62".to_owned(),
             }
         );
+    }
+
+    #[test]
+    fn the_source_of_an_error_is_its_cause() {
+        let source = |text: &str| {
+            let error = text.parse::<WheelName>().unwrap_err();
+            error.source().map(ToString::to_string)
+        };
+        let version = "1.x".parse::<Version>().unwrap_err();
+        assert_eq!(source("a-1.x-py3-none-any.whl"), Some(version.to_string()));
+        let distribution = "../a".parse::<DistributionName>().unwrap_err();
+        assert_eq!(
+            source("../a-1-py3-none-any.whl"),
+            Some(distribution.to_string())
+        );
+        for text in [
+            "a.whl",
+            "a-1-x1-py3-none-any.whl",
+            "a-1-py3--any.whl",
+            "a-1.rocm6.2-py3-none-any.whl",
+        ] {
+            assert_eq!(source(text), None, "{text}");
+        }
     }
 
     #[test]
