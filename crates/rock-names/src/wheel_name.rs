@@ -95,7 +95,8 @@ pub enum WheelNameErrorKind {
     /// The distribution is invalid.
     #[error("`{text}` is not a distribution name", text = .0.0)]
     Distribution(#[source] DistributionNameError),
-    /// The version has a dot in place of its `+`, as file hosts rename uploads.
+    /// The version has a dot in place of the `+` of a label that names a ROCm or CUDA version, torch,
+    /// a commit or a gfx target, or `cpu`: file hosts rename uploads in this way.
     #[error("`{version}` is not a version; a `+` became a dot, and the version was `{original}`")]
     ReplacedPlus {
         /// The version as written.
@@ -410,14 +411,34 @@ fn version_error(parts: &[&str], error: VersionError) -> WheelNameErrorKind {
     )
 }
 
-/// Returns the first valid version that has a `+` in place of a dot before a letter.
+/// Returns the first valid version that has a `+` in place of a dot before a label of a build.
 fn with_plus(version: &str) -> Option<String> {
     version.match_indices('.').find_map(|(at, _)| {
         let (public, label) = (&version[..at], &version[at + 1..]);
         let original = format!("{public}+{label}");
-        let is_label = label.starts_with(|c: char| c.is_ascii_alphabetic());
-        (is_label && original.parse::<Version>().is_ok()).then_some(original)
+        (is_build_label(label) && original.parse::<Version>().is_ok()).then_some(original)
     })
+}
+
+/// Returns whether a label begins with a word that labels of builds begin with.
+fn is_build_label(label: &str) -> bool {
+    let label = label.to_ascii_lowercase();
+    let is_version_of = |word: &str| {
+        label
+            .strip_prefix(word)
+            .is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
+    };
+    let is_commit = || {
+        label
+            .strip_prefix("git")
+            .is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_hexdigit()))
+    };
+    ["rocm", "devrocm", "rocmsdk", "cu", "torch", "gfx"]
+        .into_iter()
+        .any(is_version_of)
+        || label == "cpu"
+        || label.starts_with("cpu.")
+        || is_commit()
 }
 
 /// Returns the parts before the first version, if these are a distribution written with hyphens. A
@@ -527,19 +548,45 @@ mod tests {
         }
     }
 
+    #[test]
+    fn a_plus_is_missed_only_before_labels_of_builds() {
+        let original = |version: &str| {
+            let text = format!("a-{version}-py3-none-any.whl");
+            match text.parse::<WheelName>().unwrap_err().kind {
+                WheelNameErrorKind::ReplacedPlus { original, .. } => original,
+                WheelNameErrorKind::Version(_) => "invalid".to_owned(),
+                other => panic!("{other}"),
+            }
+        };
+        for (version, expect) in [
+            ("2.5.1.ROCm6.2", "2.5.1+ROCm6.2"),
+            ("2.10.0a0.devrocm7.10.0", "2.10.0a0+devrocm7.10.0"),
+            ("2.5.1.cu124", "2.5.1+cu124"),
+            ("2.5.1.cpu", "2.5.1+cpu"),
+            ("2.5.1.cpu.cxx11.abi", "2.5.1+cpu.cxx11.abi"),
+            ("0.1.git1a2b3c4", "0.1+git1a2b3c4"),
+            ("0.1.torch2.9", "0.1+torch2.9"),
+            ("0.1.gfx942", "0.1+gfx942"),
+            ("2.x", "invalid"),
+            ("2.5.1.final", "invalid"),
+            ("2.5.1.custom", "invalid"),
+            ("2.5.1.github", "invalid"),
+            ("2.5.1.rocm", "invalid"),
+            ("2..rocm6.2", "invalid"),
+        ] {
+            assert_eq!(original(version), expect, "{version}");
+        }
+    }
+
     /// A numeric build tag is not taken for the version of a distribution with hyphens.
     #[test]
     fn an_invalid_version_before_a_build_tag_is_reported() {
-        for version in ["2..8", "2x", "2.8.3+"] {
+        for version in ["2..8", "2x", "2.8.3+", "2.x"] {
             assert_eq!(
                 reason(&format!("foo-{version}-1-py3-none-any.whl")),
                 format!("`{version}` is not a PEP 440 version")
             );
         }
-        assert_eq!(
-            reason("foo-2.x-1-py3-none-any.whl"),
-            "`2.x` is not a version; a `+` became a dot, and the version was `2+x`"
-        );
         assert_eq!(
             reason("foo-2x-1-1-py3-none-any.whl"),
             "it has 7 parts between hyphens, not 5 or 6"
