@@ -104,8 +104,8 @@ impl Version {
         &self.parsed
     }
 
-    /// Shares the memory of `other` if its text is equal.
-    #[doc(hidden)]
+    /// Makes this version share the memory of another one if the texts of both are equal. The
+    /// version itself does not change.
     pub fn share(&mut self, other: &Self) {
         if self.text == other.text {
             self.clone_from(other);

@@ -238,8 +238,8 @@ impl WheelName {
         }
     }
 
-    /// Shares the memory of a version if its text is equal, see [`Version::share`].
-    #[doc(hidden)]
+    /// Makes the version share the memory of another one if the texts of both are equal, as
+    /// [`Version::share`] does. The name itself does not change.
     pub fn share_version(&mut self, version: &Version) {
         self.version.share(version);
     }
