@@ -8,7 +8,7 @@ use super::{
 /// The fields of a wheel name and its label, without the build tag.
 ///
 /// Labels of both styles, `rocm62torch2.5` and `rocm6.2torch2.5`, give equal identities unless the
-/// compact one is [ambiguous](Self::is_ambiguous). Identities are ordered by field, so torch 2.10
+/// compact one is [ambiguous](Self::is_ambiguous), and so do tag sets in any order. Identities are ordered by field, so torch 2.10
 /// follows 2.9 and ROCm 7.14 follows 7.2.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct WheelIdentity {
@@ -71,8 +71,8 @@ impl WheelIdentity {
             backend: parts.as_ref().and_then(|parts| parts.backend.clone()),
             cxx11abi: parts.as_ref().and_then(|parts| parts.cxx11abi),
             accelerator: parts.map(|parts| parts.accelerator),
-            python_tags: name.python_tags().clone(),
-            abi_tags: name.abi_tags().clone(),
+            python_tags: name.python_tags().sorted(),
+            abi_tags: name.abi_tags().sorted(),
             platform_tags: name.platform_tags().sorted(),
             is_ambiguous,
         })
@@ -126,12 +126,12 @@ impl WheelIdentity {
         self.cxx11abi
     }
 
-    /// Returns the Python tags.
+    /// Returns the Python tags, sorted.
     pub fn python_tags(&self) -> &PythonTags {
         &self.python_tags
     }
 
-    /// Returns the ABI tags.
+    /// Returns the ABI tags, sorted.
     pub fn abi_tags(&self) -> &AbiTags {
         &self.abi_tags
     }
@@ -211,8 +211,28 @@ mod tests {
         );
         assert_eq!(
             compact,
-            read("Flash_Attn-2.8.3%2Brocm6.2torch2.5.1-1-cp311-cp311-linux_x86_64.whl")
+            read("Flash_Attn-2.8.3+rocm6.2torch2.5.1-1-cp311-cp311-linux_x86_64.whl")
         );
+    }
+
+    #[test]
+    fn the_order_of_tags_makes_no_other_record() {
+        let read = |tags: &str| WheelIdentity::parse(&format!("a-1-{tags}.whl"), &known()).unwrap();
+        let sorted = read("cp311.py3-abi3.none-any.linux_x86_64");
+        assert_eq!(sorted, read("py3.CP311.py3-none.abi3-linux_x86_64.any"));
+        assert_eq!(sorted.python_tags().to_string(), "cp311.py3");
+        assert_ne!(sorted, read("py3-abi3.none-any.linux_x86_64"));
+    }
+
+    #[test]
+    fn the_debug_build_of_free_threaded_python_is_free_threaded() {
+        let read = |tags: &str| {
+            let name = format!("a-1-{tags}-linux_x86_64.whl");
+            WheelIdentity::parse(&name, &known()).unwrap()
+        };
+        assert!(read("cp314-cp314td").is_free_threaded());
+        assert!(read("cp314-cp314t").is_free_threaded());
+        assert!(!read("cp314-cp314").is_free_threaded());
     }
 
     #[test]
