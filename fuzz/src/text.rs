@@ -52,6 +52,7 @@ pub fn wheel_name(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else {
         return;
     };
+    let _ = WheelName::from_percent_encoded(text);
     let name: WheelName = match text.parse() {
         Ok(name) => name,
         Err(error) => return assert!(!error.to_string().is_empty()),

@@ -302,7 +302,7 @@ fn asset(
 
 /// The name of a wheel that installers take, or what is wrong with it and what to do.
 fn wheel_name(name: &str) -> Result<WheelName, (String, String)> {
-    let wheel = name.parse::<WheelName>().map_err(|error| {
+    let wheel = WheelName::from_percent_encoded(name).map_err(|error| {
         (
             error.to_string(),
             "a wheel is called NAME-VERSION-PYTHON-ABI-PLATFORM.whl".to_owned(),

@@ -210,7 +210,7 @@ pub fn torch_sentence(has_torch: bool) -> &'static str {
 
 fn read(file: &str) -> Option<WheelName> {
     if has_wheel_extension(file) {
-        file.parse().ok()
+        WheelName::from_percent_encoded(file).ok()
     } else {
         None
     }

@@ -100,6 +100,16 @@ pub struct ListedAsset {
     pub created_at: Option<String>,
 }
 
+impl ListedAsset {
+    /// Parses its name. Lists may have percent-encoded names, taken from addresses.
+    ///
+    /// # Errors
+    /// If it is not a wheel name.
+    pub fn wheel_name(&self) -> Result<WheelName, WheelNameError> {
+        WheelName::from_percent_encoded(&self.name)
+    }
+}
+
 /// How far an asset is.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -242,7 +252,7 @@ impl Listing {
     /// The published wheels whose name can be read.
     pub fn wheels(&self) -> impl Iterator<Item = (&ListedRelease, &ListedAsset, WheelName)> {
         self.published()
-            .filter_map(|(release, asset)| Some((release, asset, asset.name.parse().ok()?)))
+            .filter_map(|(release, asset)| Some((release, asset, asset.wheel_name().ok()?)))
     }
 
     /// The published files that end in `.whl` and whose name cannot be read.
@@ -250,8 +260,7 @@ impl Listing {
         let wheels = self
             .published()
             .filter(|(_, asset)| has_wheel_extension(&asset.name));
-        wheels
-            .filter_map(|(release, asset)| Some((release, asset.name.parse::<WheelName>().err()?)))
+        wheels.filter_map(|(release, asset)| Some((release, asset.wheel_name().err()?)))
     }
 }
 

@@ -10,7 +10,7 @@ use crate::config::RunTime;
 use crate::diagnostic::{Diagnostic, Location, Sink};
 use crate::index::BaseUrl;
 use crate::names::{
-    Digest, RepoName, RocmVersion, WheelIdentity, WheelIdentityError, WheelName, YankedFiles,
+    Digest, RepoName, RocmVersion, WheelIdentity, WheelIdentityError, YankedFiles,
     has_wheel_extension, is_tree_archive,
 };
 use crate::publish::{
@@ -269,7 +269,7 @@ fn read(
     asset: &ListedAsset,
     beside: Beside<'_>,
 ) -> Result<PublishedWheel, WheelIdentityError> {
-    let name: WheelName = asset.name.parse()?;
+    let name = asset.wheel_name()?;
     let identity = WheelIdentity::of(&name, beside.known_rocm)?;
     let own_repository = addresses::repository_of(release);
     let repository = own_repository.as_ref().or(beside.repository);

@@ -6,7 +6,7 @@ use rock_names::{Combination, WheelIdentity, WheelName};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let text = std::env::args().nth(1).unwrap_or_else(|| {
-        "flash_attn-2.8.3%2Brocm62torch2.5triton-cp312-cp312-linux_x86_64.whl".to_owned()
+        "flash_attn-2.8.3+rocm62torch2.5triton-cp312-cp312-linux_x86_64.whl".to_owned()
     });
     let name: WheelName = text.parse()?;
     let identity = WheelIdentity::of(&name, &["6.2".parse()?, "7.14".parse()?])?;

@@ -12,8 +12,9 @@ use super::{
 /// The filename of a wheel: `{distribution}-{version}(-{build tag})?-{python tag}-{abi
 /// tag}-{platform tag}.whl` (binary distribution format, "File name convention"; PEP 427).
 ///
-/// Every part is valid and keeps its spelling. Percent-encoding (`%2B`, as in URLs) is decoded;
-/// otherwise a name prints as it was written.
+/// Every part is valid and keeps its spelling, so a name prints as it was written. Parsing takes a
+/// filename literally; [`Self::from_percent_encoded`] parses the last segment of a URL, in which `+`
+/// may be `%2B`.
 ///
 /// `==` and hashes compare the distribution and the build tag as text, the version by PEP 440, and
 /// tags without regard to case. Compare the [normal forms](Self::normalized) to find names of the
@@ -21,7 +22,7 @@ use super::{
 ///
 /// ```
 /// use rock_names::WheelName;
-/// let name: WheelName = "flash_attn-2.7.4.post1%2Brocm62torch2.5triton-py3-none-any.whl".parse()?;
+/// let name: WheelName = "flash_attn-2.7.4.post1+rocm62torch2.5triton-py3-none-any.whl".parse()?;
 /// assert_eq!(name.distribution().normalized(), "flash-attn");
 /// assert_eq!(name.label().unwrap().as_str(), "rocm62torch2.5triton");
 /// assert_eq!(name.to_string(), "flash_attn-2.7.4.post1+rocm62torch2.5triton-py3-none-any.whl");
@@ -149,6 +150,28 @@ impl WheelName {
             abi_tags,
             platform_tags,
         }
+    }
+
+    /// Parses the last segment of a URL path, in which some characters are percent-encoded.
+    ///
+    /// ```
+    /// use rock_names::WheelName;
+    /// let name = WheelName::from_percent_encoded("torch-2.5.1%2Brocm6.2-cp312-cp312-win_amd64.whl")?;
+    /// assert_eq!(name.to_string(), "torch-2.5.1+rocm6.2-cp312-cp312-win_amd64.whl");
+    /// # Ok::<(), rock_names::WheelNameError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If the percent-encoding is invalid, or the decoded text is not a wheel name. The error has
+    /// the text before decoding.
+    pub fn from_percent_encoded(segment: &str) -> Result<Self, WheelNameError> {
+        super::percent_decode(segment)
+            .ok_or(WheelNameErrorKind::PercentEncoding)
+            .and_then(|text| parse(&text))
+            .map_err(|kind| WheelNameError {
+                text: segment.to_owned(),
+                kind,
+            })
     }
 
     /// Returns the distribution as written, `flash_attn`.
@@ -328,7 +351,7 @@ impl WheelName {
 impl FromStr for WheelName {
     type Err = WheelNameError;
 
-    /// Parses a filename, which may be percent-encoded (`%2B`).
+    /// Parses a filename literally: `%2B` is not decoded.
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         parse(text).map_err(|kind| WheelNameError {
             text: text.to_owned(),
@@ -344,11 +367,10 @@ impl fmt::Display for WheelName {
 }
 
 fn parse(text: &str) -> Result<WheelName, WheelNameErrorKind> {
-    let decoded = super::percent_decode(text).ok_or(WheelNameErrorKind::PercentEncoding)?;
-    if decoded.len() > WheelName::MAX_BYTES {
-        return Err(WheelNameErrorKind::TooLong(decoded.len()));
+    if text.len() > WheelName::MAX_BYTES {
+        return Err(WheelNameErrorKind::TooLong(text.len()));
     }
-    let stem = decoded
+    let stem = text
         .strip_suffix(".whl")
         .ok_or(WheelNameErrorKind::Extension)?;
     let parts: Vec<&str> = stem.split('-').collect();
@@ -499,21 +521,31 @@ mod tests {
     #[test]
     fn the_requirement_is_for_the_exact_version() {
         let requirement =
-            name("pytorch_triton_rocm-3.4.0%2Bgit1234.ROCM7.10.0-cp312-cp312-linux_x86_64.whl")
+            name("pytorch_triton_rocm-3.4.0+git1234.ROCM7.10.0-cp312-cp312-linux_x86_64.whl")
                 .requirement();
         assert_eq!(requirement, "pytorch-triton-rocm==3.4.0+git1234.rocm7.10.0");
     }
 
     #[test]
-    fn a_percent_encoded_name_is_the_name() {
-        let encoded = name("flash_attn-2.8.3%2brocm62torch2.5-cp311-cp311-linux_x86_64.whl");
+    fn percent_encoding_is_decoded_in_urls_only() {
+        let encoded = "flash_attn-2.8.3%2brocm62torch2.5-cp311-cp311-linux_x86_64.whl";
         assert_eq!(
-            encoded,
-            name("flash_attn-2.8.3+rocm62torch2.5-cp311-cp311-linux_x86_64.whl")
+            WheelName::from_percent_encoded(encoded),
+            Ok(name(
+                "flash_attn-2.8.3+rocm62torch2.5-cp311-cp311-linux_x86_64.whl"
+            ))
         );
         assert_eq!(
-            reason("a-1%2-py3-none-any.whl"),
-            "its percent-encoding is invalid"
+            reason(encoded),
+            "`2.8.3%2brocm62torch2.5` is not a PEP 440 version"
+        );
+        let decode = |text| WheelName::from_percent_encoded(text).unwrap_err();
+        let error = decode("a-1%2-py3-none-any.whl");
+        assert_eq!(error.kind.to_string(), "its percent-encoding is invalid");
+        let error = decode("a-1%2Bb%20c-py3-none-any.whl");
+        assert_eq!(
+            error.to_string(),
+            "`a-1%2Bb%20c-py3-none-any.whl` is not a wheel name: `1+b c` is not a PEP 440 version"
         );
     }
 
@@ -809,7 +841,7 @@ mod tests {
         ) {
             let name: WheelName = text.parse().unwrap();
             prop_assert_eq!(name.to_string(), text.clone());
-            prop_assert_eq!(text.replace('+', "%2B").parse::<WheelName>().unwrap(), name.clone());
+            prop_assert_eq!(WheelName::from_percent_encoded(&text.replace('+', "%2B")).unwrap(), name.clone());
             let normal = name.normalized();
             prop_assert_eq!(&normal.normalized(), &normal);
             prop_assert_eq!(&normal.to_string().parse::<WheelName>().unwrap(), &normal);
@@ -831,6 +863,7 @@ mod tests {
         #[test]
         fn reading_a_name_never_panics(text in "[A-Za-z0-9%.+_/ -]{0,40}(\\.whl)?") {
             let _ = text.parse::<WheelName>();
+            let _ = WheelName::from_percent_encoded(&text);
         }
     }
 }

@@ -308,8 +308,7 @@ fn left_out(files: &[PathBuf], gathered: &[Gathered]) -> Vec<LeftOut> {
         .filter(|file| !kept.contains(file.as_path()))
         .filter_map(|file| {
             let name = file.file_name()?.to_str()?;
-            let can_be_read = name.ends_with(".tar.gz")
-                || (name.parse::<WheelName>().is_ok() && !name.contains('%'));
+            let can_be_read = name.ends_with(".tar.gz") || name.parse::<WheelName>().is_ok();
             can_be_read.then(|| LeftOut {
                 name: name.to_owned(),
                 shown: file.display().to_string(),

@@ -94,7 +94,8 @@ pub(in crate::cli) fn open(path: &Path) -> Result<WheelFile, Diagnostic> {
         .unwrap_or_default()
         .to_string_lossy()
         .into_owned();
-    let name = shown.parse::<WheelName>().map_err(|error| {
+    // Some clients save a file under the last segment of its URL.
+    let name = WheelName::from_percent_encoded(&shown).map_err(|error| {
         Diagnostic::new(&codes::BAD_WHEEL_NAME, error.to_string())
             .at(Location::File(path.display().to_string().into()), "")
     });
