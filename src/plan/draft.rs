@@ -17,7 +17,6 @@ use crate::config::{
 };
 use crate::diagnostic::Sink;
 use crate::matrix::{Cell, Excluded, Universe};
-use crate::names::LocalLabel;
 
 /// Makes the compact jobs of one group.
 pub(super) struct Drafting<'a> {
@@ -283,8 +282,8 @@ impl<'a> Drafting<'a> {
         let own = Own {
             version: packages
                 .get(package)
-                .map_or("", |package| package.in_name.as_str()),
-            label: labels.get(label).as_ref().map(LocalLabel::as_str),
+                .and_then(|package| package.version.as_ref()),
+            label: labels.get(label).as_ref(),
             device: devices.get(device),
             platform: &sites.get(site).platform,
         };

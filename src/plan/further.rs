@@ -10,7 +10,10 @@ use crate::config::recipe::WheelDocument;
 use crate::config::{AxisRole, Config, Overrides, Profile};
 use crate::diagnostic::{Diagnostic, Sink};
 use crate::matrix::{Cell, Universe};
-use crate::names::{DistributionName, DistributionNameError, ExpectedWheel};
+use crate::names::{
+    AbiTags, DistributionName, DistributionNameError, ExpectedWheel, LocalLabel, PlatformTags,
+    PythonTags, TagSetError, Version,
+};
 use crate::template::{Expressions, Serde, TemplateError, Value};
 
 /// What the item of a row with `each` is called.
@@ -30,9 +33,9 @@ pub(super) struct Further<'a> {
 /// What a job has of its own that names of its further wheels take.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Own<'a> {
-    /// The version as it stands in the name of its own distribution.
-    pub(super) version: &'a str,
-    pub(super) label: Option<&'a str>,
+    /// The public version; `None` if it is not known before the build.
+    pub(super) version: Option<&'a Version>,
+    pub(super) label: Option<&'a LocalLabel>,
     pub(super) device: &'a Device,
     /// The platform tag before repair.
     pub(super) platform: &'a str,
@@ -92,26 +95,8 @@ impl<'a> Further<'a> {
         let mut values = self.values(cell, words, own, changes);
         let mut found = Vec::new();
         for wheel in &self.profile.wheels {
-            match self.distributions(wheel, &mut values) {
-                Ok(distributions) => {
-                    let plus = own
-                        .label
-                        .map(|label| format!("+{label}"))
-                        .unwrap_or_default();
-                    let tag = wheel_tag(
-                        words,
-                        wheel.tag.as_deref().or(words.backend.tag.as_deref()),
-                        own.platform,
-                    );
-                    let any = ExpectedWheel::version_text(None);
-                    let version = if wheel.same_version {
-                        own.version
-                    } else {
-                        &any
-                    };
-                    let names = distributions
-                        .into_iter()
-                        .map(|name| format!("{}-{version}{plus}-{tag}.whl", name.escaped()));
+            match self.names(wheel, words, own, &mut values) {
+                Ok(names) => {
                     for name in names {
                         if !found.contains(&name) {
                             found.push(name);
@@ -131,6 +116,30 @@ impl<'a> Further<'a> {
             }
         }
         found
+    }
+
+    /// The names of the wheels of a row of the recipe; a text that cannot be evaluated, and why.
+    fn names(
+        &self,
+        wheel: &WheelDocument,
+        words: &Words<'_>,
+        own: &Own<'_>,
+        values: &mut Map<String, Json>,
+    ) -> Result<Vec<String>, (String, String)> {
+        let tag = wheel_tag(
+            words,
+            wheel.tag.as_deref().or(words.backend.tag.as_deref()),
+            own.platform,
+        );
+        let (python, abi, platform) =
+            read_tag(&tag).map_err(|error| (tag.clone(), error.to_string()))?;
+        let version = own.version.filter(|_| wheel.same_version);
+        let name = |distribution| {
+            let (python, abi, platform) = (python.clone(), abi.clone(), platform.clone());
+            ExpectedWheel::new(&distribution, version, own.label, python, abi, platform).to_string()
+        };
+        let distributions = self.distributions(wheel, values)?;
+        Ok(distributions.into_iter().map(name).collect())
     }
 
     /// The distributions of a row of the recipe; a text that cannot be evaluated, and why.
@@ -231,4 +240,11 @@ impl<'a> Further<'a> {
         values.extend(more.map(|(name, value)| (name.to_owned(), value)));
         values
     }
+}
+
+/// Reads a wheel tag with its compressed tag sets.
+fn read_tag(tag: &str) -> Result<(PythonTags, AbiTags, PlatformTags), TagSetError> {
+    let mut parts = tag.splitn(3, '-');
+    let mut part = || parts.next().unwrap_or_default();
+    Ok((part().parse()?, part().parse()?, part().parse()?))
 }

@@ -3,7 +3,10 @@
 use std::fmt;
 use std::str::FromStr;
 
-use super::{LocalLabel, Version, WheelName, WheelNameError};
+use super::{
+    AbiTags, DistributionName, LocalLabel, PlatformTags, PythonTags, Version, WheelName,
+    WheelNameError,
+};
 
 /// A wheel name as planned before the build, in which `*` may replace an unknown public version.
 ///
@@ -30,6 +33,40 @@ const STAR: &str = "*";
 const PLACEHOLDER: &str = "0";
 
 impl ExpectedWheel {
+    /// Returns the name of a wheel without a build tag. The version is normalized, and its label
+    /// replaced by `label`; `None` is a version that is not known before the build.
+    ///
+    /// ```
+    /// use rock_names::ExpectedWheel;
+    /// let (python, abi, platform) = ("py3".parse()?, "none".parse()?, "any".parse()?);
+    /// let label = "rocm7.14".parse()?;
+    /// let name =
+    ///     ExpectedWheel::new(&"Torch-X".parse()?, None, Some(&label), python, abi, platform);
+    /// assert_eq!(name.to_string(), "torch_x-*+rocm7.14-py3-none-any.whl");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn new(
+        distribution: &DistributionName,
+        version: Option<&Version>,
+        label: Option<&LocalLabel>,
+        python_tags: PythonTags,
+        abi_tags: AbiTags,
+        platform_tags: PlatformTags,
+    ) -> Self {
+        let public = version.map_or_else(
+            || PLACEHOLDER.parse().expect("the placeholder is a version"),
+            |version| version.public().to_normalized(),
+        );
+        let labelled = match label {
+            Some(label) => public.with_label(label),
+            None => public,
+        };
+        Self {
+            name: WheelName::new(distribution, labelled, python_tags, abi_tags, platform_tags),
+            is_version_known: version.is_some(),
+        }
+    }
+
     /// Returns the text of a version in an expected name, `*` for `None`.
     pub fn version_text(version: Option<&Version>) -> String {
         version.map_or_else(|| STAR.to_owned(), Version::normalized)
@@ -179,6 +216,32 @@ mod tests {
                     .starts_with(&format!("`{text}` is not a wheel name")),
                 "{error}"
             );
+        }
+    }
+
+    #[test]
+    fn names_are_made_of_their_parts() {
+        let made = |version: Option<&str>, label: Option<&str>| {
+            ExpectedWheel::new(
+                &"amd-torch".parse().unwrap(),
+                version.map(|text| text.parse().unwrap()).as_ref(),
+                label.map(|text| text.parse().unwrap()).as_ref(),
+                "cp312".parse().unwrap(),
+                "cp312".parse().unwrap(),
+                "linux_x86_64".parse().unwrap(),
+            )
+        };
+        for (version, label, expect) in [
+            (None, None, "*"),
+            (None, Some("ROCm7.14-triton"), "*+rocm7.14.triton"),
+            (Some("2.9.0-RC1"), None, "2.9.0rc1"),
+            (Some("2.9"), Some("git1a.007"), "2.9+git1a.7"),
+            (Some("2.9+cpu"), Some("rocm6.4"), "2.9+rocm6.4"),
+        ] {
+            let name = made(version, label);
+            let text = format!("amd_torch-{expect}-cp312-cp312-linux_x86_64.whl");
+            assert_eq!(name.to_string(), text);
+            assert_eq!(text.parse(), Ok(name));
         }
     }
 

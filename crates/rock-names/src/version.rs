@@ -6,7 +6,9 @@ use std::hash::{Hash, Hasher};
 use std::str::FromStr;
 use std::sync::Arc;
 
-use super::VersionSpecifiers;
+use pep440_rs::LocalSegment;
+
+use super::{LocalLabel, VersionSpecifiers};
 
 /// A PEP 440 version that keeps the text as written.
 ///
@@ -87,6 +89,26 @@ impl Version {
         Self {
             text,
             parsed: self.parsed.clone().without_local(),
+        }
+    }
+
+    /// Returns this version with another local version label.
+    #[must_use]
+    pub fn with_label(&self, label: &LocalLabel) -> Self {
+        let public = self.public();
+        let segments = label.as_str().split('.');
+        Self {
+            text: format!("{public}+{label}").into(),
+            parsed: public.parsed.with_local(
+                segments
+                    .map(|segment| {
+                        segment.parse().map_or_else(
+                            |_| LocalSegment::String(segment.to_owned()),
+                            LocalSegment::Number,
+                        )
+                    })
+                    .collect(),
+            ),
         }
     }
 
