@@ -23,7 +23,7 @@ impl From<&Combination> for Folder {
 
 impl Folder {
     /// The folder of a file with this label. Patch versions of torch fall together, dates of
-    /// nightlies do not.
+    /// nightlies do not. Nightlies of a ROCm are in the folder of its release.
     pub fn of(label: Option<&LabelParts>) -> Self {
         Self::with(
             label.map(|parts| &parts.accelerator),
@@ -33,7 +33,7 @@ impl Folder {
 
     fn with(accelerator: Option<&Accelerator>, torch: Option<&Version>) -> Self {
         match accelerator {
-            Some(Accelerator::Rocm(rocm)) => Self::Rocm(rocm.clone(), torch.map(cut)),
+            Some(Accelerator::Rocm(rocm)) => Self::Rocm(rocm.release(), torch.map(cut)),
             Some(Accelerator::Cuda(digits)) => Self::Cuda(digits.clone(), torch.map(cut)),
             None => Self::Any,
         }

@@ -209,7 +209,7 @@ fn candidate(
             told.name.to_uppercase(),
             names::cuda_version(&told.version)
         )),
-        (None, Some(names::Accelerator::Rocm(rocm))) => Accelerator::Rocm(rocm.clone()),
+        (None, Some(names::Accelerator::Rocm(rocm))) => Accelerator::Rocm(rocm.release()),
         (None, Some(names::Accelerator::Cuda(digits))) => {
             Accelerator::Other(format!("CUDA {}", names::cuda_version(digits)))
         }

@@ -135,7 +135,7 @@ impl Asset {
             accelerator: label.map(|parts| match &parts.accelerator {
                 Accelerator::Rocm(rocm) => Accelerated {
                     name: "rocm".to_owned(),
-                    version: rocm.to_string(),
+                    version: rocm.release().to_string(),
                 },
                 Accelerator::Cuda(digits) => Accelerated {
                     name: "cuda".to_owned(),

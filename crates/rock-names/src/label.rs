@@ -187,11 +187,13 @@ pub fn cuda_version(digits: &str) -> String {
 }
 
 impl LabelParts {
-    /// Returns the label in the given style.
+    /// Returns the label in the given style. A ROCm prerelease is always printed with dots.
     pub fn label(&self, style: LabelStyle) -> LocalLabel {
         let mut text = match (&self.accelerator, style) {
-            (Accelerator::Rocm(rocm), LabelStyle::Compact) => format!("rocm{}", rocm.compact()),
-            (Accelerator::Rocm(rocm), LabelStyle::Dotted) => format!("rocm{rocm}"),
+            (Accelerator::Rocm(rocm), LabelStyle::Compact) if !rocm.is_prerelease() => {
+                format!("rocm{}", rocm.compact())
+            }
+            (Accelerator::Rocm(rocm), _) => format!("rocm{rocm}"),
             (Accelerator::Cuda(digits), _) => format!("cu{digits}"),
         };
         text.push_str(&self.tail());
@@ -244,7 +246,8 @@ impl LabelParts {
     /// [`LocalLabel::is_embedded`].
     ///
     /// In a ROCm version without dots each digit is a number, `rocm62` and `rocm624`, unless a known
-    /// version has the same digits.
+    /// version has the same digits. So it is in a torch version, `torch28` and `torch281`; the
+    /// latter is ambiguous, because it may be 2.81 as well.
     ///
     /// # Errors
     /// If the label does not begin with an accelerator and its version, or a part is invalid.
@@ -268,7 +271,7 @@ impl LabelParts {
 pub struct ParsedLabel {
     /// The parts; the most likely ones if the digits are ambiguous.
     pub parts: LabelParts,
-    /// Whether the digits of the accelerator may also be another version.
+    /// Whether the digits of the accelerator or of torch may also be another version.
     pub ambiguous: bool,
 }
 
@@ -285,7 +288,8 @@ pub struct LabelPartsError {
 /// Returns whether a ROCm version without dots is unambiguous: every number has one digit, and no
 /// other known version has the same digits.
 pub fn is_compact_unambiguous(rocm: &RocmVersion, known: &[RocmVersion]) -> bool {
-    rocm.parts().iter().all(|part| *part < 10)
+    !rocm.is_prerelease()
+        && rocm.parts().iter().all(|part| *part < 10)
         && readings(&rocm.compact(), known).all(|other| other == *rocm)
 }
 
@@ -309,6 +313,7 @@ fn readings(digits: &str, known: &[RocmVersion]) -> impl Iterator<Item = RocmVer
 /// The parts of a label after the accelerator.
 struct LabelTail {
     torch: Option<Version>,
+    is_torch_ambiguous: bool,
     git: Option<String>,
     cxx11abi: Option<bool>,
     backend: Option<String>,
@@ -324,6 +329,7 @@ impl<'a> LabelReader<'a> {
         let (accelerator, ambiguous) = self.accelerator(known)?;
         let LabelTail {
             torch,
+            is_torch_ambiguous,
             git,
             cxx11abi,
             backend,
@@ -336,12 +342,12 @@ impl<'a> LabelReader<'a> {
                 backend,
                 cxx11abi,
             },
-            ambiguous,
+            ambiguous: ambiguous || is_torch_ambiguous,
         })
     }
 
     fn tail(&mut self) -> Result<LabelTail, String> {
-        let torch = self.torch()?;
+        let (torch, is_torch_ambiguous) = self.torch()?.unzip();
         let git = self.git()?;
         let cxx11abi = self.cxx11abi()?;
         let rest = self.rest.strip_prefix('.').unwrap_or(self.rest);
@@ -358,6 +364,7 @@ impl<'a> LabelReader<'a> {
         let backend = Some(rest.to_owned()).filter(|rest| !rest.is_empty());
         Ok(LabelTail {
             torch,
+            is_torch_ambiguous: is_torch_ambiguous.unwrap_or_default(),
             git,
             cxx11abi,
             backend,
@@ -367,6 +374,14 @@ impl<'a> LabelReader<'a> {
     fn accelerator(&mut self, known: &[RocmVersion]) -> Result<(Accelerator, bool), String> {
         if self.word("rocm") {
             let number = self.number();
+            if number.contains('.') {
+                let after = self.rest;
+                let text = format!("{number}{}", self.prerelease());
+                if let Ok(rocm) = RocmVersion::parse_prerelease(&text) {
+                    return Ok((Accelerator::Rocm(rocm), false));
+                }
+                self.rest = after;
+            }
             let (rocm, ambiguous) = rocm(number, known)?;
             Ok((Accelerator::Rocm(rocm), ambiguous))
         } else if self.word("cu") {
@@ -379,32 +394,56 @@ impl<'a> LabelReader<'a> {
         }
     }
 
-    fn torch(&mut self) -> Result<Option<Version>, String> {
+    /// Parses the torch version, and returns whether it is ambiguous.
+    fn torch(&mut self) -> Result<Option<(Version, bool)>, String> {
         if !self.word("torch") {
             return Ok(None);
         }
-        let mut text = self.number().to_owned();
+        let number = self.number();
+        let suffix = self.prerelease();
+        let text = format!("{number}{suffix}");
+        let digits = if number.contains('.') {
+            1
+        } else {
+            number.len()
+        };
+        let dotted = if (2..=3).contains(&digits) {
+            let digits: Vec<String> = number.chars().map(String::from).collect();
+            digits.join(".") + &suffix
+        } else {
+            text.clone()
+        };
+        match dotted.parse() {
+            Ok(version) if digits <= 3 => Ok(Some((version, digits == 3))),
+            _ => Err(format!(
+                "no torch version follows `torch`, but `{text}{}`",
+                self.rest
+            )),
+        }
+    }
+
+    /// Consumes the suffix of a prerelease and returns it in normal form: `a20260520`, `rc1`,
+    /// `.dev20261101`, or empty.
+    fn prerelease(&mut self) -> String {
+        let mut suffix = String::new();
         for word in ["a", "b", "rc", "dev"] {
             let before = self.rest;
-            if self.word(word) {
+            let (dot, is_next) = match word {
+                "dev" => (".", self.word(word)),
+                _ => ("", self.skip(word)),
+            };
+            if is_next {
                 match self.digits() {
                     "" => self.rest = before,
-                    digits => {
-                        text.extend([if word == "dev" { "." } else { "" }, word, digits]);
-                    }
+                    digits => suffix.extend([dot, word, digits]),
                 }
             }
         }
-        text.parse().map(Some).map_err(|_| {
-            format!(
-                "no torch version follows `torch`, but `{text}{}`",
-                self.rest
-            )
-        })
+        suffix
     }
 
     /// Parses a commit of seven hex digits; of more if the eighth is a decimal digit, since a backend
-    /// begins with a letter.
+    /// begins with a letter, or if nothing or a dot follows them.
     fn git(&mut self) -> Result<Option<String>, String> {
         if !self.word("git") {
             return Ok(None);
@@ -414,11 +453,10 @@ impl<'a> LabelReader<'a> {
             .bytes()
             .take_while(|b| b.is_ascii_digit() || (b'a'..=b'f').contains(b))
             .count();
-        let length = if self.rest.as_bytes().get(7).is_some_and(u8::is_ascii_digit) {
-            hex
-        } else {
-            7
-        };
+        let bytes = self.rest.as_bytes();
+        let is_long = bytes.get(7).is_some_and(u8::is_ascii_digit)
+            || matches!(bytes.get(hex), None | Some(b'.'));
+        let length = if is_long { hex } else { 7 };
         if hex < 7 || length > 40 {
             return Err(format!(
                 "after `git` stand 7 to 40 hex digits, not `{}`",
@@ -441,14 +479,20 @@ impl<'a> LabelReader<'a> {
 
     /// Consumes a word and an optional dot before it.
     fn word(&mut self, word: &str) -> bool {
-        let rest = self.rest.strip_prefix('.').unwrap_or(self.rest);
-        match rest.strip_prefix(word) {
-            Some(rest) => {
-                self.rest = rest;
-                true
-            }
-            None => false,
+        let before = self.rest;
+        self.skip(".");
+        let is_next = self.skip(word);
+        if !is_next {
+            self.rest = before;
         }
+        is_next
+    }
+
+    /// Consumes a text.
+    fn skip(&mut self, text: &str) -> bool {
+        let rest = self.rest.strip_prefix(text);
+        self.rest = rest.unwrap_or(self.rest);
+        rest.is_some()
     }
 
     /// Consumes numbers joined with dots.

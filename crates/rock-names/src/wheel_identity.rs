@@ -151,7 +151,7 @@ impl WheelIdentity {
         self.abi_tags.contains("abi3")
     }
 
-    /// Returns whether the digits of the accelerator may also be another version.
+    /// Returns whether the digits of the accelerator or of torch may also be another version.
     pub fn is_ambiguous(&self) -> bool {
         self.is_ambiguous
     }

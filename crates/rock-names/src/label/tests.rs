@@ -269,6 +269,73 @@ fn every_listed_spelling_is_read() {
     );
 }
 
+/// Labels of TheRock's nightlies, of AMD's and PyTorch's indexes, and of other projects.
+#[test]
+fn labels_of_other_projects_are_read() {
+    let check = |label: &str, expect: &str| {
+        let ParsedLabel { parts, ambiguous } = read(label);
+        let accelerator = match &parts.accelerator {
+            Accelerator::Rocm(rocm) => format!("ROCm {rocm}"),
+            Accelerator::Cuda(digits) => format!("CUDA {}", cuda_version(digits)),
+        };
+        let named =
+            |name: &str, value: Option<String>| value.map(|value| format!("{name} {value}"));
+        let found: Vec<String> = [
+            Some(accelerator),
+            named("torch", parts.torch.map(|torch| torch.to_string())),
+            named("git", parts.git),
+            named("backend", parts.backend),
+            ambiguous.then(|| "ambiguous".to_owned()),
+        ]
+        .into_iter()
+        .flatten()
+        .collect();
+        assert_eq!(found.join(", "), expect, "{label}");
+    };
+    check("rocm7.14.0a20260520", "ROCm 7.14.0a20260520");
+    check("rocm7.9.0rc20251008", "ROCm 7.9.0rc20251008");
+    check("rocm7.10.0.dev0", "ROCm 7.10.0.dev0");
+    check(
+        "rocm7.14.0a20260520torch2.9triton",
+        "ROCm 7.14.0a20260520, torch 2.9, backend triton",
+    );
+    check("rocm641.torch28", "ROCm 6.4.1, torch 2.8");
+    check("rocm641torch28", "ROCm 6.4.1, torch 2.8");
+    check("rocm62torch28rc1", "ROCm 6.2, torch 2.8rc1");
+    check("rocm62torch281", "ROCm 6.2, torch 2.8.1, ambiguous");
+    check("rocm62torch210", "ROCm 6.2, torch 2.1.0, ambiguous");
+    check("rocm62torch2", "ROCm 6.2, torch 2");
+    check("rocm6.4", "ROCm 6.4");
+    check("rocm6.4.1", "ROCm 6.4.1");
+    check(
+        "rocm62torch2.5triton",
+        "ROCm 6.2, torch 2.5, backend triton",
+    );
+    check("rocm7.0.2.git245bf6ed", "ROCm 7.0.2, git 245bf6ed");
+    check("rocm6.3.4.git7cecbf6d", "ROCm 6.3.4, git 7cecbf6d");
+    check(
+        "rocm6.3.4.git7cecbf6d.ck",
+        "ROCm 6.3.4, git 7cecbf6d, backend ck",
+    );
+    check("rocm6.4.b200", "ROCm 6.4, backend b200");
+    check("rocm62aiter", "ROCm 6.2, backend aiter");
+    check("rocm6.2aiter", "ROCm 6.2, backend aiter");
+    check("cu128", "CUDA 12.8");
+    check("cu12torch2.8cxx11abifalse", "CUDA 12, torch 2.8");
+}
+
+#[test]
+fn a_label_of_a_prerelease_is_printed_with_dots() {
+    for label in ["rocm7.1.0a20260520torch2.9", "rocm7.1.0.dev0"] {
+        let parts = read(label).parts;
+        both(&parts, label, label);
+        let Accelerator::Rocm(rocm) = parts.accelerator else {
+            panic!("{label}");
+        };
+        assert!(!is_compact_unambiguous(&rocm, &known()));
+    }
+}
+
 #[test]
 fn three_digits_are_ambiguous_where_a_two_digit_minor_is_known() {
     let check = |label: &str, rocm: &str, ambiguous: bool| {
@@ -316,6 +383,14 @@ fn a_label_of_other_parts_is_refused_with_the_reason() {
     assert_eq!(
         reason("rocm62torchx"),
         "no torch version follows `torch`, but `x`"
+    );
+    assert_eq!(
+        reason("rocm62torch2100"),
+        "no torch version follows `torch`, but `2100`"
+    );
+    assert_eq!(
+        reason("rocm7.0.2.git123"),
+        "after `git` stand 7 to 40 hex digits, not `123`"
     );
     assert_eq!(
         reason("rocm62torch2.5git12"),
