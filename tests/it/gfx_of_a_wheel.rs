@@ -473,6 +473,30 @@ fn a_layout_that_loaders_refuse_is_found() {
     appears("R131", &wheel(broken), &wheel(sound), &[]);
 }
 
+/// As in `ptxas` of upstream's triton: it loads all the same.
+#[test]
+fn a_program_whose_first_segment_is_writable_is_no_error() {
+    let sound = Library::program().linked("libc.so.6").build();
+    let mut writable = sound.clone();
+    let table = usize::try_from(u64::from_le_bytes(sound[32..40].try_into().unwrap())).unwrap();
+    let load = (0..20)
+        .map(|entry| table + 56 * entry)
+        .find(|at| writable[*at] == 1)
+        .unwrap();
+    writable[load + 4] = 7;
+    appears("R134", &wheel(writable.clone()), &wheel(sound), &[]);
+    let name = "demo-1.0-cp312-cp312-linux_x86_64.whl";
+    let wheel = Wheel::named(name).executable("demo/bin/tool", writable);
+    let project = Project::new().bytes(name, &wheel.bytes());
+    for command in ["check", "verify"] {
+        let told = project.run(&["wheel", command, name]).exits(0).stderr;
+        assert!(
+            told.contains("warning[R134 writable-first-segment]") && !told.contains("R131"),
+            "{command}: {told}"
+        );
+    }
+}
+
 #[test]
 fn every_gate_is_in_one_check_and_what_is_known_may_be_allowed() {
     let name = "demo-1.0+rocm62-cp312-cp312-manylinux_2_17_x86_64.whl";

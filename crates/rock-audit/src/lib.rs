@@ -111,7 +111,7 @@ pub use resolve::{DependencyNode, DependencyTree, ResolvedLibrary};
 pub use search_path::LibrarySearchPath;
 pub use summary::format_size;
 pub use system::{Sysroot, SystemLibraries, find_wheels};
-pub use verify::verify_wheel;
+pub use verify::{layout_code, verify_wheel};
 
 pub mod gfx {
     //! Checks of GPU code, also of code that was split off into other wheels.

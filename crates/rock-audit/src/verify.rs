@@ -5,9 +5,18 @@ use super::inspect::{InspectOptions, InspectionDepth, inspect_members, verified_
 use super::progress::ProgressReporter;
 use crate::codes::rocm as codes;
 use rock_bytes::ReadAt;
-use rock_diagnostic::{Diagnostic, Location};
+use rock_diagnostic::{Code, Diagnostic, Location};
+use rock_elf::LayoutError;
 use rock_names::WheelName;
 use rock_wheel::{RecordVerifier, Wheel, verify_except, verify_with_progress};
+
+/// Returns the code of a finding about the layout of an ELF file.
+pub fn layout_code(error: &LayoutError) -> &'static Code {
+    match error {
+        LayoutError::WritableFirstSegment => &codes::WRITABLE_FIRST_SEGMENT,
+        _ => &codes::DAMAGED_LAYOUT,
+    }
+}
 
 /// Verifies the archive of a wheel, all members against RECORD, METADATA and WHEEL against the
 /// name, and the layout of ELF files. Large libraries are read once for all of that.
@@ -40,7 +49,7 @@ pub fn verify_wheel(
                 wheel: file_name.to_owned(),
                 member: file.path.clone(),
             };
-            Diagnostic::new(&codes::DAMAGED_LAYOUT, error.to_string()).at(location, "")
+            Diagnostic::new(layout_code(error), error.to_string()).at(location, "")
         }));
     }
     findings

@@ -128,8 +128,9 @@ pub enum LayoutError {
         /// Its alignment.
         align: u64,
     },
-    /// The first segment of a program is writable.
-    #[error("the first segment of the program can be written, for which Linux 4.18 kills it")]
+    /// The first segment of a program is writable. The program loads, but was probably edited: linkers
+    /// put a segment that is not writable first.
+    #[error("the first segment of the program is writable")]
     WritableFirstSegment,
     /// The dynamic section is not in a loaded segment.
     #[error("the dynamic table, of {size} bytes at {address:#x}, is not in one loaded segment")]
@@ -584,8 +585,7 @@ mod tests {
         let writable = |segments: &mut Vec<ProgramHeader>, _: &mut Vec<DynamicEntry>| {
             load(segments, 0).flags = 6;
         };
-        let expected =
-            "the first segment of the program can be written, for which Linux 4.18 kills it";
+        let expected = "the first segment of the program is writable";
         assert_eq!(messages(&changed(&program(), writable)), [expected]);
         assert_eq!(messages(&changed(&library(), writable)), [""; 0]);
     }

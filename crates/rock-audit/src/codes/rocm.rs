@@ -28,6 +28,7 @@ pub const ALL: &[&Code] = &[
     &DAMAGED_LAYOUT,
     &DAMAGED_CODE_OBJECTS,
     &OTHER_DEVICE_CODE,
+    &WRITABLE_FIRST_SEGMENT,
     &WHEEL_TOO_LARGE,
     &CONTENT_MISSING,
     &REQUIREMENT_MISSING,
@@ -167,6 +168,12 @@ pub const OTHER_DEVICE_CODE: Code = Code::error(
     "R133",
     "other-device-code",
     "The name of a device wheel, such as `amd_torch_device_gfx942`, says which gfx target of a host wheel it contains code for; a bundle such as `gfx12-0` stands for several targets. The code in this wheel is for others. Installers select it by name, through an extra such as `torch[device-gfx942]`, and the GPU finds no kernel. `rock-matrix compat list device-bundles` shows the targets of each bundle.\n\nSplit the host wheel again, and do not rename device wheels.",
+);
+/// A program whose first segment is writable.
+pub const WRITABLE_FIRST_SEGMENT: Code = Code::warning(
+    "R134",
+    "writable-first-segment",
+    "The first loaded segment of a program is writable. Linkers usually put a read-only or executable segment first. patchelf adds a writable one before all others, and some programs are published with one, such as `ptxas` in wheels of triton. Such programs load and run, except that old kernels (Linux 4.18) may kill one that patchelf edited.\n\nNothing needs to be done for a program of another vendor. Edit your own programs with `rock-matrix wheel repair`, which adds no such segment.",
 );
 /// A wheel that exceeds a size limit.
 pub const WHEEL_TOO_LARGE: Code = Code::error(

@@ -7,6 +7,7 @@ use super::devices::elsewhere;
 use super::split::{SplitCode, kpack_locations};
 use crate::codes::rocm as codes;
 use crate::inspect::InspectedFile;
+use crate::verify::layout_code;
 use rock_codeobj::{CodeContainerKind, CodeTarget, TargetDifference};
 use rock_diagnostic::{Code, Diagnostic, Location, counted};
 use rock_names::{Accelerator, GfxTarget};
@@ -19,9 +20,9 @@ pub(super) fn findings(context: CheckContext<'_>) -> Vec<Diagnostic> {
     let mut findings = Vec::new();
     for file in context.files {
         findings.extend(
-            file.layout_errors.iter().map(|error| {
-                context.on_member(&codes::DAMAGED_LAYOUT, &file.path, error.to_string())
-            }),
+            file.layout_errors
+                .iter()
+                .map(|error| context.on_member(layout_code(error), &file.path, error.to_string())),
         );
         findings.extend(gfx_findings(&context.name.to_string(), file));
     }

@@ -11,9 +11,8 @@ use crate::archive::limits::MAX_MEMBER_IN_MEMORY_BYTES;
 use crate::archive::{
     ArchiveCompression, ParsedMember, ParsedMemberKind, for_each_member, gunzip, is_damage,
 };
-use crate::audit::ElfLibrary;
+use crate::audit::{ElfLibrary, layout_code};
 use crate::bytes::{ReadAt, start_threads};
-use crate::codes::rocm;
 use crate::diagnostic::{Diagnostic, Location};
 use crate::elf::{self, Elf, is_elf};
 use crate::sdk::limits::{MAX_LIBRARY_BYTES, MAX_SOURCE_BYTES};
@@ -133,8 +132,7 @@ fn linked(
     let held = held_by(&library);
     if matches!(held, Held::Linked(_)) {
         let fault = |fault: elf::LayoutError| {
-            Diagnostic::new(&rocm::DAMAGED_LAYOUT, format!("`{path}`: {fault}"))
-                .at(place.clone(), "")
+            Diagnostic::new(layout_code(&fault), format!("`{path}`: {fault}")).at(place.clone(), "")
         };
         found.extend(elf::verify(source).into_iter().map(fault));
     }
