@@ -323,6 +323,33 @@ fn every_part_of_a_label_is_held_against_the_contents() {
     );
 }
 
+/// A label with gfx targets of a wheel that holds no code for any GPU.
+#[test]
+fn a_gfx_target_in_the_label_of_a_wheel_without_code_is_told() {
+    let hip = || extension().needs("libamdhip64.so.6", &[]).build();
+    let of_label = |label: &str| labelled(label, hip());
+    let warning = [("R125".to_owned(), "warning".to_owned())];
+    assert_eq!(checked(&of_label("rocm62torch2.5gfx942"), &[]), warning);
+    assert_eq!(
+        checked(&of_label("rocm62torch2.5triton.gfx942"), &[]),
+        warning
+    );
+    assert_eq!(checked(&of_label("rocm62torch2.5triton"), &[]), []);
+    let pure = |label: &str| Wheel::named(&format!("demo-1.0+{label}-py3-none-any.whl"));
+    appears(
+        "R125",
+        &pure("rocm62torch2.5gfx942"),
+        &pure("rocm62torch2.5"),
+    );
+    let archive = bundle::kpack(&["gfx942"], &["demo"]);
+    let with_archive = of_label("rocm62torch2.5gfx942").file(".kpack/demo_gfx942.kpack", archive);
+    assert!(
+        !checked(&with_archive, &[])
+            .iter()
+            .any(|(code, _)| code == "R125")
+    );
+}
+
 #[test]
 fn a_label_that_cannot_be_read_is_told() {
     let hip = || extension().needs("libamdhip64.so.6", &[]).build();

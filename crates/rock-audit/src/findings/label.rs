@@ -117,6 +117,42 @@ fn gfx(context: CheckContext<'_>, words: &[Word]) -> Option<Diagnostic> {
     )
 }
 
+/// Reports gfx targets in the label of a wheel without any GPU code. A library whose code was split
+/// off has it in another wheel.
+pub(super) fn gfx_without_code(context: CheckContext<'_>) -> Option<Diagnostic> {
+    let label = context.name.label()?;
+    let parts = LabelParts::parse(&label, &context.compat.rocm_versions());
+    let tail = match &parts {
+        Ok(parsed) => parsed.parts.backend.as_deref().unwrap_or_default(),
+        Err(_) => label.as_str(),
+    };
+    let named: BTreeSet<GfxTarget> = words(tail)
+        .into_iter()
+        .filter_map(|word| match word {
+            Word::Gfx(target) => Some(target),
+            _ => None,
+        })
+        .collect();
+    let has_code = context
+        .files
+        .iter()
+        .any(|file| !file.inventory.is_empty() || !file.inventory.kpack_references.is_empty());
+    if named.is_empty() || has_code {
+        return None;
+    }
+    let named: Vec<String> = named.iter().map(ToString::to_string).collect();
+    let message = format!(
+        "the label says {}, and the wheel holds no code for a GPU",
+        named.join(", ")
+    );
+    Some(
+        context
+            .on_wheel(&codes::LABEL_NOT_IN_CONTENTS, message)
+            .severity(Severity::Warning)
+            .help("build for the targets that the label says, or give the wheel the label that is true"),
+    )
+}
+
 /// Reports a Python in the label that the tags do not permit: `cp311` is that one alone,
 /// `cp38-abi3` is that one and later ones of Python 3 (PEP 425).
 fn other_python(context: CheckContext<'_>, digits: &str) -> Option<Diagnostic> {

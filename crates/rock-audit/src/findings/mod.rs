@@ -61,6 +61,7 @@ pub(super) fn findings(context: CheckContext<'_>) -> Vec<Diagnostic> {
     findings.extend(needed::findings(context));
     findings.extend(rocm::findings(context));
     findings.extend(label::findings(context));
+    findings.extend(label::gfx_without_code(context));
     findings.extend(gfx::findings(context));
     findings.extend(devices::findings(context));
     findings.extend(copies::findings(context));
