@@ -434,7 +434,7 @@ fn a_tag_that_no_installer_knows_is_refused_unless_it_is_meant() {
     ");
     for (wheel, tag, help) in [
         (NAME, "+manylinux2014", "write `manylinux2014_x86_64`"),
-        (pure, "musllinux_1_2", "write `musllinux_1_2_x86_64`"),
+        (NAME, "musllinux_1_2", "write `musllinux_1_2_x86_64`"),
         (pure, "linux", "write `linux_x86_64`"),
         (pure, "something", "such as `linux_x86_64`"),
     ] {

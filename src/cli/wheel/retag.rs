@@ -7,7 +7,8 @@ use super::check::code;
 use super::output::{self, Destination, first};
 use crate::audit::{InspectionDepth, check_under_name, contradicts_claim};
 use crate::cli::{Exit, Shell, load};
-use crate::diagnostic::{Code, Severity};
+use crate::codes::rocm as codes;
+use crate::diagnostic::{Code, Diagnostic, Severity};
 use crate::names::{AbiTag, PlatformTag, PythonTag};
 use crate::wheel::{BuildTagChange, LabelCheck, RetagOptions, TagChange, retag};
 
@@ -16,8 +17,8 @@ use crate::wheel::{BuildTagChange, LabelCheck, RetagOptions, TagChange, retag};
 #[command(after_help = "\
 A tag replaces those that are there; with `+` in front it is added to them. Several are joined with
 dots. The wheel itself stays as it is; a new one is written under the new name, and its path
-printed. A platform that the wheel's own libraries contradict is refused unless --allow says that it
-is meant.
+printed. A platform that the wheel's own libraries contradict, or that no installer knows, is
+refused unless --allow says that it is meant.
 
 Examples:
   rock-matrix wheel retag built.whl --platform-tag manylinux_2_28_x86_64
@@ -85,10 +86,19 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
                 compat,
             )
             .map_err(|error| first(error.diagnostics()))?;
-            for finding in found.into_iter().filter(contradicts_claim) {
+            let is_unknown = |finding: &Diagnostic| finding.code == &codes::UNKNOWN_PLATFORM_TAG;
+            for finding in found
+                .into_iter()
+                .filter(|finding| contradicts_claim(finding) || is_unknown(finding))
+            {
                 if !args.allow.contains(&finding.code) {
                     let id = finding.code.id;
-                    return Err(finding.help(format!("say that it is meant with `--allow {id}`")));
+                    let allow = format!("say that it is meant with `--allow {id}`");
+                    return Err(if is_unknown(&finding) {
+                        finding.note(allow)
+                    } else {
+                        finding.help(allow)
+                    });
                 }
                 changed.findings.push(finding.severity(Severity::Warning));
             }

@@ -209,7 +209,7 @@ pub const CONTENT_DISAGREES: Code = Code::error(
 pub const UNKNOWN_PLATFORM_TAG: Code = Code::error(
     "R160",
     "unknown-platform-tag",
-    "A platform tag in the filename is in no specification: it is not `any`, not a Linux, manylinux or musllinux tag, and not one of another system. No installer selects the wheel for it, and PyPI rejects the wheel.\n\nSet the right tag with `rock-matrix wheel retag --platform-tag`.",
+    "A platform tag in the filename is in no specification: it is not `any`, not a Linux, manylinux or musllinux tag, and not one of another system. A Linux tag without an architecture, such as `manylinux_2_28`, is unknown too. No installer selects the wheel for it, and PyPI rejects the wheel. `wheel retag` does not set such a tag unless `--allow` has this code.\n\nSet the right tag with `rock-matrix wheel retag --platform-tag`.",
 );
 /// A Linux platform for a wheel of another system.
 pub const FOREIGN_SYSTEM: Code = Code::error(

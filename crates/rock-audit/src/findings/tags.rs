@@ -27,9 +27,15 @@ pub(super) fn findings(context: CheckContext<'_>) -> Vec<Diagnostic> {
         .filter(|tag| PlatformSystem::of_tag(tag) == PlatformSystem::Unknown)
     {
         let message = format!("`{tag}` is no platform that installers know");
-        findings.push(context.on_wheel(&codes::UNKNOWN_PLATFORM_TAG, message).help(
-            "name the platform that the wheel was built for, such as `linux_x86_64`, with `rock-matrix wheel retag --platform-tag`",
-        ));
+        let help = match with_arch(context, tag) {
+            Some(whole) => format!("it lacks the architecture: write `{whole}`"),
+            None => "name the platform that the wheel was built for, such as `linux_x86_64`, with `rock-matrix wheel retag --platform-tag`".to_owned(),
+        };
+        findings.push(
+            context
+                .on_wheel(&codes::UNKNOWN_PLATFORM_TAG, message)
+                .help(help),
+        );
     }
     if context.foreign_system.is_some() {
         findings.extend(tags.iter().filter_map(|tag| {
@@ -54,6 +60,16 @@ pub(super) fn findings(context: CheckContext<'_>) -> Vec<Diagnostic> {
         findings.extend(check_missing_libraries(context, compliance));
     }
     findings
+}
+
+/// Returns a Linux tag with the architecture of the libraries, if it lacks that part:
+/// `manylinux_2_28_x86_64` for `manylinux_2_28`.
+fn with_arch(context: CheckContext<'_>, tag: &str) -> Option<String> {
+    let arch = context
+        .compliance
+        .map_or(Arch::X86_64, |compliance| compliance.policies().arch());
+    let whole = format!("{tag}_{arch}");
+    (PlatformSystem::of_tag(&whole) == PlatformSystem::Linux).then_some(whole)
 }
 
 /// Reports a wheel for any platform that contains machine code.
