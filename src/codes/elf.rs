@@ -1,3 +1,3 @@
-//! The `E` codes: ELF files in wheels.
+//! The `E` codes, for ELF files in wheels.
 
 pub use rock_audit::codes::elf::*;

@@ -1,8 +1,8 @@
-//! The `G34x` codes: what jobs of a workflow hand to each other.
+//! The `G34x` codes, for files that the jobs of a workflow pass to each other.
 
 use crate::diagnostic::Code;
 
-/// Every one of them, in order.
+/// All codes of this module, sorted by ID.
 pub const ALL: &[&Code] = &[
     &PLAN_REPLACED,
     &BAD_LEG_REPORT,
@@ -16,29 +16,29 @@ pub const ALL: &[&Code] = &[
     &OUTPUT_NOT_EMPTY,
 ];
 
-/// The plan is not the one of the job `plan`.
+/// A plan that the job `plan` did not make.
 pub const PLAN_REPLACED: Code = Code::error(
     "G340",
     "plan-replaced",
     "The job `plan` of a rendered workflow outputs the digest of its plan, and this plan has another digest. Another job of the run, or code that it ran, replaced it. Because the plan decides which wheels are published, nothing is published.\n\nFind out which job replaced it, for example a build with compromised sources.",
 );
-/// What a leg reports cannot be used.
+/// An invalid report of a leg.
 pub const BAD_LEG_REPORT: Code = Code::error(
     "G341",
     "bad-leg-report",
     "`--legs-env NAME` reads the outputs of a matrix job from an environment variable, set to `${{ toJSON(needs.build.outputs) }}`. Each leg has one output `leg_NUMBER`: an empty string, or a JSON object with the strings `job`, `artifact` (an artifact ID) and `digest` (SHA-256 of the `SHA256SUMS` in it). Each job of the plan is reported once, and each artifact belongs to one job.\n\nRender the workflow again if it was edited or rendered by another version.",
 );
-/// An artifact does not hold what its leg reported.
+/// An artifact that does not match the report of its leg.
 pub const ARTIFACT_REPLACED: Code = Code::error(
     "G342",
     "artifact-replaced",
     "A leg uploads its wheel in an artifact with a `SHA256SUMS`, and outputs the digest of that file. The downloaded artifact has other bytes, lacks a file, or has a `SHA256SUMS` that cannot be read or lists no file, so it was replaced after the upload or never complete. Nothing is published.\n\nFind out which job of the run replaced it. Code that is built cannot write the outputs of its leg; code that takes over the runner can.",
 );
-/// A file that no build has reported.
+/// A file that no build record lists.
 pub const UNREPORTED_FILE: Code = Code::error(
     "G343",
     "unreported-file",
-    "Every wheel in the output folder of a leg, and every file of its artifact, must be listed in the `build.json` of its job. Another file was added by something else, for example by the code that is built, and may have the name of another job's wheel.\n\nFind out what wrote it. If the repository contains wheels in `dist`, move them elsewhere.",
+    "Every wheel in the output directory of a leg, and every file of its artifact, must be listed in the `build.json` of its job. Another file was added by something else, for example by the code that is built, and may have the name of another job's wheel.\n\nFind out what wrote it. If the repository contains wheels in `dist`, move them elsewhere.",
 );
 /// A wheel in the artifact of another job.
 pub const FILE_OF_ANOTHER_JOB: Code = Code::error(
@@ -46,7 +46,7 @@ pub const FILE_OF_ANOTHER_JOB: Code = Code::error(
     "file-of-another-job",
     "The artifact `wheel-ID` contains a wheel or archive that the plan does not expect from the job `ID`. Each wheel must come from its own job, so that no build can replace the wheel of another.",
 );
-/// The program is not the one that was built.
+/// A downloaded program that is not the one that was built.
 pub const PROGRAM_REPLACED: Code = Code::error(
     "G345",
     "program-replaced",
@@ -58,21 +58,21 @@ pub const LEG_NOT_REPORTED: Code = Code::error(
     "leg-not-reported",
     "Every job of the plan needs a leg that reports its artifact, and a failed leg reports none.\n\nRe-run the failed jobs. If none failed, re-run all jobs.",
 );
-/// A build that has nothing to hand over.
+/// An incomplete build without files to pass on.
 pub const NOTHING_TO_HAND_OVER: Code = Code::error(
     "G347",
     "nothing-to-hand-over",
-    "`report leg` collects the files listed in the `build.json` of a job from the folder that the build copied them to. The build is incomplete or of another job, or a file is missing.\n\nRun `rock-matrix build` for this job first, in the same working folder.",
+    "`report leg` collects the files listed in the `build.json` of a job from the directory that the build copied them to. The build is incomplete or of another job, or a file is missing.\n\nRun `rock-matrix build` for this job first, in the same working directory.",
 );
-/// A file that is not as the build left it.
+/// A file that changed after its build.
 pub const BUILT_FILE_CHANGED: Code = Code::error(
     "G348",
     "built-file-changed",
-    "`report leg` compares the files in the output folder of a build with the digests in the `build.json` of its job. This file has another digest: something changed it after the build, for example a process that the built code started and that still runs. Nothing is collected.\n\nFind out what changed it before publishing anything of this job.",
+    "`report leg` compares the files in the output directory of a build with the digests in the `build.json` of its job. This file has another digest: something changed it after the build, for example a process that the built code started and that still runs. Nothing is collected.\n\nFind out what changed it before publishing anything of this job.",
 );
-/// A folder to fill that holds something.
+/// An output directory that is not empty.
 pub const OUTPUT_NOT_EMPTY: Code = Code::error(
     "G349",
     "output-not-empty",
-    "`report leg --out DIR` fills a folder that is uploaded as the artifact of a leg. The folder must be empty or missing, because files of an earlier run would be uploaded, too.\n\nName another folder, or remove this one.",
+    "`report leg --out DIR` fills a directory that is uploaded as the artifact of a leg. The directory must be empty or missing, because files of an earlier run would be uploaded, too.\n\nChoose another directory, or remove this one.",
 );

@@ -1,4 +1,4 @@
-//! All diagnostic codes: those of the command line, and those of the libraries.
+//! All diagnostic codes of the command line and of the libraries.
 //!
 //! **Invariant:** a code is never reused and never changes its meaning; `explain` and
 //! `docs/diagnostics.md` are generated from these tables alone.
@@ -24,7 +24,6 @@ use crate::diagnostic::Code;
 
 /// The tables of codes, by crate.
 const CRATES: &[&[&[&Code]]] = &[
-    // crates
     rock_audit::codes::ALL,
     rock_compat::codes::ALL,
     rock_wheel::codes::ALL,
@@ -60,7 +59,7 @@ pub fn all() -> impl Iterator<Item = &'static Code> {
     codes.into_iter()
 }
 
-/// The code with this id (`M001`) or name (`duplicate-key`), in any case.
+/// Returns the code with this ID (`M001`) or name (`duplicate-key`), ignoring case.
 pub fn find(word: &str) -> Option<&'static Code> {
     all().find(|code| code.id.eq_ignore_ascii_case(word) || code.name.eq_ignore_ascii_case(word))
 }

@@ -4,13 +4,13 @@ use std::fmt::Write;
 
 use super::all;
 
-/// What the letters of codes stand for.
+/// The subject of each letter that starts an ID.
 const LETTERS: [(char, &str); 11] = [
     ('M', "Matrix files"),
-    ('K', "Facts"),
+    ('K', "Compatibility data"),
     ('P', "Plan"),
     ('B', "Recipes and builds"),
-    ('W', "Wheels as containers"),
+    ('W', "Wheels"),
     ('E', "ELF files"),
     ('R', "ROCm"),
     ('C', "Source checkouts"),
@@ -19,14 +19,14 @@ const LETTERS: [(char, &str); 11] = [
     ('H', "Machines"),
 ];
 
-/// The reference page of all codes, in Markdown.
+/// Returns the reference page of all codes, in Markdown.
 pub fn reference() -> String {
     let mut out = String::from(
         "# Diagnostics\n\n\
-         <!-- Made of src/codes by `ROCK_BLESS=1 cargo test`; do not edit. -->\n\n\
-         Everything that is wrong is told in one form: a code, what is wrong, where, and what to do.\n\
-         A code has a letter for its subject and a number; its name says the same in words.\n\
-         `rock-matrix explain CODE` shows what stands here, by number or by name.\n\
+         <!-- Generated from the tables of codes by `ROCK_BLESS=1 cargo test`; do not edit. -->\n\n\
+         Every problem is reported in the same form: a code, a message, its location, and a fix.\n\
+         A code has an ID, which is a letter for its subject and a number, and a name.\n\
+         `rock-matrix explain CODE` prints the text of this page for an ID or a name.\n\
          Errors make a command fail; warnings and notes do not.\n",
     );
     for (letter, title) in LETTERS {
@@ -51,7 +51,7 @@ mod tests {
     use super::{LETTERS, all, reference};
 
     #[test]
-    fn every_code_stands_in_the_page() {
+    fn the_page_contains_every_code() {
         let page = reference();
         for code in all() {
             assert!(

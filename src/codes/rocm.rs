@@ -1,4 +1,4 @@
-//! The `R` codes: what a wheel for ROCm says of itself against what it holds.
+//! The `R` codes, for ROCm wheels whose contents contradict their name or metadata.
 
 #[expect(
     ambiguous_glob_reexports,

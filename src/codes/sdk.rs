@@ -1,8 +1,8 @@
-//! The `S` codes: Python packages of the ROCm SDK.
+//! The `S` codes, for the Python packages of the ROCm SDK.
 
 use crate::diagnostic::Code;
 
-/// Every one of these codes, in order.
+/// All `S` codes, sorted by ID.
 pub const ALL: &[&Code] = &[
     &NO_ARTIFACT,
     &BAD_ARTIFACT,
@@ -38,196 +38,195 @@ pub const ALL: &[&Code] = &[
     &FOREIGN_OUTPUT,
 ];
 
-/// An artifact is missing.
+/// A missing artifact.
 pub const NO_ARTIFACT: Code = Code::error(
     "S001",
     "no-artifact",
-    "A package of the SDK is made of artifacts that are not there. Artifacts are folders named `NAME_COMPONENT_GPUS`, such as `blas_lib_gfx942`, with an `artifact_manifest.txt`, or archives of them (`.tar.zst`, `.tar.xz`); folders without one are passed over.\n\nFetch what is missing into the folder of artifacts. Which artifacts feed which package is shown by `rock-matrix compat list sdk-packages`.",
+    "An SDK package is made from artifacts that are missing. Artifacts are directories named `NAME_COMPONENT_GPUS`, such as `blas_lib_gfx942`, that contain an `artifact_manifest.txt`, or archives of them (`.tar.zst`, `.tar.xz`). Directories without this file are ignored.\n\nFetch the missing artifacts into the artifact directory. `rock-matrix compat list sdk-packages` shows which artifacts each package is made from.",
 );
-/// A folder that is named like an artifact is none.
+/// An invalid artifact.
 pub const BAD_ARTIFACT: Code = Code::error(
     "S002",
     "bad-artifact",
-    "Something in the folder of artifacts looks like an artifact and cannot be one: its name has a component that does not exist, or writes GPUs in another case than everyone else, its manifest names a path outside of it, or it holds what no package can: a name that is no UTF-8 text, a device, a damaged library. Or it is an archive that is cut off, damaged, not the one whose `.sha256sum` lies beside it, or without the manifest as its first member.\n\nFetch the artifact anew, or take it out of the folder.",
+    "An entry of the artifact directory looks like an artifact but is invalid. Its name has an unknown component, or GPUs in unusual case; its manifest names a path outside of it; or it contains something that no package can: a name that is not UTF-8, a device, a damaged library. Or it is an archive that is truncated or damaged, does not match the `.sha256sum` next to it, or does not start with the manifest.\n\nFetch the artifact again, or remove it from the directory.",
 );
-/// The manifest of the build is missing or cannot be read.
+/// A missing or unreadable build manifest.
 pub const NO_SDK_MANIFEST: Code = Code::error(
     "S003",
     "no-sdk-manifest",
-    "The file `therock_manifest.json` of the artifact `base_lib_generic` tells how the ROCm build was made, above all whether code for GPUs is split from the libraries (`KPACK_SPLIT_ARTIFACTS`). Without it the packages would be made in the wrong way.\n\nFetch the artifact `base_lib_generic` of the same run, or say how the build was made with `--mode`.",
+    "The file `therock_manifest.json` of the artifact `base_lib_generic` describes how ROCm was built, in particular whether GPU code is split from the libraries (`KPACK_SPLIT_ARTIFACTS`). Without it the packages could be made in the wrong way.\n\nFetch the artifact `base_lib_generic` of the same run, or set the mode with `--mode`.",
 );
-/// Two artifacts have a path with different bytes.
+/// Different files at one path in two artifacts.
 pub const OVERLAPPING_FILES: Code = Code::warning(
     "S004",
     "overlapping-files",
-    "Two artifacts of one package have a file under the same path, and the bytes differ. The one of the artifact that comes first by name is packed, so that the result does not depend on the order in which a file system lists folders; the tree to build against has what a package that is run from has. With `--strict` it is an error.",
+    "Two artifacts of one package have different files at the same path. The file of the artifact whose name sorts first is packed, so that the result does not depend on the order in which the file system lists directories. The devel tree has the same file as the runtime package. With `--strict` this is an error.",
 );
-/// A path is a file in one artifact and a folder in another.
+/// A path that is a file and a directory.
 pub const FILE_AND_FOLDER: Code = Code::error(
     "S005",
     "file-and-folder",
-    "A path is a file in one artifact and a folder in another. Both cannot be in one package. Artifacts of different runs were mixed, or two projects install over each other.",
+    "A path is a file in one artifact and a directory in another, and a package cannot contain both. Artifacts of different runs are mixed, or two projects install to the same path.",
 );
-/// A link leads out of its artifact, or to itself.
+/// A link that leads out of its artifact.
 pub const LINK_TO_NOWHERE: Code = Code::warning(
     "S006",
     "link-to-nowhere",
-    "A symbolic link of an artifact leads out of the artifact, or by some way to itself. No package can hold it. It is left out, also of the one to build against.\n\nLinks to what another artifact has are no fault: they are left out of packages that are run from and are in the one to build against. `rock-matrix sdk plan` lists all that is left out, with reasons.",
+    "A symbolic link of an artifact leads out of the artifact, or to itself. No package can contain it, so it is omitted, also from the devel tree.\n\nLinks to files of other artifacts are fine: they are omitted from runtime packages and included in the devel tree. `rock-matrix sdk plan` lists everything that is omitted, with reasons.",
 );
-/// Names differ only in case.
+/// Paths that differ only in case.
 pub const CASE_CLASH: Code = Code::warning(
     "S007",
     "case-clash",
-    "Two paths of one package differ only in case. On Windows, and on most disks of macOS, one of them would take the place of the other. For packages of Windows it is an error.",
+    "Two paths of one package differ only in case. On Windows, and on most macOS disks, one would overwrite the other. For Windows packages this is an error.",
 );
-/// What was asked for is not how the build was made.
+/// A mode that does not match the artifacts.
 pub const OTHER_SDK_MODE: Code = Code::warning(
     "S008",
     "other-sdk-mode",
-    "The way of making packages does not go with the artifacts: `--mode` says other than the build's manifest, or the build is said to be split while no artifact is for one GPU target.",
+    "The mode does not match the artifacts: `--mode` contradicts the build's manifest, or the build should be split but no artifact is for a single GPU target.",
 );
-/// GPU targets are missing.
+/// Targets without artifacts.
 pub const MISSING_TARGETS: Code = Code::error(
     "S009",
     "missing-targets",
-    "A GPU target that was asked for has no artifacts, so that there would be no package for it. Nothing is written.\n\nFetch the artifacts of the target, or take it out of the families that were asked for.",
+    "A requested GPU target has no artifacts, so there would be no package for it. Nothing is written.\n\nFetch the artifacts of the target, or remove it from the requested families.",
 );
-/// The version is none.
+/// An invalid version of the packages.
 pub const BAD_SDK_VERSION: Code = Code::error(
     "S010",
     "bad-sdk-version",
-    "The version of the packages must be one that installers take, in its normal form (version specifiers, \"Normalization\"): `7.10.0`, `7.10.0a20251120`, `7.10.0.dev0+0123abcd`. Installers normalize the versions of wheels and would not find one that is written otherwise.",
+    "The version of the packages must be a valid version in its normal form (version specifiers, \"Normalization\"): `7.10.0`, `7.10.0a20251120`, `7.10.0.dev0+0123abcd`. Installers normalize the versions of wheels and would not find one that is written differently.",
 );
-/// The output folder holds other packages.
+/// An output directory that already has packages.
 pub const SDK_OUTPUT_EXISTS: Code = Code::error(
     "S011",
     "sdk-output-exists",
-    "The output folder has packages already. A second run would mix its packages with those of the first.\n\nGive another folder, or `--overwrite`, which replaces the folder `dist` in it as a whole.",
+    "The output directory already contains packages, and a second run would mix its packages with them.\n\nChoose another directory, or pass `--overwrite`, which replaces the whole directory `dist` in it.",
 );
-/// A link to a program for Windows.
+/// A link to a program that cannot be replaced.
 pub const PROGRAM_LINK: Code = Code::error(
     "S012",
     "program-link",
-    "A symbolic link leads to a program, and nothing can stand for it in a wheel: wheels hold no links, on Windows there is no small program that becomes another, and elsewhere there is one for x86-64 and AArch64 only.",
+    "A symbolic link leads to a program, and wheels cannot contain links. A small stub program usually replaces such a link, but there is none for Windows, and on other systems only for x86-64 and AArch64.",
 );
-/// No library has another name that was asked for.
+/// An alias that matches no library.
 pub const NO_SUCH_ALIAS: Code = Code::warning(
     "S013",
     "no-such-alias",
-    "A library is packed once, under the name that loaders ask for. `--runtime-alias GLOB` puts a small library that opens it under its other names, for programs that open `libx.so` at run time. Globs are over whole paths, `lib/libhsa-runtime64.so` or `lib/*.so`. No other name of a library matches this one: the library is not there, has no SONAME, or its file has the name already.",
+    "A library is packed once, under the name that the dynamic linker looks up. For programs that open `libx.so` at run time, `--runtime-alias GLOB` adds stub libraries under its other names. Globs match whole paths, `lib/libhsa-runtime64.so` or `lib/*.so`. This one matches no other name of a library: the library does not exist, has no SONAME, or its file already has this name.",
 );
-/// An artifact is there in several forms.
+/// An artifact that exists in several forms.
 pub const ARTIFACT_TWICE: Code = Code::warning(
     "S014",
     "artifact-twice",
-    "An artifact is there as a folder and as an archive, or as two archives. The folder is taken, then what was packed by zstd, then by xz. Where one was fetched anew and the other was not, the packages are made of the older one.\n\nRemove the forms that are not meant.",
+    "An artifact exists as a directory and as an archive, or as two archives. The directory is used, otherwise the zstd archive, otherwise the xz archive. If only one of them was fetched again, the packages may be made from the older one.\n\nRemove the others.",
 );
-/// Artifacts are of several builds.
+/// Artifacts of several builds.
 pub const MIXED_ARTIFACTS: Code = Code::warning(
     "S015",
     "mixed-artifacts",
-    "Artifacts of several builds are mixed. Little in them tells of which build they are: `.info/version` and the manifest of the build name the version of ROCm, and where code for GPUs is split from the libraries, the list beside the libraries (`.kpack/NAME_COMPONENT.kpm`) knows the size of each archive with that code. Code of another build than that of its libraries is not found, or ends the program.\n\nFetch all artifacts of one run.",
+    "Artifacts of several builds are mixed. Few files show which build an artifact belongs to: `.info/version` and the manifest of the build contain the version of ROCm, and if GPU code is split from the libraries, the list next to them (`.kpack/NAME_COMPONENT.kpm`) contains the size of each archive with that code. GPU code of another build than its libraries is not found, or crashes the program.\n\nFetch all artifacts of one run.",
 );
-/// Two packages would have one name.
+/// Two packages with the same name.
 pub const PACKAGE_TWICE: Code = Code::error(
     "S016",
     "package-twice",
-    "Two packages would have one file name, so that one would take the place of the other: names of projects know neither upper and lower case nor whether words are joined by `-`, `_` or `.`. Their artifacts are for GPUs whose names differ in nothing else, such as `gfx13X-all` and `gfx13x-all`. Nothing is written.\n\nWrite the GPUs of all artifacts in one way, or take some of them out of the folder.",
+    "Two packages would have the same filename, so one would overwrite the other. Project names are not case-sensitive, and `-`, `_` and `.` are equal in them. Their artifacts are for GPUs whose names differ in nothing else, such as `gfx13X-all` and `gfx13x-all`. Nothing is written.\n\nSpell the GPUs of all artifacts in the same way, or remove some from the directory.",
 );
-/// A folder has no packages of the SDK.
+/// A directory without SDK packages.
 pub const NO_SDK_PACKAGES: Code = Code::error(
     "S030",
     "no-sdk-packages",
-    "The folder has no packages of the ROCm SDK: neither in itself nor in a folder of it is a wheel or a source distribution of `rocm`. A wheel of something else that lies among packages is told by a warning and not looked at.\n\nGive the folder `dist` that `rock-matrix sdk build` wrote.",
+    "The directory has no packages of the ROCm SDK: neither it nor one of its subdirectories contains a wheel or sdist of `rocm`. Other wheels among the packages are skipped with a warning.\n\nPass the directory `dist` that `rock-matrix sdk build` wrote.",
 );
-/// Packages of a set differ in what must be the same, or are named otherwise than installers and
-/// the SDK expect.
+/// Packages with different versions or platforms.
 pub const SDK_PACKAGE_NAME: Code = Code::error(
     "S031",
     "sdk-package-name",
-    "The packages of the SDK require each other in one version, and find each other in one environment. So all have one version and one platform, and their tags are `py3-none-PLATFORM`.\n\nKeep the packages of one build in a folder.",
+    "The SDK packages require each other at one version and find each other in one environment. All must therefore have the same version and platform, and the tag `py3-none-PLATFORM`.\n\nKeep only the packages of one build in a directory.",
 );
-/// A package that others ask for is not there.
+/// A missing package that others require.
 pub const SDK_PACKAGE_MISSING: Code = Code::error(
     "S032",
     "sdk-package-missing",
-    "`rocm` requires the core package, and its extras the others. One of them is not in the folder, so that `pip install rocm[libraries,devel]` finds nothing, or finds one of another build. A package for one GPU target is nothing without the libraries that its code belongs to.\n\nPut all packages of one build into the folder.",
+    "`rocm` requires the core package, and its extras require the others. One of them is not in the directory, so `pip install rocm[libraries,devel]` would fail, or install one of another build. A device package is useless without the libraries that its code belongs to.\n\nPut all packages of one build into the directory.",
 );
-/// Two packages have one path.
+/// A path that two packages contain.
 pub const PATH_OF_TWO: Code = Code::error(
     "S033",
     "path-of-two",
-    "Two packages have the same path below `site-packages`, or one has a file where the other has a folder. Installers put one over the other, and whoever removes one package takes the file away from the other: without its `__init__.py` a folder is no package any more, and its libraries are not found.",
+    "Two packages contain the same path below `site-packages`, or one has a file where the other has a directory. Installers overwrite one with the other, and uninstalling one package removes the file of the other: a directory without its `__init__.py` is no longer a package, and its libraries are not found.",
 );
-/// A path that does not fit everywhere.
+/// A long path.
 pub const LONG_SDK_PATH: Code = Code::warning(
     "S034",
     "long-sdk-path",
-    "A path has more than 200 bytes below `site-packages`. On Windows a whole path has at most 260 characters unless the machine was set up otherwise, and environments lie deep.",
+    "A path is longer than 200 bytes below `site-packages`. Unless Windows is configured otherwise, a complete path has at most 260 characters there, and environments are often deep in the file system.",
 );
-/// A package lies otherwise than the others expect.
+/// A package with an unexpected layout.
 pub const SDK_PACKAGE_LAYOUT: Code = Code::error(
     "S035",
     "sdk-package-layout",
-    "The packages of the SDK find each other by where they lie: `_rocm_sdk_core` beside `_rocm_sdk_libraries`, both beside `rocm_sdk`. So `WHEEL` says `Root-Is-Purelib: true`, all files of a package are in its folder and its module, and the folder has an `__init__.py`. Packages for one GPU target lie in the folder of the libraries, which they require in their own version, and leave its `__init__.py` to them.",
+    "The SDK packages find each other by their location: `_rocm_sdk_core` next to `_rocm_sdk_libraries`, both next to `rocm_sdk`. `WHEEL` must therefore say `Root-Is-Purelib: true`, all files of a package must be in its directory and its module, and the directory must have an `__init__.py`. Device packages are in the directory of the libraries package, which they require at their own version, and do not contain its `__init__.py`.",
 );
-/// A console script that runs nothing.
+/// A console script without its program.
 pub const SCRIPT_WITHOUT_PROGRAM: Code = Code::error(
     "S036",
     "script-without-program",
-    "A console script has no function behind it, so that it ends with a traceback whoever runs it, or its function runs a program that the package does not have. The second is a warning: a build may leave projects out, and the script then says so.\n\nFetch the artifacts that bring the program, or leave the script out of the package.",
+    "A console script has no function behind it, so it ends with a traceback, or its function runs a program that the package does not contain. The second is a warning: a build may omit projects, and the script then prints a message.\n\nFetch the artifacts with the program, or omit the script from the package.",
 );
-/// A search path that does not lead where it must.
+/// A wrong search path.
 pub const SDK_SEARCH_PATH: Code = Code::error(
     "S037",
     "sdk-search-path",
-    "Libraries and programs of the SDK find those of the core package by their RPATH, from wherever they are. It is an RPATH and no RUNPATH, which `LD_LIBRARY_PATH` would override with the ROCm of the machine; it leads to the folders of the core package that the row of `rock-matrix compat list sdk-packages` names; and what it names relative to the file is a folder of these packages. A folder of the machine in it is a warning.",
+    "Libraries and programs of the SDK find those of the core package through their RPATH, wherever they are. It must be an RPATH, because `LD_LIBRARY_PATH` would override a RUNPATH with the ROCm of the machine. It must lead to the directories of the core package that the row in `rock-matrix compat list sdk-packages` lists, and its relative entries must be directories of these packages. An absolute directory in it is a warning.",
 );
-/// A library that is needed and not found.
+/// A needed library that is not found.
 pub const UNREACHABLE_LIBRARY: Code = Code::error(
     "S038",
     "unreachable-library",
-    "A library or program needs a library that is in these packages and lies in none of the folders that are searched for it: those of its own RPATH, and of the RPATH of what loads it. It is a warning where the library lies beside it, so that it is found once something else has loaded it, and where it is in no package and is none that every Linux system has.",
+    "A library or program needs a library of these packages that is in none of the directories that are searched: those of its own RPATH, and those in the RPATH of whatever loads it. It is a warning if the library is in the same directory, because it is found once something else has loaded it, and if the library is in no package and not on every Linux system.",
 );
-/// A library has another name than its file.
+/// A library whose filename is not its SONAME.
 pub const OTHER_SONAME: Code = Code::error(
     "S039",
     "other-soname",
-    "Loaders ask for a library by its SONAME, and look for a file of that name. A library of the SDK is packed once, under that name; under any other it is found by nobody, or is there a second time and loaded twice. It is a warning where nothing in its folder has that name: what opens it by its path, as plugins are opened, finds it.",
+    "The dynamic linker looks up a library by its SONAME and expects a file of that name. An SDK library is packed once, under that name; under another name it is not found, or exists twice and is loaded twice. It is a warning if no file in its directory has that name: programs that open it by its path, as plugins are opened, find it.",
 );
-/// A program that stands for a link to nothing.
+/// A stub program whose target does not exist.
 pub const STUB_TO_NOWHERE: Code = Code::error(
     "S040",
     "stub-to-nowhere",
-    "Wheels hold no links, so a small program stands for a link to a program, and runs what lies at the text of that link, seen from its own folder. There is no program in the package at that place, or the small program may not be run.",
+    "Wheels cannot contain links, so a stub program replaces a link to a program. It runs the program at the target of that link, relative to its own directory. The package has no program there, or the stub is not executable.",
 );
-/// The tree to build against is not as its extractor needs it.
+/// A devel tree that cannot be extracted.
 pub const SDK_DEVEL_TREE: Code = Code::error(
     "S041",
     "sdk-devel-tree",
-    "The tree to build against is an archive in its wheel, which `rocm-sdk` unpacks at the first use. All its members are in the folder of the package; its links lead to members of it or to files that other packages have, since everything else would be left behind or broken. It removes a folder when it first meets something that lies right in it, so files of a folder come before what lies in the folders of that; and a link comes after the file that it leads to, so that it becomes a hard link.\n\nA link to nothing is a warning: `rock-matrix sdk build --keep-dangling` keeps those.",
+    "The devel tree is an archive in its wheel, which `rocm-sdk` extracts when it is first used. All members must be in the directory of the package, and links must lead to members or to files of other packages, because anything else would be left behind or broken. The extractor removes a directory when it first meets a file directly in it, so the files of a directory must come before those of its subdirectories. A link must come after the file that it leads to, so that it becomes a hard link.\n\nA dangling link is a warning: `rock-matrix sdk build --keep-dangling` keeps them.",
 );
-/// The list of a device package's files is not that of its files.
+/// A wrong file list of a device package.
 pub const DEVICE_LINKS: Code = Code::error(
     "S042",
     "device-links",
-    "A package for one GPU target has the list `.devel_links/TARGET.json` of its files: with it they get into the tree to build against, and out of it again when the package is removed. The list names the version of the package, each of its files once, and for each the way from the tree to the file.",
+    "A device package lists its files in `.devel_links/TARGET.json`. With the list they are added to the devel tree, and removed from it when the package is uninstalled. It must contain the version of the package, each of its files once, and for each the path from the devel tree to the file.",
 );
-/// The source distribution of `rocm` does not fit the packages.
+/// An sdist of `rocm` that does not match the packages.
 pub const BAD_SELECTOR: Code = Code::error(
     "S043",
     "bad-selector",
-    "The source distribution of `rocm` chooses among the packages on the machine that it is installed on. So it must know exactly the targets or families that there are packages for, in its own version, and its texts have no CR, so that builds on Windows and on Linux give the same one.",
+    "The sdist of `rocm` selects packages for the machine on which it is installed. It must therefore list exactly the targets or families that have packages, at its own version. Its text files must not contain CR characters, so that builds on Windows and on Linux are identical.",
 );
-/// An archive goes beyond a limit.
+/// An artifact that exceeds a limit.
 pub const ARCHIVE_LIMIT: Code = Code::error(
     "S050",
     "archive-limit",
-    "An artifact exceeds a limit that bounds the memory of reading it: 4,096 bytes per path or link target, 64 KiB per extended header, 250,000 members, 64 MiB of paths, a zstd window of 128 MiB, 256 MiB for an xz dictionary, 1,000 folders in its manifest, or 1 GiB for listing all artifacts of a folder. A whole ROCm has about 60,000 files, and none of its artifacts comes near a limit.\n\nFetch the artifact again, or remove it from the folder. Repack your own with shorter paths, without extended attributes, or with a smaller window (`zstd -19`, `xz -6`).",
+    "An artifact exceeds a limit that bounds the memory of reading it: 4,096 bytes per path or link target, 64 KiB per extended header, 250,000 members, 64 MiB of paths, a zstd window of 128 MiB, 256 MiB for an xz dictionary, 1,000 directories in its manifest, or 1 GiB for listing all artifacts of a directory. A whole ROCm has about 60,000 files, and none of its artifacts comes near a limit.\n\nFetch the artifact again, or remove it from the directory. Repack your own with shorter paths, without extended attributes, or with a smaller window (`zstd -19`, `xz -6`).",
 );
-/// An output folder with files that are not packages.
+/// An output directory with files that are not packages.
 pub const FOREIGN_OUTPUT: Code = Code::error(
     "S051",
     "foreign-output",
-    "`--overwrite` replaces the whole folder `dist`. The folder contains something that is not an SDK package, or it is a symbolic link. Nothing was written or removed.\n\nMove the other files elsewhere, or choose another folder with `--dest-dir`.",
+    "`--overwrite` replaces the whole directory `dist`. It contains something that is not an SDK package, or it is a symbolic link. Nothing was written or removed.\n\nMove the other files elsewhere, or choose another directory with `--dest-dir`.",
 );

@@ -1,8 +1,8 @@
-//! The `C` codes from C101 on: where sources come from.
+//! The `C` codes from C101 on, for commits, pins, patch sets and manifests of sources.
 
 use crate::diagnostic::Code;
 
-/// Every one of these codes, in order.
+/// All codes of this module, sorted by ID.
 pub const ALL: &[&Code] = &[
     &BAD_RELATED_ROW,
     &RELATED_ROWS_DISAGREE,
@@ -24,111 +24,111 @@ pub const ALL: &[&Code] = &[
     &OTHER_PATCHES,
 ];
 
-/// A row of `related_commits` that is none.
+/// A line of `related_commits` that is not a row.
 pub const BAD_RELATED_ROW: Code = Code::error(
     "C101",
     "bad-related-row",
-    "A line of torch's `related_commits` is no row: a row has the six fields `os|source|project|branch|commit|origin`, none of them empty, and a commit of 7 to 40 hex digits. Empty lines and lines that begin with `#` are skipped.\n\n`--lenient` leaves out such lines with a warning.",
+    "A line of torch's `related_commits` is not a row. A row has the six fields `os|source|project|branch|commit|origin`, none of them empty, and a commit of 7 to 40 hex digits. Empty lines and lines that start with `#` are skipped.\n\n`--lenient` skips invalid lines with a warning.",
 );
 /// Rows of `related_commits` that name different commits.
 pub const RELATED_ROWS_DISAGREE: Code = Code::error(
     "C102",
     "related-rows-disagree",
-    "Two rows of torch's `related_commits` are about one project and name different commits or repositories. Which of them a build takes would depend on the system that is asked for, so none is taken.\n\nMend the file, or name the ref of the project yourself.",
+    "Two rows of torch's `related_commits` for the same project name different commits or repositories. Which one a build used would depend on the requested system, so neither is used.\n\nCorrect the file, or set the ref of the project yourself.",
 );
-/// A commit that must be pinned is not.
+/// A project without a row in `related_commits`.
 pub const NO_RELATED_COMMIT: Code = Code::error(
     "C103",
     "no-related-commit",
-    "With `--require-related-commit`, or with a preset that asks for it, the commit of a project must stand in `related_commits` of the checkout of torch, and it does not.\n\nBranches of upstream torch have no such file; the release branches of AMD's fork have.",
+    "With `--require-related-commit`, or with a preset that requires it, `related_commits` in the torch checkout must name the commit of the project, and it does not.\n\nBranches of upstream torch do not have this file; the release branches of AMD's fork do.",
 );
 /// A pin that cannot be read.
 pub const NO_PIN: Code = Code::error(
     "C104",
     "no-pin",
-    "A project is checked out at the commit that a file of the checkout of torch names, and the file is not there or holds something else.\n\nCheck out torch first and name its folder with `--torch-dir`, or name the ref of the project yourself.",
+    "The commit of this project is pinned by a file in the torch checkout. The file is missing, or has unexpected content.\n\nCheck out torch first and pass its directory with `--torch-dir`, or set the ref of the project yourself.",
 );
-/// No project has this name.
+/// An unknown project.
 pub const UNKNOWN_PROJECT: Code = Code::error(
     "C105",
     "unknown-project",
-    "There is no project of this name among those that torch's wheels are built from, or it is not built on this platform. `rock-matrix compat list projects` shows them with their platforms.",
+    "None of the projects that torch's wheels are built from has this name, or the project is not built on this platform. `rock-matrix compat list projects` shows them with their platforms.",
 );
-/// No preset has this name.
+/// An unknown preset of sources.
 pub const UNKNOWN_SOURCE_PRESET: Code = Code::error(
     "C106",
     "unknown-source-preset",
-    "There is no preset of this name, or it does not support the platform. `rock-matrix compat list torch-sources` shows the presets: sources that are known to be built together.",
+    "There is no preset of this name, or it does not support the platform. `rock-matrix compat list torch-sources` shows the presets: sets of sources that are known to build together.",
 );
-/// The name of a patch set that leads out of the patch root.
+/// A patch set name that leads out of the patch root.
 pub const BAD_PATCH_SET_NAME: Code = Code::error(
     "C109",
     "bad-patch-set-name",
-    "A patch set is a folder under the patch root. Its name is a relative path without `.` and `..`, so that no patch is applied that lies elsewhere.",
+    "A patch set is a directory below the patch root. Its name is a relative path without `.` and `..`, so that no patches from elsewhere are applied.",
 );
-/// A named patch set has no folder.
+/// A named patch set without a directory.
 pub const NO_PATCH_SET: Code = Code::error(
     "C110",
     "no-patch-set",
-    "The patch set that was asked for has no folder under the patch root. Going on would build something else than what was asked for: a source without its patches.\n\nA patch set that was not asked for, but belongs to the ref, may be missing: then no patches are applied, and that is said.",
+    "The requested patch set has no directory below the patch root. Continuing would build the sources without their patches.\n\nA patch set that was not requested but belongs to the ref may be missing: then no patches are applied, and a message says so.",
 );
-/// The commit of AOTriton cannot be told.
+/// A torch checkout that does not pin one commit of AOTriton.
 pub const UNKNOWN_PIN: Code = Code::error(
     "C111",
     "unknown-pin",
-    "A checkout of torch names no certain commit of AOTriton: no file names one, a file names several, or the file cannot be read, for example because it has the marks of a merge that was not finished. A value that comes from a variable of the environment is no commit.\n\nName the commit in `PYTORCH_AOTRITON_COMMIT`, or take the one of the facts with `--default`. Where AOTriton is installed already, and `AOTRITON_INSTALLED_PREFIX` says so, no commit is needed.",
+    "The torch checkout does not pin one commit of AOTriton: no file names one, a file names several, or the file cannot be read, for example because it has conflict markers of an unfinished merge. A value from an environment variable is not a commit.\n\nSet the commit in `PYTORCH_AOTRITON_COMMIT`, or use the one in the compatibility data with `--default`. If AOTriton is already installed, and `AOTRITON_INSTALLED_PREFIX` says so, no commit is needed.",
 );
-/// A checkout is at another commit than the pinned one.
+/// A checkout at another commit than the pinned one.
 pub const OTHER_COMMIT: Code = Code::warning(
     "C112",
     "other-commit",
-    "The checkout of AOTriton here is at another commit than the one that torch pins. torch built against it may not load, or compute with kernels that nobody tested with it.",
+    "The AOTriton checkout is at another commit than the one that torch pins. A torch built against it may fail to load, or run kernels that nobody has tested with it.",
 );
-/// Nothing to download for a ROCm.
+/// A ROCm version without an AOTriton archive.
 pub const NO_ARCHIVE: Code = Code::warning(
     "C113",
     "no-archive",
-    "The release of AOTriton that torch pins has no archive for the ROCm that was asked for: the ROCm is not in the list, or the digest in the list is only zeros, which stands for an archive that was never made. A build of torch that downloads it fails.",
+    "The AOTriton release that torch pins has no archive for the requested ROCm version: the list does not contain the version, or its digest is all zeros, which stands for an archive that was never made. A torch build that downloads it fails.",
 );
-/// A version of AOTriton that this torch was not released with.
+/// An AOTriton version that this torch minor was not released with.
 pub const UNUSUAL_VERSION: Code = Code::warning(
     "C114",
     "unusual-version",
-    "The version of AOTriton that a checkout of torch pins is none that this minor of torch was released with, nor a point release of one. `rock-matrix compat list torch-aotriton` shows which those are.",
+    "The AOTriton version that the torch checkout pins is neither one that this torch minor was released with nor a point release of one. `rock-matrix compat list torch-aotriton` shows the versions.",
 );
-/// A manifest that cannot be read.
+/// An invalid source manifest.
 pub const BAD_SOURCE_MANIFEST: Code = Code::error(
     "C115",
     "bad-source-manifest",
-    "A manifest is a JSON object with `schema_version` 1 and an object for each project, which has at least `repo` and `commit`. A manifest without `schema_version` is taken for one of version 1; keys that are not known are passed over.",
+    "A manifest is a JSON object with `schema_version` 1 and an object for each project, with at least `repo` and `commit`. Without `schema_version` it is read as version 1; unknown keys are ignored.",
 );
 /// A manifest of another torch than expected.
 pub const OTHER_TORCH: Code = Code::error(
     "C116",
     "other-torch",
-    "`--expected-pytorch-git-ref` says from which ref the torch of a manifest was taken, and the manifest says another one, or none.",
+    "`--expected-pytorch-git-ref` names the ref that the torch of the manifest was taken from. The manifest names another one, or none.",
 );
-/// A project whose version belongs to another torch.
+/// A companion that belongs to another torch.
 pub const STRANGE_COMPANION: Code = Code::warning(
     "C117",
     "strange-companion",
-    "The version of a tree belongs to another minor of torch than the tree of torch beside it. Its wheel may not load. `rock-matrix compat list torch-companions` shows what belongs together.",
+    "The version of a source tree belongs to another torch minor than the torch tree next to it, so its wheel may not load. `rock-matrix compat list torch-companions` shows which versions belong together.",
 );
-/// No tree to lock.
+/// No source tree to lock.
 pub const NO_TREE: Code = Code::error(
     "C118",
     "no-tree",
-    "A manifest is made of source trees that are checked out with git, and there is none, or one of which git or the record of its checkout does not tell where it is.",
+    "A manifest is made from source trees that are checked out with git. There is no such tree, or neither git nor the record of its checkout says at which commit of which repository a tree is.",
 );
-/// A tree that is not at what was checked out.
+/// A tree with commits above its checkout.
 pub const TREE_MOVED: Code = Code::error(
     "C119",
     "tree-moved",
-    "A tree has commits above what was checked out and patched. A manifest names commits of the repository that it was fetched from, so these would be missing from a tree that is made of it.",
+    "A tree has commits above the ones that the checkout and its patches made. A manifest names commits of the repository that was fetched, so a tree made from it would lack these commits.",
 );
-/// Patches other than those of a manifest.
+/// Patches other than those of the manifest.
 pub const OTHER_PATCHES: Code = Code::error(
     "C120",
     "other-patches",
-    "A manifest names the patches that a tree was made with by their digests, and the patches here are others, or missing. A tree made of them would not be the one that was locked.",
+    "A manifest records the digests of the patches that were applied to a tree. The patches here have other digests, or are missing, so a tree made with them would not be the locked one.",
 );
