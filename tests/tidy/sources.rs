@@ -20,7 +20,7 @@ impl SourceFile {
         Self {
             path: path.to_owned(),
             text: text.to_owned(),
-            is_test: path.ends_with("/tests.rs"),
+            is_test: path.ends_with("/tests.rs") || path.contains("/tests/"),
         }
     }
 

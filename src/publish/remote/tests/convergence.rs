@@ -1,0 +1,97 @@
+//! Random states and interrupted runs.
+
+use super::*;
+
+#[test]
+fn from_any_state_and_after_any_kill_the_goal_is_reached() {
+    // A small generator, so that a state that fails can be had again from its number.
+    let mut seed = 7_u64;
+    let mut draw = |below: u64| {
+        seed = seed
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        (seed >> 33) % below
+    };
+    let allowed = Allowed {
+        replace: true,
+        published: true,
+        clean_duplicates: true,
+        fetch_to_verify: true,
+    };
+    let goal = goal(&["a.whl", "b.whl", "c.whl", "SHA256SUMS"]);
+    for round in 0..5000 {
+        let mut assets = BTreeMap::new();
+        for name in [
+            "a.whl",
+            "b.whl",
+            "c.whl",
+            "a.whl.tmp-010101010101",
+            "b.whl.tmp-020202020202",
+            "foreign",
+        ] {
+            if draw(2) == 0 {
+                let id = 10 + assets.len() as u64;
+                let mut present = asset(id, name, u8::try_from(1 + draw(2)).unwrap());
+                present.state = if draw(3) == 0 {
+                    AssetState::Starter
+                } else {
+                    AssetState::Uploaded
+                };
+                present.digest = present.digest.filter(|_| draw(4) > 0);
+                assets.insert(name, present);
+            }
+        }
+        let is_foreign = assets.contains_key("foreign");
+        let begun = release(1, draw(2) == 0, assets.into_values().collect());
+        let mut releases = Releases::of(if draw(5) == 0 {
+            Vec::new()
+        } else {
+            vec![begun]
+        });
+        if draw(4) == 0 {
+            releases.releases.push(release(2, true, vec![]));
+        }
+        // A few steps, and it is killed.
+        for _ in 0..draw(4) {
+            let Next::Steps(steps) = next(&goal, allowed, &releases.releases) else {
+                break;
+            };
+            let until = usize::try_from(draw(steps.len() as u64 + 1)).unwrap();
+            steps[..until]
+                .iter()
+                .for_each(|step| releases.apply(step, &goal));
+        }
+        let had_release = !releases.releases.is_empty();
+        releases
+            .reach(&goal, allowed)
+            .unwrap_or_else(|refused| panic!("round {round}: {refused:?}"));
+        let [only] = &releases.releases[..] else {
+            panic!("round {round}: several releases")
+        };
+        let mut names: Vec<&str> = only
+            .assets
+            .iter()
+            .map(|asset| asset.name.as_str())
+            .collect();
+        names.sort_unstable();
+        names.retain(|name| *name != "foreign");
+        assert_eq!(
+            names,
+            ["SHA256SUMS", "a.whl", "b.whl", "c.whl"],
+            "round {round}"
+        );
+        assert!(
+            !only.draft
+                && only
+                    .assets
+                    .iter()
+                    .all(|a| a.name == "foreign" || a.digest == Some(Digest::new([1; 32])))
+        );
+        assert!(
+            !is_foreign
+                || !had_release
+                || only.id != 1
+                || only.assets.iter().any(|a| a.name == "foreign")
+        );
+    }
+}

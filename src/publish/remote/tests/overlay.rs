@@ -1,0 +1,84 @@
+//! Listings that lag behind or contradict answers.
+
+use super::*;
+
+/// An answer and a listing that tell of one asset otherwise are found, whatever they tell
+/// otherwise.
+#[test]
+fn a_listing_that_contradicts_an_answer_is_found() {
+    let mut memory = Memory::default();
+    memory.has_asset(1, &asset(5, "a.whl", 1));
+    let contradiction = |listed: ListedAsset| memory.contradiction(&release(1, true, vec![listed]));
+    for listed in [
+        asset(5, "a.whl", 1),
+        ListedAsset {
+            digest: None,
+            ..asset(5, "a.whl", 1)
+        },
+        asset(6, "a.whl", 2),
+    ] {
+        assert_eq!(contradiction(listed.clone()), None, "{listed:?}");
+    }
+    let told = |listed: ListedAsset| contradiction(listed).unwrap().listed;
+    let digest = "01".repeat(32);
+    assert_eq!(
+        told(ListedAsset {
+            size: 1,
+            ..asset(5, "a.whl", 1)
+        }),
+        format!("`a.whl`, uploaded, 1 byte, sha256:{digest}")
+    );
+    assert_eq!(
+        told(asset(5, "b.whl", 1)),
+        format!("`b.whl`, uploaded, 7 bytes, sha256:{digest}")
+    );
+    let starter = ListedAsset {
+        state: AssetState::Starter,
+        digest: None,
+        ..asset(5, "a.whl", 1)
+    };
+    assert_eq!(
+        told(starter),
+        "`a.whl`, not uploaded to its end, 7 bytes, without a digest"
+    );
+    assert!(contradiction(asset(5, "a.whl", 2)).is_some());
+}
+
+/// A digest that is listed later than the answer came is believed.
+#[test]
+fn a_digest_that_comes_late_is_believed() {
+    let mut memory = Memory::default();
+    memory.has_asset(
+        1,
+        &ListedAsset {
+            digest: None,
+            ..asset(5, "a.whl", 1)
+        },
+    );
+    let seen = memory.over(&[release(1, true, vec![asset(5, "a.whl", 2)])]);
+    assert_eq!(seen[0].assets[0].digest, Some(Digest::new([2; 32])));
+}
+
+#[test]
+fn a_listing_that_lags_behind_is_known_better() {
+    let mut memory = Memory::default();
+    memory.has_release(&release(1, true, vec![]));
+    memory.has_asset(1, &asset(5, "a.whl", 1));
+    memory.asset_is_gone(6);
+    let listed = release(1, true, vec![asset(6, "old.whl", 1)]);
+    assert_eq!(memory.missing_in(&listed), [5]);
+    let seen = memory.over(&[listed]);
+    assert_eq!(
+        seen[0]
+            .assets
+            .iter()
+            .map(|asset| asset.id)
+            .collect::<Vec<_>>(),
+        [5]
+    );
+    assert_eq!(
+        memory.over(&[])[0].assets.len(),
+        1,
+        "a release that is not listed yet"
+    );
+}

@@ -1,0 +1,75 @@
+//! Changes of published and immutable releases.
+
+use super::*;
+
+#[test]
+fn a_published_release_is_written_to_only_where_allowed_and_an_immutable_one_never() {
+    let goal = goal(&["a.whl", "b.whl"]);
+    let published = || release(1, false, vec![asset(5, "a.whl", 1)]);
+    let refused = Releases::of(vec![published()])
+        .reach(&goal, NOTHING)
+        .unwrap_err();
+    assert!(matches!(
+        &refused[..],
+        [Refusal::Published { lacking: 1, .. }]
+    ));
+    assert_eq!(
+        Releases::of(vec![published()]).steps(&goal, CHANGE_PUBLISHED),
+        "upload b.whl"
+    );
+    let immutable = || ListedRelease {
+        immutable: true,
+        ..published()
+    };
+    let refused = Releases::of(vec![immutable()])
+        .reach(&goal, CHANGE_PUBLISHED)
+        .unwrap_err();
+    assert!(matches!(&refused[..], [Refusal::Immutable { .. }]));
+    let finished = ListedRelease {
+        assets: vec![asset(5, "a.whl", 1), asset(6, "b.whl", 1)],
+        ..immutable()
+    };
+    assert_eq!(
+        Releases::of(vec![finished]).reach(&goal, NOTHING),
+        Ok(vec![]),
+        "nothing is written"
+    );
+}
+
+#[test]
+fn the_text_and_title_of_what_is_published_change_only_where_allowed() {
+    let goal = Goal {
+        title: Some("One".to_owned()),
+        ..goal(&["a.whl"])
+    };
+    let locked = || {
+        let whole = release(1, false, vec![asset(5, "a.whl", 1)]);
+        let old = ListedRelease {
+            body: Some("old".to_owned()),
+            immutable: true,
+            ..whole
+        };
+        Releases::of(vec![old])
+    };
+    let refused = locked().reach(&goal, NOTHING).unwrap_err();
+    assert!(
+        matches!(&refused[..], [Refusal::Published { lacking: 0, .. }]),
+        "{refused:?}"
+    );
+    let mut releases = locked();
+    assert_eq!(
+        releases.reach(&goal, CHANGE_PUBLISHED),
+        Ok(vec!["describe v1".to_owned()])
+    );
+    assert_eq!(releases.releases[0].name.as_deref(), Some("One"));
+    let silent = Goal {
+        body: None,
+        title: None,
+        ..goal
+    };
+    assert_eq!(
+        locked().reach(&silent, NOTHING),
+        Ok(vec![]),
+        "what is not given stays"
+    );
+}
