@@ -8,9 +8,9 @@ use serde_json::{Value, json};
 
 use crate::prune_releases::{aged_with as aged, tags};
 use crate::support::{Outcome, Project, Wheel, need_pip, pip};
-use fake_github::model::state::sha_of;
-use fake_github::model::{Github, Settings};
-use fake_github::server::Server;
+use fake_github::model::state::fake_sha;
+use fake_github::model::{FakeGithub, GithubSettings};
+use fake_github::server::FakeServer;
 
 const MATRIX: &str = "version: 1\ndistribution: flash-attn\nrecipe: flash-attn\naxes:\n  flash-attn: [\"2.7.4.post1\"]\n  \
                       python: [\"3.11\"]\n  torch: [\"2.5.1\"]\n  rocm: [\"6.2\"]\n  backend: [triton]\n";
@@ -42,7 +42,7 @@ fn project(rules: &[&str]) -> Project {
         .env("GITHUB_TOKEN", "writer")
 }
 
-fn publish(project: Project, server: &Server, tag: &str, versions: &[&str]) -> Project {
+fn publish(project: Project, server: &FakeServer, tag: &str, versions: &[&str]) -> Project {
     let add = |project: Project, version: &&str| {
         let wheel = Wheel::named(&name(version))
             .header("Requires-Python: >=3.8")
@@ -54,7 +54,7 @@ fn publish(project: Project, server: &Server, tag: &str, versions: &[&str]) -> P
         .github()
         .repository_mut("me/wheels")
         .tags
-        .insert(tag.to_owned(), sha_of(tag));
+        .insert(tag.to_owned(), fake_sha(tag));
     let (url, facts) = (server.url(), ["--compat", "facts"]);
     let words = [
         "publish",
@@ -77,12 +77,17 @@ fn workflow(project: &Project) -> Value {
 
 /// Runs the scripts of the job of the rendered workflow in a new checkout: what an earlier run left
 /// is not there.
-fn deploy(project: &Project, server: &Server) -> Outcome {
+fn deploy(project: &Project, server: &FakeServer) -> Outcome {
     run_job(project, server, &workflow(project)["jobs"]["pages"], &[])
 }
 
 /// Runs the scripts of a job, with these variables of its workflow.
-fn run_job(project: &Project, server: &Server, job: &Value, variables: &[(&str, &str)]) -> Outcome {
+fn run_job(
+    project: &Project,
+    server: &FakeServer,
+    job: &Value,
+    variables: &[(&str, &str)],
+) -> Outcome {
     let runner = project.path("runner");
     let _ = std::fs::remove_dir_all(&runner);
     std::fs::create_dir_all(runner.join("bin")).unwrap();
@@ -160,7 +165,7 @@ fn listed(project: &Project) -> BTreeMap<String, (String, Option<String>)> {
 #[test]
 fn the_site_has_the_wheels_of_all_releases_and_marks_what_is_withdrawn() {
     need_pip();
-    let server = Server::start(Github::new(Settings::default()));
+    let server = FakeServer::start(FakeGithub::new(GithubSettings::default()));
     let rule = format!("flash-attn==2.5.5+rocm62torch2.5: {REASON}");
     let first = ["2.5.1", "2.5.2", "2.5.3", "2.5.4", "2.5.5"];
     let project = publish(
@@ -294,7 +299,7 @@ fn the_job_reads_its_rules_from_the_matrix_file_so_that_a_new_one_needs_no_new_w
 /// What is withdrawn by age at night stays withdrawn on the site that the next tag deploys.
 #[test]
 fn the_site_of_a_tag_withdraws_by_age_as_the_example_that_prunes_does() {
-    let server = Server::start(Github::new(Settings::default()));
+    let server = FakeServer::start(FakeGithub::new(GithubSettings::default()));
     for (day, days) in [("20261120", 1), ("20260801", 110)] {
         let wheel = format!("flash_attn-3.0.{day}+rocm62torch2.5-py3-none-any.whl");
         aged(&server, &format!("nightly-{day}"), &[&wheel], days);
@@ -328,7 +333,7 @@ fn the_site_of_a_tag_withdraws_by_age_as_the_example_that_prunes_does() {
 fn what_has_no_address_is_not_saved_and_what_is_saved_reads_as_it_was() {
     let project = publish(
         project(&[]),
-        &Server::start(Github::new(Settings::default())),
+        &FakeServer::start(FakeGithub::new(GithubSettings::default())),
         "v1",
         &["2.8.3"],
     );
@@ -396,7 +401,7 @@ fn the_example_that_prunes_only_tells_until_it_is_asked_to_apply() {
             .strip_prefix("day=")?
             .strip_suffix("$(date -u +%Y%m%d)")
     });
-    let server = Server::start(Github::new(Settings::default()));
+    let server = FakeServer::start(FakeGithub::new(GithubSettings::default()));
     for (day, days) in [("20261120", 1), ("20260901", 80), ("20260801", 110)] {
         let wheel = format!("flash_attn-3.0.{day}+rocm62torch2.5-py3-none-any.whl");
         aged(&server, &format!("{}{day}", tag.unwrap()), &[&wheel], days);

@@ -4,12 +4,12 @@ use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
-use fake_github::model::{Github, Reached, Rule, Settings};
-use fake_github::server::Server;
+use fake_github::model::{FakeGithub, FaultRule, GithubSettings, ReachedState};
+use fake_github::server::FakeServer;
 
 /// A server with faults, and a draft on it.
-fn server(rules: &[&str]) -> (Server, u64) {
-    let server = Server::start(Github::new(Settings::default()));
+fn server(rules: &[&str]) -> (FakeServer, u64) {
+    let server = FakeServer::start(FakeGithub::new(GithubSettings::default()));
     let body = r#"{"tag_name": "v1", "draft": true}"#;
     let answer = ask(
         &server,
@@ -27,12 +27,15 @@ fn server(rules: &[&str]) -> (Server, u64) {
         .copied()
         .unwrap();
     for rule in rules {
-        server.github().faults.add(rule.parse::<Rule>().unwrap());
+        server
+            .github()
+            .faults
+            .add(rule.parse::<FaultRule>().unwrap());
     }
     (server, id)
 }
 
-fn head(server: &Server, method: &str, path: &str, length: usize) -> String {
+fn head(server: &FakeServer, method: &str, path: &str, length: usize) -> String {
     format!(
         "{method} {path} HTTP/1.1\r\nHost: {}\r\nUser-Agent: a-test\r\nAuthorization: Bearer writer\r\n\
          Accept: application/vnd.github+json\r\nX-GitHub-Api-Version: 2022-11-28\r\n\
@@ -42,7 +45,7 @@ fn head(server: &Server, method: &str, path: &str, length: usize) -> String {
 }
 
 /// What comes back, up to the end or the cut of the connection.
-fn ask(server: &Server, method: &str, path: &str, body: &[u8]) -> String {
+fn ask(server: &FakeServer, method: &str, path: &str, body: &[u8]) -> String {
     let mut stream = TcpStream::connect(server.address).unwrap();
     stream
         .write_all(head(server, method, path, body.len()).as_bytes())
@@ -54,7 +57,7 @@ fn ask(server: &Server, method: &str, path: &str, body: &[u8]) -> String {
     String::from_utf8_lossy(&answer).into_owned()
 }
 
-fn upload(server: &Server, release: u64, body: &[u8]) -> String {
+fn upload(server: &FakeServer, release: u64, body: &[u8]) -> String {
     ask(
         server,
         "POST",
@@ -63,7 +66,7 @@ fn upload(server: &Server, release: u64, body: &[u8]) -> String {
     )
 }
 
-fn is_starter(server: &Server, release: u64) -> bool {
+fn is_starter(server: &FakeServer, release: u64) -> bool {
     let github = server.github();
     let assets = &github.repository("me/wheels").releases[&release].assets;
     assets.len() == 1 && !assets[0].is_uploaded
@@ -150,8 +153,8 @@ fn a_client_that_dies_in_an_upload_leaves_a_starter() {
     assert!(held.is_some());
     drop(stream);
     wait_until(|| {
-        server.github().ledger.times(Reached::UploadCut) == 1 || {
-            server.let_go();
+        server.github().ledger.times(ReachedState::UploadCut) == 1 || {
+            server.release_held();
             false
         }
     });
@@ -183,7 +186,7 @@ fn a_held_request_is_done_when_it_is_let_go_and_never_when_its_client_dies() {
         let client = scope.spawn(|| ask(&server, "PATCH", &path, body));
         assert!(server.wait_held(Duration::from_secs(20)).is_some());
         assert!(!is_titled());
-        server.let_go();
+        server.release_held();
         assert!(client.join().unwrap().starts_with("HTTP/1.1 200"));
     });
     assert!(is_titled());
@@ -286,11 +289,11 @@ fn two_gibibytes_are_refused_before_the_first_byte_of_them() {
 
 #[test]
 fn uploads_have_a_port_of_their_own_where_that_is_asked() {
-    let settings = Settings {
+    let settings = GithubSettings {
         uploads_base: "http://uploads.test".to_owned(),
-        ..Settings::default()
+        ..GithubSettings::default()
     };
-    let server = Server::start(Github::new(settings));
+    let server = FakeServer::start(FakeGithub::new(settings));
     let answer = ask(
         &server,
         "POST",

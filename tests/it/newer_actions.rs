@@ -6,9 +6,9 @@ use serde_json::{Value, json};
 
 use crate::support::http::answer;
 use crate::support::{Outcome, Project, Served};
-use fake_github::model::state::sha_of;
-use fake_github::model::{Github, Rule, Settings};
-use fake_github::server::Server;
+use fake_github::model::state::fake_sha;
+use fake_github::model::{FakeGithub, FaultRule, GithubSettings};
+use fake_github::server::FakeServer;
 
 const CHECKOUT: &str = "actions/checkout";
 
@@ -22,11 +22,11 @@ fn rows(project: &Project, facts: &[&str]) -> Vec<Value> {
 
 /// A GitHub where every action has the tag that its row was read from, and a project on the first
 /// of December.
-pub fn world(facts: &[&str]) -> (Project, Server) {
+pub fn world(facts: &[&str]) -> (Project, FakeServer) {
     let project = Project::new()
         .copy("matrices", "matrices")
         .env("SOURCE_DATE_EPOCH", "1796083200");
-    let server = Server::start(Github::new(Settings::default()));
+    let server = FakeServer::start(FakeGithub::new(GithubSettings::default()));
     for row in rows(&project, facts) {
         let text = |key: &str| row[key].as_str().unwrap().to_owned();
         server
@@ -40,8 +40,8 @@ pub fn world(facts: &[&str]) -> (Project, Server) {
 
 /// Releases a version of an action, at a commit of its own, whose `action.yml` names what it runs
 /// on.
-pub fn release(server: &Server, action: &str, tag: &str, using: &str) -> String {
-    let sha = sha_of(&format!("{action} {tag}"));
+pub fn release(server: &FakeServer, action: &str, tag: &str, using: &str) -> String {
+    let sha = fake_sha(&format!("{action} {tag}"));
     let mut github = server.github();
     let repository = github.repository_mut(action);
     repository.tags.insert(tag.to_owned(), sha.clone());
@@ -56,7 +56,7 @@ pub fn release(server: &Server, action: &str, tag: &str, using: &str) -> String 
     sha
 }
 
-fn refresh(project: &Project, server: &Server, words: &[&str], exit: i32) -> Outcome {
+fn refresh(project: &Project, server: &FakeServer, words: &[&str], exit: i32) -> Outcome {
     let url = server.url();
     let said = project
         .run(
@@ -120,7 +120,7 @@ fn the_row_of_this_version_of_the_action_is_written_by_refresh() {
         .github()
         .add_repository("org/rock-action")
         .tags
-        .insert("v0.9.0".to_owned(), sha_of("other"));
+        .insert("v0.9.0".to_owned(), fake_sha("other"));
     let missing = refresh(&project, &server, &["--check"], 0).stderr;
     assert!(
         missing.contains(&format!(
@@ -212,11 +212,11 @@ fn the_patch_applies_with_git_and_leaves_facts_without_a_difference() {
         .github()
         .repository_mut(cited)
         .annotated
-        .insert("v2.0.0".to_owned(), sha_of("an object"));
+        .insert("v2.0.0".to_owned(), fake_sha("an object"));
     release(&server, "actions/deploy-pages", "v5.1.0", "node26");
     let said = refresh(&project, &server, &[], 0);
     assert!(
-        said.stdout.contains(&sha) && !said.stdout.contains(&sha_of("an object")),
+        said.stdout.contains(&sha) && !said.stdout.contains(&fake_sha("an object")),
         "{}",
         said.stdout
     );
@@ -254,7 +254,7 @@ fn the_patch_applies_with_git_and_leaves_facts_without_a_difference() {
 #[test]
 fn a_tag_that_moved_is_a_warning_and_nothing_of_its_repository_is_taken() {
     let (project, server) = world(&[]);
-    let elsewhere = sha_of("elsewhere");
+    let elsewhere = fake_sha("elsewhere");
     release(&server, CHECKOUT, "v7.0.2", "node24");
     server
         .github()
@@ -410,7 +410,10 @@ fn faults_that_pass_are_lived_with_and_others_leave_no_patch() {
             );
         }
         for rule in rules {
-            server.github().faults.add(rule.parse::<Rule>().unwrap());
+            server
+                .github()
+                .faults
+                .add(rule.parse::<FaultRule>().unwrap());
         }
         let said = refresh(&project.env("GITHUB_TOKEN", token), &server, &[], exit);
         assert_eq!(said.stdout.is_empty(), exit != 0, "{}", said.stdout);
@@ -461,7 +464,7 @@ fn a_source_is_named_and_only_one() {
 fn a_row_of_the_tool_is_refreshed_and_pins_it_in_the_rendered_workflow() {
     let (project, server) = world(&[]);
     let tool = "org/rock-action";
-    let first = sha_of("first");
+    let first = fake_sha("first");
     let row = |version: &str, sha: &str, checked: &str| {
         format!(
             "  - {{name: {tool}, version: {version}, sha: {sha}, runtime: composite, origin: {{status: verified, source: \
@@ -579,7 +582,7 @@ fn a_listing_of_more_than_fifty_pages_is_not_read() {
         let mut github = server.github();
         let all = &mut github.repository_mut(CHECKOUT).tags;
         for number in all.len()..tags {
-            all.insert(format!("w{number}"), sha_of("w"));
+            all.insert(format!("w{number}"), fake_sha("w"));
         }
         drop(github);
         let url = server.url();

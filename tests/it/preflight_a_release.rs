@@ -5,16 +5,16 @@ use std::sync::Arc;
 
 use crate::read_what_is_published::{add, server};
 use crate::support::{Outcome, Project, Wheel};
-use fake_github::model::state::sha_of;
-use fake_github::model::{Release, Settings, TagRuleset};
-use fake_github::server::Server;
+use fake_github::model::state::fake_sha;
+use fake_github::model::{GithubSettings, StoredRelease, TagRuleset};
+use fake_github::server::FakeServer;
 
 /// A GitHub with a tag `v1` and an environment `release` that takes tags `v*`.
-fn ready() -> Server {
-    let server = server(Settings::default(), &[]);
+fn ready() -> FakeServer {
+    let server = server(GithubSettings::default(), &[]);
     let mut github = server.github();
     let repository = github.repository_mut("me/wheels");
-    repository.tags.insert("v1".to_owned(), sha_of("v1"));
+    repository.tags.insert("v1".to_owned(), fake_sha("v1"));
     repository
         .environments
         .insert("release".to_owned(), Some(vec!["v*".to_owned()]));
@@ -22,7 +22,7 @@ fn ready() -> Server {
     server
 }
 
-fn preflight(project: &Project, server: &Server, words: &[&str], exit: i32) -> Outcome {
+fn preflight(project: &Project, server: &FakeServer, words: &[&str], exit: i32) -> Outcome {
     let url = server.url();
     let all = [
         "release",
@@ -55,7 +55,7 @@ fn writer() -> Project {
 
 #[test]
 fn a_tag_that_can_be_published_passes_every_check() {
-    let commit = sha_of("v1");
+    let commit = fake_sha("v1");
     let words = [
         "--tag",
         "v1",
@@ -123,7 +123,7 @@ fn all_that_keeps_a_tag_from_being_published_is_reported_at_once() {
         "plan.json",
     ];
     let outcome = preflight(&project, &server, &words, 1);
-    insta::assert_snapshot!(outcome.stderr.replace(&sha_of("v1"), "[COMMIT]"), @r#"
+    insta::assert_snapshot!(outcome.stderr.replace(&fake_sha("v1"), "[COMMIT]"), @r#"
     error[G363 environment-refuses-tag]: the environment `release` takes protected branches only, so the job that publishes `v1` would not start
     --> argument `--environment`
     help: add a rule for this tag under "Deployment branches and tags" of the environment
@@ -177,7 +177,7 @@ fn drafts_of_the_same_tag_that_publishing_would_refuse_are_refused_before() {
     // What a run of this program left is finished or deleted by the next.
     let mut github = server.github();
     for release in github.repository_mut("me/wheels").releases.values_mut() {
-        Arc::<Release>::make_mut(release).body =
+        Arc::<StoredRelease>::make_mut(release).body =
             Some("<!-- rock-matrix draft 0123456789abcdef -->".to_owned());
     }
     drop(github);
@@ -447,7 +447,7 @@ fn an_environment_that_refuses_the_tag_fails_the_preflight() {
         .github()
         .repository_mut("me/wheels")
         .tags
-        .insert("w1".to_owned(), sha_of("w1"));
+        .insert("w1".to_owned(), fake_sha("w1"));
     let refused = preflight(
         &writer(),
         &server,
@@ -558,7 +558,13 @@ fn preflight_refuses_names_that_are_no_repository() {
 }
 
 /// The outcome and the detail of one check.
-fn check_of(project: &Project, server: &Server, name: &str, words: &[&str], exit: i32) -> String {
+fn check_of(
+    project: &Project,
+    server: &FakeServer,
+    name: &str,
+    words: &[&str],
+    exit: i32,
+) -> String {
     let told = preflight(
         project,
         server,
@@ -808,7 +814,7 @@ fn names_of_a_plan_that_a_release_cannot_hold_together_are_refused() {
 #[test]
 fn a_read_only_token_sees_the_environments_that_it_may_read() {
     let server = ready();
-    let repository = |change: &dyn Fn(&mut fake_github::model::Repository)| {
+    let repository = |change: &dyn Fn(&mut fake_github::model::StoredRepository)| {
         change(server.github().repository_mut("me/wheels"));
     };
     repository(&|of| of.is_private = true);

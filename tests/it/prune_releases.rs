@@ -6,24 +6,24 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use crate::read_what_is_published::{add, server};
 use crate::support::{Outcome, Project};
-use fake_github::model::{Reached, Release};
-use fake_github::server::Server;
+use fake_github::model::{ReachedState, StoredRelease};
+use fake_github::server::FakeServer;
 
 const DAY_MS: u64 = 86_400_000;
 
 /// A release that was published, or a draft that was last changed, so many days ago.
-fn aged(server: &Server, tag: &str, days: u64, draft: bool) {
+fn aged(server: &FakeServer, tag: &str, days: u64, draft: bool) {
     add(server, tag, &["a-1-py3-none-any.whl", "SHA256SUMS"], draft);
     age(server, tag, days, draft);
 }
 
 /// A release with these files that was published so many days ago.
-pub fn aged_with(server: &Server, tag: &str, files: &[&str], days: u64) {
+pub fn aged_with(server: &FakeServer, tag: &str, files: &[&str], days: u64) {
     add(server, tag, files, false);
     age(server, tag, days, false);
 }
 
-fn age(server: &Server, tag: &str, days: u64, draft: bool) {
+fn age(server: &FakeServer, tag: &str, days: u64, draft: bool) {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
     let at_ms = u64::try_from(now.as_millis()).unwrap() - days * DAY_MS - 1000;
     change(server, tag, |release| {
@@ -34,7 +34,7 @@ fn age(server: &Server, tag: &str, days: u64, draft: bool) {
         }
     });
     if !draft {
-        let sha = fake_github::model::state::sha_of(tag);
+        let sha = fake_github::model::state::fake_sha(tag);
         server
             .github()
             .repository_mut("me/wheels")
@@ -43,7 +43,7 @@ fn age(server: &Server, tag: &str, days: u64, draft: bool) {
     }
 }
 
-fn change(server: &Server, tag: &str, with: impl FnOnce(&mut Release)) {
+fn change(server: &FakeServer, tag: &str, with: impl FnOnce(&mut StoredRelease)) {
     let mut github = server.github();
     let mut releases = github.repository_mut("me/wheels").releases.values_mut();
     with(Arc::make_mut(
@@ -52,8 +52,8 @@ fn change(server: &Server, tag: &str, with: impl FnOnce(&mut Release)) {
 }
 
 /// Four nightlies, one of them immutable, and a release; the newest of all is the latest.
-fn nightlies() -> Server {
-    let server = server(fake_github::model::Settings::default(), &[]);
+fn nightlies() -> FakeServer {
+    let server = server(fake_github::model::GithubSettings::default(), &[]);
     for (tag, days) in [
         ("v1", 400),
         ("nightly-1", 90),
@@ -67,7 +67,7 @@ fn nightlies() -> Server {
     server
 }
 
-pub fn tags(server: &Server) -> Vec<String> {
+pub fn tags(server: &FakeServer) -> Vec<String> {
     let mut tags: Vec<String> = server
         .github()
         .repository("me/wheels")
@@ -79,7 +79,7 @@ pub fn tags(server: &Server) -> Vec<String> {
     tags
 }
 
-fn prune(server: &Server, more: &[&str], exit: i32) -> Outcome {
+fn prune(server: &FakeServer, more: &[&str], exit: i32) -> Outcome {
     let url = server.url();
     let words = [
         "publish",
@@ -260,11 +260,11 @@ fn a_prune_that_was_killed_goes_on_when_it_is_run_again() {
     child.kill().unwrap();
     child.wait().unwrap();
     assert_eq!(tags(&server).len(), 4);
-    server.github().faults = fake_github::model::Faults::none();
-    server.let_go();
+    server.github().faults = fake_github::model::FaultSchedule::none();
+    server.release_held();
     prune(&server, &rule, 0);
     assert_eq!(tags(&server), ["nightly-2", "nightly-4", "v1"]);
-    assert!(server.github().ledger.times(Reached::ReleaseDeleted) >= 2);
+    assert!(server.github().ledger.times(ReachedState::ReleaseDeleted) >= 2);
 }
 
 #[test]

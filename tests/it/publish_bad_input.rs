@@ -11,9 +11,10 @@ use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 
 use crate::support::{Project, Wheel};
 use fake_github::model::{
-    Digests, Github, Operation, Release, Rights, Rule, Settings, Token, TokenKind,
+    ApiOperation, ApiToken, DigestMode, FakeGithub, FaultRule, GithubSettings, StoredRelease,
+    TokenKind, TokenRights,
 };
-use fake_github::server::Server;
+use fake_github::server::FakeServer;
 
 /// Each kind of letter that a token may have and an address may not.
 const TOKEN: &str = "ghs_s3cret/of+the=run~'Zy9Xw8Vu7";
@@ -36,19 +37,19 @@ fn project() -> Project {
     project.bytes(&format!("dist/{WHEEL}"), &Wheel::named(WHEEL).bytes())
 }
 
-fn server(rules: &[&str]) -> Server {
-    let mut github = Github::new(Settings::default());
+fn server(rules: &[&str]) -> FakeServer {
+    let mut github = FakeGithub::new(GithubSettings::default());
     github.tokens.insert(
         TOKEN.to_owned(),
-        Token {
-            rights: Rights::Write,
+        ApiToken {
+            rights: TokenRights::Write,
             kind: TokenKind::Integration,
         },
     );
     for rule in rules {
-        github.faults.add(rule.parse::<Rule>().unwrap());
+        github.faults.add(rule.parse::<FaultRule>().unwrap());
     }
-    Server::start(github)
+    FakeServer::start(github)
 }
 
 /// Every form in which a token could get into an output.
@@ -115,7 +116,7 @@ fn fails(project: &Project, url: &str, more: &[&str], exit: i32, code: &str) -> 
     told
 }
 
-fn asked(server: &Server, operation: Operation) -> usize {
+fn asked(server: &FakeServer, operation: ApiOperation) -> usize {
     let github = server.github();
     assert_eq!(github.ledger.leaks, 0, "the token went elsewhere");
     github.ledger.asked(operation)
@@ -143,23 +144,23 @@ fn a_token_that_is_wrong_missing_or_without_the_right_is_told_apart_and_not_trie
     let server = server(&[]);
     server.github().tokens.remove(TOKEN);
     fails(&project(), &server.url(), &[], 3, "G103");
-    assert_eq!(asked(&server, Operation::ListReleases), 1);
+    assert_eq!(asked(&server, ApiOperation::ListReleases), 1);
     let missing = project().env("GITHUB_TOKEN", "");
     fails(&missing, &server.url(), &[], 3, "G103");
-    assert_eq!(asked(&server, Operation::ListReleases), 1);
+    assert_eq!(asked(&server, ApiOperation::ListReleases), 1);
     for kind in [TokenKind::Integration, TokenKind::Personal] {
-        let before = asked(&server, Operation::CreateRelease);
+        let before = asked(&server, ApiOperation::CreateRelease);
         server.github().tokens.insert(
             TOKEN.to_owned(),
-            Token {
-                rights: Rights::Read,
+            ApiToken {
+                rights: TokenRights::Read,
                 kind,
             },
         );
         let told = fails(&project(), &server.url(), &[], 3, "G104");
         assert!(told.contains("contents: write"), "{told}");
         assert_eq!(
-            asked(&server, Operation::CreateRelease),
+            asked(&server, ApiOperation::CreateRelease),
             before + 1,
             "a right does not come by asking again"
         );
@@ -179,7 +180,7 @@ fn a_variable_with_what_is_no_token_is_told_by_its_name_also_where_none_is_neede
             "{told}"
         );
     }
-    assert_eq!(asked(&server, Operation::ListReleases), 0);
+    assert_eq!(asked(&server, ApiOperation::ListReleases), 0);
     publish(
         &project().env("GITHUB_TOKEN", " ").env("GH_TOKEN", TOKEN),
         &server.url(),
@@ -195,8 +196,8 @@ fn a_repository_that_is_not_there_and_one_that_the_token_does_not_see_are_told()
     server.github().repository_mut("me/wheels").is_private = true;
     server.github().tokens.insert(
         TOKEN.to_owned(),
-        Token {
-            rights: Rights::Stranger,
+        ApiToken {
+            rights: TokenRights::Stranger,
             kind: TokenKind::Personal,
         },
     );
@@ -334,10 +335,10 @@ fn a_server_that_leads_elsewhere_gets_no_token_there() {
     ] {
         let server = server(&[rule]);
         if rule.ends_with("next-elsewhere") {
-            let old = |id| Release {
+            let old = |id| StoredRelease {
                 id,
                 tag_name: format!("v0.{id}"),
-                ..Release::default()
+                ..StoredRelease::default()
             };
             let releases = (1..=101).map(|id| (id, Arc::new(old(id))));
             server
@@ -347,29 +348,29 @@ fn a_server_that_leads_elsewhere_gets_no_token_there() {
                 .extend(releases);
         }
         fails(&project(), &server.url(), &[], 3, "G108");
-        asked(&server, Operation::Storage);
+        asked(&server, ApiOperation::Storage);
     }
     let uploads = server(&["upload=elsewhere:307"]);
     publish(&project(), &uploads.url(), &[], 3);
     assert_eq!(
         (
-            asked(&uploads, Operation::Storage),
+            asked(&uploads, ApiOperation::Storage),
             uploads.github().ledger.leaks
         ),
         (0, 0)
     );
     // Files are fetched from elsewhere, and without the token.
     let files = server(&[]);
-    files.github().settings.digests = Digests::Null;
+    files.github().settings.digests = DigestMode::Null;
     publish(&project(), &files.url(), &[], 0);
     publish(&project(), &files.url(), &["--verify", "full"], 0);
-    assert!(asked(&files, Operation::Storage) > 0);
+    assert!(asked(&files, ApiOperation::Storage) > 0);
     let github = files.github();
     let of_storage = github
         .ledger
         .requests
         .iter()
-        .filter(|asked| asked.operation == Operation::Storage);
+        .filter(|asked| asked.operation == ApiOperation::Storage);
     assert!(
         of_storage
             .flat_map(|asked| &asked.headers)

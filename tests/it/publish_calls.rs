@@ -9,26 +9,29 @@ use rock_matrix::publish::remote::{Allowed, MakeLatest, Refusal};
 
 use crate::publish_waits::{asked, complaints, crowd, play};
 use crate::support::play::{Files, Play};
-use fake_github::model::{Asset, Digests, Listing, Logged, Operation, Reached, Release, Settings};
+use fake_github::model::{
+    ApiOperation, DigestMode, GithubSettings, ListingMode, LoggedRequest, ReachedState,
+    StoredAsset, StoredRelease,
+};
 
-fn log(play: &Play) -> Vec<Logged> {
+fn log(play: &Play) -> Vec<LoggedRequest> {
     play.github().ledger.requests.clone()
 }
 
-fn operations(play: &Play) -> Vec<Operation> {
+fn operations(play: &Play) -> Vec<ApiOperation> {
     log(play).iter().map(|asked| asked.operation).collect()
 }
 
-fn draft(id: u64) -> Release {
-    Release {
+fn draft(id: u64) -> StoredRelease {
+    StoredRelease {
         id,
         tag_name: "v1".to_owned(),
         draft: true,
-        ..Release::default()
+        ..StoredRelease::default()
     }
 }
 
-fn put(play: &Play, release: Release) {
+fn put(play: &Play, release: StoredRelease) {
     play.github()
         .repository_mut("me/wheels")
         .releases
@@ -36,7 +39,7 @@ fn put(play: &Play, release: Release) {
 }
 
 /// Changes an asset behind the program's back.
-fn change(play: &Play, name: &str, with: impl Fn(&mut Asset)) {
+fn change(play: &Play, name: &str, with: impl Fn(&mut StoredAsset)) {
     for release in play
         .github()
         .repository_mut("me/wheels")
@@ -55,7 +58,7 @@ fn change(play: &Play, name: &str, with: impl Fn(&mut Asset)) {
 
 #[test]
 fn a_draft_is_found_on_the_last_page_and_never_asked_for_by_its_tag() {
-    let play = play(Settings::default(), &[]);
+    let play = play(GithubSettings::default(), &[]);
     crowd(&play, 250);
     put(&play, draft(5));
     let files = Files::of(2, 1);
@@ -72,8 +75,8 @@ fn a_draft_is_found_on_the_last_page_and_never_asked_for_by_its_tag() {
     assert_eq!(of_tag, [5]);
     assert_eq!(
         (
-            asked(&play, Operation::CreateRelease),
-            asked(&play, Operation::ReleaseByTag)
+            asked(&play, ApiOperation::CreateRelease),
+            asked(&play, ApiOperation::ReleaseByTag)
         ),
         (0, 0)
     );
@@ -90,9 +93,9 @@ fn a_draft_is_found_on_the_last_page_and_never_asked_for_by_its_tag() {
 #[test]
 fn a_draft_that_was_made_is_used_by_its_number_while_lists_do_not_have_it() {
     let play = play(
-        Settings {
-            listing: Listing::Late(600_000),
-            ..Settings::default()
+        GithubSettings {
+            listing: ListingMode::Late(600_000),
+            ..GithubSettings::default()
         },
         &[],
     );
@@ -107,26 +110,26 @@ fn a_draft_that_was_made_is_used_by_its_number_while_lists_do_not_have_it() {
     assert!(!release.draft && release.assets.len() == 4);
     let made = log(&play)
         .into_iter()
-        .find(|asked| asked.operation == Operation::CreateRelease)
+        .find(|asked| asked.operation == ApiOperation::CreateRelease)
         .unwrap();
     assert_eq!(
         (&made.json["draft"], &made.json["tag_name"]),
         (&true.into(), &"v1".into())
     );
-    assert_eq!(asked(&play, Operation::ReleaseByTag), 0);
+    assert_eq!(asked(&play, ApiOperation::ReleaseByTag), 0);
 }
 
 #[test]
 fn of_several_releases_of_a_tag_the_public_one_is_used_then_the_one_with_files_then_the_oldest() {
-    let full = |id| Release {
-        assets: vec![Arc::new(Asset {
+    let full = |id| StoredRelease {
+        assets: vec![Arc::new(StoredAsset {
             id: id * 10,
             name: "of-others".to_owned(),
-            ..Asset::default()
+            ..StoredAsset::default()
         })],
         ..draft(id)
     };
-    let public = Release {
+    let public = StoredRelease {
         draft: false,
         ..draft(9)
     };
@@ -135,7 +138,7 @@ fn of_several_releases_of_a_tag_the_public_one_is_used_then_the_one_with_files_t
         (vec![draft(3), full(9)], 9),
         (vec![draft(3), draft(9)], 3),
     ] {
-        let play = play(Settings::default(), &[]);
+        let play = play(GithubSettings::default(), &[]);
         for release in releases {
             put(&play, release);
         }
@@ -171,9 +174,9 @@ fn of_several_releases_of_a_tag_the_public_one_is_used_then_the_one_with_files_t
 #[test]
 fn bytes_that_github_tells_no_digest_of_are_fetched_and_hashed_where_that_is_asked_for() {
     let play = play(
-        Settings {
-            digests: Digests::Null,
-            ..Settings::default()
+        GithubSettings {
+            digests: DigestMode::Null,
+            ..GithubSettings::default()
         },
         &[],
     );
@@ -186,7 +189,11 @@ fn bytes_that_github_tells_no_digest_of_are_fetched_and_hashed_where_that_is_ask
         play.publish(&files, &files.goal(1), full),
         End::Done(_)
     ));
-    assert_eq!(asked(&play, Operation::Storage), 3, "each was fetched once");
+    assert_eq!(
+        asked(&play, ApiOperation::Storage),
+        3,
+        "each was fetched once"
+    );
     let name = "a-0+rocm6.2torch2.5-cp311-cp311-linux_x86_64.whl";
     change(&play, name, |asset| {
         asset.content = Some(b"wheel X of 1".to_vec().into());
@@ -212,7 +219,7 @@ fn bytes_that_github_tells_no_digest_of_are_fetched_and_hashed_where_that_is_ask
 
 #[test]
 fn a_file_that_was_stored_under_another_name_is_deleted_and_the_publish_fails() {
-    let play = play(Settings::default(), &["upload#1=wrong-name"]);
+    let play = play(GithubSettings::default(), &["upload#1=wrong-name"]);
     let files = Files::of(1, 1);
     let end = play.publish(&files, &files.goal(1), Allowed::default());
     let End::Incomplete(failed) = end else {
@@ -239,7 +246,7 @@ fn a_file_that_was_stored_under_another_name_is_deleted_and_the_publish_fails() 
 
 #[test]
 fn before_a_file_is_sent_again_the_assets_are_listed_and_what_is_left_of_it_is_deleted() {
-    let play = play(Settings::default(), &["upload#1=502"]);
+    let play = play(GithubSettings::default(), &["upload#1=502"]);
     let files = Files {
         at_once: 1,
         ..Files::of(1, 1)
@@ -251,28 +258,28 @@ fn before_a_file_is_sent_again_the_assets_are_listed_and_what_is_left_of_it_is_d
     let all = operations(&play);
     let first = all
         .iter()
-        .position(|operation| *operation == Operation::Upload)
+        .position(|operation| *operation == ApiOperation::Upload)
         .unwrap();
     let second = first
         + 1
         + all[first + 1..]
             .iter()
-            .position(|operation| *operation == Operation::Upload)
+            .position(|operation| *operation == ApiOperation::Upload)
             .unwrap();
     let between = [
-        Operation::ListReleases,
-        Operation::ListAssets,
-        Operation::DeleteAsset,
+        ApiOperation::ListReleases,
+        ApiOperation::ListAssets,
+        ApiOperation::DeleteAsset,
     ];
     assert_eq!(all[first + 1..second], between);
-    assert_eq!(play.github().ledger.times(Reached::StarterDeleted), 1);
+    assert_eq!(play.github().ledger.times(ReachedState::StarterDeleted), 1);
 }
 
 #[test]
 fn a_name_that_is_taken_by_the_same_bytes_is_a_success() {
-    let late = Settings {
-        listing: Listing::Late(9_000),
-        ..Settings::default()
+    let late = GithubSettings {
+        listing: ListingMode::Late(9_000),
+        ..GithubSettings::default()
     };
     let play = play(late, &["upload#1=done:502"]);
     let files = Files {
@@ -285,13 +292,13 @@ fn a_name_that_is_taken_by_the_same_bytes_is_a_success() {
     ));
     let github = play.github();
     assert!(
-        github.ledger.times(Reached::NameTaken) > 0,
+        github.ledger.times(ReachedState::NameTaken) > 0,
         "it was sent again, and its name was taken"
     );
-    let deleted =
-        github.ledger.times(Reached::AssetDeleted) + github.ledger.times(Reached::StarterDeleted);
+    let deleted = github.ledger.times(ReachedState::AssetDeleted)
+        + github.ledger.times(ReachedState::StarterDeleted);
     assert_eq!(
-        (github.ledger.times(Reached::Uploaded), deleted),
+        (github.ledger.times(ReachedState::Uploaded), deleted),
         (2, 0),
         "what came through stays"
     );
@@ -305,9 +312,9 @@ fn a_draft_whose_answer_was_lost_is_looked_for_and_not_made_again() {
         "create-release#1=mute:20",
     ] {
         let play = play(
-            Settings {
-                listing: Listing::Late(3_000),
-                ..Settings::default()
+            GithubSettings {
+                listing: ListingMode::Late(3_000),
+                ..GithubSettings::default()
             },
             &[rule],
         );
@@ -321,7 +328,7 @@ fn a_draft_whose_answer_was_lost_is_looked_for_and_not_made_again() {
         );
         assert_eq!(
             (
-                asked(&play, Operation::CreateRelease),
+                asked(&play, ApiOperation::CreateRelease),
                 play.releases().len()
             ),
             (1, 1),
@@ -340,7 +347,10 @@ fn what_github_refuses_for_good_is_sent_once() {
         "no-right",
         "451",
     ] {
-        let play = play(Settings::default(), &[&format!("create-release={rule}")]);
+        let play = play(
+            GithubSettings::default(),
+            &[&format!("create-release={rule}")],
+        );
         let files = Files::of(2, 1);
         let end = play.publish(&files, &files.goal(1), Allowed::default());
         assert!(
@@ -349,8 +359,8 @@ fn what_github_refuses_for_good_is_sent_once() {
         );
         assert_eq!(
             (
-                asked(&play, Operation::CreateRelease),
-                asked(&play, Operation::Upload)
+                asked(&play, ApiOperation::CreateRelease),
+                asked(&play, ApiOperation::Upload)
             ),
             (1, 0),
             "{rule}"
@@ -361,18 +371,18 @@ fn what_github_refuses_for_good_is_sent_once() {
 #[test]
 fn a_call_is_made_six_times_at_most_within_the_deadline() {
     for (rule, operation) in [
-        ("list-releases=503", Operation::ListReleases),
-        ("tag-ref=408", Operation::TagRef),
-        ("edit-release=500", Operation::EditRelease),
-        ("upload=504", Operation::Upload),
+        ("list-releases=503", ApiOperation::ListReleases),
+        ("tag-ref=408", ApiOperation::TagRef),
+        ("edit-release=500", ApiOperation::EditRelease),
+        ("upload=504", ApiOperation::Upload),
     ] {
-        let play = play(Settings::default(), &[rule]);
+        let play = play(GithubSettings::default(), &[rule]);
         let files = Files {
             at_once: 1,
             ..Files::of(0, 1)
         };
         let end = match operation {
-            Operation::TagRef => End::Failed(play.client().tag("v1").unwrap_err()),
+            ApiOperation::TagRef => End::Failed(play.client().tag("v1").unwrap_err()),
             _ => play.publish(&files, &files.goal(1), Allowed::default()),
         };
         assert!(
@@ -393,13 +403,17 @@ fn a_call_is_made_six_times_at_most_within_the_deadline() {
 
 #[test]
 fn writes_other_than_files_are_one_after_the_other_and_a_second_apart() {
-    let play = play(Settings::default(), &["upload#1=502", "upload#2=cut:3"]);
+    let play = play(
+        GithubSettings::default(),
+        &["upload#1=502", "upload#2=cut:3"],
+    );
     let files = Files::of(4, 1);
     assert!(matches!(
         play.publish(&files, &files.goal(1), Allowed::default()),
         End::Done(_)
     ));
-    let is_short = |asked: &Logged| asked.method != "GET" && asked.operation != Operation::Upload;
+    let is_short =
+        |asked: &LoggedRequest| asked.method != "GET" && asked.operation != ApiOperation::Upload;
     let times: Vec<u64> = log(&play)
         .iter()
         .filter(|asked| is_short(asked))
@@ -419,7 +433,7 @@ fn one_call_writes_the_text_and_publishes_with_what_becomes_the_latest() {
         (MakeLatest::No, "false"),
         (MakeLatest::Legacy, "legacy"),
     ] {
-        let play = play(Settings::default(), &[]);
+        let play = play(GithubSettings::default(), &[]);
         let files = Files::of(2, 1);
         let goal = rock_matrix::publish::remote::Goal {
             make_latest,
@@ -430,9 +444,9 @@ fn one_call_writes_the_text_and_publishes_with_what_becomes_the_latest() {
             End::Done(_)
         ));
         let log = log(&play);
-        let edits: Vec<&Logged> = log
+        let edits: Vec<&LoggedRequest> = log
             .iter()
-            .filter(|asked| asked.operation == Operation::EditRelease)
+            .filter(|asked| asked.operation == ApiOperation::EditRelease)
             .collect();
         let [public] = edits[..] else {
             panic!("{edits:?}")
@@ -450,7 +464,7 @@ fn one_call_writes_the_text_and_publishes_with_what_becomes_the_latest() {
         );
         let last_file = log
             .iter()
-            .rposition(|asked| asked.operation == Operation::Upload)
+            .rposition(|asked| asked.operation == ApiOperation::Upload)
             .unwrap();
         assert!(
             log[last_file].number < public.number,
@@ -462,9 +476,9 @@ fn one_call_writes_the_text_and_publishes_with_what_becomes_the_latest() {
 #[test]
 fn each_call_names_the_version_of_the_api_and_who_calls() {
     let play = play(
-        Settings {
-            digests: Digests::Null,
-            ..Settings::default()
+        GithubSettings {
+            digests: DigestMode::Null,
+            ..GithubSettings::default()
         },
         &[],
     );
@@ -497,7 +511,10 @@ fn each_call_names_the_version_of_the_api_and_who_calls() {
             "{}",
             asked.url
         );
-        let is_file = matches!(asked.operation, Operation::GetAsset | Operation::Storage);
+        let is_file = matches!(
+            asked.operation,
+            ApiOperation::GetAsset | ApiOperation::Storage
+        );
         let accept = if is_file {
             "application/octet-stream"
         } else {
@@ -507,7 +524,7 @@ fn each_call_names_the_version_of_the_api_and_who_calls() {
         let has_token = header("authorization").is_some();
         assert_eq!(
             has_token,
-            asked.operation != Operation::Storage,
+            asked.operation != ApiOperation::Storage,
             "{}",
             asked.url
         );
@@ -516,7 +533,7 @@ fn each_call_names_the_version_of_the_api_and_who_calls() {
 
 #[test]
 fn what_a_full_release_does_not_take_goes_to_a_second_one_that_grows() {
-    let mut play = play(Settings::default(), &[]);
+    let mut play = play(GithubSettings::default(), &[]);
     Arc::get_mut(&mut play).unwrap().time = Duration::from_hours(9);
     let counts = |play: &Play| -> Vec<(String, usize, bool)> {
         play.releases()

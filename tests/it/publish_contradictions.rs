@@ -13,9 +13,10 @@ use crate::publish_waits::{asked, play};
 use crate::support::play::{Files, Play, Stage, run_over};
 use crate::support::{Outcome, Project, Wheel};
 use fake_github::model::{
-    Asset, Digests, Faults, Github, Listing, Operation, Release, Rule, Settings,
+    ApiOperation, DigestMode, FakeGithub, FaultRule, FaultSchedule, GithubSettings, ListingMode,
+    StoredAsset, StoredRelease,
 };
-use fake_github::server::Server;
+use fake_github::server::FakeServer;
 
 const WHEEL: &str = "flash_attn-2.8.3+rocm62torch2.5-cp311-cp311-linux_x86_64.whl";
 
@@ -32,7 +33,7 @@ fn error_of(end: End) -> GithubError {
 #[test]
 fn a_listing_that_contradicts_an_upload_stops_before_publishing() {
     for fault in ["later-digest", "later-size", "later-starter", "later-name"] {
-        let play = play(Settings::default(), &[&format!("upload#2={fault}")]);
+        let play = play(GithubSettings::default(), &[&format!("upload#2={fault}")]);
         let files = Files::of(3, 1);
         let error = error_of(play.publish(&files, &files.goal(1), Allowed::default()));
         assert!(
@@ -43,7 +44,7 @@ fn a_listing_that_contradicts_an_upload_stops_before_publishing() {
             play.releases().iter().all(|release| release.draft),
             "{fault}: nobody sees it"
         );
-        assert_eq!(asked(&play, Operation::EditRelease), 0, "{fault}");
+        assert_eq!(asked(&play, ApiOperation::EditRelease), 0, "{fault}");
         // The next run goes by the list.
         play.pass(60_000);
         let end = play.publish(&files, &files.goal(2), Allowed::default());
@@ -61,7 +62,7 @@ fn a_listing_that_contradicts_an_upload_stops_before_publishing() {
 /// The refusal tells what was answered and what is listed.
 #[test]
 fn a_contradiction_shows_both_sides() {
-    let play = play(Settings::default(), &["upload#1=later-size"]);
+    let play = play(GithubSettings::default(), &["upload#1=later-size"]);
     let files = Files {
         at_once: 1,
         ..Files::of(1, 1)
@@ -80,14 +81,14 @@ fn a_contradiction_shows_both_sides() {
 #[test]
 fn a_published_file_stays_until_its_replacement_is_listed_right() {
     for fault in ["later-digest", "later-size", "later-starter", "later-name"] {
-        let play = play(Settings::default(), &[]);
+        let play = play(GithubSettings::default(), &[]);
         let (old, new) = (Files::of(1, 1), Files::of(1, 2));
         assert!(matches!(
             play.publish(&old, &old.goal(1), Allowed::default()),
             End::Done(_)
         ));
         play.github().faults =
-            Faults::by_rule([format!("upload#1={fault}").parse::<Rule>().unwrap()]);
+            FaultSchedule::by_rule([format!("upload#1={fault}").parse::<FaultRule>().unwrap()]);
         let allowed = Allowed {
             replace: true,
             published: true,
@@ -98,16 +99,16 @@ fn a_published_file_stays_until_its_replacement_is_listed_right() {
             matches!(error, GithubError::Contradicted(_)),
             "{fault}: {error}"
         );
-        assert_eq!(asked(&play, Operation::DeleteAsset), 0, "{fault}");
+        assert_eq!(asked(&play, ApiOperation::DeleteAsset), 0, "{fault}");
     }
 }
 
 /// A list that lacks a file is waited for, in a draft whose making was not heard of, too.
 #[test]
 fn a_lagging_list_is_waited_for_in_every_draft() {
-    let settings = Settings {
-        listing: Listing::Late(3000),
-        ..Settings::default()
+    let settings = GithubSettings {
+        listing: ListingMode::Late(3000),
+        ..GithubSettings::default()
     };
     let play = play(
         settings,
@@ -122,15 +123,16 @@ fn a_lagging_list_is_waited_for_in_every_draft() {
 /// A page for people that comes in place of a file is not taken for its bytes.
 #[test]
 fn a_page_in_place_of_a_file_is_not_hashed() {
-    let settings = Settings {
-        digests: Digests::Null,
-        ..Settings::default()
+    let settings = GithubSettings {
+        digests: DigestMode::Null,
+        ..GithubSettings::default()
     };
     let play = play(settings, &["edit-release=no-right"]);
     let files = Files::of(2, 1);
     error_of(play.publish(&files, &files.goal(1), Allowed::default()));
-    let sent = asked(&play, Operation::Upload);
-    play.github().faults = Faults::by_rule(["get-asset#1=garbled".parse::<Rule>().unwrap()]);
+    let sent = asked(&play, ApiOperation::Upload);
+    play.github().faults =
+        FaultSchedule::by_rule(["get-asset#1=garbled".parse::<FaultRule>().unwrap()]);
     let allowed = Allowed {
         fetch_to_verify: true,
         ..Allowed::default()
@@ -140,7 +142,7 @@ fn a_page_in_place_of_a_file_is_not_hashed() {
         End::Done(_)
     ));
     assert_eq!(
-        asked(&play, Operation::Upload),
+        asked(&play, ApiOperation::Upload),
         sent,
         "nothing is sent again"
     );
@@ -165,7 +167,7 @@ impl Wire for Rival {
 }
 
 /// Gives every asset of the draft another number and other bytes.
-fn replace_all(github: &mut Github) {
+fn replace_all(github: &mut FakeGithub) {
     let release = github
         .repository_mut("me/wheels")
         .releases
@@ -173,7 +175,7 @@ fn replace_all(github: &mut Github) {
         .next()
         .unwrap();
     for asset in &mut Arc::make_mut(release).assets {
-        let asset: &mut Asset = Arc::make_mut(asset);
+        let asset: &mut StoredAsset = Arc::make_mut(asset);
         (asset.id, asset.sha256, asset.content) = (asset.id + 100_000, Some("7".repeat(64)), None);
     }
 }
@@ -181,14 +183,14 @@ fn replace_all(github: &mut Github) {
 /// A file that this run replaced and that has other bytes again ends the run.
 #[test]
 fn a_file_that_changes_again_after_it_was_replaced_stops_the_run() {
-    let play = play(Settings::default(), &["edit-release=no-right"]);
+    let play = play(GithubSettings::default(), &["edit-release=no-right"]);
     let files = Files {
         at_once: 1,
         ..Files::of(1, 1)
     };
     error_of(play.publish(&files, &files.goal(1), Allowed::default()));
     replace_all(&mut play.github());
-    play.github().faults = Faults::none();
+    play.github().faults = FaultSchedule::none();
     let client = play.client_over(Arc::new(Rival(Arc::clone(&play))));
     let applied = run_over(&client, &files, &files.goal(2), Allowed::default()).unwrap();
     insta::assert_snapshot!(human(&[Diagnostic::from(error_of(applied.end))], false), @r#"
@@ -199,7 +201,7 @@ fn a_file_that_changes_again_after_it_was_replaced_stops_the_run() {
     assert!(play.releases().iter().all(|release| release.draft));
 }
 
-fn publish(project: &Project, server: &Server, more: &[&str], exit: i32) -> Outcome {
+fn publish(project: &Project, server: &FakeServer, more: &[&str], exit: i32) -> Outcome {
     let url = server.url();
     let words = [
         "publish",
@@ -215,7 +217,7 @@ fn publish(project: &Project, server: &Server, more: &[&str], exit: i32) -> Outc
     project.run(&[&words[..], more].concat()).exits(exit)
 }
 
-fn release(server: &Server) -> Arc<Release> {
+fn release(server: &FakeServer) -> Arc<StoredRelease> {
     let github = server.github();
     let [release] = &github
         .repository("me/wheels")
@@ -236,7 +238,7 @@ fn project() -> Project {
 }
 
 /// Gives the stored wheel other bytes, as a storage that errs.
-fn corrupt(server: &Server) {
+fn corrupt(server: &FakeServer) {
     let mut github = server.github();
     let release = github
         .repository_mut("me/wheels")
@@ -253,14 +255,17 @@ fn corrupt(server: &Server) {
 /// needs `--replace`.
 #[test]
 fn wrong_bytes_in_an_own_draft_are_replaced_without_a_flag() {
-    let (project, server) = (project(), Server::start(Github::new(Settings::default())));
+    let (project, server) = (
+        project(),
+        FakeServer::start(FakeGithub::new(GithubSettings::default())),
+    );
     server
         .github()
         .faults
-        .add("edit-release=no-right".parse::<Rule>().unwrap());
+        .add("edit-release=no-right".parse::<FaultRule>().unwrap());
     publish(&project, &server, &[], 3);
     corrupt(&server);
-    server.github().faults = Faults::none();
+    server.github().faults = FaultSchedule::none();
     let dry = publish(&project, &server, &["--dry-run"], 0).stdout;
     let methods: Vec<&str> = dry
         .lines()
@@ -290,7 +295,10 @@ fn wrong_bytes_in_an_own_draft_are_replaced_without_a_flag() {
 /// `--draft` sends all and publishes nothing; the same command without it publishes.
 #[test]
 fn a_release_can_be_left_a_draft() {
-    let (project, server) = (project(), Server::start(Github::new(Settings::default())));
+    let (project, server) = (
+        project(),
+        FakeServer::start(FakeGithub::new(GithubSettings::default())),
+    );
     let first = publish(&project, &server, &["--draft", "--format", "json"], 0).stdout;
     let first: Value = serde_json::from_str(&first).unwrap();
     assert_eq!(
@@ -341,7 +349,7 @@ fn shown_tag(line: &str) -> String {
 /// What is public already is not written to with `--draft`.
 #[test]
 fn a_published_release_does_not_become_a_draft() {
-    let play = play(Settings::default(), &[]);
+    let play = play(GithubSettings::default(), &[]);
     let files = Files::of(1, 1);
     assert!(matches!(
         play.publish(&files, &files.goal(1), Allowed::default()),

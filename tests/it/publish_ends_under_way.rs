@@ -13,17 +13,20 @@ use serde_json::{Value, json};
 use crate::publish_waits::play;
 use crate::support::play::Files;
 use crate::support::{Project, Wheel};
-use fake_github::model::{Github, Reached, Rule, Settings};
-use fake_github::server::Server;
+use fake_github::model::{FakeGithub, FaultRule, GithubSettings, ReachedState};
+use fake_github::server::FakeServer;
 
 const WHEEL: &str = "flash_attn-2.8.3+rocm62torch2.5-cp311-cp311-linux_x86_64.whl";
 
 /// A signal when the server did what was asked and says nothing: what is printed.
-fn stopped(rule: &str, reached: Reached, format: &str) -> String {
+fn stopped(rule: &str, reached: ReachedState, format: &str) -> String {
     let project = Project::new().env("GITHUB_TOKEN", "writer");
     let project = project.bytes(&format!("dist/{WHEEL}"), &Wheel::named(WHEEL).bytes());
-    let server = Server::start(Github::new(Settings::default()));
-    server.github().faults.add(rule.parse::<Rule>().unwrap());
+    let server = FakeServer::start(FakeGithub::new(GithubSettings::default()));
+    server
+        .github()
+        .faults
+        .add(rule.parse::<FaultRule>().unwrap());
     let url = server.url();
     let words = [
         "publish",
@@ -70,19 +73,19 @@ fn what_was_under_way_when_a_signal_came_is_said_to_be_unknown() {
         for (rule, reached, human, states) in [
             (
                 "edit-release#1=stall:0",
-                Reached::Published,
+                ReachedState::Published,
                 "it is not known whether the release v1 is public: the call for that was under way; go on with:",
                 json!([null, null, "there"]),
             ),
             (
                 "create-release#1=stall:0",
-                Reached::DraftMade,
+                ReachedState::DraftMade,
                 "it is not known whether there is a release v1: the call that makes it was under way; go on with:",
                 json!([false, false, "missing"]),
             ),
             (
                 "upload#1=stall:0",
-                Reached::Uploaded,
+                ReachedState::Uploaded,
                 "the release v1 is a draft, which only its owners see; go on with:",
                 json!([false, false, "unknown"]),
             ),
@@ -110,7 +113,7 @@ fn what_was_under_way_when_a_signal_came_is_said_to_be_unknown() {
 
 /// What came of a run in which a call goes wrong, in so many seconds.
 fn played(rules: &[&str], seconds: u64) -> Applied {
-    let mut play = play(Settings::default(), rules);
+    let mut play = play(GithubSettings::default(), rules);
     Arc::get_mut(&mut play).unwrap().time = Duration::from_secs(seconds);
     let files = Files::of(1, 1);
     play.run(&files, &files.goal(1), Allowed::default())

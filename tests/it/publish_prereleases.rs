@@ -3,15 +3,15 @@
 use serde_json::{Value, json};
 
 use crate::support::{Project, Wheel};
-use fake_github::model::{Github, Operation, Settings};
-use fake_github::server::Server;
+use fake_github::model::{ApiOperation, FakeGithub, GithubSettings};
+use fake_github::server::FakeServer;
 
 const WHEEL: &str = "flash_attn-2.8.3+rocm62torch2.5-cp311-cp311-linux_x86_64.whl";
 
 /// Publishes a wheel under a tag; returns the fields of each request that makes or changes a
 /// release, and those that the stand-in keeps of it.
 fn published(tag: &str, more: &[&str]) -> (Vec<Value>, Value) {
-    let server = Server::start(Github::new(Settings::default()));
+    let server = FakeServer::start(FakeGithub::new(GithubSettings::default()));
     let main = server.github().repository("me/wheels").branches["main"].clone();
     server
         .github()
@@ -34,7 +34,12 @@ fn published(tag: &str, more: &[&str]) -> (Vec<Value>, Value) {
     ];
     project.run(&[&words, more].concat()).exits(0);
     let github = server.github();
-    let writes = |operation| matches!(operation, Operation::CreateRelease | Operation::EditRelease);
+    let writes = |operation| {
+        matches!(
+            operation,
+            ApiOperation::CreateRelease | ApiOperation::EditRelease
+        )
+    };
     let sent = github
         .ledger
         .requests

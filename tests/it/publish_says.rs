@@ -8,8 +8,8 @@ use serde_json::Value;
 
 use crate::publish_bad_input::{Stub, TLS, empty_api};
 use crate::support::{Outcome, Project, Wheel};
-use fake_github::model::{Github, Operation, Rule, Settings};
-use fake_github::server::Server;
+use fake_github::model::{ApiOperation, FakeGithub, FaultRule, GithubSettings};
+use fake_github::server::FakeServer;
 
 const WHEEL: &str = "flash_attn-2.8.3+rocm62torch2.5-cp311-cp311-linux_x86_64.whl";
 
@@ -18,10 +18,13 @@ fn project() -> Project {
     project.bytes(&format!("dist/{WHEEL}"), &Wheel::named(WHEEL).bytes())
 }
 
-fn server(rules: &[&str]) -> Server {
-    let server = Server::start(Github::new(Settings::default()));
+fn server(rules: &[&str]) -> FakeServer {
+    let server = FakeServer::start(FakeGithub::new(GithubSettings::default()));
     for rule in rules {
-        server.github().faults.add(rule.parse::<Rule>().unwrap());
+        server
+            .github()
+            .faults
+            .add(rule.parse::<FaultRule>().unwrap());
     }
     server
 }
@@ -129,7 +132,7 @@ fn programs_get_the_faults_of_what_was_begun_with_what_is_there() {
         (3, true),
         "{found}"
     );
-    server.github().faults = fake_github::model::Faults::none();
+    server.github().faults = fake_github::model::FaultSchedule::none();
     let done = publish(&project(), &["--api-url", &url, "--format", "json"], 0).json();
     assert_eq!(
         (&done["published"], codes(&done).len()),
@@ -347,11 +350,11 @@ fn a_server_that_is_not_encrypted_is_named_by_the_option_alone() {
 
 #[test]
 fn files_go_to_another_host_only_where_it_is_named() {
-    let settings = Settings {
+    let settings = GithubSettings {
         uploads_base: "http://uploads.test".to_owned(),
-        ..Settings::default()
+        ..GithubSettings::default()
     };
-    let server = Server::start(Github::new(settings));
+    let server = FakeServer::start(FakeGithub::new(settings));
     let url = server.url();
     let uploads = server.github().settings.uploads_base.replace("http://", "");
     let told = publish(&project(), &["--api-url", &url], 3);
@@ -366,7 +369,7 @@ fn files_go_to_another_host_only_where_it_is_named() {
         told.stderr
     );
     assert_eq!(
-        server.github().ledger.asked(Operation::Upload),
+        server.github().ledger.asked(ApiOperation::Upload),
         0,
         "not even asked"
     );
@@ -375,13 +378,13 @@ fn files_go_to_another_host_only_where_it_is_named() {
         &["--api-url", &url, "--uploads-host", "other.example.com"],
         3,
     );
-    assert_eq!(server.github().ledger.asked(Operation::Upload), 0);
+    assert_eq!(server.github().ledger.asked(ApiOperation::Upload), 0);
     publish(
         &project(),
         &["--api-url", &url, "--uploads-host", &uploads],
         0,
     );
-    assert_eq!(server.github().ledger.asked(Operation::Upload), 3);
+    assert_eq!(server.github().ledger.asked(ApiOperation::Upload), 3);
     let told = publish(
         &project(),
         &["--uploads-host", "https://uploads.example.com/"],
@@ -566,7 +569,7 @@ fn a_release_that_is_locked_under_way_is_told_with_a_code_of_its_own() {
         {
             Arc::make_mut(release).immutable = true;
         }
-        server.let_go();
+        server.release_held();
         let told = told.join().unwrap();
         assert!(told.contains("error[G100 immutable-release]"), "{told}");
     });
@@ -679,7 +682,7 @@ fn the_command_that_goes_on_runs_for_a_folder_that_looks_like_an_option() {
         .to_owned();
     let words = shlex::split(&resume).unwrap();
     assert!(words.iter().any(|word| word == "--dist=-d"), "{resume}");
-    server.github().faults = fake_github::model::Faults::none();
+    server.github().faults = fake_github::model::FaultSchedule::none();
     project
         .run(&words[1..].iter().map(String::as_str).collect::<Vec<_>>())
         .exits(0);

@@ -10,8 +10,8 @@ use rock_matrix::publish::remote::Allowed;
 use crate::publish_waits::{asked, play};
 use crate::support::play::Files;
 use crate::support::{Outcome, Project, Wheel};
-use fake_github::model::{Faults, Github, Operation, Rule, Settings};
-use fake_github::server::Server;
+use fake_github::model::{ApiOperation, FakeGithub, FaultRule, FaultSchedule, GithubSettings};
+use fake_github::server::FakeServer;
 
 const CP311: &str = "flash_attn-2.8.3+rocm62torch2.5-cp311-cp311-linux_x86_64.whl";
 const CP312: &str = "flash_attn-2.8.3+rocm62torch2.5-cp312-cp312-linux_x86_64.whl";
@@ -23,15 +23,18 @@ fn project(wheels: &[&str]) -> Project {
     })
 }
 
-fn server(settings: Settings, rules: &[&str]) -> Server {
-    let server = Server::start(Github::new(settings));
+fn server(settings: GithubSettings, rules: &[&str]) -> FakeServer {
+    let server = FakeServer::start(FakeGithub::new(settings));
     for rule in rules {
-        server.github().faults.add(rule.parse::<Rule>().unwrap());
+        server
+            .github()
+            .faults
+            .add(rule.parse::<FaultRule>().unwrap());
     }
     server
 }
 
-fn publish(project: &Project, server: &Server, more: &[&str], exit: i32) -> Outcome {
+fn publish(project: &Project, server: &FakeServer, more: &[&str], exit: i32) -> Outcome {
     let url = server.url();
     let words = [
         "publish",
@@ -86,7 +89,7 @@ fn a_digest_that_was_told_wrongly_is_blamed_on_who_told_it_and_the_next_run_read
             .unwrap()
             .replace(&right, &wrong);
         let project = project.file(path, &told);
-        let server = server(Settings::default(), &[]);
+        let server = server(GithubSettings::default(), &[]);
         let outcome = publish(&project, &server, &[&["--dist", "dist"], more].concat(), 3);
         let told = format!("{}{}", outcome.stdout, outcome.stderr);
         assert!(
@@ -118,21 +121,25 @@ fn a_digest_that_was_told_wrongly_is_blamed_on_who_told_it_and_the_next_run_read
 #[test]
 fn sums_and_manifest_are_sent_after_every_wheel_arrived() {
     for rule in ["upload#1=wrong-digest", "upload#2=short"] {
-        let server = server(Settings::default(), &[rule]);
+        let server = server(GithubSettings::default(), &[rule]);
         publish(
             &project(&[CP311, CP312]),
             &server,
             &["--dist", "dist", "--at-once", "4"],
             3,
         );
-        assert_eq!(server.github().ledger.asked(Operation::Upload), 2, "{rule}");
+        assert_eq!(
+            server.github().ledger.asked(ApiOperation::Upload),
+            2,
+            "{rule}"
+        );
     }
 }
 
 #[test]
 fn a_refusal_that_holds_for_all_files_is_told_once_and_no_other_is_sent() {
     for rule in ["upload=echo-token:422", "upload=tag-ruleset:422"] {
-        let play = play(Settings::default(), &[rule]);
+        let play = play(GithubSettings::default(), &[rule]);
         let files = Files {
             at_once: 1,
             ..Files::of(40, 1)
@@ -142,12 +149,12 @@ fn a_refusal_that_holds_for_all_files_is_told_once_and_no_other_is_sent() {
             matches!(end, End::Failed(GithubError::Status { status: 422, .. })),
             "{rule}: {end:?}"
         );
-        assert_eq!(asked(&play, Operation::Upload), 1, "{rule}");
+        assert_eq!(asked(&play, ApiOperation::Upload), 1, "{rule}");
     }
     let server = server(
-        Settings {
+        GithubSettings {
             assets_per_release: 1,
-            ..Settings::default()
+            ..GithubSettings::default()
         },
         &[],
     );
@@ -160,7 +167,10 @@ fn a_refusal_that_holds_for_all_files_is_told_once_and_no_other_is_sent() {
     .stderr;
     assert_eq!(codes(&told), ["G120"], "{told}");
     assert!(told.contains("publish fewer files"), "{told}");
-    let ruled = self::server(Settings::default(), &["create-release=tag-ruleset:422"]);
+    let ruled = self::server(
+        GithubSettings::default(),
+        &["create-release=tag-ruleset:422"],
+    );
     let told = publish(&project(&[CP311]), &ruled, &["--dist", "dist"], 1).stderr;
     assert!(
         told.contains("a ruleset of the repository forbids it"),
@@ -172,9 +182,9 @@ fn a_refusal_that_holds_for_all_files_is_told_once_and_no_other_is_sent() {
 #[test]
 fn a_refusal_that_names_the_file_leaves_the_others_alone() {
     let play = play(
-        Settings {
+        GithubSettings {
             asset_bytes: 8,
-            ..Settings::default()
+            ..GithubSettings::default()
         },
         &[],
     );
@@ -191,7 +201,7 @@ fn a_refusal_that_names_the_file_leaves_the_others_alone() {
 
 #[test]
 fn what_is_called_like_a_wheel_and_is_no_file_is_a_fault_each() {
-    let (project, server) = (project(&[CP311]), server(Settings::default(), &[]));
+    let (project, server) = (project(&[CP311]), server(GithubSettings::default(), &[]));
     let dangling = project.path("dist/flash_attn-9-py3-none-any.whl");
     symlink("nowhere", &dangling).unwrap();
     let pipe = project.path("dist/x-1.tar.gz");
@@ -273,7 +283,7 @@ fn a_file_with_one_fault_is_told_its_others_in_the_same_run() {
         .file("dist/EMPTY-1.tar.gz", "x");
     let told = publish(
         &project,
-        &server(Settings::default(), &[]),
+        &server(GithubSettings::default(), &[]),
         &["--dist", "dist"],
         1,
     )
@@ -289,7 +299,7 @@ fn a_file_with_one_fault_is_told_its_others_in_the_same_run() {
 
 #[test]
 fn the_command_that_goes_on_is_one_line_whatever_is_in_names_and_titles() {
-    let server = server(Settings::default(), &["upload#1=no-right"]);
+    let server = server(GithubSettings::default(), &["upload#1=no-right"]);
     let folder = "a\nb \u{1b}[31m'";
     let project = Project::new().env("GITHUB_TOKEN", "writer");
     let project = project.bytes(&format!("{folder}/{CP311}"), &Wheel::named(CP311).bytes());
@@ -304,7 +314,7 @@ fn the_command_that_goes_on_is_one_line_whatever_is_in_names_and_titles() {
         "{told:?}"
     );
     let resume = resume(&told.stdout);
-    server.github().faults = Faults::none();
+    server.github().faults = FaultSchedule::none();
     // As a person runs it.
     let script = format!("rock-matrix() {{ \"$PROGRAM\" \"$@\"; }}\n{resume}");
     let program = project.command(&[]);

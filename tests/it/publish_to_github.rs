@@ -6,8 +6,11 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use crate::support::{Outcome, Project, Wheel};
-use fake_github::model::{Asset, Digests, Github, Operation, Reached, Release, Rule, Settings};
-use fake_github::server::Server;
+use fake_github::model::{
+    ApiOperation, DigestMode, FakeGithub, FaultRule, GithubSettings, ReachedState, StoredAsset,
+    StoredRelease,
+};
+use fake_github::server::FakeServer;
 
 const CP311: &str = "flash_attn-2.8.3+rocm62torch2.5-cp311-cp311-linux_x86_64.whl";
 const CP312: &str = "flash_attn-2.8.3+rocm62torch2.5-cp312-cp312-linux_x86_64.whl";
@@ -21,15 +24,18 @@ fn project(names: &[&str]) -> Project {
     })
 }
 
-fn server(rules: &[&str]) -> Server {
-    let server = Server::start(Github::new(Settings::default()));
+fn server(rules: &[&str]) -> FakeServer {
+    let server = FakeServer::start(FakeGithub::new(GithubSettings::default()));
     for rule in rules {
-        server.github().faults.add(rule.parse::<Rule>().unwrap());
+        server
+            .github()
+            .faults
+            .add(rule.parse::<FaultRule>().unwrap());
     }
     server
 }
 
-fn arguments(server: &Server, more: &[&str]) -> Vec<String> {
+fn arguments(server: &FakeServer, more: &[&str]) -> Vec<String> {
     let url = server.url();
     let words = [
         "publish",
@@ -50,7 +56,7 @@ fn arguments(server: &Server, more: &[&str]) -> Vec<String> {
         .collect()
 }
 
-fn publish(project: &Project, server: &Server, more: &[&str], exit: i32) -> Outcome {
+fn publish(project: &Project, server: &FakeServer, more: &[&str], exit: i32) -> Outcome {
     let arguments = arguments(server, more);
     let outcome = project
         .run(&arguments.iter().map(String::as_str).collect::<Vec<_>>())
@@ -63,7 +69,7 @@ fn publish(project: &Project, server: &Server, more: &[&str], exit: i32) -> Outc
     outcome
 }
 
-fn releases(server: &Server) -> Vec<Arc<Release>> {
+fn releases(server: &FakeServer) -> Vec<Arc<StoredRelease>> {
     server
         .github()
         .repository("me/wheels")
@@ -73,17 +79,17 @@ fn releases(server: &Server) -> Vec<Arc<Release>> {
         .collect()
 }
 
-fn names(release: &Release) -> Vec<String> {
+fn names(release: &StoredRelease) -> Vec<String> {
     let mut names: Vec<String> = release
         .assets
         .iter()
-        .map(|asset: &Arc<Asset>| asset.name.clone())
+        .map(|asset: &Arc<StoredAsset>| asset.name.clone())
         .collect();
     names.sort();
     names
 }
 
-fn writes(server: &Server) -> usize {
+fn writes(server: &FakeServer) -> usize {
     server.github().ledger.writes()
 }
 
@@ -118,9 +124,9 @@ fn a_release_is_a_draft_until_all_is_there_and_names_keep_their_plus() {
     let reached = |state| server.github().ledger.times(state);
     assert_eq!(
         (
-            reached(Reached::DraftMade),
-            reached(Reached::PublishedAtOnce),
-            reached(Reached::Published)
+            reached(ReachedState::DraftMade),
+            reached(ReachedState::PublishedAtOnce),
+            reached(ReachedState::Published)
         ),
         (1, 0, 1)
     );
@@ -210,7 +216,7 @@ fn what_a_cut_upload_left_is_sent_again_by_the_same_run_or_the_next() {
                 told.stdout
             );
             assert!(releases(&server)[0].draft, "nothing is published");
-            server.github().faults = fake_github::model::Faults::none();
+            server.github().faults = fake_github::model::FaultSchedule::none();
             publish(&project, &server, &[], 0);
         }
         let [release] = &releases(&server)[..] else {
@@ -286,7 +292,7 @@ fn what_an_immutable_release_cannot_have_is_told_before_what_would_help_another(
         publish(&project, &server, &[], 0);
         (project, server)
     };
-    let refused = |project: &Project, server: &Server, more: &[&str]| {
+    let refused = |project: &Project, server: &FakeServer, more: &[&str]| {
         let before = writes(server);
         let told = publish(project, server, more, 1).stderr;
         assert_eq!(
@@ -361,9 +367,9 @@ fn a_release_that_others_filled_is_told_before_anything_is_sent() {
         .values_mut()
     {
         let release = Arc::make_mut(release);
-        let one = Asset::clone(&release.assets[0]);
+        let one = StoredAsset::clone(&release.assets[0]);
         let more = (release.assets.len()..1000).map(|at| {
-            Arc::new(Asset {
+            Arc::new(StoredAsset {
                 id: 100_000 + at as u64,
                 name: format!("of-others-{at}"),
                 ..one.clone()
@@ -409,7 +415,7 @@ fn the_text_of_what_is_published_is_changed_only_where_asked_for() {
 }
 
 /// The release's own asset is changed behind the program's back.
-fn change(server: &Server, name: &str, with: impl Fn(&mut Asset)) {
+fn change(server: &FakeServer, name: &str, with: impl Fn(&mut StoredAsset)) {
     for release in server
         .github()
         .repository_mut("me/wheels")
@@ -424,7 +430,7 @@ fn change(server: &Server, name: &str, with: impl Fn(&mut Asset)) {
     }
 }
 
-fn text(server: &Server, name: &str) -> String {
+fn text(server: &FakeServer, name: &str) -> String {
     let release = &releases(server)[0];
     let asset = release
         .assets
@@ -526,12 +532,12 @@ fn where_it_stands_is_said_of_public_releases_and_of_none() {
     );
     let told = publish(&project, &server, &[], 1).stdout;
     assert!(told.contains("there is no release v1"), "{told}");
-    server.github().faults = fake_github::model::Faults::none();
+    server.github().faults = fake_github::model::FaultSchedule::none();
     publish(&project, &server, &[], 0);
     server
         .github()
         .faults
-        .add("upload=no-right".parse::<Rule>().unwrap());
+        .add("upload=no-right".parse::<FaultRule>().unwrap());
     let two = project.bytes(&format!("dist/{CP312}"), &Wheel::named(CP312).bytes());
     let told = publish(&two, &server, &["--allow-published"], 3).stdout;
     assert!(
@@ -551,9 +557,9 @@ fn where_it_stands_is_said_of_public_releases_and_of_none() {
 fn files_without_a_digest_are_said_to_be_compared_by_size() {
     let (project, server) = (
         project(&[CP311]),
-        Server::start(Github::new(Settings {
-            digests: Digests::Null,
-            ..Settings::default()
+        FakeServer::start(FakeGithub::new(GithubSettings {
+            digests: DigestMode::Null,
+            ..GithubSettings::default()
         })),
     );
     publish(&project, &server, &[], 0);
@@ -809,7 +815,7 @@ fn a_file_that_is_gone_or_another_when_its_turn_comes_leaves_a_draft() {
                 std::fs::write(path, vec![7; size + longer]).unwrap();
             }
         }
-        server.let_go();
+        server.release_held();
         let done = child.wait_with_output().unwrap();
         let told = String::from_utf8_lossy(&done.stderr).into_owned();
         assert_eq!(done.status.code(), Some(3), "{told}");
@@ -842,7 +848,7 @@ fn a_cancelled_job_says_how_it_stands_and_the_next_run_goes_on() {
         .expect("the draft is made");
     let pid = rustix::process::Pid::from_raw(i32::try_from(child.id()).unwrap()).unwrap();
     rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
-    server.let_go();
+    server.release_held();
     let done = child.wait_with_output().unwrap();
     let told = String::from_utf8_lossy(&done.stdout).into_owned();
     assert_eq!(
@@ -855,7 +861,7 @@ fn a_cancelled_job_says_how_it_stands_and_the_next_run_goes_on() {
         told.contains(&format!("{CP311}  missing")) && told.contains("go on with:"),
         "{told}"
     );
-    server.github().faults = fake_github::model::Faults::none();
+    server.github().faults = fake_github::model::FaultSchedule::none();
     publish(&project, &server, &[], 0);
     let [release] = &releases(&server)[..] else {
         panic!("one release")
@@ -869,7 +875,7 @@ fn cancelled(
     rule: &str,
     signal: rustix::process::Signal,
     exit: i32,
-) -> (Project, Server, String, String) {
+) -> (Project, FakeServer, String, String) {
     let (project, server) = (project(&[CP311]), server(&[rule]));
     let words = arguments(
         &server,
@@ -916,7 +922,7 @@ fn cancelled(
         server.url()
     );
     assert_eq!(resume, expected, "{rule}: {told}");
-    server.github().faults = fake_github::model::Faults::none();
+    server.github().faults = fake_github::model::FaultSchedule::none();
     (project, server, told, resume)
 }
 
@@ -974,7 +980,7 @@ fn what_is_sent_when_a_signal_comes_is_settled_and_nothing_else_is_begun() {
         .expect("a file is sent");
     let pid = rustix::process::Pid::from_raw(i32::try_from(child.id()).unwrap()).unwrap();
     rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
-    server.let_go();
+    server.release_held();
     let done = child.wait_with_output().unwrap();
     let told = String::from_utf8_lossy(&done.stdout).into_owned();
     assert_eq!(done.status.code(), Some(143), "{told}");
@@ -982,7 +988,7 @@ fn what_is_sent_when_a_signal_comes_is_settled_and_nothing_else_is_begun() {
         server
             .github()
             .ledger
-            .asked(fake_github::model::Operation::Upload),
+            .asked(fake_github::model::ApiOperation::Upload),
         1,
         "no other was begun"
     );
@@ -1043,27 +1049,27 @@ fn more_subjects_than_one_attestation_takes_go_into_further_files() {
 }
 
 /// A draft that has the wheels: to send so many takes the minutes that GitHub's limits ask for.
-fn has_sent(project: &Project, server: &Server, names: &[&str]) {
+fn has_sent(project: &Project, server: &FakeServer, names: &[&str]) {
     use sha2::Digest as _;
     let asset = |(at, name): (usize, &&str)| {
         let bytes = std::fs::read(project.path(&format!("dist/{name}"))).unwrap();
         let digest = rock_matrix::names::Digest::new(sha2::Sha256::digest(&bytes).into());
-        Arc::new(Asset {
+        Arc::new(StoredAsset {
             id: 5000 + at as u64,
             name: (*name).to_owned(),
             is_uploaded: true,
             size_bytes: bytes.len() as u64,
             sha256: Some(digest.to_hex()),
-            ..Asset::default()
+            ..StoredAsset::default()
         })
     };
     let assets = names.iter().enumerate().map(asset).collect();
-    let release = Release {
+    let release = StoredRelease {
         id: 4999,
         tag_name: "v1".to_owned(),
         draft: true,
         assets,
-        ..Release::default()
+        ..StoredRelease::default()
     };
     server
         .github()
@@ -1206,15 +1212,15 @@ fn as_many_files_are_sent_at_once_as_was_asked_for() {
             .stderr(Stdio::piped())
             .spawn()
             .unwrap();
-        let asked = || server.github().ledger.asked(Operation::Upload);
+        let asked = || server.github().ledger.asked(ApiOperation::Upload);
         let end = Instant::now() + Duration::from_mins(1);
         while asked() < at_once && Instant::now() < end {
             std::thread::sleep(Duration::from_millis(20));
         }
         std::thread::sleep(Duration::from_millis(200));
         assert_eq!(asked(), at_once);
-        server.github().faults = fake_github::model::Faults::none();
-        server.let_go();
+        server.github().faults = fake_github::model::FaultSchedule::none();
+        server.release_held();
         let done = child.wait_with_output().unwrap();
         assert_eq!(
             done.status.code(),

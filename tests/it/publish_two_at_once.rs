@@ -9,8 +9,8 @@ use rock_matrix::publish::remote::{Allowed, Refusal};
 
 use crate::publish_waits::play;
 use crate::support::play::{Files, Play, Stage, run_over};
-use fake_github::model::chance::Chance;
-use fake_github::model::{Github, Listing, Settings};
+use fake_github::model::rng::SplitMixRng;
+use fake_github::model::{FakeGithub, GithubSettings, ListingMode};
 
 /// Lets one of several runs go on at a time: whose turn it is, is drawn when each of them has a
 /// call to make or has ended.
@@ -20,7 +20,7 @@ struct Turns {
 }
 
 struct State {
-    chance: Chance,
+    chance: SplitMixRng,
     waiting: Vec<bool>,
     ended: Vec<bool>,
     turn: Option<usize>,
@@ -30,7 +30,7 @@ impl Turns {
     fn of(seed: u64, runs: usize) -> Arc<Self> {
         let (waiting, ended) = (vec![false; runs], vec![false; runs]);
         let state = State {
-            chance: Chance::of(seed),
+            chance: SplitMixRng::new(seed),
             waiting,
             ended,
             turn: None,
@@ -45,7 +45,7 @@ impl Turns {
         let runs = 0..state.waiting.len();
         let open: Vec<usize> = runs.filter(|at| !state.ended[*at]).collect();
         if state.turn.is_none() && !open.is_empty() && open.iter().all(|at| state.waiting[*at]) {
-            state.turn = Some(state.chance.one(&open));
+            state.turn = Some(state.chance.choose(&open));
             self.is_changed.notify_all();
         }
     }
@@ -117,15 +117,19 @@ fn of_two_runs_at_once_one_publishes_and_neither_is_at_a_loss() {
     for seed in 0..200 {
         let lag_ms = [0, 600, 3000, 9000][usize::try_from(seed % 4).unwrap()];
         let listing = if seed % 8 < 4 {
-            Listing::Late(lag_ms)
+            ListingMode::Late(lag_ms)
         } else {
-            Listing::Flapping(lag_ms)
+            ListingMode::Flapping(lag_ms)
         };
-        let listing = if lag_ms == 0 { Listing::Fresh } else { listing };
+        let listing = if lag_ms == 0 {
+            ListingMode::Fresh
+        } else {
+            listing
+        };
         let play = Play::of(
-            Github::new(Settings {
+            FakeGithub::new(GithubSettings {
                 listing,
-                ..Settings::default()
+                ..GithubSettings::default()
             }),
             seed,
         );
@@ -195,9 +199,9 @@ impl Wire for Deleting {
 fn a_draft_that_is_deleted_under_way_is_made_once_more_and_not_again_and_again() {
     for (times, lag_ms) in [(1, 0), (1, 3000), (9, 0)] {
         let play = play(
-            Settings {
-                listing: Listing::Late(lag_ms),
-                ..Settings::default()
+            GithubSettings {
+                listing: ListingMode::Late(lag_ms),
+                ..GithubSettings::default()
             },
             &[],
         );

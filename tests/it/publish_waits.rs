@@ -17,14 +17,15 @@ use sha2::{Digest as _, Sha256};
 
 use crate::support::play::{Files, Play};
 use fake_github::model::{
-    Asset, Digests, Github, Listing, Operation, Reached, Release, Request, Rule, Settings,
+    ApiOperation, ApiRequest, DigestMode, FakeGithub, FaultRule, GithubSettings, ListingMode,
+    ReachedState, StoredAsset, StoredRelease,
 };
-use fake_github::server::Server;
+use fake_github::server::FakeServer;
 
-pub fn play(settings: Settings, rules: &[&str]) -> Arc<Play> {
-    let mut github = Github::new(settings);
+pub fn play(settings: GithubSettings, rules: &[&str]) -> Arc<Play> {
+    let mut github = FakeGithub::new(settings);
     for rule in rules {
-        github.faults.add(rule.parse::<Rule>().unwrap());
+        github.faults.add(rule.parse::<FaultRule>().unwrap());
     }
     Play::of(github, 7)
 }
@@ -33,7 +34,7 @@ pub fn complaints(play: &Play) -> Vec<String> {
     play.github().ledger.complaints.clone()
 }
 
-pub fn asked(play: &Play, operation: Operation) -> usize {
+pub fn asked(play: &Play, operation: ApiOperation) -> usize {
     play.github().ledger.asked(operation)
 }
 
@@ -45,7 +46,7 @@ fn an_upload_that_is_asked_to_wait_waits_and_nothing_else_is_sent_meanwhile() {
         ("upload#2=secondary:403", 60),
         ("upload#2=limit:403:30", 30),
     ] {
-        let play = play(Settings::default(), &[rule]);
+        let play = play(GithubSettings::default(), &[rule]);
         let files = Files::of(5, 1);
         assert!(
             matches!(
@@ -61,7 +62,7 @@ fn an_upload_that_is_asked_to_wait_waits_and_nothing_else_is_sent_meanwhile() {
         );
         assert_eq!(complaints(&play), Vec::<String>::new(), "{rule}");
         assert_eq!(
-            asked(&play, Operation::Upload),
+            asked(&play, ApiOperation::Upload),
             7,
             "{rule}: once more than there are files"
         );
@@ -76,7 +77,7 @@ fn an_upload_that_is_asked_to_wait_waits_and_nothing_else_is_sent_meanwhile() {
 /// What a server asks for holds all, and is said once, of the call that was turned away.
 #[test]
 fn a_wait_is_told_once_and_of_what_was_sent() {
-    let play = play(Settings::default(), &["upload#1=retry-after:429:8"]);
+    let play = play(GithubSettings::default(), &["upload#1=retry-after:429:8"]);
     let files = Files::of(5, 1);
     assert!(matches!(
         play.publish(&files, &files.goal(1), Allowed::default()),
@@ -102,7 +103,7 @@ fn lines_about_waits_do_not_tell_the_token() {
         "create-release#1=echo-token:502",
         "upload#1=echo-token:503",
     ] {
-        let play = play(Settings::default(), &[rule]);
+        let play = play(GithubSettings::default(), &[rule]);
         let files = Files::of(1, 1);
         assert!(
             matches!(
@@ -126,7 +127,7 @@ fn calls_that_are_asked_to_wait_hold_uploads_and_reads_as_well() {
         "create-release#1=secondary:403",
         "edit-release#1=limit:403:50",
     ] {
-        let play = play(Settings::default(), &[rule]);
+        let play = play(GithubSettings::default(), &[rule]);
         let files = Files::of(3, 1);
         assert!(
             matches!(
@@ -145,7 +146,7 @@ fn calls_that_are_asked_to_wait_hold_uploads_and_reads_as_well() {
 
 #[test]
 fn a_limit_that_does_not_end_is_told_as_one_after_few_tries() {
-    let play = play(Settings::default(), &["upload=retry-after:429:60"]);
+    let play = play(GithubSettings::default(), &["upload=retry-after:429:60"]);
     let files = Files::of(120, 1);
     let end = play.publish(&files, &files.goal(1), Allowed::default());
     let End::Failed(error @ GithubError::Limited { .. }) = end else {
@@ -156,9 +157,9 @@ fn a_limit_that_does_not_end_is_told_as_one_after_few_tries() {
         "{error}"
     );
     assert!(
-        asked(&play, Operation::Upload) <= 12,
+        asked(&play, ApiOperation::Upload) <= 12,
         "{}",
-        asked(&play, Operation::Upload)
+        asked(&play, ApiOperation::Upload)
     );
     assert!(complaints(&play).is_empty());
 }
@@ -166,20 +167,20 @@ fn a_limit_that_does_not_end_is_told_as_one_after_few_tries() {
 #[test]
 fn a_token_that_is_refused_ends_all_uploads() {
     for rule in ["upload=bad-credentials", "upload=no-right", "upload=hidden"] {
-        let play = play(Settings::default(), &[rule]);
+        let play = play(GithubSettings::default(), &[rule]);
         let files = Files::of(120, 1);
         let end = play.publish(&files, &files.goal(1), Allowed::default());
         assert!(
             matches!(end, End::Failed(GithubError::Status { .. })),
             "{end:?}"
         );
-        assert_eq!(asked(&play, Operation::Upload), 1, "{rule}");
+        assert_eq!(asked(&play, ApiOperation::Upload), 1, "{rule}");
     }
 }
 
 #[test]
 fn what_arrived_beside_a_final_error_is_known() {
-    let play = play(Settings::default(), &["upload#3=bad-credentials"]);
+    let play = play(GithubSettings::default(), &["upload#3=bad-credentials"]);
     let files = Files::of(20, 1);
     let applied = play
         .run(&files, &files.goal(1), Allowed::default())
@@ -190,13 +191,13 @@ fn what_arrived_beside_a_final_error_is_known() {
         .iter()
         .map(|release| release.assets.len())
         .sum();
-    assert_eq!((known, asked(&play, Operation::Upload)), (2, 3));
+    assert_eq!((known, asked(&play, ApiOperation::Upload)), (2, 3));
 }
 
 #[test]
 fn uploads_begin_no_faster_than_github_takes_them() {
     for (count, hours) in [(120, 1), (600, 5)] {
-        let mut play = play(Settings::default().with_real_limits(), &[]);
+        let mut play = play(GithubSettings::default().with_real_limits(), &[]);
         Arc::get_mut(&mut play).unwrap().time = Duration::from_hours(hours);
         let files = Files::of(count, 1);
         assert!(
@@ -206,7 +207,11 @@ fn uploads_begin_no_faster_than_github_takes_them() {
             ),
             "{count}"
         );
-        assert_eq!(play.github().ledger.times(Reached::Limited), 0, "{count}");
+        assert_eq!(
+            play.github().ledger.times(ReachedState::Limited),
+            0,
+            "{count}"
+        );
         let longest_s = if count == 120 { 120 } else { 2 * 3600 };
         assert!(
             (60..longest_s).contains(&play.seconds()),
@@ -218,7 +223,7 @@ fn uploads_begin_no_faster_than_github_takes_them() {
 
 #[test]
 fn a_wait_beyond_the_deadline_is_not_begun() {
-    let mut play = play(Settings::default(), &["upload#2=retry-after:429:600"]);
+    let mut play = play(GithubSettings::default(), &["upload#2=retry-after:429:600"]);
     Arc::get_mut(&mut play).unwrap().time = Duration::from_mins(5);
     let files = Files::of(5, 1);
     let end = play.publish(&files, &files.goal(1), Allowed::default());
@@ -237,7 +242,7 @@ fn a_wait_beyond_the_deadline_is_not_begun() {
 #[test]
 fn only_files_whose_turn_has_come_are_open() {
     let play = play(
-        Settings::default(),
+        GithubSettings::default(),
         &["upload#9=cut:3", "upload#12=retry-after:429:5"],
     );
     let files = Files {
@@ -258,7 +263,7 @@ fn only_files_whose_turn_has_come_are_open() {
 
 #[test]
 fn an_upload_that_is_answered_with_a_page_is_looked_at_and_not_given_up() {
-    let play = play(Settings::default(), &["upload#1=garbled"]);
+    let play = play(GithubSettings::default(), &["upload#1=garbled"]);
     let files = Files::of(2, 1);
     assert!(matches!(
         play.publish(&files, &files.goal(1), Allowed::default()),
@@ -272,7 +277,7 @@ fn other_bytes_that_arrive_are_told_with_what_was_sent_and_deleted() {
         ("upload#1=short", " bytes, sha256:"),
         ("upload#1=wrong-digest", " bytes, sha256:0000"),
     ] {
-        let play = play(Settings::default(), &[rule]);
+        let play = play(GithubSettings::default(), &[rule]);
         let files = Files::of(1, 1);
         let end = play.publish(&files, &files.goal(1), Allowed::default());
         let End::Incomplete(failed) = end else {
@@ -296,7 +301,7 @@ fn other_bytes_that_arrive_are_told_with_what_was_sent_and_deleted() {
 
 /// The release of another run that was killed right after it made its draft.
 fn killed_after_create(play: &Play) {
-    let request = Request::careful(
+    let request = ApiRequest::complete(
         "POST",
         "https://api.test/repos/me/wheels/releases",
         "writer",
@@ -315,9 +320,9 @@ fn killed_after_create(play: &Play) {
 fn a_draft_that_the_listing_did_not_have_yet_is_seen_before_anything_is_published() {
     for lag_ms in [500, 3000, 20_000] {
         let play = play(
-            Settings {
-                listing: Listing::Late(lag_ms),
-                ..Settings::default()
+            GithubSettings {
+                listing: ListingMode::Late(lag_ms),
+                ..GithubSettings::default()
             },
             &[],
         );
@@ -345,18 +350,18 @@ pub fn crowd(play: &Play, count: u64) {
     let mut github = play.github();
     let releases = &mut github.repository_mut("me/wheels").releases;
     for at in 0..count {
-        let asset = Asset {
+        let asset = StoredAsset {
             id: 900_000 + at,
             name: format!("other-{at}"),
             is_uploaded: true,
-            ..Asset::default()
+            ..StoredAsset::default()
         };
-        let release = Release {
+        let release = StoredRelease {
             id: 500_000 + at,
             tag_name: format!("other-{at}"),
             body: Some("a long text".repeat(20)),
             assets: vec![Arc::new(asset)],
-            ..Release::default()
+            ..StoredRelease::default()
         };
         releases.insert(release.id, Arc::new(release));
     }
@@ -364,7 +369,7 @@ pub fn crowd(play: &Play, count: u64) {
 
 #[test]
 fn releases_of_others_are_listed_page_by_page_and_not_looked_into() {
-    let play = play(Settings::default(), &[]);
+    let play = play(GithubSettings::default(), &[]);
     crowd(&play, 350);
     let files = Files::of(2, 1);
     let applied = play
@@ -372,12 +377,12 @@ fn releases_of_others_are_listed_page_by_page_and_not_looked_into() {
         .unwrap();
     assert!(matches!(applied.end, End::Done(_)), "{:?}", applied.end);
     assert!(
-        asked(&play, Operation::ListAssets) <= 3,
+        asked(&play, ApiOperation::ListAssets) <= 3,
         "{}",
-        asked(&play, Operation::ListAssets)
+        asked(&play, ApiOperation::ListAssets)
     );
     assert_eq!(
-        asked(&play, Operation::ListReleases) % 4,
+        asked(&play, ApiOperation::ListReleases) % 4,
         0,
         "four pages each time"
     );
@@ -406,7 +411,7 @@ fn releases_of_others_are_listed_page_by_page_and_not_looked_into() {
 
 #[test]
 fn a_listing_is_followed_for_fifty_pages_and_to_no_other_host() {
-    let crowded = play(Settings::default(), &[]);
+    let crowded = play(GithubSettings::default(), &[]);
     crowd(&crowded, 5001);
     let files = Files::of(1, 1);
     let end = crowded.publish(&files, &files.goal(1), Allowed::default());
@@ -414,7 +419,10 @@ fn a_listing_is_followed_for_fifty_pages_and_to_no_other_host() {
         panic!("{end:?}")
     };
     assert!(reason.contains("50 pages"), "{reason}");
-    let led = play(Settings::default(), &["list-releases#2=next-elsewhere"]);
+    let led = play(
+        GithubSettings::default(),
+        &["list-releases#2=next-elsewhere"],
+    );
     crowd(&led, 350);
     let end = led.publish(&files, &files.goal(1), Allowed::default());
     assert!(matches!(end, End::Failed(GithubError::Api(_))), "{end:?}");
@@ -425,20 +433,20 @@ fn a_listing_is_followed_for_fifty_pages_and_to_no_other_host() {
 /// A draft with one asset, and its number.
 fn with_asset(play: &Play, bytes: &[u8]) -> u64 {
     let hex = Digest::new(Sha256::digest(bytes).into()).to_hex();
-    let asset = Asset {
+    let asset = StoredAsset {
         id: 77,
         name: "a".to_owned(),
         is_uploaded: true,
         size_bytes: bytes.len() as u64,
         sha256: Some(hex),
         content: Some(Arc::from(bytes)),
-        ..Asset::default()
+        ..StoredAsset::default()
     };
-    let release = Release {
+    let release = StoredRelease {
         id: 7,
         tag_name: "v1".to_owned(),
         assets: vec![Arc::new(asset)],
-        ..Release::default()
+        ..StoredRelease::default()
     };
     play.github()
         .repository_mut("me/wheels")
@@ -458,9 +466,9 @@ fn a_download_that_fails_begins_again_and_the_other_host_sees_no_token() {
         "storage#2=mute:0",
     ] {
         let play = play(
-            Settings {
-                digests: Digests::Null,
-                ..Settings::default()
+            GithubSettings {
+                digests: DigestMode::Null,
+                ..GithubSettings::default()
             },
             &[rule],
         );
@@ -476,14 +484,14 @@ fn a_download_that_fails_begins_again_and_the_other_host_sees_no_token() {
             "{rule}"
         );
     }
-    let play = play(Settings::default(), &["storage=503"]);
+    let play = play(GithubSettings::default(), &["storage=503"]);
     let id = with_asset(&play, b"some bytes");
     let error = play.client().hash(id).unwrap_err();
     assert!(
         matches!(&error, GithubError::NoAnswer { reason, .. } if reason.contains("503")),
         "{error}"
     );
-    assert_eq!(asked(&play, Operation::GetAsset), 6);
+    assert_eq!(asked(&play, ApiOperation::GetAsset), 6);
 }
 
 #[test]
@@ -495,7 +503,7 @@ fn a_document_of_another_size_or_without_end_is_not_taken() {
         size,
         ..ListedAsset::default()
     };
-    let fair = play(Settings::default(), &[]);
+    let fair = play(GithubSettings::default(), &[]);
     let id = with_asset(&fair, b"some bytes");
     assert_eq!(
         fair.client().document(&listed(id, 10), MOST),
@@ -505,7 +513,7 @@ fn a_document_of_another_size_or_without_end_is_not_taken() {
         fair.client().document(&listed(id, 9), MOST),
         Err(GithubError::Malformed { .. })
     ));
-    let long = play(Settings::default(), &[]);
+    let long = play(GithubSettings::default(), &[]);
     let id = with_asset(&long, &vec![7; 4097]);
     let error = long.client().document(&listed(id, 4097), MOST).unwrap_err();
     assert!(
@@ -515,7 +523,7 @@ fn a_document_of_another_size_or_without_end_is_not_taken() {
 }
 
 /// A client over sockets with this much time.
-fn client(server: &Server, time: Duration) -> Client {
+fn client(server: &FakeServer, time: Duration) -> Client {
     let calls = Calls {
         api: server.url().parse::<Api>().unwrap(),
         token: Token::new("writer"),
@@ -531,14 +539,14 @@ fn client(server: &Server, time: Duration) -> Client {
 
 #[test]
 fn what_stalls_ends_with_the_deadline() {
-    let mut github = Github::new(Settings::default());
+    let mut github = FakeGithub::new(GithubSettings::default());
     for rule in ["storage=stall:3", "list-releases=stall:1"] {
-        github.faults.add(rule.parse::<Rule>().unwrap());
+        github.faults.add(rule.parse::<FaultRule>().unwrap());
     }
     let play = Play::of(github.clone(), 1);
     with_asset(&play, b"some bytes");
     github = play.github().clone();
-    let server = Server::start(github);
+    let server = FakeServer::start(github);
     let begun = Instant::now();
     let time = Duration::from_millis(700);
     let error = client(&server, time).hash(77).unwrap_err();
@@ -550,7 +558,7 @@ fn what_stalls_ends_with_the_deadline() {
 
 #[test]
 fn files_go_with_their_type_and_their_exact_length() {
-    let play = play(Settings::default(), &[]);
+    let play = play(GithubSettings::default(), &[]);
     let mut files = Files::of(1, 1);
     files
         .bytes
@@ -564,7 +572,7 @@ fn files_go_with_their_type_and_their_exact_length() {
         .ledger
         .requests
         .iter()
-        .filter(|asked| asked.operation == Operation::Upload)
+        .filter(|asked| asked.operation == ApiOperation::Upload)
         .map(|asked| {
             let header = |name: &str| {
                 asked
@@ -597,9 +605,9 @@ fn files_go_with_their_type_and_their_exact_length() {
 #[test]
 fn a_release_that_takes_no_more_files_is_told_once_and_gets_no_other() {
     let play = play(
-        Settings {
+        GithubSettings {
             assets_per_release: 4,
-            ..Settings::default()
+            ..GithubSettings::default()
         },
         &[],
     );
@@ -614,7 +622,7 @@ fn a_release_that_takes_no_more_files_is_told_once_and_gets_no_other() {
         panic!("{end:?}")
     };
     assert!(message.contains("file_count limited to 4"), "{message}");
-    let asked = asked(&play, Operation::Upload);
+    let asked = asked(&play, ApiOperation::Upload);
     assert!(
         (5..=6).contains(&asked),
         "{asked}: as many more as are sent at once"

@@ -4,8 +4,8 @@
 use std::sync::Arc;
 
 use crate::support::{Outcome, Project, Wheel};
-use fake_github::model::{Asset, Github, Release, Rule, Settings};
-use fake_github::server::Server;
+use fake_github::model::{FakeGithub, FaultRule, GithubSettings, StoredAsset, StoredRelease};
+use fake_github::server::FakeServer;
 
 const MATRIX: &str = "version: 1\ndistribution: flash-attn\nrecipe: flash-attn\naxes:\n  flash-attn: [\"2.8.3\"]\n  \
                       python: [\"3.10\", \"3.11\"]\n  torch: [\"2.5.1\"]\n  rocm: [\"6.2\"]\n  backend: [ck]\n\
@@ -23,21 +23,24 @@ const MACHINE: [&str; 9] = [
     "linux_x86_64",
 ];
 
-pub fn server(settings: Settings, rules: &[&str]) -> Server {
-    let server = Server::start(Github::new(settings));
+pub fn server(settings: GithubSettings, rules: &[&str]) -> FakeServer {
+    let server = FakeServer::start(FakeGithub::new(settings));
     for rule in rules {
-        server.github().faults.add(rule.parse::<Rule>().unwrap());
+        server
+            .github()
+            .faults
+            .add(rule.parse::<FaultRule>().unwrap());
     }
     server
 }
 
 /// Puts a release there, the newest of all.
-pub fn add(server: &Server, tag: &str, names: &[&str], draft: bool) {
+pub fn add(server: &FakeServer, tag: &str, names: &[&str], draft: bool) {
     add_to(server, "me/wheels", tag, names, draft);
 }
 
 /// The same in another repository.
-pub fn add_to(server: &Server, repository: &str, tag: &str, names: &[&str], draft: bool) {
+pub fn add_to(server: &FakeServer, repository: &str, tag: &str, names: &[&str], draft: bool) {
     let mut github = server.github();
     let repository = github.repository_mut(repository);
     let number = 5000 + u64::try_from(repository.releases.len()).unwrap();
@@ -45,24 +48,24 @@ pub fn add_to(server: &Server, repository: &str, tag: &str, names: &[&str], draf
     let asset = |(at, name): (usize, &&str)| {
         let id = number * 10_000 + u64::try_from(at).unwrap();
         let sha256 = Some(format!("{id:064x}"));
-        Arc::new(Asset {
+        Arc::new(StoredAsset {
             id,
             name: (*name).to_owned(),
             is_uploaded: true,
             size_bytes: 7,
             sha256,
             created_ms: at_ms,
-            ..Asset::default()
+            ..StoredAsset::default()
         })
     };
-    let release = Release {
+    let release = StoredRelease {
         id: number,
         tag_name: tag.to_owned(),
         draft,
         created_ms: at_ms,
         published_ms: (!draft).then_some(at_ms),
         assets: names.iter().enumerate().map(asset).collect(),
-        ..Release::default()
+        ..StoredRelease::default()
     };
     repository.releases.insert(number, Arc::new(release));
 }
@@ -71,7 +74,7 @@ fn project() -> Project {
     Project::new().file("m.yaml", MATRIX)
 }
 
-fn run(project: &Project, server: &Server, words: &[&str], exit: i32) -> Outcome {
+fn run(project: &Project, server: &FakeServer, words: &[&str], exit: i32) -> Outcome {
     let url = server.url();
     let outcome = project
         .run(&[words, &["--api-url", &url]].concat())
@@ -87,7 +90,7 @@ fn run(project: &Project, server: &Server, words: &[&str], exit: i32) -> Outcome
     outcome
 }
 
-fn jobs(project: &Project, server: &Server, exit: i32) -> Outcome {
+fn jobs(project: &Project, server: &FakeServer, exit: i32) -> Outcome {
     run(
         project,
         server,
@@ -105,7 +108,7 @@ fn jobs(project: &Project, server: &Server, exit: i32) -> Outcome {
 
 #[test]
 fn a_public_repository_is_read_without_a_token_and_drafts_are_not_published() {
-    let server = server(Settings::default(), &[]);
+    let server = server(GithubSettings::default(), &[]);
     let whole = jobs(&project(), &server, 0).json();
     add(&server, "v1", &[CP311, "notes.txt"], false);
     add(
@@ -128,7 +131,7 @@ fn a_public_repository_is_read_without_a_token_and_drafts_are_not_published() {
 
 #[test]
 fn a_plan_leaves_out_what_is_published_whatever_repair_and_build_tags_made_of_its_name() {
-    let server = server(Settings::default(), &[]);
+    let server = server(GithubSettings::default(), &[]);
     let told = |name: &str| {
         let project = project().file("names.json", &serde_json::json!([name]).to_string());
         run(
@@ -167,7 +170,7 @@ fn a_plan_leaves_out_what_is_published_whatever_repair_and_build_tags_made_of_it
 
 #[test]
 fn what_is_read_live_is_what_was_saved_and_what_the_manifest_says() {
-    let server = server(Settings::default(), &[]);
+    let server = server(GithubSettings::default(), &[]);
     let project = project()
         .env("GITHUB_TOKEN", "writer")
         .bytes(&format!("dist/{CP311}"), &Wheel::named(CP311).bytes());
@@ -283,9 +286,9 @@ fn what_is_read_live_is_what_was_saved_and_what_the_manifest_says() {
 
 #[test]
 fn every_page_is_read_of_releases_and_of_the_assets_of_one() {
-    let settings = Settings {
+    let settings = GithubSettings {
         listed_assets: 100,
-        ..Settings::default()
+        ..GithubSettings::default()
     };
     let server = server(settings, &[]);
     let other: Vec<String> = (0..249)
@@ -312,7 +315,7 @@ fn every_page_is_read_of_releases_and_of_the_assets_of_one() {
 
 #[test]
 fn only_the_newest_manifests_are_fetched_and_that_is_told() {
-    let server = server(Settings::default(), &[]);
+    let server = server(GithubSettings::default(), &[]);
     let project = project().env("GITHUB_TOKEN", "reader");
     for tag in ["v1", "v2", "v3"] {
         add(&server, tag, &[CP311, "rock-manifest.json"], false);
@@ -334,7 +337,7 @@ fn only_the_newest_manifests_are_fetched_and_that_is_told() {
 
 #[test]
 fn a_manifest_that_is_none_is_told_and_the_names_are_read() {
-    let server = server(Settings::default(), &[]);
+    let server = server(GithubSettings::default(), &[]);
     let project = project()
         .env("GITHUB_TOKEN", "writer")
         .bytes(&format!("dist/{CP311}"), &Wheel::named(CP311).bytes());
@@ -368,13 +371,13 @@ fn a_manifest_that_is_none_is_told_and_the_names_are_read() {
 #[test]
 fn a_limit_is_waited_for_and_one_beyond_the_deadline_is_told() {
     let passing = server(
-        Settings::default(),
+        GithubSettings::default(),
         &["list-releases#1=retry-after:429:1", "list-releases#2=503"],
     );
     add(&passing, "v1", &[CP311], false);
     let rest = jobs(&project(), &passing, 0).json();
     assert_eq!(rest["published"].as_array().map(Vec::len), Some(1));
-    let limited = server(Settings::default(), &["list-releases=limit:403:3000"]);
+    let limited = server(GithubSettings::default(), &["list-releases=limit:403:3000"]);
     let told = jobs(&project(), &limited, 3).stderr;
     assert!(
         told.contains("error[G107 no-answer]") && told.contains("60 calls an hour"),
@@ -389,7 +392,7 @@ fn a_limit_is_waited_for_and_one_beyond_the_deadline_is_told() {
 
 #[test]
 fn what_cannot_be_read_is_told_with_what_helps() {
-    let missing = server(Settings::default(), &[]);
+    let missing = server(GithubSettings::default(), &[]);
     let told = run(
         &project(),
         &missing,
@@ -407,13 +410,13 @@ fn what_cannot_be_read_is_told_with_what_helps() {
         told.contains("error[G103 bad-token]") && told.contains("what is public needs none"),
         "{told}"
     );
-    let garbled = server(Settings::default(), &["list-releases=garbled"]);
+    let garbled = server(GithubSettings::default(), &["list-releases=garbled"]);
     assert!(
         jobs(&project(), &garbled, 3)
             .stderr
             .contains("error[G106 call-refused]")
     );
-    let elsewhere = server(Settings::default(), &["list-releases=next-elsewhere"]);
+    let elsewhere = server(GithubSettings::default(), &["list-releases=next-elsewhere"]);
     for number in 0..101 {
         add(&elsewhere, &format!("v{number}"), &[], false);
     }
@@ -423,7 +426,7 @@ fn what_cannot_be_read_is_told_with_what_helps() {
 
 #[test]
 fn what_is_called_so_is_the_file_or_folder_and_a_missing_json_is_no_repository() {
-    let server = server(Settings::default(), &[]);
+    let server = server(GithubSettings::default(), &[]);
     let project = project()
         .file("me/wheels/x.txt", "")
         .bytes(&format!("me/dist/{CP311}"), &Wheel::named(CP311).bytes())
@@ -455,7 +458,7 @@ fn what_is_called_so_is_the_file_or_folder_and_a_missing_json_is_no_repository()
 
 #[test]
 fn manifests_are_fetched_of_releases_whose_wheels_a_plan_is_compared_with() {
-    let server = server(Settings::default(), &[]);
+    let server = server(GithubSettings::default(), &[]);
     let kernels = crate::support::bundle::hip_bundle(&[("gfx942", 0x4c)], 512);
     let compiled = Wheel::named(CP311)
         .file("flash_attn/kernels.hipfb", kernels)

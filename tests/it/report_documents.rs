@@ -1037,7 +1037,7 @@ fn what_failed_is_made_of_folders_that_are_there() {
 #[test]
 fn the_commands_of_the_page_run() {
     let server =
-        crate::read_what_is_published::server(fake_github::model::Settings::default(), &[]);
+        crate::read_what_is_published::server(fake_github::model::GithubSettings::default(), &[]);
     server.github().add_repository("OWNER/REPO");
     crate::read_what_is_published::add_to(&server, "OWNER/REPO", "v2", &SECOND, false);
     let manifest = r#"{"version": 1, "tag": "v2", "plan": null, "files": []}"#;

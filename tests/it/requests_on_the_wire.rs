@@ -12,16 +12,16 @@ use rock_matrix::names::Digest;
 use rock_matrix::publish::remote::Description;
 use sha2::{Digest as _, Sha256};
 
-use fake_github::model::{Github, Settings};
-use fake_github::server::Server;
+use fake_github::model::{FakeGithub, GithubSettings};
+use fake_github::server::FakeServer;
 
 /// A server that records what arrives, with uploads and stored bytes on hosts of their own.
-fn recording_server() -> Server {
-    let settings = Settings {
+fn recording_server() -> FakeServer {
+    let settings = GithubSettings {
         uploads_base: "http://uploads.test".to_owned(),
-        ..Settings::default()
+        ..GithubSettings::default()
     };
-    let server = Server::start(Github::new(settings));
+    let server = FakeServer::start(FakeGithub::new(settings));
     server.record();
     server
 }
@@ -30,7 +30,7 @@ fn network() -> Arc<Net> {
     Arc::new(Net::new(&Through::default()))
 }
 
-fn client(server: &Server) -> Client {
+fn client(server: &FakeServer) -> Client {
     let uploads = server.github().settings.uploads_base.clone();
     let uploads = uploads.strip_prefix("http://").unwrap().parse().unwrap();
     let calls = Calls {
@@ -55,7 +55,7 @@ fn client(server: &Server) -> Client {
 
 /// The requests of every connection: a head with the bytes that it announces, and nothing between
 /// two of them.
-fn requests(server: &Server) -> Vec<String> {
+fn requests(server: &FakeServer) -> Vec<String> {
     let mut requests = Vec::new();
     for connection in server.recorded() {
         let mut rest = connection.bytes.as_slice();
@@ -87,7 +87,7 @@ fn requests(server: &Server) -> Vec<String> {
 }
 
 /// The requests in their order, with the hosts called after what they are.
-fn shown(server: &Server) -> String {
+fn shown(server: &FakeServer) -> String {
     let settings = server.github().settings.clone();
     let hosts = [
         (settings.api_base, "api"),

@@ -3,8 +3,8 @@
 
 use crate::support::elf::Library;
 use crate::support::{Project, Wheel};
-use fake_github::model::{Github, Settings};
-use fake_github::server::Server;
+use fake_github::model::{FakeGithub, GithubSettings};
+use fake_github::server::FakeServer;
 
 const WHEEL: &str = "flash_attn-2.8.3+rocm62torch2.5-cp311-cp311-linux_x86_64.whl";
 
@@ -136,7 +136,7 @@ fn a_password_in_a_url_is_neither_printed_nor_stored() {
 /// An address that the API gives cannot be a command for the runner, nor steer a terminal.
 #[test]
 fn the_address_of_a_release_is_no_command_for_the_runner() {
-    let server = Server::start(Github::new(Settings::default()));
+    let server = FakeServer::start(FakeGithub::new(GithubSettings::default()));
     "::error title=x::\u{1b}[31m".clone_into(&mut server.github().settings.web_base);
     let project = Project::new()
         .env("GITHUB_TOKEN", "writer")

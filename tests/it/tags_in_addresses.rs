@@ -1,8 +1,8 @@
 //! Tags as git allows them, in addresses that the program builds itself.
 
 use crate::support::{Project, Wheel};
-use fake_github::model::{Github, Settings};
-use fake_github::server::Server;
+use fake_github::model::{FakeGithub, GithubSettings};
+use fake_github::server::FakeServer;
 
 const WHEEL: &str = "flash_attn-2.8.3+rocm62torch2.5-cp311-cp311-linux_x86_64.whl";
 /// Every printable character of ASCII that git allows in a tag (git-check-ref-format), and some
@@ -21,9 +21,9 @@ const TAGS: [&str; 6] = [
 #[test]
 fn every_tag_that_git_allows_can_be_published_and_indexed() {
     for tag in TAGS {
-        let server = Server::start(Github::new(Settings {
+        let server = FakeServer::start(FakeGithub::new(GithubSettings {
             keep_bytes: 1 << 20,
-            ..Settings::default()
+            ..GithubSettings::default()
         }));
         let main = server.github().repository("me/wheels").branches["main"].clone();
         server

@@ -10,8 +10,11 @@ use rock_matrix::github::End;
 use rock_matrix::publish::remote::Allowed;
 
 use crate::support::play::{Files, Play};
-use fake_github::model::chance::Chance;
-use fake_github::model::{Asset, Digests, Faults, Github, Listing, Reached, Release, Settings};
+use fake_github::model::rng::SplitMixRng;
+use fake_github::model::{
+    DigestMode, FakeGithub, FaultSchedule, GithubSettings, ListingMode, ReachedState, StoredAsset,
+    StoredRelease,
+};
 
 /// How many sequences of faults are played.
 const SEQUENCES: u64 = 10_000;
@@ -23,7 +26,7 @@ const FULL: u64 = 986;
 #[derive(Debug, Default)]
 struct Tally {
     ends: BTreeMap<String, u64>,
-    reached: BTreeMap<Reached, u64>,
+    reached: BTreeMap<ReachedState, u64>,
 }
 
 impl Tally {
@@ -41,7 +44,7 @@ impl Tally {
 /// One sequence: a GitHub, files, and what is known of them.
 struct Sequence {
     seed: u64,
-    chance: Chance,
+    chance: SplitMixRng,
     play: Arc<Play>,
     files: Files,
     lag_ms: u64,
@@ -56,7 +59,7 @@ struct Sequence {
 }
 
 /// Whether a release is of others.
-fn is_foreign(release: &Release) -> bool {
+fn is_foreign(release: &StoredRelease) -> bool {
     release.tag_name.starts_with("other") || release.id == FOREIGN_SECOND
 }
 
@@ -65,60 +68,61 @@ const FOREIGN_SECOND: u64 = 499_998;
 
 impl Sequence {
     fn of(seed: u64) -> Self {
-        let mut chance = Chance::of(seed);
-        let lag_ms = chance.one(&[0, 0, 400, 3000]);
-        let settings = Settings {
+        let mut chance = SplitMixRng::new(seed);
+        let lag_ms = chance.choose(&[0, 0, 400, 3000]);
+        let settings = GithubSettings {
             listing: match (lag_ms, chance.below(2)) {
-                (0, _) => Listing::Fresh,
-                (_, 0) => Listing::Late(lag_ms),
-                _ => Listing::Flapping(lag_ms),
+                (0, _) => ListingMode::Fresh,
+                (_, 0) => ListingMode::Late(lag_ms),
+                _ => ListingMode::Flapping(lag_ms),
             },
-            digests: chance.one(&[
-                Digests::Told,
-                Digests::Told,
-                Digests::Null,
-                Digests::Late(5000),
+            digests: chance.choose(&[
+                DigestMode::Told,
+                DigestMode::Told,
+                DigestMode::Null,
+                DigestMode::Late(5000),
             ]),
-            clock_skew_ms: chance.one(&[0, 0, 600_000, -600_000]),
-            ..Settings::default()
+            clock_skew_ms: chance.choose(&[0, 0, 600_000, -600_000]),
+            ..GithubSettings::default()
         };
-        let mut github = Github::new(settings);
+        let mut github = FakeGithub::new(settings);
         let repository = github.repository_mut("me/wheels");
         repository.has_immutable_releases = chance.below(2) == 0;
-        let mut add =
-            |release: Release| drop(repository.releases.insert(release.id, Arc::new(release)));
-        for at in 0..chance.one(&[0, 0, 2, 120]) {
-            add(Release {
+        let mut add = |release: StoredRelease| {
+            drop(repository.releases.insert(release.id, Arc::new(release)))
+        };
+        for at in 0..chance.choose(&[0, 0, 2, 120]) {
+            add(StoredRelease {
                 id: 400_000 + at,
                 tag_name: format!("other-{at}"),
-                ..Release::default()
+                ..StoredRelease::default()
             });
         }
         if chance.below(50) == 0 {
-            let asset = |at: u64| Asset {
+            let asset = |at: u64| StoredAsset {
                 id: 500_000 + at,
                 name: format!("of-others-{at}.txt"),
                 is_uploaded: true,
                 size_bytes: 1,
                 sha256: Some("1".repeat(64)),
-                ..Asset::default()
+                ..StoredAsset::default()
             };
             let assets = (0..FULL).map(|at| Arc::new(asset(at))).collect();
-            add(Release {
+            add(StoredRelease {
                 id: 499_999,
                 tag_name: "v1".to_owned(),
                 draft: true,
                 assets,
-                ..Release::default()
+                ..StoredRelease::default()
             });
-            add(Release {
+            add(StoredRelease {
                 id: FOREIGN_SECOND,
                 tag_name: "v1-2".to_owned(),
-                ..Release::default()
+                ..StoredRelease::default()
             });
         }
-        let per_mille = chance.one(&[0, 50, 150, 300, 500]);
-        github.faults = Faults::random(chance.number(), per_mille);
+        let per_mille = chance.choose(&[0, 50, 150, 300, 500]);
+        github.faults = FaultSchedule::random(chance.next_u64(), per_mille);
         let is_spilling = github
             .repository("me/wheels")
             .releases
@@ -187,7 +191,7 @@ impl Sequence {
     }
 
     /// The releases of the goal, and what of their files is not of others.
-    fn own(&self) -> (Vec<Arc<Release>>, Vec<Arc<Asset>>) {
+    fn own(&self) -> (Vec<Arc<StoredRelease>>, Vec<Arc<StoredAsset>>) {
         let mut releases = self.play.releases();
         releases.retain(|release| !is_foreign(release));
         let assets = releases
@@ -196,14 +200,14 @@ impl Sequence {
         let assets = assets.filter(|asset| !asset.name.starts_with("of-others"));
         // Old bytes that GitHub stored under another name cannot be told from what others brought.
         let is_renamed =
-            |asset: &Asset| !asset.name.contains("x86_64.whl") || !asset.name.contains('+');
-        let is_left = |asset: &Asset| {
+            |asset: &StoredAsset| !asset.name.contains("x86_64.whl") || !asset.name.contains('+');
+        let is_left = |asset: &StoredAsset| {
             is_renamed(asset) && !asset.name.contains(".tmp-") && asset.name != "SHA256SUMS"
         };
         let assets = assets.filter(|asset| !self.has_changed || !is_left(asset));
         // Nor can what GitHub stored under another name and would not show.
         let requests = self.play.github().ledger.requests.clone();
-        let is_hidden = |asset: &Asset| {
+        let is_hidden = |asset: &StoredAsset| {
             let end = format!("/{}", asset.id);
             let is_of = |url: &str| {
                 url.split('?')
@@ -286,7 +290,7 @@ impl Sequence {
     fn reach(&mut self, allowed: Allowed, is_changing: bool, check: impl Fn(&Self)) {
         for run in 0..4 {
             if run == 3 {
-                self.play.github().faults = Faults::none();
+                self.play.github().faults = FaultSchedule::none();
             }
             // Files of the drafts that runs made are replaced without a flag; in a draft of others
             // they are not.
@@ -312,7 +316,7 @@ impl Sequence {
                 .entry(format!("{what} {run}: {word}"))
                 .or_default() += 1;
             // People look at what went wrong before they go on, for a moment or for an hour.
-            let pause_ms = self.chance.one(&[self.lag_ms + 1, 30_000, 3_700_000]);
+            let pause_ms = self.chance.choose(&[self.lag_ms + 1, 30_000, 3_700_000]);
             self.play.pass(pause_ms);
             match end {
                 End::Done(_) => return,
@@ -379,7 +383,7 @@ fn play(seed: u64) -> Tally {
         .has_immutable_releases;
     if it.chance.below(3) == 0 {
         let before: Vec<String> = it.files.bytes.keys().cloned().collect();
-        let faults = Faults::random(it.chance.number(), it.chance.one(&[50, 150, 300]));
+        let faults = FaultSchedule::random(it.chance.next_u64(), it.chance.choose(&[50, 150, 300]));
         it.change();
         let allowed = Allowed {
             replace: true,
@@ -428,7 +432,7 @@ fn play(seed: u64) -> Tally {
     }
     it.tally.reached.clone_from(&github.ledger.reached);
     drop(github);
-    it.play.github().faults = Faults::none();
+    it.play.github().faults = FaultSchedule::none();
     let before = it.play.github().ledger.writes();
     if it.is_full {
         // Once more: nothing is written.

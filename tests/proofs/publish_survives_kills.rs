@@ -14,8 +14,10 @@ use sha2::{Digest as _, Sha256};
 
 use crate::support::source_archive::gzip;
 use crate::support::{Project, SourceArchive, Wheel};
-use fake_github::model::{Asset, Digests, Faults, Github, Release, Rule, Settings};
-use fake_github::server::Server;
+use fake_github::model::{
+    DigestMode, FakeGithub, FaultRule, FaultSchedule, GithubSettings, StoredAsset, StoredRelease,
+};
+use fake_github::server::FakeServer;
 
 const WHEELS: [&str; 2] = [
     "flash_attn-2.8.3+rocm62torch2.5-cp311-cp311-linux_x86_64.whl",
@@ -330,7 +332,7 @@ fn wheel(name: &str, is_other: bool) -> Vec<u8> {
     }
 }
 
-fn publish(project: &Project, server: &Server, more: &[&str]) -> Child {
+fn publish(project: &Project, server: &FakeServer, more: &[&str]) -> Child {
     let url = server.url();
     let words = [
         "publish",
@@ -353,7 +355,7 @@ fn publish(project: &Project, server: &Server, more: &[&str]) -> Child {
 }
 
 /// Runs it to the end, which must be this one.
-fn ends(project: &Project, server: &Server, more: &[&str], exit: i32, what: &str) {
+fn ends(project: &Project, server: &FakeServer, more: &[&str], exit: i32, what: &str) {
     let done = publish(project, server, more).wait_with_output().unwrap();
     let told = String::from_utf8_lossy(&done.stderr).into_owned();
     assert_eq!(
@@ -365,9 +367,9 @@ fn ends(project: &Project, server: &Server, more: &[&str], exit: i32, what: &str
 }
 
 /// All requests, for a kill that goes wrong.
-fn book(server: &Server) -> String {
+fn book(server: &FakeServer) -> String {
     let github = server.github();
-    let line = |asked: &fake_github::model::Logged| {
+    let line = |asked: &fake_github::model::LoggedRequest| {
         format!(
             "#{} {} {} {} {:?}\n",
             asked.number, asked.status, asked.method, asked.url, asked.fault
@@ -377,24 +379,24 @@ fn book(server: &Server) -> String {
 }
 
 /// A release that somebody else filled: there is room for two more assets.
-fn fill(server: &Server) {
+fn fill(server: &FakeServer) {
     let mut github = server.github();
     let sha256 = Some(digest(b"x"));
-    let asset = |at: u64| Asset {
+    let asset = |at: u64| StoredAsset {
         id: 500_000 + at,
         name: format!("of-others-{at}.txt"),
         content_type: "text/plain".to_owned(),
         is_uploaded: true,
         size_bytes: 1,
         sha256: sha256.clone(),
-        ..Asset::default()
+        ..StoredAsset::default()
     };
-    let release = Release {
+    let release = StoredRelease {
         id: 499_999,
         tag_name: "v1".to_owned(),
         draft: true,
         assets: (0..998).map(|at| Arc::new(asset(at))).collect(),
-        ..Release::default()
+        ..StoredRelease::default()
     };
     github
         .repository_mut("me/wheels")
@@ -402,13 +404,13 @@ fn fill(server: &Server) {
         .insert(release.id, Arc::new(release));
 }
 
-fn set_scene(before: Before, what: &str) -> (Project, Server) {
-    let mut settings = Settings::default();
+fn set_scene(before: Before, what: &str) -> (Project, FakeServer) {
+    let mut settings = GithubSettings::default();
     if before == Before::DraftWithoutDigests {
-        settings.digests = Digests::Null;
+        settings.digests = DigestMode::Null;
     }
     settings.keep_bytes = 64 << 20;
-    let server = Server::start(Github::new(settings));
+    let server = FakeServer::start(FakeGithub::new(settings));
     server
         .github()
         .repository_mut("me/wheels")
@@ -433,7 +435,7 @@ fn set_scene(before: Before, what: &str) -> (Project, Server) {
             server
                 .github()
                 .faults
-                .add("edit-release=no-right".parse::<Rule>().unwrap());
+                .add("edit-release=no-right".parse::<FaultRule>().unwrap());
             ends(&project, &server, &[], 3, what);
         }
         Before::PublishedOther => ends(&project, &server, &[], 0, what),
@@ -445,17 +447,23 @@ fn set_scene(before: Before, what: &str) -> (Project, Server) {
         project = project.bytes(&path(WHEELS[1]), &wheel(WHEELS[1], false));
     }
     let mut github = server.github();
-    (github.faults, github.ledger) = (Faults::none(), fake_github::model::Ledger::default());
+    (github.faults, github.ledger) = (
+        FaultSchedule::none(),
+        fake_github::model::RequestLedger::default(),
+    );
     drop(github);
     (project, server)
 }
 
 /// The rules of a state for its kill of this number: where a rule names no request, another one
 /// each time.
-fn rules(state: &State, kill: usize) -> Vec<Rule> {
-    let numbered = |rule: &str| -> Rule {
-        let mut rule: Rule = rule.parse().unwrap();
-        let is_limit = matches!(rule.fault, fake_github::model::Fault::RetryAfter(..));
+fn rules(state: &State, kill: usize) -> Vec<FaultRule> {
+    let numbered = |rule: &str| -> FaultRule {
+        let mut rule: FaultRule = rule.parse().unwrap();
+        let is_limit = matches!(
+            rule.fault,
+            fake_github::model::InjectedFault::RetryAfter(..)
+        );
         // A run over a published release replaces one wheel and two documents, one over a full
         // draft sends four files.
         let kinds = if state.before == Before::PublishedOther {
@@ -472,7 +480,7 @@ fn rules(state: &State, kill: usize) -> Vec<Rule> {
 }
 
 /// Waits until the state is reached.
-fn wait(server: &Server, child: &mut Child, state: &State, what: &str) {
+fn wait(server: &FakeServer, child: &mut Child, state: &State, what: &str) {
     let end = Instant::now() + Duration::from_mins(4);
     let is_limit = state.rules[0].contains("retry-after");
     loop {
@@ -501,7 +509,7 @@ fn wait(server: &Server, child: &mut Child, state: &State, what: &str) {
 type Files = BTreeMap<String, String>;
 
 /// Name and digest of what the releases of the tag hold, those of others apart.
-fn held(releases: &[Arc<Release>], what: &str) -> Files {
+fn held(releases: &[Arc<StoredRelease>], what: &str) -> Files {
     let mut files = Files::new();
     for asset in releases.iter().flat_map(|release| &release.assets) {
         if asset.name.starts_with("of-others-") {
@@ -514,7 +522,7 @@ fn held(releases: &[Arc<Release>], what: &str) -> Files {
     files
 }
 
-fn releases(server: &Server) -> Vec<Arc<Release>> {
+fn releases(server: &FakeServer) -> Vec<Arc<StoredRelease>> {
     server
         .github()
         .repository("me/wheels")
@@ -529,7 +537,7 @@ fn digest(bytes: &[u8]) -> String {
 }
 
 /// What holds at the moment of a kill.
-fn check_killed(server: &Server, wanted: &Files, before: Before, what: &str) {
+fn check_killed(server: &FakeServer, wanted: &Files, before: Before, what: &str) {
     for release in releases(server).iter().filter(|release| !release.draft) {
         let has = |name: &String, digest: &String| {
             release
@@ -565,7 +573,7 @@ fn check_killed(server: &Server, wanted: &Files, before: Before, what: &str) {
 }
 
 /// What holds after the next run: all of it is public, under its names, once.
-fn check_ended(server: &Server, wanted: &Files, before: Before, what: &str) {
+fn check_ended(server: &FakeServer, wanted: &Files, before: Before, what: &str) {
     let releases = releases(server);
     let tags: Vec<&str> = releases
         .iter()
@@ -640,14 +648,14 @@ fn kill(state: &State, number: usize) {
     check_killed(&server, &wanted, state.before, &what);
     if state.rules[0].contains("hold-upload") {
         let is_begun =
-            |release: &Arc<Release>| release.assets.iter().any(|asset| !asset.is_uploaded);
+            |release: &Arc<StoredRelease>| release.assets.iter().any(|asset| !asset.is_uploaded);
         assert!(
             releases(&server).iter().any(is_begun),
             "{what}: nothing is begun"
         );
     }
-    server.github().faults = Faults::none();
-    server.github().forget_asked();
+    server.github().faults = FaultSchedule::none();
+    server.github().forget_waits();
     ends(&project, &server, state.more, 0, &what);
     check_ended(&server, &wanted, state.before, &what);
 }

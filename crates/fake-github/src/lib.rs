@@ -1,4 +1,4 @@
-//! GitHub's releases, without GitHub: a state machine and a server of it.
+//! A stand-in for GitHub's release API: a state machine, and a server for it.
 //!
 //! Tests use it as a library; `main.rs` runs it by hand.
 //! **Invariant:** the model opens no socket, reads no clock and never sleeps; only the server does.

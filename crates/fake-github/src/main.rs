@@ -9,8 +9,8 @@
     reason = "not part of the product, which keeps effects in one module"
 )]
 
-mod arguments;
-mod folder;
+mod args;
+mod state_dir;
 
 use std::io::{self, Write as _};
 use std::process::ExitCode;
@@ -18,29 +18,29 @@ use std::time::Duration;
 
 use clap::Parser as _;
 
-use arguments::Arguments;
-use fake_github::model::Logged;
-use fake_github::server::{Server, machine_clock};
+use args::Args;
+use fake_github::model::LoggedRequest;
+use fake_github::server::{FakeServer, system_clock};
 
 fn main() -> ExitCode {
-    match run(&Arguments::parse()) {
+    match run(&Args::parse()) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            // Without a terminal to write to, the exit code has to do.
+            // If stderr is not writable, only the exit code reports the error.
             let _ = writeln!(io::stderr(), "fake-github: {error}");
             ExitCode::FAILURE
         }
     }
 }
 
-fn run(arguments: &Arguments) -> io::Result<()> {
+fn run(arguments: &Args) -> io::Result<()> {
     let mut github = arguments.github().map_err(io::Error::other)?;
     if let Some(folder) = &arguments.state {
-        folder::load(folder, &mut github)?;
+        state_dir::load(folder, &mut github)?;
     }
     arguments.set_up(&mut github);
     github.ledger.exchanges = arguments.record.is_some().then(Vec::new);
-    let server = Server::start_at(github, arguments.port, machine_clock())?;
+    let server = FakeServer::start_at(github, arguments.port, system_clock())?;
     write!(io::stdout(), "{}", arguments.greeting(&server.url()))?;
     io::stdout().flush()?;
 
@@ -62,12 +62,12 @@ fn run(arguments: &Arguments) -> io::Result<()> {
             );
             if done != saved {
                 saved = done;
-                folder::save(folder, &github)?;
+                state_dir::save(folder, &github)?;
             }
         }
         if is_over {
             if let Some(file) = &arguments.record {
-                folder::record(file, &server.github())?;
+                state_dir::record(file, &server.github())?;
             }
             return farewell(&server);
         }
@@ -75,8 +75,8 @@ fn run(arguments: &Arguments) -> io::Result<()> {
     }
 }
 
-/// Shows the requests that are answered, or that were when the next one came.
-fn show(server: &Server, from: usize) -> io::Result<usize> {
+/// Prints requests that are answered, or that are followed by another request.
+fn show(server: &FakeServer, from: usize) -> io::Result<usize> {
     let github = server.github();
     let requests = &github.ledger.requests;
     let is_settled = |at: usize| {
@@ -91,7 +91,7 @@ fn show(server: &Server, from: usize) -> io::Result<usize> {
     Ok(to)
 }
 
-fn line(logged: &Logged) -> String {
+fn line(logged: &LoggedRequest) -> String {
     let path = logged.url.splitn(4, '/').nth(3).unwrap_or_default();
     let status = if logged.status == 0 {
         "---".to_owned()
@@ -108,8 +108,8 @@ fn line(logged: &Logged) -> String {
     )
 }
 
-/// Says what was reached, and what a client did wrong.
-fn farewell(server: &Server) -> io::Result<()> {
+/// Prints the states that were reached and the mistakes of the client.
+fn farewell(server: &FakeServer) -> io::Result<()> {
     let github = server.github();
     let ledger = &github.ledger;
     let mut out = io::stderr();

@@ -20,8 +20,8 @@ use rock_matrix::publish::Wanted;
 use rock_matrix::publish::remote::{Allowed, Goal, MakeLatest};
 use sha2::{Digest as _, Sha256};
 
-use fake_github::model::chance::Chance;
-use fake_github::model::{Asset, Delivery, Github, Release, Request};
+use fake_github::model::rng::SplitMixRng;
+use fake_github::model::{ApiRequest, FakeGithub, ReplyDelivery, StoredAsset, StoredRelease};
 
 const BEGIN_MS: u64 = 1_790_000_000_000;
 
@@ -30,9 +30,9 @@ static COMPAT: LazyLock<Compat> = LazyLock::new(Compat::embedded);
 
 /// A GitHub and the time there.
 pub struct Play {
-    github: Mutex<Github>,
+    github: Mutex<FakeGithub>,
     pub now_ms: AtomicU64,
-    chance: Mutex<Chance>,
+    chance: Mutex<SplitMixRng>,
     /// The lines that a person would see of waits.
     pub told: Mutex<Vec<String>>,
     /// How long a run may take.
@@ -46,7 +46,7 @@ impl Wire for Stage {
     fn send(&self, request: http::Request<Body>) -> Answering<'_> {
         Box::pin(async move {
             let (parts, body) = request.into_parts();
-            let mut asked = Request::new(parts.method.as_str(), &parts.uri.to_string());
+            let mut asked = ApiRequest::new(parts.method.as_str(), &parts.uri.to_string());
             for (name, value) in &parts.headers {
                 asked = asked.header(name.as_str(), value.to_str().unwrap());
             }
@@ -70,8 +70,11 @@ impl Wire for Stage {
             let now_ms = self.0.now_ms.fetch_add(50, Ordering::Relaxed);
             let reply = self.0.github().handle(&asked, now_ms);
             let arrived = match reply.delivery {
-                Delivery::Whole | Delivery::Slow(_) => reply.body.to_vec(),
-                Delivery::Cut | Delivery::Held | Delivery::CutAfter(_) | Delivery::Stalled(_) => {
+                ReplyDelivery::Whole | ReplyDelivery::Slow(_) => reply.body.to_vec(),
+                ReplyDelivery::Cut
+                | ReplyDelivery::Held
+                | ReplyDelivery::CutAfter(_)
+                | ReplyDelivery::Stalled(_) => {
                     return Err(lost("the connection was cut"));
                 }
             };
@@ -109,7 +112,7 @@ impl Clock for Handle {
 }
 
 impl Play {
-    pub fn of(mut github: Github, seed: u64) -> Arc<Self> {
+    pub fn of(mut github: FakeGithub, seed: u64) -> Arc<Self> {
         "https://api.test".clone_into(&mut github.settings.api_base);
         "https://api.test".clone_into(&mut github.settings.uploads_base);
         // Nothing is under way while something else arrives.
@@ -117,13 +120,13 @@ impl Play {
         Arc::new(Self {
             github: Mutex::new(github),
             now_ms: AtomicU64::new(BEGIN_MS),
-            chance: Mutex::new(Chance::of(seed)),
+            chance: Mutex::new(SplitMixRng::new(seed)),
             told: Mutex::default(),
             time: Duration::from_mins(45),
         })
     }
 
-    pub fn github(&self) -> MutexGuard<'_, Github> {
+    pub fn github(&self) -> MutexGuard<'_, FakeGithub> {
         self.github.lock().unwrap()
     }
 
@@ -168,7 +171,7 @@ impl Play {
         goal: &Goal,
         allowed: Allowed,
     ) -> Result<Applied, GithubError> {
-        self.github().forget_asked();
+        self.github().forget_waits();
         run_over(&self.client(), files, goal, allowed)
     }
 
@@ -178,7 +181,7 @@ impl Play {
             .map_or_else(End::Failed, |applied| applied.end)
     }
 
-    pub fn releases(&self) -> Vec<Arc<Release>> {
+    pub fn releases(&self) -> Vec<Arc<StoredRelease>> {
         self.github()
             .repository("me/wheels")
             .releases
@@ -290,9 +293,9 @@ impl Files {
 
     /// Whether releases hold exactly these: by digest, or by size where GitHub was not asked for
     /// more.
-    pub fn are_in(&self, assets: &[Arc<Asset>], is_full: bool) -> bool {
+    pub fn are_in(&self, assets: &[Arc<StoredAsset>], is_full: bool) -> bool {
         let digest = |bytes: &[u8]| Digest::new(Sha256::digest(bytes).into()).to_hex();
-        let same = |asset: &Asset| {
+        let same = |asset: &StoredAsset| {
             let bytes = self
                 .bytes
                 .get(&asset.name)

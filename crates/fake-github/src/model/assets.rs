@@ -1,26 +1,26 @@
-//! Assets: listed, fetched, renamed, deleted.
+//! Requests that list, get, edit and delete assets.
 
 use std::sync::Arc;
 
-use super::errors::{self, custom, fault};
-use super::fields::Fields;
-use super::github::Call;
-use super::ledger::Reached;
-use super::request::Reply;
-use super::shapes::Shaper;
-use super::state::{Asset, Release, Repository};
-use super::{downloads, paging, rename};
+use super::errors::{self, custom_error, validation_error};
+use super::github::ApiCall;
+use super::json_fields::JsonFields;
+use super::ledger::ReachedState;
+use super::request::ApiReply;
+use super::response_bodies::BodyBuilder;
+use super::state::{StoredAsset, StoredRelease, StoredRepository};
+use super::{asset_name, downloads, paging};
 
-/// The assets of a release, the oldest first.
-pub fn list(call: &Call, repository: &Repository) -> Reply {
+/// Lists the assets of a release, the oldest first.
+pub fn list(call: &ApiCall, repository: &StoredRepository) -> ApiReply {
     let id = call.route.id;
-    let is_seen = |release: &&Arc<Release>| call.may_write || !release.draft;
+    let is_seen = |release: &&Arc<StoredRelease>| call.may_write || !release.draft;
     let Some(real) = repository.releases.get(&id).filter(is_seen) else {
         return errors::not_found();
     };
-    // A release that the lagging list does not know yet has no assets there.
-    let seen = repository.at(call.list_ms).get(&id);
-    let assets: Vec<&Arc<Asset>> = seen
+    // A release that is not yet in the lagging list has no assets there.
+    let seen = repository.releases_at(call.list_ms).get(&id);
+    let assets: Vec<&Arc<StoredAsset>> = seen
         .map(|release| release.assets.iter().collect())
         .unwrap_or_default();
     let url = format!(
@@ -28,20 +28,20 @@ pub fn list(call: &Call, repository: &Repository) -> Reply {
         call.settings.api_base, repository.id
     );
     let (part, link) = paging::page(assets, call.address, &url);
-    let shaper = Shaper::new(call.settings, repository, call.now_ms);
+    let shaper = BodyBuilder::new(call.settings, repository, call.now_ms);
     let body: Vec<_> = part
         .into_iter()
         .map(|asset| shaper.asset(real, asset))
         .collect();
-    let mut reply = Reply::json(200, &body);
+    let mut reply = ApiReply::json(200, &body);
     if let Some(link) = link {
         reply.set("link", &link);
     }
     reply
 }
 
-/// One asset, or where its bytes are.
-pub fn get(call: &Call, repository: &mut Repository) -> Reply {
+/// Returns an asset, or redirects to its bytes.
+pub fn get(call: &ApiCall, repository: &mut StoredRepository) -> ApiReply {
     let found = repository
         .asset(call.route.id)
         .filter(|(release, _)| call.may_write || !release.draft);
@@ -60,19 +60,19 @@ pub fn get(call: &Call, repository: &mut Repository) -> Reply {
         change(repository, id, |asset| asset.downloads += 1);
         return downloads::redirect(call, id);
     }
-    Reply::json(
+    ApiReply::json(
         200,
-        &Shaper::new(call.settings, repository, call.now_ms).asset(release, asset),
+        &BodyBuilder::new(call.settings, repository, call.now_ms).asset(release, asset),
     )
 }
 
-/// Changes name or label.
-pub fn edit(call: &mut Call, repository: &mut Repository) -> Reply {
+/// Changes the name or label of an asset.
+pub fn edit(call: &mut ApiCall, repository: &mut StoredRepository) -> ApiReply {
     let Some((release, old)) = repository.asset(call.route.id) else {
         return errors::not_found();
     };
-    let read = || -> Result<_, Reply> {
-        let fields = Fields::of(call.request)?;
+    let read = || -> Result<_, ApiReply> {
+        let fields = JsonFields::parse(call.request)?;
         Ok((fields.text("name")?, fields.text("label")?))
     };
     let (name, label) = match read() {
@@ -80,19 +80,19 @@ pub fn edit(call: &mut Call, repository: &mut Repository) -> Reply {
         Err(refused) => return refused,
     };
     if release.immutable {
-        return errors::invalid(&[custom(
+        return errors::invalid(&[custom_error(
             "ReleaseAsset",
             None,
             "Cannot update asset from an immutable release",
         )]);
     }
-    let name = name.map_or_else(|| old.name.clone(), |asked| rename::stored_name(&asked));
+    let name = name.map_or_else(|| old.name.clone(), |asked| asset_name::stored_name(&asked));
     if is_taken(release, &name, Some(old.id)) {
-        call.ledger.reach(Reached::NameTaken);
-        return errors::invalid(&[fault("ReleaseAsset", "already_exists", "name")]);
+        call.ledger.reach(ReachedState::NameTaken);
+        return errors::invalid(&[validation_error("ReleaseAsset", "already_exists", "name")]);
     }
     if name != old.name {
-        call.ledger.reach(Reached::AssetRenamed);
+        call.ledger.reach(ReachedState::AssetRenamed);
     }
     let id = old.id;
     change(repository, id, |asset| {
@@ -101,47 +101,46 @@ pub fn edit(call: &mut Call, repository: &mut Repository) -> Reply {
         asset.updated_ms = call.now_ms;
     });
     match repository.asset(id) {
-        Some((release, asset)) => Reply::json(
+        Some((release, asset)) => ApiReply::json(
             200,
-            &Shaper::new(call.settings, repository, call.now_ms).asset(release, asset),
+            &BodyBuilder::new(call.settings, repository, call.now_ms).asset(release, asset),
         ),
         None => errors::not_found(),
     }
 }
 
-/// Deletes an asset, whole or not.
-pub fn delete(call: &mut Call, repository: &mut Repository) -> Reply {
+/// Deletes an asset, complete or not.
+pub fn delete(call: &mut ApiCall, repository: &mut StoredRepository) -> ApiReply {
     let Some((release, asset)) = repository.asset(call.route.id) else {
         return errors::not_found();
     };
     if release.immutable {
-        return errors::invalid(&[custom(
+        return errors::invalid(&[custom_error(
             "ReleaseAsset",
             None,
             "Cannot delete asset from an immutable release",
         )]);
     }
     call.ledger.reach(if asset.is_uploaded {
-        Reached::AssetDeleted
+        ReachedState::AssetDeleted
     } else {
-        Reached::StarterDeleted
+        ReachedState::StarterDeleted
     });
     let id = asset.id;
     remove(repository, id);
-    Reply::empty(204)
+    ApiReply::empty(204)
 }
 
-/// Whether another asset has a name; names that differ in case alone are one name, as on the file
-/// systems of users.
-pub fn is_taken(release: &Release, name: &str, but: Option<u64>) -> bool {
+/// Returns whether another asset has this name, ignoring case, as on the file systems of users.
+pub fn is_taken(release: &StoredRelease, name: &str, but: Option<u64>) -> bool {
     release
         .assets
         .iter()
         .any(|asset| Some(asset.id) != but && asset.name.eq_ignore_ascii_case(name))
 }
 
-/// Changes an asset, where it is still there.
-pub fn change(repository: &mut Repository, id: u64, change: impl FnOnce(&mut Asset)) {
+/// Changes an asset if it still exists.
+pub fn change(repository: &mut StoredRepository, id: u64, change: impl FnOnce(&mut StoredAsset)) {
     let of = repository.asset(id).map(|(release, _)| release.id);
     let release = of.and_then(|of| repository.releases.get_mut(&of));
     if let Some(asset) = release.and_then(|release| {
@@ -154,8 +153,8 @@ pub fn change(repository: &mut Repository, id: u64, change: impl FnOnce(&mut Ass
     }
 }
 
-/// Removes an asset, where it is still there.
-pub fn remove(repository: &mut Repository, id: u64) {
+/// Removes an asset if it still exists.
+pub fn remove(repository: &mut StoredRepository, id: u64) {
     let of = repository.asset(id).map(|(release, _)| release.id);
     if let Some(release) = of.and_then(|of| repository.releases.get_mut(&of)) {
         Arc::make_mut(release).assets.retain(|asset| asset.id != id);

@@ -1,22 +1,22 @@
-//! Downloads: a redirect to the other host, and that host.
+//! Downloads: the redirect to the storage host, and the storage host.
 
 use std::sync::Arc;
 
-use super::address::Address;
 use super::errors;
-use super::github::{Call, Github};
-use super::request::{Reply, Request};
-use super::route::Route;
-use super::state::{Asset, Repository, sha_of};
+use super::github::{ApiCall, FakeGithub};
+use super::request::{ApiReply, ApiRequest};
+use super::request_url::RequestUrl;
+use super::route::RequestRoute;
+use super::state::{StoredAsset, StoredRepository, fake_sha};
 use super::{assets, times};
 
-/// How long a redirect can be followed.
+/// How long a redirect is valid.
 const VALID_MS: u64 = 300_000;
 
-/// Sends a client to the bytes of an asset, with a signature in place of a token.
-pub fn redirect(call: &Call, asset: u64) -> Reply {
+/// Redirects a client to the bytes of an asset, with a signature instead of a token.
+pub fn redirect(call: &ApiCall, asset: u64) -> ApiReply {
     let until_ms = call.now_ms + VALID_MS;
-    let mut reply = Reply::empty(302);
+    let mut reply = ApiReply::empty(302);
     let sig = signature(asset, until_ms);
     reply.set(
         "location",
@@ -28,13 +28,13 @@ pub fn redirect(call: &Call, asset: u64) -> Reply {
     reply
 }
 
-/// The address that people click: of published releases alone.
-pub fn by_name(call: &mut Call, repository: &mut Repository) -> Reply {
+/// Redirects a browser download. Only published releases have one.
+pub fn by_name(call: &mut ApiCall, repository: &mut StoredRepository) -> ApiReply {
     let released = repository
         .releases
         .values()
         .find(|release| !release.draft && release.tag_name == call.route.text);
-    let is_it = |asset: &&Arc<Asset>| asset.is_uploaded && asset.name == call.route.name;
+    let is_it = |asset: &&Arc<StoredAsset>| asset.is_uploaded && asset.name == call.route.name;
     match released
         .and_then(|release| release.assets.iter().find(is_it))
         .map(|asset| asset.id)
@@ -48,28 +48,33 @@ pub fn by_name(call: &mut Call, repository: &mut Repository) -> Reply {
 }
 
 fn signature(asset: u64, until_ms: u64) -> String {
-    sha_of(&format!("{asset} until {until_ms}"))[..16].to_owned()
+    fake_sha(&format!("{asset} until {until_ms}"))[..16].to_owned()
 }
 
-/// The other host. It holds bytes, checks signatures, and minds a token that came along.
-pub fn storage(github: &mut Github, request: &Request, route: &Route, now_ms: u64) -> Reply {
+/// Answers requests to the storage host, which checks signatures and refuses tokens.
+pub fn storage(
+    github: &mut FakeGithub,
+    request: &ApiRequest,
+    route: &RequestRoute,
+    now_ms: u64,
+) -> ApiReply {
     if request.get("authorization").is_some() {
         github.ledger.leaks += 1;
-        return Reply::html(
+        return ApiReply::html(
             400,
             "<Error><Code>InvalidArgument</Code>Only one auth mechanism allowed</Error>",
         );
     }
-    let address = Address::of(&request.url);
+    let address = RequestUrl::parse(&request.url);
     let until_ms = address
-        .asked("se")
+        .query_value("se")
         .and_then(|text| text.parse::<u64>().ok())
         .unwrap_or(0);
     let is_signed = address
-        .asked("sig")
+        .query_value("sig")
         .is_some_and(|sig| sig == signature(route.id, until_ms));
     if !is_signed || until_ms < github.settings.clock(now_ms) {
-        return Reply::html(403, "<Error><Code>AuthenticationFailed</Code></Error>");
+        return ApiReply::html(403, "<Error><Code>AuthenticationFailed</Code></Error>");
     }
     let found = github
         .repositories
@@ -83,12 +88,12 @@ pub fn storage(github: &mut Github, request: &Request, route: &Route, now_ms: u6
             reply.set("last-modified", &times::http_date(asset.updated_ms));
             reply
         }
-        None => Reply::html(404, "<Error><Code>BlobNotFound</Code></Error>"),
+        None => ApiReply::html(404, "<Error><Code>BlobNotFound</Code></Error>"),
     }
 }
 
-/// All of the bytes, or the one range that is asked for (RFC 9110, section 14.2).
-fn part(request: &Request, content: &Arc<[u8]>) -> Reply {
+/// Returns all bytes, or the requested range (RFC 9110, section 14.2).
+fn part(request: &ApiRequest, content: &Arc<[u8]>) -> ApiReply {
     let length = content.len();
     let range = request
         .get("range")
@@ -97,14 +102,14 @@ fn part(request: &Request, content: &Arc<[u8]>) -> Reply {
         Some((Ok(from), Ok(to))) if from <= to => (from, to.saturating_add(1).min(length)),
         Some((Ok(from), Err(_))) => (from, length),
         Some((Err(_), Ok(last))) => (length.saturating_sub(last), length),
-        _ => return Reply::bytes(200, Arc::clone(content)),
+        _ => return ApiReply::bytes(200, Arc::clone(content)),
     };
     if from >= to {
-        let mut reply = Reply::empty(416);
+        let mut reply = ApiReply::empty(416);
         reply.set("content-range", &format!("bytes */{length}"));
         return reply;
     }
-    let mut reply = Reply::bytes(206, Arc::from(&content[from..to]));
+    let mut reply = ApiReply::bytes(206, Arc::from(&content[from..to]));
     reply.set(
         "content-range",
         &format!("bytes {from}-{}/{length}", to - 1),

@@ -1,85 +1,85 @@
-//! What can go wrong with one request, and its text.
+//! Faults of requests, and their text form.
 
 use std::fmt;
 use std::str::FromStr;
 
-/// One thing that goes wrong with one request.
+/// A fault that is injected into one request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Fault {
-    /// Nothing is done and the status is a server's fault or a `408`; an upload is read first and
-    /// leaves `starter` (REST API, "Upload a release asset": after a `502 Bad Gateway`;
+pub enum InjectedFault {
+    /// Nothing is done, and the status is a server error or `408`; an upload is read first and
+    /// leaves a `starter` (REST API, "Upload a release asset": after a `502 Bad Gateway`;
     /// damianvtran/local-operator-ui pull request 322: after a `500`).
     Status(u16),
-    /// It is done, and the status says that it is not.
+    /// The operation succeeds, but the status is an error.
     Done(u16),
-    /// The connection is cut when that many bytes of the body came; an upload leaves `starter`,
-    /// nothing else is done.
+    /// The connection is cut after this many bytes of the request body; an upload leaves a
+    /// `starter`, nothing else is done.
     Cut(u64),
-    /// As `Cut`, and an upload leaves nothing.
+    /// Like `Cut`, but an upload leaves nothing.
     Lost(u64),
-    /// It is done, and the connection is cut after that many bytes of the answer's body; 0 is no
-    /// answer at all.
+    /// The operation succeeds, and the connection is cut after this many bytes of the reply body; 0
+    /// means that there is no reply.
     Mute(u64),
-    /// Nothing is done: a `403` or `429` with `retry-after`.
+    /// Nothing is done: `403` or `429` with `retry-after` in seconds.
     RetryAfter(u16, u64),
-    /// Nothing is done: a `403` or `429` with `x-ratelimit-remaining: 0`, which ends in so many
+    /// Nothing is done: `403` or `429` with `x-ratelimit-remaining: 0` and a reset after this many
     /// seconds.
     Limit(u16, u64),
-    /// Nothing is done: a `403` or `429` that tells of a secondary limit in its text alone.
+    /// Nothing is done: `403` or `429` that mentions a secondary limit only in its message.
     Secondary(u16),
-    /// The answer comes with so many bytes a second.
+    /// The reply is sent at this many bytes per second.
     Slow(u64),
-    /// An upload is read with so many bytes a second.
+    /// An upload is read at this many bytes per second.
     SlowRead(u64),
-    /// `401 Bad credentials`: the token was taken back.
+    /// `401 Bad credentials`: the token was revoked.
     BadCredentials,
-    /// `403` without the right, and no hint to wait.
+    /// `403` for missing permissions, without a hint to wait.
     NoRight,
-    /// `404`, as for a token that may not see it.
+    /// `404`, as for a token that may not see the resource.
     Hidden,
-    /// The refusal of a tag ruleset, with 403 or 422.
+    /// The error of a tag ruleset, with 403 or 422.
     TagRuleset(u16),
-    /// A redirect to the other host, with 301, 302, 307 or 308.
+    /// A redirect to the storage host, with 301, 302, 307 or 308.
     Elsewhere(u16),
-    /// The next page is said to be on the other host.
+    /// The link to the next page is on the storage host.
     NextElsewhere,
-    /// An uploaded asset tells no digest: the schema `release-asset` of the `OpenAPI` description
-    /// lets it be `null`.
+    /// An uploaded asset has no digest: in the schema `release-asset` of the `OpenAPI` description
+    /// it may be `null`.
     NoDigest,
-    /// An uploaded asset has another digest than its bytes.
+    /// An uploaded asset has a wrong digest.
     WrongDigest,
-    /// An uploaded asset has another name than asked for.
+    /// An uploaded asset has another name than requested.
     WrongName,
     /// An uploaded asset lacks its last byte.
     Short,
-    /// An upload is answered as it was sent, and listed with another digest.
+    /// The reply to an upload is correct, but the asset is listed with another digest.
     LaterDigest,
-    /// An upload is answered as it was sent, and listed with a size of 1.
+    /// The reply to an upload is correct, but the asset is listed with a size of 1.
     LaterSize,
-    /// An upload is answered as it was sent, and listed as `starter`.
+    /// The reply to an upload is correct, but the asset is listed as `starter`.
     LaterStarter,
-    /// An upload is answered as it was sent, and listed under another name.
+    /// The reply to an upload is correct, but the asset is listed under another name.
     LaterName,
-    /// A refusal that tells the token, as some proxies do: the whole `Authorization` header stands
-    /// in its text.
+    /// An error that contains the token, as from some proxies: the complete `Authorization` header
+    /// is in its message.
     EchoToken(u16),
-    /// The answer stops after that many bytes of its body, and the connection stays.
+    /// The reply stops after this many bytes of its body, and the connection stays open.
     Stall(u64),
-    /// `200` with a page for people in place of an answer: a proxy that wants a login.
+    /// `200` with an HTML page instead of a reply, as from a proxy that requires a login.
     Garbled,
-    /// Waits before anything is done, until the server is told to go on.
+    /// Waits before anything is done, until the server releases it.
     HoldBefore,
-    /// Waits when it is done, until the server is told to go on.
+    /// Waits after everything is done, until the server releases it.
     HoldAfter,
-    /// Waits when that many bytes of an upload came, until the server is told to go on. A client
-    /// that dies meanwhile leaves `starter` where not all of its bytes had left it, and else a
-    /// whole asset whose answer nobody heard.
+    /// Waits after this many bytes of an upload, until the server releases it. A client that is
+    /// killed meanwhile leaves a `starter` if it has not sent all bytes, otherwise a complete asset
+    /// whose reply was lost.
     HoldUpload(u64),
 }
 
-impl Fault {
-    /// Whether the same request could succeed later, with nothing for a person to do.
-    pub fn passes(self) -> bool {
+impl InjectedFault {
+    /// Returns whether a retry could succeed without any action by a person.
+    pub fn is_transient(self) -> bool {
         !matches!(
             self,
             Self::BadCredentials
@@ -100,7 +100,7 @@ impl Fault {
             )
     }
 
-    /// Whether it needs a server that waits.
+    /// Returns whether the request waits until the server releases it.
     pub fn holds(self) -> bool {
         matches!(
             self,
@@ -109,7 +109,7 @@ impl Fault {
     }
 }
 
-impl fmt::Display for Fault {
+impl fmt::Display for InjectedFault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Status(status) => write!(f, "{status}"),
@@ -146,12 +146,12 @@ impl fmt::Display for Fault {
     }
 }
 
-impl FromStr for Fault {
+impl FromStr for InjectedFault {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
         let parts: Vec<&str> = text.split(':').collect();
-        // A number with which the time of the answer can still be told.
+        // Numbers are limited so that times of replies can be represented.
         let number = |at: usize, or: u64| {
             parts
                 .get(at)
@@ -202,7 +202,7 @@ impl FromStr for Fault {
     }
 }
 
-/// Every fault with its default numbers, and what it does: the list of the help.
+/// All faults with default numbers and a description, as shown in the help.
 pub const FAULTS: &[(&str, &str)] = &[
     (
         "502",
@@ -277,15 +277,15 @@ pub const FAULTS: &[(&str, &str)] = &[
 
 #[cfg(test)]
 mod tests {
-    use super::{FAULTS, Fault};
+    use super::{FAULTS, InjectedFault};
 
     #[test]
     fn every_fault_of_the_help_is_written_as_it_is_read() {
         for (text, _) in FAULTS {
-            assert_eq!(text.parse::<Fault>().unwrap().to_string(), *text);
+            assert_eq!(text.parse::<InjectedFault>().unwrap().to_string(), *text);
         }
         for text in ["hold-before", "hold-after", "hold-upload:7"] {
-            assert_eq!(text.parse::<Fault>().unwrap().to_string(), text);
+            assert_eq!(text.parse::<InjectedFault>().unwrap().to_string(), text);
         }
     }
 
@@ -299,7 +299,7 @@ mod tests {
             "done:9999999",
             "retry-after:429:18446744073709551615",
         ] {
-            assert!(text.parse::<Fault>().is_err(), "{text}");
+            assert!(text.parse::<InjectedFault>().is_err(), "{text}");
         }
     }
 }

@@ -3,15 +3,15 @@
 use serde_json::{Value, json};
 
 use super::errors;
-use super::github::Call;
+use super::github::ApiCall;
 use super::paging;
-use super::request::Reply;
-use super::shapes;
-use super::state::{Repository, sha_of};
+use super::request::ApiReply;
+use super::response_bodies;
+use super::state::{StoredRepository, fake_sha};
 
-/// Every tag with its commit, also where the tag is an object of its own; backwards by their
-/// letters, as GitHub's are.
-pub fn list_tags(call: &Call, repository: &Repository) -> Reply {
+/// Lists all tags with their commits, in reverse alphabetical order, as GitHub does. Annotated tags
+/// also have the commit.
+pub fn list_tags(call: &ApiCall, repository: &StoredRepository) -> ApiReply {
     let url = format!(
         "{}/repositories/{}/tags",
         call.settings.api_base, repository.id
@@ -19,19 +19,22 @@ pub fn list_tags(call: &Call, repository: &Repository) -> Reply {
     let (part, link) = paging::page(repository.tags.iter().rev().collect(), call.address, &url);
     let body: Value = part
         .into_iter()
-        .map(|(tag, sha)| shapes::listed_tag(call.settings, repository, tag, sha))
+        .map(|(tag, sha)| response_bodies::listed_tag(call.settings, repository, tag, sha))
         .collect();
-    let mut reply = Reply::json(200, &body);
+    let mut reply = ApiReply::json(200, &body);
     if let Some(link) = link {
         reply.set("link", &link);
     }
     reply
 }
 
-/// A file: its text where that is asked for, else what is known of it.
-pub fn contents(call: &Call, repository: &Repository) -> Reply {
+/// Returns the text of a file if it is requested, otherwise its metadata.
+pub fn contents(call: &ApiCall, repository: &StoredRepository) -> ApiReply {
     let path = &call.route.text;
-    let name = call.address.asked("ref").unwrap_or_else(|| "main".into());
+    let name = call
+        .address
+        .query_value("ref")
+        .unwrap_or_else(|| "main".into());
     let Some(sha) = repository.commit(&name) else {
         return errors::refusal(404, &format!("No commit found for the ref {name}"));
     };
@@ -43,9 +46,9 @@ pub fn contents(call: &Call, repository: &Repository) -> Reply {
         .get("accept")
         .is_some_and(|accept| accept.starts_with("application/vnd.github.raw"))
     {
-        return Reply::json(200, &file(call, repository, &name, text));
+        return ApiReply::json(200, &file(call, repository, &name, text));
     }
-    let mut reply = Reply::bytes(200, text.as_bytes().into());
+    let mut reply = ApiReply::bytes(200, text.as_bytes().into());
     reply.set(
         "content-type",
         "application/vnd.github.raw+json; charset=utf-8",
@@ -53,13 +56,13 @@ pub fn contents(call: &Call, repository: &Repository) -> Reply {
     reply
 }
 
-/// What is known of a file (schema `content-file`). Of a file over 1 MB GitHub leaves the text out;
-/// nobody reads it here.
-fn file(call: &Call, repository: &Repository, name: &str, text: &str) -> Value {
+/// Returns the metadata of a file (schema `content-file`). For files over 1 MB GitHub omits the
+/// text; no client reads it here.
+fn file(call: &ApiCall, repository: &StoredRepository, name: &str, text: &str) -> Value {
     let path = &call.route.text;
     let url = format!("{}/repos/{}", call.settings.api_base, repository.full_name);
     let html_url = format!("{}/{}", call.settings.web_base, repository.full_name);
-    let sha = sha_of(text);
+    let sha = fake_sha(text);
     let (own, blob) = (
         format!("{url}/contents/{path}?ref={name}"),
         format!("{url}/git/blobs/{sha}"),
@@ -73,29 +76,32 @@ fn file(call: &Call, repository: &Repository, name: &str, text: &str) -> Value {
     })
 }
 
-/// One tag.
-pub fn tag_ref(call: &Call, repository: &Repository) -> Reply {
+/// Returns a tag.
+pub fn tag_ref(call: &ApiCall, repository: &StoredRepository) -> ApiReply {
     let tag = &call.route.text;
     match repository.tags.get(tag) {
-        Some(sha) => Reply::json(200, &shapes::tag_ref(call.settings, repository, tag, sha)),
+        Some(sha) => ApiReply::json(
+            200,
+            &response_bodies::tag_ref(call.settings, repository, tag, sha),
+        ),
         None => errors::not_found(),
     }
 }
 
-/// Every tag that begins with a text; none is an empty list.
-pub fn matching_refs(call: &Call, repository: &Repository) -> Reply {
+/// Lists the tags with a prefix; the list may be empty.
+pub fn matching_refs(call: &ApiCall, repository: &StoredRepository) -> ApiReply {
     let fitting = repository
         .tags
         .iter()
         .filter(|(tag, _)| tag.starts_with(&call.route.text));
     let refs: Value = fitting
-        .map(|(tag, sha)| shapes::tag_ref(call.settings, repository, tag, sha))
+        .map(|(tag, sha)| response_bodies::tag_ref(call.settings, repository, tag, sha))
         .collect();
-    Reply::json(200, &refs)
+    ApiReply::json(200, &refs)
 }
 
-/// Deletes a tag (REST API, "Delete a reference"); that of an immutable release is locked.
-pub fn delete_tag(call: &Call, repository: &mut Repository) -> Reply {
+/// Deletes a tag (REST API, "Delete a reference"). The tag of an immutable release is locked.
+pub fn delete_tag(call: &ApiCall, repository: &mut StoredRepository) -> ApiReply {
     let tag = &call.route.text;
     if repository
         .releases
@@ -105,35 +111,38 @@ pub fn delete_tag(call: &Call, repository: &mut Repository) -> Reply {
         return errors::refusal(422, "Cannot delete the tag of an immutable release");
     }
     match repository.tags.remove(tag) {
-        Some(_) => Reply::empty(204),
+        Some(_) => ApiReply::empty(204),
         None => errors::refusal(422, "Reference does not exist"),
     }
 }
 
-/// The object of an annotated tag, which tells the commit.
-pub fn tag_object(call: &Call, repository: &Repository) -> Reply {
+/// Returns the object of an annotated tag, which contains the commit.
+pub fn tag_object(call: &ApiCall, repository: &StoredRepository) -> ApiReply {
     let found = repository
         .annotated
         .iter()
         .find(|(_, object)| **object == call.route.text);
     match found.and_then(|(tag, object)| Some((tag, object, repository.tags.get(tag)?))) {
-        Some((tag, object, sha)) => Reply::json(
+        Some((tag, object, sha)) => ApiReply::json(
             200,
-            &shapes::tag_object(call.settings, repository, tag, object, sha),
+            &response_bodies::tag_object(call.settings, repository, tag, object, sha),
         ),
         None => errors::not_found(),
     }
 }
 
-/// The commit of a tag, branch or commit.
-pub fn commit(call: &Call, repository: &Repository) -> Reply {
+/// Returns the commit of a tag, branch or hash.
+pub fn commit(call: &ApiCall, repository: &StoredRepository) -> ApiReply {
     let text = &call.route.text;
     let name = text
         .strip_prefix("tags/")
         .or_else(|| text.strip_prefix("heads/"))
         .unwrap_or(text);
     match repository.commit(name) {
-        Some(sha) => Reply::json(200, &shapes::commit(call.settings, repository, sha)),
+        Some(sha) => ApiReply::json(
+            200,
+            &response_bodies::commit(call.settings, repository, sha),
+        ),
         None => errors::refusal(422, &format!("No commit found for SHA: {text}")),
     }
 }

@@ -1,91 +1,95 @@
-//! The state machine: a request arrives, faults strike, an answer goes.
+//! The state machine: handles requests, injects faults, and returns replies.
 
 use std::collections::BTreeMap;
 
-use super::address::Address;
-use super::fault::Fault;
-use super::ledger::{Exchange, Ledger, Logged, Reached};
-use super::limits::Used;
-use super::request::{Delivery, Received, Reply, Request};
-use super::route::{Operation, Route};
-use super::schedule::Faults;
-use super::settings::{Listing, Settings};
-use super::state::{Repository, Rights, Token, TokenKind};
-use super::upload::Upload;
-use super::{assets, downloads, errors, git, paging, releases, rulesets, shapes};
+use super::fault::InjectedFault;
+use super::fault_schedule::FaultSchedule;
+use super::ledger::{HttpExchange, LoggedRequest, ReachedState, RequestLedger};
+use super::rate_limits::RateLimitUsage;
+use super::request::{ApiReply, ApiRequest, ReceivedBody, ReplyDelivery};
+use super::request_url::RequestUrl;
+use super::route::{ApiOperation, RequestRoute};
+use super::settings::{GithubSettings, ListingMode};
+use super::state::{ApiToken, StoredRepository, TokenKind, TokenRights};
+use super::upload::PendingUpload;
+use super::{assets, downloads, errors, git, paging, releases, response_bodies, rulesets};
 
-/// A GitHub.
+/// A model of GitHub.
 #[derive(Debug, Clone, Default)]
-pub struct Github {
-    /// What kind it is.
-    pub settings: Settings,
-    /// Who is known, by token.
-    pub tokens: BTreeMap<String, Token>,
-    /// What it holds, by number.
-    pub repositories: BTreeMap<u64, Repository>,
-    /// What will go wrong.
-    pub faults: Faults,
-    /// What happened.
-    pub ledger: Ledger,
-    pub(super) used: Used,
+pub struct FakeGithub {
+    /// Hosts, limits and delays.
+    pub settings: GithubSettings,
+    /// The known tokens.
+    pub tokens: BTreeMap<String, ApiToken>,
+    /// The repositories, by ID.
+    pub repositories: BTreeMap<u64, StoredRepository>,
+    /// The faults to inject.
+    pub faults: FaultSchedule,
+    /// The requests, the states that were reached, and the mistakes of clients.
+    pub ledger: RequestLedger,
+    pub(super) rate_limits: RateLimitUsage,
     pub(super) last_id: u64,
     arrived: u64,
     lists: u64,
 }
 
-/// How an operation goes on after its request.
+/// The next step of a request.
 #[derive(Debug)]
-pub enum Begun {
-    /// With an answer.
-    Answer(Reply),
-    /// With the body of an upload, and then with [`Github::finish`].
-    Upload(Box<Upload>),
-    /// Not before somebody lets it: then with [`Github::resume`].
+pub enum RequestProgress {
+    /// Send the reply.
+    Answer(ApiReply),
+    /// Read the body of an upload, then call [`FakeGithub::finish`].
+    Upload(Box<PendingUpload>),
+    /// Wait until the request is released, then call [`FakeGithub::resume`].
     Held(u64),
 }
 
-/// What one operation works with.
-pub struct Call<'a> {
-    pub(super) settings: &'a Settings,
-    pub(super) ledger: &'a mut Ledger,
+/// The context of an operation.
+pub struct ApiCall<'a> {
+    pub(super) settings: &'a GithubSettings,
+    pub(super) ledger: &'a mut RequestLedger,
     pub(super) last_id: &'a mut u64,
-    pub(super) request: &'a Request,
-    pub(super) address: &'a Address,
-    pub(super) route: &'a Route,
-    /// Milliseconds since 1970 on the clock of the server.
+    pub(super) request: &'a ApiRequest,
+    pub(super) address: &'a RequestUrl,
+    pub(super) route: &'a RequestRoute,
+    /// Milliseconds since 1970 on the server's clock.
     pub(super) now_ms: u64,
-    /// The time that lists are of.
+    /// The time whose state lists show.
     pub(super) list_ms: u64,
     pub(super) may_write: bool,
 }
 
-impl Call<'_> {
-    /// A number that nothing has.
-    pub(super) fn id(&mut self) -> u64 {
+impl ApiCall<'_> {
+    /// Returns a new ID.
+    pub(super) fn next_id(&mut self) -> u64 {
         *self.last_id += 1;
         *self.last_id
     }
 }
 
-impl Github {
-    /// A GitHub with the public repository `me/wheels`, whose branch `main` has the tag `v1`, and
-    /// five tokens: `writer`, `reader`, `planner`, `stranger` and the personal `reader-pat`.
-    pub fn new(settings: Settings) -> Self {
+impl FakeGithub {
+    /// Creates a model with the public repository `me/wheels`, with the tag `v1` on its branch
+    /// `main`, and five tokens: `writer`, `reader`, `planner`, `stranger` and the personal
+    /// `reader-pat`.
+    pub fn new(settings: GithubSettings) -> Self {
         let mut github = Self {
             settings,
             last_id: 1000,
             ..Self::default()
         };
-        let token = |rights, kind| Token { rights, kind };
+        let token = |rights, kind| ApiToken { rights, kind };
         for (name, token) in [
             (
                 "planner",
-                token(Rights::ReadActions, TokenKind::Integration),
+                token(TokenRights::ReadActions, TokenKind::Integration),
             ),
-            ("writer", token(Rights::Write, TokenKind::Integration)),
-            ("reader", token(Rights::Read, TokenKind::Integration)),
-            ("reader-pat", token(Rights::Read, TokenKind::Personal)),
-            ("stranger", token(Rights::Stranger, TokenKind::Personal)),
+            ("writer", token(TokenRights::Write, TokenKind::Integration)),
+            ("reader", token(TokenRights::Read, TokenKind::Integration)),
+            ("reader-pat", token(TokenRights::Read, TokenKind::Personal)),
+            (
+                "stranger",
+                token(TokenRights::Stranger, TokenKind::Personal),
+            ),
         ] {
             github.tokens.insert(name.to_owned(), token);
         }
@@ -96,60 +100,65 @@ impl Github {
     }
 
     /// Adds an empty public repository.
-    pub fn add_repository(&mut self, full_name: &str) -> &mut Repository {
+    pub fn add_repository(&mut self, full_name: &str) -> &mut StoredRepository {
         self.last_id += 1;
         self.repositories
             .entry(self.last_id)
-            .or_insert(Repository::new(self.last_id, full_name))
+            .or_insert(StoredRepository::new(self.last_id, full_name))
     }
 
-    /// The repository of a name.
+    /// Returns the repository of this name.
     ///
     /// # Panics
-    /// When there is none.
-    pub fn repository(&self, full_name: &str) -> &Repository {
+    /// If there is none.
+    pub fn repository(&self, full_name: &str) -> &StoredRepository {
         self.repositories
             .values()
             .find(|repository| repository.full_name == full_name)
             .expect("a repository")
     }
 
-    /// The repository of a name, to be changed.
+    /// Returns the repository of this name, for changes.
     ///
     /// # Panics
-    /// When there is none.
-    pub fn repository_mut(&mut self, full_name: &str) -> &mut Repository {
+    /// If there is none.
+    pub fn repository_mut(&mut self, full_name: &str) -> &mut StoredRepository {
         self.repositories
             .values_mut()
             .find(|repository| repository.full_name == full_name)
             .expect("a repository")
     }
 
-    /// Answers a request whose body is at hand, at a time in milliseconds since 1970.
-    pub fn handle(&mut self, request: &Request, now_ms: u64) -> Reply {
+    /// Answers a request with its complete body, at a time in milliseconds since 1970.
+    pub fn handle(&mut self, request: &ApiRequest, now_ms: u64) -> ApiReply {
         match self.begin(request, now_ms) {
-            Begun::Answer(reply) => reply,
-            Begun::Held(_) => Reply::cut(),
-            Begun::Upload(upload) => {
+            RequestProgress::Answer(reply) => reply,
+            RequestProgress::Held(_) => ApiReply::cut(),
+            RequestProgress::Upload(upload) => {
                 let stop = upload.stop_at.or(upload.hold_at).unwrap_or(u64::MAX);
                 let came = usize::try_from(stop)
                     .unwrap_or(usize::MAX)
                     .min(request.body.len());
-                let received = Received::of(&request.body[..came], self.settings.keep_bytes);
+                let received =
+                    ReceivedBody::from_bytes(&request.body[..came], self.settings.keep_bytes);
                 self.finish(&upload, &received, now_ms)
             }
         }
     }
 
-    /// Begins to answer a request; the body of an upload need not be in it.
-    pub fn begin(&mut self, request: &Request, now_ms: u64) -> Begun {
+    /// Starts to answer a request; it need not contain the body of an upload.
+    pub fn begin(&mut self, request: &ApiRequest, now_ms: u64) -> RequestProgress {
         self.arrived += 1;
         let number = self.arrived;
-        let route = Route::of(&request.method, &Address::of(&request.url), &self.settings);
+        let route = RequestRoute::resolve(
+            &request.method,
+            &RequestUrl::parse(&request.url),
+            &self.settings,
+        );
         let fault = self
             .faults
             .next(route.operation, request.length().unwrap_or(0));
-        self.ledger.requests.push(Logged {
+        self.ledger.requests.push(LoggedRequest {
             number,
             at_ms: now_ms,
             method: request.method.clone(),
@@ -157,38 +166,43 @@ impl Github {
             headers: without_secrets(&request.headers),
             operation: route.operation,
             json: match route.operation {
-                Operation::Upload => serde_json::Value::Null,
+                ApiOperation::Upload => serde_json::Value::Null,
                 _ => serde_json::from_slice(&request.body).unwrap_or_default(),
             },
             size_bytes: request.body.len() as u64,
             fault,
             status: 0,
         });
-        self.look_for_haste(request, route.operation, now_ms);
+        self.record_early_request(request, route.operation, now_ms);
         match fault {
-            Some(Fault::HoldBefore) => Begun::Held(number),
-            fault => self.go_on(request, &route, fault, number, now_ms),
+            Some(InjectedFault::HoldBefore) => RequestProgress::Held(number),
+            fault => self.dispatch(request, &route, fault, number, now_ms),
         }
     }
 
-    /// Goes on with a request that was held.
-    pub fn resume(&mut self, request: &Request, number: u64, now_ms: u64) -> Begun {
-        let route = Route::of(&request.method, &Address::of(&request.url), &self.settings);
-        self.go_on(request, &route, None, number, now_ms)
+    /// Resumes a request that was held.
+    pub fn resume(&mut self, request: &ApiRequest, number: u64, now_ms: u64) -> RequestProgress {
+        let route = RequestRoute::resolve(
+            &request.method,
+            &RequestUrl::parse(&request.url),
+            &self.settings,
+        );
+        self.dispatch(request, &route, None, number, now_ms)
     }
 
-    fn go_on(
+    fn dispatch(
         &mut self,
-        request: &Request,
-        route: &Route,
-        fault: Option<Fault>,
+        request: &ApiRequest,
+        route: &RequestRoute,
+        fault: Option<InjectedFault>,
         number: u64,
         now_ms: u64,
-    ) -> Begun {
-        let early = fault.and_then(|fault| self.before(fault, request, route.operation, now_ms));
+    ) -> RequestProgress {
+        let early =
+            fault.and_then(|fault| self.early_reply(fault, request, route.operation, now_ms));
         let reply = match early {
             Some(reply) => reply,
-            None if route.operation == Operation::Storage => {
+            None if route.operation == ApiOperation::Storage => {
                 downloads::storage(self, request, route, now_ms)
             }
             None => match self.admit(request, route, now_ms) {
@@ -200,67 +214,75 @@ impl Github {
                         .get_mut(&admitted.repository)
                         .expect("admitted to it");
                     if !["GET", "HEAD"].contains(&request.method.as_str()) {
-                        repository.remember(self.settings.clock(now_ms), lag(&self.settings));
+                        repository.push_snapshot(
+                            self.settings.clock(now_ms),
+                            max_list_age_ms(&self.settings),
+                        );
                     }
-                    let mut call = Call {
+                    let mut call = ApiCall {
                         settings: &self.settings,
                         ledger: &mut self.ledger,
                         last_id: &mut self.last_id,
                         request,
-                        address: &Address::of(&request.url),
+                        address: &RequestUrl::parse(&request.url),
                         route,
                         now_ms: self.settings.clock(now_ms),
                         list_ms,
                         may_write: admitted.may_write,
                     };
                     match route.operation {
-                        Operation::Upload => match call.begin_upload(repository, fault, number) {
-                            Ok(upload) => return Begun::Upload(Box::new(upload)),
-                            Err(refused) => refused,
-                        },
+                        ApiOperation::Upload => {
+                            match call.begin_upload(repository, fault, number) {
+                                Ok(upload) => return RequestProgress::Upload(Box::new(upload)),
+                                Err(refused) => refused,
+                            }
+                        }
                         _ => answer(&mut call, repository),
                     }
                 }
             },
         };
-        Begun::Answer(self.send(reply, request, route.operation, fault, number, now_ms))
+        RequestProgress::Answer(self.send(reply, request, route.operation, fault, number, now_ms))
     }
 
-    /// The time that a list is of, on the clock of the server.
-    fn list_time(&mut self, operation: Operation, now_ms: u64) -> u64 {
+    /// Returns the time whose state a list shows, on the server's clock.
+    fn list_time(&mut self, operation: ApiOperation, now_ms: u64) -> u64 {
         let now_ms = self.settings.clock(now_ms);
-        if !matches!(operation, Operation::ListReleases | Operation::ListAssets) {
+        if !matches!(
+            operation,
+            ApiOperation::ListReleases | ApiOperation::ListAssets
+        ) {
             return now_ms;
         }
         self.lists += 1;
         match self.settings.listing {
-            Listing::Late(ms) => now_ms.saturating_sub(ms),
-            Listing::Flapping(ms) if self.lists.is_multiple_of(2) => now_ms.saturating_sub(ms),
-            Listing::Flapping(_) | Listing::Fresh => now_ms,
+            ListingMode::Late(ms) => now_ms.saturating_sub(ms),
+            ListingMode::Flapping(ms) if self.lists.is_multiple_of(2) => now_ms.saturating_sub(ms),
+            ListingMode::Flapping(_) | ListingMode::Fresh => now_ms,
         }
     }
 
-    /// The answer of a fault that strikes before anything is done.
-    fn before(
+    /// Returns the reply of a fault that applies before anything is done.
+    fn early_reply(
         &mut self,
-        fault: Fault,
-        request: &Request,
-        operation: Operation,
+        fault: InjectedFault,
+        request: &ApiRequest,
+        operation: ApiOperation,
         now_ms: u64,
-    ) -> Option<Reply> {
-        let is_upload = operation == Operation::Upload;
+    ) -> Option<ApiReply> {
+        let is_upload = operation == ApiOperation::Upload;
         let mut limited = |reply| {
-            self.ledger.reach(Reached::Limited);
+            self.ledger.reach(ReachedState::Limited);
             Some(reply)
         };
         match fault {
-            Fault::Status(status) if !is_upload => Some(errors::server_fault(status)),
-            Fault::Cut(_) | Fault::Lost(_) if !is_upload => Some(Reply::cut()),
-            Fault::RetryAfter(status, seconds) => {
+            InjectedFault::Status(status) if !is_upload => Some(errors::server_error(status)),
+            InjectedFault::Cut(_) | InjectedFault::Lost(_) if !is_upload => Some(ApiReply::cut()),
+            InjectedFault::RetryAfter(status, seconds) => {
                 limited(errors::secondary_limit(status, Some(seconds)))
             }
-            Fault::Secondary(status) => limited(errors::secondary_limit(status, None)),
-            Fault::Limit(status, seconds) => {
+            InjectedFault::Secondary(status) => limited(errors::secondary_limit(status, None)),
+            InjectedFault::Limit(status, seconds) => {
                 let mut reply = errors::primary_limit(status);
                 reply.set("x-ratelimit-remaining", "0");
                 reply.set(
@@ -269,20 +291,22 @@ impl Github {
                 );
                 limited(reply)
             }
-            Fault::EchoToken(status) => Some(errors::echo(
+            InjectedFault::EchoToken(status) => Some(errors::echoed_token(
                 status,
                 request.get("authorization").unwrap_or_default(),
             )),
-            Fault::BadCredentials => Some(errors::bad_credentials()),
-            Fault::NoRight => Some(errors::no_right(true)),
-            Fault::Hidden => Some(errors::not_found()),
-            Fault::TagRuleset(status) => Some(errors::tag_ruleset(status)),
-            Fault::Garbled => Some(Reply::html(200, "<h1>Welcome to the guest network</h1>")),
-            Fault::Elsewhere(status) => {
-                let mut reply = Reply::empty(status);
+            InjectedFault::BadCredentials => Some(errors::bad_credentials()),
+            InjectedFault::NoRight => Some(errors::no_write_access(true)),
+            InjectedFault::Hidden => Some(errors::not_found()),
+            InjectedFault::TagRuleset(status) => Some(errors::tag_ruleset(status)),
+            InjectedFault::Garbled => {
+                Some(ApiReply::html(200, "<h1>Welcome to the guest network</h1>"))
+            }
+            InjectedFault::Elsewhere(status) => {
+                let mut reply = ApiReply::empty(status);
                 let rest = request
                     .url
-                    .strip_prefix(&Address::of(&request.url).base)
+                    .strip_prefix(&RequestUrl::parse(&request.url).base)
                     .unwrap_or_default();
                 reply.set("location", &format!("{}{rest}", self.settings.storage_base));
                 Some(reply)
@@ -291,26 +315,27 @@ impl Github {
         }
     }
 
-    /// Lets a fault strike what is done, sets the headers that every answer has, and writes the
-    /// status down.
+    /// Applies a fault to the reply, sets the headers of all replies, and logs the status.
     pub(super) fn send(
         &mut self,
-        mut reply: Reply,
-        request: &Request,
-        operation: Operation,
-        fault: Option<Fault>,
+        mut reply: ApiReply,
+        request: &ApiRequest,
+        operation: ApiOperation,
+        fault: Option<InjectedFault>,
         number: u64,
         now_ms: u64,
-    ) -> Reply {
+    ) -> ApiReply {
         match fault {
-            Some(Fault::Done(status)) if reply.status < 400 => reply = errors::server_fault(status),
-            Some(Fault::Mute(0)) => reply.delivery = Delivery::Cut,
-            Some(Fault::Mute(after)) => reply.delivery = Delivery::CutAfter(after),
-            Some(Fault::Stall(after)) => reply.delivery = Delivery::Stalled(after),
-            Some(Fault::Slow(rate)) => reply.delivery = Delivery::Slow(rate.max(1)),
-            Some(Fault::HoldAfter) => reply.delivery = Delivery::Held,
-            Some(Fault::NextElsewhere) => {
-                paging::next_elsewhere(
+            Some(InjectedFault::Done(status)) if reply.status < 400 => {
+                reply = errors::server_error(status);
+            }
+            Some(InjectedFault::Mute(0)) => reply.delivery = ReplyDelivery::Cut,
+            Some(InjectedFault::Mute(after)) => reply.delivery = ReplyDelivery::CutAfter(after),
+            Some(InjectedFault::Stall(after)) => reply.delivery = ReplyDelivery::Stalled(after),
+            Some(InjectedFault::Slow(rate)) => reply.delivery = ReplyDelivery::Slow(rate.max(1)),
+            Some(InjectedFault::HoldAfter) => reply.delivery = ReplyDelivery::Held,
+            Some(InjectedFault::NextElsewhere) => {
+                paging::redirect_next_page(
                     &mut reply,
                     &self.settings.api_base,
                     &self.settings.storage_base,
@@ -325,12 +350,14 @@ impl Github {
         reply.set("server", "github.com");
         if operation.is_api() {
             reply.set("x-github-request-id", &format!("0400:F4CE:{number:X}:2:3"));
-            self.used.tell(&mut reply, request, &self.settings, now_ms);
-            self.used.ask(request, &reply, &self.settings, now_ms);
+            self.rate_limits
+                .set_headers(&mut reply, request, &self.settings, now_ms);
+            self.rate_limits
+                .record_wait(request, &reply, &self.settings, now_ms);
         }
         if let Some(exchanges) = &mut self.ledger.exchanges {
-            exchanges.push(Exchange {
-                operation: operation.word(),
+            exchanges.push(HttpExchange {
+                operation: operation.name(),
                 method: request.method.clone(),
                 url: request.url.clone(),
                 accept: request.get("accept").map(str::to_owned),
@@ -340,7 +367,7 @@ impl Github {
                 answer_body: reply.value(),
             });
         }
-        let status = if reply.delivery == Delivery::Cut {
+        let status = if reply.delivery == ReplyDelivery::Cut {
             0
         } else {
             reply.status
@@ -354,61 +381,68 @@ impl Github {
         {
             logged.status = status;
         }
-        self.count_sent_away(&reply);
+        self.count_cut_reply(&reply);
         reply
     }
 }
 
-/// How old lists are at most.
-pub(super) fn lag(settings: &Settings) -> u64 {
+/// Returns the maximum age of lists in milliseconds.
+pub(super) fn max_list_age_ms(settings: &GithubSettings) -> u64 {
     match settings.listing {
-        Listing::Fresh => 0,
-        Listing::Late(ms) | Listing::Flapping(ms) => ms,
+        ListingMode::Fresh => 0,
+        ListingMode::Late(ms) | ListingMode::Flapping(ms) => ms,
     }
 }
 
-/// Does what an admitted request asks for.
-fn answer(call: &mut Call, repository: &mut Repository) -> Reply {
+/// Executes an admitted request.
+fn answer(call: &mut ApiCall, repository: &mut StoredRepository) -> ApiReply {
     match call.route.operation {
-        Operation::Repository => Reply::json(
+        ApiOperation::Repository => ApiReply::json(
             200,
-            &shapes::repository(call.settings, repository, call.may_write),
+            &response_bodies::repository(call.settings, repository, call.may_write),
         ),
-        Operation::ImmutableReleases if !repository.has_immutable_releases => errors::not_found(),
-        Operation::ImmutableReleases => Reply::json(
+        ApiOperation::ImmutableReleases if !repository.has_immutable_releases => {
+            errors::not_found()
+        }
+        ApiOperation::ImmutableReleases => ApiReply::json(
             200,
             &serde_json::json!({"enabled": true, "enforced_by_owner": false}),
         ),
-        Operation::Environment => shapes::environment(call.settings, repository, &call.route.text),
-        Operation::DeploymentPolicies => shapes::deployment_policies(repository, &call.route.text),
-        Operation::ListRulesets => rulesets::list(call, repository),
-        Operation::GetRuleset => rulesets::get(call, repository),
-        Operation::ListTags => git::list_tags(call, repository),
-        Operation::Contents => git::contents(call, repository),
-        Operation::TagRef => git::tag_ref(call, repository),
-        Operation::MatchingRefs => git::matching_refs(call, repository),
-        Operation::TagObject => git::tag_object(call, repository),
-        Operation::DeleteTag => git::delete_tag(call, repository),
-        Operation::Commit => git::commit(call, repository),
-        Operation::ListReleases => releases::list(call, repository),
-        Operation::CreateRelease => releases::create(call, repository),
-        Operation::GetRelease => releases::get(call, repository),
-        Operation::ReleaseByTag => releases::by_tag(call, repository),
-        Operation::LatestRelease => releases::latest(call, repository),
-        Operation::EditRelease => releases::edit(call, repository),
-        Operation::DeleteRelease => releases::delete(call, repository),
-        Operation::ListAssets => assets::list(call, repository),
-        Operation::GetAsset => assets::get(call, repository),
-        Operation::EditAsset => assets::edit(call, repository),
-        Operation::DeleteAsset => assets::delete(call, repository),
-        Operation::Download => downloads::by_name(call, repository),
-        Operation::RateLimit | Operation::Upload | Operation::Storage | Operation::Unknown => {
-            errors::not_found()
+        ApiOperation::Environment => {
+            response_bodies::environment(call.settings, repository, &call.route.text)
         }
+        ApiOperation::DeploymentPolicies => {
+            response_bodies::deployment_policies(repository, &call.route.text)
+        }
+        ApiOperation::ListRulesets => rulesets::list(call, repository),
+        ApiOperation::GetRuleset => rulesets::get(call, repository),
+        ApiOperation::ListTags => git::list_tags(call, repository),
+        ApiOperation::Contents => git::contents(call, repository),
+        ApiOperation::TagRef => git::tag_ref(call, repository),
+        ApiOperation::MatchingRefs => git::matching_refs(call, repository),
+        ApiOperation::TagObject => git::tag_object(call, repository),
+        ApiOperation::DeleteTag => git::delete_tag(call, repository),
+        ApiOperation::Commit => git::commit(call, repository),
+        ApiOperation::ListReleases => releases::list(call, repository),
+        ApiOperation::CreateRelease => releases::create(call, repository),
+        ApiOperation::GetRelease => releases::get(call, repository),
+        ApiOperation::ReleaseByTag => releases::by_tag(call, repository),
+        ApiOperation::LatestRelease => releases::latest(call, repository),
+        ApiOperation::EditRelease => releases::edit(call, repository),
+        ApiOperation::DeleteRelease => releases::delete(call, repository),
+        ApiOperation::ListAssets => assets::list(call, repository),
+        ApiOperation::GetAsset => assets::get(call, repository),
+        ApiOperation::EditAsset => assets::edit(call, repository),
+        ApiOperation::DeleteAsset => assets::delete(call, repository),
+        ApiOperation::Download => downloads::by_name(call, repository),
+        ApiOperation::RateLimit
+        | ApiOperation::Upload
+        | ApiOperation::Storage
+        | ApiOperation::Unknown => errors::not_found(),
     }
 }
 
-/// Headers with the word `present` for every secret.
+/// Returns the headers with `present` in place of secrets.
 fn without_secrets(headers: &[(String, String)]) -> Vec<(String, String)> {
     let hide = |(name, value): &(String, String)| {
         let is_secret = ["authorization", "cookie", "proxy-authorization"].contains(&name.as_str());

@@ -1,126 +1,126 @@
-//! What happened: every request, every state, every rule that a client broke.
+//! The log of requests, reached states and mistakes of clients.
 
 use std::collections::BTreeMap;
 
-use super::fault::Fault;
-use super::route::Operation;
+use super::fault::InjectedFault;
+use super::route::ApiOperation;
 
-/// One request, without secrets.
+/// A request in the log, without secrets.
 #[derive(Debug, Clone)]
-pub struct Logged {
-    /// Its number, from 1.
+pub struct LoggedRequest {
+    /// The number, from 1.
     pub number: u64,
-    /// When it came.
+    /// The time in milliseconds since 1970.
     pub at_ms: u64,
-    /// `GET`, …
+    /// The method, `GET`.
     pub method: String,
-    /// The whole address, as sent.
+    /// The complete URL, as sent.
     pub url: String,
-    /// The headers; of `authorization` only that it was there.
+    /// The headers, with `present` for `authorization`.
     pub headers: Vec<(String, String)>,
-    /// What it asked for.
-    pub operation: Operation,
-    /// What it said as JSON; null for a file and for nothing.
+    /// The operation.
+    pub operation: ApiOperation,
+    /// The JSON body; null for a file or an empty body.
     pub json: serde_json::Value,
-    /// Bytes of its body that came.
+    /// Bytes of the body that were received.
     pub size_bytes: u64,
-    /// What went wrong with it on purpose.
-    pub fault: Option<Fault>,
-    /// The status of the answer; 0 as long as there is none, or where it never left.
+    /// The injected fault.
+    pub fault: Option<InjectedFault>,
+    /// The status of the reply; 0 if there is none yet, or it was not sent.
     pub status: u16,
 }
 
-/// A request with its answer, for whoever checks both.
+/// A request with its reply, for checks against the API description.
 #[derive(Debug, Clone, serde::Serialize)]
-pub struct Exchange {
-    /// The word for the operation.
+pub struct HttpExchange {
+    /// The name of the operation.
     pub operation: &'static str,
-    /// `GET`, …
+    /// The method, `GET`.
     pub method: String,
-    /// The whole address, as sent.
+    /// The complete URL, as sent.
     pub url: String,
     /// The media types that the request accepts.
     pub accept: Option<String>,
-    /// The body of the request as JSON; null for a file and for nothing.
+    /// The JSON body of the request; null for a file or an empty body.
     pub request_body: serde_json::Value,
-    /// The status of the answer.
+    /// The status of the reply.
     pub status: u16,
-    /// The media type of the answer.
+    /// The media type of the reply.
     pub content_type: Option<String>,
-    /// The body of the answer as JSON; null for a file and for nothing.
+    /// The JSON body of the reply; null for a file or an empty body.
     pub answer_body: serde_json::Value,
 }
 
-/// A state of releases and assets that publishing passes through.
+/// A state of releases and assets that publishing goes through.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Reached {
-    /// A draft was made.
+pub enum ReachedState {
+    /// A draft was created.
     DraftMade,
-    /// A release was made that was published at once.
+    /// A release was created as published.
     PublishedAtOnce,
-    /// The first byte of an upload was taken: the asset is `starter`.
+    /// The first byte of an upload was received: the asset is a `starter`.
     UploadBegun,
     /// An upload ended before its last byte.
     UploadCut,
-    /// An upload is whole.
+    /// An upload is complete.
     Uploaded,
-    /// A request for an upload under a name that is taken.
+    /// An upload used a name that is taken.
     NameTaken,
-    /// An asset that was whole went.
+    /// A complete asset was deleted.
     AssetDeleted,
-    /// An asset that was `starter` went.
+    /// A `starter` was deleted.
     StarterDeleted,
-    /// An asset got another name.
+    /// An asset was renamed.
     AssetRenamed,
     /// The text or title of a release changed.
     TextEdited,
-    /// A draft became public.
+    /// A draft was published.
     Published,
-    /// A release was hidden again.
+    /// A published release became a draft.
     Unpublished,
-    /// A release went.
+    /// A release was deleted.
     ReleaseDeleted,
-    /// The connection was cut on purpose, before or in the answer.
+    /// The connection was cut on purpose, before or during the reply.
     AnswerCut,
-    /// A request was sent away with a limit.
+    /// A request was refused by a rate limit.
     Limited,
 }
 
-/// The book of all that.
+/// The log of a model.
 #[derive(Debug, Clone, Default)]
-pub struct Ledger {
-    /// The requests, in the order they came.
-    pub requests: Vec<Logged>,
-    /// The exchanges, where they are kept.
-    pub exchanges: Option<Vec<Exchange>>,
+pub struct RequestLedger {
+    /// The requests, in order of arrival.
+    pub requests: Vec<LoggedRequest>,
+    /// Requests with their replies, if they are recorded.
+    pub exchanges: Option<Vec<HttpExchange>>,
     /// How often each state was reached.
-    pub reached: BTreeMap<Reached, u64>,
-    /// What a client did that GitHub lets pass or cannot see, and that ours must not do.
+    pub reached: BTreeMap<ReachedState, u64>,
+    /// Mistakes of a client that GitHub accepts or cannot see, but that ours must not make.
     pub complaints: Vec<String>,
-    /// How often a token came to a host that is not GitHub's API.
+    /// How often a host other than GitHub's API received a token.
     pub leaks: u64,
 }
 
-impl Ledger {
+impl RequestLedger {
     /// Counts a state.
-    pub fn reach(&mut self, state: Reached) {
+    pub fn reach(&mut self, state: ReachedState) {
         *self.reached.entry(state).or_default() += 1;
     }
 
-    /// How often a state was reached.
-    pub fn times(&self, state: Reached) -> u64 {
+    /// Returns how often a state was reached.
+    pub fn times(&self, state: ReachedState) -> u64 {
         self.reached.get(&state).copied().unwrap_or_default()
     }
 
-    /// How many requests asked for an operation.
-    pub fn asked(&self, operation: Operation) -> usize {
+    /// Returns the number of requests for an operation.
+    pub fn asked(&self, operation: ApiOperation) -> usize {
         self.requests
             .iter()
             .filter(|logged| logged.operation == operation)
             .count()
     }
 
-    /// How many requests were no `GET` and no `HEAD`.
+    /// Returns the number of requests other than `GET` and `HEAD`.
     pub fn writes(&self) -> usize {
         self.requests
             .iter()
@@ -128,7 +128,7 @@ impl Ledger {
             .count()
     }
 
-    /// The faults that happened, as arguments for the program to have them again.
+    /// Returns the injected faults as command-line arguments that reproduce them.
     pub fn replay(&self) -> String {
         let given = self
             .requests
@@ -140,7 +140,7 @@ impl Ledger {
             .join(" ")
     }
 
-    /// Forgets the requests and counts, and nothing that is wrong.
+    /// Clears requests and states, but keeps mistakes.
     pub fn clear(&mut self) {
         self.requests.clear();
         self.reached.clear();

@@ -1,4 +1,4 @@
-//! GitHub's releases as a state machine: requests in, replies out, time as a value.
+//! A model of GitHub's releases as a state machine: requests in, replies out, with time as a value.
 //!
 //! **Invariant:** no socket, no clock, no sleep, no thread; the same requests at the same times get
 //! the same replies.
@@ -7,41 +7,43 @@
     reason = "each program that includes this uses its part"
 )]
 
-pub mod address;
+pub mod admission;
+pub mod asset_name;
 pub mod assets;
-pub mod chance;
 pub mod downloads;
 pub mod errors;
 pub mod fault;
-pub mod fields;
-pub mod gate;
+pub mod fault_schedule;
 pub mod git;
 pub mod github;
+pub mod json_fields;
 pub mod ledger;
-pub mod limits;
 pub mod paging;
+pub mod rate_limits;
 pub mod releases;
-pub mod rename;
 pub mod request;
+pub mod request_url;
+pub mod response_bodies;
+pub mod rng;
 pub mod route;
 pub mod rulesets;
-pub mod schedule;
+pub mod saved_state;
 pub mod settings;
-pub mod shapes;
 pub mod state;
-pub mod store;
 pub mod times;
 pub mod upload;
 
-pub use fault::{FAULTS, Fault};
-pub use github::{Begun, Github};
-pub use ledger::{Exchange, Ledger, Logged, Reached};
-pub use request::{Delivery, Received, Reply, Request};
-pub use route::{OPERATIONS, Operation};
-pub use schedule::{Faults, Rule};
-pub use settings::{Digests, Listing, Secondary, Settings};
-pub use state::{Asset, Release, Repository, Rights, TagRuleset, Token, TokenKind};
-pub use upload::Upload;
+pub use fault::{FAULTS, InjectedFault};
+pub use fault_schedule::{FaultRule, FaultSchedule};
+pub use github::{FakeGithub, RequestProgress};
+pub use ledger::{HttpExchange, LoggedRequest, ReachedState, RequestLedger};
+pub use request::{ApiReply, ApiRequest, ReceivedBody, ReplyDelivery};
+pub use route::{ApiOperation, OPERATIONS};
+pub use settings::{DigestMode, GithubSettings, ListingMode, SecondaryLimits};
+pub use state::{
+    ApiToken, StoredAsset, StoredRelease, StoredRepository, TagRuleset, TokenKind, TokenRights,
+};
+pub use upload::PendingUpload;
 
 #[cfg(test)]
 mod tests;

@@ -1,14 +1,14 @@
-//! Lists in pages, with the `Link` header.
+//! Pagination with the `Link` header.
 
-use super::address::Address;
-use super::request::Reply;
+use super::request::ApiReply;
+use super::request_url::RequestUrl;
 
-/// Page and length, as the query asks: 30 a page unless told, 100 at most
-/// (REST API, "Using pagination in the REST API").
-fn asked(address: &Address) -> (usize, usize) {
+/// Returns the page and its length in the query: by default 30 items, at most 100 (REST API, "Using
+/// pagination in the REST API").
+fn asked(address: &RequestUrl) -> (usize, usize) {
     let number = |key: &str| {
         address
-            .asked(key)
+            .query_value(key)
             .and_then(|text| text.parse::<usize>().ok())
     };
     (
@@ -17,11 +17,10 @@ fn asked(address: &Address) -> (usize, usize) {
     )
 }
 
-/// The part of a list that the query asks for, and the `Link` header, whose addresses begin with
-/// `url`.
+/// Returns the requested page of a list, and the `Link` header, whose URLs start with `url`.
 ///
-/// GitHub's links name a repository by its number, whatever the request said.
-pub fn page<T>(items: Vec<T>, address: &Address, url: &str) -> (Vec<T>, Option<String>) {
+/// GitHub's links identify a repository by its ID, whatever URL was requested.
+pub fn page<T>(items: Vec<T>, address: &RequestUrl, url: &str) -> (Vec<T>, Option<String>) {
     let (page, per_page) = asked(address);
     let last = items.len().div_ceil(per_page).max(1);
     let link =
@@ -45,8 +44,8 @@ pub fn page<T>(items: Vec<T>, address: &Address, url: &str) -> (Vec<T>, Option<S
     (part, (!links.is_empty()).then(|| links.join(", ")))
 }
 
-/// Makes the next page one of another host.
-pub fn next_elsewhere(reply: &mut Reply, from: &str, to: &str) {
+/// Changes the host of the link to the next page.
+pub fn redirect_next_page(reply: &mut ApiReply, from: &str, to: &str) {
     if let Some(link) = reply.get("link").map(|link| link.replace(from, to)) {
         reply.set("link", &link);
     }
@@ -54,11 +53,11 @@ pub fn next_elsewhere(reply: &mut Reply, from: &str, to: &str) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::address::Address;
+    use super::super::request_url::RequestUrl;
     use super::page;
 
     fn check(query: &str, expect: &[usize], links: Option<&str>) {
-        let address = Address::of(&format!("http://a/x?{query}"));
+        let address = RequestUrl::parse(&format!("http://a/x?{query}"));
         let (items, link) = page((0..5).collect(), &address, "http://a/x");
         assert_eq!(
             (items.as_slice(), link.as_deref()),

@@ -1,50 +1,50 @@
-//! Releases: made, listed, edited, published, deleted.
+//! Requests that list, create, edit, publish and delete releases.
 
 use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::errors::{self, custom, fault};
-use super::fields::Fields;
-use super::github::Call;
-use super::ledger::Reached;
+use super::errors::{self, custom_error, validation_error};
+use super::github::ApiCall;
+use super::json_fields::JsonFields;
+use super::ledger::ReachedState;
 use super::paging;
-use super::request::Reply;
-use super::shapes::Shaper;
-use super::state::{Release, Repository};
+use super::request::ApiReply;
+use super::response_bodies::BodyBuilder;
+use super::state::{StoredRelease, StoredRepository};
 
-/// The longest text of a release, in characters; the refusal names it (softprops/action-gh-release
-/// issue 374).
+/// The maximum length of a release's text, in characters; GitHub's error names it
+/// (softprops/action-gh-release issue 374).
 const BODY_CHARACTERS: usize = 125_000;
 
-/// The releases, the newest first; drafts only for those who may write.
-pub fn list(call: &Call, repository: &Repository) -> Reply {
+/// Lists the releases, the newest first; drafts only with write access.
+pub fn list(call: &ApiCall, repository: &StoredRepository) -> ApiReply {
     let seen = repository
-        .at(call.list_ms)
+        .releases_at(call.list_ms)
         .values()
         .filter(|release| call.may_write || !release.draft);
-    let mut releases: Vec<&Arc<Release>> = seen.collect();
+    let mut releases: Vec<&Arc<StoredRelease>> = seen.collect();
     releases.sort_by_key(|release| std::cmp::Reverse((release.created_ms, release.id)));
     let url = format!(
         "{}/repositories/{}/releases",
         call.settings.api_base, repository.id
     );
     let (part, link) = paging::page(releases, call.address, &url);
-    let shaper = Shaper::new(call.settings, repository, call.now_ms);
+    let shaper = BodyBuilder::new(call.settings, repository, call.now_ms);
     let most = call.settings.listed_assets;
     let body: Vec<_> = part
         .into_iter()
         .map(|release| shaper.listed(release, most))
         .collect();
-    let mut reply = Reply::json(200, &body);
+    let mut reply = ApiReply::json(200, &body);
     if let Some(link) = link {
         reply.set("link", &link);
     }
     reply
 }
 
-/// One release by its number.
-pub fn get(call: &Call, repository: &Repository) -> Reply {
+/// Returns a release by its ID.
+pub fn get(call: &ApiCall, repository: &StoredRepository) -> ApiReply {
     shown(
         call,
         repository,
@@ -55,20 +55,21 @@ pub fn get(call: &Call, repository: &Repository) -> Reply {
     )
 }
 
-/// The published release of a tag; drafts are not found.
-pub fn by_tag(call: &Call, repository: &Repository) -> Reply {
+/// Returns the published release of a tag; drafts are not found.
+pub fn by_tag(call: &ApiCall, repository: &StoredRepository) -> ApiReply {
     shown(call, repository, published(repository, &call.route.text))
 }
 
-/// The release that is shown first.
-pub fn latest(call: &Call, repository: &Repository) -> Reply {
+/// Returns the latest release.
+pub fn latest(call: &ApiCall, repository: &StoredRepository) -> ApiReply {
     let full = || {
         repository
             .releases
             .values()
             .filter(|release| !release.draft && !release.prerelease)
     };
-    let said = |release: &&Arc<Release>, word: &str| release.make_latest.as_deref() == Some(word);
+    let said =
+        |release: &&Arc<StoredRelease>, word: &str| release.make_latest.as_deref() == Some(word);
     let chosen = full()
         .filter(|release| said(release, "true"))
         .max_by_key(|release| release.updated_ms);
@@ -78,23 +79,23 @@ pub fn latest(call: &Call, repository: &Repository) -> Reply {
     shown(call, repository, chosen.or(newest))
 }
 
-/// Makes a release, as a draft or published at once.
-pub fn create(call: &mut Call, repository: &mut Repository) -> Reply {
+/// Creates a release, as a draft or published.
+pub fn create(call: &mut ApiCall, repository: &mut StoredRepository) -> ApiReply {
     let release = match new_release(call) {
         Ok(release) => release,
         Err(refused) => return refused,
     };
-    let mut faults = faults_of(&release);
+    let mut errors_found = release_errors(&release);
     if !release.draft {
-        faults.extend(faults_of_publishing(repository, &release));
+        errors_found.extend(publication_errors(repository, &release));
     }
-    if !faults.is_empty() {
-        return errors::invalid(&faults);
+    if !errors_found.is_empty() {
+        return errors::invalid(&errors_found);
     }
     call.ledger.reach(if release.draft {
-        Reached::DraftMade
+        ReachedState::DraftMade
     } else {
-        Reached::PublishedAtOnce
+        ReachedState::PublishedAtOnce
     });
     let id = release.id;
     repository.releases.insert(id, Arc::new(release));
@@ -113,16 +114,16 @@ pub fn create(call: &mut Call, repository: &mut Repository) -> Reply {
     reply
 }
 
-fn new_release(call: &mut Call) -> Result<Release, Reply> {
-    let fields = Fields::of(call.request)?;
+fn new_release(call: &mut ApiCall) -> Result<StoredRelease, ApiReply> {
+    let fields = JsonFields::parse(call.request)?;
     let Some(tag_name) = fields.text("tag_name")? else {
         return Err(errors::refusal(
             422,
             "Invalid request.\n\n\"tag_name\" wasn't supplied.",
         ));
     };
-    Ok(Release {
-        id: call.id(),
+    Ok(StoredRelease {
+        id: call.next_id(),
         tag_name,
         target_commitish: fields
             .text("target_commitish")?
@@ -134,12 +135,12 @@ fn new_release(call: &mut Call) -> Result<Release, Reply> {
         make_latest: fields.make_latest()?,
         created_ms: call.now_ms,
         updated_ms: call.now_ms,
-        ..Release::default()
+        ..StoredRelease::default()
     })
 }
 
-/// Changes a release; publishing is such a change.
-pub fn edit(call: &mut Call, repository: &mut Repository) -> Reply {
+/// Changes a release, including its publication.
+pub fn edit(call: &mut ApiCall, repository: &mut StoredRepository) -> ApiReply {
     let Some(old) = repository.releases.get(&call.route.id).cloned() else {
         return errors::not_found();
     };
@@ -147,39 +148,39 @@ pub fn edit(call: &mut Call, repository: &mut Repository) -> Reply {
         Ok(changed) => changed,
         Err(refused) => return refused,
     };
-    let mut faults = faults_of(&changed);
+    let mut errors_found = release_errors(&changed);
     let is_locked = changed.tag_name != old.tag_name || changed.draft;
     if old.immutable && is_locked {
         let field = if changed.draft { "draft" } else { "tag_name" };
-        faults.push(custom(
+        errors_found.push(custom_error(
             "Release",
             Some(field),
             &format!("{field} cannot be changed on an immutable release"),
         ));
     }
     if !changed.draft && (old.draft || changed.tag_name != old.tag_name) {
-        faults.extend(faults_of_publishing(repository, &changed));
+        errors_found.extend(publication_errors(repository, &changed));
     }
-    if !faults.is_empty() {
-        return errors::invalid(&faults);
+    if !errors_found.is_empty() {
+        return errors::invalid(&errors_found);
     }
     if (&changed.name, &changed.body) != (&old.name, &old.body) {
-        call.ledger.reach(Reached::TextEdited);
+        call.ledger.reach(ReachedState::TextEdited);
     }
     let id = old.id;
     let (is_published, is_hidden) = (old.draft && !changed.draft, !old.draft && changed.draft);
     repository.releases.insert(id, Arc::new(changed));
     if is_published {
-        call.ledger.reach(Reached::Published);
+        call.ledger.reach(ReachedState::Published);
         publish(call, repository, id);
     } else if is_hidden {
-        call.ledger.reach(Reached::Unpublished);
+        call.ledger.reach(ReachedState::Unpublished);
     }
     shown(call, repository, repository.releases.get(&id))
 }
 
-fn changed(call: &Call, old: &Release) -> Result<Release, Reply> {
-    let fields = Fields::of(call.request)?;
+fn changed(call: &ApiCall, old: &StoredRelease) -> Result<StoredRelease, ApiReply> {
+    let fields = JsonFields::parse(call.request)?;
     let mut release = old.clone();
     release.tag_name = fields.text("tag_name")?.unwrap_or(release.tag_name);
     release.target_commitish = fields
@@ -194,19 +195,19 @@ fn changed(call: &Call, old: &Release) -> Result<Release, Reply> {
     Ok(release)
 }
 
-/// Deletes a release with its assets; its tag stays, and stays locked where the release was
+/// Deletes a release with its assets. The tag is kept, and stays locked if the release was
 /// immutable.
-pub fn delete(call: &mut Call, repository: &mut Repository) -> Reply {
+pub fn delete(call: &mut ApiCall, repository: &mut StoredRepository) -> ApiReply {
     match repository.releases.remove(&call.route.id) {
         Some(_) => {
-            call.ledger.reach(Reached::ReleaseDeleted);
-            Reply::empty(204)
+            call.ledger.reach(ReachedState::ReleaseDeleted);
+            ApiReply::empty(204)
         }
         None => errors::not_found(),
     }
 }
 
-/// Whether git takes a name for a tag (git-check-ref-format).
+/// Returns whether git accepts the name of a tag (git-check-ref-format).
 fn is_tag(name: &str) -> bool {
     let is_taken = |letter: char| !letter.is_ascii_control() && !" ~^:?*[\\".contains(letter);
     let is_part = |part: &str| {
@@ -220,20 +221,20 @@ fn is_tag(name: &str) -> bool {
         && name != "@"
 }
 
-/// What a release may not say, published or not.
-fn faults_of(release: &Release) -> Vec<Value> {
-    let mut faults = Vec::new();
+/// Returns the errors of a release, published or not.
+fn release_errors(release: &StoredRelease) -> Vec<Value> {
+    let mut errors_found = Vec::new();
     if release.tag_name.is_empty() && !release.draft {
-        faults.push(fault("Release", "missing_field", "tag_name"));
+        errors_found.push(validation_error("Release", "missing_field", "tag_name"));
     }
-    // Both are said of such a name (cli/cli issue 1698).
+    // GitHub reports both errors for such a name (cli/cli issue 1698).
     if !release.tag_name.is_empty() && !is_tag(&release.tag_name) {
-        faults.push(custom(
+        errors_found.push(custom_error(
             "Release",
             Some("tag_name"),
             "tag_name is not a valid tag",
         ));
-        faults.push(custom(
+        errors_found.push(custom_error(
             "Release",
             Some("tag_name"),
             "tag_name is not well-formed",
@@ -245,27 +246,28 @@ fn faults_of(release: &Release) -> Vec<Value> {
         .is_some_and(|body| body.chars().count() > BODY_CHARACTERS)
     {
         let text = format!("body is too long (maximum is {BODY_CHARACTERS} characters)");
-        faults.push(custom("Release", Some("body"), &text));
+        errors_found.push(custom_error("Release", Some("body"), &text));
     }
     if release.make_latest.as_deref() == Some("true") && (release.draft || release.prerelease) {
-        faults.push(custom(
+        errors_found.push(custom_error(
             "Release",
             Some("make_latest"),
             "Latest release cannot be draft or prerelease",
         ));
     }
-    faults
+    errors_found
 }
 
-/// What keeps a release from being published: each tag has one, once, and must be there or be made.
-fn faults_of_publishing(repository: &Repository, release: &Release) -> Vec<Value> {
-    let no_tag = custom("Release", None, "Published releases must have a valid tag");
+/// Returns the errors that prevent publication: a tag has one published release, ever, and must
+/// exist or be creatable.
+fn publication_errors(repository: &StoredRepository, release: &StoredRelease) -> Vec<Value> {
+    let no_tag = custom_error("Release", None, "Published releases must have a valid tag");
     if published(repository, &release.tag_name).is_some_and(|other| other.id != release.id) {
-        return vec![fault("Release", "already_exists", "tag_name")];
+        return vec![validation_error("Release", "already_exists", "tag_name")];
     }
     if repository.burned_tags.contains(&release.tag_name) {
         return vec![
-            custom(
+            custom_error(
                 "Release",
                 Some("tag_name"),
                 "tag_name was used by an immutable release",
@@ -277,7 +279,7 @@ fn faults_of_publishing(repository: &Repository, release: &Release) -> Vec<Value
         return Vec::new();
     }
     if repository.commit(&release.target_commitish).is_none() {
-        return vec![fault("Release", "invalid", "target_commitish")];
+        return vec![validation_error("Release", "invalid", "target_commitish")];
     }
     if repository
         .tag_ruleset
@@ -286,13 +288,13 @@ fn faults_of_publishing(repository: &Repository, release: &Release) -> Vec<Value
     {
         let rules = "pre_receive Repository rule violations found\n\nCannot create ref due to creations being \
                      restricted.\n\n";
-        return vec![custom("Release", Some("pre_receive"), rules), no_tag];
+        return vec![custom_error("Release", Some("pre_receive"), rules), no_tag];
     }
     Vec::new()
 }
 
-/// Makes the tag, sets the day, and locks the release where the repository locks them.
-fn publish(call: &Call, repository: &mut Repository, id: u64) {
+/// Creates the tag, sets the date, and locks the release if the repository has immutable releases.
+fn publish(call: &ApiCall, repository: &mut StoredRepository, id: u64) {
     let Some(release) = repository.releases.get(&id) else {
         return;
     };
@@ -316,18 +318,22 @@ fn publish(call: &Call, repository: &mut Repository, id: u64) {
     }
 }
 
-fn published<'a>(repository: &'a Repository, tag: &str) -> Option<&'a Arc<Release>> {
+fn published<'a>(repository: &'a StoredRepository, tag: &str) -> Option<&'a Arc<StoredRelease>> {
     repository
         .releases
         .values()
         .find(|release| !release.draft && release.tag_name == tag)
 }
 
-fn shown(call: &Call, repository: &Repository, release: Option<&Arc<Release>>) -> Reply {
+fn shown(
+    call: &ApiCall,
+    repository: &StoredRepository,
+    release: Option<&Arc<StoredRelease>>,
+) -> ApiReply {
     match release {
-        Some(release) => Reply::json(
+        Some(release) => ApiReply::json(
             200,
-            &Shaper::new(call.settings, repository, call.now_ms).release(release),
+            &BodyBuilder::new(call.settings, repository, call.now_ms).release(release),
         ),
         None => errors::not_found(),
     }

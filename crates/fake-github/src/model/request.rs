@@ -1,22 +1,22 @@
-//! Requests and replies as plain values, and who sends them where.
+//! Requests and replies as plain values.
 
 use std::sync::Arc;
 
-/// A request before or after its body came.
+/// A request, with or without its body.
 #[derive(Debug, Clone, Default)]
-pub struct Request {
-    /// `GET`, `POST`, …
+pub struct ApiRequest {
+    /// The method, `GET`.
     pub method: String,
-    /// The whole address, with scheme and authority.
+    /// The complete URL, with scheme and authority.
     pub url: String,
-    /// Names in lower case, values as sent.
+    /// The headers, with names in lower case.
     pub headers: Vec<(String, String)>,
-    /// The bytes that came, for anything but uploads that a server hashes while they come.
+    /// The body, except for uploads that the server hashes as they arrive.
     pub body: Vec<u8>,
 }
 
-impl Request {
-    /// A request without headers and body.
+impl ApiRequest {
+    /// Creates a request without headers and body.
     pub fn new(method: &str, url: &str) -> Self {
         Self {
             method: method.to_owned(),
@@ -25,8 +25,8 @@ impl Request {
         }
     }
 
-    /// A request as a careful client sends it.
-    pub fn careful(method: &str, url: &str, token: &str) -> Self {
+    /// Creates a request with all headers that a client should send.
+    pub fn complete(method: &str, url: &str, token: &str) -> Self {
         Self::new(method, url)
             .header("User-Agent", "a-test")
             .header("Accept", "application/vnd.github+json")
@@ -34,7 +34,7 @@ impl Request {
             .header("Authorization", &format!("Bearer {token}"))
     }
 
-    /// With one more header.
+    /// Adds a header.
     #[must_use]
     pub fn header(mut self, name: &str, value: &str) -> Self {
         self.headers
@@ -42,7 +42,7 @@ impl Request {
         self
     }
 
-    /// With a body and its length.
+    /// Sets the body and its length.
     #[must_use]
     pub fn body(mut self, body: impl Into<Vec<u8>>) -> Self {
         self.body = body.into();
@@ -51,14 +51,14 @@ impl Request {
         self.header("content-length", &length)
     }
 
-    /// With a JSON body.
+    /// Sets a JSON body.
     #[must_use]
     pub fn json(self, body: &serde_json::Value) -> Self {
         self.header("content-type", "application/json")
             .body(body.to_string())
     }
 
-    /// The first header of that name, which is in lower case.
+    /// Returns the first header of this name, which is in lower case.
     pub fn get(&self, name: &str) -> Option<&str> {
         self.headers
             .iter()
@@ -66,26 +66,26 @@ impl Request {
             .map(|(_, value)| value.as_str())
     }
 
-    /// What `Content-Length` says.
+    /// Returns the value of `Content-Length`.
     pub fn length(&self) -> Option<u64> {
         self.get("content-length")?.trim().parse().ok()
     }
 }
 
-/// What came of the body of an upload.
+/// The received body of an upload.
 #[derive(Debug, Clone, Default)]
-pub struct Received {
-    /// How many bytes came.
+pub struct ReceivedBody {
+    /// The number of bytes received.
     pub size_bytes: u64,
-    /// Their SHA-256, in hexadecimal digits.
+    /// The SHA-256 digest, in hexadecimal.
     pub sha256: String,
-    /// The bytes, where they are kept.
+    /// The bytes, if they are kept.
     pub content: Option<Arc<[u8]>>,
 }
 
-impl Received {
-    /// Bytes that are at hand; at most `keep_bytes` of them are kept.
-    pub fn of(bytes: &[u8], keep_bytes: u64) -> Self {
+impl ReceivedBody {
+    /// Hashes a body; it is kept if it has at most `keep_bytes`.
+    pub fn from_bytes(bytes: &[u8], keep_bytes: u64) -> Self {
         use sha2::Digest as _;
         let size_bytes = bytes.len() as u64;
         let content = (size_bytes <= keep_bytes).then(|| Arc::from(bytes));
@@ -97,43 +97,43 @@ impl Received {
     }
 }
 
-/// Hexadecimal digits in lower case.
+/// Returns bytes in hexadecimal, in lower case.
 pub fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// An answer, and how it travels.
+/// A reply, and how it is delivered.
 #[derive(Debug, Clone)]
-pub struct Reply {
+pub struct ApiReply {
     /// The status code.
     pub status: u16,
-    /// Names in lower case.
+    /// The headers, with names in lower case.
     pub headers: Vec<(String, String)>,
     /// The body.
     pub body: Arc<[u8]>,
-    /// How it travels.
-    pub delivery: Delivery,
+    /// How it is delivered.
+    pub delivery: ReplyDelivery,
 }
 
-/// How an answer travels.
+/// How a reply is delivered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Delivery {
-    /// At once and whole.
+pub enum ReplyDelivery {
+    /// Complete and without delay.
     Whole,
-    /// Not at all: the connection is cut before the first byte of an answer.
+    /// Not at all: the connection is cut before the first byte.
     Cut,
-    /// The connection is cut after that many bytes of the body.
+    /// The connection is cut after this many bytes of the body.
     CutAfter(u64),
-    /// That many bytes of the body a second.
+    /// At this many bytes of the body per second.
     Slow(u64),
-    /// After that many bytes of the body nothing comes any more.
+    /// Nothing follows after this many bytes of the body.
     Stalled(u64),
-    /// The answer is ready and not sent until somebody lets it go.
+    /// Not before the server releases it.
     Held,
 }
 
-impl Reply {
-    /// An answer with a JSON body.
+impl ApiReply {
+    /// Creates a reply with a JSON body.
     pub fn json(status: u16, body: &impl serde::Serialize) -> Self {
         let mut reply = Self::bytes(
             status,
@@ -143,17 +143,17 @@ impl Reply {
         reply
     }
 
-    /// An answer with bytes.
+    /// Creates a reply with bytes.
     pub fn bytes(status: u16, body: Arc<[u8]>) -> Self {
         Self {
             status,
             headers: Vec::new(),
             body,
-            delivery: Delivery::Whole,
+            delivery: ReplyDelivery::Whole,
         }
     }
 
-    /// An answer with a page for people.
+    /// Creates a reply with an HTML page.
     pub fn html(status: u16, text: &str) -> Self {
         let mut reply = Self::bytes(
             status,
@@ -163,15 +163,15 @@ impl Reply {
         reply
     }
 
-    /// An answer without a body.
+    /// Creates a reply without a body.
     pub fn empty(status: u16) -> Self {
         Self::bytes(status, Arc::from([]))
     }
 
-    /// No answer.
+    /// Creates a cut connection.
     pub fn cut() -> Self {
         Self {
-            delivery: Delivery::Cut,
+            delivery: ReplyDelivery::Cut,
             ..Self::empty(0)
         }
     }
@@ -182,7 +182,7 @@ impl Reply {
         self.headers.push((name.to_owned(), value.to_owned()));
     }
 
-    /// The first header of that name, which is in lower case.
+    /// Returns the first header of this name, which is in lower case.
     pub fn get(&self, name: &str) -> Option<&str> {
         self.headers
             .iter()
@@ -190,16 +190,18 @@ impl Reply {
             .map(|(_, value)| value.as_str())
     }
 
-    /// Whether a client gets the whole answer.
+    /// Returns whether a client receives the complete reply.
     pub fn arrives(&self) -> bool {
         match self.delivery {
-            Delivery::Whole | Delivery::Slow(_) => true,
-            Delivery::CutAfter(bytes) | Delivery::Stalled(bytes) => bytes >= self.body.len() as u64,
-            Delivery::Cut | Delivery::Held => false,
+            ReplyDelivery::Whole | ReplyDelivery::Slow(_) => true,
+            ReplyDelivery::CutAfter(bytes) | ReplyDelivery::Stalled(bytes) => {
+                bytes >= self.body.len() as u64
+            }
+            ReplyDelivery::Cut | ReplyDelivery::Held => false,
         }
     }
 
-    /// The body as JSON; null where it is none.
+    /// Parses the JSON body; null if it is not JSON.
     pub fn value(&self) -> serde_json::Value {
         serde_json::from_slice(&self.body).unwrap_or_default()
     }

@@ -1,11 +1,11 @@
-//! Which operation a request asks for.
+//! The operation of a request.
 
-use super::address::Address;
-use super::settings::Settings;
+use super::request_url::RequestUrl;
+use super::settings::GithubSettings;
 
-/// An operation, without its parameters: what faults are scheduled by.
+/// An operation without its parameters; fault rules refer to it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Operation {
+pub enum ApiOperation {
     /// `GET /rate_limit`
     RateLimit,
     /// `GET /repos/O/R`
@@ -58,116 +58,116 @@ pub enum Operation {
     EditAsset,
     /// `DELETE /repos/O/R/releases/assets/ID`
     DeleteAsset,
-    /// `GET /O/R/releases/download/T/N`, as people click it
+    /// `GET /O/R/releases/download/T/N`, the download link of a browser
     Download,
-    /// What the other host answers, which holds the bytes of assets.
+    /// Any request to the storage host.
     Storage,
-    /// Anything else.
+    /// Any other request.
     Unknown,
 }
 
-/// Every operation with the word for it in texts.
-pub const OPERATIONS: &[(Operation, &str)] = &[
-    (Operation::RateLimit, "rate-limit"),
-    (Operation::Repository, "repository"),
-    (Operation::ImmutableReleases, "immutable-releases"),
-    (Operation::Environment, "environment"),
-    (Operation::DeploymentPolicies, "deployment-policies"),
-    (Operation::ListRulesets, "list-rulesets"),
-    (Operation::GetRuleset, "get-ruleset"),
-    (Operation::ListTags, "list-tags"),
-    (Operation::Contents, "contents"),
-    (Operation::TagRef, "tag-ref"),
-    (Operation::MatchingRefs, "matching-refs"),
-    (Operation::TagObject, "tag-object"),
-    (Operation::DeleteTag, "delete-tag"),
-    (Operation::Commit, "commit"),
-    (Operation::ListReleases, "list-releases"),
-    (Operation::CreateRelease, "create-release"),
-    (Operation::GetRelease, "get-release"),
-    (Operation::ReleaseByTag, "release-by-tag"),
-    (Operation::LatestRelease, "latest-release"),
-    (Operation::EditRelease, "edit-release"),
-    (Operation::DeleteRelease, "delete-release"),
-    (Operation::ListAssets, "list-assets"),
-    (Operation::Upload, "upload"),
-    (Operation::GetAsset, "get-asset"),
-    (Operation::EditAsset, "edit-asset"),
-    (Operation::DeleteAsset, "delete-asset"),
-    (Operation::Download, "download"),
-    (Operation::Storage, "storage"),
-    (Operation::Unknown, "unknown"),
+/// All operations with their names.
+pub const OPERATIONS: &[(ApiOperation, &str)] = &[
+    (ApiOperation::RateLimit, "rate-limit"),
+    (ApiOperation::Repository, "repository"),
+    (ApiOperation::ImmutableReleases, "immutable-releases"),
+    (ApiOperation::Environment, "environment"),
+    (ApiOperation::DeploymentPolicies, "deployment-policies"),
+    (ApiOperation::ListRulesets, "list-rulesets"),
+    (ApiOperation::GetRuleset, "get-ruleset"),
+    (ApiOperation::ListTags, "list-tags"),
+    (ApiOperation::Contents, "contents"),
+    (ApiOperation::TagRef, "tag-ref"),
+    (ApiOperation::MatchingRefs, "matching-refs"),
+    (ApiOperation::TagObject, "tag-object"),
+    (ApiOperation::DeleteTag, "delete-tag"),
+    (ApiOperation::Commit, "commit"),
+    (ApiOperation::ListReleases, "list-releases"),
+    (ApiOperation::CreateRelease, "create-release"),
+    (ApiOperation::GetRelease, "get-release"),
+    (ApiOperation::ReleaseByTag, "release-by-tag"),
+    (ApiOperation::LatestRelease, "latest-release"),
+    (ApiOperation::EditRelease, "edit-release"),
+    (ApiOperation::DeleteRelease, "delete-release"),
+    (ApiOperation::ListAssets, "list-assets"),
+    (ApiOperation::Upload, "upload"),
+    (ApiOperation::GetAsset, "get-asset"),
+    (ApiOperation::EditAsset, "edit-asset"),
+    (ApiOperation::DeleteAsset, "delete-asset"),
+    (ApiOperation::Download, "download"),
+    (ApiOperation::Storage, "storage"),
+    (ApiOperation::Unknown, "unknown"),
 ];
 
-impl Operation {
-    /// The word for it.
-    pub fn word(self) -> &'static str {
+impl ApiOperation {
+    /// Returns the name.
+    pub fn name(self) -> &'static str {
         OPERATIONS
             .iter()
             .find(|(operation, _)| *operation == self)
             .map_or("unknown", |(_, word)| word)
     }
 
-    /// The operation of a word.
-    pub fn of(word: &str) -> Option<Self> {
+    /// Returns the operation of this name.
+    pub fn from_name(word: &str) -> Option<Self> {
         OPERATIONS
             .iter()
             .find(|(_, known)| *known == word)
             .map(|(operation, _)| *operation)
     }
 
-    /// Whether it makes something people see: what GitHub's limit on content counts.
+    /// Returns whether it creates content for GitHub's secondary limits.
     pub fn creates(self) -> bool {
         matches!(self, Self::CreateRelease | Self::Upload)
     }
 
-    /// Whether it is one that the REST API answers.
+    /// Returns whether the REST API answers it.
     pub fn is_api(self) -> bool {
         !matches!(self, Self::Download | Self::Storage)
     }
 }
 
-/// A request, read: the operation and what it is about.
+/// A request with its parsed parameters.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Route {
+pub struct RequestRoute {
     /// The operation.
-    pub operation: Operation,
-    /// `OWNER/REPO` as written, or the number of a repository.
+    pub operation: ApiOperation,
+    /// `OWNER/REPO` as written, or the ID of a repository.
     pub repository: String,
-    /// A number of a release or asset; 0 where there is none.
+    /// The ID of a release or asset, or 0.
     pub id: u64,
-    /// A tag, ref or commit; for downloads the tag.
+    /// A tag, ref or commit; the tag of a download.
     pub text: String,
-    /// For downloads the name of the asset.
+    /// The name of the asset of a download.
     pub name: String,
 }
 
-impl Route {
-    /// Reads a request.
-    pub fn of(method: &str, address: &Address, settings: &Settings) -> Self {
-        let pieces = address.pieces();
-        let pieces: Vec<&str> = pieces.iter().map(String::as_str).collect();
+impl RequestRoute {
+    /// Parses a request.
+    pub fn resolve(method: &str, address: &RequestUrl, settings: &GithubSettings) -> Self {
+        let segments = address.segments();
+        let segments: Vec<&str> = segments.iter().map(String::as_str).collect();
         let base = &address.base;
         if *base == settings.storage_base {
             return Self::plain(
-                Operation::Storage,
+                ApiOperation::Storage,
                 "",
-                pieces.last().and_then(|id| id.parse().ok()).unwrap_or(0),
+                segments.last().and_then(|id| id.parse().ok()).unwrap_or(0),
             );
         }
-        let (repository, rest) = match pieces.as_slice() {
-            ["rate_limit"] => return Self::plain(Operation::RateLimit, "", 0),
+        let (repository, rest) = match segments.as_slice() {
+            ["rate_limit"] => return Self::plain(ApiOperation::RateLimit, "", 0),
             ["repos", owner, name, rest @ ..] => (format!("{owner}/{name}"), rest),
             ["repositories", id, rest @ ..] => ((*id).to_owned(), rest),
             [owner, name, "releases", "download", tag, file] if *base == settings.web_base => {
-                let plain = Self::plain(Operation::Download, &format!("{owner}/{name}"), 0);
+                let plain = Self::plain(ApiOperation::Download, &format!("{owner}/{name}"), 0);
                 return Self {
                     text: (*tag).to_owned(),
                     name: (*file).to_owned(),
                     ..plain
                 };
             }
-            _ => return Self::plain(Operation::Unknown, "", 0),
+            _ => return Self::plain(ApiOperation::Unknown, "", 0),
         };
         let about = |operation, id: &str, text: &[&str]| {
             let number: Option<u64> = if id.is_empty() {
@@ -180,50 +180,52 @@ impl Route {
                     text: text.join("/"),
                     ..Self::plain(operation, &repository, id)
                 },
-                None => Self::plain(Operation::Unknown, &repository, 0),
+                None => Self::plain(ApiOperation::Unknown, &repository, 0),
             }
         };
         let is_upload_host = *base == settings.uploads_base;
         match (method, rest) {
             ("POST", ["releases", id, "assets"]) if is_upload_host => {
-                about(Operation::Upload, id, &[])
+                about(ApiOperation::Upload, id, &[])
             }
-            _ if *base != settings.api_base => Self::plain(Operation::Unknown, &repository, 0),
-            ("GET", []) => about(Operation::Repository, "", &[]),
-            ("GET", ["immutable-releases"]) => about(Operation::ImmutableReleases, "", &[]),
-            ("GET", ["environments", name]) => about(Operation::Environment, "", &[name]),
+            _ if *base != settings.api_base => Self::plain(ApiOperation::Unknown, &repository, 0),
+            ("GET", []) => about(ApiOperation::Repository, "", &[]),
+            ("GET", ["immutable-releases"]) => about(ApiOperation::ImmutableReleases, "", &[]),
+            ("GET", ["environments", name]) => about(ApiOperation::Environment, "", &[name]),
             ("GET", ["environments", name, "deployment-branch-policies"]) => {
-                about(Operation::DeploymentPolicies, "", &[name])
+                about(ApiOperation::DeploymentPolicies, "", &[name])
             }
-            ("GET", ["rulesets"]) => about(Operation::ListRulesets, "", &[]),
-            ("GET", ["rulesets", id]) => about(Operation::GetRuleset, id, &[]),
-            ("GET", ["tags"]) => about(Operation::ListTags, "", &[]),
-            ("GET", ["contents", path @ ..]) => about(Operation::Contents, "", path),
-            ("GET", ["git", "ref", "tags", tag @ ..]) => about(Operation::TagRef, "", tag),
+            ("GET", ["rulesets"]) => about(ApiOperation::ListRulesets, "", &[]),
+            ("GET", ["rulesets", id]) => about(ApiOperation::GetRuleset, id, &[]),
+            ("GET", ["tags"]) => about(ApiOperation::ListTags, "", &[]),
+            ("GET", ["contents", path @ ..]) => about(ApiOperation::Contents, "", path),
+            ("GET", ["git", "ref", "tags", tag @ ..]) => about(ApiOperation::TagRef, "", tag),
             ("GET", ["git", "matching-refs", "tags", tag @ ..]) => {
-                about(Operation::MatchingRefs, "", tag)
+                about(ApiOperation::MatchingRefs, "", tag)
             }
-            ("DELETE", ["git", "refs", "tags", tag @ ..]) => about(Operation::DeleteTag, "", tag),
-            ("GET", ["git", "tags", sha]) => about(Operation::TagObject, "", &[sha]),
+            ("DELETE", ["git", "refs", "tags", tag @ ..]) => {
+                about(ApiOperation::DeleteTag, "", tag)
+            }
+            ("GET", ["git", "tags", sha]) => about(ApiOperation::TagObject, "", &[sha]),
             ("GET", ["commits", text @ ..]) if !text.is_empty() => {
-                about(Operation::Commit, "", text)
+                about(ApiOperation::Commit, "", text)
             }
-            ("GET", ["releases"]) => about(Operation::ListReleases, "", &[]),
-            ("POST", ["releases"]) => about(Operation::CreateRelease, "", &[]),
-            ("GET", ["releases", "latest"]) => about(Operation::LatestRelease, "", &[]),
-            ("GET", ["releases", "tags", tag @ ..]) => about(Operation::ReleaseByTag, "", tag),
-            ("GET", ["releases", "assets", id]) => about(Operation::GetAsset, id, &[]),
-            ("PATCH", ["releases", "assets", id]) => about(Operation::EditAsset, id, &[]),
-            ("DELETE", ["releases", "assets", id]) => about(Operation::DeleteAsset, id, &[]),
-            ("GET", ["releases", id, "assets"]) => about(Operation::ListAssets, id, &[]),
-            ("GET", ["releases", id]) => about(Operation::GetRelease, id, &[]),
-            ("PATCH", ["releases", id]) => about(Operation::EditRelease, id, &[]),
-            ("DELETE", ["releases", id]) => about(Operation::DeleteRelease, id, &[]),
-            _ => Self::plain(Operation::Unknown, &repository, 0),
+            ("GET", ["releases"]) => about(ApiOperation::ListReleases, "", &[]),
+            ("POST", ["releases"]) => about(ApiOperation::CreateRelease, "", &[]),
+            ("GET", ["releases", "latest"]) => about(ApiOperation::LatestRelease, "", &[]),
+            ("GET", ["releases", "tags", tag @ ..]) => about(ApiOperation::ReleaseByTag, "", tag),
+            ("GET", ["releases", "assets", id]) => about(ApiOperation::GetAsset, id, &[]),
+            ("PATCH", ["releases", "assets", id]) => about(ApiOperation::EditAsset, id, &[]),
+            ("DELETE", ["releases", "assets", id]) => about(ApiOperation::DeleteAsset, id, &[]),
+            ("GET", ["releases", id, "assets"]) => about(ApiOperation::ListAssets, id, &[]),
+            ("GET", ["releases", id]) => about(ApiOperation::GetRelease, id, &[]),
+            ("PATCH", ["releases", id]) => about(ApiOperation::EditRelease, id, &[]),
+            ("DELETE", ["releases", id]) => about(ApiOperation::DeleteRelease, id, &[]),
+            _ => Self::plain(ApiOperation::Unknown, &repository, 0),
         }
     }
 
-    fn plain(operation: Operation, repository: &str, id: u64) -> Self {
+    fn plain(operation: ApiOperation, repository: &str, id: u64) -> Self {
         Self {
             operation,
             repository: repository.to_owned(),

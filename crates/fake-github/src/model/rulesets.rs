@@ -3,21 +3,21 @@
 use serde_json::{Value, json};
 
 use super::errors;
-use super::github::Call;
+use super::github::ApiCall;
 use super::paging;
-use super::request::Reply;
-use super::state::{Repository, TagRuleset};
+use super::request::ApiReply;
+use super::state::{StoredRepository, TagRuleset};
 use super::times::rfc3339;
 
-/// The number of the one ruleset that a repository has.
+/// The ID of the only ruleset of a repository.
 const ID: u64 = 42;
 
-/// Every ruleset without its conditions and rules (REST API, "Get all repository rulesets").
-/// `targets` takes words with commas between them; what GitHub does with others is written nowhere.
-pub fn list(call: &Call, repository: &Repository) -> Reply {
+/// Lists rulesets without conditions and rules (REST API, "Get all repository rulesets"). `targets`
+/// is a list with commas; GitHub does not document what happens to unknown targets.
+pub fn list(call: &ApiCall, repository: &StoredRepository) -> ApiReply {
     let targets = call
         .address
-        .asked("targets")
+        .query_value("targets")
         .unwrap_or_else(|| "tag".into());
     let asked = targets.split(',').any(|target| target == "tag");
     let rows: Vec<Value> = repository
@@ -31,16 +31,16 @@ pub fn list(call: &Call, repository: &Repository) -> Reply {
         call.settings.api_base, repository.id
     );
     let (part, link) = paging::page(rows, call.address, &url);
-    let mut reply = Reply::json(200, &Value::Array(part));
+    let mut reply = ApiReply::json(200, &Value::Array(part));
     if let Some(link) = link {
         reply.set("link", &link);
     }
     reply
 }
 
-/// One ruleset with its conditions and rules (REST API, "Get a repository ruleset").
-/// `bypass_actors` is only for those who may change it, which nobody may here.
-pub fn get(call: &Call, repository: &Repository) -> Reply {
+/// Returns a ruleset with its conditions and rules (REST API, "Get a repository ruleset").
+/// `bypass_actors` is omitted, because only those who may change the ruleset see it.
+pub fn get(call: &ApiCall, repository: &StoredRepository) -> ApiReply {
     let Some(ruleset) = repository
         .tag_ruleset
         .as_ref()
@@ -53,10 +53,10 @@ pub fn get(call: &Call, repository: &Repository) -> Reply {
         json!({"ref_name": {"include": ruleset.include, "exclude": ruleset.exclude}});
     whole["rules"] = json!([{"type": "deletion"}, {"type": "creation"}]);
     whole["current_user_can_bypass"] = json!(ruleset.bypass);
-    Reply::json(200, &whole)
+    ApiReply::json(200, &whole)
 }
 
-fn summary(call: &Call, repository: &Repository, ruleset: &TagRuleset) -> Value {
+fn summary(call: &ApiCall, repository: &StoredRepository, ruleset: &TagRuleset) -> Value {
     let url = format!(
         "{}/repos/{}/rulesets/{ID}",
         call.settings.api_base, repository.full_name

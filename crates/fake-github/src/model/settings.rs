@@ -1,85 +1,87 @@
-//! What kind of GitHub it is: hosts, limits, lags.
+//! Settings of a model: hosts, limits, delays.
 
-/// The knobs.
+/// The settings of a model.
 #[derive(Debug, Clone)]
-pub struct Settings {
+pub struct GithubSettings {
     /// Scheme and authority of the REST API.
     pub api_base: String,
-    /// Where uploads go; GitHub's own is another host than the API's.
+    /// The upload host, which differs from the API's on GitHub.
     pub uploads_base: String,
-    /// Where people click.
+    /// The host of web pages.
     pub web_base: String,
-    /// Another host, which holds the bytes of assets and must see no token.
+    /// The storage host, which has the bytes of assets and must not receive tokens.
     pub storage_base: String,
-    /// When lists show what changed.
-    pub listing: Listing,
-    /// Which assets tell a digest.
-    pub digests: Digests,
-    /// What the clock of the server is ahead of the real one; negative is behind.
+    /// When lists show changes.
+    pub listing: ListingMode,
+    /// Which assets have a digest.
+    pub digests: DigestMode,
+    /// Milliseconds by which the server's clock is ahead; negative if it is behind.
     pub clock_skew_ms: i64,
-    /// Requests that a token has in an hour; 1,000 for the token of a workflow
-    /// (REST API, "Rate limits", "Primary rate limit for `GITHUB_TOKEN` in GitHub Actions").
+    /// Requests per hour and token; 1,000 for the token of a workflow (REST API, "Rate limits",
+    /// "Primary rate limit for `GITHUB_TOKEN` in GitHub Actions").
     pub requests_per_hour: u64,
-    /// The limits on writing much in a short time, or none.
-    pub secondary: Option<Secondary>,
-    /// Assets of a release that a list of releases shows; nothing says how many GitHub's does.
+    /// The secondary rate limits, if any.
+    pub secondary: Option<SecondaryLimits>,
+    /// Maximum number of assets of a release in a list of releases; GitHub's is not documented.
     pub listed_assets: usize,
-    /// Requests that come so soon after an answer that asked to wait were under way when it went.
+    /// Requests within this many milliseconds of a reply that asked to wait may already have been
+    /// sent.
     pub under_way_ms: u64,
-    /// Assets that a release may have; 1,000 ("About releases", "Storage and bandwidth quotas").
+    /// Maximum number of assets of a release: 1,000 ("About releases", "Storage and bandwidth
+    /// quotas").
     pub assets_per_release: usize,
-    /// The size that no asset may reach: 2 GiB ("About releases", "each file … must be under 2
-    /// GiB").
+    /// The size in bytes that assets must stay below: 2 GiB ("About releases", "each file … must be
+    /// under 2 GiB").
     pub asset_bytes: u64,
-    /// Assets up to this size keep their bytes, so that they can be fetched.
+    /// Assets up to this size in bytes are kept for downloads.
     pub keep_bytes: u64,
 }
 
-/// When lists show what changed. Answers about one release or asset are right at once.
+/// When lists show changes. Replies about a single release or asset are always current.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Listing {
-    /// At once.
+pub enum ListingMode {
+    /// Immediately.
     Fresh,
-    /// Lists are that many milliseconds old.
+    /// Lists are this many milliseconds old.
     Late(u64),
-    /// Every other list is that many milliseconds old: two replicas, of which one lags.
+    /// Every other list is this many milliseconds old, as with two replicas of which one lags.
     Flapping(u64),
 }
 
-/// Which assets tell a digest.
+/// Which assets have a digest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Digests {
+pub enum DigestMode {
     /// All.
     Told,
-    /// None: they are from before June 2025 (GitHub Changelog, 2025-06-03, "Releases now expose
-    /// digests for release assets"), and `digest` is `null`.
+    /// None, as for assets from before June 2025 (GitHub Changelog, 2025-06-03, "Releases now
+    /// expose digests for release assets"): `digest` is `null`.
     Null,
-    /// Those that are that many milliseconds old.
+    /// Those that are this many milliseconds old.
     Late(u64),
 }
 
-/// Limits on writing (REST API, "Rate limits", "About secondary rate limits").
+/// Secondary rate limits (REST API, "Rate limits", "About secondary rate limits").
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Secondary {
-    /// Things made in a minute.
+pub struct SecondaryLimits {
+    /// Content-creating requests per minute.
     pub content_per_minute: usize,
-    /// Things made in an hour.
+    /// Content-creating requests per hour.
     pub content_per_hour: usize,
-    /// Points in a minute: a read costs 1, a write 5.
+    /// Points per minute: a read costs 1, a write 5.
     pub points_per_minute: u64,
 }
 
-impl Default for Settings {
-    /// Rights, names, sizes and counts as on GitHub, lists at once, and no limit that a test would
-    /// run into.
+impl Default for GithubSettings {
+    /// Returns GitHub's permissions, names, sizes and counts, current lists, and no rate limits
+    /// that a test would reach.
     fn default() -> Self {
         Self {
             api_base: "http://api.test".to_owned(),
             uploads_base: "http://api.test".to_owned(),
             web_base: "http://api.test".to_owned(),
             storage_base: "http://storage.test".to_owned(),
-            listing: Listing::Fresh,
-            digests: Digests::Told,
+            listing: ListingMode::Fresh,
+            digests: DigestMode::Told,
             clock_skew_ms: 0,
             requests_per_hour: 1_000_000,
             secondary: None,
@@ -92,12 +94,12 @@ impl Default for Settings {
     }
 }
 
-impl Settings {
-    /// With the limits of the token of a workflow, as GitHub has them.
+impl GithubSettings {
+    /// Sets the rate limits of a workflow token.
     #[must_use]
     pub fn with_real_limits(mut self) -> Self {
         self.requests_per_hour = 1000;
-        self.secondary = Some(Secondary {
+        self.secondary = Some(SecondaryLimits {
             content_per_minute: 80,
             content_per_hour: 500,
             points_per_minute: 900,
@@ -105,7 +107,7 @@ impl Settings {
         self
     }
 
-    /// What the clock of the server shows.
+    /// Returns the time on the server's clock.
     pub fn clock(&self, now_ms: u64) -> u64 {
         now_ms.saturating_add_signed(self.clock_skew_ms)
     }

@@ -1,87 +1,87 @@
-//! What a GitHub holds: tokens, repositories, releases, assets.
+//! The state of a model: tokens, repositories, releases, assets.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-/// Who a token stands for.
+/// A token and its permissions.
 #[derive(Debug, Clone)]
-pub struct Token {
-    /// What it may do.
-    pub rights: Rights,
-    /// The kind, which words GitHub's refusals.
+pub struct ApiToken {
+    /// The permissions.
+    pub rights: TokenRights,
+    /// The kind, which determines the texts of errors.
     pub kind: TokenKind,
 }
 
-/// What a token may do.
+/// The permissions of a token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Rights {
+pub enum TokenRights {
     /// `contents: write`
     Write,
     /// `contents: read`
     Read,
     /// `contents: read` and `actions: read`
     ReadActions,
-    /// It sees public repositories and nothing else.
+    /// Read access to public repositories only.
     Stranger,
 }
 
 /// The kind of a token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TokenKind {
-    /// The token of a workflow, or of an app.
+    /// The token of a workflow or an app.
     Integration,
-    /// A token that a person made.
+    /// A personal access token.
     Personal,
 }
 
-/// Releases by number, shared with older views of them.
-pub type Releases = BTreeMap<u64, Arc<Release>>;
+/// Releases by ID, shared with snapshots.
+pub type ReleasesById = BTreeMap<u64, Arc<StoredRelease>>;
 
-/// One repository.
+/// A repository.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Repository {
-    /// Its number.
+pub struct StoredRepository {
+    /// The ID.
     pub id: u64,
     /// `OWNER/REPO`.
     pub full_name: String,
-    /// Names it had.
+    /// Former names.
     pub old_names: Vec<String>,
-    /// Whether only some see it.
+    /// Whether it is private.
     pub is_private: bool,
-    /// Whether nobody may write.
+    /// Whether it is archived, so that nobody may write.
     pub is_archived: bool,
-    /// Whether publishing locks a release.
+    /// Whether published releases are immutable.
     pub has_immutable_releases: bool,
-    /// A ruleset that keeps new tags from being made.
+    /// A ruleset that restricts the creation of tags.
     pub tag_ruleset: Option<TagRuleset>,
-    /// Environments by name, with the patterns of tags that they take; `None` takes protected
+    /// Environments by name, with the tag patterns that they allow; `None` allows protected
     /// branches only.
     pub environments: BTreeMap<String, Option<Vec<String>>>,
-    /// Branches and the commits they are at.
+    /// The commits of branches.
     pub branches: BTreeMap<String, String>,
-    /// Tags and the commits they are at.
+    /// The commits of tags.
     pub tags: BTreeMap<String, String>,
-    /// Tags that are objects of their own: tag to object.
+    /// The objects of annotated tags.
     pub annotated: BTreeMap<String, String>,
-    /// Texts of files, by commit and path.
+    /// The text of files, by commit and path.
     pub files: BTreeMap<String, BTreeMap<String, String>>,
-    /// Tags that an immutable release had; they come never back.
+    /// Tags of immutable releases, which cannot be used again.
     pub burned_tags: BTreeSet<String>,
     /// The releases.
     #[serde(skip)]
-    pub releases: Releases,
-    /// How they were, for lists that lag: when each view ended to be right.
+    pub releases: ReleasesById,
+    /// Snapshots for lists that lag, each with the time at which it became outdated.
     #[serde(skip)]
-    pub views: VecDeque<(u64, Releases)>,
+    pub snapshots: VecDeque<(u64, ReleasesById)>,
 }
 
-impl Repository {
-    /// A public repository with a branch `main`.
+impl StoredRepository {
+    /// Creates a public repository with a branch `main`.
     pub fn new(id: u64, full_name: &str) -> Self {
-        let branches = BTreeMap::from([("main".to_owned(), sha_of(full_name))]);
+        let branches = BTreeMap::from([("main".to_owned(), fake_sha(full_name))]);
         Self {
             id,
             full_name: full_name.to_owned(),
@@ -90,29 +90,29 @@ impl Repository {
         }
     }
 
-    /// Keeps the view that ends now, and forgets those that no list shows any more.
-    pub fn remember(&mut self, now_ms: u64, lag_ms: u64) {
+    /// Adds a snapshot of the releases, and drops those that no list shows any more.
+    pub fn push_snapshot(&mut self, now_ms: u64, lag_ms: u64) {
         if lag_ms > 0 {
-            self.views.push_back((now_ms, self.releases.clone()));
+            self.snapshots.push_back((now_ms, self.releases.clone()));
         }
         while self
-            .views
+            .snapshots
             .front()
             .is_some_and(|(ended_ms, _)| ended_ms.saturating_add(lag_ms) < now_ms)
         {
-            self.views.pop_front();
+            self.snapshots.pop_front();
         }
     }
 
-    /// The releases as they were at a time.
-    pub fn at(&self, time_ms: u64) -> &Releases {
-        self.views
+    /// Returns the releases as they were at a time.
+    pub fn releases_at(&self, time_ms: u64) -> &ReleasesById {
+        self.snapshots
             .iter()
             .find(|(ended_ms, _)| *ended_ms > time_ms)
             .map_or(&self.releases, |(_, view)| view)
     }
 
-    /// The commit of a tag, branch or commit.
+    /// Returns the commit of a tag, branch or hash.
     pub fn commit(&self, text: &str) -> Option<&str> {
         let known = || {
             self.tags
@@ -127,10 +127,11 @@ impl Repository {
             .map(String::as_str)
     }
 
-    /// The release that has an asset, and the asset.
-    pub fn asset(&self, id: u64) -> Option<(&Arc<Release>, &Arc<Asset>)> {
-        let found =
-            |release: &'_ Arc<Release>| release.assets.iter().position(|asset| asset.id == id);
+    /// Returns an asset and its release.
+    pub fn asset(&self, id: u64) -> Option<(&Arc<StoredRelease>, &Arc<StoredAsset>)> {
+        let found = |release: &'_ Arc<StoredRelease>| {
+            release.assets.iter().position(|asset| asset.id == id)
+        };
         let (release, at) = self
             .releases
             .values()
@@ -144,15 +145,15 @@ impl Repository {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(default)]
 pub struct TagRuleset {
-    /// Patterns of the refs that it applies to: `~ALL`, or `refs/tags/` and a text with `*`.
+    /// Patterns of refs that it applies to: `~ALL`, or `refs/tags/` and a pattern with `*`.
     pub include: Vec<String>,
-    /// Patterns of the refs that it does not apply to.
+    /// Patterns of refs that it does not apply to.
     pub exclude: Vec<String>,
     /// `active`, `evaluate` or `disabled`.
     pub enforcement: String,
     /// The value of `current_user_can_bypass`: `always`, `pull_requests_only`, `never` or `exempt`.
     pub bypass: String,
-    /// Whether its details are hidden: those of an organization may be.
+    /// Whether its details are hidden, as those of an organization can be.
     pub is_hidden: bool,
 }
 
@@ -169,7 +170,7 @@ impl Default for TagRuleset {
 }
 
 impl TagRuleset {
-    /// Whether it keeps everybody from making a tag.
+    /// Returns whether it prevents the creation of a tag.
     pub fn refuses(&self, tag: &str) -> bool {
         let name = format!("refs/tags/{tag}");
         let any = |patterns: &[String]| {
@@ -197,72 +198,72 @@ fn fits(pattern: &str, text: &str) -> bool {
     }
 }
 
-/// A commit that stands for a text, as nothing is ever checked out of here.
-pub fn sha_of(text: &str) -> String {
+/// Returns a made-up commit hash for a text.
+pub fn fake_sha(text: &str) -> String {
     use sha2::Digest as _;
     super::request::hex(&sha2::Sha256::digest(text))[..40].to_owned()
 }
 
-/// One release.
+/// A release.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Release {
-    /// Its number.
+pub struct StoredRelease {
+    /// The ID.
     pub id: u64,
-    /// Its tag, which a draft only wishes for.
+    /// The tag; that of a draft need not exist.
     pub tag_name: String,
-    /// The branch or commit that the tag is made at, where it is not there.
+    /// The branch or commit at which a missing tag is created.
     pub target_commitish: String,
-    /// Its title.
+    /// The title.
     pub name: Option<String>,
-    /// Its text.
+    /// The text.
     pub body: Option<String>,
-    /// Whether it is not published.
+    /// Whether it is a draft.
     pub draft: bool,
-    /// Whether it is marked as not finished.
+    /// Whether it is a prerelease.
     pub prerelease: bool,
     /// Whether its assets and tag are locked.
     pub immutable: bool,
-    /// What `make_latest` said last.
+    /// The last value of `make_latest`.
     pub make_latest: Option<String>,
-    /// When it was made.
+    /// When it was created, in milliseconds since 1970.
     pub created_ms: u64,
-    /// When it was changed.
+    /// When it was last changed.
     pub updated_ms: u64,
     /// When it was published.
     pub published_ms: Option<u64>,
-    /// Its assets.
+    /// The assets.
     #[serde(skip)]
-    pub assets: Vec<Arc<Asset>>,
+    pub assets: Vec<Arc<StoredAsset>>,
 }
 
-/// One asset.
+/// An asset.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Asset {
-    /// Its number.
+pub struct StoredAsset {
+    /// The ID.
     pub id: u64,
-    /// Its name, as GitHub stored it.
+    /// The name under which GitHub stored it.
     pub name: String,
-    /// What is shown instead of the name.
+    /// The label that is shown instead of the name.
     pub label: Option<String>,
-    /// Its media type.
+    /// The media type.
     pub content_type: String,
-    /// Whether all of it came.
+    /// Whether the upload is complete.
     pub is_uploaded: bool,
-    /// Its size in bytes; what was announced, as long as it did not come.
+    /// The size in bytes; the announced size until the upload is complete.
     pub size_bytes: u64,
-    /// SHA-256 in hexadecimal digits.
+    /// The SHA-256 digest, in hexadecimal.
     pub sha256: Option<String>,
-    /// Whether it never tells a digest.
+    /// Whether its digest is never returned.
     pub hides_digest: bool,
-    /// How often it was fetched.
+    /// The number of downloads.
     pub downloads: u64,
-    /// When it was made.
+    /// When it was created, in milliseconds since 1970.
     pub created_ms: u64,
-    /// When it was changed.
+    /// When it was last changed.
     pub updated_ms: u64,
-    /// Its bytes, where they were kept.
+    /// The bytes, if they are kept.
     #[serde(skip)]
     pub content: Option<Arc<[u8]>>,
 }

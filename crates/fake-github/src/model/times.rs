@@ -1,13 +1,13 @@
-//! Points in time as GitHub writes them.
+//! Dates in GitHub's formats.
 
-/// `2026-11-21T17:22:58Z` (RFC 3339) for milliseconds since 1970 in UTC.
+/// Formats milliseconds since 1970 as `2026-11-21T17:22:58Z` (RFC 3339).
 pub fn rfc3339(at_ms: u64) -> String {
     let (year, month, day) = date(at_ms / 86_400_000);
     let (hour, minute, second) = clock(at_ms);
     format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}Z")
 }
 
-/// `Sat, 21 Nov 2026 17:22:58 GMT` (RFC 9110, section 5.6.7) for milliseconds since 1970 in UTC.
+/// Formats milliseconds since 1970 as `Sat, 21 Nov 2026 17:22:58 GMT` (RFC 9110, section 5.6.7).
 pub fn http_date(at_ms: u64) -> String {
     const DAYS: [&str; 7] = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"];
     const MONTHS: [&str; 12] = [
@@ -24,7 +24,7 @@ fn clock(at_ms: u64) -> (u64, u64, u64) {
     (seconds / 3600, seconds / 60 % 60, seconds % 60)
 }
 
-/// Year, month and day of the Gregorian calendar: whole years, then whole months, are taken off.
+/// Returns the Gregorian year, month and day, by subtracting years, then months.
 fn date(mut days: u64) -> (u64, usize, u64) {
     let is_leap = |year: u64| {
         year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400))

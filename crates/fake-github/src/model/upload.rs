@@ -1,54 +1,54 @@
-//! Uploads: checked before the body, hashed while it comes, judged after it.
+//! Uploads: checked before the body, hashed while it arrives, completed after it.
 
 use std::sync::Arc;
 
+use super::asset_name;
 use super::assets;
-use super::errors::{self, custom, fault as code};
-use super::fault::Fault;
-use super::github::{Call, Github, lag};
-use super::ledger::Reached;
-use super::rename;
-use super::request::{Received, Reply, Request};
-use super::route::Operation;
-use super::shapes::Shaper;
-use super::state::{Asset, Repository};
+use super::errors::{self, custom_error, validation_error};
+use super::fault::InjectedFault;
+use super::github::{ApiCall, FakeGithub, max_list_age_ms};
+use super::ledger::ReachedState;
+use super::request::{ApiReply, ApiRequest, ReceivedBody};
+use super::response_bodies::BodyBuilder;
+use super::route::ApiOperation;
+use super::state::{StoredAsset, StoredRepository};
 
-/// An upload whose body is still to come. Its asset is there as `starter`: "When an upstream
-/// failure occurs, you will receive a `502 Bad Gateway` status. This may leave an empty asset with
-/// a state of `starter`. It can be safely deleted." (REST API, "Upload a release asset").
+/// An upload before its body. Its asset already exists as a `starter`: "When an upstream failure
+/// occurs, you will receive a `502 Bad Gateway` status. This may leave an empty asset with a state
+/// of `starter`. It can be safely deleted." (REST API, "Upload a release asset").
 #[derive(Debug)]
-pub struct Upload {
-    /// Where the connection is to be cut, in bytes of the body.
+pub struct PendingUpload {
+    /// Where to cut the connection, in bytes of the body.
     pub stop_at: Option<u64>,
-    /// Where reading is to wait, in bytes of the body.
+    /// Where to wait, in bytes of the body.
     pub hold_at: Option<u64>,
-    /// How fast the body is to be read.
+    /// The speed at which to read the body.
     pub bytes_per_s: Option<u64>,
-    /// What `Content-Length` said.
+    /// The value of `Content-Length`.
     pub announced_bytes: u64,
     /// The number of the request.
     pub number: u64,
     repository: u64,
     asset: u64,
-    fault: Option<Fault>,
-    request: Request,
+    fault: Option<InjectedFault>,
+    request: ApiRequest,
 }
 
-impl Call<'_> {
-    /// Checks an upload before its first byte, and makes its asset.
+impl ApiCall<'_> {
+    /// Checks an upload before its first byte, and creates its asset.
     pub(super) fn begin_upload(
         &mut self,
-        repository: &mut Repository,
-        fault: Option<Fault>,
+        repository: &mut StoredRepository,
+        fault: Option<InjectedFault>,
         number: u64,
-    ) -> Result<Upload, Reply> {
+    ) -> Result<PendingUpload, ApiReply> {
         let length = self.request.get("content-length").unwrap_or_default();
         let (Some(size_bytes), None) =
             (self.request.length(), self.request.get("transfer-encoding"))
         else {
-            // skx/github-action-publish-binaries issue 19, PyGithub/PyGithub pull request 525:
-            // `Bad Content-Length: `, with what the header said; denoland/deno issue 24197: for a
-            // body in chunks.
+            // skx/github-action-publish-binaries issue 19, PyGithub/PyGithub pull request 525: `Bad
+            // Content-Length: ` with the value of the header; denoland/deno issue 24197: for a
+            // chunked body.
             return Err(errors::upload_refusal(
                 400,
                 &format!("Bad Content-Length: {length}"),
@@ -63,11 +63,16 @@ impl Call<'_> {
                 "Cannot upload assets to an immutable release.",
             ));
         }
-        let Some(asked) = self.address.asked("name").filter(|name| !name.is_empty()) else {
+        let Some(asked) = self
+            .address
+            .query_value("name")
+            .filter(|name| !name.is_empty())
+        else {
             return Err(errors::upload_refusal(400, "Invalid name for request"));
         };
-        let invalid =
-            |field: &str, text: &str| errors::invalid(&[custom("ReleaseAsset", Some(field), text)]);
+        let invalid = |field: &str, text: &str| {
+            errors::invalid(&[custom_error("ReleaseAsset", Some(field), text)])
+        };
         if size_bytes == 0 {
             return Err(invalid("size", "size must be greater than or equal to 1"));
         }
@@ -83,13 +88,13 @@ impl Call<'_> {
                 "name is too long (maximum is 255 characters)",
             ));
         }
-        let mut name = rename::stored_name(&asked);
-        if fault == Some(Fault::WrongName) {
+        let mut name = asset_name::stored_name(&asked);
+        if fault == Some(InjectedFault::WrongName) {
             name = other_name(&name);
         }
         if assets::is_taken(release, &name, None) {
-            self.ledger.reach(Reached::NameTaken);
-            return Err(errors::invalid(&[code(
+            self.ledger.reach(ReachedState::NameTaken);
+            return Err(errors::invalid(&[validation_error(
                 "ReleaseAsset",
                 "already_exists",
                 "name",
@@ -102,12 +107,12 @@ impl Call<'_> {
                 &format!("file_count limited to {most} assets per release"),
             ));
         }
-        let asset = Asset {
-            id: self.id(),
+        let asset = StoredAsset {
+            id: self.next_id(),
             name,
             label: self
                 .address
-                .asked("label")
+                .query_value("label")
                 .filter(|label| !label.is_empty()),
             content_type: self
                 .request
@@ -117,23 +122,23 @@ impl Call<'_> {
             size_bytes,
             created_ms: self.now_ms,
             updated_ms: self.now_ms,
-            hides_digest: fault == Some(Fault::NoDigest),
-            ..Asset::default()
+            hides_digest: fault == Some(InjectedFault::NoDigest),
+            ..StoredAsset::default()
         };
         let id = asset.id;
         Arc::make_mut(release).assets.push(Arc::new(asset));
-        self.ledger.reach(Reached::UploadBegun);
-        Ok(Upload {
+        self.ledger.reach(ReachedState::UploadBegun);
+        Ok(PendingUpload {
             stop_at: match fault {
-                Some(Fault::Cut(at) | Fault::Lost(at)) => Some(at.min(size_bytes)),
+                Some(InjectedFault::Cut(at) | InjectedFault::Lost(at)) => Some(at.min(size_bytes)),
                 _ => None,
             },
             hold_at: match fault {
-                Some(Fault::HoldUpload(at)) => Some(at.min(size_bytes)),
+                Some(InjectedFault::HoldUpload(at)) => Some(at.min(size_bytes)),
                 _ => None,
             },
             bytes_per_s: match fault {
-                Some(Fault::SlowRead(rate)) => Some(rate.max(1)),
+                Some(InjectedFault::SlowRead(rate)) => Some(rate.max(1)),
                 _ => None,
             },
             announced_bytes: size_bytes,
@@ -141,7 +146,7 @@ impl Call<'_> {
             repository: repository.id,
             asset: id,
             fault,
-            request: Request {
+            request: ApiRequest {
                 body: Vec::new(),
                 ..self.request.clone()
             },
@@ -149,9 +154,14 @@ impl Call<'_> {
     }
 }
 
-impl Github {
-    /// Ends an upload with what came of its body.
-    pub fn finish(&mut self, upload: &Upload, received: &Received, now_ms: u64) -> Reply {
+impl FakeGithub {
+    /// Completes an upload with the received body.
+    pub fn finish(
+        &mut self,
+        upload: &PendingUpload,
+        received: &ReceivedBody,
+        now_ms: u64,
+    ) -> ApiReply {
         let clock_ms = self.settings.clock(now_ms);
         if let Some(logged) = self
             .ledger
@@ -162,26 +172,26 @@ impl Github {
         {
             logged.size_bytes = received.size_bytes;
         }
-        let lag_ms = lag(&self.settings);
+        let lag_ms = max_list_age_ms(&self.settings);
         let Some(repository) = self.repositories.get_mut(&upload.repository) else {
-            return Reply::cut();
+            return ApiReply::cut();
         };
-        repository.remember(clock_ms, lag_ms);
+        repository.push_snapshot(clock_ms, lag_ms);
         let is_whole = upload.stop_at.is_none() && received.size_bytes == upload.announced_bytes;
         let reply = if !is_whole {
-            if matches!(upload.fault, Some(Fault::Lost(_))) {
+            if matches!(upload.fault, Some(InjectedFault::Lost(_))) {
                 assets::remove(repository, upload.asset);
             }
-            self.ledger.reach(Reached::UploadCut);
-            Reply::cut()
-        } else if let Some(Fault::Status(status)) = upload.fault {
-            self.ledger.reach(Reached::UploadCut);
-            errors::server_fault(status)
+            self.ledger.reach(ReachedState::UploadCut);
+            ApiReply::cut()
+        } else if let Some(InjectedFault::Status(status)) = upload.fault {
+            self.ledger.reach(ReachedState::UploadCut);
+            errors::server_error(status)
         } else if repository.asset(upload.asset).is_none() {
             errors::not_found()
         } else {
-            let is_short = upload.fault == Some(Fault::Short);
-            let is_wrong = is_short || upload.fault == Some(Fault::WrongDigest);
+            let is_short = upload.fault == Some(InjectedFault::Short);
+            let is_wrong = is_short || upload.fault == Some(InjectedFault::WrongDigest);
             assets::change(repository, upload.asset, |asset| {
                 asset.is_uploaded = true;
                 asset.size_bytes -= u64::from(is_short);
@@ -193,11 +203,11 @@ impl Github {
                 asset.content = received.content.clone().filter(|_| !is_wrong);
                 asset.updated_ms = clock_ms;
             });
-            self.ledger.reach(Reached::Uploaded);
+            self.ledger.reach(ReachedState::Uploaded);
             let reply = match repository.asset(upload.asset) {
-                Some((release, asset)) => Reply::json(
+                Some((release, asset)) => ApiReply::json(
                     201,
-                    &Shaper::new(&self.settings, repository, clock_ms).asset(release, asset),
+                    &BodyBuilder::new(&self.settings, repository, clock_ms).asset(release, asset),
                 ),
                 None => errors::not_found(),
             };
@@ -209,7 +219,7 @@ impl Github {
         self.send(
             reply,
             &upload.request,
-            Operation::Upload,
+            ApiOperation::Upload,
             upload.fault,
             upload.number,
             now_ms,
@@ -217,18 +227,20 @@ impl Github {
     }
 }
 
-/// Makes an asset another than its upload was answered with.
-fn contradict(asset: &mut Asset, fault: Option<Fault>) {
+/// Makes an asset contradict the reply to its upload.
+fn contradict(asset: &mut StoredAsset, fault: Option<InjectedFault>) {
     match fault {
-        Some(Fault::LaterDigest) => (asset.sha256, asset.content) = (Some("0".repeat(64)), None),
-        Some(Fault::LaterSize) => (asset.size_bytes, asset.content) = (1, None),
-        Some(Fault::LaterStarter) => asset.is_uploaded = false,
-        Some(Fault::LaterName) => asset.name = other_name(&asset.name),
+        Some(InjectedFault::LaterDigest) => {
+            (asset.sha256, asset.content) = (Some("0".repeat(64)), None);
+        }
+        Some(InjectedFault::LaterSize) => (asset.size_bytes, asset.content) = (1, None),
+        Some(InjectedFault::LaterStarter) => asset.is_uploaded = false,
+        Some(InjectedFault::LaterName) => asset.name = other_name(&asset.name),
         _ => {}
     }
 }
 
-/// A name that is not the one that was asked for.
+/// Returns another name than the requested one.
 fn other_name(name: &str) -> String {
     if name.contains('+') {
         name.replace('+', ".")

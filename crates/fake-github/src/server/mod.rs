@@ -1,14 +1,13 @@
-//! The model behind real sockets on loopback: uploads are hashed while they come, cuts are cuts,
-//! slow is slow.
+//! A server for the model on loopback sockets: it hashes uploads as they arrive, cuts connections,
+//! and delays replies.
 //!
-//! **Invariant:** it listens on 127.0.0.1 alone, and keeps no upload in memory that the settings do
-//! not ask for.
+//! **Invariant:** it listens on 127.0.0.1 only, and keeps no uploads in memory beyond the settings.
 
-mod hold;
+mod hold_queue;
 mod receive;
-mod record;
+mod recorder;
+mod resettable_stream;
 mod send;
-mod wire;
 
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
@@ -21,63 +20,63 @@ use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
 use tokio::sync::oneshot;
 
-use super::model::address::Address;
-use super::model::route::Route;
-use super::model::{Begun, Github, Operation, Reply, Request};
-use hold::Hold;
-pub use record::Connection;
-use record::Recorder;
-use send::Sending;
-use wire::{Doom, Wire};
+use super::model::request_url::RequestUrl;
+use super::model::route::RequestRoute;
+use super::model::{ApiOperation, ApiReply, ApiRequest, FakeGithub, RequestProgress};
+use hold_queue::HoldQueue;
+use recorder::ConnectionRecorder;
+pub use recorder::RecordedConnection;
+use resettable_stream::{ResetSwitch, ResettableStream};
+use send::ChunkedBody;
 
-/// What asks the time, in milliseconds since 1970.
-pub type Clock = Arc<dyn Fn() -> u64 + Send + Sync>;
+/// Returns the time in milliseconds since 1970.
+pub type ClockFn = Arc<dyn Fn() -> u64 + Send + Sync>;
 
 /// A running server. It stops when it is dropped.
-pub struct Server {
-    /// Where the API is, and uploads unless they have a host of their own.
+pub struct FakeServer {
+    /// The address of the API, and of uploads unless they have their own host.
     pub address: SocketAddr,
-    /// The other host, which holds the bytes of assets.
+    /// The address of the storage host.
     pub storage: SocketAddr,
-    /// The state machine; requests wait while it is locked.
-    pub model: Arc<Mutex<Github>>,
-    hold: Arc<Hold>,
-    recorder: Recorder,
+    /// The model; requests wait while it is locked.
+    pub model: Arc<Mutex<FakeGithub>>,
+    hold: Arc<HoldQueue>,
+    recorder: ConnectionRecorder,
     stop: Option<oneshot::Sender<()>>,
     thread: Option<JoinHandle<()>>,
 }
 
-/// What every connection shares.
-struct Shared {
-    model: Arc<Mutex<Github>>,
-    hold: Arc<Hold>,
-    recorder: Recorder,
-    clock: Clock,
+/// The state that all connections share.
+struct ServerContext {
+    model: Arc<Mutex<FakeGithub>>,
+    hold: Arc<HoldQueue>,
+    recorder: ConnectionRecorder,
+    clock: ClockFn,
 }
 
-impl Shared {
-    fn model(&self) -> MutexGuard<'_, Github> {
+impl ServerContext {
+    fn model(&self) -> MutexGuard<'_, FakeGithub> {
         self.model.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Server {
-    /// Starts on free ports, with the clock of the machine.
+impl FakeServer {
+    /// Starts on free ports, with the system clock.
     ///
     /// # Panics
-    /// When no port of 127.0.0.1 can be had.
-    pub fn start(github: Github) -> Self {
-        Self::start_at(github, 0, machine_clock()).expect("a port of 127.0.0.1")
+    /// If no port of 127.0.0.1 is available.
+    pub fn start(github: FakeGithub) -> Self {
+        Self::start_at(github, 0, system_clock()).expect("a port of 127.0.0.1")
     }
 
-    /// Starts on a port, or a free one for 0, with a clock.
+    /// Starts on a port, or on a free one for 0, with a clock.
     ///
-    /// The hosts of the settings become the addresses of the server. Where they name another host
-    /// for uploads than for the API, uploads get a port of their own.
+    /// The hosts in the settings are replaced by the addresses of the server. If the settings have
+    /// another host for uploads than for the API, uploads get their own port.
     ///
     /// # Errors
-    /// When a port of 127.0.0.1 cannot be had.
-    pub fn start_at(mut github: Github, port: u16, clock: Clock) -> io::Result<Self> {
+    /// If no port of 127.0.0.1 is available.
+    pub fn start_at(mut github: FakeGithub, port: u16, clock: ClockFn) -> io::Result<Self> {
         let listen = |port| TcpListener::bind((Ipv4Addr::LOCALHOST, port));
         let (api, storage) = (listen(port)?, listen(0)?);
         let mut listeners = vec![api, storage];
@@ -101,10 +100,10 @@ impl Server {
             .uploads_base
             .clone_from(bases.get(2).unwrap_or(&bases[0]));
 
-        let (model, hold) = (Arc::new(Mutex::new(github)), Arc::new(Hold::default()));
-        let recorder = Recorder::default();
+        let (model, hold) = (Arc::new(Mutex::new(github)), Arc::new(HoldQueue::default()));
+        let recorder = ConnectionRecorder::default();
         let (held, recorded) = (Arc::clone(&hold), recorder.clone());
-        let shared = Arc::new(Shared {
+        let shared = Arc::new(ServerContext {
             model: Arc::clone(&model),
             hold: held,
             recorder: recorded,
@@ -121,7 +120,7 @@ impl Server {
                     for (listener, base) in listeners.into_iter().zip(bases) {
                         tokio::spawn(accept(listener, base, Arc::clone(&shared)));
                     }
-                    // Either word means the end: told, or the server is gone.
+                    // Stops when the sender sends a value or is dropped.
                     let _ = stopped.await;
                 });
             })?;
@@ -137,52 +136,52 @@ impl Server {
         })
     }
 
-    /// The address of the API.
+    /// Returns the URL of the API.
     pub fn url(&self) -> String {
         format!("http://{}", self.address)
     }
 
-    /// The state machine, for a look or a change.
-    pub fn github(&self) -> MutexGuard<'_, Github> {
+    /// Locks the model, for inspection or changes.
+    pub fn github(&self) -> MutexGuard<'_, FakeGithub> {
         self.model.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits until a request is held, and gives its number; nothing when the time is over.
+    /// Waits until a request is held, and returns its number, or `None` after the timeout.
     pub fn wait_held(&self, at_most: Duration) -> Option<u64> {
         self.hold.wait_held(at_most)
     }
 
-    /// Records the bytes of every connection that is made from now on.
+    /// Records the bytes of all connections from now on.
     pub fn record(&self) {
         self.recorder.start();
     }
 
-    /// The recorded connections, in the order in which they were made.
-    pub fn recorded(&self) -> Vec<Connection> {
+    /// Returns the recorded connections, in the order in which they were opened.
+    pub fn recorded(&self) -> Vec<RecordedConnection> {
         self.recorder.connections()
     }
 
-    /// Lets every held request go on.
-    pub fn let_go(&self) {
-        self.hold.let_go();
+    /// Releases all held requests.
+    pub fn release_held(&self) {
+        self.hold.release_held();
     }
 }
 
-impl Drop for Server {
+impl Drop for FakeServer {
     fn drop(&mut self) {
         if let Some(stop) = self.stop.take() {
-            // A thread that has ended needs no word.
+            // The thread may have ended already.
             let _ = stop.send(());
         }
         if let Some(thread) = self.thread.take() {
-            // What it panicked with was printed.
+            // A panic of the thread was already printed.
             let _ = thread.join();
         }
     }
 }
 
-/// The clock of the machine.
-pub fn machine_clock() -> Clock {
+/// Returns the system clock.
+pub fn system_clock() -> ClockFn {
     Arc::new(|| {
         let since = SystemTime::now()
             .duration_since(UNIX_EPOCH)
@@ -191,7 +190,7 @@ pub fn machine_clock() -> Clock {
     })
 }
 
-async fn accept(listener: TcpListener, base: String, shared: Arc<Shared>) {
+async fn accept(listener: TcpListener, base: String, shared: Arc<ServerContext>) {
     let ready = listener
         .set_nonblocking(true)
         .and_then(|()| tokio::net::TcpListener::from_std(listener));
@@ -199,41 +198,45 @@ async fn accept(listener: TcpListener, base: String, shared: Arc<Shared>) {
     let base: Arc<str> = Arc::from(base);
     loop {
         let Ok((stream, _)) = listener.accept().await else {
-            // Too many open files, as a rule: wait until some are closed.
+            // Usually too many open files: wait until some are closed.
             tokio::time::sleep(Duration::from_millis(10)).await;
             continue;
         };
-        // Small answers go out at once; otherwise their second part waits 40 ms for the first to be
-        // acknowledged.
+        // Small replies are sent at once; otherwise their second part waits 40 ms for an
+        // acknowledgement of the first.
         let _ = stream.set_nodelay(true);
-        let (shared, base, doom) = (Arc::clone(&shared), Arc::clone(&base), Doom::default());
-        let wire = TokioIo::new(Wire::new(
+        let (shared, base, reset) = (
+            Arc::clone(&shared),
+            Arc::clone(&base),
+            ResetSwitch::default(),
+        );
+        let wire = TokioIo::new(ResettableStream::new(
             stream,
-            doom.clone(),
+            reset.clone(),
             shared.recorder.connection(&base),
         ));
         let service = service_fn(move |request| {
             answer(
                 Arc::clone(&shared),
                 Arc::clone(&base),
-                doom.clone(),
+                reset.clone(),
                 request,
             )
         });
         let connection = hyper::server::conn::http1::Builder::new().serve_connection(wire, service);
         tokio::spawn(async move {
-            // A connection that was cut ends with an error, as it should.
+            // A connection that was cut ends with an error, as expected.
             let _ = connection.await;
         });
     }
 }
 
-/// Bytes of a body that is no upload, at most.
+/// The maximum size of a body that is not an upload, in bytes.
 const LARGEST_BODY: usize = 4 << 20;
 
-/// Moves `main` and a tag of the repository to a commit, as `git push` does, which is no call of
-/// the API: `PUT /_git/TAG/COMMIT`. Returns whether it was one.
-fn push_tag(shared: &Shared, method: &str, path: &str) -> bool {
+/// Moves `main` and a tag of the repository to a commit, as `git push` does: `PUT
+/// /_git/TAG/COMMIT`, which is not part of the API. Returns whether this was such a request.
+fn push_tag(shared: &ServerContext, method: &str, path: &str) -> bool {
     let pushed = path
         .strip_prefix("/_git/")
         .and_then(|rest| rest.rsplit_once('/'));
@@ -250,47 +253,52 @@ fn push_tag(shared: &Shared, method: &str, path: &str) -> bool {
 }
 
 async fn answer(
-    shared: Arc<Shared>,
+    shared: Arc<ServerContext>,
     base: Arc<str>,
-    doom: Doom,
+    reset: ResetSwitch,
     incoming: hyper::Request<Incoming>,
-) -> io::Result<hyper::Response<Sending>> {
+) -> io::Result<hyper::Response<ChunkedBody>> {
     let (head, mut body) = incoming.into_parts();
     let path = head
         .uri
         .path_and_query()
         .map_or("/", hyper::http::uri::PathAndQuery::as_str);
     if push_tag(&shared, head.method.as_str(), path) {
-        return send::deliver(Reply::json(200, &serde_json::json!({})), &shared.hold, doom).await;
+        return send::deliver(
+            ApiReply::json(200, &serde_json::json!({})),
+            &shared.hold,
+            reset,
+        )
+        .await;
     }
-    let mut request = Request::new(head.method.as_str(), &format!("{base}{path}"));
+    let mut request = ApiRequest::new(head.method.as_str(), &format!("{base}{path}"));
     for (name, value) in &head.headers {
         request = request.header(name.as_str(), &String::from_utf8_lossy(value.as_bytes()));
     }
-    let route = Route::of(
+    let route = RequestRoute::resolve(
         &request.method,
-        &Address::of(&request.url),
+        &RequestUrl::parse(&request.url),
         &shared.model().settings,
     );
-    let is_upload = route.operation == Operation::Upload;
+    let is_upload = route.operation == ApiOperation::Upload;
     if !is_upload {
         request.body = receive::collect(&mut body, LARGEST_BODY).await?;
     }
     let now_ms = (shared.clock)();
     let mut begun = shared.model().begin(&request, now_ms);
-    if let Begun::Held(number) = begun {
+    if let RequestProgress::Held(number) = begun {
         shared.hold.wait(number).await;
         begun = shared.model().resume(&request, number, (shared.clock)());
     }
     let reply = match begun {
-        Begun::Answer(reply) => {
+        RequestProgress::Answer(reply) => {
             if is_upload {
                 receive::drain(&mut body).await;
             }
             reply
         }
-        Begun::Upload(upload) => receive::upload(&shared, *upload, &mut body).await,
-        Begun::Held(_) => return Err(io::Error::other("a request is held once")),
+        RequestProgress::Upload(upload) => receive::upload(&shared, *upload, &mut body).await,
+        RequestProgress::Held(_) => return Err(io::Error::other("a request is held once")),
     };
-    send::deliver(reply, &shared.hold, doom).await
+    send::deliver(reply, &shared.hold, reset).await
 }

@@ -1,4 +1,4 @@
-//! Bodies that come in.
+//! Request bodies.
 
 use std::io;
 use std::pin::Pin;
@@ -9,14 +9,13 @@ use hyper::body::{Body as _, Bytes, Incoming};
 use sha2::{Digest as _, Sha256};
 
 use super::super::model::request::hex;
-use super::super::model::{Received, Reply, Upload};
-use super::Shared;
+use super::super::model::{ApiReply, PendingUpload, ReceivedBody};
+use super::ServerContext;
 
-/// Bytes of a refused upload that are read before the refusal goes out, so that a small client
-/// hears it.
+/// Bytes of a refused upload that are read before the reply, so that a small client receives it.
 const DRAINED_BYTES: usize = 1 << 20;
 
-/// The next bytes of a body.
+/// Returns the next bytes of a body.
 async fn next(body: &mut Incoming) -> Option<io::Result<Bytes>> {
     loop {
         let frame =
@@ -32,7 +31,7 @@ async fn next(body: &mut Incoming) -> Option<io::Result<Bytes>> {
     }
 }
 
-/// A whole body.
+/// Returns a complete body.
 pub(super) async fn collect(body: &mut Incoming, at_most: usize) -> io::Result<Vec<u8>> {
     let mut whole = Vec::new();
     while let Some(bytes) = next(body).await {
@@ -44,7 +43,7 @@ pub(super) async fn collect(body: &mut Incoming, at_most: usize) -> io::Result<V
     Ok(whole)
 }
 
-/// Reads on for a while and looks at nothing.
+/// Reads and discards the start of a body.
 pub(super) async fn drain(body: &mut Incoming) {
     let mut left = DRAINED_BYTES;
     while let Some(Ok(bytes)) = next(body).await {
@@ -55,16 +54,16 @@ pub(super) async fn drain(body: &mut Incoming) {
     }
 }
 
-/// An upload on its way. When its client goes away, what came is all that comes.
-struct Receiving<'a> {
-    shared: &'a Shared,
-    upload: Option<Upload>,
+/// An upload in progress. If its client disconnects, it is completed with the bytes received.
+struct IncomingUpload<'a> {
+    shared: &'a ServerContext,
+    upload: Option<PendingUpload>,
     size_bytes: u64,
     hash: Sha256,
     kept: Option<Vec<u8>>,
 }
 
-impl Receiving<'_> {
+impl IncomingUpload<'_> {
     fn take(&mut self, bytes: &[u8]) {
         self.size_bytes += bytes.len() as u64;
         self.hash.update(bytes);
@@ -73,11 +72,11 @@ impl Receiving<'_> {
         }
     }
 
-    fn end(&mut self) -> Reply {
+    fn end(&mut self) -> ApiReply {
         let Some(upload) = self.upload.take() else {
-            return Reply::cut();
+            return ApiReply::cut();
         };
-        let received = Received {
+        let received = ReceivedBody {
             size_bytes: self.size_bytes,
             sha256: hex(&self.hash.finalize_reset()),
             content: self.kept.take().map(Arc::from),
@@ -87,14 +86,18 @@ impl Receiving<'_> {
     }
 }
 
-impl Drop for Receiving<'_> {
+impl Drop for IncomingUpload<'_> {
     fn drop(&mut self) {
         self.end();
     }
 }
 
-/// Reads an upload, and answers it.
-pub(super) async fn upload(shared: &Shared, upload: Upload, body: &mut Incoming) -> Reply {
+/// Reads an upload, and returns the reply.
+pub(super) async fn upload(
+    shared: &ServerContext,
+    upload: PendingUpload,
+    body: &mut Incoming,
+) -> ApiReply {
     let (stop_at, mut hold_at, rate, number) = (
         upload.stop_at,
         upload.hold_at,
@@ -103,7 +106,7 @@ pub(super) async fn upload(shared: &Shared, upload: Upload, body: &mut Incoming)
     );
     let is_kept = upload.announced_bytes <= shared.model().settings.keep_bytes;
     let kept = is_kept.then(Vec::new);
-    let mut receiving = Receiving {
+    let mut receiving = IncomingUpload {
         shared,
         upload: Some(upload),
         size_bytes: 0,

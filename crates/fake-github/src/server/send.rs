@@ -1,4 +1,4 @@
-//! Answers that go out: whole, slow, in part, or not at all.
+//! Replies: complete, slow, partial, or none.
 
 use std::io;
 use std::pin::Pin;
@@ -8,20 +8,20 @@ use std::time::Duration;
 use hyper::body::{Body, Bytes, Frame, SizeHint};
 use tokio::sync::mpsc;
 
-use super::super::model::{Delivery, Reply};
-use super::hold::Hold;
-use super::wire::Doom;
+use super::super::model::{ApiReply, ReplyDelivery};
+use super::hold_queue::HoldQueue;
+use super::resettable_stream::ResetSwitch;
 
-/// How long bytes get to leave before their connection is cut.
+/// Time for bytes to be sent before their connection is cut.
 const LEAVING: Duration = Duration::from_millis(20);
 
-/// A body in pieces, whose length is told before.
-pub(super) struct Sending {
+/// A body in chunks with a known length.
+pub(super) struct ChunkedBody {
     pieces: mpsc::Receiver<io::Result<Bytes>>,
     left: u64,
 }
 
-impl Body for Sending {
+impl Body for ChunkedBody {
     type Data = Bytes;
     type Error = io::Error;
 
@@ -45,16 +45,19 @@ impl Body for Sending {
     }
 }
 
-/// Sends a reply as it is to travel.
+/// Delivers a reply.
 pub(super) async fn deliver(
-    reply: Reply,
-    hold: &Hold,
-    doom: Doom,
-) -> io::Result<hyper::Response<Sending>> {
+    reply: ApiReply,
+    hold: &HoldQueue,
+    reset: ResetSwitch,
+) -> io::Result<hyper::Response<ChunkedBody>> {
     match reply.delivery {
-        Delivery::Cut => return Err(doom.cut()),
-        Delivery::Held => hold.wait(0).await,
-        Delivery::Whole | Delivery::CutAfter(_) | Delivery::Stalled(_) | Delivery::Slow(_) => {}
+        ReplyDelivery::Cut => return Err(reset.cut()),
+        ReplyDelivery::Held => hold.wait(0).await,
+        ReplyDelivery::Whole
+        | ReplyDelivery::CutAfter(_)
+        | ReplyDelivery::Stalled(_)
+        | ReplyDelivery::Slow(_) => {}
     }
     let (sender, pieces) = mpsc::channel(1);
     let body = Bytes::from(reply.body.to_vec());
@@ -62,30 +65,35 @@ pub(super) async fn deliver(
     for (name, value) in &reply.headers {
         response = response.header(name, value);
     }
-    let sending = Sending {
+    let sending = ChunkedBody {
         pieces,
         left: body.len() as u64,
     };
-    tokio::spawn(send(body, reply.delivery, sender, doom));
+    tokio::spawn(send(body, reply.delivery, sender, reset));
     response.body(sending).map_err(io::Error::other)
 }
 
-async fn send(body: Bytes, delivery: Delivery, to: mpsc::Sender<io::Result<Bytes>>, doom: Doom) {
+async fn send(
+    body: Bytes,
+    delivery: ReplyDelivery,
+    to: mpsc::Sender<io::Result<Bytes>>,
+    reset: ResetSwitch,
+) {
     match delivery {
-        Delivery::CutAfter(bytes) => {
+        ReplyDelivery::CutAfter(bytes) => {
             let bytes = usize::try_from(bytes).unwrap_or(usize::MAX).min(body.len());
-            // The client may be gone, and then nobody minds.
+            // The client may have disconnected.
             let _ = to.send(Ok(body.slice(..bytes))).await;
             tokio::time::sleep(LEAVING).await;
-            let _ = to.send(Err(doom.cut())).await;
+            let _ = to.send(Err(reset.cut())).await;
         }
-        Delivery::Stalled(bytes) => {
+        ReplyDelivery::Stalled(bytes) => {
             let bytes = usize::try_from(bytes).unwrap_or(usize::MAX).min(body.len());
-            // The client may be gone, and then nobody minds.
+            // The client may have disconnected.
             let _ = to.send(Ok(body.slice(..bytes))).await;
             to.closed().await;
         }
-        Delivery::Slow(rate) => {
+        ReplyDelivery::Slow(rate) => {
             let step = usize::try_from(rate.div_ceil(10))
                 .unwrap_or(usize::MAX)
                 .max(1);
@@ -96,7 +104,7 @@ async fn send(body: Bytes, delivery: Delivery, to: mpsc::Sender<io::Result<Bytes
                 }
             }
         }
-        Delivery::Whole | Delivery::Held | Delivery::Cut => {
+        ReplyDelivery::Whole | ReplyDelivery::Held | ReplyDelivery::Cut => {
             let _ = to.send(Ok(body)).await;
         }
     }

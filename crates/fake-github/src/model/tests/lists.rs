@@ -2,14 +2,14 @@
 
 use serde_json::json;
 
-use super::super::{Listing, Request};
-use super::{Lab, REPO};
+use super::super::{ApiRequest, ListingMode};
+use super::{REPO, TestClient};
 
 #[test]
 fn releases_come_in_pages_whose_links_name_the_repository_by_number() {
-    let mut lab = Lab::new();
-    let ids: Vec<u64> = (0..5).map(|at| lab.draft(&format!("v{at}"))).collect();
-    let first = lab.get("/releases?per_page=2");
+    let mut client = TestClient::new();
+    let ids: Vec<u64> = (0..5).map(|at| client.draft(&format!("v{at}"))).collect();
+    let first = client.get("/releases?per_page=2");
     let link = first.get("link").unwrap();
     let (next, rest) = link.split_once('>').unwrap();
     assert!(rest.starts_with("; rel=\"next\""), "{link}");
@@ -17,7 +17,7 @@ fn releases_come_in_pages_whose_links_name_the_repository_by_number() {
         next.contains("/repositories/") && next.ends_with("?per_page=2&page=2"),
         "{link}"
     );
-    let second = lab.send(&Request::careful("GET", &next[1..], "writer"));
+    let second = client.send(&ApiRequest::complete("GET", &next[1..], "writer"));
     let numbers = |value: serde_json::Value| -> Vec<u64> {
         value
             .as_array()
@@ -34,14 +34,15 @@ fn releases_come_in_pages_whose_links_name_the_repository_by_number() {
 
 #[test]
 fn tags_come_backwards_by_their_letters_each_with_its_commit() {
-    let mut lab = Lab::new();
-    let tags = &mut lab.github.repository_mut("me/wheels").tags;
+    let mut client = TestClient::new();
+    let tags = &mut client.github.repository_mut("me/wheels").tags;
     tags.extend(["v9", "v10"].map(|tag| (tag.to_owned(), format!("commit of {tag}"))));
-    lab.github
+    client
+        .github
         .repository_mut("me/wheels")
         .annotated
         .insert("v10".to_owned(), "an object".to_owned());
-    let first = lab.get("/tags?per_page=2");
+    let first = client.get("/tags?per_page=2");
     let listed = first.value();
     let seen: Vec<_> = listed
         .as_array()
@@ -62,8 +63,8 @@ fn tags_come_backwards_by_their_letters_each_with_its_commit() {
 
 #[test]
 fn a_file_is_its_text_where_that_is_asked_for() {
-    let mut lab = Lab::new();
-    let repository = lab.github.repository_mut("me/wheels");
+    let mut client = TestClient::new();
+    let repository = client.github.repository_mut("me/wheels");
     let commit = repository.tags["v1"].clone();
     repository
         .files
@@ -71,26 +72,29 @@ fn a_file_is_its_text_where_that_is_asked_for() {
         .or_default()
         .insert("a/b.yml".to_owned(), "runs: x\n".to_owned());
     let path = format!("{REPO}/contents/a/b.yml?ref={commit}");
-    let mut raw = Request::careful("GET", &path, "writer");
+    let mut raw = ApiRequest::complete("GET", &path, "writer");
     raw.headers.retain(|(name, _)| name != "accept");
-    let reply = lab.send(&raw.header("accept", "application/vnd.github.raw+json"));
+    let reply = client.send(&raw.header("accept", "application/vnd.github.raw+json"));
     assert_eq!((reply.status, &*reply.body), (200, &b"runs: x\n"[..]));
-    assert_eq!(lab.get("/contents/a/b.yml?ref=v1").value()["type"], "file");
+    assert_eq!(
+        client.get("/contents/a/b.yml?ref=v1").value()["type"],
+        "file"
+    );
     for missing in [
         "/contents/a/c.yml?ref=v1",
         "/contents/a/b.yml?ref=v7",
         "/contents/a/b.yml?ref=v",
     ] {
-        assert_eq!(lab.get(missing).status, 404, "{missing}");
+        assert_eq!(client.get(missing).status, 404, "{missing}");
     }
 }
 
 #[test]
 fn assets_come_in_pages_of_thirty_unless_told_and_a_hundred_at_most() {
-    let mut lab = Lab::new();
-    let id = lab.draft("v1");
+    let mut client = TestClient::new();
+    let id = client.draft("v1");
     for at in 0..120 {
-        lab.upload(id, &format!("a{at}"), b"1");
+        client.upload(id, &format!("a{at}"), b"1");
     }
     for (query, count) in [
         ("", 30),
@@ -98,52 +102,56 @@ fn assets_come_in_pages_of_thirty_unless_told_and_a_hundred_at_most() {
         ("?per_page=100&page=2", 20),
         ("?page=9", 0),
     ] {
-        let page = lab.get(&format!("/releases/{id}/assets{query}"));
+        let page = client.get(&format!("/releases/{id}/assets{query}"));
         assert_eq!(page.value().as_array().unwrap().len(), count, "{query}");
     }
 }
 
 #[test]
 fn a_list_shows_what_is_new_changed_or_gone_only_after_a_while() {
-    let mut lab = Lab::with(|settings| settings.listing = Listing::Late(5000));
-    lab.now += 10_000;
-    let id = lab.draft("v1");
-    assert_eq!(lab.get("/releases").value(), json!([]));
+    let mut client = TestClient::with(|settings| settings.listing = ListingMode::Late(5000));
+    client.now += 10_000;
+    let id = client.draft("v1");
+    assert_eq!(client.get("/releases").value(), json!([]));
     assert_eq!(
-        lab.get(&format!("/releases/{id}")).status,
+        client.get(&format!("/releases/{id}")).status,
         200,
         "by number it is there at once"
     );
-    assert_eq!(lab.assets(id).len(), 0);
-    lab.now += 5000;
-    assert_eq!(lab.get("/releases").value()[0]["draft"], true);
+    assert_eq!(client.assets(id).len(), 0);
+    client.now += 5000;
+    assert_eq!(client.get("/releases").value()[0]["draft"], true);
 
-    let asset = lab.upload(id, "a", b"1").value()["id"].clone();
-    assert_eq!(lab.assets(id).len(), 0);
-    lab.now += 5000;
-    assert_eq!(lab.assets(id).len(), 1);
-    lab.remove(&format!("/releases/assets/{asset}"));
-    assert_eq!(lab.assets(id).len(), 1, "the list still shows what is gone");
-    assert_eq!(lab.get(&format!("/releases/assets/{asset}")).status, 404);
-    lab.publish(id);
-    assert_eq!(lab.get("/releases").value()[0]["draft"], true);
-    lab.now += 5001;
+    let asset = client.upload(id, "a", b"1").value()["id"].clone();
+    assert_eq!(client.assets(id).len(), 0);
+    client.now += 5000;
+    assert_eq!(client.assets(id).len(), 1);
+    client.remove(&format!("/releases/assets/{asset}"));
+    assert_eq!(
+        client.assets(id).len(),
+        1,
+        "the list still shows what is gone"
+    );
+    assert_eq!(client.get(&format!("/releases/assets/{asset}")).status, 404);
+    client.publish(id);
+    assert_eq!(client.get("/releases").value()[0]["draft"], true);
+    client.now += 5001;
     assert_eq!(
         (
-            lab.assets(id).len(),
-            lab.get("/releases").value()[0]["draft"].as_bool()
+            client.assets(id).len(),
+            client.get("/releases").value()[0]["draft"].as_bool()
         ),
         (0, Some(false))
     );
-    assert!(lab.github.repository("me/wheels").views.len() < 10);
+    assert!(client.github.repository("me/wheels").snapshots.len() < 10);
 }
 
 #[test]
 fn of_two_replicas_one_lags() {
-    let mut lab = Lab::with(|settings| settings.listing = Listing::Flapping(5000));
-    lab.now += 10_000;
-    lab.draft("v1");
-    let mut counts = (0..4).map(|_| lab.get("/releases").value().as_array().unwrap().len());
+    let mut client = TestClient::with(|settings| settings.listing = ListingMode::Flapping(5000));
+    client.now += 10_000;
+    client.draft("v1");
+    let mut counts = (0..4).map(|_| client.get("/releases").value().as_array().unwrap().len());
     assert_eq!(
         [counts.next(), counts.next(), counts.next(), counts.next()].map(Option::unwrap),
         [1, 0, 1, 0]
@@ -152,10 +160,10 @@ fn of_two_replicas_one_lags() {
 
 #[test]
 fn a_next_page_may_be_said_to_be_on_another_host() {
-    let mut lab = Lab::new().faults(&["list-releases=next-elsewhere"]);
-    lab.draft("v1");
-    lab.draft("v2");
-    let reply = lab.get("/releases?per_page=1");
+    let mut client = TestClient::new().faults(&["list-releases=next-elsewhere"]);
+    client.draft("v1");
+    client.draft("v2");
+    let reply = client.get("/releases?per_page=1");
     assert!(
         reply
             .get("link")

@@ -1,46 +1,48 @@
-//! What the fake GitHub does, one claim a test.
+//! Tests of the model, one claim each.
 
-mod asked;
+mod admission;
 mod drafts;
+mod faults;
 mod lists;
-mod strikes;
+mod rate_limits;
 mod uploads;
-mod waits;
 
 use serde_json::{Value, json};
 
-use super::{Fault, Faults, Github, Reply, Request, Rule, Settings};
+use super::{
+    ApiReply, ApiRequest, FakeGithub, FaultRule, FaultSchedule, GithubSettings, InjectedFault,
+};
 
 /// 2026-11-21 17:22:58 UTC.
 pub(super) const NOW: u64 = 1_795_281_778_000;
-/// The API of the repository that there is.
+/// The URL of the repository in the API.
 pub(super) const REPO: &str = "http://api.test/repos/me/wheels";
-/// A name with a label in it.
+/// A wheel name with a local version label.
 pub(super) const WHEEL: &str = "flash_attn-2.8.3+rocm62torch2.5-cp310-cp310-linux_x86_64.whl";
 
-/// A GitHub, a clock, and a client that does everything right.
-pub(super) struct Lab {
-    pub(super) github: Github,
+/// A model, a clock, and a client without mistakes.
+pub(super) struct TestClient {
+    pub(super) github: FakeGithub,
     pub(super) now: u64,
 }
 
-impl Lab {
+impl TestClient {
     pub(super) fn new() -> Self {
         Self::with(|_| {})
     }
 
-    pub(super) fn with(change: impl FnOnce(&mut Settings)) -> Self {
-        let mut settings = Settings::default();
+    pub(super) fn with(change: impl FnOnce(&mut GithubSettings)) -> Self {
+        let mut settings = GithubSettings::default();
         change(&mut settings);
         Self {
-            github: Github::new(settings),
+            github: FakeGithub::new(settings),
             now: NOW,
         }
     }
 
     pub(super) fn faults(mut self, rules: &[&str]) -> Self {
         self.github.faults =
-            Faults::by_rule(rules.iter().map(|rule| rule.parse::<Rule>().unwrap()));
+            FaultSchedule::by_rule(rules.iter().map(|rule| rule.parse::<FaultRule>().unwrap()));
         self
     }
 
@@ -51,27 +53,31 @@ impl Lab {
         self
     }
 
-    pub(super) fn send(&mut self, request: &Request) -> Reply {
+    pub(super) fn send(&mut self, request: &ApiRequest) -> ApiReply {
         self.github.handle(request, self.now)
     }
 
-    pub(super) fn get(&mut self, path: &str) -> Reply {
-        self.send(&Request::careful("GET", &format!("{REPO}{path}"), "writer"))
+    pub(super) fn get(&mut self, path: &str) -> ApiReply {
+        self.send(&ApiRequest::complete(
+            "GET",
+            &format!("{REPO}{path}"),
+            "writer",
+        ))
     }
 
-    pub(super) fn ask(&mut self, method: &str, path: &str, body: &Value) -> Reply {
-        self.send(&Request::careful(method, &format!("{REPO}{path}"), "writer").json(body))
+    pub(super) fn ask(&mut self, method: &str, path: &str, body: &Value) -> ApiReply {
+        self.send(&ApiRequest::complete(method, &format!("{REPO}{path}"), "writer").json(body))
     }
 
-    pub(super) fn remove(&mut self, path: &str) -> Reply {
-        self.send(&Request::careful(
+    pub(super) fn remove(&mut self, path: &str) -> ApiReply {
+        self.send(&ApiRequest::complete(
             "DELETE",
             &format!("{REPO}{path}"),
             "writer",
         ))
     }
 
-    /// Makes a draft and gives its number.
+    /// Creates a draft, and returns its ID.
     pub(super) fn draft(&mut self, tag: &str) -> u64 {
         let reply = self.ask(
             "POST",
@@ -82,7 +88,7 @@ impl Lab {
         reply.value()["id"].as_u64().unwrap()
     }
 
-    pub(super) fn publish(&mut self, id: u64) -> Reply {
+    pub(super) fn publish(&mut self, id: u64) -> ApiReply {
         self.ask(
             "PATCH",
             &format!("/releases/{id}"),
@@ -90,10 +96,10 @@ impl Lab {
         )
     }
 
-    /// Uploads bytes under a name as it stands in the query.
-    pub(super) fn upload(&mut self, release: u64, raw_name: &str, bytes: &[u8]) -> Reply {
+    /// Uploads bytes under a name that is already encoded.
+    pub(super) fn upload(&mut self, release: u64, raw_name: &str, bytes: &[u8]) -> ApiReply {
         let url = format!("{REPO}/releases/{release}/assets?name={raw_name}");
-        let request = Request::careful("POST", &url, "writer")
+        let request = ApiRequest::complete("POST", &url, "writer")
             .header("content-type", "application/octet-stream");
         self.send(&request.body(bytes))
     }
@@ -106,16 +112,16 @@ impl Lab {
             .clone()
     }
 
-    /// The only asset of a release.
+    /// Returns the only asset of a release.
     pub(super) fn asset(&mut self, release: u64) -> Value {
         let [asset] = self.assets(release).try_into().unwrap();
         asset
     }
 }
 
-/// Status and the code, field and text of the first fault of an answer; the message, where it has
-/// no faults.
-pub(super) fn refused(reply: &Reply) -> (u16, String) {
+/// Returns the status, and the resource, code, field and message of the first error, or the message
+/// of the reply if it has no errors.
+pub(super) fn refused(reply: &ApiReply) -> (u16, String) {
     let value = reply.value();
     let first = &value["errors"][0];
     let text = if first.is_null() {
@@ -129,29 +135,33 @@ pub(super) fn refused(reply: &Reply) -> (u16, String) {
 }
 
 #[track_caller]
-pub(super) fn check_refused(reply: &Reply, status: u16, text: &str) {
+pub(super) fn check_refused(reply: &ApiReply, status: u16, text: &str) {
     assert_eq!(refused(reply), (status, text.to_owned()));
 }
 
-/// The state of a digest as GitHub writes it.
+/// Returns a digest as GitHub writes it.
 pub(super) fn digest(bytes: &[u8]) -> Value {
-    json!(format!("sha256:{}", super::Received::of(bytes, 0).sha256))
+    json!(format!(
+        "sha256:{}",
+        super::ReceivedBody::from_bytes(bytes, 0).sha256
+    ))
 }
 
 #[test]
 fn what_was_saved_goes_on_another_day() {
-    let mut lab = Lab::new().immutable();
-    let id = lab.draft("v1");
-    lab.upload(id, "a%2Bb", b"bytes");
-    lab.publish(id);
+    let mut client = TestClient::new().immutable();
+    let id = client.draft("v1");
+    client.upload(id, "a%2Bb", b"bytes");
+    client.publish(id);
     let (text, objects) = (
-        lab.github.to_json(),
-        lab.github
+        client.github.to_json(),
+        client
+            .github
             .objects()
             .map(|(sha, bytes)| (sha.to_owned(), bytes.to_vec()))
             .collect::<Vec<_>>(),
     );
-    let mut other = Lab::new();
+    let mut other = TestClient::new();
     other
         .github
         .restore(&text, |sha| {
@@ -164,10 +174,10 @@ fn what_was_saved_goes_on_another_day() {
     assert_eq!(other.github.to_json(), text);
     assert_eq!(
         other.get(&format!("/releases/{id}")).value(),
-        lab.get(&format!("/releases/{id}")).value()
+        client.get(&format!("/releases/{id}")).value()
     );
     let next = other.draft("v2");
     assert!(next > id, "numbers go on");
     assert!(other.github.restore("{}", |_| None).is_err());
-    assert!("502".parse::<Fault>().is_ok());
+    assert!("502".parse::<InjectedFault>().is_ok());
 }

@@ -1,13 +1,13 @@
-//! What GitHub makes of the name of an asset.
+//! Names of stored assets.
 
-/// The name that an asset gets.
+/// Returns the name under which GitHub stores an asset.
 ///
 /// "GitHub renames asset filenames that have special characters, non-alphanumeric characters, and
-/// leading or trailing periods" (REST API, "Upload a release asset"). What becomes of them is
-/// written nowhere and was seen by those who uploaded: `~`, `:`, space and brackets become a period
-/// (softprops/action-gh-release, issue 159), a run of them becomes one (travis-ci/dpl, issue 821),
-/// `+`, `-`, `_` and `.` stay. Letters that are no ASCII, which GitHub spells out in part, become a
-/// period here. A leading period gets `default` before it, a trailing one goes.
+/// leading or trailing periods" (REST API, "Upload a release asset"). The new names are not
+/// documented, but users have reported them: `~`, `:`, space and brackets become a period
+/// (softprops/action-gh-release, issue 159), a sequence of them becomes one (travis-ci/dpl, issue
+/// 821), and `+`, `-`, `_` and `.` are kept. GitHub transliterates some non-ASCII letters; here
+/// they become a period. A leading period gets the prefix `default`, a trailing one is removed.
 pub fn stored_name(asked: &str) -> String {
     let mut name = String::with_capacity(asked.len());
     for letter in asked.chars() {

@@ -1,14 +1,14 @@
-//! The state as one JSON text and the kept bytes, to go on with another day.
+//! The state of a model as JSON, with the kept bytes separate, for a later run.
 
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::github::Github;
-use super::state::{Asset, Release, Repository};
+use super::github::FakeGithub;
+use super::state::{StoredAsset, StoredRelease, StoredRepository};
 
 #[derive(Serialize, Deserialize)]
-struct Saved {
+struct SavedState {
     version: u32,
     last_id: u64,
     repositories: Vec<SavedRepository>,
@@ -16,26 +16,26 @@ struct Saved {
 
 #[derive(Serialize, Deserialize)]
 struct SavedRepository {
-    repository: Repository,
+    repository: StoredRepository,
     releases: Vec<SavedRelease>,
 }
 
 #[derive(Serialize, Deserialize)]
 struct SavedRelease {
-    release: Release,
-    assets: Vec<Asset>,
+    release: StoredRelease,
+    assets: Vec<StoredAsset>,
 }
 
-impl Github {
-    /// What it holds, without tokens, faults and the ledger; bytes of assets are kept apart, by
-    /// [`Github::objects`].
+impl FakeGithub {
+    /// Returns the repositories as JSON, without tokens, faults and the ledger. The bytes of assets
+    /// are separate: [`FakeGithub::objects`].
     pub fn to_json(&self) -> String {
-        let release = |release: &Arc<Release>| SavedRelease {
-            release: Release::clone(release),
+        let release = |release: &Arc<StoredRelease>| SavedRelease {
+            release: StoredRelease::clone(release),
             assets: release
                 .assets
                 .iter()
-                .map(|asset| Asset::clone(asset))
+                .map(|asset| StoredAsset::clone(asset))
                 .collect(),
         };
         let repositories = self
@@ -45,7 +45,7 @@ impl Github {
                 repository: repository.clone(),
                 releases: repository.releases.values().map(release).collect(),
             });
-        let saved = Saved {
+        let saved = SavedState {
             version: 1,
             last_id: self.last_id,
             repositories: repositories.collect(),
@@ -53,7 +53,7 @@ impl Github {
         serde_json::to_string_pretty(&saved).unwrap_or_default()
     }
 
-    /// The bytes that are kept, by their SHA-256.
+    /// Returns the kept bytes with their SHA-256 digests.
     pub fn objects(&self) -> impl Iterator<Item = (&str, &[u8])> {
         let releases = self
             .repositories
@@ -63,16 +63,16 @@ impl Github {
         assets.filter_map(|asset| Some((asset.sha256.as_deref()?, asset.content.as_deref()?)))
     }
 
-    /// Takes over what was saved; `object` gives bytes by their SHA-256.
+    /// Restores a saved state; `object` returns bytes by their SHA-256 digest.
     ///
     /// # Errors
-    /// When the text is not what [`Github::to_json`] writes.
+    /// If the text is not the output of [`FakeGithub::to_json`].
     pub fn restore(
         &mut self,
         text: &str,
         object: impl Fn(&str) -> Option<Vec<u8>>,
     ) -> Result<(), String> {
-        let saved: Saved = serde_json::from_str(text).map_err(|error| error.to_string())?;
+        let saved: SavedState = serde_json::from_str(text).map_err(|error| error.to_string())?;
         self.repositories.clear();
         self.last_id = saved.last_id;
         for SavedRepository {
@@ -85,7 +85,7 @@ impl Github {
                 assets,
             } in releases
             {
-                let with_bytes = |mut asset: Asset| {
+                let with_bytes = |mut asset: StoredAsset| {
                     asset.content = asset.sha256.as_deref().and_then(&object).map(Arc::from);
                     Arc::new(asset)
                 };

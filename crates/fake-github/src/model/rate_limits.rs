@@ -1,50 +1,50 @@
-//! How many requests a token has left, and how much it may write.
+//! Rate limits by token.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
 use super::errors;
-use super::ledger::{Ledger, Reached};
-use super::request::{Reply, Request};
-use super::route::Operation;
-use super::settings::Settings;
+use super::ledger::{ReachedState, RequestLedger};
+use super::request::{ApiReply, ApiRequest};
+use super::route::ApiOperation;
+use super::settings::GithubSettings;
 
 /// An hour.
 const HOUR_MS: u64 = 3_600_000;
 /// A minute.
 const MINUTE_MS: u64 = 60_000;
 
-/// What was used, by token.
+/// The usage of each token.
 #[derive(Debug, Clone, Default)]
-pub struct Used {
-    tokens: BTreeMap<u64, Usage>,
-    /// By token: when an answer asked to wait, and until when.
+pub struct RateLimitUsage {
+    tokens: BTreeMap<u64, TokenUsage>,
+    /// When a reply asked a token to wait, and until when, in milliseconds since 1970.
     waits: BTreeMap<u64, (u64, u64)>,
-    /// By token: when it was refused. Who reads after that has begun anew.
+    /// When a token was refused. A later read by the client clears it.
     refused: BTreeMap<u64, u64>,
 }
 
 #[derive(Debug, Clone, Default)]
-struct Usage {
+struct TokenUsage {
     since_ms: u64,
     requests: u64,
-    /// When things were made, in the last hour.
+    /// When content was created, in the last hour.
     made: VecDeque<u64>,
-    /// Points and when they were spent, in the last minute.
+    /// Points and when they were used, in the last minute.
     points: VecDeque<(u64, u64)>,
 }
 
-impl Used {
-    /// Counts a request, and refuses it where a limit is reached.
-    pub fn take(
+impl RateLimitUsage {
+    /// Counts a request, and refuses it if a limit is reached.
+    pub fn count_request(
         &mut self,
-        request: &Request,
-        operation: Operation,
-        settings: &Settings,
+        request: &ApiRequest,
+        operation: ApiOperation,
+        settings: &GithubSettings,
         now_ms: u64,
-        ledger: &mut Ledger,
-    ) -> Option<Reply> {
-        if operation == Operation::RateLimit {
+        ledger: &mut RequestLedger,
+    ) -> Option<ApiReply> {
+        if operation == ApiOperation::RateLimit {
             return None;
         }
         let usage = self.tokens.entry(key(request)).or_default();
@@ -52,7 +52,7 @@ impl Used {
             (usage.since_ms, usage.requests) = (now_ms, 0);
         }
         if usage.requests >= allowed(request, settings) {
-            ledger.reach(Reached::Limited);
+            ledger.reach(ReachedState::Limited);
             return Some(errors::primary_limit(403));
         }
         usage.requests += 1;
@@ -76,7 +76,7 @@ impl Used {
         let is_full = in_minute >= secondary.content_per_minute
             || usage.made.len() >= secondary.content_per_hour;
         if operation.creates() && is_full || points >= secondary.points_per_minute {
-            ledger.reach(Reached::Limited);
+            ledger.reach(ReachedState::Limited);
             return Some(errors::secondary_limit(403, Some(60)));
         }
         if operation.creates() {
@@ -88,9 +88,15 @@ impl Used {
         None
     }
 
-    /// Notes what an answer asks for: to wait as long as it says, a minute where it only says that
-    /// it is too much (REST API, "Rate limits", "Exceeding the rate limit"), or another token.
-    pub fn ask(&mut self, request: &Request, reply: &Reply, settings: &Settings, now_ms: u64) {
+    /// Records a requested wait or a refused token. The wait is one minute if a reply only mentions
+    /// a secondary limit (REST API, "Rate limits", "Exceeding the rate limit").
+    pub fn record_wait(
+        &mut self,
+        request: &ApiRequest,
+        reply: &ApiReply,
+        settings: &GithubSettings,
+        now_ms: u64,
+    ) {
         let number = |name| {
             reply
                 .get(name)
@@ -116,8 +122,13 @@ impl Used {
         }
     }
 
-    /// Milliseconds that a request comes too soon.
-    pub fn haste(&self, request: &Request, settings: &Settings, now_ms: u64) -> Option<u64> {
+    /// Returns the milliseconds by which a request is early.
+    pub fn early_by_ms(
+        &self,
+        request: &ApiRequest,
+        settings: &GithubSettings,
+        now_ms: u64,
+    ) -> Option<u64> {
         let (asked_ms, until_ms) = self.waits.get(&key(request))?;
         let was_under_way = now_ms <= asked_ms + settings.under_way_ms;
         until_ms
@@ -125,8 +136,13 @@ impl Used {
             .filter(|left_ms| *left_ms > 0 && !was_under_way)
     }
 
-    /// Whether a request makes something though its token was refused.
-    pub fn is_stubborn(&mut self, request: &Request, settings: &Settings, now_ms: u64) -> bool {
+    /// Returns whether a request creates something although its token was refused.
+    pub fn is_stubborn(
+        &mut self,
+        request: &ApiRequest,
+        settings: &GithubSettings,
+        now_ms: u64,
+    ) -> bool {
         let key = key(request);
         if request.method == "GET" {
             self.refused.remove(&key);
@@ -139,33 +155,44 @@ impl Used {
                 .is_some_and(|refused_ms| now_ms > refused_ms + settings.under_way_ms)
     }
 
-    /// Forgets what answers asked for.
-    pub fn forget_asked(&mut self) {
+    /// Forgets requested waits and refused tokens.
+    pub fn forget_waits(&mut self) {
         self.waits.clear();
         self.refused.clear();
     }
 
-    /// Answers what is left of the limits (schema `rate-limit-overview`); every resource counts as
-    /// `core` here.
-    pub fn overview(&self, request: &Request, settings: &Settings, now_ms: u64) -> Reply {
-        let mut counted = Reply::empty(200);
-        self.tell(&mut counted, request, settings, now_ms);
+    /// Returns the remaining limits (schema `rate-limit-overview`); here all resources count as
+    /// `core`.
+    pub fn overview(
+        &self,
+        request: &ApiRequest,
+        settings: &GithubSettings,
+        now_ms: u64,
+    ) -> ApiReply {
+        let mut counted = ApiReply::empty(200);
+        self.set_headers(&mut counted, request, settings, now_ms);
         let number = |name: &str| counted.get(name).and_then(|text| text.parse::<u64>().ok());
         let core = serde_json::json!({
             "limit": number("x-ratelimit-limit"), "remaining": number("x-ratelimit-remaining"),
             "used": number("x-ratelimit-used"), "reset": number("x-ratelimit-reset"),
         });
-        Reply::json(
+        ApiReply::json(
             200,
             &serde_json::json!({"resources": {"core": core, "search": core}, "rate": core}),
         )
     }
 
-    /// Sets the headers that count down.
-    pub fn tell(&self, reply: &mut Reply, request: &Request, settings: &Settings, now_ms: u64) {
-        let fresh = Usage {
+    /// Sets the rate limit headers.
+    pub fn set_headers(
+        &self,
+        reply: &mut ApiReply,
+        request: &ApiRequest,
+        settings: &GithubSettings,
+        now_ms: u64,
+    ) {
+        let fresh = TokenUsage {
             since_ms: now_ms,
-            ..Usage::default()
+            ..TokenUsage::default()
         };
         let usage = self.tokens.get(&key(request)).unwrap_or(&fresh);
         let limit = allowed(request, settings);
@@ -188,9 +215,9 @@ impl Used {
     }
 }
 
-/// Requests in an hour; 60 without a token (REST API, "Rate limits", "Primary rate limit for
-/// unauthenticated users"), where limits are as on GitHub, which gives a person 5,000.
-fn allowed(request: &Request, settings: &Settings) -> u64 {
+/// Returns the requests per hour: 60 without a token if the limits are GitHub's (REST API, "Rate
+/// limits", "Primary rate limit for unauthenticated users"). A person has 5,000 on GitHub.
+fn allowed(request: &ApiRequest, settings: &GithubSettings) -> u64 {
     let is_known = request.get("authorization").is_some() || settings.requests_per_hour > 5000;
     if is_known {
         settings.requests_per_hour
@@ -199,8 +226,8 @@ fn allowed(request: &Request, settings: &Settings) -> u64 {
     }
 }
 
-/// Whom usage is counted for, without the token itself.
-fn key(request: &Request) -> u64 {
+/// Returns the key of a token's usage, without the token itself.
+fn key(request: &ApiRequest) -> u64 {
     let mut hasher = DefaultHasher::new();
     request.get("authorization").hash(&mut hasher);
     hasher.finish()

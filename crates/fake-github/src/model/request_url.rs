@@ -1,9 +1,9 @@
-//! Addresses: the authority, the path in pieces, and the query as a web server reads it.
+//! Request URLs: authority, path segments, and query parameters.
 
-/// An address taken apart.
+/// A URL in parts.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Address {
-    /// Scheme and authority: `http://127.0.0.1:8080`.
+pub struct RequestUrl {
+    /// The scheme and authority: `http://127.0.0.1:8080`.
     pub base: String,
     /// The path as sent.
     pub path: String,
@@ -11,9 +11,9 @@ pub struct Address {
     pub query: String,
 }
 
-impl Address {
-    /// Takes an address apart; one without a scheme has an empty base.
-    pub fn of(url: &str) -> Self {
+impl RequestUrl {
+    /// Splits a URL; without a scheme the base is empty.
+    pub fn parse(url: &str) -> Self {
         let after_scheme = url.find("://").map_or(0, |at| at + 3);
         let base_end = url[after_scheme..]
             .find(['/', '?'])
@@ -28,8 +28,8 @@ impl Address {
         }
     }
 
-    /// The pieces of the path, decoded; a `+` in a path is a plus.
-    pub fn pieces(&self) -> Vec<String> {
+    /// Returns the decoded segments of the path, in which `+` is a plus.
+    pub fn segments(&self) -> Vec<String> {
         self.path
             .split('/')
             .filter(|piece| !piece.is_empty())
@@ -37,9 +37,9 @@ impl Address {
             .collect()
     }
 
-    /// The value of a key of the query, decoded; a raw `+` is a space, as in every form
-    /// (WHATWG URL Standard, "application/x-www-form-urlencoded parsing").
-    pub fn asked(&self, key: &str) -> Option<String> {
+    /// Returns the decoded value of a query parameter, in which `+` is a space (WHATWG URL
+    /// Standard, "application/x-www-form-urlencoded parsing").
+    pub fn query_value(&self, key: &str) -> Option<String> {
         let pair = self
             .query
             .split('&')
@@ -50,7 +50,7 @@ impl Address {
     }
 }
 
-/// Percent-decoding; bytes that are no UTF-8 become U+FFFD.
+/// Decodes percent-encoding; bytes that are not UTF-8 become U+FFFD.
 pub fn decode(text: &str, plus_is_space: bool) -> String {
     let (bytes, mut out, mut at) = (text.as_bytes(), Vec::with_capacity(text.len()), 0);
     while at < bytes.len() {
@@ -73,7 +73,7 @@ pub fn decode(text: &str, plus_is_space: bool) -> String {
     String::from_utf8_lossy(&out).into_owned()
 }
 
-/// Percent-encoding of everything but the unreserved characters (RFC 3986, section 2.3).
+/// Percent-encodes everything except the unreserved characters (RFC 3986, section 2.3).
 pub fn encode(text: &str) -> String {
     let one = |byte: u8| match byte {
         b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => {
@@ -86,28 +86,30 @@ pub fn encode(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Address, decode, encode};
+    use super::{RequestUrl, decode, encode};
 
     #[test]
     fn an_address_comes_apart() {
-        let address = Address::of("http://127.0.0.1:80/repos/o/r?name=a%2Bb&x=1");
+        let address = RequestUrl::parse("http://127.0.0.1:80/repos/o/r?name=a%2Bb&x=1");
         assert_eq!(
             (address.base.as_str(), address.path.as_str()),
             ("http://127.0.0.1:80", "/repos/o/r")
         );
-        assert_eq!(address.asked("name").as_deref(), Some("a+b"));
-        assert_eq!(address.asked("absent"), None);
-        assert_eq!(Address::of("/only/path").pieces(), ["only", "path"]);
-        assert_eq!(Address::of("http://host").base, "http://host");
+        assert_eq!(address.query_value("name").as_deref(), Some("a+b"));
+        assert_eq!(address.query_value("absent"), None);
+        assert_eq!(RequestUrl::parse("/only/path").segments(), ["only", "path"]);
+        assert_eq!(RequestUrl::parse("http://host").base, "http://host");
     }
 
     #[test]
     fn a_raw_plus_is_a_space_in_a_query_and_a_plus_in_a_path() {
         assert_eq!(
-            Address::of("/a+b?name=a+b").asked("name").as_deref(),
+            RequestUrl::parse("/a+b?name=a+b")
+                .query_value("name")
+                .as_deref(),
             Some("a b")
         );
-        assert_eq!(Address::of("/a+b%2B").pieces(), ["a+b+"]);
+        assert_eq!(RequestUrl::parse("/a+b%2B").segments(), ["a+b+"]);
         assert_eq!(decode("%2", true), "%2");
         assert_eq!(decode("%zz%41", true), "%zzA");
     }

@@ -1,13 +1,14 @@
-//! The state in a folder: `state.json`, and the kept bytes under `objects/` by their SHA-256.
+//! The state in a directory: `state.json`, and the kept bytes in `objects/` by their SHA-256
+//! digest.
 
 use std::fs;
 use std::io;
 use std::path::Path;
 
-use fake_github::model::Github;
+use fake_github::model::FakeGithub;
 
-/// Goes on with what a folder holds; a folder that is not there holds nothing.
-pub fn load(folder: &Path, github: &mut Github) -> io::Result<()> {
+/// Loads the state of a directory; a missing directory is an empty state.
+pub fn load(folder: &Path, github: &mut FakeGithub) -> io::Result<()> {
     let text = match fs::read_to_string(folder.join("state.json")) {
         Ok(text) => text,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
@@ -26,8 +27,8 @@ pub fn load(folder: &Path, github: &mut Github) -> io::Result<()> {
         .map_err(|error| io::Error::other(format!("state.json: {error}")))
 }
 
-/// Writes the state; the text goes in last, and whole.
-pub fn save(folder: &Path, github: &Github) -> io::Result<()> {
+/// Saves the state; `state.json` is replaced last, in one step.
+pub fn save(folder: &Path, github: &FakeGithub) -> io::Result<()> {
     let objects = folder.join("objects");
     fs::create_dir_all(&objects)?;
     for (sha256, bytes) in github.objects() {
@@ -42,8 +43,8 @@ pub fn save(folder: &Path, github: &Github) -> io::Result<()> {
     fs::rename(part, folder.join("state.json"))
 }
 
-/// Writes the exchanges that were kept, one JSON object a line.
-pub fn record(file: &Path, github: &Github) -> io::Result<()> {
+/// Writes the recorded exchanges, one JSON object per line.
+pub fn record(file: &Path, github: &FakeGithub) -> io::Result<()> {
     let mut text = String::new();
     for exchange in github.ledger.exchanges.iter().flatten() {
         text.push_str(&serde_json::to_string(exchange)?);

@@ -1,22 +1,21 @@
-//! The JSON body of a request, with GitHub's refusals for what does not fit.
+//! The JSON body of a request, with GitHub's errors for invalid values.
 
 use serde_json::{Map, Value};
 
 use super::errors;
-use super::request::{Reply, Request};
+use super::request::{ApiReply, ApiRequest};
 
 /// The fields of a body.
 #[derive(Debug)]
-pub struct Fields(Map<String, Value>);
+pub struct JsonFields(Map<String, Value>);
 
-impl Fields {
-    /// Reads a body.
+impl JsonFields {
+    /// Parses a body.
     ///
     /// # Errors
-    /// With the answer `400`, when it is no JSON, or no object: `Problems parsing JSON` and
-    /// `Body should be a JSON object` (GitHub Docs, "Troubleshooting the REST API", once "Client
-    /// errors").
-    pub fn of(request: &Request) -> Result<Self, Reply> {
+    /// The reply `400` if it is not JSON or not an object: `Problems parsing JSON` and `Body should
+    /// be a JSON object` (GitHub Docs, "Troubleshooting the REST API", formerly "Client errors").
+    pub fn parse(request: &ApiRequest) -> Result<Self, ApiReply> {
         match serde_json::from_slice(&request.body) {
             Ok(Value::Object(object)) => Ok(Self(object)),
             Ok(_) => Err(errors::refusal(400, "Body should be a JSON object")),
@@ -24,7 +23,7 @@ impl Fields {
         }
     }
 
-    /// The keys that are none of these.
+    /// Returns the keys that are not documented.
     pub fn others(&self, documented: &[&str]) -> Vec<&str> {
         self.0
             .keys()
@@ -33,28 +32,28 @@ impl Fields {
             .collect()
     }
 
-    /// A text, where there is one; null counts as none.
+    /// Returns a string; null counts as missing.
     ///
     /// # Errors
-    /// With the answer `422`, when it is something else (GitHub Docs, "Troubleshooting the REST
-    /// API", "Validation Failed").
-    pub fn text(&self, key: &str) -> Result<Option<String>, Reply> {
+    /// The reply `422` for other types (GitHub Docs, "Troubleshooting the REST API", "Validation
+    /// Failed").
+    pub fn text(&self, key: &str) -> Result<Option<String>, ApiReply> {
         self.read(key, "string", |value| value.as_str().map(str::to_owned))
     }
 
-    /// A yes or no, where there is one; null counts as none.
+    /// Returns a boolean; null counts as missing.
     ///
     /// # Errors
-    /// With the answer `422`, when it is something else.
-    pub fn flag(&self, key: &str) -> Result<Option<bool>, Reply> {
+    /// The reply `422` for other types.
+    pub fn flag(&self, key: &str) -> Result<Option<bool>, ApiReply> {
         self.read(key, "boolean", Value::as_bool)
     }
 
-    /// `make_latest`, which is a text even for yes and no.
+    /// Returns `make_latest`, which is a string even for true and false.
     ///
     /// # Errors
-    /// With the answer `422`, when it is none of `true`, `false`, `legacy`.
-    pub fn make_latest(&self) -> Result<Option<String>, Reply> {
+    /// The reply `422` for values other than `true`, `false` and `legacy`.
+    pub fn make_latest(&self) -> Result<Option<String>, ApiReply> {
         match self.text("make_latest")? {
             Some(text) if !["true", "false", "legacy"].contains(&text.as_str()) => {
                 Err(errors::refusal(
@@ -73,7 +72,7 @@ impl Fields {
         key: &str,
         kind: &str,
         read: impl Fn(&Value) -> Option<T>,
-    ) -> Result<Option<T>, Reply> {
+    ) -> Result<Option<T>, ApiReply> {
         match self.0.get(key).filter(|value| !value.is_null()) {
             None => Ok(None),
             Some(value) => match read(value) {

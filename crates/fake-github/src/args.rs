@@ -5,68 +5,67 @@ use std::path::PathBuf;
 use clap::{Parser, ValueEnum};
 
 use fake_github::model::{
-    Digests, FAULTS, Faults, Github, Listing, OPERATIONS, Rule, Settings, TagRuleset,
+    DigestMode, FAULTS, FakeGithub, FaultRule, FaultSchedule, GithubSettings, ListingMode,
+    OPERATIONS, TagRuleset,
 };
 
-/// A GitHub on loopback that has releases and assets, all of GitHub's rules on them, and its bad
-/// days.
+/// A local stand-in for GitHub's releases and assets, with its limits and failures
 #[derive(Debug, Parser)]
 #[command(name = "fake-github", after_help = after_help())]
 #[expect(
     clippy::struct_excessive_bools,
     reason = "each is a switch of the command line"
 )]
-pub struct Arguments {
+pub struct Args {
     /// Port of 127.0.0.1; 0 takes a free one
     #[arg(long, default_value_t = 0)]
     pub port: u16,
-    /// Keep releases and small assets in this folder, and go on with them the next time
+    /// Keep releases and small assets in this directory, and continue with them the next time
     #[arg(long, value_name = "DIR")]
     pub state: Option<PathBuf>,
-    /// Repository that there is
+    /// Name of the repository
     #[arg(long, value_name = "OWNER/REPO", default_value = "me/wheels")]
     pub repo: String,
-    /// Tag that the repository has; may be given more than once
+    /// Tag of the repository; can be given more than once
     #[arg(long, value_name = "TAG", default_value = "v1")]
     pub tag: Vec<String>,
-    /// Commit that the branch `main`, and each tag that is new, is at
+    /// Commit of the branch `main` and of new tags
     #[arg(long, value_name = "COMMIT")]
     pub commit: Option<String>,
-    /// Name that the repository had before: requests for it are redirected
+    /// Former name of the repository: requests for it are redirected
     #[arg(long, value_name = "OWNER/REPO")]
     pub renamed_from: Option<String>,
-    /// Publishing locks a release
+    /// Lock releases when they are published
     #[arg(long)]
     pub immutable: bool,
-    /// Only those with a token see the repository
+    /// Hide the repository from requests without a token
     #[arg(long)]
     pub private: bool,
-    /// A ruleset keeps new tags from being made
+    /// Forbid new tags with a ruleset
     #[arg(long)]
     pub tag_ruleset: bool,
-    /// Uploads have a port of their own, as GitHub's have a host of their own
+    /// Use a separate port for uploads, like GitHub's upload host
     #[arg(long)]
     pub uploads_elsewhere: bool,
-    /// What goes wrong, and when; may be given more than once, and the first that fits a request
-    /// happens
+    /// Fault to inject; can be given more than once, and the first that matches a request applies
     #[arg(long, value_name = "[OPERATION][#N]=FAULT")]
-    pub fault: Vec<Rule>,
-    /// Draw faults from this seed
+    pub fault: Vec<FaultRule>,
+    /// Inject random faults from this seed
     #[arg(long, value_name = "SEED")]
     pub random: Option<u64>,
-    /// How many of a thousand requests get a drawn fault
+    /// Random faults per thousand requests
     #[arg(long, value_name = "N", default_value_t = 200, requires = "random")]
     pub per_mille: u64,
-    /// Limits on requests, and on making much in a short time
-    #[arg(long, value_enum, default_value_t = Limits::Off)]
-    pub limits: Limits,
-    /// Lists are that many milliseconds old
+    /// Rate limits for requests and for creating content
+    #[arg(long, value_enum, default_value_t = LimitMode::Off)]
+    pub limits: LimitMode,
+    /// Age of lists in milliseconds
     #[arg(long, value_name = "MS", default_value_t = 0)]
     pub list_lag: u64,
-    /// Assets tell no digest, as those from before June 2025
+    /// Return no digests of assets, as for those from before June 2025
     #[arg(long)]
     pub no_digests: bool,
-    /// The clock is that many seconds ahead; negative is behind
+    /// Seconds by which the clock is ahead; negative if it is behind
     #[arg(
         long,
         value_name = "SECONDS",
@@ -74,56 +73,56 @@ pub struct Arguments {
         allow_hyphen_values = true
     )]
     pub skew: i64,
-    /// Assets that a release may have
+    /// Maximum number of assets of a release
     #[arg(long, value_name = "N", default_value_t = 1000)]
     pub max_assets: usize,
-    /// Size in bytes that no asset may reach
+    /// Size in bytes that an asset must stay below
     #[arg(long, value_name = "BYTES", default_value_t = 2 << 30)]
     pub max_bytes: u64,
-    /// Keep the bytes of assets up to this size, so that they can be downloaded
+    /// Keep the bytes of assets up to this size for downloads
     #[arg(long, value_name = "BYTES", default_value_t = 64 << 20)]
     pub keep: u64,
-    /// Write every request with its answer to this file at the end, one JSON object a line
+    /// Write all requests and replies to this file at the end, one JSON object per line
     #[arg(long, value_name = "FILE")]
     pub record: Option<PathBuf>,
-    /// Show no line for each request
+    /// Do not print a line for each request
     #[arg(long)]
     pub quiet: bool,
 }
 
-/// Whether GitHub's limits hold.
+/// Whether GitHub's rate limits apply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Limits {
-    /// As for the token of a workflow: 1,000 requests an hour, 80 uploads a minute, 500 an hour
+pub enum LimitMode {
+    /// The limits of a workflow token: 1,000 requests an hour, 80 uploads a minute, 500 an hour
     Real,
-    /// None
+    /// No limits
     Off,
 }
 
-impl Arguments {
-    /// The GitHub that is asked for, with a repository as it comes.
+impl Args {
+    /// Creates the model with an unmodified repository.
     ///
     /// # Errors
-    /// When a name is no `OWNER/REPO`.
-    pub fn github(&self) -> Result<Github, String> {
-        let mut settings = Settings {
+    /// If a name is not `OWNER/REPO`.
+    pub fn github(&self) -> Result<FakeGithub, String> {
+        let mut settings = GithubSettings {
             listing: if self.list_lag == 0 {
-                Listing::Fresh
+                ListingMode::Fresh
             } else {
-                Listing::Late(self.list_lag)
+                ListingMode::Late(self.list_lag)
             },
             digests: if self.no_digests {
-                Digests::Null
+                DigestMode::Null
             } else {
-                Digests::Told
+                DigestMode::Told
             },
             clock_skew_ms: self.skew.saturating_mul(1000),
             assets_per_release: self.max_assets,
             asset_bytes: self.max_bytes,
             keep_bytes: self.keep,
-            ..Settings::default()
+            ..GithubSettings::default()
         };
-        if self.limits == Limits::Real {
+        if self.limits == LimitMode::Real {
             settings = settings.with_real_limits();
         }
         if self.uploads_elsewhere {
@@ -137,18 +136,18 @@ impl Arguments {
                 return Err(format!("`{name}` is no `OWNER/REPO`"));
             }
         }
-        let mut github = Github::new(settings);
-        github.faults = self
-            .random
-            .map_or_else(Faults::none, |seed| Faults::random(seed, self.per_mille));
+        let mut github = FakeGithub::new(settings);
+        github.faults = self.random.map_or_else(FaultSchedule::none, |seed| {
+            FaultSchedule::random(seed, self.per_mille)
+        });
         for rule in &self.fault {
             github.faults.add(*rule);
         }
         Ok(github)
     }
 
-    /// Makes the repository, which may be one of another day, what is asked for.
-    pub fn set_up(&self, github: &mut Github) {
+    /// Applies the options to the repository, which may come from an earlier run.
+    pub fn set_up(&self, github: &mut FakeGithub) {
         let Some(repository) = github.repositories.values_mut().next() else {
             return;
         };
@@ -168,7 +167,7 @@ impl Arguments {
         }
     }
 
-    /// The address, and what to type.
+    /// Returns the address and example commands.
     pub fn greeting(&self, url: &str) -> String {
         let (repo, tag) = (&self.repo, self.tag.first().map_or("v1", String::as_str));
         format!(

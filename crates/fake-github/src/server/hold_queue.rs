@@ -1,34 +1,34 @@
-//! Requests that wait until they are let go, so that a test can end a client at an exact place.
+//! Requests that wait until they are released, so that a test can kill a client at an exact point.
 
 use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
 use tokio::sync::Notify;
 
-/// The requests that wait.
+/// The waiting requests.
 #[derive(Debug, Default)]
-pub(super) struct Hold {
+pub(super) struct HoldQueue {
     held: Mutex<Vec<u64>>,
     changed: Condvar,
     go: Notify,
 }
 
-/// A request that waits; it waits no more when its client is gone.
-struct Held<'a>(&'a Hold, u64);
+/// A waiting request; it stops waiting when its client disconnects.
+struct HeldRequest<'a>(&'a HoldQueue, u64);
 
-impl Drop for Held<'_> {
+impl Drop for HeldRequest<'_> {
     fn drop(&mut self) {
         let mut held = self.0.held.lock().unwrap_or_else(PoisonError::into_inner);
         held.retain(|number| *number != self.1);
     }
 }
 
-impl Hold {
-    /// Waits until it is let go.
+impl HoldQueue {
+    /// Waits until the request is released.
     pub(super) async fn wait(&self, number: u64) {
         let mut gone = std::pin::pin!(self.go.notified());
         gone.as_mut().enable();
-        let _held = Held(self, number);
+        let _held = HeldRequest(self, number);
         self.held
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
@@ -37,7 +37,7 @@ impl Hold {
         gone.await;
     }
 
-    /// The number of a request that waits.
+    /// Returns the number of a waiting request, or `None` after the timeout.
     pub(super) fn wait_held(&self, at_most: Duration) -> Option<u64> {
         let held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
         let (held, _) = self
@@ -47,8 +47,8 @@ impl Hold {
         held.first().copied()
     }
 
-    /// Lets all go.
-    pub(super) fn let_go(&self) {
+    /// Releases all requests.
+    pub(super) fn release_held(&self) {
         self.go.notify_waiters();
     }
 }

@@ -1,51 +1,54 @@
-//! Faults, each with what it does and what it leaves.
+//! The effects of each fault.
 
 use serde_json::json;
 
-use super::super::{Delivery, Fault, Faults, Reached, Request};
-use super::{Lab, NOW, REPO, refused};
+use super::super::{ApiRequest, FaultSchedule, InjectedFault, ReachedState, ReplyDelivery};
+use super::{NOW, REPO, TestClient, refused};
 
-fn create(fault: &str) -> (super::Reply, Lab) {
-    let mut lab = Lab::new().faults(&[&format!("create-release#1={fault}")]);
-    let reply = lab.ask(
+fn create(fault: &str) -> (super::ApiReply, TestClient) {
+    let mut client = TestClient::new().faults(&[&format!("create-release#1={fault}")]);
+    let reply = client.ask(
         "POST",
         "/releases",
         &json!({"tag_name": "v1", "draft": true}),
     );
-    (reply, lab)
+    (reply, client)
 }
 
-fn made(lab: &mut Lab) -> usize {
-    lab.get("/releases").value().as_array().unwrap().len()
+fn made(client: &mut TestClient) -> usize {
+    client.get("/releases").value().as_array().unwrap().len()
 }
 
 #[test]
 fn a_server_fault_does_nothing_or_everything_and_is_a_page_from_before_github() {
     for status in [500, 502, 503, 504, 408] {
-        let (reply, mut lab) = create(&status.to_string());
-        assert_eq!((reply.status, made(&mut lab)), (status, 0));
+        let (reply, mut client) = create(&status.to_string());
+        assert_eq!((reply.status, made(&mut client)), (status, 0));
         assert_eq!(
             reply.get("content-type") == Some("text/html"),
             status != 500
         );
-        let (reply, mut lab) = create(&format!("done:{status}"));
-        assert_eq!((reply.status, made(&mut lab)), (status, 1));
+        let (reply, mut client) = create(&format!("done:{status}"));
+        assert_eq!((reply.status, made(&mut client)), (status, 1));
     }
 }
 
 #[test]
 fn a_cut_request_does_nothing_and_a_cut_answer_comes_after_the_deed() {
-    let (reply, mut lab) = create("cut:0");
-    assert_eq!((reply.delivery, made(&mut lab)), (Delivery::Cut, 0));
-    let (reply, mut lab) = create("mute:0");
-    assert_eq!((reply.delivery, made(&mut lab)), (Delivery::Cut, 1));
-    let (reply, mut lab) = create("mute:60");
+    let (reply, mut client) = create("cut:0");
+    assert_eq!((reply.delivery, made(&mut client)), (ReplyDelivery::Cut, 0));
+    let (reply, mut client) = create("mute:0");
+    assert_eq!((reply.delivery, made(&mut client)), (ReplyDelivery::Cut, 1));
+    let (reply, mut client) = create("mute:60");
     assert_eq!(
-        (reply.delivery, reply.arrives(), made(&mut lab)),
-        (Delivery::CutAfter(60), false, 1)
+        (reply.delivery, reply.arrives(), made(&mut client)),
+        (ReplyDelivery::CutAfter(60), false, 1)
     );
-    assert_eq!(lab.github.ledger.times(Reached::AnswerCut), 1);
-    assert_eq!(lab.github.ledger.requests[0].fault, Some(Fault::Mute(60)));
+    assert_eq!(client.github.ledger.times(ReachedState::AnswerCut), 1);
+    assert_eq!(
+        client.github.ledger.requests[0].fault,
+        Some(InjectedFault::Mute(60))
+    );
 }
 
 #[test]
@@ -53,16 +56,16 @@ fn a_slow_answer_is_whole() {
     let (reply, _) = create("slow:100");
     assert_eq!(
         (reply.delivery, reply.arrives()),
-        (Delivery::Slow(100), true)
+        (ReplyDelivery::Slow(100), true)
     );
 }
 
 #[test]
 fn limits_come_in_both_styles_and_as_text_alone() {
     for status in [403, 429] {
-        let (reply, mut lab) = create(&format!("retry-after:{status}:7"));
+        let (reply, mut client) = create(&format!("retry-after:{status}:7"));
         assert_eq!(
-            (reply.status, reply.get("retry-after"), made(&mut lab)),
+            (reply.status, reply.get("retry-after"), made(&mut client)),
             (status, Some("7"), 0)
         );
         let (reply, _) = create(&format!("limit:{status}:90"));
@@ -72,11 +75,11 @@ fn limits_come_in_both_styles_and_as_text_alone() {
             reply.get("x-ratelimit-reset"),
             Some((NOW / 1000 + 90).to_string().as_str())
         );
-        let (reply, lab) = create(&format!("secondary:{status}"));
+        let (reply, client) = create(&format!("secondary:{status}"));
         assert_eq!((reply.status, reply.get("retry-after")), (status, None));
         assert_ne!(reply.get("x-ratelimit-remaining"), Some("0"));
         assert!(refused(&reply).1.contains("secondary rate limit"));
-        assert_eq!(lab.github.ledger.times(Reached::Limited), 1);
+        assert_eq!(client.github.ledger.times(ReachedState::Limited), 1);
     }
 }
 
@@ -88,9 +91,9 @@ fn a_right_that_is_taken_back_has_no_hint_to_wait() {
         ("hidden", 404),
         ("tag-ruleset:422", 422),
     ] {
-        let (reply, mut lab) = create(fault);
+        let (reply, mut client) = create(fault);
         assert_eq!(
-            (reply.status, reply.get("retry-after"), made(&mut lab)),
+            (reply.status, reply.get("retry-after"), made(&mut client)),
             (status, None, 0),
             "{fault}"
         );
@@ -102,8 +105,8 @@ fn a_right_that_is_taken_back_has_no_hint_to_wait() {
 #[test]
 fn a_redirect_elsewhere_keeps_path_and_query_and_tells_on_the_token() {
     for status in [301, 302, 307, 308] {
-        let mut lab = Lab::new().faults(&[&format!("#1=elsewhere:{status}")]);
-        let reply = lab.get("/releases?page=2");
+        let mut client = TestClient::new().faults(&[&format!("#1=elsewhere:{status}")]);
+        let reply = client.get("/releases?page=2");
         let there = reply.get("location").unwrap().to_owned();
         assert_eq!(
             (reply.status, there.as_str()),
@@ -112,18 +115,18 @@ fn a_redirect_elsewhere_keeps_path_and_query_and_tells_on_the_token() {
                 "http://storage.test/repos/me/wheels/releases?page=2"
             )
         );
-        lab.send(&Request::new("GET", &there));
-        assert_eq!(lab.github.ledger.leaks, 0);
-        lab.send(&Request::careful("GET", &there, "writer"));
-        assert_eq!(lab.github.ledger.leaks, 1);
+        client.send(&ApiRequest::new("GET", &there));
+        assert_eq!(client.github.ledger.leaks, 0);
+        client.send(&ApiRequest::complete("GET", &there, "writer"));
+        assert_eq!(client.github.ledger.leaks, 1);
     }
 }
 
 #[test]
 fn a_garbled_answer_is_a_page_with_a_good_status() {
-    let (reply, mut lab) = create("garbled");
+    let (reply, mut client) = create("garbled");
     assert_eq!(
-        (reply.status, reply.value().is_null(), made(&mut lab)),
+        (reply.status, reply.value().is_null(), made(&mut client)),
         (200, true, 0)
     );
 }
@@ -136,9 +139,9 @@ fn an_upload_may_get_another_name_digest_or_length_or_tell_no_digest() {
         ("short", "a+b", 4, false),
         ("no-digest", "a+b", 5, false),
     ] {
-        let mut lab = Lab::new().faults(&[&format!("upload={fault}")]);
-        let id = lab.draft("v1");
-        let asset = lab.upload(id, "a%2Bb", b"bytes").value();
+        let mut client = TestClient::new().faults(&[&format!("upload={fault}")]);
+        let id = client.draft("v1");
+        let asset = client.upload(id, "a%2Bb", b"bytes").value();
         assert_eq!(
             (asset["name"].as_str(), asset["size"].as_u64()),
             (Some(name), Some(size)),
@@ -156,34 +159,39 @@ fn an_upload_may_get_another_name_digest_or_length_or_tell_no_digest() {
 #[test]
 fn what_is_held_is_to_a_client_without_patience_as_if_cut() {
     for (fault, count) in [("hold-before", 0), ("hold-after", 1)] {
-        let (reply, mut lab) = create(fault);
-        assert_eq!((reply.arrives(), made(&mut lab)), (false, count), "{fault}");
+        let (reply, mut client) = create(fault);
+        assert_eq!(
+            (reply.arrives(), made(&mut client)),
+            (false, count),
+            "{fault}"
+        );
     }
-    let mut lab = Lab::new().faults(&["upload=hold-upload:2"]);
-    let id = lab.draft("v1");
-    assert!(!lab.upload(id, "a", b"bytes").arrives());
-    assert_eq!(lab.asset(id)["state"], "starter");
+    let mut client = TestClient::new().faults(&["upload=hold-upload:2"]);
+    let id = client.draft("v1");
+    assert!(!client.upload(id, "a", b"bytes").arrives());
+    assert_eq!(client.asset(id)["state"], "starter");
 }
 
 #[test]
 fn faults_that_were_drawn_can_be_had_again_by_number() {
-    let run = |faults: Faults| {
-        let mut lab = Lab::new();
-        lab.github.faults = faults;
+    let run = |faults: FaultSchedule| {
+        let mut client = TestClient::new();
+        client.github.faults = faults;
         let statuses: Vec<u16> = (0..40)
             .map(|at| {
-                lab.ask(
-                    "POST",
-                    "/releases",
-                    &json!({"tag_name": format!("t{at}"), "draft": true}),
-                )
-                .status
+                client
+                    .ask(
+                        "POST",
+                        "/releases",
+                        &json!({"tag_name": format!("t{at}"), "draft": true}),
+                    )
+                    .status
             })
             .collect();
-        (statuses, lab)
+        (statuses, client)
     };
-    let (statuses, lab) = run(Faults::random(11, 400));
-    let given: Vec<(u64, Fault)> = lab
+    let (statuses, client) = run(FaultSchedule::random(11, 400));
+    let given: Vec<(u64, InjectedFault)> = client
         .github
         .ledger
         .requests
@@ -191,29 +199,29 @@ fn faults_that_were_drawn_can_be_had_again_by_number() {
         .filter_map(|one| Some((one.number, one.fault?)))
         .collect();
     assert!(given.len() > 5 && given.len() < 35);
-    let replay = lab.github.ledger.replay();
+    let replay = client.github.ledger.replay();
     assert!(replay.starts_with("--fault '#"), "{replay}");
-    assert_eq!(run(Faults::script(given)).0, statuses);
+    assert_eq!(run(FaultSchedule::script(given)).0, statuses);
     assert!(REPO.ends_with("me/wheels"));
 }
 
 #[test]
 fn whatever_is_drawn_nothing_breaks_and_what_is_published_stays_whole() {
     for seed in 0..300 {
-        let mut lab = Lab::new();
-        lab.github.faults = Faults::random(seed, 300);
+        let mut client = TestClient::new();
+        client.github.faults = FaultSchedule::random(seed, 300);
         for step in 0..30_u64 {
-            lab.now += 1000;
+            client.now += 1000;
             match step % 5 {
                 0 => {
-                    lab.ask(
+                    client.ask(
                         "POST",
                         "/releases",
                         &json!({"tag_name": "v1", "draft": true}),
                     );
                 }
                 4 => {
-                    let ids: Vec<u64> = lab
+                    let ids: Vec<u64> = client
                         .github
                         .repository("me/wheels")
                         .releases
@@ -221,11 +229,11 @@ fn whatever_is_drawn_nothing_breaks_and_what_is_published_stays_whole() {
                         .copied()
                         .collect();
                     if let Some(id) = ids.last() {
-                        lab.publish(*id);
+                        client.publish(*id);
                     }
                 }
                 _ => {
-                    let ids: Vec<u64> = lab
+                    let ids: Vec<u64> = client
                         .github
                         .repository("me/wheels")
                         .releases
@@ -233,12 +241,12 @@ fn whatever_is_drawn_nothing_breaks_and_what_is_published_stays_whole() {
                         .copied()
                         .collect();
                     if let Some(id) = ids.first() {
-                        lab.upload(*id, &format!("a{step}"), b"bytes");
+                        client.upload(*id, &format!("a{step}"), b"bytes");
                     }
                 }
             }
         }
-        let repository = lab.github.repository("me/wheels");
+        let repository = client.github.repository("me/wheels");
         assert!(
             repository
                 .releases

@@ -1,33 +1,33 @@
-//! What every request passes before anything is done: headers, token, limits, repository, rights.
+//! Checks of every request: headers, token, rate limits, repository, permissions.
 
 use super::errors;
-use super::fields::Fields;
-use super::github::Github;
-use super::ledger::Reached;
-use super::request::{Reply, Request};
-use super::route::{Operation, Route};
-use super::state::{Rights, TokenKind};
+use super::github::FakeGithub;
+use super::json_fields::JsonFields;
+use super::ledger::ReachedState;
+use super::request::{ApiReply, ApiRequest};
+use super::route::{ApiOperation, RequestRoute};
+use super::state::{TokenKind, TokenRights};
 
-/// Who asks, and of which repository.
+/// An admitted request: its repository and permissions.
 #[derive(Debug, Clone, Copy)]
-pub struct Admitted {
-    /// The repository.
+pub struct AdmittedRequest {
+    /// The ID of the repository.
     pub repository: u64,
-    /// Whether the token may write there.
+    /// Whether the token has write access.
     pub may_write: bool,
 }
 
-/// The version of the API that is spoken here (REST API, "API Versions").
+/// The supported version of the API (REST API, "API Versions").
 const API_VERSION: &str = "2022-11-28";
 
-impl Github {
-    /// Lets a request pass, or refuses it as GitHub does.
+impl FakeGithub {
+    /// Admits a request, or refuses it as GitHub does.
     pub(super) fn admit(
         &mut self,
-        request: &Request,
-        route: &Route,
+        request: &ApiRequest,
+        route: &RequestRoute,
         now_ms: u64,
-    ) -> Result<Admitted, Reply> {
+    ) -> Result<AdmittedRequest, ApiReply> {
         // GitHub Docs, "Getting started with the REST API", "User agent required".
         if request
             .get("user-agent")
@@ -35,9 +35,9 @@ impl Github {
         {
             let text = "Request forbidden by administrative rules. Please make sure your request has a User-Agent \
                         header.";
-            return Err(Reply::html(403, text));
+            return Err(ApiReply::html(403, text));
         }
-        if route.operation != Operation::Upload && lacks_length(request) {
+        if route.operation != ApiOperation::Upload && lacks_length(request) {
             return Err(errors::length_required());
         }
         let token = request
@@ -65,8 +65,8 @@ impl Github {
         {
             return Err(errors::unsupported_accept(accept));
         }
-        self.complain(request, route);
-        if let Some(refused) = self.used.take(
+        self.record_complaints(request, route);
+        if let Some(refused) = self.rate_limits.count_request(
             request,
             route.operation,
             &self.settings,
@@ -75,21 +75,21 @@ impl Github {
         ) {
             return Err(refused);
         }
-        if route.operation == Operation::RateLimit {
-            return Err(self.used.overview(request, &self.settings, now_ms));
+        if route.operation == ApiOperation::RateLimit {
+            return Err(self.rate_limits.overview(request, &self.settings, now_ms));
         }
-        let Some((id, moved)) = self.find(&route.repository) else {
+        let Some((id, moved)) = self.find_repository(&route.repository) else {
             return Err(errors::not_found());
         };
         let repository = &self.repositories[&id];
         let rights = token
             .as_ref()
-            .map_or(Rights::Stranger, |token| token.rights);
-        if repository.is_private && rights == Rights::Stranger {
+            .map_or(TokenRights::Stranger, |token| token.rights);
+        if repository.is_private && rights == TokenRights::Stranger {
             return Err(errors::not_found());
         }
         if moved {
-            return Err(self.moved(request, id));
+            return Err(self.redirect_renamed(request, id));
         }
         if repository.is_private && is_of_environments(route.operation) {
             // REST API, "Get an environment": "Actions" repository permissions (read), unless only
@@ -97,37 +97,37 @@ impl Github {
             if token
                 .as_ref()
                 .is_some_and(|token| token.kind == TokenKind::Integration)
-                && rights != Rights::ReadActions
+                && rights != TokenRights::ReadActions
             {
-                return Err(errors::lacks("actions=read"));
+                return Err(errors::missing_permission("actions=read"));
             }
         }
-        let may_write = rights == Rights::Write;
+        let may_write = rights == TokenRights::Write;
         let is_write = !["GET", "HEAD"].contains(&request.method.as_str());
         match token {
             None if is_write => Err(errors::refusal(401, "Requires authentication")),
             Some(token) if is_write && !may_write => {
                 let is_integration = token.kind == TokenKind::Integration;
-                Err(if rights == Rights::Stranger {
+                Err(if rights == TokenRights::Stranger {
                     errors::not_found()
                 } else {
-                    errors::no_right(is_integration)
+                    errors::no_write_access(is_integration)
                 })
             }
             _ if is_write && repository.is_archived => Err(errors::refusal(
                 403,
                 "Repository was archived so is read-only.",
             )),
-            _ => Ok(Admitted {
+            _ => Ok(AdmittedRequest {
                 repository: id,
                 may_write,
             }),
         }
     }
 
-    /// The repository of a name, of a name that it had, or of a number; and whether it has moved.
-    fn find(&self, asked: &str) -> Option<(u64, bool)> {
-        let by_name = |(id, repository): (&u64, &super::state::Repository)| {
+    /// Finds a repository by name, former name or ID; the flag is true for a former name.
+    fn find_repository(&self, asked: &str) -> Option<(u64, bool)> {
+        let by_name = |(id, repository): (&u64, &super::state::StoredRepository)| {
             let is_old = repository
                 .old_names
                 .iter()
@@ -139,10 +139,10 @@ impl Github {
         self.repositories.iter().find_map(by_name)
     }
 
-    /// Where a repository is that was renamed: by its number, with a status that keeps the method
-    /// of a write (REST API, "Best practices", "Follow redirects").
-    fn moved(&mut self, request: &Request, id: u64) -> Reply {
-        let address = super::address::Address::of(&request.url);
+    /// Redirects to a renamed repository by its ID. The status keeps the method of writes (REST
+    /// API, "Best practices", "Follow redirects").
+    fn redirect_renamed(&mut self, request: &ApiRequest, id: u64) -> ApiReply {
+        let address = super::request_url::RequestUrl::parse(&request.url);
         let rest: Vec<&str> = address.path.splitn(5, '/').skip(4).collect();
         let base = if request.url.starts_with(&self.settings.api_base) {
             &self.settings.api_base
@@ -162,37 +162,47 @@ impl Github {
             307
         };
         let body = serde_json::json!({"message": "Moved Permanently", "url": to, "documentation_url": errors::DOCS});
-        let mut reply = Reply::json(status, &body);
+        let mut reply = ApiReply::json(status, &body);
         reply.set("location", &to);
         reply
     }
 
-    /// Notes requests that come although an answer asked for something else: to wait, or another
-    /// token.
-    pub(super) fn look_for_haste(&mut self, request: &Request, operation: Operation, now_ms: u64) {
+    /// Records a complaint if a reply asked the client to wait, or to use another token.
+    pub(super) fn record_early_request(
+        &mut self,
+        request: &ApiRequest,
+        operation: ApiOperation,
+        now_ms: u64,
+    ) {
         if !operation.is_api() {
             return;
         }
-        let asked = format!("{} {}", request.method, operation.word());
-        if let Some(left_ms) = self.used.haste(request, &self.settings, now_ms) {
+        let asked = format!("{} {}", request.method, operation.name());
+        if let Some(left_ms) = self
+            .rate_limits
+            .early_by_ms(request, &self.settings, now_ms)
+        {
             self.ledger.complaints.push(format!(
                 "{asked}: {left_ms} ms before the end of what it was asked to wait"
             ));
         }
-        if self.used.is_stubborn(request, &self.settings, now_ms) {
+        if self
+            .rate_limits
+            .is_stubborn(request, &self.settings, now_ms)
+        {
             self.ledger
                 .complaints
                 .push(format!("{asked}: a write after a 401"));
         }
     }
 
-    /// Forgets who was asked to wait, and whose token was refused: another run does not know of it.
-    pub fn forget_asked(&mut self) {
-        self.used.forget_asked();
+    /// Forgets requested waits and refused tokens, which another run does not know about.
+    pub fn forget_waits(&mut self) {
+        self.rate_limits.forget_waits();
     }
 
-    /// Notes what GitHub lets pass and ours must not do.
-    fn complain(&mut self, request: &Request, route: &Route) {
+    /// Records mistakes that GitHub accepts but our client must not make.
+    fn record_complaints(&mut self, request: &ApiRequest, route: &RequestRoute) {
         if !route.operation.is_api() {
             return;
         }
@@ -203,15 +213,17 @@ impl Github {
         if request.get("accept").is_none() {
             missing.push("no Accept");
         }
-        if route.operation == Operation::Upload && request.get("content-type").is_none() {
+        if route.operation == ApiOperation::Upload && request.get("content-type").is_none() {
             missing.push("no Content-Type");
         }
         let raw = request.url.split_once('?').map_or("", |(_, query)| query);
-        if route.operation == Operation::Upload && raw.contains(['+', ' ', '(', ')', '!', ':']) {
+        if route.operation == ApiOperation::Upload && raw.contains(['+', ' ', '(', ')', '!', ':']) {
             missing.push("a name that is not encoded");
         }
         let documented = documented_fields(route.operation);
-        let fields = Fields::of(request).ok().filter(|_| !documented.is_empty());
+        let fields = JsonFields::parse(request)
+            .ok()
+            .filter(|_| !documented.is_empty());
         if fields.is_some_and(|fields| !fields.others(documented).is_empty()) {
             missing.push("a field that the operation does not document");
         }
@@ -222,29 +234,29 @@ impl Github {
             self.ledger.complaints.push(format!(
                 "{} {}: {what}",
                 request.method,
-                route.operation.word()
+                route.operation.name()
             ));
         }
     }
 
-    /// Counts that a request was sent away or cut.
-    pub(super) fn count_sent_away(&mut self, reply: &Reply) {
+    /// Counts a reply that does not arrive completely.
+    pub(super) fn count_cut_reply(&mut self, reply: &ApiReply) {
         if !reply.arrives() {
-            self.ledger.reach(Reached::AnswerCut);
+            self.ledger.reach(ReachedState::AnswerCut);
         }
     }
 }
 
-/// Whether an operation needs the right to read what belongs to Actions.
-fn is_of_environments(operation: Operation) -> bool {
+/// Returns whether an operation needs read access to Actions.
+fn is_of_environments(operation: ApiOperation) -> bool {
     matches!(
         operation,
-        Operation::Environment | Operation::DeploymentPolicies
+        ApiOperation::Environment | ApiOperation::DeploymentPolicies
     )
 }
 
-/// Whether an `Accept` header names a media type that the API gives (GitHub Docs, "Media types").
-/// Others were answered with 415 (google/go-github issue 1291, sindresorhus/got issue 1426).
+/// Returns whether an `Accept` header names a media type of the API (GitHub Docs, "Media types").
+/// Others are answered with 415 (google/go-github issue 1291, sindresorhus/got issue 1426).
 fn is_known(accept: &str) -> bool {
     accept
         .split(',')
@@ -261,12 +273,12 @@ fn is_known(accept: &str) -> bool {
         })
 }
 
-/// The fields of a body by the `OpenAPI` description of the API: `repos/create-release`,
-/// `repos/update-release` and `repos/update-release-asset`. What GitHub does with others is written
-/// nowhere.
-fn documented_fields(operation: Operation) -> &'static [&'static str] {
+/// Returns the fields of a body in the `OpenAPI` description of the API: `repos/create-release`,
+/// `repos/update-release` and `repos/update-release-asset`. GitHub does not document what happens
+/// to others.
+fn documented_fields(operation: ApiOperation) -> &'static [&'static str] {
     match operation {
-        Operation::CreateRelease => &[
+        ApiOperation::CreateRelease => &[
             "tag_name",
             "target_commitish",
             "name",
@@ -277,7 +289,7 @@ fn documented_fields(operation: Operation) -> &'static [&'static str] {
             "generate_release_notes",
             "make_latest",
         ],
-        Operation::EditRelease => &[
+        ApiOperation::EditRelease => &[
             "tag_name",
             "target_commitish",
             "name",
@@ -287,15 +299,15 @@ fn documented_fields(operation: Operation) -> &'static [&'static str] {
             "make_latest",
             "discussion_category_name",
         ],
-        Operation::EditAsset => &["name", "label", "state"],
+        ApiOperation::EditAsset => &["name", "label", "state"],
         _ => &[],
     }
 }
 
-/// Whether a body comes in chunks, or a method that expects a body tells no length. The API answers
-/// such with 411 (octocrab issue 463 for a POST without a body, libgit2 issue 1147 for chunks); the
-/// host for uploads has an answer of its own.
-fn lacks_length(request: &Request) -> bool {
+/// Returns whether a body is chunked, or has no length although the method expects a body. The API
+/// answers these with 411 (octocrab issue 463 for a POST without a body, libgit2 issue 1147 for
+/// chunks); the upload host has its own error.
+fn lacks_length(request: &ApiRequest) -> bool {
     let expects_body = ["POST", "PATCH", "PUT"].contains(&request.method.as_str());
     request.get("transfer-encoding").is_some() || (expects_body && request.length().is_none())
 }

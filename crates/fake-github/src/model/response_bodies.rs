@@ -1,18 +1,17 @@
-//! Releases, assets and repositories as the API writes them.
+//! JSON bodies of releases, assets and repositories.
 
 use serde::Serialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-use super::address::encode;
 use super::errors;
-use super::request::Reply;
-use super::settings::{Digests, Settings};
-use super::state::{Asset, Release, Repository, sha_of};
+use super::request::ApiReply;
+use super::request_url::encode;
+use super::settings::{DigestMode, GithubSettings};
+use super::state::{StoredAsset, StoredRelease, StoredRepository, fake_sha};
 use super::times::rfc3339;
 
-/// Addresses of a repository that nothing here answers, by field: below the address of the
-/// repository.
+/// URL fields of a repository that are not served here, relative to the URL of the repository.
 const REPOSITORY_LINKS: &[(&str, &str)] = &[
     ("archive_url", "{archive_format}{/ref}"),
     ("assignees_url", "assignees{/user}"),
@@ -54,7 +53,7 @@ const REPOSITORY_LINKS: &[(&str, &str)] = &[
     ("teams_url", "teams"),
     ("trees_url", "git/trees{/sha}"),
 ];
-/// What a repository counts that nobody has starred, forked or written about.
+/// Counters of a repository without stars, forks or issues.
 const REPOSITORY_COUNTS: &[&str] = &[
     "forks",
     "forks_count",
@@ -68,8 +67,12 @@ const REPOSITORY_COUNTS: &[&str] = &[
     "watchers_count",
 ];
 
-/// A repository, for someone who may or may not write (schema `full-repository`).
-pub fn repository(settings: &Settings, repository: &Repository, may_write: bool) -> Value {
+/// Returns a repository, as seen with or without write access (schema `full-repository`).
+pub fn repository(
+    settings: &GithubSettings,
+    repository: &StoredRepository,
+    may_write: bool,
+) -> Value {
     let (owner, name) = repository
         .full_name
         .split_once('/')
@@ -113,15 +116,19 @@ pub fn repository(settings: &Settings, repository: &Repository, may_write: bool)
     body
 }
 
-/// An environment (REST API, "Get an environment").
-pub fn environment(settings: &Settings, repository: &Repository, name: &str) -> Reply {
+/// Returns an environment (REST API, "Get an environment").
+pub fn environment(
+    settings: &GithubSettings,
+    repository: &StoredRepository,
+    name: &str,
+) -> ApiReply {
     let Some(tags) = repository.environments.get(name) else {
         return errors::not_found();
     };
     let policy =
         json!({"protected_branches": tags.is_none(), "custom_branch_policies": tags.is_some()});
     let below = format!("{}/environments/{}", repository.full_name, encode(name));
-    Reply::json(
+    ApiReply::json(
         200,
         &json!({
             "id": 1, "node_id": "EN_1", "name": name, "url": format!("{}/repos/{below}", settings.api_base),
@@ -132,8 +139,9 @@ pub fn environment(settings: &Settings, repository: &Repository, name: &str) -> 
     )
 }
 
-/// The branches and tags that an environment takes (REST API, "List deployment branch policies").
-pub fn deployment_policies(repository: &Repository, name: &str) -> Reply {
+/// Returns the branches and tags that may deploy to an environment (REST API, "List deployment
+/// branch policies").
+pub fn deployment_policies(repository: &StoredRepository, name: &str) -> ApiReply {
     let Some(Some(tags)) = repository.environments.get(name) else {
         return errors::not_found();
     };
@@ -142,25 +150,25 @@ pub fn deployment_policies(repository: &Repository, name: &str) -> Reply {
     let rows: Vec<Value> = std::iter::once(branch)
         .chain(tags.iter().enumerate().map(row))
         .collect();
-    Reply::json(
+    ApiReply::json(
         200,
         &json!({"total_count": rows.len(), "branch_policies": rows}),
     )
 }
 
-/// What shapes releases and assets: the same for all of an answer.
+/// Builds the bodies of releases and assets, with the values that a whole reply shares.
 #[derive(Debug)]
-pub struct Shaper<'a> {
-    settings: &'a Settings,
-    repository: &'a Repository,
+pub struct BodyBuilder<'a> {
+    settings: &'a GithubSettings,
+    repository: &'a StoredRepository,
     now_ms: u64,
-    /// The one user there is, written once: it stands in every asset.
+    /// The only user, serialized once because every asset contains it.
     user: Box<RawValue>,
 }
 
-/// A release as the API writes it.
+/// The body of a release.
 #[derive(Debug, Serialize)]
-pub struct ReleaseShape<'a> {
+pub struct ReleaseBody<'a> {
     url: String,
     assets_url: String,
     upload_url: String,
@@ -177,15 +185,15 @@ pub struct ReleaseShape<'a> {
     created_at: String,
     updated_at: String,
     published_at: Option<String>,
-    assets: Vec<AssetShape<'a>>,
+    assets: Vec<AssetBody<'a>>,
     tarball_url: Option<String>,
     zipball_url: Option<String>,
     body: Option<&'a str>,
 }
 
-/// An asset as the API writes it.
+/// The body of an asset.
 #[derive(Debug, Serialize)]
-pub struct AssetShape<'a> {
+pub struct AssetBody<'a> {
     url: String,
     id: u64,
     node_id: String,
@@ -202,9 +210,13 @@ pub struct AssetShape<'a> {
     browser_download_url: String,
 }
 
-impl<'a> Shaper<'a> {
-    /// For a repository, at a time on the clock of the server.
-    pub fn new(settings: &'a Settings, repository: &'a Repository, now_ms: u64) -> Self {
+impl<'a> BodyBuilder<'a> {
+    /// Creates a builder for a repository, at a time on the server's clock.
+    pub fn new(
+        settings: &'a GithubSettings,
+        repository: &'a StoredRepository,
+        now_ms: u64,
+    ) -> Self {
         let (owner, _) = repository.full_name.split_once('/').unwrap_or_default();
         let user = RawValue::from_string(user_value(settings, owner).to_string())
             .expect("a value is JSON");
@@ -216,8 +228,8 @@ impl<'a> Shaper<'a> {
         }
     }
 
-    /// A release with its assets.
-    pub fn release(&'a self, release: &'a Release) -> ReleaseShape<'a> {
+    /// Returns a release with its assets.
+    pub fn release(&'a self, release: &'a StoredRelease) -> ReleaseBody<'a> {
         let (settings, name) = (self.settings, &self.repository.full_name);
         let url = format!("{}/repos/{name}/releases/{}", settings.api_base, release.id);
         let ball = |kind: &str| {
@@ -227,7 +239,7 @@ impl<'a> Shaper<'a> {
             )
         };
         let tag = shown_tag(release);
-        ReleaseShape {
+        ReleaseBody {
             assets_url: format!("{url}/assets"),
             upload_url: format!(
                 "{}/repos/{name}/releases/{}/assets{{?name,label}}",
@@ -258,28 +270,28 @@ impl<'a> Shaper<'a> {
         }
     }
 
-    /// A release as a list has it, with no more assets than that.
-    pub fn listed(&'a self, release: &'a Release, most: usize) -> ReleaseShape<'a> {
+    /// Returns a release as in a list, with at most this many assets.
+    pub fn listed(&'a self, release: &'a StoredRelease, most: usize) -> ReleaseBody<'a> {
         let mut shape = self.release(release);
         shape.assets.truncate(most);
         shape
     }
 
-    /// An asset of a release.
-    pub fn asset(&'a self, of: &Release, asset: &'a Asset) -> AssetShape<'a> {
+    /// Returns an asset of a release.
+    pub fn asset(&'a self, of: &StoredRelease, asset: &'a StoredAsset) -> AssetBody<'a> {
         self.of_tag(&shown_tag(of), asset)
     }
 
-    fn of_tag(&'a self, tag: &str, asset: &'a Asset) -> AssetShape<'a> {
+    fn of_tag(&'a self, tag: &str, asset: &'a StoredAsset) -> AssetBody<'a> {
         let (settings, name) = (self.settings, &self.repository.full_name);
         let is_told = asset.is_uploaded
             && !asset.hides_digest
             && match settings.digests {
-                Digests::Told => true,
-                Digests::Null => false,
-                Digests::Late(ms) => asset.updated_ms.saturating_add(ms) <= self.now_ms,
+                DigestMode::Told => true,
+                DigestMode::Null => false,
+                DigestMode::Late(ms) => asset.updated_ms.saturating_add(ms) <= self.now_ms,
             };
-        AssetShape {
+        AssetBody {
             url: format!(
                 "{}/repos/{name}/releases/assets/{}",
                 settings.api_base, asset.id
@@ -314,25 +326,35 @@ impl<'a> Shaper<'a> {
     }
 }
 
-/// The tag in addresses: a draft has none yet.
-fn shown_tag(release: &Release) -> String {
+/// Returns the tag in URLs, which drafts do not have yet.
+fn shown_tag(release: &StoredRelease) -> String {
     if release.draft {
-        format!("untagged-{}", &sha_of(&release.id.to_string())[..20])
+        format!("untagged-{}", &fake_sha(&release.id.to_string())[..20])
     } else {
         release.tag_name.clone()
     }
 }
 
-/// A tag as the list of them has it.
-pub fn listed_tag(settings: &Settings, repository: &Repository, tag: &str, sha: &str) -> Value {
+/// Returns a tag as in a list.
+pub fn listed_tag(
+    settings: &GithubSettings,
+    repository: &StoredRepository,
+    tag: &str,
+    sha: &str,
+) -> Value {
     let url = format!("{}/repos/{}", settings.api_base, repository.full_name);
     json!({"name": tag, "commit": {"sha": sha, "url": format!("{url}/commits/{sha}")},
         "zipball_url": format!("{url}/zipball/refs/tags/{tag}"),
         "tarball_url": format!("{url}/tarball/refs/tags/{tag}"), "node_id": "REF_1"})
 }
 
-/// A ref with the object it is at.
-pub fn tag_ref(settings: &Settings, repository: &Repository, tag: &str, sha: &str) -> Value {
+/// Returns a ref with its object.
+pub fn tag_ref(
+    settings: &GithubSettings,
+    repository: &StoredRepository,
+    tag: &str,
+    sha: &str,
+) -> Value {
     let url = format!("{}/repos/{}/git", settings.api_base, repository.full_name);
     let (kind, sha) = match repository.annotated.get(tag) {
         Some(object) => ("tag", object.as_str()),
@@ -343,10 +365,10 @@ pub fn tag_ref(settings: &Settings, repository: &Repository, tag: &str, sha: &st
         "object": object})
 }
 
-/// An annotated tag, which is an object with the commit (schema `git-tag`).
+/// Returns an annotated tag, an object that contains the commit (schema `git-tag`).
 pub fn tag_object(
-    settings: &Settings,
-    repository: &Repository,
+    settings: &GithubSettings,
+    repository: &StoredRepository,
     tag: &str,
     object: &str,
     sha: &str,
@@ -357,11 +379,11 @@ pub fn tag_object(
         "tagger": {"name": "A tagger", "email": "tagger@example.com", "date": rfc3339(0)}, "object": target})
 }
 
-/// A commit without parents or files (schema `commit`).
-pub fn commit(settings: &Settings, repository: &Repository, sha: &str) -> Value {
+/// Returns a commit without parents or files (schema `commit`).
+pub fn commit(settings: &GithubSettings, repository: &StoredRepository, sha: &str) -> Value {
     let url = format!("{}/repos/{}", settings.api_base, repository.full_name);
     let author = json!({"name": "An author", "email": "author@example.com", "date": rfc3339(0)});
-    let tree = sha_of(&format!("tree of {sha}"));
+    let tree = fake_sha(&format!("tree of {sha}"));
     json!({
         "sha": sha, "node_id": "C_1", "url": format!("{url}/commits/{sha}"),
         "html_url": format!("{}/{}/commit/{sha}", settings.web_base, repository.full_name),
@@ -372,7 +394,7 @@ pub fn commit(settings: &Settings, repository: &Repository, sha: &str) -> Value 
     })
 }
 
-fn user_value(settings: &Settings, login: &str) -> Value {
+fn user_value(settings: &GithubSettings, login: &str) -> Value {
     let url = format!("{}/users/{login}", settings.api_base);
     let under = |rest: &str| format!("{url}/{rest}");
     json!({

@@ -1,4 +1,4 @@
-//! A connection that can be cut from inside, with a reset.
+//! A TCP stream that can be reset from elsewhere.
 
 use std::io;
 use std::pin::Pin;
@@ -9,14 +9,14 @@ use std::task::{Context, Poll};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 
-use super::record::Recording;
+use super::recorder::ConnectionRecording;
 
-/// The end of one connection, told to it from elsewhere.
+/// Resets one connection from elsewhere.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Doom(Arc<AtomicBool>);
+pub(super) struct ResetSwitch(Arc<AtomicBool>);
 
-impl Doom {
-    /// Ends the connection: nothing more is read or written.
+impl ResetSwitch {
+    /// Resets the connection: nothing more is read or written.
     pub(super) fn cut(&self) -> io::Error {
         self.0.store(true, Ordering::SeqCst);
         io::ErrorKind::ConnectionReset.into()
@@ -31,40 +31,44 @@ impl Doom {
     }
 }
 
-/// A connection.
-pub(super) struct Wire {
+/// A TCP stream that can be reset.
+pub(super) struct ResettableStream {
     stream: TcpStream,
-    doom: Doom,
-    recording: Option<Recording>,
+    reset: ResetSwitch,
+    recording: Option<ConnectionRecording>,
 }
 
-impl Wire {
-    pub(super) fn new(stream: TcpStream, doom: Doom, recording: Option<Recording>) -> Self {
+impl ResettableStream {
+    pub(super) fn new(
+        stream: TcpStream,
+        reset: ResetSwitch,
+        recording: Option<ConnectionRecording>,
+    ) -> Self {
         Self {
             stream,
-            doom,
+            reset,
             recording,
         }
     }
 }
 
-impl Drop for Wire {
+impl Drop for ResettableStream {
     fn drop(&mut self) {
-        if self.doom.check().is_err() {
-            // Without lingering, closing resets. A connection that is closed already cannot be
-            // reset.
+        if self.reset.check().is_err() {
+            // Without lingering, closing sends a reset. A connection that is already closed cannot
+            // be reset.
             let _ = self.stream.set_zero_linger();
         }
     }
 }
 
-impl AsyncRead for Wire {
+impl AsyncRead for ResettableStream {
     fn poll_read(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
         into: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        self.doom.check()?;
+        self.reset.check()?;
         let before = into.filled().len();
         let read = Pin::new(&mut self.stream).poll_read(context, into);
         if let Some(recording) = &self.recording {
@@ -74,23 +78,23 @@ impl AsyncRead for Wire {
     }
 }
 
-impl AsyncWrite for Wire {
+impl AsyncWrite for ResettableStream {
     fn poll_write(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
-        self.doom.check()?;
+        self.reset.check()?;
         Pin::new(&mut self.stream).poll_write(context, bytes)
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        self.doom.check()?;
+        self.reset.check()?;
         Pin::new(&mut self.stream).poll_flush(context)
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        self.doom.check()?;
+        self.reset.check()?;
         Pin::new(&mut self.stream).poll_shutdown(context)
     }
 }

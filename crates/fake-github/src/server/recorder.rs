@@ -1,29 +1,29 @@
-//! The bytes that come over sockets, as they come.
+//! The recorded bytes of connections.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// The bytes that came over one connection.
+/// The bytes that were received over one connection.
 #[derive(Debug, Clone, Default)]
-pub struct Connection {
-    /// Scheme and authority of the host that was connected to.
+pub struct RecordedConnection {
+    /// Scheme and authority of the host.
     pub base: String,
-    /// Everything the client sent: requests one after another.
+    /// All bytes that the client sent: its requests, one after another.
     pub bytes: Vec<u8>,
 }
 
-/// All connections of a server, where they are recorded.
+/// All connections of a server, if they are recorded.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Recorder(Arc<Mutex<Option<Vec<Connection>>>>);
+pub(super) struct ConnectionRecorder(Arc<Mutex<Option<Vec<RecordedConnection>>>>);
 
-/// One connection that is recorded.
+/// A connection that is being recorded.
 #[derive(Debug)]
-pub(super) struct Recording {
-    recorder: Recorder,
+pub(super) struct ConnectionRecording {
+    recorder: ConnectionRecorder,
     at: usize,
 }
 
-impl Recorder {
-    /// Records every connection from now on.
+impl ConnectionRecorder {
+    /// Records all connections from now on.
     pub(super) fn start(&self) {
         self.0
             .lock()
@@ -31,22 +31,22 @@ impl Recorder {
             .get_or_insert_default();
     }
 
-    /// Begins to record a connection, where connections are recorded.
-    pub(super) fn connection(&self, base: &str) -> Option<Recording> {
+    /// Starts to record a connection, if connections are recorded.
+    pub(super) fn connection(&self, base: &str) -> Option<ConnectionRecording> {
         let mut connections = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let connections = connections.as_mut()?;
-        connections.push(Connection {
+        connections.push(RecordedConnection {
             base: base.to_owned(),
             bytes: Vec::new(),
         });
-        Some(Recording {
+        Some(ConnectionRecording {
             recorder: self.clone(),
             at: connections.len() - 1,
         })
     }
 
-    /// The connections in the order in which they were made.
-    pub(super) fn connections(&self) -> Vec<Connection> {
+    /// Returns the connections in the order in which they were opened.
+    pub(super) fn connections(&self) -> Vec<RecordedConnection> {
         self.0
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
@@ -55,8 +55,8 @@ impl Recorder {
     }
 }
 
-impl Recording {
-    /// Adds bytes that came.
+impl ConnectionRecording {
+    /// Adds received bytes.
     pub(super) fn add(&self, bytes: &[u8]) {
         let mut connections = self
             .recorder

@@ -1,18 +1,18 @@
-//! Numbers that only look random: the same seed gives the same ones.
+//! Reproducible pseudorandom numbers.
 
 /// `SplitMix64` (Steele, Lea, Flood, "Fast splittable pseudorandom number generators", OOPSLA
 /// 2014).
 #[derive(Debug, Clone)]
-pub struct Chance(u64);
+pub struct SplitMixRng(u64);
 
-impl Chance {
-    /// The numbers of a seed.
-    pub fn of(seed: u64) -> Self {
+impl SplitMixRng {
+    /// Creates a generator from a seed.
+    pub fn new(seed: u64) -> Self {
         Self(seed)
     }
 
-    /// The next number.
-    pub fn number(&mut self) -> u64 {
+    /// Returns the next number.
+    pub fn next_u64(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut mixed = self.0;
         mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -20,18 +20,18 @@ impl Chance {
         mixed ^ (mixed >> 31)
     }
 
-    /// A number below a bound, which is above 0.
+    /// Returns a number below a bound, which must be above 0.
     pub fn below(&mut self, bound: u64) -> u64 {
-        self.number() % bound
+        self.next_u64() % bound
     }
 
-    /// Whether it happens, so many times out of a thousand.
+    /// Returns true in this many of a thousand calls.
     pub fn happens(&mut self, per_mille: u64) -> bool {
         self.below(1000) < per_mille
     }
 
-    /// One of several.
-    pub fn one<T: Copy>(&mut self, of: &[T]) -> T {
+    /// Returns one of several values.
+    pub fn choose<T: Copy>(&mut self, of: &[T]) -> T {
         of[usize::try_from(self.below(of.len() as u64)).unwrap_or(0)]
     }
 }
