@@ -434,9 +434,8 @@ fn a_tag_that_no_installer_knows_is_refused_unless_it_is_meant() {
     ");
     for (wheel, tag, help) in [
         (NAME, "+manylinux2014", "write `manylinux2014_x86_64`"),
-        (NAME, "musllinux_1_2", "write `musllinux_1_2_x86_64`"),
+        (pure, "musllinux_1_2", "write `musllinux_1_2_x86_64`"),
         (pure, "linux", "write `linux_x86_64`"),
-        (pure, "something", "such as `linux_x86_64`"),
     ] {
         let told = retag(wheel, tag, &[]).exits(1).stderr;
         assert!(
@@ -444,6 +443,19 @@ fn a_tag_that_no_installer_knows_is_refused_unless_it_is_meant() {
             "{tag}: {told}"
         );
     }
+    let told = project.said(&[
+        "wheel",
+        "retag",
+        pure,
+        "--platform-tag",
+        "something",
+        "-w",
+        "out",
+    ]);
+    assert!(
+        told.contains("error[R160 ") && told.contains("such as `linux_x86_64`"),
+        "{told}"
+    );
     assert!(!project.has("out"));
     retag(NAME, "manylinux_2_28", &["--allow", "R160"]).exits(0);
     let built = "out/demo-1.0-cp312-cp312-manylinux_2_28.whl";

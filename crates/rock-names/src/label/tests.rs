@@ -269,7 +269,7 @@ fn every_listed_spelling_is_read() {
     );
 }
 
-/// Labels of TheRock's nightlies, of AMD's and PyTorch's indexes, and of other projects.
+/// Labels of AMD's nightlies, and of AMD's and PyTorch's indexes, and of other projects.
 #[test]
 fn labels_of_other_projects_are_read() {
     let check = |label: &str, expect: &str| {
