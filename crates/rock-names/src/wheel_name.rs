@@ -592,6 +592,7 @@ mod tests {
         };
         for (version, expect) in [
             ("2.5.1.ROCm6.2", "2.5.1+ROCm6.2"),
+            ("2.7.4.post1.rocm6.2", "2.7.4.post1+rocm6.2"),
             ("2.10.0a0.devrocm7.10.0", "2.10.0a0+devrocm7.10.0"),
             ("2.5.1.cu124", "2.5.1+cu124"),
             ("2.5.1.cpu", "2.5.1+cpu"),
