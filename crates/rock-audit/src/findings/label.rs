@@ -289,7 +289,7 @@ fn module(path: &str) -> Option<(&str, &str, String)> {
 }
 
 /// Returns the undefined symbols that the audit keeps of all libraries.
-fn undefined_symbols<'a>(context: CheckContext<'a>) -> impl Iterator<Item = &'a str> + use<'a> {
+fn undefined_symbols(context: CheckContext<'_>) -> impl Iterator<Item = &str> {
     context
         .libraries()
         .flat_map(|(_, library)| &library.undefined)
@@ -297,7 +297,7 @@ fn undefined_symbols<'a>(context: CheckContext<'a>) -> impl Iterator<Item = &'a 
 }
 
 /// Returns the undefined symbols of torch.
-fn torch_symbols<'a>(context: CheckContext<'a>) -> impl Iterator<Item = &'a str> + use<'a> {
+fn torch_symbols(context: CheckContext<'_>) -> impl Iterator<Item = &str> {
     undefined_symbols(context).filter(|symbol| is_torch_symbol(symbol))
 }
 
