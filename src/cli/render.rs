@@ -9,7 +9,7 @@ use clap::error::ErrorKind;
 
 use super::jobs::{EngineChoice, Named, Ready, check_given, image_name, named};
 use super::limits::MAX_FILE_BYTES;
-use super::{Exit, Folders, Format, Shell, load, misused};
+use super::{Exit, Format, Shell, load, misused};
 use crate::codes::{build as codes, host};
 use crate::compat::Compat;
 use crate::config::Platform;
@@ -210,8 +210,7 @@ fn rendered(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, Exit> {
             ready,
             options,
             compat,
-            folders: &shell.folders,
-            current_dir: &shell.environment.current_dir,
+            shell,
         };
         let made = maker.fits().and_then(|()| match text {
             Text::DryRun => maker.dry_run(sink),
@@ -285,8 +284,7 @@ struct Maker<'a> {
     ready: &'a Ready,
     options: &'a Options,
     compat: &'a Compat,
-    folders: &'a Folders,
-    current_dir: &'a Path,
+    shell: &'a Shell,
 }
 
 impl Maker<'_> {
@@ -355,7 +353,7 @@ impl Maker<'_> {
             site,
             &given,
         )?;
-        exec::exclude_matrix_folder(&mut build, site, self.current_dir);
+        exec::exclude_matrix_folder(&mut build, site, &self.shell.environment.current_dir);
         sink.extend(std::mem::take(&mut build.warnings));
         Ok(build)
     }
@@ -447,8 +445,8 @@ impl Maker<'_> {
         let path = |path: &Path| path.display().to_string();
         let mut words = vec!["rock-matrix".to_owned()];
         let folders = [
-            ("--compat", &self.folders.compat),
-            ("--recipes", &self.folders.recipes),
+            ("--compat", &self.shell.folders.compat),
+            ("--recipes", &self.shell.folders.recipes),
         ];
         words.extend(
             folders

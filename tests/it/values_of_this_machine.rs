@@ -47,7 +47,7 @@ fn without_a_gpu_the_targets_are_those_of_gfx_fallback() {
     insta::assert_snapshot!(said.stdout, @r"
     matrices/own.yaml: 1 cell, 1 job, 0 excluded
       own-1.0+rocm62-cp311-cp311-linux_x86_64.whl  gfx90a gfx942 gfx1030 gfx1100
-    note: source `extension` is copied from `.` without .git, .rock, build, dist, *.egg-info, __pycache__, releases, virtual environments and what git ignores
+    note: source `extension` is copied from `.` without .git, .rock, build, dist, *.egg-info, __pycache__, matrices, releases, virtual environments and what git ignores
     ");
 }
 
@@ -112,7 +112,7 @@ fn rocm_of_this_machine_is_the_one_of_hipconfig() {
     insta::assert_snapshot!(said.stdout, @r"
     matrices/own.yaml: 1 cell, 1 job, 0 excluded
       own-1.0+rocm52-cp311-cp311-linux_x86_64.whl  gfx90a
-    note: source `extension` is copied from `.` without .git, .rock, build, dist, *.egg-info, __pycache__, releases, virtual environments and what git ignores
+    note: source `extension` is copied from `.` without .git, .rock, build, dist, *.egg-info, __pycache__, matrices, releases, virtual environments and what git ignores
     ");
     let pick = [
         "pick",
