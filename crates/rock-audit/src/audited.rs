@@ -160,6 +160,7 @@ impl<'w> AuditedWheel<'w> {
             compliance: self.compliance.as_ref(),
             foreign_system: self.foreign_system,
             is_purelib: false,
+            scanned_code: true,
             compat: self.auditor.compat(),
             allowed_rpaths: &LibraryPatterns::default(),
         })

@@ -208,6 +208,7 @@ impl<'a> Auditor<'a> {
             compliance: compliance.as_ref(),
             foreign_system: libraries.foreign_system,
             is_purelib,
+            scanned_code: self.options.depth.scans(),
             compat: self.compat,
             allowed_rpaths: &self.options.allowed_rpaths,
         };

@@ -48,6 +48,8 @@ pub(super) struct CheckContext<'a> {
     pub foreign_system: Option<ForeignSystem>,
     /// Whether WHEEL has `Root-Is-Purelib: true`.
     pub is_purelib: bool,
+    /// Whether the inspection searched for GPU code.
+    pub scanned_code: bool,
     /// The compatibility data.
     pub compat: &'a Compat,
     /// Absolute RPATH entries that are not reported.
@@ -61,7 +63,9 @@ pub(super) fn findings(context: CheckContext<'_>) -> Vec<Diagnostic> {
     findings.extend(needed::findings(context));
     findings.extend(rocm::findings(context));
     findings.extend(label::findings(context));
-    findings.extend(label::gfx_without_code(context));
+    if context.scanned_code {
+        findings.extend(label::gfx_without_code(context));
+    }
     findings.extend(gfx::findings(context));
     findings.extend(devices::findings(context));
     findings.extend(copies::findings(context));
