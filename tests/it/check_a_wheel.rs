@@ -1,5 +1,6 @@
 //! Every gate of a wheel at once: what its name says against what it holds.
 
+use rock_matrix::audit::{InspectionDepth, check_under_name};
 use serde_json::Value;
 
 use crate::support::bundle::{self, part};
@@ -348,6 +349,23 @@ fn a_gfx_target_in_the_label_of_a_wheel_without_code_is_told() {
             .iter()
             .any(|(code, _)| code == "R125")
     );
+}
+
+/// An audit that does not search for GPU code does not know whether there is any.
+#[test]
+fn a_gfx_target_in_the_label_is_not_questioned_where_code_was_not_searched_for() {
+    let compat = rock_matrix::compat::Compat::embedded();
+    let wheel = labelled(
+        "rocm62torch2.5gfx942",
+        extension().needs("libamdhip64.so.6", &[]).build(),
+    );
+    let name = wheel.name().parse().unwrap();
+    let is_questioned = |depth| {
+        let findings = check_under_name(&name, &wheel.bytes(), depth, &compat).unwrap();
+        findings.iter().any(|finding| finding.code.id == "R125")
+    };
+    assert!(is_questioned(InspectionDepth::Everything) && is_questioned(InspectionDepth::Tables));
+    assert!(!is_questioned(InspectionDepth::Libraries) && !is_questioned(InspectionDepth::Layouts));
 }
 
 #[test]
