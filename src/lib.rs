@@ -12,34 +12,34 @@ pub use rock_bytes as bytes;
 pub use rock_names as names;
 
 pub use rock_bytes::archive;
-pub mod cmake;
 pub use rock_codeobj as codeobj;
 pub use rock_elf as elf;
-pub mod template;
+pub use rock_plan::template;
+pub use rock_source::cmake;
 pub use rock_wheel as wheel;
 
 pub use rock_compat as compat;
-pub mod config;
 pub use rock_host as host;
+pub use rock_plan::config;
 
 pub use rock_audit as audit;
-pub mod doctor;
-pub mod finder;
-pub mod index;
-pub mod matrix;
-pub mod pick;
-pub mod plan;
-pub mod publish;
-pub mod recipe;
-pub mod render;
-pub mod report;
-pub mod sdk;
-pub mod source;
+pub use rock_doctor as doctor;
+pub use rock_index as index;
+pub use rock_plan as plan;
+pub use rock_plan::matrix;
+pub use rock_publish as publish;
+pub use rock_recipe as recipe;
+pub use rock_recipe::render;
+pub use rock_report as report;
+pub use rock_report::finder;
+pub use rock_report::pick;
+pub use rock_sdk as sdk;
+pub use rock_source as source;
 
-pub mod checkout;
-pub mod exec;
-pub use rock_sys::fetch;
-pub mod github;
+pub use rock_exec as exec;
+pub use rock_github as github;
+pub use rock_source::checkout;
 pub use rock_sys as sys;
+pub use rock_sys::fetch;
 
 pub mod cli;

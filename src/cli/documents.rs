@@ -51,11 +51,9 @@ pub(super) fn documents(
         }
     }
     let recipes = recipes(shell, &given_recipes, sink)?;
-    let lookups = Lookups {
-        given: given.clone(),
-        host_rocm: host_rocm(shell, compat),
-        ..Lookups::new(compat, recipes.clone())
-    };
+    let mut lookups = Lookups::new(compat, recipes.clone());
+    lookups.given = given.clone();
+    lookups.host_rocm = host_rocm(shell, compat);
     let mut matrices = Vec::new();
     for source in &sources {
         let Some(config) = config::read(source, &lookups, sink) else {
@@ -99,14 +97,9 @@ pub(super) fn matrix(
     sink: &mut Sink,
 ) -> Result<Option<Matrix>, Exit> {
     let recipes = recipes(shell, &[], sink)?;
-    let config = config::read(
-        source,
-        &Lookups {
-            host_rocm: host_rocm(shell, compat),
-            ..Lookups::new(compat, recipes.clone())
-        },
-        sink,
-    );
+    let mut lookups = Lookups::new(compat, recipes.clone());
+    lookups.host_rocm = host_rocm(shell, compat);
+    let config = config::read(source, &lookups, sink);
     recipes
         .faults()
         .into_iter()

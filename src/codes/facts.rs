@@ -1,10 +1,10 @@
 //! The `K` codes, for problems of the compatibility data.
 
-use crate::diagnostic::Code;
 pub use rock_compat::codes::facts::*;
+use rock_diagnostic::Code;
 pub use rock_sys::codes::facts::*;
 
-/// All `K` codes of the command line, sorted by ID.
+/// All codes of this module, sorted by ID.
 pub const ALL: &[&Code] = &[
     &BAD_TABLE,
     &BAD_ROW,

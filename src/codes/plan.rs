@@ -1,200 +1,25 @@
 //! The `P` codes, for excluded cells and for plans and workflows that fail.
 
-use crate::diagnostic::Code;
+use rock_diagnostic::Code;
+pub use rock_plan::codes::plan::*;
+pub use rock_recipe::codes::plan::*;
 
-/// All `P` codes.
+/// All codes of this module, sorted by ID.
 pub const ALL: &[&Code] = &[
-    &TORCH_WITHOUT_ROCM,
-    &TORCH_WITHOUT_PYTHON,
-    &TORCH_NOT_IN_IMAGE,
-    &BACKEND_NOT_IN_VERSION,
-    &PYTHON_TOO_OLD,
-    &FREE_THREADED_OFF,
-    &ROCM_POLICY,
-    &EXCLUDED_BY_USER,
-    &UNKNOWN_COMBINATION,
-    &NO_GFX_LEFT,
-    &TOO_MANY_CELLS,
-    &COLLIDING_WHEELS,
-    &AMBIGUOUS_LABEL,
-    &EMPTY_PLAN,
-    &UNKNOWN_RECIPE,
-    &UNKNOWN_BACKEND,
     &UNKNOWN_JOB,
-    &BAD_PLAN_FILE,
-    &OUTPUT_TOO_LARGE,
-    &COLLIDING_IDS,
-    &VALUE_WITHOUT_JOB,
-    &NO_VERSION_AXIS,
-    &MISSING_AXIS,
     &OUT_IS_INPUT,
-    &INCLUDE_LEFT_OUT,
     &HOST_WITHOUT_GPU,
-    &HOST_WITHOUT_ROCM,
-    &HOST_VALUE_IN_WORKFLOW,
-    &OPTIONS_DIFFER,
-    &PATH_NOT_IN_CHECKOUT,
-    &ACTION_WITHOUT_COMMIT,
-    &TOO_MANY_ARTIFACTS,
-    &WORKFLOW_TOO_LARGE,
-    &BUILDS_WITHOUT_CACHE,
     &NOT_RENDERED,
-    &MORE_MATRICES,
     &BAD_JOB_VARIABLE,
-    &BAD_OUTPUT,
     &BAD_RUN_FILE,
     &WORKFLOW_ELSEWHERE,
-    &FAMILY_NOT_SUPPORTED,
-    &MATRIX_KEY_MISSING,
-    &TREE_ON_A_RUNNER,
-    &JOB_DOES_NOT_FIT,
-    &CACHES_EXCEED_LIMIT,
-    &TOO_MANY_SUBJECTS,
-    &MISSING_VARIABLE,
-    &IMPORT_CONFLICT,
-    &IMPORT_UNTRIED,
-    &NO_STARTER,
-    &CANNOT_COLLAPSE,
-    &ARCHITECTURE_CONFLICT,
 ];
 
-/// Torch without official wheels for this ROCm.
-pub const TORCH_WITHOUT_ROCM: Code = Code::note(
-    "P001",
-    "torch-without-rocm",
-    "The official PyTorch index has no wheels of this torch release for this ROCm version, so the cell is excluded.\n\nEach torch minor is released for two ROCm versions; `rock-matrix compat list torch` shows them. Use one of those, or build against the image's torch (`torch-from: image`) or AMD's index (`torch-from: amd-index`).",
-);
-/// Torch without official wheels for this Python.
-pub const TORCH_WITHOUT_PYTHON: Code = Code::note(
-    "P002",
-    "torch-without-python",
-    "The official PyTorch index has no wheels of this torch release for this Python, so the cell is excluded.\n\n`rock-matrix compat list torch` shows the Pythons of each release; free-threaded ones have a separate column.",
-);
-/// No known image with this torch and ROCm.
-pub const TORCH_NOT_IN_IMAGE: Code = Code::note(
-    "P003",
-    "torch-not-in-image",
-    "With `torch-from: image` the torch inside the container image is used, and no image in the table contains this torch with this ROCm.\n\n`rock-matrix compat list images` shows the tags. Choose one of them, or set `torch-from: pytorch-index`.",
-);
-/// A backend that this version of the package does not have.
-pub const BACKEND_NOT_IN_VERSION: Code = Code::note(
-    "P004",
-    "backend-not-in-version",
-    "This version of the package does not have this backend on ROCm, so the cell is excluded.\n\nFor example, flash-attn has had its Triton backend since 2.7, and FlashAttention 3 does not support AMD GPUs at all.",
-);
-/// A Python older than the package requires.
-pub const PYTHON_TOO_OLD: Code = Code::note(
-    "P005",
-    "python-too-old",
-    "This version of the package requires a later Python than the cell's, so the cell is excluded.",
-);
-/// Free-threaded Python while `free-threaded` is off.
-pub const FREE_THREADED_OFF: Code = Code::note(
-    "P006",
-    "free-threaded-off",
-    "The cell's Python is free-threaded (`3.13t`) and is only built with `free-threaded: true`, because sources disagree on whether such wheels of torch for ROCm exist.",
-);
-/// A ROCm version that `rocm-policy` excludes.
-pub const ROCM_POLICY: Code = Code::note(
-    "P007",
-    "rocm-policy",
-    "`rocm-policy` is `oldest` or `newest`, which keeps one ROCm version for each torch release and excludes the others.",
-);
-/// A cell that `exclude` matches.
-pub const EXCLUDED_BY_USER: Code = Code::note(
-    "P008",
-    "excluded-by-user",
-    "An entry of `exclude` in the matrix file matches these cells.",
-);
-/// A combination without compatibility data.
-pub const UNKNOWN_COMBINATION: Code = Code::error(
-    "P009",
-    "unknown-combination",
-    "The compatibility data says nothing about this combination, so it is not known whether it works.\n\nWith `unknown: strict` (the default) the plan fails, so that a typo does not start a build of hours. With `unknown: lenient` the cells are kept with a warning. `rock-matrix compat refresh --help` explains how to add new releases to the data.",
-);
-/// No gfx target is left.
-pub const NO_GFX_LEFT: Code = Code::error(
-    "P010",
-    "no-gfx-left",
-    "None of the selected gfx targets can be compiled for this combination: the package's own list, the toolchain and the torch wheels each exclude some.\n\nThe plan fails, because a wheel without device code would install and then fail at its first call.",
-);
-/// Too many cells.
-pub const TOO_MANY_CELLS: Code = Code::error(
-    "P011",
-    "too-many-cells",
-    "A matrix file may have up to 10 million legs, and excluding the other cells may take up to a thousand million evaluations of rules. Compatibility data is evaluated for up to 100,000 combinations of two or three axes, such as torch and ROCm. The product of all axes must fit in 64 bits. GitHub runs 256 jobs of one matrix, so these limits are far above any real build; usually there is one axis too many.\n\nList fewer values, or split the matrix into several files.",
-);
-/// Two jobs with the same wheel name.
-pub const COLLIDING_WHEELS: Code = Code::error(
-    "P012",
-    "colliding-wheels",
-    "Two jobs would build wheels of the same name, so one would overwrite the other in the release.\n\nThe name of a wheel contains the version, the label (ROCm shortened to `rocm-precision`, the minor of torch, the backend), the Python and the platform. Two patch releases of one torch or ROCm minor, or a gfx axis, therefore lead to the same name. Remove one of the values, or set `rocm-precision: patch`.",
-);
-/// An ambiguous compact label.
-pub const AMBIGUOUS_LABEL: Code = Code::error(
-    "P013",
-    "ambiguous-label",
-    "With `label-style: compact` the digits of the label can be read in two ways: `rocm714` is ROCm 7.14 and 7.1.4.\n\nUse `label-style: auto`, which writes such labels with dots, or `dotted`.",
-);
-/// A plan without jobs.
-pub const EMPTY_PLAN: Code = Code::warning(
-    "P014",
-    "empty-plan",
-    "The plan has no jobs: every cell is excluded, is already published, belongs to a file with `enabled: false`, or did not fail in the run given to `--only-failed`.\n\n`rock-matrix plan --explain` shows the reasons. With `--fail-empty` this is an error.",
-);
-/// An unknown recipe.
-pub const UNKNOWN_RECIPE: Code = Code::error(
-    "P015",
-    "unknown-recipe",
-    "The matrix file names a recipe that is neither built in nor in the directory given by `--recipes`.",
-);
-/// A backend that the recipe does not have.
-pub const UNKNOWN_BACKEND: Code = Code::error(
-    "P016",
-    "unknown-backend",
-    "The `backend` axis has a value that is not a backend of the recipe.",
-);
 /// An unknown job.
 pub const UNKNOWN_JOB: Code = Code::error(
     "P017",
     "unknown-job",
     "No job of the plan has this ID or wheel name, or several start with it; or no matrix file has the axis or value given to `plan --only`.\n\n`rock-matrix plan` lists the jobs.",
-);
-/// An invalid plan file.
-pub const BAD_PLAN_FILE: Code = Code::error(
-    "P018",
-    "bad-plan-file",
-    "The file is not a plan of this program: it is not the JSON that `rock-matrix plan --format json` writes, or another version wrote it.",
-);
-/// A plan that is too large for a job output.
-pub const OUTPUT_TOO_LARGE: Code = Code::error(
-    "P022",
-    "output-too-large",
-    "The plan in GitHub's format is larger than a job output may be (1 MiB, counted in UTF-16). Pass the plan on as an artifact instead, or split the matrix.\n\nFrom half of the limit on there is a warning. If complete legs do not fit, the keys that only people read are dropped first (`wheel`, `image`, `recipe`, `matrix`, `gfx`, `label`), then everything except `id`, `runner` and `gpu`; that is also a warning, and the output `slim` is `true`.",
-);
-/// Two jobs with the same ID.
-pub const COLLIDING_IDS: Code = Code::error(
-    "P023",
-    "colliding-ids",
-    "Two jobs of different matrix files have the same ID, although their wheels differ. Rename an axis, or merge the files.",
-);
-/// An axis value without a job.
-pub const VALUE_WITHOUT_JOB: Code = Code::warning(
-    "P025",
-    "value-without-job",
-    "Every cell with this value is excluded, so the value has no effect.\n\nEither the value is wrong, or the matrix lacks the values of other axes that it works with.",
-);
-/// No axis with the versions to build.
-pub const NO_VERSION_AXIS: Code = Code::error(
-    "P026",
-    "no-version-axis",
-    "The name of a wheel contains its version, so an axis must list the versions to build: one named after the distribution, `flash-attn: [\"2.8.3\"]`, or `version`.",
-);
-/// A missing axis that the recipe needs.
-pub const MISSING_AXIS: Code = Code::error(
-    "P030",
-    "missing-axis",
-    "The recipe needs an axis that the matrix file does not have. Without `torch`, for example, the build would not know which torch to compile against, and the wheel's label would not name it.\n\nAdd the axis with at least one value. The axes that a recipe needs are listed under `requires`.",
 );
 /// An output that is also an input.
 pub const OUT_IS_INPUT: Code = Code::error(
@@ -202,65 +27,11 @@ pub const OUT_IS_INPUT: Code = Code::error(
     "out-is-input",
     "`--out` names a file that this command reads, such as the matrix file itself. Writing to it would destroy it, so nothing was written.",
 );
-/// An `include` entry whose cells are all excluded.
-pub const INCLUDE_LEFT_OUT: Code = Code::warning(
-    "P032",
-    "include-left-out",
-    "An `include` entry changes or adds nothing, because every cell that it names is excluded. An entry that names every axis restores a cell that `exclude` removes, but not one that the compatibility data or a policy excludes.",
-);
 /// `gfx: [host]` on a machine without a GPU.
 pub const HOST_WITHOUT_GPU: Code = Code::error(
     "P027",
     "host-without-gpu",
     "`gfx: [host]` stands for the targets of the GPUs in this machine, for local builds. The driver shows no GPU here.\n\nName the targets in the matrix file; `rock-matrix doctor` shows the GPUs of a machine. If the file is also built on machines without a GPU, list the targets to build there under `gfx-fallback`; then this is a warning.",
-);
-/// `rocm: [host]` on a machine without ROCm, or with several.
-pub const HOST_WITHOUT_ROCM: Code = Code::error(
-    "P093",
-    "host-without-rocm",
-    "`rocm: [host]` stands for the ROCm of this machine, for local builds: the one in `ROCM_PATH` or `/opt/rocm`, otherwise the only one in `/opt`, otherwise the version that `hipconfig --version` prints. There is none, or there are several and none is selected.",
-);
-/// Values of the machine in a workflow.
-pub const HOST_VALUE_IN_WORKFLOW: Code = Code::warning(
-    "P094",
-    "host-value-in-workflow",
-    "`gfx: [host]` and `rocm: [host]` stand for the GPUs and ROCm of the machine that makes the plan. A workflow makes its plan again in its first job, on a GitHub runner without a GPU and without ROCm, where they are errors.\n\nName the values, or list the targets to build without a GPU under `gfx-fallback`.",
-);
-/// Matrix files of one workflow with different options.
-pub const OPTIONS_DIFFER: Code = Code::error(
-    "P040",
-    "options-differ",
-    "Matrix files that are rendered into one workflow share its plan, release and options, so `workflow` and `release` must be the same in each of them.\n\nUse the same options, or render several workflows: the help shows a command for each group of files that agree. A tag has one release with one plan, so the `workflow.tags` of the workflows must differ.",
-);
-/// A path that does not work in a checkout.
-pub const PATH_NOT_IN_CHECKOUT: Code = Code::error(
-    "P041",
-    "path-not-in-checkout",
-    "A rendered workflow repeats the paths of the command line and of the matrix files, and runs in a checkout of the repository. A path must therefore be relative, stay below the root, and contain no expression that GitHub evaluates and no invisible characters.\n\nRun `rock-matrix render workflow` in the repository's root, or rename the file.",
-);
-/// An action without a known commit.
-pub const ACTION_WITHOUT_COMMIT: Code = Code::error(
-    "P042",
-    "action-without-commit",
-    "Workflows pin every action by its full commit. The commits are in the table `actions` of the compatibility data, and this action is not in it.",
-);
-/// More artifacts than one job can download.
-pub const TOO_MANY_ARTIFACTS: Code = Code::error(
-    "P043",
-    "too-many-artifacts",
-    "Each job of the plan uploads its wheel as an artifact of the workflow run, and the publishing job downloads all of them. GitHub allows 500 artifacts per job, so a plan with more jobs needs several workflows. Up to that, one workflow runs all jobs, with as many matrices of 256 jobs as the plan needs.\n\nGive each workflow fewer matrix files, or list fewer values.",
-);
-/// A workflow file that is too large.
-pub const WORKFLOW_TOO_LARGE: Code = Code::error(
-    "P044",
-    "workflow-too-large",
-    "GitHub reads workflow files of up to 500 KB. From half of that on there is a warning.",
-);
-/// Long builds without a compiler cache.
-pub const BUILDS_WITHOUT_CACHE: Code = Code::warning(
-    "P045",
-    "builds-without-cache",
-    "A build is estimated to take longer than its runner lets a job run. The workflow stops such a build before that, with exit code 124. With `workflow: {cache: on}` the compiler cache is then saved, and `Re-run failed jobs` continues with it. Without the cache, each attempt starts over and ends the same way.\n\nTurn the cache on, choose a larger runner, or make the build smaller as the estimate suggests.",
 );
 /// An existing file that was not rendered.
 pub const NOT_RENDERED: Code = Code::error(
@@ -268,23 +39,11 @@ pub const NOT_RENDERED: Code = Code::error(
     "not-rendered",
     "`render workflow --out` replaces only files that it rendered before, which start with `# Rendered by rock-matrix`. This file starts differently, so it is not replaced.",
 );
-/// A plan with more matrices or legs than the workflow that runs it.
-pub const MORE_MATRICES: Code = Code::error(
-    "P047",
-    "more-matrices",
-    "A rendered workflow has one job per matrix and one output per leg of the plan that it was rendered for. The current plan has more matrices or legs, so some legs would not run or could not report their wheels.\n\nRender the workflow again with `rock-matrix render workflow`.",
-);
 /// An invalid leg in the variable of `--job-env`.
 pub const BAD_JOB_VARIABLE: Code = Code::error(
     "P048",
     "bad-job-variable",
     "`build --job-env NAME` reads the job from an environment variable that contains a leg of the workflow's matrix as JSON, `${{ toJSON(matrix) }}`: an object whose `id` is a job of the plan.",
-);
-/// A value that cannot be an output of a step.
-pub const BAD_OUTPUT: Code = Code::error(
-    "P049",
-    "bad-output",
-    "The outputs of a step are written to the file that `GITHUB_OUTPUT` names, as `name=value`, or between two delimiter lines if the value has several lines. A value that contains NUL or the delimiter line, or a name that is not a word, would be read as something else, so nothing is written.\n\nCheck where the value comes from: it should be text.",
 );
 /// An invalid list of the jobs of a run.
 pub const BAD_RUN_FILE: Code = Code::error(
@@ -297,76 +56,4 @@ pub const WORKFLOW_ELSEWHERE: Code = Code::warning(
     "P051",
     "workflow-elsewhere",
     "GitHub runs only files that are directly in `.github/workflows`, with names that end in `.yml` or `.yaml`. A workflow that is written elsewhere can be reviewed, but never runs.",
-);
-/// Families that cannot be built with an axis value.
-pub const FAMILY_NOT_SUPPORTED: Code = Code::note(
-    "P052",
-    "family-not-supported",
-    "The table `unsupported-families` says that these families cannot be built from a branch of the sources. They are removed from the job, and a job without other families is excluded.\n\n`rock-matrix compat list unsupported-families` shows the rows.",
-);
-/// A matrix key that legs do not have.
-pub const MATRIX_KEY_MISSING: Code = Code::error(
-    "P053",
-    "matrix-key-missing",
-    "A job of the workflow reads `matrix.KEY`, and a leg of its matrix does not have this key. GitHub would silently replace it with an empty string. Every workflow is compared with its legs before it is written.\n\nLegs have fewer keys if a plan is too large for the outputs of a job: give each workflow fewer matrix files.",
-);
-/// A workflow whose jobs leave no files.
-pub const TREE_ON_A_RUNNER: Code = Code::error(
-    "P054",
-    "tree-on-a-runner",
-    "A recipe with `leaves: tree` installs the build on the machine that it runs on and leaves no file. Runners are discarded after a job, so such a workflow would take hours and produce nothing.\n\nBuild it with `rock-matrix build` on the machine that needs the tree, or write a recipe that packs it: `leaves: archive`.",
-);
-/// A job that does not fit its runner.
-pub const JOB_DOES_NOT_FIT: Code = Code::error(
-    "P065",
-    "job-does-not-fit",
-    "The table `build-needs` lists the minimum disk space and thread-hours (hours of one hardware thread) for builds of a recipe, and the table `runners` the resources of each runner. A job that needs more would fail after hours: the disk fills up, or the runner stops the job.\n\nSet `runner` to a larger one: `self-hosted`, your own label, or one of `rock-matrix compat list runners`. Runners whose disk or threads are unknown are not checked, and neither are builds on this machine with `rock-matrix build`. `check` and `plan` only warn, unless `plan` writes the matrices of a workflow with `--github-output`.",
-);
-/// Compiler caches that exceed GitHub's limit.
-pub const CACHES_EXCEED_LIMIT: Code = Code::warning(
-    "P066",
-    "caches-exceed-limit",
-    "With `workflow: {cache: on}` a build that reaches its cap saves its compiler cache for the next attempt. The estimated total exceeds GitHub's limit per repository, beyond which the least recently used caches are evicted; a build that loses its cache starts over and may never finish. Each build is therefore limited to its share (`CCACHE_MAXSIZE`), and its older caches are deleted.\n\nThe limit is that of the repository, so several workflows share it. Build fewer combinations or gfx targets, build some of them in another repository, or choose a runner that is large enough to build without a cap.",
-);
-/// Too many subjects for one attestation.
-pub const TOO_MANY_SUBJECTS: Code = Code::error(
-    "P067",
-    "too-many-subjects",
-    "The publishing job attests all files of the release in one attestation, and actions/attest takes at most 1,024 subjects. A job may produce several wheels, so files are counted, not jobs.\n\nGive each workflow fewer matrix files, list fewer values, or set `release: {attest: off}`.",
-);
-/// A required recipe variable that is not set.
-pub const MISSING_VARIABLE: Code = Code::error(
-    "P070",
-    "missing-variable",
-    "The recipe needs a variable that has no default. Without `source`, for example, the recipe for HIP extensions would not know which project to build.\n\nSet it under `vars`, set it for single cells in `rows` or `include`, or list its values as an axis. `rock-matrix recipe show NAME` lists the variables of a recipe with their meaning and default. The required ones are listed under `required-vars`.",
-);
-/// A wheel that cannot be imported with its torch.
-pub const IMPORT_CONFLICT: Code = Code::note(
-    "P078",
-    "import-conflict",
-    "The package needs a version of another package that this torch does not permit: `pip` installs the version that torch requires, and importing the package fails. Such a wheel would be useless, so it is not built.\n\nThis follows from the tables `import-requirements` and `torch-requirements`; `rock-matrix compat explain flash-attn=2.8.3 backend=triton torch=2.5.1` shows the rows. `plan --explain` shows the version that works.",
-);
-/// A package that nobody has imported with this torch.
-pub const IMPORT_UNTRIED: Code = Code::note(
-    "P079",
-    "import-untried",
-    "The package needs another package, and nobody has tried to import it with the version that this torch requires. Its wheels are planned anyway. Before you publish one, install it with this torch and import the package.\n\nAfter a successful import, add the version to `tried` in the table `import-requirements`. The torch of an image or of AMD's index may have other requirements than the official wheels, so with those a conflict is only a note.",
-);
-/// No starter for this project.
-pub const NO_STARTER: Code = Code::error(
-    "P090",
-    "no-starter",
-    "`rock-matrix init` starts from the Python project in a directory, and reads its name and version from `pyproject.toml`, `setup.cfg` or `setup.py` without running anything; or from flash-attn with Triton kernels.\n\nIf the version is computed during the build, from tags for example, pass it with `--set version=1.2`; pass a name with `--distribution`. Matrix files for the other recipes are under `matrices/` in this program's repository.",
-);
-/// An axis whose values cannot share a wheel.
-pub const CANNOT_COLLAPSE: Code = Code::error(
-    "P091",
-    "cannot-collapse",
-    "`collapse` in the matrix file names an axis whose values cannot share one wheel: every backend has different wheels for them, or the file has no such axis.\n\nA recipe lists the axes that may be collapsed under `collapsible` of a backend: versions of torch and ROCm for wheels without compiled code, such as the Triton backend of flash-attn.",
-);
-/// A conflict between architectures.
-pub const ARCHITECTURE_CONFLICT: Code = Code::error(
-    "P092",
-    "architecture-conflict",
-    "Wheels are built for the architecture of their runner: on `ubuntu-24.04-arm` a job builds for `linux_aarch64`. This contradicts something else: labels for two architectures, the members of a runner pool, the runner that tests a wheel, the tag under `repair`, or the fixed tag of a recipe's backend.\n\nThe table `runners` has the architecture of each known runner. For other runners it comes from the labels `X64` and `ARM64`, which GitHub gives to self-hosted runners; without one it is x86_64.",
 );

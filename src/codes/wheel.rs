@@ -1,10 +1,10 @@
 //! The `W` codes, for wheels as archives, their dist-info, and their names.
 
-use crate::diagnostic::{Code, ExitClass};
 pub use rock_audit::codes::wheel::*;
+use rock_diagnostic::{Code, ExitClass};
 pub use rock_wheel::codes::wheel::*;
 
-/// All `W` codes of the command line, sorted by ID.
+/// All codes of this module, sorted by ID.
 pub const ALL: &[&Code] = &[
     &UNKNOWN_PRESET,
     &UNMATCHED_EXCLUDE,

@@ -12,11 +12,10 @@
 
 mod action;
 mod docs;
-mod fences;
 mod fuzz;
-mod layers;
 mod registry;
 mod sources;
+mod threads;
 mod version;
 mod words;
 mod workflows;

@@ -420,6 +420,11 @@ pub fn free_bytes(path: &Path) -> Option<u64> {
     Some(status.f_bavail * status.f_frsize)
 }
 
+/// Returns the current instant of the monotonic clock.
+pub fn monotonic_now() -> std::time::Instant {
+    std::time::Instant::now()
+}
+
 /// Returns the seconds since 1970-01-01 UTC.
 pub fn now_s() -> u64 {
     std::time::SystemTime::now()

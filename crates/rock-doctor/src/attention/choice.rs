@@ -1,0 +1,268 @@
+//! Target, torch and preference to the library that attention uses, by the rows of the table
+//! `attention`.
+
+use rock_compat::Compat;
+use rock_compat::rows::AttentionRow;
+use rock_names::{GfxTarget, Version};
+
+/// The library that is asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Preference {
+    /// Whatever torch takes.
+    None,
+    /// Composable Kernel.
+    Ck,
+}
+
+/// The setting that `--prefer-ck` stands for.
+const PREFER_CK: &str = "TORCH_ROCM_FA_PREFER_CK=1";
+
+impl Preference {
+    /// The library that torch prefers then; without a preference, the one that it takes without
+    /// being told.
+    pub(super) fn library(self, compat: &Compat) -> &str {
+        let preferred_by = if self == Self::Ck { PREFER_CK } else { "" };
+        let row = compat
+            .machine_tables()
+            .attention
+            .iter()
+            .find(|row| row.preferred_by == preferred_by);
+        row.map_or("", |row| row.library.as_str())
+    }
+}
+
+/// What is asked.
+#[derive(Debug, Clone, Copy)]
+pub struct Asked<'a> {
+    /// The GPU.
+    pub gfx: &'a GfxTarget,
+    /// The torch, where it is known.
+    pub torch: Option<&'a Version>,
+    /// The library that is preferred.
+    pub preference: Preference,
+}
+
+/// What torch uses there, and why.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Choice<'a> {
+    /// The GPU.
+    pub gfx: GfxTarget,
+    /// The row of the library; `None` where only the math backend is left.
+    pub row: Option<&'a AttentionRow>,
+    /// The row of what is used where torch was not built with the preferred library.
+    pub otherwise: Option<&'a AttentionRow>,
+    /// The preferred library, where preferring it changes nothing.
+    pub in_vain: Option<&'a str>,
+    /// Why it is so, most important first.
+    pub because: Vec<String>,
+    /// What to do, where something can be done.
+    pub help: Option<String>,
+}
+
+/// What torch's attention uses.
+pub fn choose<'a>(compat: &'a Compat, asked: &Asked<'_>) -> Choice<'a> {
+    let usual = row_of(compat, Preference::None.library(compat), asked);
+    let mut choice = Choice {
+        gfx: asked.gfx.clone(),
+        row: usual,
+        otherwise: None,
+        in_vain: None,
+        because: Vec::new(),
+        help: None,
+    };
+    if asked.preference != Preference::None {
+        let library = asked.preference.library(compat);
+        match row_of(compat, library, asked) {
+            Some(row) => (choice.row, choice.otherwise) = (Some(row), usual),
+            None => {
+                choice.in_vain = Some(library);
+                choice.because.push(format!(
+                    "{} is preferred, which changes nothing: torch takes it on {} only",
+                    title(compat, library),
+                    targets(compat, library).join(", ")
+                ));
+            }
+        }
+    }
+    match choice.row {
+        Some(row) => choice.because.push(row.reason.clone()),
+        None => left_with_math(compat, asked, &mut choice),
+    }
+    choice
+}
+
+/// Why there is no library, and what could be done.
+fn left_with_math(compat: &Compat, asked: &Asked<'_>, choice: &mut Choice<'_>) {
+    let usual = Preference::None.library(compat);
+    let name = title(compat, usual);
+    let rows: Vec<&AttentionRow> = of_library(compat, usual)
+        .filter(|row| is_for(row, asked.gfx))
+        .collect();
+    match (rows.as_slice(), asked.torch) {
+        ([], _) => {
+            choice.because.push(format!(
+                "no torch that is known has {name} for {}",
+                asked.gfx
+            ));
+        }
+        (rows, torch) => {
+            let ranges = joined(rows.iter().map(|row| row.torch.as_str()));
+            let torch = torch.map_or_else(|| "torch".to_owned(), |torch| format!("torch {torch}"));
+            choice
+                .because
+                .push(format!("{torch} has no {name} for {}", asked.gfx));
+            choice.help = Some(format!("use torch {}", ranges.join(" or ")));
+        }
+    }
+}
+
+/// Joins ranges where one ends with the version that the next begins with: `>=2.8,<2.9` and `>=2.9`
+/// are `>=2.8`.
+fn joined<'a>(ranges: impl Iterator<Item = &'a str>) -> Vec<String> {
+    let mut found: Vec<String> = Vec::new();
+    for range in ranges {
+        let begin = range
+            .split(',')
+            .next()
+            .and_then(|first| first.strip_prefix(">="));
+        let last = found
+            .last_mut()
+            .filter(|last| begin.is_some_and(|at| last.ends_with(&format!(",<{at}"))));
+        match (last, range.find(',')) {
+            (Some(last), end) => {
+                last.truncate(last.rfind(',').unwrap_or(last.len()));
+                last.push_str(end.map_or("", |end| &range[end..]));
+            }
+            (None, _) => found.push(range.to_owned()),
+        }
+    }
+    found
+}
+
+/// The row that holds: where the torch is not known, that of the newest.
+fn row_of<'a>(compat: &'a Compat, library: &str, asked: &Asked<'_>) -> Option<&'a AttentionRow> {
+    let holds = |row: &&AttentionRow| {
+        let fits = asked.torch.is_none_or(|torch| {
+            row.torch.is_empty() || torch.satisfies(&row.torch).unwrap_or(false)
+        });
+        is_for(row, asked.gfx) && fits
+    };
+    of_library(compat, library).filter(holds).last()
+}
+
+fn of_library<'a>(compat: &'a Compat, library: &str) -> impl Iterator<Item = &'a AttentionRow> {
+    compat
+        .machine_tables()
+        .attention
+        .iter()
+        .filter(move |row| row.library == library)
+}
+
+fn is_for(row: &AttentionRow, gfx: &GfxTarget) -> bool {
+    row.gfx.iter().any(|target| target == gfx.processor())
+}
+
+fn targets(compat: &Compat, library: &str) -> Vec<String> {
+    of_library(compat, library)
+        .flat_map(|row| row.gfx.iter().cloned())
+        .collect()
+}
+
+/// A library as its makers write it.
+pub(super) fn title<'a>(compat: &'a Compat, library: &'a str) -> &'a str {
+    let named = of_library(compat, library)
+        .map(|row| row.title.as_str())
+        .find(|title| !title.is_empty());
+    named.unwrap_or(library)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Asked, Choice, Preference, choose};
+    use rock_compat::Compat;
+
+    fn check(gfx: &str, torch: &str, preference: Preference, see: impl FnOnce(&Choice<'_>)) {
+        let compat = Compat::embedded();
+        let (gfx, torch) = (gfx.parse().unwrap(), torch.parse().ok());
+        see(&choose(
+            &compat,
+            &Asked {
+                gfx: &gfx,
+                torch: torch.as_ref(),
+                preference,
+            },
+        ));
+    }
+
+    fn library<'a>(choice: &Choice<'a>) -> &'a str {
+        choice.row.map_or("math", |row| row.library.as_str())
+    }
+
+    #[test]
+    fn preferring_ck_on_gfx1151_leaves_aotriton() {
+        check("gfx1151", "2.12.0", Preference::Ck, |choice| {
+            assert_eq!((library(choice), choice.in_vain), ("aotriton", Some("ck")));
+            let why = "Composable Kernel is preferred, which changes nothing: torch takes it on gfx90a, gfx942, gfx950 only";
+            assert_eq!(choice.because[0], why);
+            assert_eq!(
+                choice.row.unwrap().needs,
+                "TORCH_ROCM_AOTRITON_ENABLE_EXPERIMENTAL=1"
+            );
+        });
+    }
+
+    #[test]
+    fn preferring_ck_on_gfx942_takes_it_only_where_torch_was_built_with_it() {
+        check("gfx942", "", Preference::Ck, |choice| {
+            assert_eq!(library(choice), "ck");
+            assert_eq!(choice.row.unwrap().built_with, "USE_ROCM_CK_SDPA=1");
+            assert_eq!(choice.otherwise.unwrap().library, "aotriton");
+        });
+        check("gfx942", "", Preference::None, |choice| {
+            assert_eq!(
+                (library(choice), choice.row.unwrap().needs.as_str()),
+                ("aotriton", "")
+            );
+        });
+    }
+
+    #[test]
+    fn a_torch_whose_aotriton_lacks_the_gpu_is_left_with_math() {
+        check("gfx1151", "2.7.1", Preference::None, |choice| {
+            assert_eq!(library(choice), "math");
+            assert_eq!(choice.because, ["torch 2.7.1 has no AOTriton for gfx1151"]);
+            assert_eq!(choice.help.as_deref(), Some("use torch >=2.8"));
+        });
+        check("gfx1151", "2.8.0+rocm6.4", Preference::None, |choice| {
+            assert_eq!(library(choice), "aotriton");
+        });
+        check("gfx1151", "2.13.0", Preference::None, |choice| {
+            assert_eq!(choice.row.unwrap().needs, "");
+        });
+        check("gfx1200", "2.8.0", Preference::None, |choice| {
+            assert_eq!(
+                (library(choice), choice.help.as_deref()),
+                ("math", Some("use torch >=2.9"))
+            );
+        });
+        check("gfx1036", "", Preference::None, |choice| {
+            assert_eq!(
+                choice.because,
+                ["no torch that is known has AOTriton for gfx1036"]
+            );
+        });
+    }
+
+    #[test]
+    fn where_torch_is_not_known_the_row_of_the_newest_holds() {
+        let needs = |torch: &str| {
+            let mut found = String::new();
+            check("gfx950", torch, Preference::None, |choice| {
+                found = choice.row.unwrap().needs.clone();
+            });
+            found
+        };
+        assert_eq!(needs("2.7.1"), "TORCH_ROCM_AOTRITON_ENABLE_EXPERIMENTAL=1");
+        assert_eq!((needs("2.8.0"), needs("")), (String::new(), String::new()));
+    }
+}

@@ -1,0 +1,235 @@
+//! The output of the validation script against what the facts expect on its GPU.
+
+use super::choice::{Asked, Preference, choose};
+use super::log::{Answer, Log, Reading};
+use crate::codes::host as codes;
+use rock_compat::rows::AttentionExpectRow;
+use rock_compat::{Compat, matches_gfx_prefix};
+use rock_diagnostic::{Diagnostic, Location, SourceText};
+use rock_names::{GfxTarget, Version};
+
+/// What a line is worth.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum State {
+    /// It is as expected.
+    Right,
+    /// It is not, and that is normal.
+    Normal,
+    /// It is not.
+    Miss,
+}
+
+impl State {
+    /// The word for people and programs.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Right => "ok",
+            Self::Normal => "normal",
+            Self::Miss => "miss",
+        }
+    }
+}
+
+/// A line that something is expected of.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Judged<'a> {
+    /// The expectation.
+    pub row: &'a AttentionExpectRow,
+    /// What the log says; `None` where it has no such line.
+    pub found: Option<String>,
+    /// What that is worth.
+    pub state: State,
+}
+
+/// A log that was judged.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Judgement<'a> {
+    /// The GPU; `None` where the log has none.
+    pub gfx: Option<GfxTarget>,
+    /// The torch, as the log says.
+    pub torch: Option<String>,
+    /// The lines, in the order of the facts.
+    pub lines: Vec<Judged<'a>>,
+    /// What is wrong, or worth knowing.
+    pub findings: Vec<Diagnostic>,
+}
+
+/// Compares a log with what is expected on its GPU, or on `gfx` where that is given.
+pub fn judge<'a>(
+    compat: &'a Compat,
+    source: &SourceText,
+    gfx: Option<&GfxTarget>,
+) -> Judgement<'a> {
+    let log = Log::read(source);
+    let gfx = gfx.cloned().or_else(|| log.gfx());
+    let torch = log.answer("Torch").map(|answer| answer.text.clone());
+    let release = torch
+        .as_deref()
+        .and_then(|torch| torch.parse::<Version>().ok());
+    let mut judgement = Judgement {
+        gfx: gfx.clone(),
+        torch,
+        lines: Vec::new(),
+        findings: Vec::new(),
+    };
+    if let Some(found) = incomplete(&log, source) {
+        judgement.findings.push(found);
+        return judgement;
+    }
+    let Some(gfx) = gfx else {
+        let fault = Diagnostic::new(
+            &codes::UNJUDGED_LOG,
+            "the log does not say which GPU it is about",
+        );
+        judgement.findings.push(
+            fault
+                .at(whole(source), "")
+                .help("name it with `--arch`, such as `--arch gfx1151`"),
+        );
+        return judgement;
+    };
+    let chosen = |torch| {
+        choose(
+            compat,
+            &Asked {
+                gfx: &gfx,
+                torch,
+                preference: Preference::None,
+            },
+        )
+    };
+    let of_release = chosen(release.as_ref());
+    let choice = if of_release.row.is_some() {
+        of_release
+    } else {
+        chosen(None)
+    };
+    let Some(library) = choice.row else {
+        let fault = Diagnostic::new(
+            &codes::UNJUDGED_LOG,
+            format!("nothing is expected of attention on {gfx}"),
+        );
+        let fault = choice.because.into_iter().fold(fault, Diagnostic::note);
+        judgement.findings.push(
+            fault
+                .at(whole(source), "")
+                .help("name the GPU with `--arch` if it is another"),
+        );
+        return judgement;
+    };
+    for row in compat
+        .machine_tables()
+        .attention_expects
+        .iter()
+        .filter(|row| row.gfx.is_empty() || matches_gfx_prefix(&row.gfx, &gfx))
+    {
+        let answer = log.answer(&row.line);
+        let state = state(row, answer);
+        if state == State::Miss {
+            let found = miss(row, answer, source);
+            let unset = log
+                .answer(name_of(&library.needs))
+                .filter(|answer| answer.text != value_of(&library.needs));
+            judgement.findings.push(match unset {
+                Some(unset) => {
+                    let place = source.location(unset.span.clone());
+                    found.also(place, format!("{gfx} needs {}", library.needs))
+                }
+                None => found,
+            });
+        }
+        judgement.lines.push(Judged {
+            row,
+            found: answer.map(|answer| answer.text.clone()),
+            state,
+        });
+    }
+    judgement
+}
+
+/// What keeps a log from being judged, or makes it needless.
+fn incomplete(log: &Log, source: &SourceText) -> Option<Diagnostic> {
+    let last = || source.location(log.last.clone());
+    Some(match log.reading {
+        Reading::Whole => return None,
+        Reading::NoDevice => {
+            let told = Diagnostic::new(
+                &codes::NO_DEVICE_IN_LOG,
+                "the log is of a machine without a GPU",
+            );
+            told.note("nothing that needs one was tried")
+                .help("run the script where the GPU is")
+        }
+        Reading::NoTorch => {
+            let told = Diagnostic::new(&codes::ATTENTION_MISS, "torch cannot be imported");
+            let answer = log.answer("Failed to import torch")?;
+            told.at(source.location(answer.span.clone()), "")
+                .help("install a torch for ROCm into that Python")
+        }
+        Reading::Truncated => {
+            let told = Diagnostic::new(&codes::UNJUDGED_LOG, "the end of the log is missing");
+            let told = told.at(last(), "the last line");
+            told.help("see what ended the script there, or keep all of its output: `python check.py > check.log 2>&1`")
+        }
+        Reading::Foreign => {
+            let told = Diagnostic::new(
+                &codes::UNJUDGED_LOG,
+                "this is no output of the validation script",
+            );
+            told.at(whole(source), "").help(
+                "run what `rock-matrix doctor attention --script` prints, and keep its output",
+            )
+        }
+    })
+}
+
+fn whole(source: &SourceText) -> Location {
+    Location::File(source.path.clone())
+}
+
+fn state(row: &AttentionExpectRow, answer: Option<&Answer>) -> State {
+    let Some(answer) = answer else {
+        return State::Miss;
+    };
+    let has = |words: &String| answer.text.to_lowercase().contains(&words.to_lowercase());
+    if row.expect.contains(&answer.text) {
+        State::Right
+    } else if row.normal.iter().any(has) {
+        State::Normal
+    } else {
+        State::Miss
+    }
+}
+
+fn miss(row: &AttentionExpectRow, answer: Option<&Answer>, source: &SourceText) -> Diagnostic {
+    let expected = format!("`{}`", row.expect.join("` or `"));
+    let (message, place) = match answer {
+        Some(answer) => {
+            let message = format!("`{}` is `{}`, not {expected}", row.line, answer.text);
+            (message, source.location(answer.span.clone()))
+        }
+        None => (
+            format!(
+                "the log has no line `{}`, which should be {expected}",
+                row.line
+            ),
+            whole(source),
+        ),
+    };
+    let found =
+        Diagnostic::new(&codes::ATTENTION_MISS, message).at(place, format!("expected {expected}"));
+    let found = found.note(format!("a right answer means that {}", row.reason));
+    if row.help.is_empty() {
+        found
+    } else {
+        found.help(row.help.clone())
+    }
+}
+
+fn name_of(setting: &str) -> &str {
+    setting.split_once('=').map_or(setting, |(name, _)| name)
+}
+
+fn value_of(setting: &str) -> &str {
+    setting.split_once('=').map_or("", |(_, value)| value)
+}

@@ -1,0 +1,190 @@
+//! The output of the validation script, line by line.
+
+use std::collections::BTreeMap;
+
+use rock_diagnostic::{SourceText, Span};
+use rock_names::GfxTarget;
+
+/// The first line that the script prints.
+const HEADER: &str = "=== SDPA Backend Check ===";
+/// Its last words on a machine with a GPU, and on one without.
+const DONE: &str = "Done.";
+const NO_DEVICE: &str = "CUDA/HIP device not available";
+
+/// How far the output goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reading {
+    /// To the end.
+    Whole,
+    /// To the end, on a machine without a GPU.
+    NoDevice,
+    /// torch cannot be imported.
+    NoTorch,
+    /// Its end is missing.
+    Truncated,
+    /// It is something else.
+    Foreign,
+}
+
+/// An answer, and where it stands.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Answer {
+    /// What stands behind the colon.
+    pub text: String,
+    /// The bytes of the whole line.
+    pub span: Span,
+}
+
+/// What the script said.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Log {
+    /// How far it goes.
+    pub reading: Reading,
+    /// Answers by what was asked; of several, the last.
+    pub answers: BTreeMap<String, Answer>,
+    /// The bytes of its last line that is not empty.
+    pub last: Span,
+}
+
+impl Log {
+    /// Reads it. Of several runs in one file the last one counts; what else is in the file is
+    /// passed over.
+    pub fn read(source: &SourceText) -> Self {
+        let lines: Vec<(Span, &str)> = lines(&source.text).collect();
+        let begin = lines.iter().rposition(|(_, line)| *line == HEADER);
+        let own = begin.map_or(&lines[..0], |begin| &lines[begin..]);
+        let answers: BTreeMap<String, Answer> = own.iter().filter_map(answer).collect();
+        let has = |words: &str| own.iter().any(|(_, line)| line.starts_with(words));
+        let reading = match begin {
+            None => Reading::Foreign,
+            Some(_) if answers.contains_key("Failed to import torch") => Reading::NoTorch,
+            Some(_) if has(NO_DEVICE) => Reading::NoDevice,
+            Some(_) if own.iter().any(|(_, line)| *line == DONE) => Reading::Whole,
+            Some(_) => Reading::Truncated,
+        };
+        let last = lines
+            .iter()
+            .rev()
+            .find(|(_, line)| !line.is_empty())
+            .map_or(0..0, |(span, _)| span.clone());
+        Self {
+            reading,
+            answers,
+            last,
+        }
+    }
+
+    /// What was answered.
+    pub fn answer(&self, what: &str) -> Option<&Answer> {
+        self.answers.get(what)
+    }
+
+    /// The GPU: as torch names it, else the only one that torch was built for.
+    pub fn gfx(&self) -> Option<GfxTarget> {
+        let named = |what: &str| {
+            self.answer(what)
+                .and_then(|answer| answer.text.parse().ok())
+        };
+        named("gfx").or_else(|| named("PYTORCH_ROCM_ARCH"))
+    }
+}
+
+/// The lines with their bytes, without the time that a runner of GitHub puts before each, and
+/// without blanks around.
+fn lines(text: &str) -> impl Iterator<Item = (Span, &str)> {
+    let mut at = 0;
+    text.split_inclusive('\n').map(move |line| {
+        let begin = at;
+        at += line.len();
+        let bare = line.trim_end();
+        let words = without_time(bare).trim();
+        (begin..begin + bare.len(), words)
+    })
+}
+
+/// `2026-11-22T14:00:00.1234567Z Done.` is `Done.`.
+fn without_time(line: &str) -> &str {
+    let is_time = |word: &str| {
+        word.len() >= 20
+            && word.ends_with('Z')
+            && word.as_bytes()[10] == b'T'
+            && word
+                .bytes()
+                .all(|b| b.is_ascii_digit() || b"-:.TZ".contains(&b))
+    };
+    match line.split_once(' ') {
+        Some((time, rest)) if is_time(time) => rest,
+        None if is_time(line) => "",
+        _ => line,
+    }
+}
+
+fn answer((span, line): &(Span, &str)) -> Option<(String, Answer)> {
+    let (what, text) = line
+        .split_once(": ")
+        .or_else(|| Some((line.strip_suffix(':')?, "")))?;
+    Some((
+        what.trim().to_owned(),
+        Answer {
+            text: text.trim().to_owned(),
+            span: span.clone(),
+        },
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Log, Reading};
+    use rock_diagnostic::SourceText;
+
+    fn read(text: &str) -> Log {
+        Log::read(&SourceText::new("log", text))
+    }
+
+    #[test]
+    fn how_far_an_output_goes_is_told_by_its_last_words() {
+        let reading =
+            |rest: &str| read(&format!("noise\n=== SDPA Backend Check ===\n{rest}")).reading;
+        assert_eq!(reading("Torch: 2.9\n\nDone.\n"), Reading::Whole);
+        assert_eq!(
+            reading("CUDA/HIP device not available; skipping.\n"),
+            Reading::NoDevice
+        );
+        assert_eq!(
+            reading("Failed to import torch: No module named 'torch'\n"),
+            Reading::NoTorch
+        );
+        assert_eq!(reading("Torch: 2.9\nFLASH_ATT"), Reading::Truncated);
+        assert_eq!(read("").reading, Reading::Foreign);
+        assert_eq!(read("Done.\n").reading, Reading::Foreign);
+    }
+
+    #[test]
+    fn times_of_a_runner_carriage_returns_and_earlier_runs_do_not_count() {
+        let text = "=== SDPA Backend Check ===\nTorch: 2.8\nDone.\n\
+                    2026-11-22T14:00:00.1234567Z === SDPA Backend Check ===\r\n\
+                    2026-11-22T14:00:01.1234567Z gfx: gfx90a:sramecc+:xnack-\r\n\
+                    2026-11-22T14:00:01.1234567Z \r\n\
+                    2026-11-22T14:00:02.1234567Z Done.\r\n";
+        let log = read(text);
+        assert_eq!((log.reading, log.answer("Torch")), (Reading::Whole, None));
+        assert_eq!(log.gfx().unwrap().to_string(), "gfx90a:sramecc+:xnack-");
+        let span = log.answer("gfx").unwrap().span.clone();
+        assert!(text[span].ends_with("gfx: gfx90a:sramecc+:xnack-"));
+    }
+
+    #[test]
+    fn the_target_of_the_build_stands_in_where_torch_names_no_gpu() {
+        let gfx = |rest: &str| {
+            read(&format!("=== SDPA Backend Check ===\n{rest}Done.\n"))
+                .gfx()
+                .map(|g| g.to_string())
+        };
+        assert_eq!(
+            gfx("PYTORCH_ROCM_ARCH: gfx1151\n").as_deref(),
+            Some("gfx1151")
+        );
+        assert_eq!(gfx("PYTORCH_ROCM_ARCH: gfx1151;gfx942\n"), None);
+        assert_eq!(gfx("gfx: n/a\nPYTORCH_ROCM_ARCH: Not set\n"), None);
+    }
+}

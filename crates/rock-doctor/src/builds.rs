@@ -1,0 +1,259 @@
+//! What builds of torch need of a machine: by the tables `tools`, `paths` and `known-failures`.
+
+use crate::codes::host as codes;
+use rock_compat::Compat;
+use rock_compat::rows::KnownFailureRow;
+use rock_diagnostic::Diagnostic;
+use rock_names::Version;
+
+/// What is known of a machine that builds.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct BuildMachine<'a> {
+    /// `linux` or `windows`.
+    pub platform: &'a str,
+    /// The path of the interpreter.
+    pub python: Option<&'a str>,
+    /// The folder that builds are made in.
+    pub folder: Option<&'a str>,
+    /// What `ninja --version` says.
+    pub ninja: Option<&'a str>,
+}
+
+/// What stands in the way of builds there. What is not known is not judged.
+pub fn build_findings(compat: &Compat, machine: &BuildMachine<'_>) -> Vec<Diagnostic> {
+    let mut found = Vec::new();
+    for row in compat
+        .machine_tables()
+        .tools
+        .iter()
+        .filter(|row| row.platform == machine.platform)
+    {
+        let version = if row.tool == "ninja" {
+            machine.ninja
+        } else {
+            None
+        };
+        let is_old = |text: &str| {
+            let number = text
+                .split(|c: char| !c.is_ascii_digit() && c != '.')
+                .next()
+                .unwrap_or_default();
+            let version = number.trim_matches('.').parse::<Version>();
+            version
+                .and_then(|version| version.satisfies(&format!("<{}", row.least)))
+                .unwrap_or(false)
+        };
+        if let Some(version) = version.filter(|version| is_old(version)) {
+            let message = format!("{} {version} is older than {}", row.tool, row.least);
+            let told = Diagnostic::new(&codes::OLD_BUILD_TOOL, message).note(row.reason.clone());
+            found.push(told.help(format!("install {} {} or later", row.tool, row.least)));
+        }
+    }
+    for row in compat
+        .machine_tables()
+        .paths
+        .iter()
+        .filter(|row| row.platform == machine.platform)
+    {
+        let (what, path) = match row.path.as_str() {
+            "python" => ("Python", machine.python),
+            _ => ("the folder of builds", machine.folder),
+        };
+        let Some(path) = path else { continue };
+        let length = path.chars().count();
+        let mut tell = |message: String| {
+            let told = Diagnostic::new(&codes::UNFIT_PATH, message).note(row.reason.clone());
+            found.push(told.help(row.help.clone()));
+        };
+        if row.no_blanks && path.contains(char::is_whitespace) {
+            tell(format!("the path of {what}, `{path}`, has a blank in it"));
+        }
+        if let Some(longest) = row.longest.filter(|longest| length > *longest as usize) {
+            tell(format!(
+                "the path of {what}, `{path}`, has {length} characters, more than {longest}"
+            ));
+        }
+    }
+    found
+}
+
+/// Failures that are known by their words, in what a step that failed was and said.
+pub fn known_failures<'a>(compat: &'a Compat, said: &str) -> Vec<&'a KnownFailureRow> {
+    let said = said.to_lowercase();
+    let rows = compat.machine_tables().known_failures.iter();
+    rows.filter(|row| row.words.iter().all(|word| said.contains(word.as_str())))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{BuildMachine, build_findings, known_failures};
+    use rock_compat::Compat;
+
+    fn check(machine: BuildMachine<'_>, expect: &[&str]) {
+        let found = build_findings(&Compat::embedded(), &machine);
+        let told: Vec<String> = found
+            .iter()
+            .map(|one| format!("{} {}", one.code.id, one.message))
+            .collect();
+        assert_eq!(told, expect);
+        assert!(
+            found
+                .iter()
+                .all(|one| one.help.is_some() && !one.notes.is_empty())
+        );
+    }
+
+    const WINDOWS: BuildMachine<'_> = BuildMachine {
+        platform: "windows",
+        python: None,
+        folder: None,
+        ninja: None,
+    };
+    const LINUX: BuildMachine<'_> = BuildMachine {
+        platform: "linux",
+        ..WINDOWS
+    };
+
+    #[test]
+    fn a_long_folder_on_windows_is_told_and_on_linux_it_is_none() {
+        let long = Some("C:/Users/someone/src/pytorch");
+        check(
+            BuildMachine {
+                folder: long,
+                ..WINDOWS
+            },
+            &[
+                "H032 the path of the folder of builds, `C:/Users/someone/src/pytorch`, has 28 characters, more than 20",
+            ],
+        );
+        check(
+            BuildMachine {
+                folder: Some("C:/b/pytorch"),
+                ..WINDOWS
+            },
+            &[],
+        );
+        check(
+            BuildMachine {
+                folder: long,
+                ..LINUX
+            },
+            &[],
+        );
+    }
+
+    #[test]
+    fn blanks_in_the_path_of_python_are_told() {
+        let blank = Some("C:/Program Files/Python312/python.exe");
+        check(
+            BuildMachine {
+                python: blank,
+                ..WINDOWS
+            },
+            &[
+                "H032 the path of Python, `C:/Program Files/Python312/python.exe`, has a blank in it",
+            ],
+        );
+        check(
+            BuildMachine {
+                python: Some("/data/my venv/bin/python"),
+                ..LINUX
+            },
+            &["H032 the path of Python, `/data/my venv/bin/python`, has a blank in it"],
+        );
+        check(
+            BuildMachine {
+                python: Some("/usr/bin/python3"),
+                ..LINUX
+            },
+            &[],
+        );
+    }
+
+    #[test]
+    fn ninja_has_another_bound_on_windows() {
+        check(
+            BuildMachine {
+                ninja: Some("1.12.1"),
+                ..WINDOWS
+            },
+            &["H031 ninja 1.12.1 is older than 1.13.1"],
+        );
+        check(
+            BuildMachine {
+                ninja: Some("1.13.1"),
+                ..WINDOWS
+            },
+            &[],
+        );
+        let of_pypi = "1.10.2.git.kitware.jobserver-1";
+        let expect = "H031 ninja 1.10.2.git.kitware.jobserver-1 is older than 1.11";
+        check(
+            BuildMachine {
+                ninja: Some(of_pypi),
+                ..LINUX
+            },
+            &[expect],
+        );
+        check(
+            BuildMachine {
+                ninja: Some("1.11.1.git.kitware.jobserver-1"),
+                ..LINUX
+            },
+            &[],
+        );
+        check(
+            BuildMachine {
+                ninja: Some("none"),
+                ..LINUX
+            },
+            &[],
+        );
+        check(
+            BuildMachine {
+                ninja: Some("1.11"),
+                ..LINUX
+            },
+            &[],
+        );
+    }
+
+    #[test]
+    fn an_invalid_argument_of_aotriton_behind_ccache_is_known() {
+        let compat = Compat::embedded();
+        let known = |said: &str| known_failures(&compat, said).len();
+        assert_eq!(
+            known(
+                "FAILED: v2src/CMakeFiles/aotriton_v2.dir/x.o\nccache clang++ …\nInvalid argument"
+            ),
+            1
+        );
+        assert_eq!(
+            known("FAILED: v2src/CMakeFiles/aotriton_v2.dir/x.o\nclang++ …\nInvalid argument"),
+            0
+        );
+        assert_eq!(known("ccache clang++ x.cpp: invalid argument"), 0);
+    }
+
+    #[test]
+    fn a_link_that_wants_fbgemm_genai_is_known() {
+        let compat = Compat::embedded();
+        let known = known_failures(
+            &compat,
+            "ld.lld: error: unable to find library -lfbgemm_genai",
+        );
+        assert_eq!(
+            known
+                .iter()
+                .map(|row| row.failure.as_str())
+                .collect::<Vec<_>>(),
+            ["fbgemm-genai"]
+        );
+        assert!(
+            known[0]
+                .help
+                .starts_with("build again with USE_FBGEMM_GENAI=OFF")
+        );
+    }
+}

@@ -1,0 +1,36 @@
+//! What is right and wrong with a machine, for people who build and use wheels on it.
+//!
+//! Input: [`HostFacts`](rock_host::HostFacts), the facts, the output of a script. Output:
+//! findings as diagnostics, a table, and JSON.
+//!
+//! **Invariant:** nothing is looked up here: the same facts give the same words.
+
+pub mod codes;
+
+pub mod attention;
+mod builds;
+mod findings;
+mod json;
+mod table;
+
+pub use builds::{BuildMachine, build_findings, known_failures};
+pub use findings::findings;
+pub use json::json;
+pub use table::human;
+
+/// Returns a GPU of which only the node and the processor are known.
+#[cfg(test)]
+fn example_gpu(node: u32, version: u32) -> rock_host::kfd::Gpu {
+    rock_host::kfd::Gpu {
+        node,
+        target: rock_names::GfxTarget::from_kfd_version(version)
+            .expect("the version names a processor"),
+        compute_units: None,
+        vram_bytes: None,
+        render_minor: None,
+        pci_location: None,
+        device_id: None,
+        xcc_count: None,
+        gpu_id: Ok(1),
+    }
+}

@@ -1,0 +1,210 @@
+//! What a build left in the sources of a job, and taking it away.
+//!
+//! A folder counts as made by a build when it is called `build`, a build tool has left its mark in
+//! it, and git tracks nothing there. Sources, checkouts and what a person put there are left alone.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use super::folder::{JobFolder, OpenFault, SOURCES};
+use rock_sys::{self as sys, DirectoryEntry, DirectoryEntryKind, Environment};
+
+/// What build folders are called.
+const BUILD: &str = "build";
+/// Files that cmake, meson and ninja leave in one.
+const MARKS: [&str; 3] = ["CMakeCache.txt", "build.ninja", ".ninja_log"];
+/// How the folders begin that setuptools makes in one.
+const BEGINNINGS: [&str; 3] = ["temp.", "lib.", "bdist."];
+/// How long git may take to look into its index.
+const PATIENCE: Duration = Duration::from_mins(1);
+
+/// A build folder of a source.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BuildFolder {
+    /// Its path.
+    pub path: PathBuf,
+    /// What it takes.
+    pub bytes: u64,
+    /// Why it is left alone; `None` where it may go.
+    pub kept: Option<&'static str>,
+}
+
+/// The build folders in a job's sources, sorted: of each source its own, and those of the folders
+/// just below it. `None` where the job has no folder.
+///
+/// # Errors
+/// When a folder cannot be read.
+pub fn build_folders(
+    folder: &JobFolder,
+    environment: &Environment,
+) -> Result<Option<Vec<BuildFolder>>, OpenFault> {
+    if !sys::exists(folder.path()) {
+        return Ok(None);
+    }
+    folder.at(SOURCES).check()?;
+    let mut found = Vec::new();
+    for source in folders_in(&folder.path().join(SOURCES))? {
+        let below = folders_in(&source)?
+            .into_iter()
+            .filter(|path| !path.ends_with(BUILD) && !path.ends_with(".git"));
+        for parent in std::iter::once(source.clone()).chain(below) {
+            let path = parent.join(BUILD);
+            if sys::is_real_directory(&path) {
+                let kept = kept(&source, &path, environment)?;
+                let bytes = if kept.is_some() {
+                    0
+                } else {
+                    sys::disk_usage(&path)?
+                };
+                found.push(BuildFolder { path, bytes, kept });
+            }
+        }
+    }
+    Ok(Some(found))
+}
+
+/// Removes those of the build folders that may go.
+///
+/// # Errors
+/// When a build of the job is running, or the system refuses.
+pub fn remove_build_folders(folder: &JobFolder, found: &[BuildFolder]) -> Result<(), OpenFault> {
+    let _lock = folder.lock()?;
+    for one in found.iter().filter(|one| one.kept.is_none()) {
+        folder
+            .at(one.path.strip_prefix(folder.path()).unwrap_or(&one.path))
+            .remove()?;
+    }
+    Ok(())
+}
+
+/// The folders in a folder, no links; none where it is not there.
+fn folders_in(folder: &Path) -> Result<Vec<PathBuf>, OpenFault> {
+    let entries = sys::read_entries(folder)?
+        .into_iter()
+        .filter(|DirectoryEntry { kind, .. }| *kind == DirectoryEntryKind::Directory);
+    Ok(entries
+        .map(|entry| entry.path)
+        .filter(|path| sys::is_real_directory(path))
+        .collect())
+}
+
+/// Why a folder is left alone.
+fn kept(
+    source: &Path,
+    build: &Path,
+    environment: &Environment,
+) -> Result<Option<&'static str>, OpenFault> {
+    if !has_mark(build)? {
+        return Ok(Some("no build tool has left its mark in it"));
+    }
+    if !sys::exists(&source.join(".git")) {
+        return Ok(None);
+    }
+    let Some(git) = sys::find_program("git", environment) else {
+        return Ok(Some("git is not there to say whether it is of the sources"));
+    };
+    let (source, build) = (source.display().to_string(), build.display().to_string());
+    let answer = sys::probe(
+        &git,
+        &["-C", &source, "ls-files", "--", &build],
+        environment,
+        PATIENCE,
+    );
+    Ok(match (answer.succeeded, answer.first_line()) {
+        (true, None) => None,
+        (true, Some(_)) => Some("git tracks files in it"),
+        (false, _) => Some("git does not say whether it is of the sources"),
+    })
+}
+
+/// Whether a build tool made something there, or one folder deeper.
+fn has_mark(build: &Path) -> Result<bool, OpenFault> {
+    let is_marked = |folder: &Path| MARKS.iter().any(|mark| sys::exists(&folder.join(mark)));
+    let inside = folders_in(build)?;
+    let of_setuptools = |path: &PathBuf| {
+        let name = path
+            .file_name()
+            .and_then(|name| name.to_str())
+            .unwrap_or_default();
+        BEGINNINGS
+            .iter()
+            .any(|beginning| name.starts_with(beginning))
+    };
+    Ok(is_marked(build)
+        || inside
+            .iter()
+            .any(|path| of_setuptools(path) || is_marked(path)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{BuildFolder, build_folders};
+    use crate::JobFolder;
+    use rock_sys::{self as sys, Environment};
+
+    #[test]
+    fn only_folders_that_a_build_tool_made_may_go() {
+        let base = tempfile::tempdir().unwrap();
+        let job = JobFolder::new(base.path(), "torch-1").unwrap();
+        let file =
+            |path: &str| sys::write_atomic(&job.path().join("src").join(path), b"x").unwrap();
+        file("torch/build/CMakeCache.txt");
+        file("torch/setup.py");
+        file("audio/build/temp.linux-x86_64-cpython-312/x.o");
+        file("triton/python/build/cp312/build.ninja");
+        file("vision/build/notes.txt");
+        file("apex/builds/CMakeCache.txt");
+        std::os::unix::fs::symlink(
+            job.path().join("src/torch/build"),
+            job.path().join("src/apex/build"),
+        )
+        .unwrap();
+        let found = build_folders(&job, &Environment::default())
+            .unwrap()
+            .unwrap();
+        let told: Vec<(String, bool)> = found
+            .iter()
+            .map(|BuildFolder { path, kept, .. }| {
+                let path = path.strip_prefix(job.path()).unwrap().display().to_string();
+                (path, kept.is_none())
+            })
+            .collect();
+        let expect = [
+            ("src/audio/build", true),
+            ("src/torch/build", true),
+            ("src/triton/python/build", true),
+            ("src/vision/build", false),
+        ];
+        assert_eq!(told, expect.map(|(path, goes)| (path.to_owned(), goes)));
+        let none = JobFolder::new(base.path(), "other").unwrap();
+        assert_eq!(build_folders(&none, &Environment::default()).unwrap(), None);
+    }
+
+    #[test]
+    fn a_folder_of_a_checkout_that_git_tracks_stays() {
+        let base = tempfile::tempdir().unwrap();
+        let job = JobFolder::new(base.path(), "torch-1").unwrap();
+        let source = job.path().join("src/torch");
+        sys::write_atomic(&source.join("build/CMakeCache.txt"), b"x").unwrap();
+        let environment = Environment::snapshot();
+        let git = sys::find_program("git", &environment).unwrap();
+        let folder = source.display().to_string();
+        let run = |words: &[&str]| {
+            let all = [&["-C", &folder, "-c", "core.hooksPath=/dev/null"], words].concat();
+            assert!(
+                sys::probe(&git, &all, &environment, super::PATIENCE).succeeded,
+                "{words:?}"
+            );
+        };
+        run(&["init"]);
+        let kept = || build_folders(&job, &environment).unwrap().unwrap()[0].kept;
+        assert_eq!(kept(), None);
+        run(&["add", "-f", "build/CMakeCache.txt"]);
+        assert_eq!(kept(), Some("git tracks files in it"));
+        sys::write_atomic(&source.join(".git/index"), b"broken").unwrap();
+        assert_eq!(
+            kept(),
+            Some("git does not say whether it is of the sources")
+        );
+    }
+}

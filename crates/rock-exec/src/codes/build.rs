@@ -1,0 +1,162 @@
+//! The `B` codes, for recipes, builds and containers.
+
+use rock_diagnostic::Code;
+
+/// All codes of this module, sorted by ID.
+pub const ALL: &[&Code] = &[
+    &STEP_FAILED,
+    &STEP_TIMED_OUT,
+    &STEP_NOT_STARTED,
+    &OUTPUT_MISSING,
+    &WRONG_WHEEL,
+    &BUILD_CAPPED,
+    &BUILD_STOPPED,
+    &JOB_BUSY,
+    &UNKNOWN_STAGE,
+    &BUILD_FOLDER,
+    &ENGINE_MISSING,
+    &NO_ENGINE_ANSWERS,
+    &IMAGE_MISSING,
+    &DEVICE_MISSING,
+    &GROUP_MISSING,
+    &ENGINE_FAILED,
+    &DISK_FULL,
+    &CLEANS_OUTSIDE,
+    &BAD_JOB_ID,
+    &OUT_FOLDER,
+    &NO_SIGNALS,
+    &MISSING_SOURCE,
+];
+
+/// A stage that failed.
+pub const STEP_FAILED: Code = Code::error(
+    "B050",
+    "step-failed",
+    "A stage of the build failed. The message contains its command, its last lines of output and the log file.\n\nCompleted stages are kept. Fix the cause and run the same command with `--continue auto`, which starts at the first stage that changed or did not succeed, or with `--continue STAGE`.",
+);
+/// A stage that exceeded its time limit.
+pub const STEP_TIMED_OUT: Code = Code::error(
+    "B051",
+    "step-timed-out",
+    "A stage exceeded its time limit and was stopped with all of its processes.\n\nThe limit is that of the recipe's step, or `--timeout MINUTES` if the step has none.",
+);
+/// A stage that could not be started.
+pub const STEP_NOT_STARTED: Code = Code::error(
+    "B052",
+    "step-not-started",
+    "The program of a stage, or its working directory, does not exist.\n\nWith `--engine local` the tools that the recipe uses must be installed on this machine; in a container they are part of the image.",
+);
+/// Missing or unexpected outputs.
+pub const OUTPUT_MISSING: Code = Code::error(
+    "B053",
+    "output-missing",
+    "A stage or the whole build succeeded, but its output files are missing, or there are more than expected.",
+);
+/// A wheel with another name than planned.
+pub const WRONG_WHEEL: Code = Code::error(
+    "B054",
+    "wrong-wheel",
+    "The build produced a wheel, but not the planned one. Distribution, version with label, Python tag and ABI tag are compared; the platform tag is not, because repair changes it.\n\nA different label means that the build ignored the version that it was given; a different Python tag means that another interpreter was used.",
+);
+/// A build that reached its cap.
+pub const BUILD_CAPPED: Code = Code::warning(
+    "B055",
+    "build-capped",
+    "`--cap` stopped the build so that its work can be saved before the runner is shut down. The exit code is 124, and nothing has failed: the next attempt continues from here with `--continue auto`.",
+);
+/// A build that a signal stopped.
+pub const BUILD_STOPPED: Code = Code::warning(
+    "B056",
+    "build-stopped",
+    "SIGINT (exit code 130) or SIGTERM (143) stopped the build and all of its processes. Completed stages are kept; continue with `--continue auto`.",
+);
+/// A job that is already being built.
+pub const JOB_BUSY: Code = Code::error(
+    "B057",
+    "job-busy",
+    "Another build of this job is running in this directory. The two would corrupt each other's files, so the second one is refused. The lock is released when the first one ends, however it ends.",
+);
+/// An unknown stage.
+pub const UNKNOWN_STAGE: Code = Code::error(
+    "B058",
+    "unknown-stage",
+    "`--continue` names a stage that the build of this job does not have. `rock-matrix build JOB --dry-run` lists the stages.",
+);
+/// A job directory that is not writable.
+pub const BUILD_FOLDER: Code = Code::error(
+    "B060",
+    "build-folder",
+    "A file in the job directory `.rock/JOB` cannot be written or removed: missing permissions, a full disk, or files that a container created as another user.",
+);
+/// A container engine that is not installed.
+pub const ENGINE_MISSING: Code = Code::error(
+    "B061",
+    "engine-missing",
+    "`--engine docker` or `--engine podman` needs that program on the `PATH`.",
+);
+/// A container engine that does not respond.
+pub const NO_ENGINE_ANSWERS: Code = Code::error(
+    "B062",
+    "no-engine-answers",
+    "The client of the container engine is installed, but no daemon responds, or this user may not access it.",
+);
+/// An image that is not available.
+pub const IMAGE_MISSING: Code = Code::error(
+    "B063",
+    "image-missing",
+    "The container image is not on this machine and cannot be pulled: the tag does not exist, the registry requires a login, or there is no network.",
+);
+/// Missing GPU devices.
+pub const DEVICE_MISSING: Code = Code::error(
+    "B064",
+    "device-missing",
+    "The container needs `/dev/kfd` and `/dev/dri`, and this machine does not have them, so the engine does not start it.\n\nBuilds do not need a GPU. With `gpu: auto` the devices are passed only if they exist.",
+);
+/// A group that the image does not have.
+pub const GROUP_MISSING: Code = Code::error(
+    "B065",
+    "group-missing",
+    "A name after `--group-add` is looked up in the group file of the image, which often has no `render`. Group numbers always work.",
+);
+/// A container engine that failed.
+pub const ENGINE_FAILED: Code = Code::error(
+    "B066",
+    "engine-failed",
+    "The container engine failed before the build script printed anything, for an unknown reason. The message contains its output.",
+);
+/// A full disk.
+pub const DISK_FULL: Code = Code::error(
+    "B067",
+    "disk-full",
+    "A stage failed with an error that no space is left. Builds for many gfx targets take tens of gigabytes; `rock-matrix doctor` shows the free space.",
+);
+/// A `clean` path outside of the job directory.
+pub const CLEANS_OUTSIDE: Code = Code::error(
+    "B068",
+    "cleans-outside",
+    "`clean` in a recipe names a path that is not below the job directory. Nothing outside of it is ever removed.",
+);
+/// A job ID that cannot be a directory name.
+pub const BAD_JOB_ID: Code = Code::error(
+    "B069",
+    "bad-job-id",
+    "The ID of a job is the name of its directory, so it may contain only letters, digits, `-`, `_` and `.`, and must not start with a dot. Plans from this program have such IDs; an edited plan file may not.",
+);
+/// An output directory that is not writable.
+pub const OUT_FOLDER: Code = Code::error(
+    "B070",
+    "out-folder",
+    "The wheel was built, but could not be copied to the directory in `--out`. It is kept in the job directory; `--continue auto` copies it without building again.",
+);
+/// Signal handlers that cannot be installed.
+pub const NO_SIGNALS: Code = Code::error(
+    "B074",
+    "no-signals",
+    "The system refused the handlers for SIGINT and SIGTERM. The build is not started, because it could not be stopped cleanly.",
+);
+/// A missing source directory or archive.
+pub const MISSING_SOURCE: Code = Code::error(
+    "B077",
+    "missing-source",
+    "A variable of the recipe or the recipe itself names a directory or archive on this machine to build from, and it does not exist. This is checked before the first stage runs, because the checkouts and stages before it may take hours. `check` only warns, since an earlier step of a workflow may create it.\n\nRelative paths start at the directory in which rock-matrix is run.",
+);

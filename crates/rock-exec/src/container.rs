@@ -1,0 +1,684 @@
+//! Runs all steps as one script in a container.
+
+use std::time::Duration;
+
+use super::engine_fault::{EngineFault, EngineTrouble};
+use super::fault::{BuildEnd, StepFault, StepTrouble};
+use super::folder::JobFolder;
+use super::record::{Record, StageState};
+use super::run::{Event, Order, Watch, brief, missing_outputs};
+use super::runner::Runner;
+use super::surroundings::MARK;
+use super::transcript::{Excerpt, Transcript};
+use rock_recipe::cap::{Allowance, Cap};
+use rock_recipe::container::Engine;
+use rock_recipe::render;
+use rock_recipe::{Output, Step};
+use rock_sys::process::{Control, Invocation, ProcessError, ProcessEvent, ProcessStatus};
+use rock_sys::{self as sys, FileError};
+
+/// The variable that makes the script begin at a later stage.
+const FROM: &str = "ROCK_FROM";
+/// The variable that makes the script end by itself. It is ended from here, whatever the caller has
+/// set.
+const CAP: &str = "ROCK_CAP_S";
+
+/// How long an engine may take to say its version.
+const ENGINE_PATIENCE: Duration = Duration::from_secs(30);
+
+/// The container that a job is built in.
+#[derive(Debug, Clone)]
+pub struct Containment<'a> {
+    /// The program that runs it.
+    pub engine: Engine,
+    /// The image.
+    pub image: &'a str,
+    /// The script.
+    pub script: &'a str,
+    /// The argv that starts it and passes on [`FROM`] where that is set.
+    pub argv: Vec<String>,
+    /// The argv that ends and removes it.
+    pub remove: Vec<String>,
+    /// The argv that gives the files in the job's folder to this user.
+    pub give_back: Vec<String>,
+    /// The argv that prints the image's digest.
+    pub inspect: Vec<String>,
+}
+
+/// What the script was seen doing.
+struct Seen<'a> {
+    folder: &'a JobFolder,
+    steps: &'a [Step],
+    current: Option<usize>,
+    /// The stage that failed before those that run always, and its last lines.
+    failed: Option<(usize, Excerpt)>,
+    since: Duration,
+    seconds: Vec<u64>,
+    tries: Vec<u32>,
+}
+
+/// Runs the script from `order.from` on in its container; keeps `record` on disk up to date before
+/// and after.
+pub fn run_container(
+    order: &Order<'_>,
+    containment: &Containment<'_>,
+    record: &mut Record,
+    runner: &mut dyn Runner,
+    tell: &mut dyn FnMut(Event<'_>),
+) -> BuildEnd {
+    let (log, invocation) = match prepare(order, containment, record) {
+        Ok(prepared) => prepared,
+        Err(error) => return BuildEnd::File(error),
+    };
+    let mut transcript = Transcript::new(log, order.masks);
+    let begun = runner.clock();
+    let first = order
+        .steps
+        .get(order.from)
+        .map_or("build", |step| step.stage.as_str());
+    let allowance = Cap::allowance(
+        order.limits.cap,
+        order.limits.used_before_s + begun.as_secs(),
+        None,
+    );
+    let mut watch = Watch::new(allowance, begun);
+    if watch.wish(begun, order.signals) != Control::Continue || allowance == Allowance::Over {
+        return watch.end(first);
+    }
+    let count = order.steps.len();
+    let mut seen = Seen {
+        folder: order.folder,
+        steps: order.steps,
+        current: None,
+        failed: None,
+        since: begun,
+        seconds: vec![0; count],
+        tries: vec![0; count],
+    };
+    let mut lost_log = transcript
+        .note(&format!("== {}", render::command(&invocation.argv)))
+        .err();
+    let run = runner.run(&invocation, &mut |clock, heard| {
+        if let ProcessEvent::Output(bytes) | ProcessEvent::Stderr(bytes) = heard {
+            let written =
+                transcript.feed(bytes, |transcript, line| match seen.stage_begun_by(&line) {
+                    Some(number) => seen.begin(number, transcript.end_stage(), clock(), tell),
+                    None => tell(Event::Line(&line)),
+                });
+            lost_log = lost_log.take().or(written.err());
+        }
+        let stage = seen
+            .current
+            .map_or("container", |number| order.steps[number].stage.as_str());
+        tell(Event::Tick {
+            stage,
+            elapsed: clock().saturating_sub(seen.since),
+        });
+        if lost_log.is_some() {
+            Control::Terminate
+        } else {
+            watch.wish(clock(), order.signals)
+        }
+    });
+    lost_log = lost_log.or(transcript.finish().err());
+    let was_ended = watch.stopped.is_some() || watch.is_late || lost_log.is_some();
+    if was_ended {
+        // A container that was still being created when it was told to end is there by now.
+        runner.ask(&containment.remove);
+    }
+    let (uid, _) = sys::effective_ids();
+    if uid != 0 && sys::has_foreign_files(order.folder.path(), uid).unwrap_or(false) {
+        runner.ask(&containment.give_back);
+    }
+    record.image_digest = runner.ask(&containment.inspect);
+    let end = match (run, lost_log) {
+        (_, Some(error)) => BuildEnd::File(FileError::new("write", &order.folder.log(), error)),
+        (Err(error), None) => BuildEnd::Engine(not_started(containment, &error)),
+        (Ok(_), None) if was_ended => watch.end(seen.stage().unwrap_or(first)),
+        (Ok(ProcessStatus::Code(0)), None) => order
+            .folder
+            .check()
+            .map_or_else(BuildEnd::File, |()| BuildEnd::Done),
+        (Ok(status), None) => failure(order, containment, &seen, &transcript, status),
+    };
+    let is_marked = seen
+        .stage()
+        .is_some_and(|stage| order.folder.is_done(stage));
+    seen.close(
+        runner.clock(),
+        if is_marked || matches!(end, BuildEnd::Done) {
+            Close::Done
+        } else {
+            Close::of(&end)
+        },
+        tell,
+    );
+    note_stages(order, record, &seen, &end);
+    match record.save(&order.folder.record()) {
+        Err(error) if matches!(end, BuildEnd::Done) => BuildEnd::File(error),
+        _ => end,
+    }
+}
+
+/// Why the engine cannot start anything, asked before a build changes anything: its program is
+/// missing, or its daemon does not answer. Words that are not understood say nothing against it;
+/// the build itself will tell.
+pub(super) fn unusable(
+    containment: &Containment<'_>,
+    runner: &mut dyn Runner,
+) -> Option<EngineFault> {
+    let program = containment.engine.program();
+    let argv = [program, "version"].map(str::to_owned).into();
+    let mut said = Vec::new();
+    let invocation = Invocation {
+        argv,
+        current_dir: "/".into(),
+        ..Invocation::default()
+    };
+    let status = runner.run(&invocation, &mut |clock, heard| {
+        if let ProcessEvent::Output(bytes) = heard {
+            said.extend_from_slice(bytes);
+        }
+        if clock() > ENGINE_PATIENCE {
+            Control::Kill
+        } else {
+            Control::Continue
+        }
+    });
+    match status {
+        Err(error @ ProcessError::ProgramNotFound(_)) => Some(not_started(containment, &error)),
+        Ok(status) if status != ProcessStatus::Code(0) => {
+            let said: Vec<String> = String::from_utf8_lossy(&said)
+                .lines()
+                .map(str::to_owned)
+                .collect();
+            let trouble = EngineTrouble::of(&said, &status.to_string());
+            let fault = EngineFault {
+                engine: program.to_owned(),
+                image: containment.image.to_owned(),
+                trouble,
+                said,
+            };
+            (fault.trouble == EngineTrouble::Unreachable).then_some(fault)
+        }
+        _ => None,
+    }
+}
+
+fn prepare(
+    order: &Order<'_>,
+    containment: &Containment<'_>,
+    record: &mut Record,
+) -> Result<(std::fs::File, Invocation), FileError> {
+    sys::replace_file(&order.folder.script(), containment.script.as_bytes())?;
+    for step in &order.steps[order.from..] {
+        order.folder.done(&step.stage).remove()?;
+    }
+    let log = order.folder.open_log()?;
+    let mut invocation = Invocation {
+        current_dir: order.folder.path().to_owned(),
+        mark: Some((MARK.to_owned(), order.folder.path().display().to_string())),
+        stop_command: containment.remove.clone(),
+        argv: containment.argv.clone(),
+        remove_env: vec![CAP.to_owned()],
+        ..Invocation::default()
+    };
+    match order.steps.get(order.from).filter(|_| order.from > 0) {
+        Some(step) => drop(
+            invocation
+                .set_env
+                .insert(FROM.to_owned(), step.stage.clone()),
+        ),
+        None => invocation.remove_env.push(FROM.to_owned()),
+    }
+    if let Some(stage) = record.stages.get_mut(order.from) {
+        stage.state = StageState::Running;
+    }
+    record.save(&order.folder.record())?;
+    Ok((log, invocation))
+}
+
+fn not_started(containment: &Containment<'_>, error: &ProcessError) -> EngineFault {
+    EngineFault {
+        engine: containment.engine.program().to_owned(),
+        image: containment.image.to_owned(),
+        trouble: match error {
+            ProcessError::ProgramNotFound(_) => EngineTrouble::NoProgram,
+            other => EngineTrouble::Other(other.to_string()),
+        },
+        said: Vec::new(),
+    }
+}
+
+fn failure(
+    order: &Order<'_>,
+    containment: &Containment<'_>,
+    seen: &Seen<'_>,
+    transcript: &Transcript<'_>,
+    status: ProcessStatus,
+) -> BuildEnd {
+    let (number, output) = match &seen.failed {
+        Some((number, output)) => (Some(*number), output.clone()),
+        None => (seen.current, transcript.excerpt()),
+    };
+    let tail = &output.tail;
+    let Some(step) = number.map(|number| &order.steps[number]) else {
+        let trouble = EngineTrouble::of(tail, &status.to_string());
+        let engine = containment.engine.program().to_owned();
+        return BuildEnd::Engine(EngineFault {
+            engine,
+            image: containment.image.to_owned(),
+            trouble,
+            said: output.tail,
+        });
+    };
+    let complains = |output: &Output| {
+        tail.iter()
+            .any(|line| line.contains(&format!(" expected for {}", output.glob)))
+    };
+    let outputs = if step.outputs.iter().any(complains) {
+        missing_outputs(order, step)
+    } else {
+        Ok(None)
+    };
+    let late = format!("== {}: more than ", step.stage);
+    let is_late = tail.iter().any(|line| line.starts_with(&late));
+    let trouble = match (outputs, step.timeout_s) {
+        (Ok(Some(trouble)), _) => trouble,
+        (_, Some(seconds)) if is_late => StepTrouble::TimedOut(seconds),
+        _ => StepTrouble::Ended(status.to_string()),
+    };
+    let command = brief(&step.argv, order.masks);
+    BuildEnd::Failed(StepFault {
+        stage: step.stage.clone(),
+        command,
+        trouble,
+        output,
+    })
+}
+
+/// What the marks in the job's folder say of the stages that were to run.
+fn note_stages(order: &Order<'_>, record: &mut Record, seen: &Seen<'_>, end: &BuildEnd) {
+    for (number, step) in order.steps.iter().enumerate().skip(order.from) {
+        let stage = &mut record.stages[number];
+        (stage.seconds, stage.tries) = (seen.seconds[number], seen.tries[number]);
+        stage.state = match end {
+            _ if order.folder.is_done(&step.stage) => StageState::Done,
+            BuildEnd::Done => StageState::Done,
+            BuildEnd::Capped(at) | BuildEnd::Stopped(_, at) if *at == step.stage => {
+                StageState::Stopped
+            }
+            BuildEnd::Failed(fault) if fault.stage == step.stage => StageState::Failed,
+            _ => StageState::Waiting,
+        };
+        stage.ended = match end {
+            BuildEnd::Failed(StepFault {
+                stage,
+                trouble: StepTrouble::Ended(how),
+                ..
+            }) if *stage == step.stage => Some(how.clone()),
+            _ => None,
+        };
+    }
+}
+
+/// How the stage that was seen last is said to have ended.
+#[derive(Clone, Copy)]
+enum Close {
+    Done,
+    Failed,
+    Stopped,
+}
+
+impl Close {
+    fn of(end: &BuildEnd) -> Self {
+        match end {
+            BuildEnd::Capped(_) | BuildEnd::Stopped(..) => Self::Stopped,
+            _ => Self::Failed,
+        }
+    }
+}
+
+impl Seen<'_> {
+    /// Returns the number of the stage that the script says begins with this line.
+    fn stage_begun_by(&self, line: &str) -> Option<usize> {
+        let name = line.strip_prefix("== ")?;
+        self.steps.iter().position(|step| step.stage == name)
+    }
+
+    /// Notes that a stage begins. `output` is an excerpt of that of the stage before it.
+    fn begin(
+        &mut self,
+        number: usize,
+        output: Excerpt,
+        now: Duration,
+        tell: &mut dyn FnMut(Event<'_>),
+    ) {
+        if self.current != Some(number) {
+            let is_done = |before: &usize| self.folder.is_done(&self.steps[*before].stage);
+            let failed = self
+                .current
+                .filter(|before| self.steps[number].finally && !is_done(before));
+            self.close(
+                now,
+                if failed.is_some() {
+                    Close::Failed
+                } else {
+                    Close::Done
+                },
+                tell,
+            );
+            self.failed = self.failed.take().or(failed.map(|before| (before, output)));
+            (self.current, self.since) = (Some(number), now);
+            tell(Event::Started {
+                stage: &self.steps[number].stage,
+                number: number + 1,
+                of: self.steps.len(),
+            });
+        }
+        self.tries[number] += 1;
+    }
+
+    fn close(&mut self, now: Duration, how: Close, tell: &mut dyn FnMut(Event<'_>)) {
+        let Some(number) = self.current.take() else {
+            return;
+        };
+        let seconds = now.saturating_sub(self.since).as_secs();
+        self.seconds[number] = seconds;
+        let state = match how {
+            Close::Done => StageState::Done,
+            Close::Failed => StageState::Failed,
+            Close::Stopped => StageState::Stopped,
+        };
+        tell(Event::Ended {
+            stage: &self.steps[number].stage,
+            seconds,
+            state,
+        });
+    }
+
+    fn stage(&self) -> Option<&str> {
+        self.current.map(|number| self.steps[number].stage.as_str())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::runner::{Recorded, RecordingRunner};
+    use crate::{Limits, Masks, StageRecord, Surroundings};
+    use rock_sys::{Environment, Signals, StopSignal};
+
+    struct Run {
+        end: BuildEnd,
+        record: Record,
+        runner: RecordingRunner,
+        events: Vec<String>,
+    }
+
+    fn run(
+        from: usize,
+        takes_s: u64,
+        output: &str,
+        status: i32,
+        done: &[&str],
+        prepare: impl Fn(&Signals),
+    ) -> Run {
+        let base = tempfile::tempdir().unwrap();
+        let folder = JobFolder::new(base.path(), "job").unwrap();
+        let step = |stage: &str| Step {
+            stage: stage.into(),
+            argv: vec!["make".into(), stage.into()],
+            ..Step::default()
+        };
+        let mut steps = [step("fetch"), step("build"), step("record")];
+        steps[1].timeout_s = Some(60);
+        steps[2].finally = true;
+        steps[1].outputs.push(Output {
+            name: "wheel".into(),
+            glob: "dist/*.whl".into(),
+            count: 1,
+        });
+        let (environment, masks, signals) = (
+            Environment::default(),
+            Masks::new(["sesame"]),
+            Signals::default(),
+        );
+        let surroundings = Surroundings {
+            environment: &environment,
+            threads: 1,
+            memory_tenths_gib: 10,
+        };
+        let limits = Limits {
+            cap: Some(Cap { at_s: 600 }),
+            ..Limits::default()
+        };
+        let (folder, surroundings, masks, signals) = (&folder, &surroundings, &masks, &signals);
+        let order = Order {
+            folder,
+            steps: &steps,
+            from,
+            surroundings,
+            limits,
+            masks,
+            signals,
+        };
+        let words = |words: &str| words.split(' ').map(str::to_owned).collect::<Vec<_>>();
+        let containment = Containment {
+            engine: Engine::Docker,
+            image: "x:1",
+            script: "echo script\n",
+            argv: words("docker run"),
+            remove: words("docker rm"),
+            give_back: words("docker chown"),
+            inspect: words("docker inspect"),
+        };
+        let mut record = Record::new("test", "job", "w");
+        record.stages = steps
+            .iter()
+            .map(|step| StageRecord::new(&step.stage, ""))
+            .collect();
+        let takes = Duration::from_secs(takes_s);
+        let answer = Recorded {
+            output: output.to_owned(),
+            status: ProcessStatus::Code(status),
+            takes,
+        };
+        let mut runner = RecordingRunner {
+            answers: [answer].into(),
+            ..RecordingRunner::default()
+        };
+        // The script leaves its marks while it runs.
+        let mut events = Vec::new();
+        prepare(signals);
+        let end = run_container(
+            &order,
+            &containment,
+            &mut record,
+            &mut runner,
+            &mut |event| match event {
+                Event::Started { stage, number, of } => {
+                    events.push(format!("{number}/{of} {stage}"));
+                    if number == 1 || number == from + 1 {
+                        for stage in done {
+                            sys::write_atomic(&order.folder.done(stage).path(), b"").unwrap();
+                        }
+                    }
+                }
+                Event::Ended { stage, state, .. } => events.push(format!("{stage} {state:?}")),
+                Event::Line(line) => assert!(!line.contains("sesame")),
+                Event::Replaces(_)
+                | Event::OtherAnswers { .. }
+                | Event::SourceChanged { .. }
+                | Event::Tick { .. }
+                | Event::Retried { .. } => {}
+            },
+        );
+        assert_eq!(
+            sys::read_text(&folder.script(), 99).unwrap(),
+            "echo script\n"
+        );
+        Run {
+            end,
+            record,
+            runner,
+            events,
+        }
+    }
+
+    fn states(run: &Run) -> Vec<StageState> {
+        run.record.stages.iter().map(|stage| stage.state).collect()
+    }
+
+    #[test]
+    fn stages_are_seen_in_the_scripts_words() {
+        let output = "== fetch\nx sesame\n== build\n== build: failed with 1, trying again\n== build\n== record\n== built a.whl\n";
+        let run = run(0, 1, output, 0, &["fetch", "build", "record"], |_| {});
+        assert!(matches!(run.end, BuildEnd::Done), "{:?}", run.end);
+        assert_eq!(
+            run.events,
+            [
+                "1/3 fetch",
+                "fetch Done",
+                "2/3 build",
+                "build Done",
+                "3/3 record",
+                "record Done"
+            ]
+        );
+        assert_eq!(states(&run), [StageState::Done; 3]);
+        assert_eq!(run.record.stages[1].tries, 2);
+        assert_eq!(run.runner.invocations[0].argv, ["docker", "run"]);
+        assert_eq!(run.runner.invocations[0].remove_env, [CAP, FROM]);
+    }
+
+    #[test]
+    fn going_on_passes_the_stage_to_the_script() {
+        let run = run(
+            1,
+            1,
+            "== fetch: done before\n== build\n== record\n",
+            0,
+            &["build", "record"],
+            |_| {},
+        );
+        assert_eq!(run.runner.invocations[0].argv, ["docker", "run"]);
+        assert_eq!(run.runner.invocations[0].set_env[FROM], "build");
+        assert_eq!(run.events[0], "2/3 build");
+        assert_eq!(
+            states(&run),
+            [StageState::Waiting, StageState::Done, StageState::Done]
+        );
+    }
+
+    #[test]
+    fn a_failing_stage_is_told_from_an_engine_that_started_nothing() {
+        let failed = run(
+            0,
+            1,
+            "== fetch\n== build\ncc: no\n== build: failed with 2\n",
+            2,
+            &["fetch"],
+            |_| {},
+        );
+        let BuildEnd::Failed(fault) = &failed.end else {
+            panic!("{:?}", failed.end)
+        };
+        assert_eq!(
+            (fault.stage.as_str(), fault.command.as_str()),
+            ("build", "make build")
+        );
+        assert_eq!(fault.trouble, StepTrouble::Ended("exit status 2".into()));
+        assert_eq!(fault.output.tail, ["cc: no", "== build: failed with 2"]);
+        assert_eq!(
+            states(&failed),
+            [StageState::Done, StageState::Failed, StageState::Waiting]
+        );
+        let engine = run(
+            0,
+            1,
+            "Error: stat /dev/kfd: no such file or directory\n",
+            125,
+            &[],
+            |_| {},
+        );
+        assert!(
+            matches!(&engine.end, BuildEnd::Engine(fault) if fault.trouble == EngineTrouble::NoDevice)
+        );
+        assert_eq!(states(&engine), [StageState::Waiting; 3]);
+    }
+
+    #[test]
+    fn what_runs_after_a_failure_does_not_take_its_place() {
+        let output = "== fetch\n== build\ncc: no\n== build: failed with 2\n== record\nhits: 3\n";
+        let run = run(0, 1, output, 2, &["fetch", "record"], |_| {});
+        let BuildEnd::Failed(fault) = &run.end else {
+            panic!("{:?}", run.end)
+        };
+        assert_eq!(
+            (fault.stage.as_str(), fault.output.tail.join("; ").as_str()),
+            ("build", "cc: no; == build: failed with 2")
+        );
+        assert_eq!(
+            states(&run),
+            [StageState::Done, StageState::Failed, StageState::Done]
+        );
+        assert_eq!(
+            run.events[3..],
+            ["build Failed", "3/3 record", "record Done"]
+        );
+    }
+
+    #[test]
+    fn time_outs_and_missing_outputs_of_the_script_are_understood() {
+        let late = run(
+            0,
+            1,
+            "== fetch\n== build\n== build: more than 60 s\n== build: failed with 1\n",
+            1,
+            &["fetch"],
+            |_| {},
+        );
+        assert!(
+            matches!(late.end, BuildEnd::Failed(fault) if fault.trouble == StepTrouble::TimedOut(60))
+        );
+        let missing = run(
+            0,
+            1,
+            "== fetch\n== build\n== 1 expected for dist/*.whl, 0 there\n",
+            1,
+            &["fetch"],
+            |_| {},
+        );
+        assert!(
+            matches!(missing.end, BuildEnd::Failed(fault) if matches!(fault.trouble, StepTrouble::Outputs { .. }))
+        );
+    }
+
+    #[test]
+    fn the_cap_and_signals_remove_the_container() {
+        let capped = run(0, 3600, "== fetch\n== build\n", 0, &["fetch"], |_| {});
+        assert!(
+            matches!(&capped.end, BuildEnd::Capped(stage) if stage == "build"),
+            "{:?}",
+            capped.end
+        );
+        assert_eq!(capped.runner.asked[0], ["docker", "rm"]);
+        assert_eq!(capped.runner.invocations[0].stop_command, ["docker", "rm"]);
+        assert_eq!(
+            states(&capped),
+            [StageState::Done, StageState::Stopped, StageState::Waiting]
+        );
+        let stopped = run(0, 10, "", 0, &[], |signals| {
+            signals.raise(StopSignal::Terminate);
+        });
+        assert!(matches!(
+            stopped.end,
+            BuildEnd::Stopped(StopSignal::Terminate, _)
+        ));
+        assert!(
+            stopped.runner.invocations.is_empty(),
+            "nothing is started after the signal"
+        );
+    }
+}

@@ -1,0 +1,293 @@
+//! A job's own folder: opened by one build at a time, emptied before a fresh one.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use super::record::Record;
+use super::resume::Continue;
+use super::surroundings::MARK;
+use rock_recipe::{LIBRARIES_FOLDER, TESTED};
+use rock_sys::{self as sys, FileError, FileLock, PathBelow};
+
+/// The folder that holds the job folders, below the one that builds are started in.
+pub const ROOT: &str = ".rock";
+/// What git must leave alone: everything.
+const GITIGNORE: &str = "# Builds of rock-matrix; `rock-matrix clean --whole` removes them.\n*\n";
+const LOCK_FILE: &str = "lock";
+/// The file of the record.
+const RECORD: &str = "build.json";
+/// The file of the log.
+const LOG: &str = "logs/build.log";
+/// Folders that this program reads, writes or empties, whatever the steps of the build do with
+/// them.
+const OWN_FOLDERS: [&str; 8] = [
+    "done",
+    FACTS,
+    LABELLED,
+    LIBRARIES_FOLDER,
+    "logs",
+    REPAIRED,
+    SOURCES,
+    TESTED,
+];
+/// The folder that sources lie in.
+pub(super) const SOURCES: &str = "src";
+/// The folder of the answers that steps found.
+pub(super) const FACTS: &str = "facts";
+/// The folder of wheels that got their label after the build.
+pub const LABELLED: &str = "labelled";
+/// The folder of wheels that were repaired after the build.
+pub const REPAIRED: &str = "repaired";
+/// How long processes of a build that was killed may take to end.
+const LEFTOVER_GRACE: Duration = Duration::from_secs(5);
+
+/// The folder of one job, absolute.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct JobFolder {
+    path: PathBuf,
+}
+
+/// A folder that cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum OpenFault {
+    /// An id that is no single folder name.
+    #[error("`{0}` cannot be the name of a folder")]
+    BadId(String),
+    /// Another build of the job has it.
+    #[error("the folder `{}` is in use", .0.display())]
+    Busy(PathBuf),
+    /// The system refused.
+    #[error(transparent)]
+    File(#[from] FileError),
+}
+
+/// A folder that is ours until this is dropped.
+#[derive(Debug)]
+pub struct Opened {
+    /// What the last build left; `None` when there was none, or a fresh start is wished for.
+    pub before: Option<Record>,
+    /// How the last build ended, also before a fresh start.
+    pub last: Option<Record>,
+    /// Why the last build's record could not be read.
+    pub unreadable: Option<String>,
+    /// How many processes of a killed build were still running, and were ended.
+    pub leftovers: usize,
+    _lock: FileLock,
+}
+
+impl JobFolder {
+    /// The folder of a job below `base`, which is absolute.
+    ///
+    /// # Errors
+    /// When the id is no single folder name.
+    pub fn new(base: &Path, id: &str) -> Result<Self, OpenFault> {
+        let is_name = !id.is_empty()
+            && id.len() <= 200
+            && !id.starts_with('.')
+            && id
+                .bytes()
+                .all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_' | b'.'));
+        if is_name {
+            Ok(Self {
+                path: base.join(ROOT).join(id),
+            })
+        } else {
+            Err(OpenFault::BadId(id.to_owned()))
+        }
+    }
+
+    /// Its path.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Holds it, so that no build begins meanwhile.
+    pub(super) fn lock(&self) -> Result<FileLock, OpenFault> {
+        sys::try_lock_below(&self.at(LOCK_FILE))?.ok_or_else(|| OpenFault::Busy(self.path.clone()))
+    }
+
+    /// A path in it that no symbolic link leads to, from the folder of all jobs on: the steps of a
+    /// build write there.
+    pub fn at(&self, path: impl AsRef<Path>) -> PathBelow {
+        let (root, id) = (
+            self.path.parent().unwrap_or(&self.path),
+            self.path.file_name().unwrap_or_default(),
+        );
+        PathBelow::new(root, Path::new(id).join(path))
+    }
+
+    /// Checks that the folders of this program in it are no symbolic links.
+    ///
+    /// # Errors
+    /// The first that is one.
+    pub(super) fn check(&self) -> Result<(), FileError> {
+        OWN_FOLDERS
+            .iter()
+            .try_for_each(|name| self.at(name).check())
+    }
+
+    /// The record of the last build.
+    pub fn record(&self) -> PathBuf {
+        self.path.join(RECORD)
+    }
+
+    /// Reads the record of the last build; `None` where there is none.
+    ///
+    /// # Errors
+    /// Why a file that is there cannot be read.
+    pub fn last_record(&self) -> Result<Option<Record>, String> {
+        Record::load_below(&self.at(RECORD))
+    }
+
+    /// The log.
+    pub fn log(&self) -> PathBuf {
+        self.path.join(LOG)
+    }
+
+    /// Opens the log to append to.
+    ///
+    /// # Errors
+    /// When it cannot be written, or a symbolic link is on the way.
+    pub(super) fn open_log(&self) -> Result<std::fs::File, FileError> {
+        self.at(LOG).open_log()
+    }
+
+    /// The script that a container runs.
+    pub fn script(&self) -> PathBuf {
+        self.path.join("build.sh")
+    }
+
+    /// The file that a stage of the script leaves when it is done.
+    pub(super) fn done(&self, stage: &str) -> PathBelow {
+        self.at(Path::new("done").join(stage))
+    }
+
+    /// Whether a stage of the script left its file.
+    pub(super) fn is_done(&self, stage: &str) -> bool {
+        self.done(stage).exists().unwrap_or(false)
+    }
+}
+
+/// Writes a `.gitignore` into the folder of all jobs, unless it has one.
+///
+/// # Errors
+/// When the system refuses.
+pub fn ignore_folder(root: &Path) -> Result<(), FileError> {
+    let ignore = root.join(".gitignore");
+    if sys::exists(&ignore) {
+        Ok(())
+    } else {
+        sys::replace_file(&ignore, GITIGNORE.as_bytes())
+    }
+}
+
+/// Takes a job's folder: makes it, locks it, ends what a killed build left running, reads its
+/// record, and empties it for a fresh start.
+///
+/// # Errors
+/// When another build has it, or the system refuses.
+pub fn open(folder: &JobFolder, wish: &Continue) -> Result<Opened, OpenFault> {
+    sys::create_directory(folder.path())?;
+    if let Some(root) = folder.path().parent() {
+        ignore_folder(root)?;
+    }
+    let lock = folder.lock()?;
+    let leftovers =
+        sys::process::terminate_marked(MARK, &folder.path().display().to_string(), LEFTOVER_GRACE);
+    let (last, unreadable) = match folder.last_record() {
+        Ok(record) => (record, None),
+        Err(reason) => (None, Some(reason)),
+    };
+    let before = if *wish == Continue::Fresh {
+        None
+    } else {
+        last.clone()
+    };
+    if *wish == Continue::Fresh {
+        for name in sys::entry_names(folder.path())?
+            .iter()
+            .filter(|name| *name != LOCK_FILE)
+        {
+            folder.at(name).remove()?;
+        }
+    }
+    folder.check()?;
+    Ok(Opened {
+        before,
+        last,
+        unreadable,
+        leftovers,
+        _lock: lock,
+    })
+}
+
+/// Removes a job's folder, or only measures it; gives the bytes freed, `None` when there is no
+/// folder.
+///
+/// # Errors
+/// When a build has it, or the system refuses.
+pub fn freed_by_cleaning(folder: &JobFolder, only_measure: bool) -> Result<Option<u64>, OpenFault> {
+    if !sys::exists(folder.path()) {
+        return Ok(None);
+    }
+    let bytes = sys::disk_usage(folder.path())?;
+    if !only_measure {
+        let _lock = folder.lock()?;
+        sys::process::terminate_marked(MARK, &folder.path().display().to_string(), LEFTOVER_GRACE);
+        sys::remove(folder.path())?;
+    }
+    Ok(Some(bytes))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_id_that_leaves_the_folder_is_refused() {
+        for id in ["", ".", "..", "../x", "a/b", ".hidden", "a b", "ä"] {
+            assert!(
+                matches!(
+                    JobFolder::new(Path::new("/x"), id),
+                    Err(OpenFault::BadId(_))
+                ),
+                "{id}"
+            );
+        }
+        assert_eq!(
+            JobFolder::new(Path::new("/x"), "a-1.2_b").unwrap().path(),
+            Path::new("/x/.rock/a-1.2_b")
+        );
+    }
+
+    #[test]
+    fn a_fresh_start_empties_the_jobs_own_folder_only() {
+        let base = tempfile::tempdir().unwrap();
+        let folder = JobFolder::new(base.path(), "one").unwrap();
+        let other = base.path().join(".rock/two/kept");
+        sys::write_atomic(&other, b"x").unwrap();
+        sys::write_atomic(&folder.path().join("src/old"), b"x").unwrap();
+        Record::new("g", "one", "w").save(&folder.record()).unwrap();
+        let opened = open(&folder, &Continue::Auto).unwrap();
+        assert!(opened.before.is_some() && sys::exists(&folder.path().join("src/old")));
+        assert!(matches!(
+            open(&folder, &Continue::Auto),
+            Err(OpenFault::Busy(_))
+        ));
+        assert!(matches!(
+            freed_by_cleaning(&folder, false),
+            Err(OpenFault::Busy(_))
+        ));
+        drop(opened);
+        let opened = open(&folder, &Continue::Fresh).unwrap();
+        assert!(opened.before.is_none() && opened.last.is_some());
+        assert_eq!(sys::entry_names(folder.path()).unwrap(), ["lock"]);
+        assert!(sys::exists(&other));
+        drop(opened);
+        assert!(freed_by_cleaning(&folder, true).unwrap().is_some() && sys::exists(folder.path()));
+        assert!(
+            freed_by_cleaning(&folder, false).unwrap().is_some() && !sys::exists(folder.path())
+        );
+        assert_eq!(freed_by_cleaning(&folder, false).unwrap(), None);
+    }
+}

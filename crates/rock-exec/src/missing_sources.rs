@@ -1,0 +1,49 @@
+//! Source trees and archives of a build that are not there.
+
+use std::path::Path;
+
+use crate::codes::build as codes;
+use rock_diagnostic::Diagnostic;
+use rock_plan::config::recipe::RecipeDocument;
+use rock_recipe::container::CALLER_MOUNT;
+use rock_recipe::{Build, Step};
+use rock_sys as sys;
+
+/// Returns an error for each folder or archive that a step would copy and that is not there.
+/// Relative paths start at `caller`, the folder of the command line.
+pub fn missing_sources(recipe: &RecipeDocument, build: &Build, caller: &Path) -> Vec<Diagnostic> {
+    let mut faults = Vec::new();
+    for (name, path) in build.steps.iter().flat_map(Step::sources) {
+        let path = path
+            .strip_prefix(CALLER_MOUNT)
+            .map_or(path, |below| below.trim_start_matches('/'));
+        let path = caller.join(path);
+        if sys::exists(&path) {
+            continue;
+        }
+        let shown = path.strip_prefix(caller).unwrap_or(&path);
+        let source = recipe.sources.get(name);
+        let texts = source
+            .iter()
+            .flat_map(|source| [&source.path, &source.artifact])
+            .flatten();
+        let mut variables = texts
+            .filter_map(|text| text.split_once("vars."))
+            .map(|(_, rest)| {
+                let end = rest
+                    .find(|c: char| !c.is_ascii_alphanumeric() && c != '_')
+                    .unwrap_or(rest.len());
+                rest[..end].replace('_', "-")
+            });
+        let help = match variables.next_back() {
+            Some(variable) => format!("put it there, or correct `{variable}` among `vars`"),
+            None => "put it there".to_owned(),
+        };
+        let message = format!(
+            "the source `{name}` is to come from `{}`, which is not there",
+            shown.display()
+        );
+        faults.push(Diagnostic::new(&codes::MISSING_SOURCE, message).help(help));
+    }
+    faults
+}

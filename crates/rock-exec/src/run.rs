@@ -1,0 +1,532 @@
+//! Runs steps in order on this machine.
+
+use std::time::Duration;
+
+use super::fault::{BuildEnd, StepFault, StepTrouble};
+use super::folder::JobFolder;
+use super::mask::Masks;
+use super::record::{Outcome, Record, StageRecord, StageState};
+use super::runner::Runner;
+use super::surroundings::{Surroundings, answers, invocation};
+use super::transcript::Transcript;
+use rock_recipe::Step;
+use rock_recipe::cap::{Allowance, Cap, End, Next, next};
+use rock_recipe::render;
+use rock_sys::process::{Control, ProcessError, ProcessEvent, ProcessStatus};
+use rock_sys::{self as sys, FileError, Signals, StopSignal};
+
+/// Bounds of a run.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Limits {
+    /// When the build is ended so that its work can be saved.
+    pub cap: Option<Cap>,
+    /// Seconds that the job had run when this program began.
+    pub used_before_s: u64,
+    /// The pause before a failed stage is tried again.
+    pub retry_pause: Duration,
+}
+
+/// What is run, and where.
+#[derive(Debug, Clone, Copy)]
+pub struct Order<'a> {
+    /// The job's folder.
+    pub folder: &'a JobFolder,
+    /// The steps, each a stage.
+    pub steps: &'a [Step],
+    /// The first to run.
+    pub from: usize,
+    /// What steps find on this machine.
+    pub surroundings: &'a Surroundings<'a>,
+    /// Bounds.
+    pub limits: Limits,
+    /// What must not be shown.
+    pub masks: &'a Masks,
+    /// Where wishes to end arrive.
+    pub signals: &'a Signals,
+}
+
+/// What is told while a build runs.
+#[derive(Debug, Clone, Copy)]
+pub enum Event<'a> {
+    /// A fresh build takes the place of an earlier one that ended so.
+    Replaces(Outcome),
+    /// A stage that was done is run again, since it took other answers of earlier stages than those
+    /// there are.
+    OtherAnswers {
+        /// Its name.
+        stage: &'a str,
+    },
+    /// A stage that copies a source tree runs although the build was to begin at a later one, since
+    /// the tree changed.
+    SourceChanged {
+        /// Its name.
+        stage: &'a str,
+    },
+    /// A stage begins.
+    Started {
+        /// Its name.
+        stage: &'a str,
+        /// Its number, from 1.
+        number: usize,
+        /// How many there are.
+        of: usize,
+    },
+    /// A stage wrote a line.
+    Line(&'a str),
+    /// Time went by.
+    Tick {
+        /// The stage.
+        stage: &'a str,
+        /// Since it began.
+        elapsed: Duration,
+    },
+    /// A stage failed and is tried again.
+    Retried {
+        /// The stage.
+        stage: &'a str,
+        /// How it ended.
+        ended: &'a str,
+    },
+    /// A stage ended.
+    Ended {
+        /// The stage.
+        stage: &'a str,
+        /// Wall-clock seconds.
+        seconds: u64,
+        /// How.
+        state: StageState,
+    },
+}
+
+/// Runs the steps from `order.from` on; keeps `record` on disk up to date before and after each.
+/// After a step that failed only those run that run always; the first failure is how it ends.
+pub fn run_steps(
+    order: &Order<'_>,
+    record: &mut Record,
+    runner: &mut dyn Runner,
+    tell: &mut dyn FnMut(Event<'_>),
+) -> BuildEnd {
+    let log = match order.folder.open_log() {
+        Ok(log) => log,
+        Err(error) => return BuildEnd::File(error),
+    };
+    let mut transcript = Transcript::new(log, order.masks);
+    for number in order.from..order.steps.len() {
+        let end = run_stage(order, number, record, &mut transcript, runner, tell);
+        if matches!(end, BuildEnd::Failed(_)) && !order.steps[number].finally {
+            let mut last =
+                (number + 1..order.steps.len()).filter(|number| order.steps[*number].finally);
+            while let Some(number) = last.next()
+                && matches!(
+                    run_stage(order, number, record, &mut transcript, runner, tell),
+                    BuildEnd::Done
+                )
+            {}
+        }
+        if !matches!(end, BuildEnd::Done) {
+            return end;
+        }
+    }
+    BuildEnd::Done
+}
+
+/// Where a build goes on that could go on at `order.from`: at the first stage before that which
+/// took other answers than those there are. The stages that ask are run again for it, without a
+/// record, since asking changes nothing else; one that no longer gets an answer is where to begin,
+/// and says why.
+///
+/// # Errors
+/// A signal or the cap, or a log that cannot be written.
+pub(super) fn ask_again(
+    order: &Order<'_>,
+    before: &[StageRecord],
+    runner: &mut dyn Runner,
+    tell: &mut dyn FnMut(Event<'_>),
+) -> Result<usize, Box<BuildEnd>> {
+    let asks = |number: &usize| !order.steps[*number].facts.is_empty();
+    if !(0..order.from).any(|number| asks(&number)) {
+        return Ok(order.from);
+    }
+    let log = order
+        .folder
+        .open_log()
+        .map_err(|error| Box::new(BuildEnd::File(error)))?;
+    let mut transcript = Transcript::new(log, order.masks);
+    for number in (0..order.from).filter(asks) {
+        match run_step(
+            order,
+            &order.steps[number],
+            &mut transcript,
+            runner,
+            &mut |_| (),
+        )
+        .0
+        {
+            BuildEnd::Done => {}
+            BuildEnd::Failed(_) => return Ok(number),
+            ended => return Err(Box::new(ended)),
+        }
+    }
+    let took_others = |number: &usize| {
+        !asks(number)
+            && before[*number].answers != answers(&order.steps[*number], order.folder.path())
+    };
+    let Some(number) = (0..order.from).find(took_others) else {
+        return Ok(order.from);
+    };
+    tell(Event::OtherAnswers {
+        stage: &order.steps[number].stage,
+    });
+    Ok(number)
+}
+
+/// Runs one step and records how it ended.
+fn run_stage(
+    order: &Order<'_>,
+    number: usize,
+    record: &mut Record,
+    transcript: &mut Transcript<'_>,
+    runner: &mut dyn Runner,
+    tell: &mut dyn FnMut(Event<'_>),
+) -> BuildEnd {
+    let step = &order.steps[number];
+    tell(Event::Started {
+        stage: &step.stage,
+        number: number + 1,
+        of: order.steps.len(),
+    });
+    record.stages[number].state = StageState::Running;
+    record.stages[number].answers = answers(step, order.folder.path());
+    if let Err(error) = record.save(&order.folder.record()) {
+        return BuildEnd::File(error);
+    }
+    let begun = runner.clock();
+    let (mut end, tries) = run_step(order, step, transcript, runner, tell);
+    let stage = &mut record.stages[number];
+    stage.seconds = runner.clock().saturating_sub(begun).as_secs();
+    stage.tries = tries;
+    stage.state = match &end {
+        BuildEnd::Done => StageState::Done,
+        BuildEnd::Capped(_) | BuildEnd::Stopped(..) => StageState::Stopped,
+        _ => StageState::Failed,
+    };
+    stage.ended = match &end {
+        BuildEnd::Failed(StepFault {
+            trouble: StepTrouble::Ended(how),
+            ..
+        }) => Some(how.clone()),
+        _ => None,
+    };
+    tell(Event::Ended {
+        stage: &step.stage,
+        seconds: stage.seconds,
+        state: stage.state,
+    });
+    if let Err(error) = record.save(&order.folder.record())
+        && matches!(end, BuildEnd::Done)
+    {
+        end = BuildEnd::File(error);
+    }
+    end
+}
+
+/// Runs one step with its retries; [`BuildEnd::Done`] when it is done. Also tells how often it was
+/// tried.
+fn run_step(
+    order: &Order<'_>,
+    step: &Step,
+    transcript: &mut Transcript<'_>,
+    runner: &mut dyn Runner,
+    tell: &mut dyn FnMut(Event<'_>),
+) -> (BuildEnd, u32) {
+    let command = brief(&step.argv, order.masks);
+    let failed = |trouble, transcript: &Transcript<'_>| {
+        let (stage, command, output) = (step.stage.clone(), command.clone(), transcript.excerpt());
+        BuildEnd::Failed(StepFault {
+            stage,
+            command,
+            trouble,
+            output,
+        })
+    };
+    let mut tries = 0;
+    loop {
+        tries += 1;
+        transcript.forget();
+        if let Err(error) = note(transcript, order, &format!("== {}", step.stage)) {
+            return (BuildEnd::File(error), tries);
+        }
+        if let Err(error) = check_checkout(order, step) {
+            return (BuildEnd::File(error), tries);
+        }
+        for path in &step.clean {
+            if !is_below(path) {
+                return (
+                    failed(StepTrouble::CleansOutside(path.clone()), transcript),
+                    tries,
+                );
+            }
+            if let Err(error) = order.folder.at(path).remove() {
+                return (BuildEnd::File(error), tries);
+            }
+        }
+        let ended = match attempt(order, step, transcript, runner, tell) {
+            Attempt::Succeeded => match order
+                .folder
+                .check()
+                .and_then(|()| missing_outputs(order, step))
+            {
+                Ok(None) => return (BuildEnd::Done, tries),
+                Ok(Some(trouble)) => return (failed(trouble, transcript), tries),
+                Err(error) => return (BuildEnd::File(error), tries),
+            },
+            Attempt::Ended(how) => how,
+            Attempt::TimedOut(seconds) => {
+                return (failed(StepTrouble::TimedOut(seconds), transcript), tries);
+            }
+            Attempt::NotStarted(reason) => {
+                return (failed(StepTrouble::NotStarted(reason), transcript), tries);
+            }
+            Attempt::Over(end) => return (end, tries),
+        };
+        let told = note(
+            transcript,
+            order,
+            &format!("== {} failed: {ended}", step.stage),
+        );
+        if tries > step.retries {
+            return (failed(StepTrouble::Ended(ended), transcript), tries);
+        }
+        if let Err(error) = told {
+            return (BuildEnd::File(error), tries);
+        }
+        tell(Event::Retried {
+            stage: &step.stage,
+            ended: &ended,
+        });
+        if let Some(signal) = pause(order, runner) {
+            return (BuildEnd::Stopped(signal, step.stage.clone()), tries);
+        }
+    }
+}
+
+/// Checks that no link is in the place of a folder that this program checks a source out into: an
+/// earlier build had it.
+fn check_checkout(order: &Order<'_>, step: &Step) -> Result<(), FileError> {
+    let Some(folder) = step.checkout_folder() else {
+        return Ok(());
+    };
+    [
+        folder.to_owned(),
+        format!("{folder}/.git"),
+        format!("{folder}/.rock"),
+    ]
+    .iter()
+    .try_for_each(|path| order.folder.at(path).check())
+}
+
+/// A command for a message: of a word of several lines, such as a whole program, only the first.
+pub(super) fn brief(argv: &[String], masks: &Masks) -> String {
+    let first_lines = argv.iter().map(|word| match word.split_once('\n') {
+        Some((first, _)) => format!("{first} …"),
+        None => word.clone(),
+    });
+    masks.hide(&render::command(&first_lines.collect::<Vec<_>>()))
+}
+
+/// How one attempt at a step ended.
+enum Attempt {
+    Succeeded,
+    Ended(String),
+    TimedOut(u64),
+    NotStarted(String),
+    Over(BuildEnd),
+}
+
+fn attempt(
+    order: &Order<'_>,
+    step: &Step,
+    transcript: &mut Transcript<'_>,
+    runner: &mut dyn Runner,
+    tell: &mut dyn FnMut(Event<'_>),
+) -> Attempt {
+    let begun = runner.clock();
+    let allowance = Cap::allowance(
+        order.limits.cap,
+        order.limits.used_before_s + begun.as_secs(),
+        step.timeout_s,
+    );
+    let mut watch = Watch::new(allowance, begun);
+    if watch.wish(begun, order.signals) != Control::Continue || allowance == Allowance::Over {
+        return Attempt::Over(watch.end(&step.stage));
+    }
+    let mut lost_log = None;
+    let run = runner.run(
+        &invocation(step, order.folder.path(), order.surroundings),
+        &mut |clock, heard| {
+            if let ProcessEvent::Output(bytes) | ProcessEvent::Stderr(bytes) = heard {
+                lost_log = transcript
+                    .feed(bytes, |_, line| tell(Event::Line(&line)))
+                    .err();
+            }
+            tell(Event::Tick {
+                stage: &step.stage,
+                elapsed: clock().saturating_sub(begun),
+            });
+            if lost_log.is_some() {
+                Control::Terminate
+            } else {
+                watch.wish(clock(), order.signals)
+            }
+        },
+    );
+    let rest = transcript.finish();
+    if let Ok(lines) = &rest {
+        for line in lines {
+            tell(Event::Line(line));
+        }
+    }
+    if let Some(error) = lost_log.or(rest.err()) {
+        return Attempt::Over(BuildEnd::File(FileError::new(
+            "write",
+            &order.folder.log(),
+            error,
+        )));
+    }
+    let status = match run {
+        Ok(status) => status,
+        Err(
+            error @ (ProcessError::EmptyArgv
+            | ProcessError::ProgramNotFound(_)
+            | ProcessError::DirectoryNotFound(_)),
+        ) => {
+            return Attempt::NotStarted(error.to_string());
+        }
+        Err(ProcessError::SpawnFailed { source, .. }) => {
+            return Attempt::NotStarted(source.to_string());
+        }
+    };
+    if watch.stopped.is_some() {
+        return Attempt::Over(watch.end(&step.stage));
+    }
+    let end = match status {
+        _ if watch.is_late => End::TimedOut,
+        ProcessStatus::Code(code) => End::Exit(code),
+        ProcessStatus::Signal(signal) => End::Exit(128 + signal),
+    };
+    match (next(allowance, end), allowance) {
+        (Next::GoOn, _) => Attempt::Succeeded,
+        (
+            Next::Stop {
+                save_cache: true, ..
+            },
+            _,
+        ) => Attempt::Over(BuildEnd::Capped(step.stage.clone())),
+        (_, Allowance::Step(seconds)) if watch.is_late => Attempt::TimedOut(seconds),
+        _ => Attempt::Ended(status.to_string()),
+    }
+}
+
+/// Decides when what runs has to end: by a signal, or when its allowance is used up.
+#[derive(Debug)]
+pub(super) struct Watch {
+    until: Option<Duration>,
+    pub(super) stopped: Option<StopSignal>,
+    pub(super) is_late: bool,
+    is_forced: bool,
+}
+
+impl Watch {
+    pub(super) fn new(allowance: Allowance, begun: Duration) -> Self {
+        let until = match allowance {
+            Allowance::Step(seconds) | Allowance::Cap(seconds) => {
+                Some(begun + Duration::from_secs(seconds))
+            }
+            Allowance::Over => Some(begun),
+            Allowance::Unlimited => None,
+        };
+        Self {
+            until,
+            stopped: None,
+            is_late: false,
+            is_forced: false,
+        }
+    }
+
+    /// The wish at this time. A second signal forces what the first asked for.
+    pub(super) fn wish(&mut self, now: Duration, signals: &Signals) -> Control {
+        if let Some(signal) = signals.take() {
+            self.is_forced |= self.stopped.is_some();
+            self.stopped.get_or_insert(signal);
+        }
+        self.is_late |= self.stopped.is_none() && self.until.is_some_and(|until| now >= until);
+        match (self.stopped.is_some() || self.is_late, self.is_forced) {
+            (true, true) => Control::Kill,
+            (true, false) => Control::Terminate,
+            (false, _) => Control::Continue,
+        }
+    }
+
+    /// What a wish to end makes of the build.
+    pub(super) fn end(&self, stage: &str) -> BuildEnd {
+        match self.stopped {
+            Some(signal) => BuildEnd::Stopped(signal, stage.to_owned()),
+            None => BuildEnd::Capped(stage.to_owned()),
+        }
+    }
+}
+
+fn note(transcript: &mut Transcript<'_>, order: &Order<'_>, line: &str) -> Result<(), FileError> {
+    transcript
+        .note(line)
+        .map_err(|error| FileError::new("write", &order.folder.log(), error))
+}
+
+pub(super) fn missing_outputs(
+    order: &Order<'_>,
+    step: &Step,
+) -> Result<Option<StepTrouble>, FileError> {
+    for output in &step.outputs {
+        let found = sys::glob(order.folder.path(), &output.glob)?;
+        if found.len() != output.count {
+            let name = |path: &std::path::PathBuf| {
+                path.strip_prefix(order.folder.path())
+                    .unwrap_or(path)
+                    .display()
+                    .to_string()
+            };
+            return Ok(Some(StepTrouble::Outputs {
+                glob: output.glob.clone(),
+                expected: output.count,
+                found: found.iter().map(name).collect(),
+            }));
+        }
+    }
+    Ok(None)
+}
+
+/// Waits before another try; ends early at a signal, which is given.
+fn pause(order: &Order<'_>, runner: &mut dyn Runner) -> Option<StopSignal> {
+    const MOMENT: Duration = Duration::from_millis(50);
+    let until = runner.clock() + order.limits.retry_pause;
+    while runner.clock() < until {
+        if let Some(signal) = order.signals.take() {
+            return Some(signal);
+        }
+        runner.pause(MOMENT.min(until.saturating_sub(runner.clock())));
+    }
+    None
+}
+
+/// Whether a path stays below the folder it is relative to, and is not that folder.
+fn is_below(path: &str) -> bool {
+    use std::path::Component;
+    let mut parts = std::path::Path::new(path)
+        .components()
+        .filter(|part| *part != Component::CurDir)
+        .peekable();
+    parts.peek().is_some() && parts.all(|part| matches!(part, Component::Normal(_)))
+}
+
+#[cfg(test)]
+mod tests;

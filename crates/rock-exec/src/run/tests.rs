@@ -1,0 +1,416 @@
+use super::*;
+use crate::record::StageRecord;
+use crate::runner::{ProcessRunner, Recorded, RecordingRunner};
+use rock_recipe::Output;
+use rock_sys::Environment;
+
+fn step(stage: &str, script: &str) -> Step {
+    Step {
+        stage: stage.into(),
+        argv: ["bash", "-c", script].map(str::to_owned).into(),
+        ..Step::default()
+    }
+}
+
+struct Bench {
+    base: tempfile::TempDir,
+    limits: Limits,
+    masks: Masks,
+    signals: Signals,
+    environment: Environment,
+}
+
+struct Run {
+    end: BuildEnd,
+    record: Record,
+    events: Vec<String>,
+    log: String,
+}
+
+impl Bench {
+    fn new() -> Self {
+        Self {
+            base: tempfile::Builder::new()
+                .prefix("größe mit Leerzeichen ")
+                .tempdir()
+                .unwrap(),
+            limits: Limits::default(),
+            masks: Masks::default(),
+            signals: Signals::default(),
+            environment: Environment::default(),
+        }
+    }
+
+    fn folder(&self) -> JobFolder {
+        JobFolder::new(self.base.path(), "job").unwrap()
+    }
+
+    fn run(&self, runner: &mut dyn Runner, steps: &[Step]) -> Run {
+        let folder = self.folder();
+        sys::create_directory(folder.path()).unwrap();
+        let surroundings = Surroundings {
+            environment: &self.environment,
+            threads: 1,
+            memory_tenths_gib: 10,
+        };
+        let (limits, masks, signals) = (self.limits, &self.masks, &self.signals);
+        let order = Order {
+            folder: &folder,
+            steps,
+            from: 0,
+            surroundings: &surroundings,
+            limits,
+            masks,
+            signals,
+        };
+        let mut record = Record::new("test", "job", "a-1-py3-none-any.whl");
+        record.stages = steps
+            .iter()
+            .map(|step| StageRecord::new(&step.stage, ""))
+            .collect();
+        let mut events = Vec::new();
+        let end = run_steps(&order, &mut record, runner, &mut |event| match event {
+            Event::Started { stage, number, of } => events.push(format!("{number}/{of} {stage}")),
+            Event::Ended { stage, state, .. } => events.push(format!("{stage} {state:?}")),
+            Event::Retried { stage, ended } => events.push(format!("{stage} again after {ended}")),
+            Event::Replaces(_)
+            | Event::OtherAnswers { .. }
+            | Event::SourceChanged { .. }
+            | Event::Line(_)
+            | Event::Tick { .. } => {}
+        });
+        assert_eq!(
+            Record::load(&folder.record()).unwrap().unwrap(),
+            record,
+            "the record on disk is up to date"
+        );
+        let log = sys::read_text(&folder.log(), 1 << 20).unwrap();
+        Run {
+            end,
+            record,
+            events,
+            log,
+        }
+    }
+
+    fn really(&self, steps: &[Step]) -> Run {
+        self.run(&mut ProcessRunner::new(Duration::from_millis(200)), steps)
+    }
+}
+
+fn trouble(end: BuildEnd) -> StepTrouble {
+    match end {
+        BuildEnd::Failed(fault) => fault.trouble,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn steps_run_in_order_in_their_folders_with_their_variables() {
+    let mut second = step("two", "echo \"$A in $(basename \"$PWD\")\" >../found");
+    second.cwd = "src".into();
+    second.env.insert("A".into(), "ü b".into());
+    let bench = Bench::new();
+    let run = bench.really(&[step("one", "mkdir src; echo hello"), second]);
+    assert!(matches!(run.end, BuildEnd::Done), "{:?}", run.end);
+    assert_eq!(run.events, ["1/2 one", "one Done", "2/2 two", "two Done"]);
+    assert_eq!(run.log, "== one\nhello\n== two\n");
+    assert_eq!(
+        sys::read_text(&bench.folder().path().join("found"), 99).unwrap(),
+        "ü b in src\n"
+    );
+}
+
+#[test]
+fn a_failing_step_ends_the_build_and_keeps_its_last_words() {
+    let run = Bench::new().really(&[
+        step("one", "echo before; echo worse >&2; exit 3"),
+        step("two", "true"),
+    ]);
+    assert_eq!(run.events, ["1/2 one", "one Failed"]);
+    let BuildEnd::Failed(fault) = run.end else {
+        panic!()
+    };
+    assert_eq!(fault.trouble, StepTrouble::Ended("exit status 3".into()));
+    assert_eq!(fault.output.tail, ["before", "worse"]);
+    assert_eq!(
+        fault.command,
+        "bash -c 'echo before; echo worse >&2; exit 3'"
+    );
+    assert_eq!(run.record.stages[0].ended.as_deref(), Some("exit status 3"));
+    assert_eq!(run.record.stages[1].state, StageState::Waiting);
+    assert!(run.log.ends_with("== one failed: exit status 3\n"));
+}
+
+#[test]
+fn a_step_is_tried_again_as_often_as_it_says() {
+    let mut flaky = step("fetch", "echo x >>tries; [ $(wc -l <tries) -ge 3 ]");
+    flaky.retries = 2;
+    let run = Bench::new().really(&[flaky.clone()]);
+    assert!(matches!(run.end, BuildEnd::Done));
+    assert_eq!(run.record.stages[0].tries, 3);
+    assert_eq!(run.events[1], "fetch again after exit status 1");
+    flaky.retries = 1;
+    assert_eq!(
+        trouble(Bench::new().really(&[flaky]).end),
+        StepTrouble::Ended("exit status 1".into())
+    );
+}
+
+#[test]
+fn a_missing_output_fails_the_step() {
+    let mut build = step("build", "mkdir dist; touch dist/a.whl dist/b.whl");
+    build.outputs.push(Output {
+        name: "wheel".into(),
+        glob: "dist/*.whl".into(),
+        count: 1,
+    });
+    let found = trouble(Bench::new().really(&[build.clone()]).end);
+    let expected = StepTrouble::Outputs {
+        glob: "dist/*.whl".into(),
+        expected: 1,
+        found: vec!["dist/a.whl".into(), "dist/b.whl".into()],
+    };
+    assert_eq!(found, expected);
+    build.outputs[0].count = 2;
+    assert!(matches!(Bench::new().really(&[build]).end, BuildEnd::Done));
+}
+
+#[test]
+fn paths_are_cleaned_before_a_step_and_only_below_the_folder() {
+    let mut build = step("build", "! [ -e dist/old ]");
+    build.clean.push("dist".into());
+    let bench = Bench::new();
+    sys::write_atomic(&bench.folder().path().join("dist/old"), b"x").unwrap();
+    assert!(matches!(bench.really(&[build.clone()]).end, BuildEnd::Done));
+    for outside in ["../x", "/etc", "a/../../x", ".", ""] {
+        build.clean = vec![outside.into()];
+        assert_eq!(
+            trouble(bench.really(&[build.clone()]).end),
+            StepTrouble::CleansOutside(outside.into())
+        );
+    }
+}
+
+#[test]
+fn a_program_that_is_not_there_is_named() {
+    let missing = Step {
+        stage: "x".into(),
+        argv: vec!["no-such-program".into()],
+        ..Step::default()
+    };
+    let found = trouble(Bench::new().really(&[missing]).end);
+    assert_eq!(
+        found,
+        StepTrouble::NotStarted("the program `no-such-program` is not there".into())
+    );
+    let nowhere = Step {
+        cwd: "src/none".into(),
+        ..step("x", "true")
+    };
+    assert!(
+        matches!(trouble(Bench::new().really(&[nowhere]).end), StepTrouble::NotStarted(why) if why.contains("src/none"))
+    );
+}
+
+#[test]
+fn secrets_are_masked_in_the_log_the_tail_and_the_command() {
+    let mut bench = Bench::new();
+    bench.masks = Masks::new(["open-sesame"]);
+    let run = bench.really(&[step("one", "echo the word is open-sesame; exit 1")]);
+    assert!(!run.log.contains("sesame") && run.log.contains("the word is ***"));
+    let BuildEnd::Failed(fault) = run.end else {
+        panic!()
+    };
+    assert_eq!(fault.output.tail, ["the word is ***"]);
+    assert!(fault.command.contains("***") && !fault.command.contains("sesame"));
+}
+
+#[test]
+fn a_step_that_takes_too_long_is_ended_with_its_children() {
+    let slow = Step {
+        timeout_s: Some(1),
+        ..step(
+            "slow",
+            "trap '' TERM; sleep 60 & echo $! >child; wait; sleep 60",
+        )
+    };
+    let bench = Bench::new();
+    assert_eq!(trouble(bench.really(&[slow]).end), StepTrouble::TimedOut(1));
+    let child = sys::read_text(&bench.folder().path().join("child"), 99).unwrap();
+    assert!(!sys::process::is_running(child.trim().parse().unwrap()));
+}
+
+#[test]
+fn the_cap_ends_the_running_step_under_a_clock_of_our_own() {
+    let minutes = |n: u64| Duration::from_secs(60 * n);
+    let answer = |takes| Recorded {
+        output: String::new(),
+        status: ProcessStatus::Code(0),
+        takes,
+    };
+    let mut bench = Bench::new();
+    bench.limits.cap = Some(Cap { at_s: 60 * 60 });
+    let steps = [step("fetch", ""), step("build", ""), step("record", "")];
+    let run_for = |bench: &Bench, lengths: &[u64]| {
+        let answers = lengths.iter().map(|&n| answer(minutes(n))).collect();
+        bench.run(
+            &mut RecordingRunner {
+                answers,
+                ..RecordingRunner::default()
+            },
+            &steps,
+        )
+    };
+    assert!(matches!(run_for(&bench, &[10, 40, 5]).end, BuildEnd::Done));
+    let capped = run_for(&bench, &[10, 55, 5]);
+    assert!(
+        matches!(&capped.end, BuildEnd::Capped(stage) if stage == "build"),
+        "{:?}",
+        capped.end
+    );
+    let states: Vec<StageState> = capped
+        .record
+        .stages
+        .iter()
+        .map(|stage| stage.state)
+        .collect();
+    assert_eq!(
+        states,
+        [StageState::Done, StageState::Stopped, StageState::Waiting]
+    );
+    assert_eq!(capped.record.stages[1].seconds, 50 * 60);
+    bench.limits.used_before_s = 20 * 60;
+    assert!(
+        matches!(run_for(&bench, &[10, 40, 5]).end, BuildEnd::Capped(stage) if stage == "build")
+    );
+    bench.limits.used_before_s = 61 * 60;
+    assert!(matches!(run_for(&bench, &[1]).end, BuildEnd::Capped(stage) if stage == "fetch"));
+}
+
+#[test]
+fn a_signal_ends_the_step_and_a_second_one_forces_it() {
+    for (signal, again) in [
+        (StopSignal::Interrupt, false),
+        (StopSignal::Terminate, true),
+    ] {
+        let bench = Bench::new();
+        let signals = bench.signals.clone();
+        let ready = bench.folder().path().join("ready");
+        let sender = std::thread::spawn(move || {
+            while !sys::exists(&ready) {
+                std::thread::sleep(Duration::from_millis(5));
+            }
+            signals.raise(signal);
+            while again && signals.take().map(|taken| signals.raise(taken)).is_some() {
+                std::thread::sleep(Duration::from_millis(5));
+            }
+            if again {
+                signals.raise(StopSignal::Interrupt);
+            }
+        });
+        // With a second signal nothing waits for the grace of an hour.
+        let grace = if again {
+            Duration::from_hours(1)
+        } else {
+            Duration::from_millis(200)
+        };
+        let stubborn = step(
+            "build",
+            "trap '' TERM; touch ready; while :; do sleep 0.05; done",
+        );
+        let run = bench.run(
+            &mut ProcessRunner::new(grace),
+            &[stubborn, step("after", "true")],
+        );
+        sender.join().unwrap();
+        assert!(
+            matches!(&run.end, BuildEnd::Stopped(found, stage) if *found == signal && stage == "build"),
+            "{:?}",
+            run.end
+        );
+        assert_eq!(run.record.stages[0].state, StageState::Stopped);
+        assert_eq!(run.events.last().unwrap(), "build Stopped");
+    }
+}
+
+#[test]
+fn a_log_that_is_a_link_ends_the_build() {
+    let bench = Bench::new();
+    sys::create_directory(bench.folder().log().parent().unwrap()).unwrap();
+    std::os::unix::fs::symlink("/dev/full", bench.folder().log()).unwrap();
+    let folder = bench.folder();
+    let surroundings = Surroundings {
+        environment: &bench.environment,
+        threads: 1,
+        memory_tenths_gib: 10,
+    };
+    let steps = [step("one", "echo x; sleep 60")];
+    let (limits, masks, signals) = (bench.limits, &bench.masks, &bench.signals);
+    let order = Order {
+        folder: &folder,
+        steps: &steps,
+        from: 0,
+        surroundings: &surroundings,
+        limits,
+        masks,
+        signals,
+    };
+    let mut record = Record::new("test", "job", "w");
+    record.stages = vec![StageRecord::new("one", "")];
+    let end = run_steps(
+        &order,
+        &mut record,
+        &mut ProcessRunner::new(Duration::from_millis(200)),
+        &mut |_| {},
+    );
+    assert!(
+        matches!(end, BuildEnd::File(error) if error.to_string().contains("it is a symbolic link"))
+    );
+}
+
+/// An earlier build may leave a link in place of a checkout, its `.git` or its `.rock`.
+#[test]
+fn a_checkout_does_not_begin_behind_a_link() {
+    for link in ["src", "src/torch", "src/torch/.git", "src/torch/.rock"] {
+        let bench = Bench::new();
+        let outside = bench.base.path().join("outside");
+        sys::create_directory(&outside).unwrap();
+        let place = bench.folder().path().join(link);
+        sys::create_directory(place.parent().unwrap()).unwrap();
+        std::os::unix::fs::symlink(&outside, &place).unwrap();
+        let words = [
+            "rock-matrix",
+            "source",
+            "checkout",
+            "pytorch",
+            "--checkout-dir",
+            "src/torch",
+        ];
+        let step = Step {
+            argv: words.map(str::to_owned).into(),
+            host: true,
+            ..step("fetch-torch", "")
+        };
+        let mut runner = RecordingRunner::default();
+        let run = bench.run(&mut runner, &[step]);
+        let told = run
+            .end
+            .diagnostic(&crate::MessageContext::default())
+            .unwrap();
+        assert_eq!(told.code.name, "linked-folder");
+        assert!(
+            told.message
+                .contains(&format!("{link}`: it is a symbolic link")),
+            "{}",
+            told.message
+        );
+        assert_eq!(
+            (
+                runner.invocations.len(),
+                sys::entry_names(&outside).unwrap().len()
+            ),
+            (0, 0)
+        );
+    }
+}

@@ -1,0 +1,642 @@
+//! One build of one job, from taking its folder to the record of how it ended.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use serde::de::DeserializeOwned;
+
+use super::container::{Containment, run_container, unusable};
+use super::engine_fault::EngineFault;
+use super::fault::BuildEnd;
+use super::folder::{JobFolder, OpenFault, Opened, open};
+use super::limits::MAX_FACTS_BYTES;
+use super::record::{Outcome, Record, StageRecord, StageState, is_counted, is_used, shown_text};
+use super::resume::{Continue, UnknownStage, first_step};
+use super::run::{Event, Limits, Order, ask_again, run_steps};
+use super::runner::Runner;
+use super::step_hash::step_hash;
+use super::surroundings::{MARK, Surroundings, answers};
+use super::wheels_to_test::{WheelToTest, place_wheels};
+use crate::Masks;
+use rock_recipe::container::{self, Engine};
+use rock_recipe::{FIGURES_FILE, RECORD_FILE, Step};
+use rock_sys::{self as sys, FileError, Signals};
+
+/// How long processes that left their stage's group may take to end when the build is over.
+const STRAY_GRACE: Duration = Duration::from_secs(5);
+
+/// What is built, and how.
+#[derive(Debug)]
+pub struct Session<'a> {
+    /// The job's folder.
+    pub folder: &'a JobFolder,
+    /// Where to begin.
+    pub wish: Continue,
+    /// The steps.
+    pub steps: &'a [Step],
+    /// The container to run them in; `None`: on this machine.
+    pub containment: Option<Containment<'a>>,
+    /// The name that containers of this job have in this folder; one of a build that was killed is
+    /// removed.
+    pub container_name: &'a str,
+    /// Wheels that are put into the folder before the first step runs: those that only a test of
+    /// the build is run on.
+    pub wheels: Vec<WheelToTest>,
+    /// Listings of files outside the folder that a stage reads, by stage.
+    pub inputs: BTreeMap<String, String>,
+    /// The record as it is before anything was done: job, versions, names.
+    pub record: Record,
+    /// What steps find on this machine.
+    pub surroundings: &'a Surroundings<'a>,
+    /// Bounds.
+    pub limits: Limits,
+    /// What must not be shown.
+    pub masks: &'a Masks,
+    /// Where wishes to end arrive.
+    pub signals: &'a Signals,
+}
+
+/// A build that was run.
+#[derive(Debug)]
+pub struct Built {
+    /// What was done. It is on disk as well.
+    pub record: Record,
+    /// How it ended.
+    pub end: BuildEnd,
+    /// Why the record of an earlier build could not be read.
+    pub unreadable: Option<String>,
+    /// How many stages were passed over because they were done.
+    pub passed_over: usize,
+    /// The folder stays ours until this is dropped.
+    pub opened: Opened,
+}
+
+/// A build that was not begun.
+#[derive(Debug)]
+pub enum NotBegun {
+    /// The folder cannot be used.
+    Open(OpenFault),
+    /// There is no such stage.
+    Stage(UnknownStage),
+    /// The engine cannot start anything.
+    Engine(EngineFault),
+    /// The wheels to test cannot be put into the folder.
+    Wheels(FileError),
+}
+
+/// Runs a build.
+///
+/// # Errors
+/// When it cannot begin. No step was run and no record changed then.
+pub fn build(
+    session: Session<'_>,
+    runner: &mut dyn Runner,
+    tell: &mut dyn FnMut(Event<'_>),
+) -> Result<Built, NotBegun> {
+    let Session {
+        folder,
+        wish,
+        steps,
+        containment,
+        mut record,
+        ..
+    } = session;
+    let begun = runner.clock();
+    let site = format!(
+        "{} {}",
+        record.engine,
+        record.image.as_deref().unwrap_or_default()
+    );
+    let hash = |step: &Step| {
+        let inputs = session.inputs.get(&step.stage).map_or("", String::as_str);
+        (
+            step.stage.clone(),
+            step_hash(step, &site, inputs).to_string(),
+        )
+    };
+    let stages: Vec<(String, String)> = steps.iter().map(hash).collect();
+    if let Continue::Stage(_) = &wish {
+        first_step(&wish, &stages, &[]).map_err(NotBegun::Stage)?;
+    }
+    if let Some(fault) = containment
+        .as_ref()
+        .and_then(|containment| unusable(containment, runner))
+    {
+        return Err(NotBegun::Engine(fault));
+    }
+    let opened = open(folder, &wish).map_err(NotBegun::Open)?;
+    if let (Continue::Fresh, Some(last)) = (&wish, &opened.last) {
+        tell(Event::Replaces(last.outcome));
+    }
+    let killed = opened
+        .last
+        .as_ref()
+        .filter(|last| last.outcome == Outcome::Running);
+    if let Some(engine) = killed.and_then(|last| Engine::from_word(&last.engine)) {
+        runner.ask(&container::removal(engine, session.container_name));
+    }
+    place_wheels(folder, &session.wheels).map_err(NotBegun::Wheels)?;
+    let mut before = opened
+        .before
+        .as_ref()
+        .map(|record| record.stages.clone())
+        .unwrap_or_default();
+    if containment.is_some() {
+        // The script of a build that was killed left its marks, but nobody noted them.
+        for stage in &mut before {
+            if folder.is_done(&stage.stage) {
+                stage.state = StageState::Done;
+            }
+        }
+    }
+    let mut from = first_step(&wish, &stages, &before).map_err(NotBegun::Stage)?;
+    if let Some(number) = changed_copy(&steps[..from], &stages, &before) {
+        tell(Event::SourceChanged {
+            stage: &steps[number].stage,
+        });
+        from = number;
+    }
+    let (surroundings, limits, masks, signals) = (
+        session.surroundings,
+        session.limits,
+        session.masks,
+        session.signals,
+    );
+    let order = Order {
+        folder,
+        steps,
+        from,
+        surroundings,
+        limits,
+        masks,
+        signals,
+    };
+    // In a container it is the image that answers, which is a part of every stage's hash.
+    let asked = match (&wish, &containment) {
+        (Continue::Auto | Continue::Test, None) => ask_again(&order, &before, runner, tell),
+        _ => Ok(from),
+    };
+    let from = *asked.as_ref().unwrap_or(&from);
+    let order = Order { from, ..order };
+    record.stages = stages
+        .iter()
+        .map(|(stage, hash)| StageRecord::new(stage, hash))
+        .collect();
+    for (stage, old) in record
+        .stages
+        .iter_mut()
+        .zip(&before)
+        .take(from)
+        .filter(|(stage, old)| stage.stage == old.stage)
+    {
+        // With its own hash: a stage that was passed over on request is still one that changed.
+        *stage = old.clone();
+    }
+    record.outcome = Outcome::Running;
+    record.log = folder.log().display().to_string();
+    record.disk_before_bytes = sys::free_bytes(folder.path());
+    let mut end = match (asked, &containment) {
+        (Err(end), _) => *end,
+        _ if let Err(error) = remove_outdated(folder, steps, &stages, &before, from) => {
+            BuildEnd::File(error)
+        }
+        _ if from == steps.len() => BuildEnd::Done,
+        (Ok(_), Some(containment)) => {
+            // Checkouts are this program's own work; the container finds them in the folder.
+            let own = steps.iter().take_while(|step| step.host).count();
+            let checkouts = Order {
+                steps: &steps[..own],
+                ..order
+            };
+            match if from < own {
+                run_steps(&checkouts, &mut record, runner, tell)
+            } else {
+                BuildEnd::Done
+            } {
+                BuildEnd::Done => run_container(
+                    &Order {
+                        from: from.max(own),
+                        ..order
+                    },
+                    containment,
+                    &mut record,
+                    runner,
+                    tell,
+                ),
+                ended => ended,
+            }
+        }
+        (Ok(_), None) => run_steps(&order, &mut record, runner, tell),
+    };
+    sys::process::terminate_marked(MARK, &folder.path().display().to_string(), STRAY_GRACE);
+    // A value that a record may not hold would make it unreadable.
+    record.used = left(folder, RECORD_FILE);
+    record.used.retain(|name, value| is_used((name, value)));
+    record.figures = left(folder, FIGURES_FILE);
+    record
+        .figures
+        .retain(|name, counts| is_counted((name, counts)));
+    record.seconds = runner.clock().saturating_sub(begun).as_secs();
+    record.disk_after_bytes = sys::free_bytes(folder.path());
+    record.outcome = match &end {
+        BuildEnd::Done => Outcome::Done,
+        BuildEnd::Failed(_) => Outcome::Failed,
+        BuildEnd::Capped(_) => Outcome::Capped,
+        BuildEnd::Stopped(..) => Outcome::Stopped,
+        BuildEnd::Engine(_) | BuildEnd::File(_) => Outcome::Machine,
+    };
+    record.reason = end.reason().map(|reason| shown_text(&reason));
+    if wish == Continue::Test {
+        // Stages that only a build has: it still resumes after those that were done.
+        record.stages = with_earlier(record.stages, before);
+    }
+    // A container that did not start has built nothing: what an earlier build had done stays as it
+    // was.
+    let kept = opened
+        .before
+        .as_ref()
+        .filter(|_| matches!(end, BuildEnd::Engine(_)));
+    if let Err(error) = kept.unwrap_or(&record).save(&folder.record())
+        && matches!(end, BuildEnd::Done)
+    {
+        end = BuildEnd::File(error);
+    }
+    Ok(Built {
+        record,
+        end,
+        unreadable: opened.unreadable.clone(),
+        passed_over: from,
+        opened,
+    })
+}
+
+/// Updates the stages of an earlier build with those that were run again. Without an earlier build
+/// these are all there are.
+fn with_earlier(ran: Vec<StageRecord>, mut before: Vec<StageRecord>) -> Vec<StageRecord> {
+    if before.is_empty() {
+        return ran;
+    }
+    for stage in ran {
+        if let Some(old) = before.iter_mut().find(|old| old.stage == stage.stage) {
+            *old = stage;
+        }
+    }
+    before
+}
+
+/// The first of the steps that copies a source tree and did not copy it as it is now: what comes
+/// after it would be built from a stale copy.
+fn changed_copy(
+    steps: &[Step],
+    stages: &[(String, String)],
+    before: &[StageRecord],
+) -> Option<usize> {
+    let is_current = |number: usize| {
+        let (stage, hash) = &stages[number];
+        before.get(number).is_some_and(|old| {
+            old.stage == *stage && old.hash == *hash && old.state == StageState::Done
+        })
+    };
+    (0..steps.len()).find(|number| !steps[*number].left_out.is_empty() && !is_current(*number))
+}
+
+/// Removes what steps from `from` on cannot reuse, since they were last run with another command or
+/// other variables.
+fn remove_outdated(
+    folder: &JobFolder,
+    steps: &[Step],
+    stages: &[(String, String)],
+    before: &[StageRecord],
+    from: usize,
+) -> Result<(), FileError> {
+    let ran_like_that = |step: &Step, (stage, hash): &(String, String)| {
+        let last = before
+            .iter()
+            .find(|old| old.stage == *stage && old.state != StageState::Waiting);
+        last.is_some_and(|last| last.hash == *hash && last.answers == answers(step, folder.path()))
+    };
+    let outdated = steps
+        .iter()
+        .zip(stages)
+        .skip(from)
+        .filter(|(step, stage)| !ran_like_that(step, stage));
+    outdated
+        .flat_map(|(step, _)| &step.outdated)
+        .try_for_each(|path| folder.at(path).remove())
+}
+
+/// What the build left in a file, by name: what it really used, or what it counted.
+fn left<T: DeserializeOwned>(folder: &JobFolder, file: &str) -> BTreeMap<String, T> {
+    let text = folder
+        .at(file)
+        .read_text(MAX_FACTS_BYTES)
+        .unwrap_or_default();
+    serde_json::from_str(&text).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ProcessRunner;
+    use rock_sys::Environment;
+
+    struct Bench {
+        base: tempfile::TempDir,
+    }
+
+    impl Bench {
+        fn new() -> Self {
+            Self {
+                base: tempfile::tempdir().unwrap(),
+            }
+        }
+
+        fn folder(&self) -> JobFolder {
+            JobFolder::new(self.base.path(), "job").unwrap()
+        }
+
+        fn build(
+            &self,
+            wish: Continue,
+            steps: &[Step],
+            inputs: &[(&str, &str)],
+        ) -> (Result<Built, NotBegun>, Vec<String>) {
+            let environment = Environment::default();
+            let surroundings = Surroundings {
+                environment: &environment,
+                threads: 1,
+                memory_tenths_gib: 10,
+            };
+            let mut record = Record::new("test", "job", "w");
+            record.engine = "local".into();
+            let session = Session {
+                folder: &self.folder(),
+                wish,
+                steps,
+                containment: None,
+                container_name: "rock-job",
+                wheels: Vec::new(),
+                inputs: inputs
+                    .iter()
+                    .map(|(stage, text)| ((*stage).to_owned(), (*text).to_owned()))
+                    .collect(),
+                record,
+                surroundings: &surroundings,
+                limits: Limits::default(),
+                masks: &Masks::default(),
+                signals: &Signals::default(),
+            };
+            let mut ran = Vec::new();
+            let built = build(
+                session,
+                &mut ProcessRunner::new(Duration::from_millis(200)),
+                &mut |event| {
+                    if let Event::Started { stage, .. } = event {
+                        ran.push(stage.to_owned());
+                    }
+                },
+            );
+            (built, ran)
+        }
+    }
+
+    fn step(stage: &str, script: &str) -> Step {
+        Step {
+            stage: stage.into(),
+            argv: ["bash", "-c", script].map(str::to_owned).into(),
+            ..Step::default()
+        }
+    }
+
+    #[test]
+    fn facts_of_a_build_at_the_limit_are_read_and_larger_ones_are_not() {
+        let bench = Bench::new();
+        let folder = bench.folder();
+        let read = |bytes: u64| {
+            let fact = r#"{"torch": "2.6.0"}"#;
+            let text = fact.to_owned() + &" ".repeat(usize::try_from(bytes).unwrap() - fact.len());
+            sys::write_atomic(&folder.at("used.json").path(), text.as_bytes()).unwrap();
+            left::<String>(&folder, "used.json").len()
+        };
+        assert_eq!((read(MAX_FACTS_BYTES), read(MAX_FACTS_BYTES + 1)), (1, 0));
+    }
+
+    #[test]
+    fn auto_goes_on_where_it_failed_and_a_changed_stage_begins_again() {
+        let bench = Bench::new();
+        let steps = [
+            step("a", "echo a >>order"),
+            step("b", "echo b >>order; [ -e mended ]"),
+            step("c", "echo c >>order"),
+        ];
+        let (built, ran) = bench.build(Continue::Auto, &steps, &[]);
+        assert_eq!(built.unwrap().record.outcome, Outcome::Failed);
+        assert_eq!(ran, ["a", "b"]);
+        sys::write_atomic(&bench.folder().path().join("mended"), b"").unwrap();
+        let (built, ran) = bench.build(Continue::Auto, &steps, &[]);
+        assert_eq!(
+            (built.unwrap().record.outcome, ran.join(" ").as_str()),
+            (Outcome::Done, "b c")
+        );
+        assert!(
+            bench.build(Continue::Auto, &steps, &[]).1.is_empty(),
+            "all is done"
+        );
+        assert_eq!(
+            bench.build(Continue::Auto, &steps, &[("b", "changed")]).1,
+            ["b", "c"]
+        );
+        assert_eq!(
+            bench
+                .build(Continue::Stage("c".into()), &steps, &[("b", "changed")])
+                .1,
+            ["c"]
+        );
+        let (built, ran) = bench.build(Continue::Fresh, &steps, &[]);
+        assert_eq!(ran, ["a", "b"], "a fresh build begins in an empty folder");
+        assert_eq!(built.unwrap().record.stages[1].state, StageState::Failed);
+    }
+
+    /// The answer to a question of the build is a part of the stages that take it, and of no
+    /// other.
+    #[test]
+    fn another_answer_runs_the_stages_again_that_take_it() {
+        let bench = Bench::new();
+        let answer = |text: &str| {
+            sys::write_atomic(&bench.folder().path().join("installed"), text.as_bytes()).unwrap();
+        };
+        let asks = "cat installed; mkdir -p facts; cp installed facts/sdk";
+        let question = Step {
+            facts: vec!["sdk".into()],
+            ..step("facts-sdk", asks)
+        };
+        let word = rock_recipe::shell_variable(&rock_recipe::late_name("sdk"));
+        let takes = |stage: &str, script: &str| {
+            let mut step = step(stage, script);
+            step.argv.push(word.clone());
+            step
+        };
+        let steps = [
+            step("sdk", "true"),
+            question,
+            step("between", "true"),
+            takes("torch", "echo $0 >>built; [ ! -e cut ]"),
+            step("audio", "true"),
+        ];
+        answer("7.13");
+        assert_eq!(
+            bench.build(Continue::Auto, &steps, &[]).1,
+            ["sdk", "facts-sdk", "between", "torch", "audio"]
+        );
+        assert!(
+            bench.build(Continue::Auto, &steps, &[]).1.is_empty(),
+            "the same answer builds nothing"
+        );
+        answer("7.14");
+        sys::write_atomic(&bench.folder().path().join("cut"), b"").unwrap();
+        assert_eq!(
+            bench.build(Continue::Auto, &steps, &[]).1,
+            ["torch"],
+            "it was cut there"
+        );
+        sys::remove(&bench.folder().path().join("cut")).unwrap();
+        assert_eq!(
+            bench.build(Continue::Auto, &steps, &[]).1,
+            ["torch", "audio"]
+        );
+        assert!(bench.build(Continue::Auto, &steps, &[]).1.is_empty());
+        let built = sys::read_text(&bench.folder().path().join("built"), 99).unwrap();
+        assert_eq!(
+            built.split_whitespace().collect::<Vec<_>>(),
+            ["7.13", "7.14", "7.14"]
+        );
+        sys::remove(&bench.folder().path().join("installed")).unwrap();
+        let (built, ran) = bench.build(Continue::Auto, &steps, &[]);
+        assert_eq!(
+            (built.unwrap().record.outcome, ran.join(" ").as_str()),
+            (Outcome::Failed, "facts-sdk")
+        );
+    }
+
+    #[test]
+    fn what_runs_always_runs_after_a_failure_which_stays_the_end() {
+        let bench = Bench::new();
+        let last = |script: &str| Step {
+            finally: true,
+            ..step("last", script)
+        };
+        let steps = |script: &str| {
+            [
+                step("a", "[ -e mended ] || exit 7"),
+                step("b", "true"),
+                last(script),
+            ]
+        };
+        for script in ["true", "exit 9"] {
+            let (built, ran) = bench.build(Continue::Fresh, &steps(script), &[]);
+            let built = built.unwrap();
+            assert_eq!(
+                (built.end.reason().unwrap().as_str(), ran.join(" ").as_str()),
+                ("stage `a`, exit status 7", "a last")
+            );
+            assert_eq!(built.record.stages[1].state, StageState::Waiting);
+        }
+        sys::write_atomic(&bench.folder().path().join("mended"), b"").unwrap();
+        assert_eq!(
+            bench.build(Continue::Auto, &steps("true"), &[]).1,
+            ["a", "b", "last"]
+        );
+        assert!(
+            bench
+                .build(Continue::Auto, &steps("true"), &[])
+                .1
+                .is_empty()
+        );
+    }
+
+    #[test]
+    fn outdated_paths_are_removed_only_for_another_command() {
+        let bench = Bench::new();
+        let build = |script: &str, inputs: &[(&str, &str)]| {
+            let step = Step {
+                outdated: vec!["objects".into()],
+                ..step("build", script)
+            };
+            let (built, _) =
+                bench.build(Continue::Auto, &[self::step("fetch", "true"), step], inputs);
+            assert_eq!(built.unwrap().record.outcome, Outcome::Done);
+            sys::read_text(&bench.folder().path().join("objects/log"), 99).unwrap()
+        };
+        let one = "mkdir -p objects; echo one >>objects/log";
+        assert_eq!(build(one, &[]), "one\n");
+        assert_eq!(build(one, &[("fetch", "changed")]), "one\none\n");
+        assert_eq!(
+            build(
+                "mkdir -p objects; echo two >>objects/log",
+                &[("fetch", "changed")]
+            ),
+            "two\n"
+        );
+    }
+
+    #[test]
+    fn a_stage_that_is_not_there_changes_nothing() {
+        let bench = Bench::new();
+        let (built, _) = bench.build(Continue::Stage("z".into()), &[step("a", "true")], &[]);
+        assert!(matches!(built, Err(NotBegun::Stage(_))));
+        assert!(!sys::exists(bench.folder().path()));
+    }
+
+    #[test]
+    fn what_was_counted_is_recorded_and_not_told_of_a_later_build() {
+        let bench = Bench::new();
+        let counts = "echo '{\"ccache\": {\"hits\": 12, \"misses\": 3}}' >figures.json";
+        let built = |steps: &[Step]| {
+            bench
+                .build(Continue::Fresh, steps, &[])
+                .0
+                .unwrap()
+                .record
+                .figures
+        };
+        let counted = built(&[step("count", counts), step("fail", "false")]);
+        assert_eq!(
+            (counted["ccache"]["hits"], counted["ccache"]["misses"]),
+            (12, 3),
+            "of a failure too"
+        );
+        assert!(built(&[step("other", "true")]).is_empty());
+    }
+
+    #[test]
+    fn what_was_used_and_measured_is_recorded() {
+        let facts = "echo '{\"torch\": \"1.13.1\", \"hip\": null}' >used.json";
+        let (built, _) = Bench::new().build(Continue::Fresh, &[step("record", facts)], &[]);
+        let record = built.unwrap().record;
+        assert_eq!(record.used["torch"].as_deref(), Some("1.13.1"));
+        assert_eq!(record.used["hip"], None);
+        assert!(record.disk_before_bytes.is_some() && record.disk_after_bytes.is_some());
+    }
+
+    #[test]
+    fn a_daemon_that_left_its_group_ends_with_the_build() {
+        let bench = Bench::new();
+        let (built, _) = bench.build(
+            Continue::Fresh,
+            &[step("a", "setsid sleep 60 >/dev/null 2>&1 & echo $! >id")],
+            &[],
+        );
+        assert!(matches!(built.unwrap().end, BuildEnd::Done));
+        let id = sys::read_text(&bench.folder().path().join("id"), 99).unwrap();
+        assert!(!sys::process::is_running(id.trim().parse().unwrap()));
+    }
+
+    #[test]
+    fn a_record_that_cannot_be_read_begins_anew() {
+        let bench = Bench::new();
+        sys::write_atomic(&bench.folder().record(), b"{").unwrap();
+        let (built, ran) = bench.build(Continue::Auto, &[step("a", "true")], &[]);
+        assert!(built.unwrap().unreadable.is_some());
+        assert_eq!(ran, ["a"]);
+    }
+}

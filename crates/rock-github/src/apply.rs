@@ -1,0 +1,429 @@
+//! The steps of a publish, one after the other, until nothing is left to do.
+
+mod look;
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use serde_json::json;
+
+use super::client::{Client, Upload};
+use super::error::GithubError;
+use super::upload::Source;
+use rock_names::Digest;
+use rock_publish::remote::{
+    Allowed, DeleteReason, Description, Goal, Memory, Next, Refusal, Step, next,
+};
+use rock_publish::{AssetState, ListedAsset, ListedRelease, Wanted};
+
+pub use look::of_goal;
+
+/// Told of each piece of a file that is sent: the file, and how many bytes.
+pub type OnSent = dyn Fn(&str, u64) + Send + Sync;
+
+/// What a publish needs beside its goal.
+pub struct Doing<'d> {
+    /// Opens a wanted file, when its turn to be sent has come.
+    pub open: &'d dyn Fn(&str) -> std::io::Result<Source>,
+    /// Told before each step.
+    pub on_step: &'d mut dyn FnMut(&Step),
+    /// Told of each piece of a file that is sent: the file, and how many bytes.
+    pub on_sent: Arc<OnSent>,
+    /// How many files are sent at once.
+    pub at_once: usize,
+}
+
+/// What came of it.
+#[derive(Debug)]
+pub struct Applied {
+    /// The releases as they were last seen.
+    pub releases: Vec<ListedRelease>,
+    /// How many steps were taken that change something.
+    pub steps: usize,
+    /// The steps that were under way at the end: it is not known whether they came through.
+    pub open: Vec<Step>,
+    /// How it ended.
+    pub end: End,
+}
+
+/// How a publish ended.
+#[derive(Debug, PartialEq, Eq)]
+pub enum End {
+    /// Every wanted file is there, and everybody sees it. The numbers of the releases, the first
+    /// first.
+    Done(Vec<u64>),
+    /// Nothing may be written.
+    Refused(Vec<Refusal>),
+    /// A call failed, and the next would as well.
+    Failed(GithubError),
+    /// Some files could not be sent: name and reason. Nothing was published.
+    Incomplete(BTreeMap<String, GithubError>),
+}
+
+/// Publishes. `listed` are the releases of the goal's tags, with their assets, as they were just
+/// seen.
+pub fn apply(
+    client: &Client,
+    goal: &Goal,
+    allowed: Allowed,
+    listed: Vec<ListedRelease>,
+    doing: &mut Doing<'_>,
+) -> Applied {
+    let mut run = Run {
+        client,
+        goal,
+        listed,
+        memory: Memory::default(),
+        tries: BTreeMap::new(),
+        made: BTreeMap::new(),
+        failed: BTreeMap::new(),
+        replaced: BTreeMap::new(),
+        steps: 0,
+        open: Vec::new(),
+        doing,
+    };
+    let end = run
+        .go(allowed)
+        .unwrap_or_else(|error| End::Failed(error.cause()));
+    Applied {
+        releases: run.memory.over(&run.listed),
+        steps: run.steps,
+        open: run.open,
+        end,
+    }
+}
+
+struct Run<'r, 'd> {
+    client: &'r Client,
+    goal: &'r Goal,
+    listed: Vec<ListedRelease>,
+    memory: Memory,
+    /// Of each thing that was tried and of which it is not known what came: how often.
+    tries: BTreeMap<String, u32>,
+    /// Of each tag how many drafts were made.
+    made: BTreeMap<String, u32>,
+    failed: BTreeMap<String, GithubError>,
+    /// By name the assets that were deleted because they had other bytes.
+    replaced: BTreeMap<String, u64>,
+    steps: usize,
+    /// Steps of which it is not known whether they came through.
+    open: Vec<Step>,
+    doing: &'r mut Doing<'d>,
+}
+
+impl Run<'_, '_> {
+    fn go(&mut self, allowed: Allowed) -> Result<End, GithubError> {
+        // Whether the listing is younger than the last change to a file.
+        let mut is_fresh = false;
+        loop {
+            self.client.glance()?;
+            let seen = self.memory.over(&self.listed);
+            let is_last =
+                |step: &Step| matches!(step, Step::Describe { .. } | Step::Publish { .. });
+            let is_public = |step: &Step| matches!(step, Step::Publish { .. });
+            let next = next(self.goal, allowed, &seen);
+            // What is seen last decides, before anything is made public and before a published file
+            // gives way to another: a listing may lack a draft of another run, and may show a file
+            // otherwise than it was answered.
+            let takes_place = |step: &Step| matches!(step, Step::Rename { .. });
+            let is_decisive = match &next {
+                Next::Done(_) => self.memory.has_assets(),
+                Next::Steps(steps) => {
+                    (steps.iter().all(is_last) && steps.iter().any(is_public))
+                        || steps.iter().any(takes_place)
+                }
+                Next::Refused(_) => false,
+            };
+            if is_decisive && !is_fresh {
+                self.look()?;
+                is_fresh = true;
+                continue;
+            }
+            let mut steps = match next {
+                Next::Done(releases) => return Ok(End::Done(releases)),
+                Next::Refused(refused) => return Ok(End::Refused(refused)),
+                Next::Steps(steps) => steps,
+            };
+            let upload_names = |step: &Step| match step {
+                Step::Upload { name, .. } => Some(name.clone()),
+                _ => None,
+            };
+            steps.retain(|step| {
+                upload_names(step).is_none_or(|name| !self.failed.contains_key(&name))
+            });
+            if steps.is_empty() {
+                return Ok(End::Incomplete(std::mem::take(&mut self.failed)));
+            }
+            is_fresh &= steps.iter().all(is_last);
+            self.take(steps, &seen)?;
+        }
+    }
+
+    /// Takes steps, until one leaves open what it did.
+    fn take(&mut self, steps: Vec<Step>, seen: &[ListedRelease]) -> Result<(), GithubError> {
+        let mut uploads = Vec::new();
+        let mut is_made = false;
+        // What must go before a file comes is no upload and is done first; what waits for a file
+        // comes the next time.
+        for step in steps {
+            self.client.glance()?;
+            if let Step::Upload { .. } = step {
+                uploads.push(step);
+                continue;
+            }
+            (self.doing.on_step)(&step);
+            let is_read = matches!(step, Step::Hash { .. });
+            self.steps += usize::from(!is_read);
+            let done = self.one(&step);
+            if done.as_ref().is_err_and(GithubError::leaves_open) && !is_read {
+                self.open.push(step.clone());
+            }
+            match (done, &step) {
+                (Ok(()), Step::Create { .. }) => is_made = true,
+                (Ok(()), _) => {}
+                (Err(error @ GithubError::Unsure { .. }), Step::Create { tag }) => {
+                    return self.find_draft(tag, error);
+                }
+                // There is no such repository for this token, however often it is asked.
+                (Err(error), Step::Create { .. }) => return Err(error),
+                (
+                    Err(error @ GithubError::Status { status: 404, .. }),
+                    Step::Describe { release, .. } | Step::Publish { release, .. },
+                ) if self.was_deleted(*release, &error)? => return Ok(()),
+                (Err(error), _) => return self.unsure(vec![(format!("{step:?}"), error)]),
+            }
+        }
+        if is_made {
+            // A listing that has this draft has those as well that were made before it.
+            return self.look();
+        }
+        self.upload(&uploads, seen)
+    }
+
+    fn one(&mut self, step: &Step) -> Result<(), GithubError> {
+        match step {
+            Step::Create { tag } => {
+                self.may_be_made(tag)?;
+                let made = self.client.create(tag, &self.goal.draft(tag))?;
+                *self.made.entry(tag.clone()).or_default() += 1;
+                self.memory.has_release(&made);
+            }
+            Step::DeleteRelease { release } => {
+                self.client.delete_release(*release)?;
+                self.memory.release_is_gone(*release);
+            }
+            Step::DeleteAsset { asset, name, why } => {
+                if *why == DeleteReason::OtherBytes {
+                    let before = self.replaced.insert(name.clone(), *asset);
+                    if before.is_some_and(|before| before != *asset) {
+                        return Err(GithubError::ReplacedAgain { name: name.clone() });
+                    }
+                }
+                self.client.delete_asset(*asset)?;
+                self.memory.asset_is_gone(*asset);
+            }
+            Step::Rename { asset, from, to } => {
+                let renamed = self.client.rename(*asset, to)?;
+                if renamed.name != *to {
+                    return Err(GithubError::Stored {
+                        wanted: to.clone(),
+                        found: renamed.name,
+                    });
+                }
+                if let Some(release) = self.release_of(*asset, from) {
+                    self.memory.has_asset(release, &renamed);
+                }
+            }
+            Step::Hash { asset, name } => match self.client.hash(*asset) {
+                Ok((digest, came)) => {
+                    let listed = self
+                        .release_of(*asset, name)
+                        .and_then(|release| self.size_of(release, *asset));
+                    // What stands between may answer in place of the storage.
+                    if let Some(listed) = listed.filter(|listed| *listed != came) {
+                        let call = format!("GET releases/assets/{asset}");
+                        let reason = format!("`{name}` has {listed} bytes, and {came} came");
+                        return Err(GithubError::Unsure { call, reason });
+                    }
+                    self.memory.has_hash(*asset, digest);
+                }
+                Err(GithubError::Status { status: 404, .. }) => self.memory.asset_is_lost(*asset),
+                Err(error) => return Err(error),
+            },
+            Step::Describe { release, lacks, .. } => {
+                let described = self.client.update(*release, &fields(lacks))?;
+                self.memory.has_release(&described);
+            }
+            Step::Publish {
+                release,
+                lacks,
+                make_latest,
+                ..
+            } => {
+                let mut fields = fields(lacks);
+                fields["draft"] = json!(false);
+                fields["make_latest"] = json!(make_latest.as_str());
+                let published = self.client.update(*release, &fields)?;
+                self.memory.has_release(&published);
+            }
+            Step::Upload { .. } => {}
+        }
+        Ok(())
+    }
+
+    fn upload(&mut self, steps: &[Step], seen: &[ListedRelease]) -> Result<(), GithubError> {
+        let (mut sent, mut uploads) = (Vec::new(), Vec::new());
+        let (open, on_step) = (self.doing.open, RefCell::new(&mut *self.doing.on_step));
+        for step in steps {
+            let Step::Upload {
+                release,
+                name,
+                as_name,
+            } = step
+            else {
+                continue;
+            };
+            let Some(wanted) = self.goal.assets.iter().find(|wanted| wanted.name == *name) else {
+                continue;
+            };
+            let to = seen
+                .iter()
+                .find(|found| found.id == *release)
+                .and_then(|found| found.upload_url.clone());
+            let (on_sent, shown) = (Arc::clone(&self.doing.on_sent), name.clone());
+            let on_step = &on_step;
+            uploads.push(Upload {
+                to: to.unwrap_or_default(),
+                name: as_name.clone(),
+                open: Box::new(move || {
+                    (on_step.borrow_mut())(step);
+                    open(name)
+                }),
+                size_bytes: wanted.size_bytes,
+                digest: wanted.digest,
+                on_sent: Arc::new(move |bytes| on_sent(&shown, bytes)),
+            });
+            sent.push((*release, wanted, as_name, step));
+        }
+        let results = self.client.upload(&uploads, self.doing.at_once);
+        drop(uploads);
+        // All of them are written down before one ends it.
+        let (mut open, mut last, mut missed) = (Vec::new(), None, None);
+        for ((release, wanted, as_name, step), result) in sent.into_iter().zip(results) {
+            let Some(result) = result else { continue };
+            self.steps += 1;
+            let result = result.and_then(|asset| self.checked(asset, wanted, as_name));
+            if result
+                .as_ref()
+                .is_err_and(|error| error.leaves_open() || exists_already(error))
+            {
+                self.open.push(step.clone());
+            }
+            match result {
+                Ok(asset) => self.memory.has_asset(release, &asset),
+                Err(error @ GithubError::Unsure { .. }) => open.push((as_name.clone(), error)),
+                Err(error) if exists_already(&error) => open.push((as_name.clone(), error)),
+                Err(error @ GithubError::Status { status: 404, .. }) => {
+                    missed = Some((release, error));
+                }
+                Err(error) if error.is_final() => last = last.or(Some(error)),
+                Err(error) => drop(self.failed.insert(wanted.name.clone(), error)),
+            }
+        }
+        match (last, missed) {
+            (Some(error), _) => Err(error),
+            (None, Some((release, error))) if !self.was_deleted(release, &error)? => Err(error),
+            (None, Some(_)) => Ok(()),
+            (None, None) if open.is_empty() => Ok(()),
+            (None, None) => self.unsure(open),
+        }
+    }
+
+    /// An asset as it was sent; another is deleted.
+    fn checked(
+        &self,
+        asset: ListedAsset,
+        wanted: &Wanted,
+        as_name: &str,
+    ) -> Result<ListedAsset, GithubError> {
+        let has_digest = asset.digest.is_none_or(|digest| digest == wanted.digest);
+        let is_whole =
+            asset.state == AssetState::Uploaded && asset.size == wanted.size_bytes && has_digest;
+        if asset.name == as_name && is_whole {
+            return Ok(asset);
+        }
+        self.client.delete_asset(asset.id)?;
+        if asset.name != as_name {
+            return Err(GithubError::Stored {
+                wanted: as_name.to_owned(),
+                found: asset.name,
+            });
+        }
+        let bytes = |size: u64, digest: Option<Digest>| {
+            format!(
+                "{size} bytes, {}",
+                digest.map_or_else(|| "no digest".to_owned(), |digest| digest.to_string())
+            )
+        };
+        Err(GithubError::Damaged {
+            name: as_name.to_owned(),
+            wanted: bytes(wanted.size_bytes, Some(wanted.digest)),
+            found: bytes(asset.size, asset.digest),
+        })
+    }
+
+    /// The size of an asset as it was last seen.
+    fn size_of(&self, release: u64, asset: u64) -> Option<u64> {
+        let seen = self.memory.over(&self.listed);
+        let release = seen.iter().find(|found| found.id == release)?;
+        release
+            .assets
+            .iter()
+            .find(|found| found.id == asset)
+            .map(|found| found.size)
+    }
+
+    /// The release that holds an asset.
+    fn release_of(&self, asset: u64, name: &str) -> Option<u64> {
+        let seen = self.memory.over(&self.listed);
+        let holds = |release: &&ListedRelease| {
+            release
+                .assets
+                .iter()
+                .any(|a| a.id == asset && a.name == name)
+        };
+        seen.iter().find(holds).map(|release| release.id)
+    }
+}
+
+/// Whether a name is taken (REST API version 2022-11-28, "Upload a release asset").
+fn exists_already(error: &GithubError) -> bool {
+    matches!(error, GithubError::Status { status: 422, codes, .. } if codes.iter().any(|code| code == "already_exists"))
+}
+
+/// What is said of a release, as the API names it (REST API version 2022-11-28, "Update a
+/// release").
+pub(super) fn fields(description: &Description) -> serde_json::Value {
+    let Description {
+        title,
+        body,
+        prerelease,
+        target,
+    } = description;
+    let mut fields = serde_json::Map::new();
+    let texts = [
+        ("name", title),
+        ("body", body),
+        ("target_commitish", target),
+    ];
+    for (name, text) in texts {
+        fields.extend(text.iter().map(|text| (name.to_owned(), json!(text))));
+    }
+    fields.extend(
+        prerelease
+            .iter()
+            .map(|is| ("prerelease".to_owned(), json!(is))),
+    );
+    fields.into()
+}

@@ -1,0 +1,108 @@
+//! The assets of a release: listed, fetched, renamed, deleted.
+
+use http::Uri;
+use serde_json::json;
+use sha2::{Digest as _, Sha256};
+
+use super::Client;
+use crate::error::GithubError;
+use rock_names::Digest;
+use rock_publish::ListedAsset;
+
+/// The bytes of an asset, not what is known of it (REST API, "Get a release asset").
+const BYTES: &str = "application/octet-stream";
+
+impl Client {
+    /// The assets of a release.
+    ///
+    /// # Errors
+    /// When they cannot be read.
+    pub fn assets(&self, release: u64) -> Result<Vec<ListedAsset>, GithubError> {
+        self.pages(
+            &format!(
+                "/repos/{}/releases/{release}/assets?per_page=100",
+                self.repo
+            ),
+            |asset| asset,
+        )
+    }
+
+    /// Gives an asset another name.
+    ///
+    /// # Errors
+    /// When it keeps its own.
+    pub fn rename(&self, asset: u64, name: &str) -> Result<ListedAsset, GithubError> {
+        self.patch(
+            &format!("/repos/{}/releases/assets/{asset}", self.repo),
+            &json!({ "name": name }),
+        )
+    }
+
+    /// Deletes an asset. One that is not there is as good.
+    ///
+    /// # Errors
+    /// When it stays.
+    pub fn delete_asset(&self, asset: u64) -> Result<(), GithubError> {
+        self.delete(&format!("/repos/{}/releases/assets/{asset}", self.repo))
+    }
+
+    /// Fetches a document that is an asset. Without a token it comes from the address that people
+    /// click, which counts for no limit of the API.
+    ///
+    /// # Errors
+    /// When it cannot be fetched, is larger than that, or has another size than is listed.
+    pub fn document(&self, asset: &ListedAsset, most_bytes: u64) -> Result<Vec<u8>, GithubError> {
+        let clicked = asset
+            .browser_download_url
+            .as_deref()
+            .filter(|_| self.caller.token.is_none());
+        let uri = match clicked.and_then(|url| url.parse().ok()) {
+            Some(uri) => uri,
+            None => self.address_of(asset.id)?,
+        };
+        let content =
+            self.block_on(self.caller.fetch(&uri, BYTES, Vec::new, |content, piece| {
+                content.extend_from_slice(piece);
+                content.len() as u64 <= most_bytes
+            }))?;
+        if content.len() as u64 != asset.size {
+            let reason = format!(
+                "`{}` has {} bytes, and {} came",
+                asset.name,
+                asset.size,
+                content.len()
+            );
+            return Err(GithubError::Malformed {
+                call: format!("GET {}", uri.path()),
+                reason,
+            });
+        }
+        Ok(content)
+    }
+
+    /// Fetches an asset and hashes it: its digest, and how many bytes came.
+    ///
+    /// # Errors
+    /// When it cannot be fetched.
+    pub fn hash(&self, asset: u64) -> Result<(Digest, u64), GithubError> {
+        let uri = self.address_of(asset)?;
+        let begin = || (Sha256::new(), 0_u64);
+        let (hash, size_bytes) =
+            self.block_on(
+                self.caller
+                    .fetch(&uri, BYTES, begin, |(hash, size_bytes), piece| {
+                        hash.update(piece);
+                        *size_bytes += piece.len() as u64;
+                        true
+                    }),
+            )?;
+        Ok((Digest::new(hash.finalize().into()), size_bytes))
+    }
+
+    fn address_of(&self, asset: u64) -> Result<Uri, GithubError> {
+        Ok(self
+            .caller
+            .api
+            .at(&format!("/repos/{}/releases/assets/{asset}", self.repo))?)
+    }
+}

@@ -1,0 +1,161 @@
+//! Files, sent as assets of a release.
+
+use std::cell::{Cell, RefCell};
+use std::io;
+use std::sync::{Arc, OnceLock};
+
+use http::header::{CONTENT_LENGTH, CONTENT_TYPE};
+use http::{Method, Uri};
+
+use super::Client;
+use crate::call::{Caller, Kind};
+use crate::error::GithubError;
+use crate::upload::{Source, body};
+use rock_names::Digest;
+use rock_publish::ListedAsset;
+
+/// How many files are sent at once at most.
+const MOST_AT_ONCE: usize = 4;
+
+/// A file to be sent.
+pub struct Upload<'u> {
+    /// Where to: the release's `upload_url`.
+    pub to: String,
+    /// The name that it gets.
+    pub name: String,
+    /// Gives its bytes, when its turn has come.
+    pub open: Box<dyn Fn() -> io::Result<Source> + 'u>,
+    /// How many they are.
+    pub size_bytes: u64,
+    /// What they hash to.
+    pub digest: Digest,
+    /// Told of the bytes of each piece.
+    pub on_sent: Arc<dyn Fn(u64) + Send + Sync>,
+}
+
+/// What came of a file; `None` where it was not begun.
+pub type Sent = Option<Result<ListedAsset, GithubError>>;
+
+impl Client {
+    /// Sends files, up to four at once, and says of each what came of it, in their order. No other
+    /// begins when it was stopped, when the next would fare no better, or when it is not known what
+    /// one came to: that is looked at first.
+    pub fn upload(&self, uploads: &[Upload<'_>], at_once: usize) -> Vec<Sent> {
+        let results = RefCell::new(vec![None; uploads.len()]);
+        let (next, is_over) = (Cell::new(0), Cell::new(false));
+        let lane = async |lane: usize| {
+            while lane < at_once.clamp(1, MOST_AT_ONCE) && !is_over.get() {
+                let at = next.replace(next.get() + 1);
+                let Some(upload) = uploads.get(at) else {
+                    return;
+                };
+                let Some(result) = send(&self.caller, upload, &is_over).await else {
+                    return;
+                };
+                let result = result.map_err(|error| error.without(self.caller.token.as_ref()));
+                let ends = |error: &GithubError| {
+                    error.is_final() || matches!(error, GithubError::Unsure { .. })
+                };
+                is_over.set(is_over.get() || result.as_ref().is_err_and(ends));
+                results.borrow_mut()[at] = Some(result);
+            }
+        };
+        self.runtime
+            .block_on(async { tokio::join!(lane(0), lane(1), lane(2), lane(3)) });
+        results.into_inner()
+    }
+}
+
+/// Sends one file and checks that it arrived; a limit makes it wait and begin again. `None` where
+/// it was over before its turn came.
+async fn send(caller: &Caller, upload: &Upload<'_>, is_over: &Cell<bool>) -> Sent {
+    let uri = match caller.api.upload(&upload.to, &upload.name) {
+        Ok(uri) => uri,
+        Err(error) => return Some(Err(error.into())),
+    };
+    let call = format!("POST {}?name={}", uri.path(), upload.name);
+    for tries in 1.. {
+        if let Err(error) = caller.turn(&call, Kind::Sends).await {
+            return Some(Err(error));
+        }
+        if is_over.get() {
+            return None;
+        }
+        match try_to_send(caller, upload, &uri, &call, tries).await {
+            Ok(None) => {}
+            Ok(Some(asset)) => return Some(Ok(asset)),
+            Err(error) => return Some(Err(error)),
+        }
+    }
+    None
+}
+
+/// One try; `None` where a limit turned it away.
+async fn try_to_send(
+    caller: &Caller,
+    upload: &Upload<'_>,
+    uri: &Uri,
+    call: &str,
+    tries: u32,
+) -> Result<Option<ListedAsset>, GithubError> {
+    let unreadable = |error: io::Error| GithubError::File {
+        path: upload.name.clone(),
+        reason: error.to_string(),
+    };
+    let source = (upload.open)().map_err(unreadable)?;
+    let on_sent = Arc::clone(&upload.on_sent);
+    let fault = Arc::new(OnceLock::new());
+    let content = body(
+        source,
+        upload.size_bytes,
+        upload.digest,
+        Arc::clone(&fault),
+        move |bytes| on_sent(bytes),
+    );
+    let mut request = caller.request(&Method::POST, uri, "application/vnd.github+json");
+    if let Some(headers) = request.headers_mut() {
+        headers.insert(
+            CONTENT_TYPE,
+            http::HeaderValue::from_static(content_type(&upload.name)),
+        );
+        headers.insert(CONTENT_LENGTH, upload.size_bytes.into());
+    }
+    let request = request
+        .extension(upload.digest)
+        .body(content)
+        .map_err(|error| GithubError::Malformed {
+            call: call.to_owned(),
+            reason: error.to_string(),
+        })?;
+    let sent = caller.send(request, tries).await;
+    // What could not be read was not sent, whatever came of it on the way.
+    if let (Err(GithubError::Unsure { .. }), Some(reason)) = (&sent, fault.get()) {
+        return Err(GithubError::File {
+            path: upload.name.clone(),
+            reason: reason.clone(),
+        });
+    }
+    let Some(reply) = sent? else { return Ok(None) };
+    if let Some(next) = reply.redirect(&Method::POST, uri) {
+        return Err(caller.api.uploads_elsewhere(&next).into());
+    }
+    if reply.status >= 300 {
+        return Err(reply.refusal(call.to_owned()));
+    }
+    // An answer that says yes in other words may come from something that stands between.
+    serde_json::from_slice(&reply.body)
+        .map(Some)
+        .map_err(|error| GithubError::Unsure {
+            call: call.to_owned(),
+            reason: format!("the answer makes no sense: {error}"),
+        })
+}
+
+/// Wheels are bytes; the sums and the manifest open in a browser.
+fn content_type(name: &str) -> &'static str {
+    match name.rsplit_once('.') {
+        Some((_, "json")) => "application/json",
+        _ if name == rock_publish::SUMS => "text/plain",
+        _ => "application/octet-stream",
+    }
+}

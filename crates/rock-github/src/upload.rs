@@ -1,0 +1,297 @@
+//! A file as the body of a request.
+
+use std::io::{self, Read};
+use std::pin::Pin;
+use std::sync::{Arc, OnceLock};
+use std::task::{Context, Poll};
+
+use bytes::{Bytes, BytesMut};
+use http_body::{Frame, SizeHint};
+use http_body_util::BodyExt;
+use sha2::{Digest as _, Sha256};
+use tokio::sync::mpsc;
+
+use super::wire::{Body, whole};
+use rock_names::Digest;
+
+/// Bytes of one piece.
+const PIECE_BYTES: usize = 256 << 10;
+/// Pieces that wait to be sent at most, so that memory stays bounded where the network is slower
+/// than the disk.
+const WAITING: usize = 4;
+
+/// Where the bytes of a file come from.
+pub enum Source {
+    /// A file, read while it is sent.
+    File(Box<dyn Read + Send>),
+    /// A document that the program made.
+    Text(Bytes),
+}
+
+/// Returns a body of these bytes, which must have this size and digest: the last piece is only sent
+/// when they do, so that nothing else can arrive as a whole. `on_sent` is called with the size of
+/// each piece, and `fault` is set where the file cannot be read to its end.
+///
+/// A thread reads and hashes the file while it is sent. Where none can be started, it is read
+/// between sending.
+pub(super) fn body(
+    source: Source,
+    size_bytes: u64,
+    digest: Digest,
+    fault: Arc<OnceLock<String>>,
+    on_sent: impl Fn(u64) + Send + 'static,
+) -> Body {
+    let file = match source {
+        Source::Text(bytes) => {
+            on_sent(bytes.len() as u64);
+            return whole(bytes);
+        }
+        Source::File(file) => file,
+    };
+    let file = CheckedFile::new(file, size_bytes, digest, fault, on_sent);
+    let (hand_over, handed_over) = std::sync::mpsc::channel::<CheckedFile>();
+    let (give, pieces) = mpsc::channel(WAITING);
+    let read_ahead = move || {
+        let Ok(file) = handed_over.recv() else { return };
+        for piece in file {
+            if give.blocking_send(piece).is_err() {
+                return;
+            }
+        }
+    };
+    let unsent = match std::thread::Builder::new()
+        .name("upload".to_owned())
+        .spawn(read_ahead)
+    {
+        Ok(_) => hand_over.send(file).err().map(|unsent| unsent.0),
+        Err(_) => Some(file),
+    };
+    let pieces = unsent.map_or(Pieces::ReadAhead(pieces), |file| {
+        Pieces::ReadHere(Box::new(file))
+    });
+    FileBody {
+        pieces,
+        left: size_bytes,
+    }
+    .boxed_unsync()
+}
+
+/// A file in pieces. The last one comes only when the size and the digest are as expected.
+struct CheckedFile {
+    file: Box<dyn Read + Send>,
+    digest: Digest,
+    hash: Sha256,
+    left: u64,
+    held: Option<Bytes>,
+    is_over: bool,
+    fault: Arc<OnceLock<String>>,
+    on_sent: Box<dyn Fn(u64) + Send>,
+}
+
+impl CheckedFile {
+    fn new(
+        file: Box<dyn Read + Send>,
+        size_bytes: u64,
+        digest: Digest,
+        fault: Arc<OnceLock<String>>,
+        on_sent: impl Fn(u64) + Send + 'static,
+    ) -> Self {
+        let on_sent = Box::new(on_sent);
+        Self {
+            file,
+            digest,
+            hash: Sha256::new(),
+            left: size_bytes,
+            held: None,
+            is_over: false,
+            fault,
+            on_sent,
+        }
+    }
+
+    fn read(&mut self) -> io::Result<Option<Bytes>> {
+        let changed = || {
+            io::Error::new(
+                io::ErrorKind::InvalidData,
+                "it was changed while it was sent",
+            )
+        };
+        while self.left > 0 {
+            let mut piece = BytesMut::zeroed(
+                PIECE_BYTES.min(usize::try_from(self.left).unwrap_or(PIECE_BYTES)),
+            );
+            self.file
+                .read_exact(&mut piece)
+                .map_err(|error| match error.kind() {
+                    io::ErrorKind::UnexpectedEof => changed(),
+                    _ => error,
+                })?;
+            self.hash.update(&piece);
+            self.left -= piece.len() as u64;
+            if let Some(before) = self.held.replace(piece.freeze()) {
+                return Ok(Some(before));
+            }
+        }
+        if std::mem::replace(&mut self.is_over, true) {
+            return Ok(None);
+        }
+        if self.file.read(&mut [0])? != 0
+            || Digest::new(self.hash.finalize_reset().into()) != self.digest
+        {
+            return Err(changed());
+        }
+        Ok(self.held.take())
+    }
+}
+
+impl Iterator for CheckedFile {
+    type Item = io::Result<Bytes>;
+
+    /// Returns the next piece; an error is the last item.
+    fn next(&mut self) -> Option<io::Result<Bytes>> {
+        let read = self.read().transpose()?;
+        match &read {
+            Ok(piece) => (self.on_sent)(piece.len() as u64),
+            Err(error) => {
+                (self.left, self.is_over) = (0, true);
+                let _ = self.fault.set(error.to_string());
+            }
+        }
+        Some(read)
+    }
+}
+
+/// Where the pieces of a file come from.
+enum Pieces {
+    /// From a thread.
+    ReadAhead(mpsc::Receiver<io::Result<Bytes>>),
+    /// From the file, which is read when a piece is asked for.
+    ReadHere(Box<CheckedFile>),
+}
+
+struct FileBody {
+    pieces: Pieces,
+    left: u64,
+}
+
+impl http_body::Body for FileBody {
+    type Data = Bytes;
+    type Error = io::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<io::Result<Frame<Bytes>>>> {
+        let piece = match &mut self.pieces {
+            Pieces::ReadAhead(pieces) => std::task::ready!(pieces.poll_recv(cx)),
+            Pieces::ReadHere(file) => file.next(),
+        };
+        if let Some(Ok(piece)) = &piece {
+            self.left = self.left.saturating_sub(piece.len() as u64);
+        }
+        Poll::Ready(piece.map(|piece| piece.map(Frame::data)))
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        SizeHint::with_exact(self.left)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{CheckedFile, FileBody, PIECE_BYTES, Pieces, Source, WAITING, body};
+    use http_body_util::BodyExt;
+    use rock_names::Digest;
+    use sha2::{Digest as _, Sha256};
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicU64, Ordering};
+
+    fn sent(bytes: &[u8], size_bytes: u64, hash_file: &[u8]) -> (usize, bool) {
+        let digest = Digest::new(Sha256::digest(hash_file).into());
+        let file = Box::new(std::io::Cursor::new(bytes.to_vec()));
+        let file = CheckedFile::new(file, size_bytes, digest, Arc::default(), |_| ());
+        let (mut sent, mut is_whole) = (0, true);
+        for piece in file {
+            match piece {
+                Ok(piece) => sent += piece.len(),
+                Err(_) => is_whole = false,
+            }
+        }
+        (sent, is_whole)
+    }
+
+    /// Bounded memory, however slow the server and however large the file.
+    #[test]
+    fn a_file_is_read_a_few_pieces_ahead_of_what_is_sent() {
+        let bytes = vec![7; 64 * PIECE_BYTES];
+        let digest = Digest::new(Sha256::digest(&bytes).into());
+        let (read, size) = (Arc::new(AtomicU64::new(0)), bytes.len() as u64);
+        let counted = Arc::clone(&read);
+        let source = Source::File(Box::new(std::io::Cursor::new(bytes)));
+        let mut body = body(source, size, digest, Arc::default(), move |piece| {
+            counted.fetch_add(piece, Ordering::SeqCst);
+        });
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .build()
+            .unwrap();
+        let mut taken = 0;
+        while let Some(frame) = runtime.block_on(body.frame()) {
+            taken += frame.unwrap().data_ref().unwrap().len() as u64;
+            // One is about to wait, and one is on its way to it.
+            let ahead = read.load(Ordering::SeqCst) - taken;
+            assert!(
+                ahead <= (WAITING as u64 + 2) * PIECE_BYTES as u64,
+                "{ahead} bytes ahead"
+            );
+        }
+        assert_eq!(taken, size);
+    }
+
+    /// Where no thread can be started, the body reads the file itself, and reports the same faults.
+    #[tokio::test]
+    async fn a_file_without_a_thread_is_read_between_sending() {
+        let bytes = vec![7; 2 * PIECE_BYTES + 9];
+        for (content, is_whole) in [(&bytes[..], true), (b"other", false)] {
+            let digest = Digest::new(Sha256::digest(content).into());
+            let (read, fault) = (Arc::new(AtomicU64::new(0)), Arc::default());
+            let counted = Arc::clone(&read);
+            let on_sent = move |piece| {
+                counted.fetch_add(piece, Ordering::SeqCst);
+            };
+            let file = Box::new(std::io::Cursor::new(bytes.clone()));
+            let file = CheckedFile::new(
+                file,
+                bytes.len() as u64,
+                digest,
+                Arc::clone(&fault),
+                on_sent,
+            );
+            let body = FileBody {
+                pieces: Pieces::ReadHere(Box::new(file)),
+                left: bytes.len() as u64,
+            };
+            let collected = body.collect().await;
+            assert_eq!(
+                collected.is_ok_and(|collected| collected.to_bytes() == bytes),
+                is_whole
+            );
+            assert_eq!(fault.get().is_none(), is_whole);
+            assert_eq!(read.load(Ordering::SeqCst) == bytes.len() as u64, is_whole);
+        }
+    }
+
+    #[test]
+    fn a_file_that_changes_never_arrives_as_a_whole() {
+        let bytes = vec![7; 2 * PIECE_BYTES + 9];
+        let size = bytes.len() as u64;
+        assert_eq!(sent(&bytes, size, &bytes), (bytes.len(), true));
+        assert_eq!(
+            sent(&bytes, size, b"other"),
+            (2 * PIECE_BYTES, false),
+            "the last piece stays"
+        );
+        assert!(!sent(&bytes, size - 1, &bytes).1, "it grew");
+        assert!(!sent(&bytes, size + 1, &bytes).1, "it shrank");
+        assert_eq!(sent(b"", 0, b""), (0, true));
+    }
+}

@@ -1,0 +1,156 @@
+//! Install lines of the projects of an index.
+
+use std::collections::BTreeMap;
+
+use super::{FileKind, Folder, IndexFile};
+use rock_compat::{Compat, TorchWheel};
+use rock_names::LabelParts;
+use rock_plan::config::RunTime;
+
+/// How a project is installed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Installing {
+    /// By itself: what it needs is elsewhere.
+    Alone,
+    /// It is the source distribution of a ROCm SDK, which is built where it is installed, and
+    /// brings the packages of the SDK along.
+    Chooses,
+    /// It is a package of the SDK, which the other one brings along.
+    Chosen,
+}
+
+impl Installing {
+    /// How the project of a file is installed.
+    pub fn of(file: &IndexFile) -> Self {
+        match (file.is_of_sdk, &file.kind) {
+            (true, FileKind::Sdist) => Self::Chooses,
+            (true, FileKind::Wheel(_)) => Self::Chosen,
+            _ => Self::Alone,
+        }
+    }
+
+    /// Returns the words behind `pip install` for what the folder's index is enough for; none where
+    /// another project of the folder brings this one along, or where [`backend_releases`] has the
+    /// lines.
+    pub fn words(self, project: &str, folder: impl IntoIterator<Item = Self>) -> Option<String> {
+        match self {
+            // The index has nothing to build it with, and the packages need each other and nothing
+            // else.
+            Self::Chooses => Some(format!("'{project}[libraries,devel]' --no-build-isolation")),
+            Self::Chosen if folder.into_iter().any(|other| other == Self::Chooses) => None,
+            Self::Alone | Self::Chosen => Some(format!("{project} --no-deps")),
+        }
+    }
+}
+
+/// The newest version of one backend of a project in a folder of the index.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BackendRelease {
+    /// The backend that the label names.
+    pub backend: Option<String>,
+    /// As installers take it: `flash-attn==2.8.3+rocm62torch2.5`. The label makes it a version of
+    /// this index alone.
+    pub requirement: String,
+    /// Its torch in the official index.
+    pub torch: Option<TorchWheel>,
+    /// Its needs at run time.
+    pub run_time: RunTime,
+}
+
+/// Returns the newest version of each backend of a project in a folder of labelled files, the
+/// default backend first; `files` are in the order of the index, the newest last.
+pub fn backend_releases(
+    project: &str,
+    files: &[&IndexFile],
+    compat: &Compat,
+) -> Vec<BackendRelease> {
+    let known = compat.rocm_versions();
+    let mut newest: BTreeMap<Option<String>, &IndexFile> = BTreeMap::new();
+    for file in files {
+        let FileKind::Wheel(wheel) = &file.kind else {
+            continue;
+        };
+        let parts = wheel
+            .label()
+            .and_then(|label| LabelParts::parse(&label, &known).ok());
+        let Some(parts) = parts.map(|parsed| parsed.parts) else {
+            continue;
+        };
+        let place = newest.entry(parts.backend).or_insert(file);
+        if place.version <= file.version {
+            *place = file;
+        }
+    }
+    let release = |(backend, file): (Option<String>, &IndexFile)| {
+        let listed = file.run_time.as_deref().cloned();
+        BackendRelease {
+            requirement: format!("{project}=={}", file.version),
+            torch: match &file.folder {
+                // The official index has no torch for ROCm on Windows.
+                Folder::Rocm(rocm, Some(torch))
+                    if !torch.is_prerelease()
+                        && !matches!(&file.kind, FileKind::Wheel(wheel) if wheel.is_windows_only()) =>
+                {
+                    compat.official_torch(&torch.minor(), rocm)
+                }
+                _ => None,
+            },
+            run_time: listed
+                .unwrap_or_else(|| RunTime::of_shipped(&file.project, backend.as_deref())),
+            backend,
+        }
+    };
+    newest.into_iter().map(release).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Installing::{Alone, Chooses, Chosen};
+    use super::backend_releases;
+    use crate::testing::file;
+    use rock_compat::Compat;
+
+    #[test]
+    fn packages_of_the_sdk_come_by_the_one_that_chooses_and_all_others_alone() {
+        let words = |one: super::Installing, others: &[super::Installing]| {
+            one.words("x", others.iter().copied())
+        };
+        assert_eq!(
+            words(Alone, &[Alone, Chooses]).as_deref(),
+            Some("x --no-deps")
+        );
+        assert_eq!(words(Chosen, &[Alone]).as_deref(), Some("x --no-deps"));
+        assert_eq!(words(Chosen, &[Chosen, Chooses]), None);
+        assert_eq!(
+            words(Chooses, &[Chooses]).as_deref(),
+            Some("'x[libraries,devel]' --no-build-isolation")
+        );
+    }
+
+    #[test]
+    fn the_newest_version_of_each_backend_is_pinned_by_its_label() {
+        let names = [
+            "flash_attn-2.7.4.post1+rocm62torch2.5triton-py3-none-any.whl",
+            "flash_attn-2.8.3+rocm62torch2.5-cp311-cp311-linux_x86_64.whl",
+            "flash_attn-2.7.4+rocm62torch2.5-cp311-cp311-linux_x86_64.whl",
+        ];
+        let files = names.map(|name| file(name, "6.2", "2.5"));
+        let found = backend_releases(
+            "flash-attn",
+            &files.iter().collect::<Vec<_>>(),
+            &Compat::embedded(),
+        );
+        let lines: Vec<&str> = found
+            .iter()
+            .map(|release| release.requirement.as_str())
+            .collect();
+        let triton = "flash-attn==2.7.4.post1+rocm62torch2.5triton";
+        assert_eq!(lines, ["flash-attn==2.8.3+rocm62torch2.5", triton]);
+        assert!(
+            found.iter().all(
+                |release| release.torch.as_ref().unwrap().requirement == "torch==2.5.1+rocm6.2"
+            )
+        );
+        assert!(found[0].run_time.is_empty() && !found[1].run_time.is_empty());
+    }
+}

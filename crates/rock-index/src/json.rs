@@ -1,0 +1,204 @@
+//! The pages as PEP 691 JSON, `application/vnd.pypi.simple.v1+json`.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use super::{IndexFile, Yanked};
+use rock_names::{Digest, YankedFiles};
+
+/// The version of the simple API whose required keys are written (PEP 700: `versions` and `size`).
+const API_VERSION: &str = "1.1";
+
+#[derive(Serialize)]
+#[serde(rename_all = "kebab-case")]
+struct Meta {
+    api_version: &'static str,
+}
+
+#[derive(Serialize)]
+struct Root<'a> {
+    meta: Meta,
+    projects: Vec<Named<'a>>,
+}
+
+#[derive(Serialize)]
+struct Named<'a> {
+    name: &'a str,
+}
+
+#[derive(Serialize)]
+struct Project<'a> {
+    meta: Meta,
+    name: &'a str,
+    versions: Vec<String>,
+    files: Vec<File<'a>>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "kebab-case")]
+struct File<'a> {
+    filename: &'a str,
+    url: &'a str,
+    hashes: Hashes,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    requires_python: Option<&'a str>,
+    size: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    upload_time: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    core_metadata: Option<Hashes>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    yanked: Option<Reason<'a>>,
+}
+
+/// Digests by their kind; empty where none is known.
+struct Hashes(Option<Digest>);
+
+impl Serialize for Hashes {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.map(|digest| ("sha256", digest.to_hex())))
+    }
+}
+
+/// `true`, or the reason.
+enum Reason<'a> {
+    Plain,
+    Because(&'a str),
+}
+
+impl Serialize for Reason<'_> {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Plain => serializer.serialize_bool(true),
+            Self::Because(reason) => serializer.serialize_str(reason),
+        }
+    }
+}
+
+/// The list of projects.
+pub(super) fn root<'a>(projects: impl Iterator<Item = &'a str>) -> Vec<u8> {
+    let projects: Vec<Named<'_>> = projects.map(|name| Named { name }).collect();
+    written(
+        projects.len(),
+        &Root {
+            meta: Meta {
+                api_version: API_VERSION,
+            },
+            projects,
+        },
+    )
+}
+
+/// One project's files with the link to each, in the order given.
+pub(super) fn project(name: &str, files: &[(&IndexFile, String)]) -> Vec<u8> {
+    let same_version = files.chunk_by(|(a, _), (b, _)| a.version.as_str() == b.version.as_str());
+    let mut versions: Vec<String> = same_version
+        .map(|files| files[0].0.version.normalized())
+        .collect();
+    versions.dedup();
+    let files: Vec<File<'_>> = files
+        .iter()
+        .map(|(file, link)| File {
+            filename: &file.name,
+            url: link,
+            hashes: Hashes(file.digest),
+            requires_python: file.requires_python.as_deref(),
+            size: file.size_bytes,
+            upload_time: file.uploaded.as_deref(),
+            core_metadata: file
+                .metadata
+                .as_ref()
+                .map(|metadata| Hashes(Some(metadata.digest))),
+            yanked: match &file.yanked {
+                Yanked::No => None,
+                Yanked::Because(reason) if reason.is_empty() => Some(Reason::Plain),
+                Yanked::Because(reason) => Some(Reason::Because(reason)),
+            },
+        })
+        .collect();
+    written(
+        files.len(),
+        &Project {
+            meta: Meta {
+                api_version: API_VERSION,
+            },
+            name,
+            versions,
+            files,
+        },
+    )
+}
+
+/// Not a project's page.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("it is no page of a project: {0}")]
+pub struct NotAPage(pub String);
+
+/// The files of a project's page that are withdrawn.
+///
+/// # Errors
+/// When the text is no page that this module wrote.
+pub fn withdrawn_in(text: &str) -> Result<YankedFiles, NotAPage> {
+    #[derive(serde::Deserialize)]
+    struct Page {
+        files: Vec<Row>,
+    }
+    #[derive(serde::Deserialize)]
+    struct Row {
+        filename: String,
+        #[serde(default)]
+        hashes: BTreeMap<String, String>,
+        #[serde(default)]
+        yanked: serde_json::Value,
+    }
+    let page: Page = serde_json::from_str(text).map_err(|error| NotAPage(error.to_string()))?;
+    let reason = |yanked| match yanked {
+        serde_json::Value::Bool(true) => Some(String::new()),
+        serde_json::Value::String(reason) => Some(reason),
+        _ => None,
+    };
+    let file = |row: Row| {
+        Some((
+            row.filename,
+            row.hashes.get("sha256").and_then(|d| d.parse().ok()),
+            reason(row.yanked)?,
+        ))
+    };
+    Ok(page.files.into_iter().filter_map(file).collect())
+}
+
+/// The digests of METADATA that a project's page names, by the name of the wheel.
+///
+/// # Errors
+/// When the text is no page that this module wrote.
+pub fn metadata_in(text: &str) -> Result<BTreeMap<String, Digest>, NotAPage> {
+    #[derive(serde::Deserialize)]
+    struct Page {
+        files: Vec<Row>,
+    }
+    #[derive(serde::Deserialize)]
+    #[serde(rename_all = "kebab-case")]
+    struct Row {
+        filename: String,
+        core_metadata: Option<BTreeMap<String, String>>,
+    }
+    let page: Page = serde_json::from_str(text).map_err(|error| NotAPage(error.to_string()))?;
+    let digest = |row: Row| {
+        Some((
+            row.filename,
+            row.core_metadata?.get("sha256")?.parse().ok()?,
+        ))
+    };
+    Ok(page.files.into_iter().filter_map(digest).collect())
+}
+
+fn written(entries: usize, document: &impl Serialize) -> Vec<u8> {
+    /// About the length of an entry.
+    const ENTRY_BYTES: usize = 640;
+    let mut bytes = Vec::with_capacity(256 + entries * ENTRY_BYTES);
+    serde_json::to_writer_pretty(&mut bytes, document)
+        .expect("maps with text keys always serialise");
+    bytes.push(b'\n');
+    bytes
+}

@@ -1,0 +1,170 @@
+//! The page a person opens first: every folder with the line that installs from it.
+
+use itertools::Itertools as _;
+use serde::Serialize;
+
+use super::escape::Html;
+use super::install::{BackendRelease, backend_releases};
+use super::{Folder, IndexFile, Installing, Named, Yanked};
+use rock_compat::{Compat, TorchWheel};
+use rock_plan::template::{TemplateError, render};
+
+/// The mark by which a page of ours is known: what `<meta name="generator">` says.
+pub const GENERATOR: &str = "rock-matrix index";
+
+#[derive(Serialize)]
+struct Page {
+    generator: Html,
+    folders: Vec<FolderView>,
+}
+
+#[derive(Serialize)]
+struct FolderView {
+    name: Html,
+    title: Html,
+    why: Html,
+    projects: Vec<ProjectView>,
+}
+
+#[derive(Serialize)]
+struct ProjectView {
+    name: Html,
+    /// Arguments of `pip install` with this index alone; empty where `releases` has the lines, and
+    /// where another project requires this one.
+    install: Html,
+    releases: Vec<BackendReleaseView>,
+    versions: Vec<Html>,
+    requires: Vec<Html>,
+}
+
+#[derive(Serialize)]
+struct BackendReleaseView {
+    /// Empty where the project has one backend.
+    backend: Html,
+    requirement: Html,
+    /// Empty for a wheel that is for no torch.
+    torch: Html,
+    torch_requirement: Html,
+    torch_index: Html,
+    needs: Html,
+    assignments: Vec<Html>,
+}
+
+/// Renders the page for files that are sorted. What is withdrawn is not shown.
+pub(super) fn page(files: &[Named<'_>], compat: &Compat) -> Result<String, TemplateError> {
+    let offered: Vec<&Named<'_>> = files
+        .iter()
+        .filter(|(_, file)| file.yanked == Yanked::No)
+        .collect();
+    let folders = offered
+        .chunk_by(|(_, a), (_, b)| a.folder == b.folder)
+        .map(|files| folder(files, compat))
+        .collect();
+    render(
+        "landing.html",
+        include_str!("../templates/pages/landing.html"),
+        &Page {
+            generator: Html::of(GENERATOR),
+            folders,
+        },
+    )
+}
+
+fn folder(files: &[&Named<'_>], compat: &Compat) -> FolderView {
+    let folder = &files[0].1.folder;
+    let kinds: Vec<Installing> = files
+        .iter()
+        .map(|(_, file)| Installing::of(file))
+        .unique()
+        .collect();
+    FolderView {
+        name: Html::of(&folder.to_string()),
+        title: Html::of(&folder.title()),
+        why: Html::of(&why(folder, &kinds)),
+        projects: files
+            .chunk_by(|(a, _), (b, _)| a == b)
+            .map(|files| project(files, &kinds, compat))
+            .collect(),
+    }
+}
+
+fn project(files: &[&Named<'_>], kinds: &[Installing], compat: &Compat) -> ProjectView {
+    let (name, file) = files[0];
+    let own: Vec<&IndexFile> = files.iter().map(|(_, file)| *file).collect();
+    let releases = match Installing::of(file) {
+        Installing::Alone => backend_releases(name, &own, compat),
+        Installing::Chooses | Installing::Chosen => Vec::new(),
+    };
+    let words = Installing::of(file)
+        .words(name, kinds.iter().copied())
+        .filter(|_| releases.is_empty());
+    let has_backends = releases.len() > 1;
+    ProjectView {
+        install: Html::of(&words.unwrap_or_default()),
+        releases: releases
+            .iter()
+            .map(|release| view(release, file, has_backends))
+            .collect(),
+        name: Html::of(&files[0].0),
+        versions: unique(files.iter().rev().map(|(_, file)| file.version.as_str())),
+        requires: unique(
+            files
+                .iter()
+                .flat_map(|(_, file)| file.requires.iter().map(String::as_str)),
+        ),
+    }
+}
+
+fn view(release: &BackendRelease, file: &IndexFile, has_backends: bool) -> BackendReleaseView {
+    let backend = release.backend.as_deref().unwrap_or("default");
+    let torch = |field: fn(&TorchWheel) -> &String| {
+        release.torch.as_ref().map(field).map_or("", String::as_str)
+    };
+    BackendReleaseView {
+        backend: Html::of(if has_backends { backend } else { "" }),
+        requirement: Html::of(&release.requirement),
+        torch: Html::of(&file.folder.torch().unwrap_or_default()),
+        torch_requirement: Html::of(torch(|torch| &torch.requirement)),
+        torch_index: Html::of(torch(|torch| &torch.index)),
+        needs: Html::of(&release.run_time.sentence()),
+        assignments: release
+            .run_time
+            .assignments()
+            .map(|text| Html::of(&text))
+            .collect(),
+    }
+}
+
+fn unique<'t>(texts: impl Iterator<Item = &'t str>) -> Vec<Html> {
+    texts.unique().map(Html::of).collect()
+}
+
+fn why(folder: &Folder, kinds: &[Installing]) -> String {
+    let of_sdk = "The ROCm SDK is built where it is installed, without isolation, because this index has no setuptools: \
+                  install that before. Its packages need each other and nothing else.";
+    match (
+        kinds.contains(&Installing::Chooses),
+        kinds.contains(&Installing::Alone),
+    ) {
+        (true, false) => of_sdk.to_owned(),
+        (true, true) => format!("{} {of_sdk}", why_these_lines(folder)),
+        (false, _) => why_these_lines(folder),
+    }
+}
+
+fn why_these_lines(folder: &Folder) -> String {
+    match (folder, folder.torch()) {
+        (Folder::Any, _) => {
+            "With --no-deps, because this index holds no other projects: install what the files \
+                             need from where you always do."
+                .to_owned()
+        }
+        (_, Some(torch)) => format!(
+            "An installer keeps a torch {torch} that is installed, and takes what else is needed from the index that \
+             it uses anyway. Without torch it would take one from there that has no ROCm."
+        ),
+        (_, None) => {
+            "What else is needed comes from the index that the installer uses anyway.".to_owned()
+        }
+    }
+}

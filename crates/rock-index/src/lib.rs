@@ -1,0 +1,78 @@
+//! Projects and files to a static simple repository.
+//!
+//! Input: [`IndexFile`]s, and [`Links`] that say where the files lie as seen from the index.
+//! Output: a [`Repository`], the pages by relative path and the `.metadata` files that belong
+//! beside the wheels.
+//!
+//! One folder a pair of ROCm and torch, each a whole simple repository (PEP 503, 691, 658), because
+//! a local version label decides for an installer which file is the latest: on one flat page
+//! `rocm72torch2.9` beats `rocm72torch2.10`, whatever torch is installed.
+//!
+//! **Invariant:** equal files give equal bytes, in whatever order they come; a text reaches a page
+//! only escaped; no page ever lists wheels of two ROCm or two torch versions.
+
+pub mod codes;
+
+mod escape;
+mod file;
+mod folder;
+mod html;
+mod install;
+mod json;
+mod label_order;
+mod landing;
+mod links;
+mod order;
+mod pages;
+mod yank;
+
+pub use escape::Html;
+pub use file::{CoreMetadata, FileKind, IndexFile, Origin, Yanked};
+pub use folder::Folder;
+pub use install::{BackendRelease, Installing, backend_releases};
+pub use json::{NotAPage, metadata_in, withdrawn_in};
+pub use label_order::label_order;
+pub use landing::GENERATOR;
+pub use links::{BaseUrl, BaseUrlError, Links};
+pub use order::{Named, sort_by_file, sorted};
+pub use pages::{IndexError, Repository, repository};
+pub use yank::{YankChanges, YankRule, carry_over, means, yank_changes};
+
+/// Files for tests.
+#[cfg(test)]
+mod testing {
+    use super::{CoreMetadata, FileKind, Folder, IndexFile, Yanked};
+    use rock_names::{Accelerator, Digest, LabelParts, WheelName};
+
+    /// A wheel of this name for this ROCm and torch.
+    pub(super) fn file(name: &str, rocm: &str, torch: &str) -> IndexFile {
+        let wheel: WheelName = name.parse().unwrap();
+        let label = (!rocm.is_empty()).then(|| LabelParts {
+            accelerator: Accelerator::Rocm(rocm.parse().unwrap()),
+            torch: torch.parse().ok(),
+            git: None,
+            backend: None,
+            cxx11abi: None,
+        });
+        IndexFile {
+            name: name.to_owned(),
+            project: wheel.distribution().clone(),
+            version: wheel.version().clone(),
+            folder: Folder::of(label.as_ref()),
+            kind: FileKind::Wheel(wheel),
+            digest: Some(Digest::new([0xab; 32])),
+            size_bytes: 1234,
+            requires_python: Some(">=3.9,<4".to_owned()),
+            requires: vec!["einops".to_owned(), "torch".to_owned()],
+            metadata: Some(CoreMetadata {
+                bytes: Some(b"Name: x\n".to_vec()),
+                digest: Digest::new([0xcd; 32]),
+            }),
+            yanked: Yanked::No,
+            uploaded: None,
+            origin: None,
+            is_of_sdk: false,
+            run_time: None,
+        }
+    }
+}

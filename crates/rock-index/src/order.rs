@@ -1,0 +1,94 @@
+//! The order of files on a page.
+
+use rayon::prelude::*;
+
+use super::{FileKind, Folder, IndexFile};
+use rock_bytes::start_threads;
+use rock_names::Version;
+
+/// A file after the normal form of its project's name.
+pub type Named<'f> = (String, &'f IndexFile);
+
+/// Sorts files by folder, project, version, Python, and last by name. Fields are compared as what
+/// they are: `cp39` stands before `cp310`, and torch 2.9 before 2.10.
+pub fn sorted<'f>(files: &[&'f IndexFile]) -> Vec<Named<'f>> {
+    start_threads();
+    let mut keyed: Vec<(Key<'f>, &IndexFile)> = files
+        .par_iter()
+        .map(|file| (Key::of(file), *file))
+        .collect();
+    keyed.par_sort_unstable_by(|(a, _), (b, _)| a.cmp(b));
+    keyed
+        .into_iter()
+        .map(|(key, file)| (key.project, file))
+        .collect()
+}
+
+/// Sorts what holds files as [`sorted`] sorts files.
+pub fn sort_by_file<T>(items: &mut Vec<T>, file: impl Fn(&T) -> &IndexFile) {
+    let mut order: Vec<usize> = (0..items.len()).collect();
+    let keys: Vec<Key<'_>> = items.iter().map(|item| Key::of(file(item))).collect();
+    order.sort_by(|a, b| keys[*a].cmp(&keys[*b]));
+    drop(keys);
+    let mut given: Vec<Option<T>> = items.drain(..).map(Some).collect();
+    items.extend(order.into_iter().filter_map(|at| given[at].take()));
+}
+
+/// What files are compared by, made once for each.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Key<'f> {
+    folder: &'f Folder,
+    project: String,
+    version: &'f Version,
+    /// None for a source distribution, which stands before the wheels.
+    tags: Option<[Vec<Numbered<'f>>; 2]>,
+    name: &'f str,
+}
+
+/// A tag with its numbers as numbers.
+type Numbered<'t> = (&'t str, u64, u64);
+
+impl<'f> Key<'f> {
+    fn of(file: &'f IndexFile) -> Self {
+        let tags = |tags: &'f [String]| tags.iter().map(|tag| numbered(tag)).collect();
+        Self {
+            folder: &file.folder,
+            project: file.project.normalized(),
+            version: &file.version,
+            tags: match &file.kind {
+                FileKind::Sdist | FileKind::Tree => None,
+                FileKind::Wheel(wheel) => {
+                    Some([wheel.python_tags().as_slice(), wheel.abi_tags().as_slice()].map(tags))
+                }
+            },
+            name: &file.name,
+        }
+    }
+}
+
+/// `cp310` as `cp`, 3, 10: the first digit is the major version, the rest the minor.
+fn numbered(tag: &str) -> Numbered<'_> {
+    let digits = tag.find(|c: char| c.is_ascii_digit()).unwrap_or(tag.len());
+    let (letters, rest) = tag.split_at(digits);
+    let end = rest
+        .find(|c: char| !c.is_ascii_digit())
+        .unwrap_or(rest.len());
+    let (major, minor) = rest[..end].split_at(end.min(1));
+    (
+        letters,
+        major.parse().unwrap_or(0),
+        minor.parse().unwrap_or(0),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::numbered;
+
+    #[test]
+    fn nine_stands_before_ten() {
+        let mut tags = ["cp312", "py3", "cp39", "cp310"];
+        tags.sort_by_key(|tag| numbered(tag));
+        assert_eq!(tags, ["cp39", "cp310", "cp312", "py3"]);
+    }
+}

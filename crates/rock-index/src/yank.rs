@@ -1,0 +1,351 @@
+//! Which files are withdrawn (PEP 592), by rule.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::{IndexFile, Yanked};
+use rock_names::{Age, Version, YankSelection, YankSelector, YankedFiles};
+
+/// Seconds of a day.
+const DAY_S: u64 = 24 * 60 * 60;
+
+/// A rule by which files are withdrawn.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum YankRule {
+    /// `flash-attn<2.6: superseded`: these, for this reason.
+    These(YankSelection),
+    /// Nightly builds of earlier days than this ago. The newest versions of each project in each
+    /// folder that are offered stay, so many.
+    Nightly {
+        /// How long a nightly build is offered.
+        age: Age,
+        /// How many versions stay, however old.
+        keep: usize,
+    },
+}
+
+/// What rules change.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct YankChanges {
+    /// Names of files to withdraw, with the reason.
+    pub yank: BTreeMap<String, String>,
+    /// Names of files to offer again.
+    pub unyank: BTreeSet<String>,
+    /// Names of nightly builds of which nothing tells the day.
+    pub undated: BTreeSet<String>,
+}
+
+/// What the rules change of these files. A file that both lists name is offered again; one that is
+/// withdrawn already keeps its reason.
+pub fn yank_changes(
+    files: &[IndexFile],
+    yank: &[YankRule],
+    unyank: &[YankSelector],
+    now_s: u64,
+) -> YankChanges {
+    let mut changes = YankChanges::default();
+    for rule in yank {
+        match rule {
+            YankRule::These(YankSelection { selector, reason }) => {
+                let meant = files.iter().filter(|file| means(selector, file));
+                changes
+                    .yank
+                    .extend(meant.map(|file| (file.name.clone(), reason.clone())));
+            }
+            YankRule::Nightly { age, keep } => add_nightly(files, *age, *keep, now_s, &mut changes),
+        }
+    }
+    for file in files {
+        let is_yanked = file.yanked != Yanked::No;
+        let is_unyanked = unyank.iter().any(|selector| means(selector, file));
+        if is_yanked || is_unyanked {
+            changes.yank.remove(&file.name);
+        }
+        if is_yanked && is_unyanked {
+            changes.unyank.insert(file.name.clone());
+        }
+    }
+    changes
+}
+
+/// Whether a file is meant.
+pub fn means(selector: &YankSelector, file: &IndexFile) -> bool {
+    selector.matches(&file.name, &file.project, &file.version)
+}
+
+impl YankChanges {
+    /// Makes them.
+    pub fn apply(&self, files: &mut [IndexFile]) {
+        for file in files {
+            if let Some(reason) = self.yank.get(&file.name) {
+                file.yanked = Yanked::Because(reason.clone());
+            } else if self.unyank.contains(&file.name) {
+                file.yanked = Yanked::No;
+            }
+        }
+    }
+}
+
+/// Withdraws the files that are withdrawn already.
+pub fn carry_over<'f>(withdrawn: &YankedFiles, files: impl IntoIterator<Item = &'f mut IndexFile>) {
+    if withdrawn.is_empty() {
+        return;
+    }
+    for file in files {
+        if let Some(reason) = withdrawn.reason(&file.name, file.digest) {
+            file.yanked = Yanked::Because(reason.to_owned());
+        }
+    }
+}
+
+fn add_nightly(files: &[IndexFile], age: Age, keep: usize, now_s: u64, changes: &mut YankChanges) {
+    let first_day = now_s.saturating_sub(age.seconds()) / DAY_S;
+    let mut groups: BTreeMap<(String, String), Vec<&IndexFile>> = BTreeMap::new();
+    for file in files.iter().filter(|file| is_nightly(file)) {
+        groups
+            .entry((file.folder.to_string(), file.project.normalized()))
+            .or_default()
+            .push(file);
+    }
+    for group in groups.values() {
+        let is_offered = |file: &&&IndexFile| {
+            file.yanked == Yanked::No && !changes.yank.contains_key(&file.name)
+        };
+        let versions: BTreeSet<Version> = group
+            .iter()
+            .filter(is_offered)
+            .map(|file| file.version.public())
+            .collect();
+        let kept: BTreeSet<&Version> = versions.iter().rev().take(keep).collect();
+        for file in group
+            .iter()
+            .filter(|file| !kept.contains(&file.version.public()))
+        {
+            match day_of(file) {
+                None => drop(changes.undated.insert(file.name.clone())),
+                Some((day, text)) if day < first_day => {
+                    let reason = format!("nightly build of {text}, older than {age}");
+                    changes.yank.entry(file.name.clone()).or_insert(reason);
+                }
+                Some(_) => {}
+            }
+        }
+    }
+}
+
+/// Whether a file is of a build that another one replaces every day: its version is a `.dev`
+/// version, or its release is called `nightly…`.
+fn is_nightly(file: &IndexFile) -> bool {
+    file.version.is_dev()
+        || file
+            .origin
+            .as_ref()
+            .is_some_and(|origin| origin.tag.starts_with("nightly"))
+}
+
+/// The day of a nightly build: that of its version, `.dev20261101`, else when it was published.
+fn day_of(file: &IndexFile) -> Option<(u64, String)> {
+    let version = file.version.public().normalized();
+    let digits = version
+        .rsplit_once(".dev")
+        .map(|(_, digits)| digits)
+        .filter(|digits| digits.len() == 8);
+    let of_version =
+        digits.and_then(|d| Some(format!("{}-{}-{}", d.get(..4)?, d.get(4..6)?, d.get(6..)?)));
+    let of_upload = || {
+        file.uploaded
+            .as_deref()
+            .and_then(|time| time.get(..10))
+            .map(str::to_owned)
+    };
+    let dated = |text: String| Some((day_number(&text)?, text));
+    of_version
+        .and_then(dated)
+        .or_else(|| of_upload().and_then(dated))
+}
+
+/// Days since 1970-01-01 of a date `2026-11-01` of the Gregorian calendar.
+fn day_number(date: &str) -> Option<u64> {
+    let mut parts = date.splitn(3, '-').map(|part| part.parse::<u64>().ok());
+    let (year, month, day) = (parts.next()??, parts.next()??, parts.next()??);
+    let is_leap = |year: u64| {
+        year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400))
+    };
+    let lengths = [
+        31,
+        28 + u64::from(is_leap(year)),
+        31,
+        30,
+        31,
+        30,
+        31,
+        31,
+        30,
+        31,
+        30,
+        31,
+    ];
+    let in_range = (1970..=9999).contains(&year) && (1..=12).contains(&month);
+    let before = lengths
+        .iter()
+        .take(usize::try_from(month).ok()?.checked_sub(1)?)
+        .sum::<u64>();
+    if !in_range || !(1..=lengths[usize::try_from(month - 1).ok()?]).contains(&day) {
+        return None;
+    }
+    let years: u64 = (1970..year)
+        .map(|year| 365 + u64::from(is_leap(year)))
+        .sum();
+    Some(years + before + day - 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{YankRule, carry_over, day_number, yank_changes};
+    use crate::testing::file;
+    use crate::{IndexFile, Links, Origin, Yanked};
+    use rock_names::{YankSelection, YankSelector, YankedFiles};
+
+    /// 2026-11-21 12:00 UTC.
+    const NOW_S: u64 = 1_795_262_400;
+
+    fn wheels(versions: &[&str]) -> Vec<IndexFile> {
+        versions
+            .iter()
+            .map(|v| {
+                file(
+                    &format!("flash_attn-{v}-cp311-cp311-linux_x86_64.whl"),
+                    "6.2",
+                    "2.5",
+                )
+            })
+            .collect()
+    }
+
+    fn rule(text: &str) -> YankRule {
+        YankRule::These(text.parse().unwrap())
+    }
+
+    fn nightly(days: u32, keep: usize) -> YankRule {
+        YankRule::Nightly {
+            age: format!("{days}d").parse().unwrap(),
+            keep,
+        }
+    }
+
+    fn yanked(files: &[IndexFile], rule: YankRule) -> Vec<String> {
+        let changes = yank_changes(files, &[rule], &[], NOW_S);
+        changes
+            .yank
+            .keys()
+            .map(|name| name.split('-').nth(1).unwrap().to_owned())
+            .collect()
+    }
+
+    #[test]
+    fn a_rule_names_a_project_and_versions_or_a_file_and_a_reason() {
+        let files = wheels(&["2.5.9+rocm62", "2.6.3+rocm62", "2.6.3+rocm72"]);
+        let these = |text: &str| yanked(&files, rule(text));
+        assert_eq!(these("flash-attn<2.6: superseded"), ["2.5.9+rocm62"]);
+        assert_eq!(
+            these("Flash.Attn >=2.6,<3"),
+            ["2.6.3+rocm62", "2.6.3+rocm72"]
+        );
+        assert_eq!(these("flash_attn==2.6.3+rocm72"), ["2.6.3+rocm72"]);
+        assert_eq!(these("flash-attn").len(), 3);
+        assert_eq!(
+            these("flash_attn-2.6.3+rocm62-cp311-cp311-linux_x86_64.whl: broken"),
+            ["2.6.3+rocm62"]
+        );
+        assert_eq!(these("triton<9"), Vec::<String>::new());
+        for text in [
+            "",
+            "<2",
+            "flash-attn<<2",
+            "flash-attn==x+y",
+            "a: two\nlines",
+        ] {
+            assert!(text.parse::<YankSelection>().is_err(), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn nightly_builds_are_withdrawn_by_age_and_the_newest_stay() {
+        let files = wheels(&[
+            "3.0.dev20261120",
+            "3.0.dev20261001",
+            "3.0.dev20260901",
+            "3.0.dev20260801",
+            "2.8.3",
+            "3.0.dev7",
+        ]);
+        let old = |days, keep| yanked(&files, nightly(days, keep));
+        assert_eq!(
+            old(30, 1),
+            ["3.0.dev20260801", "3.0.dev20260901", "3.0.dev20261001"]
+        );
+        assert_eq!(old(30, 3), ["3.0.dev20260801"]);
+        assert_eq!(old(60, 0), ["3.0.dev20260801", "3.0.dev20260901"]);
+        let undated = yank_changes(&files, &[nightly(1, 0)], &[], NOW_S).undated;
+        assert_eq!(undated.len(), 1, "{undated:?}");
+    }
+
+    #[test]
+    fn what_a_release_called_nightly_holds_is_as_old_as_its_upload() {
+        let mut files = wheels(&["3.0", "3.1"]);
+        for file in &mut files {
+            let links = Links::Relative(Vec::new());
+            file.origin = Some(
+                Origin {
+                    links,
+                    tag: "nightly-x".to_owned(),
+                }
+                .into(),
+            );
+            file.uploaded = Some("2026-10-01T00:00:00Z".to_owned());
+        }
+        files[1].origin = None;
+        assert_eq!(yanked(&files, nightly(30, 0)), ["3.0"]);
+        assert_eq!(yanked(&files, nightly(51, 0)), Vec::<String>::new());
+        assert_eq!(yanked(&files, nightly(50, 0)), ["3.0"]);
+    }
+
+    #[test]
+    fn what_was_withdrawn_stays_so_until_it_is_offered_again() {
+        let mut files = wheels(&["1.0", "2.0"]);
+        let rule = rule("flash-attn<2: broken");
+        yank_changes(&files, std::slice::from_ref(&rule), &[], NOW_S).apply(&mut files);
+        assert_eq!(files[0].yanked, Yanked::Because("broken".to_owned()));
+        let withdrawn = [(files[0].name.clone(), files[0].digest, "broken".to_owned())];
+        let mut next = wheels(&["1.0", "2.0"]);
+        carry_over(&withdrawn.into_iter().collect::<YankedFiles>(), &mut next);
+        assert_eq!(next, files);
+        assert_eq!(
+            yank_changes(&next, &[rule], &[], NOW_S).yank.len(),
+            0,
+            "it is so already"
+        );
+        let selector: YankSelector = "flash-attn".parse().unwrap();
+        let changes = yank_changes(&next, &[self::rule("flash-attn")], &[selector], NOW_S);
+        assert_eq!((changes.yank.len(), changes.unyank.len()), (0, 1));
+        changes.apply(&mut next);
+        assert_eq!(next, wheels(&["1.0", "2.0"]));
+    }
+
+    #[test]
+    fn days_are_those_of_the_calendar() {
+        assert_eq!(day_number("1970-01-01"), Some(0));
+        assert_eq!(day_number("2000-03-01"), Some(11_017));
+        assert_eq!(day_number("2026-11-21"), Some(NOW_S / 86_400));
+        for none in [
+            "2026-02-29",
+            "2026-13-01",
+            "2026-00-01",
+            "1969-01-01",
+            "x",
+            "2026-11",
+            "2026-11-",
+        ] {
+            assert_eq!(day_number(none), None, "{none}");
+        }
+    }
+}

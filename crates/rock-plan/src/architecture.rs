@@ -1,0 +1,133 @@
+//! Checks the architecture that jobs are built for against runners and tags.
+
+use std::collections::BTreeSet;
+
+use super::place::{Place, arch_of_label};
+use super::{Group, Plan};
+use crate::codes::plan as codes;
+use crate::config::Platform;
+use rock_compat::Compat;
+use rock_diagnostic::{Diagnostic, Sink};
+
+/// Reports what contradicts the architecture of the runners that jobs are built on: one fault a
+/// matrix file and reason.
+pub(super) fn check_architectures(plan: &Plan, compat: &Compat, sink: &mut Sink) {
+    for (number, group) in plan.groups.iter().enumerate() {
+        if group.config.platform != Platform::Linux {
+            continue;
+        }
+        let mut reported = BTreeSet::new();
+        for job in group.jobs(number) {
+            let site = job.site();
+            let Some(arch) = site.places.first().map(|place| place.arch.as_str()) else {
+                continue;
+            };
+            for place in site.places.iter().chain(&site.tested_at) {
+                let claimed = claimed(place, compat);
+                if claimed.len() > 1 {
+                    let all: Vec<&str> = claimed.into_iter().collect();
+                    let message = format!(
+                        "`{}` names runners of {}",
+                        place.labels.join(", "),
+                        all.join(" and of ")
+                    );
+                    let fault = Diagnostic::new(&codes::ARCHITECTURE_CONFLICT, message);
+                    report(
+                        fault.help("remove a label"),
+                        "runner",
+                        group,
+                        &mut reported,
+                        sink,
+                    );
+                }
+            }
+            if let Some(other) = site.places.iter().find(|place| place.arch != arch) {
+                let message = format!(
+                    "the runners of one pool have several architectures: {arch} and {}",
+                    other.arch
+                );
+                let fault = Diagnostic::new(&codes::ARCHITECTURE_CONFLICT, message);
+                report(
+                    fault.help("name the runners of one architecture"),
+                    "runner",
+                    group,
+                    &mut reported,
+                    sink,
+                );
+            }
+            if let Some(other) = site.tested_at.iter().find(|place| place.arch != arch) {
+                let (own, labels) = (&other.arch, other.labels.join(", "));
+                let message = format!(
+                    "wheels are built for {arch}, and `{labels}`, where they are tested, is {own}"
+                );
+                let fault = Diagnostic::new(&codes::ARCHITECTURE_CONFLICT, message);
+                report(
+                    fault.help(format!(
+                        "test on a runner with {arch}, or build on one with {own}"
+                    )),
+                    "test.runner",
+                    group,
+                    &mut reported,
+                    sink,
+                );
+            }
+            let repair = group.config.repair.platform.to_string();
+            let of_repair = Some(repair.as_str());
+            let of_backend = job
+                .backend()
+                .tag
+                .as_deref()
+                .filter(|tag| tag.matches('-').count() == 2);
+            let of_backend = of_backend
+                .and_then(|tag| tag.rsplit_once('-'))
+                .map(|(_, platform)| platform);
+            for (tag, path) in [(of_repair, "repair.platform"), (of_backend, "runner")] {
+                let Some(tag) = tag else { continue };
+                let Some(of_tag) = of_tag(tag, compat).filter(|of_tag| *of_tag != arch) else {
+                    continue;
+                };
+                let message =
+                    format!("wheels are built for {arch}, and the tag `{tag}` is for {of_tag}");
+                let fault = Diagnostic::new(&codes::ARCHITECTURE_CONFLICT, message);
+                let help = format!("name a `runner` with {of_tag}, or another tag");
+                report(fault.help(help), path, group, &mut reported, sink);
+            }
+        }
+    }
+}
+
+/// The architecture that a platform tag ends with.
+fn of_tag<'a>(tag: &str, compat: &'a Compat) -> Option<&'a str> {
+    compat
+        .tables()
+        .runners
+        .iter()
+        .map(|row| row.arch.as_str())
+        .find(|arch| tag.ends_with(*arch))
+}
+
+/// The architectures that a place claims: each label that is known, or that GitHub gives to runners
+/// of an architecture.
+fn claimed<'a>(place: &'a Place, compat: &'a Compat) -> BTreeSet<&'a str> {
+    let of_label = |label: &'a String| {
+        // Labels of runners of one's own say nothing beyond what GitHub gives them.
+        let row = compat
+            .runner(label)
+            .filter(|row| row.kind != "self-hosted")
+            .map(|row| row.arch.as_str());
+        row.or_else(|| arch_of_label(label))
+    };
+    place.labels.iter().filter_map(of_label).collect()
+}
+
+fn report(
+    fault: Diagnostic,
+    path: &str,
+    group: &Group,
+    reported: &mut BTreeSet<String>,
+    sink: &mut Sink,
+) {
+    if reported.insert(fault.message.clone()) {
+        sink.push(fault.at(group.config.places.of(path), ""));
+    }
+}

@@ -1,0 +1,43 @@
+//! The `B` codes, for recipes, builds and containers.
+
+use rock_diagnostic::Code;
+
+/// All codes of this module, sorted by ID.
+pub const ALL: &[&Code] = &[
+    &BAD_RECIPE,
+    &BAD_EXPRESSION,
+    &NO_IMAGE,
+    &UNKNOWN_VARIABLE,
+    &BAD_REPLACEMENT,
+];
+
+/// An invalid recipe.
+pub const BAD_RECIPE: Code = Code::error(
+    "B001",
+    "bad-recipe",
+    "The recipe file is invalid: a key is unknown or missing, or a value has the wrong form.\n\n`docs/recipes.md` describes the format.",
+);
+/// An invalid expression in a recipe.
+pub const BAD_EXPRESSION: Code = Code::error(
+    "B002",
+    "bad-expression",
+    "A `{{ }}` expression of the recipe does not parse, or uses an undefined name.\n\nExpressions can use the job (`version`, `label`, `gfx`, `backend`, the axes with `-` as `_`), `vars`, `package` (its row in the compatibility data) and the recipe's own facts.",
+);
+/// No known image for a job.
+pub const NO_IMAGE: Code = Code::error(
+    "B005",
+    "no-image",
+    "No container image is known for this job: the table has no tag for its versions, and no builder image for its ROCm.\n\nSet one with `--image`, with `image: {tag: …}` in the matrix file, or for some cells in `include`.",
+);
+/// An unknown recipe variable.
+pub const UNKNOWN_VARIABLE: Code = Code::error(
+    "B008",
+    "unknown-variable",
+    "The matrix file sets a variable that the recipe does not have. `docs/recipes.md` lists the variables of each built-in recipe.",
+);
+/// An invalid escape in the replacement of an edit.
+pub const BAD_REPLACEMENT: Code = Code::error(
+    "B080",
+    "bad-replacement",
+    "The replacement of an edit (`replace`) has an unknown escape. `\\1` to `\\99`, `\\g<N>` and `\\g<NAME>` insert groups of the match, `\\n` a line break, `\\t` a tab, and `\\\\` a backslash. Other escapes of Python's `re` are not supported. Values of expressions are inserted literally.\n\nWrite `\\\\` for a backslash, or remove it.",
+);

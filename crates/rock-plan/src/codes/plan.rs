@@ -1,0 +1,239 @@
+//! The `P` codes, for excluded cells and for plans and workflows that fail.
+
+use rock_diagnostic::Code;
+
+/// All codes of this module, sorted by ID.
+pub const ALL: &[&Code] = &[
+    &TORCH_WITHOUT_ROCM,
+    &TORCH_WITHOUT_PYTHON,
+    &TORCH_NOT_IN_IMAGE,
+    &BACKEND_NOT_IN_VERSION,
+    &PYTHON_TOO_OLD,
+    &FREE_THREADED_OFF,
+    &ROCM_POLICY,
+    &EXCLUDED_BY_USER,
+    &UNKNOWN_COMBINATION,
+    &NO_GFX_LEFT,
+    &TOO_MANY_CELLS,
+    &COLLIDING_WHEELS,
+    &AMBIGUOUS_LABEL,
+    &UNKNOWN_RECIPE,
+    &UNKNOWN_BACKEND,
+    &BAD_PLAN_FILE,
+    &OUTPUT_TOO_LARGE,
+    &COLLIDING_IDS,
+    &VALUE_WITHOUT_JOB,
+    &NO_VERSION_AXIS,
+    &MISSING_AXIS,
+    &INCLUDE_LEFT_OUT,
+    &HOST_WITHOUT_ROCM,
+    &MORE_MATRICES,
+    &FAMILY_NOT_SUPPORTED,
+    &JOB_DOES_NOT_FIT,
+    &CACHES_EXCEED_LIMIT,
+    &MISSING_VARIABLE,
+    &IMPORT_CONFLICT,
+    &IMPORT_UNTRIED,
+    &NO_STARTER,
+    &CANNOT_COLLAPSE,
+    &ARCHITECTURE_CONFLICT,
+];
+
+/// Torch without official wheels for this ROCm.
+pub const TORCH_WITHOUT_ROCM: Code = Code::note(
+    "P001",
+    "torch-without-rocm",
+    "The official PyTorch index has no wheels of this torch release for this ROCm version, so the cell is excluded.\n\nEach torch minor is released for two ROCm versions; `rock-matrix compat list torch` shows them. Use one of those, or build against the image's torch (`torch-from: image`) or AMD's index (`torch-from: amd-index`).",
+);
+/// Torch without official wheels for this Python.
+pub const TORCH_WITHOUT_PYTHON: Code = Code::note(
+    "P002",
+    "torch-without-python",
+    "The official PyTorch index has no wheels of this torch release for this Python, so the cell is excluded.\n\n`rock-matrix compat list torch` shows the Pythons of each release; free-threaded ones have a separate column.",
+);
+/// No known image with this torch and ROCm.
+pub const TORCH_NOT_IN_IMAGE: Code = Code::note(
+    "P003",
+    "torch-not-in-image",
+    "With `torch-from: image` the torch inside the container image is used, and no image in the table contains this torch with this ROCm.\n\n`rock-matrix compat list images` shows the tags. Choose one of them, or set `torch-from: pytorch-index`.",
+);
+/// A backend that this version of the package does not have.
+pub const BACKEND_NOT_IN_VERSION: Code = Code::note(
+    "P004",
+    "backend-not-in-version",
+    "This version of the package does not have this backend on ROCm, so the cell is excluded.\n\nFor example, flash-attn has had its Triton backend since 2.7, and FlashAttention 3 does not support AMD GPUs at all.",
+);
+/// A Python older than the package requires.
+pub const PYTHON_TOO_OLD: Code = Code::note(
+    "P005",
+    "python-too-old",
+    "This version of the package requires a later Python than the cell's, so the cell is excluded.",
+);
+/// Free-threaded Python while `free-threaded` is off.
+pub const FREE_THREADED_OFF: Code = Code::note(
+    "P006",
+    "free-threaded-off",
+    "The cell's Python is free-threaded (`3.13t`) and is only built with `free-threaded: true`, because sources disagree on whether such wheels of torch for ROCm exist.",
+);
+/// A ROCm version that `rocm-policy` excludes.
+pub const ROCM_POLICY: Code = Code::note(
+    "P007",
+    "rocm-policy",
+    "`rocm-policy` is `oldest` or `newest`, which keeps one ROCm version for each torch release and excludes the others.",
+);
+/// A cell that `exclude` matches.
+pub const EXCLUDED_BY_USER: Code = Code::note(
+    "P008",
+    "excluded-by-user",
+    "An entry of `exclude` in the matrix file matches these cells.",
+);
+/// A combination without compatibility data.
+pub const UNKNOWN_COMBINATION: Code = Code::error(
+    "P009",
+    "unknown-combination",
+    "The compatibility data says nothing about this combination, so it is not known whether it works.\n\nWith `unknown: strict` (the default) the plan fails, so that a typo does not start a build of hours. With `unknown: lenient` the cells are kept with a warning. `rock-matrix compat refresh --help` explains how to add new releases to the data.",
+);
+/// No gfx target is left.
+pub const NO_GFX_LEFT: Code = Code::error(
+    "P010",
+    "no-gfx-left",
+    "None of the selected gfx targets can be compiled for this combination: the package's own list, the toolchain and the torch wheels each exclude some.\n\nThe plan fails, because a wheel without device code would install and then fail at its first call.",
+);
+/// Too many cells.
+pub const TOO_MANY_CELLS: Code = Code::error(
+    "P011",
+    "too-many-cells",
+    "A matrix file may have up to 10 million legs, and excluding the other cells may take up to a thousand million evaluations of rules. Compatibility data is evaluated for up to 100,000 combinations of two or three axes, such as torch and ROCm. The product of all axes must fit in 64 bits. GitHub runs 256 jobs of one matrix, so these limits are far above any real build; usually there is one axis too many.\n\nList fewer values, or split the matrix into several files.",
+);
+/// Two jobs with the same wheel name.
+pub const COLLIDING_WHEELS: Code = Code::error(
+    "P012",
+    "colliding-wheels",
+    "Two jobs would build wheels of the same name, so one would overwrite the other in the release.\n\nThe name of a wheel contains the version, the label (ROCm shortened to `rocm-precision`, the minor of torch, the backend), the Python and the platform. Two patch releases of one torch or ROCm minor, or a gfx axis, therefore lead to the same name. Remove one of the values, or set `rocm-precision: patch`.",
+);
+/// An ambiguous compact label.
+pub const AMBIGUOUS_LABEL: Code = Code::error(
+    "P013",
+    "ambiguous-label",
+    "With `label-style: compact` the digits of the label can be read in two ways: `rocm714` is ROCm 7.14 and 7.1.4.\n\nUse `label-style: auto`, which writes such labels with dots, or `dotted`.",
+);
+/// An unknown recipe.
+pub const UNKNOWN_RECIPE: Code = Code::error(
+    "P015",
+    "unknown-recipe",
+    "The matrix file names a recipe that is neither built in nor in the directory given by `--recipes`.",
+);
+/// A backend that the recipe does not have.
+pub const UNKNOWN_BACKEND: Code = Code::error(
+    "P016",
+    "unknown-backend",
+    "The `backend` axis has a value that is not a backend of the recipe.",
+);
+/// An invalid plan file.
+pub const BAD_PLAN_FILE: Code = Code::error(
+    "P018",
+    "bad-plan-file",
+    "The file is not a plan of this program: it is not the JSON that `rock-matrix plan --format json` writes, or another version wrote it.",
+);
+/// A plan that is too large for a job output.
+pub const OUTPUT_TOO_LARGE: Code = Code::error(
+    "P022",
+    "output-too-large",
+    "The plan in GitHub's format is larger than a job output may be (1 MiB, counted in UTF-16). Pass the plan on as an artifact instead, or split the matrix.\n\nFrom half of the limit on there is a warning. If complete legs do not fit, the keys that only people read are dropped first (`wheel`, `image`, `recipe`, `matrix`, `gfx`, `label`), then everything except `id`, `runner` and `gpu`; that is also a warning, and the output `slim` is `true`.",
+);
+/// Two jobs with the same ID.
+pub const COLLIDING_IDS: Code = Code::error(
+    "P023",
+    "colliding-ids",
+    "Two jobs of different matrix files have the same ID, although their wheels differ. Rename an axis, or merge the files.",
+);
+/// An axis value without a job.
+pub const VALUE_WITHOUT_JOB: Code = Code::warning(
+    "P025",
+    "value-without-job",
+    "Every cell with this value is excluded, so the value has no effect.\n\nEither the value is wrong, or the matrix lacks the values of other axes that it works with.",
+);
+/// No axis with the versions to build.
+pub const NO_VERSION_AXIS: Code = Code::error(
+    "P026",
+    "no-version-axis",
+    "The name of a wheel contains its version, so an axis must list the versions to build: one named after the distribution, `flash-attn: [\"2.8.3\"]`, or `version`.",
+);
+/// A missing axis that the recipe needs.
+pub const MISSING_AXIS: Code = Code::error(
+    "P030",
+    "missing-axis",
+    "The recipe needs an axis that the matrix file does not have. Without `torch`, for example, the build would not know which torch to compile against, and the wheel's label would not name it.\n\nAdd the axis with at least one value. The axes that a recipe needs are listed under `requires`.",
+);
+/// An `include` entry whose cells are all excluded.
+pub const INCLUDE_LEFT_OUT: Code = Code::warning(
+    "P032",
+    "include-left-out",
+    "An `include` entry changes or adds nothing, because every cell that it names is excluded. An entry that names every axis restores a cell that `exclude` removes, but not one that the compatibility data or a policy excludes.",
+);
+/// `rocm: [host]` on a machine without ROCm, or with several.
+pub const HOST_WITHOUT_ROCM: Code = Code::error(
+    "P093",
+    "host-without-rocm",
+    "`rocm: [host]` stands for the ROCm of this machine, for local builds: the one in `ROCM_PATH` or `/opt/rocm`, otherwise the only one in `/opt`, otherwise the version that `hipconfig --version` prints. There is none, or there are several and none is selected.",
+);
+/// A plan with more matrices or legs than the workflow that runs it.
+pub const MORE_MATRICES: Code = Code::error(
+    "P047",
+    "more-matrices",
+    "A rendered workflow has one job per matrix and one output per leg of the plan that it was rendered for. The current plan has more matrices or legs, so some legs would not run or could not report their wheels.\n\nRender the workflow again with `rock-matrix render workflow`.",
+);
+/// Families that cannot be built with an axis value.
+pub const FAMILY_NOT_SUPPORTED: Code = Code::note(
+    "P052",
+    "family-not-supported",
+    "The table `unsupported-families` says that these families cannot be built from a branch of the sources. They are removed from the job, and a job without other families is excluded.\n\n`rock-matrix compat list unsupported-families` shows the rows.",
+);
+/// A job that does not fit its runner.
+pub const JOB_DOES_NOT_FIT: Code = Code::error(
+    "P065",
+    "job-does-not-fit",
+    "The table `build-needs` lists the minimum disk space and thread-hours (hours of one hardware thread) for builds of a recipe, and the table `runners` the resources of each runner. A job that needs more would fail after hours: the disk fills up, or the runner stops the job.\n\nSet `runner` to a larger one: `self-hosted`, your own label, or one of `rock-matrix compat list runners`. Runners whose disk or threads are unknown are not checked, and neither are builds on this machine with `rock-matrix build`. `check` and `plan` only warn, unless `plan` writes the matrices of a workflow with `--github-output`.",
+);
+/// Compiler caches that exceed GitHub's limit.
+pub const CACHES_EXCEED_LIMIT: Code = Code::warning(
+    "P066",
+    "caches-exceed-limit",
+    "With `workflow: {cache: on}` a build that reaches its cap saves its compiler cache for the next attempt. The estimated total exceeds GitHub's limit per repository, beyond which the least recently used caches are evicted; a build that loses its cache starts over and may never finish. Each build is therefore limited to its share (`CCACHE_MAXSIZE`), and its older caches are deleted.\n\nThe limit is that of the repository, so several workflows share it. Build fewer combinations or gfx targets, build some of them in another repository, or choose a runner that is large enough to build without a cap.",
+);
+/// A required recipe variable that is not set.
+pub const MISSING_VARIABLE: Code = Code::error(
+    "P070",
+    "missing-variable",
+    "The recipe needs a variable that has no default. Without `source`, for example, the recipe for HIP extensions would not know which project to build.\n\nSet it under `vars`, set it for single cells in `rows` or `include`, or list its values as an axis. `rock-matrix recipe show NAME` lists the variables of a recipe with their meaning and default. The required ones are listed under `required-vars`.",
+);
+/// A wheel that cannot be imported with its torch.
+pub const IMPORT_CONFLICT: Code = Code::note(
+    "P078",
+    "import-conflict",
+    "The package needs a version of another package that this torch does not permit: `pip` installs the version that torch requires, and importing the package fails. Such a wheel would be useless, so it is not built.\n\nThis follows from the tables `import-requirements` and `torch-requirements`; `rock-matrix compat explain flash-attn=2.8.3 backend=triton torch=2.5.1` shows the rows. `plan --explain` shows the version that works.",
+);
+/// A package that nobody has imported with this torch.
+pub const IMPORT_UNTRIED: Code = Code::note(
+    "P079",
+    "import-untried",
+    "The package needs another package, and nobody has tried to import it with the version that this torch requires. Its wheels are planned anyway. Before you publish one, install it with this torch and import the package.\n\nAfter a successful import, add the version to `tried` in the table `import-requirements`. The torch of an image or of AMD's index may have other requirements than the official wheels, so with those a conflict is only a note.",
+);
+/// No starter for this project.
+pub const NO_STARTER: Code = Code::error(
+    "P090",
+    "no-starter",
+    "`rock-matrix init` starts from the Python project in a directory, and reads its name and version from `pyproject.toml`, `setup.cfg` or `setup.py` without running anything; or from flash-attn with Triton kernels.\n\nIf the version is computed during the build, from tags for example, pass it with `--set version=1.2`; pass a name with `--distribution`. Matrix files for the other recipes are under `matrices/` in this program's repository.",
+);
+/// An axis whose values cannot share a wheel.
+pub const CANNOT_COLLAPSE: Code = Code::error(
+    "P091",
+    "cannot-collapse",
+    "`collapse` in the matrix file names an axis whose values cannot share one wheel: every backend has different wheels for them, or the file has no such axis.\n\nA recipe lists the axes that may be collapsed under `collapsible` of a backend: versions of torch and ROCm for wheels without compiled code, such as the Triton backend of flash-attn.",
+);
+/// A conflict between architectures.
+pub const ARCHITECTURE_CONFLICT: Code = Code::error(
+    "P092",
+    "architecture-conflict",
+    "Wheels are built for the architecture of their runner: on `ubuntu-24.04-arm` a job builds for `linux_aarch64`. This contradicts something else: labels for two architectures, the members of a runner pool, the runner that tests a wheel, the tag under `repair`, or the fixed tag of a recipe's backend.\n\nThe table `runners` has the architecture of each known runner. For other runners it comes from the labels `X64` and `ARM64`, which GitHub gives to self-hosted runners; without one it is x86_64.",
+);

@@ -1,0 +1,535 @@
+//! The matrix file, field by field: forms, defaults and what they mean.
+//!
+//! The structural check, the JSON Schema, the reference page and the reader's defaults all come
+//! from these tables.
+//!
+//! **Invariant:** a default stands here and nowhere else.
+
+use super::model::{
+    Attest, DigestRule, GpuPolicy, GroupIds, LabelChoice, MakeLatest, MissingImage, Platform,
+    PrRunMode, Prerelease, PythonFrom, Queue, RocmPolicy, RocmPrecision, Strictness, Switch,
+    ToolFrom, TorchFrom,
+};
+use rock_yaml::shape::{FieldShape, RecordShape, Shape};
+
+/// The form of a matrix file.
+pub const MATRIX_FILE: Shape = Shape::Record(&MATRIX);
+
+const fn required(name: &'static str, shape: Shape, doc: &'static str) -> FieldShape {
+    FieldShape {
+        name,
+        shape,
+        required: true,
+        default: "",
+        doc,
+    }
+}
+
+const fn optional(
+    name: &'static str,
+    shape: Shape,
+    default: &'static str,
+    doc: &'static str,
+) -> FieldShape {
+    FieldShape {
+        name,
+        shape,
+        required: false,
+        default,
+        doc,
+    }
+}
+
+const TEXTS: Shape = Shape::List(&Shape::Text);
+const TEXT_MAP: Shape = Shape::Map(&Shape::Text);
+
+const RUNNER_SHAPE: Shape = Shape::AnyOf(&[Shape::Text, TEXTS, Shape::Record(&RUNNER)]);
+
+const RUNNER: RecordShape = RecordShape {
+    name: "runner",
+    fields: &[
+        optional("group", Shape::Text, "", "The group of runners."),
+        optional(
+            "labels",
+            TEXTS,
+            "[]",
+            "Labels that a runner of the group must all have.",
+        ),
+    ],
+};
+
+/// The top level.
+pub(super) const MATRIX: RecordShape = RecordShape {
+    name: "matrix file",
+    fields: &[
+        required(
+            "version",
+            Shape::Integer,
+            "The version of this format, `1`.",
+        ),
+        optional(
+            "enabled",
+            Shape::Boolean,
+            "true",
+            "`false` keeps the file but yields no jobs.",
+        ),
+        required(
+            "distribution",
+            Shape::Text,
+            "The Python project whose wheels are built. An axis of the same name lists its versions.",
+        ),
+        optional(
+            "recipe",
+            Shape::Text,
+            "",
+            "How it is built: the name of a recipe. Without it, the recipe named after the distribution.",
+        ),
+        optional(
+            "platform",
+            Shape::Word(Platform::WORDS),
+            "linux",
+            "Where the wheels run. Jobs for Windows are planned and have scripts; containers and builds are for Linux only.",
+        ),
+        optional(
+            "release-type",
+            Shape::Text,
+            "",
+            "The kind of release, such as `nightly`: it gives the values of axes that are not listed; `rock-matrix compat list release-types` shows them.",
+        ),
+        optional(
+            "axes",
+            Shape::Map(&TEXTS),
+            "{}",
+            "What is combined: every value of every axis with every other. Axes are the distribution's name (or `version`), `python`, `torch`, `rocm`, `backend`, `gfx`, the variables and axes of the recipe, and the fields `runner`, `gpu` and `python-from`. Quote versions: `\"3.10\"`.",
+        ),
+        optional(
+            "rows",
+            Shape::List(&Shape::Map(&Shape::Any)),
+            "[]",
+            "Cells beside the product, one mapping each: axis names with one value, and if wanted `runner`, `gpu`, `gfx`, `image`, `vars` for this cell only.",
+        ),
+        optional(
+            "gfx",
+            TEXTS,
+            "[gfx90a, gfx942, gfx1030, gfx1100]",
+            "The GPU targets wanted: targets (`gfx942`), families (`gfx110X-all`), or `[host]` for those of this machine in local builds. What a version, a ROCm or the torch wheels cannot compile for is dropped and reported.",
+        ),
+        optional(
+            "gfx-fallback",
+            TEXTS,
+            "[]",
+            "The GPU targets where `gfx: [host]` finds no GPU, such as on the runners of GitHub. Without them that is an error.",
+        ),
+        optional(
+            "exclude",
+            Shape::List(&TEXT_MAP),
+            "[]",
+            "Cells to leave out: axis names with one value each. Every cell that has all of an entry's values is left out.",
+        ),
+        optional(
+            "include",
+            Shape::List(&Shape::Record(&INCLUDE)),
+            "[]",
+            "Cells to change or add: where `axes` match cells of the product, `set` changes these; where a value is not in the product, the entry is a cell of its own. An entry that names every axis counts more than `exclude`, not more than the facts.",
+        ),
+        optional(
+            "collapse",
+            Shape::List(&Shape::Word(&COLLAPSED_AXES)),
+            "[]",
+            "Axes whose values share one wheel, beyond those that the recipe always collapses: of those that the recipe allows for the backend. A label names what is not collapsed.",
+        ),
+        optional(
+            "rocm-policy",
+            Shape::Word(RocmPolicy::WORDS),
+            "all",
+            "Which of a torch release's ROCm versions to keep, among those listed.",
+        ),
+        optional(
+            "rocm-precision",
+            Shape::Word(RocmPrecision::WORDS),
+            "minor",
+            "How much of the ROCm version stands in a label: `6.2` or `6.2.4`.",
+        ),
+        optional(
+            "label-style",
+            Shape::Word(LabelChoice::WORDS),
+            "auto",
+            "How labels spell the ROCm version: `rocm62` or `rocm6.2`. `auto` is compact where that has one reading, else dotted.",
+        ),
+        optional(
+            "unknown",
+            Shape::Word(Strictness::WORDS),
+            "strict",
+            "What to do with combinations of torch, ROCm and Python that no fact speaks about: fail, or keep them with a warning.",
+        ),
+        optional(
+            "free-threaded",
+            Shape::Boolean,
+            "false",
+            "Whether free-threaded Pythons (`3.13t`) are built.",
+        ),
+        optional(
+            "torch-from",
+            Shape::Word(TorchFrom::WORDS),
+            "pytorch-index",
+            "Where torch comes from; also which facts decide what is legal: the index table, the image's own torch, or nothing for `host`.",
+        ),
+        optional(
+            "python-from",
+            Shape::Word(PythonFrom::WORDS),
+            "uv",
+            "Where Python comes from in the container.",
+        ),
+        optional(
+            "image",
+            Shape::AnyOf(&[Shape::Text, Shape::Record(&IMAGE)]),
+            "{}",
+            "The container image. A text is short for repository and tag: `rocm/pytorch:TAG`.",
+        ),
+        optional(
+            "docker",
+            Shape::Record(&DOCKER),
+            "{}",
+            "Arguments of the container.",
+        ),
+        optional(
+            "gpu",
+            Shape::Word(GpuPolicy::WORDS),
+            "auto",
+            "Whether jobs see a GPU: never, always, or where the devices exist. It decides the device flags of the container.",
+        ),
+        optional(
+            "runner",
+            RUNNER_SHAPE,
+            "ubuntu-22.04",
+            "Where jobs run: a runner name or label, a list of labels that a runner must all have, or `{group, labels}`; `rock-matrix compat list runners` shows those that are known.",
+        ),
+        optional(
+            "vars",
+            TEXT_MAP,
+            "{}",
+            "Variables of the recipe, as texts: `opt-dim`, `max-jobs`, and whatever else the recipe declares.",
+        ),
+        optional(
+            "secrets",
+            TEXTS,
+            "[]",
+            "Names of secrets that the build needs as environment variables. Never their values.",
+        ),
+        optional(
+            "indexes",
+            Shape::Record(&INDEXES),
+            "{}",
+            "Other package indexes than the official ones.",
+        ),
+        optional(
+            "repair",
+            Shape::AnyOf(&[Shape::Text, Shape::Record(&REPAIR)]),
+            "{}",
+            "Platform tag and excluded libraries of the repair of built wheels. A text is short for `platform`: `off` keeps the wheel as it was built.",
+        ),
+        optional(
+            "test",
+            Shape::Record(&TEST),
+            "{}",
+            "Where a built wheel is tested.",
+        ),
+        optional(
+            "workflow",
+            Shape::Record(&WORKFLOW),
+            "{}",
+            "Options of the rendered workflow.",
+        ),
+        optional(
+            "release",
+            Shape::Record(&RELEASE),
+            "{}",
+            "Options of the release.",
+        ),
+    ],
+};
+
+const INCLUDE: RecordShape = RecordShape {
+    name: "include entry",
+    fields: &[
+        required("axes", TEXT_MAP, "Axis names with one value each."),
+        optional(
+            "set",
+            Shape::Record(&OVERRIDES),
+            "{}",
+            "What differs for these cells.",
+        ),
+    ],
+};
+
+/// What `set`, and a row beside its axes, may hold.
+pub(super) const OVERRIDES: RecordShape = RecordShape {
+    name: "`set` of an include entry",
+    fields: &[
+        optional("runner", RUNNER_SHAPE, "", "Other runners."),
+        optional(
+            "gpu",
+            Shape::Word(GpuPolicy::WORDS),
+            "",
+            "Another gpu policy.",
+        ),
+        optional("gfx", TEXTS, "", "Other GPU targets."),
+        optional("image", Shape::Text, "", "An exact image reference."),
+        optional(
+            "vars",
+            TEXT_MAP,
+            "{}",
+            "Recipe variables, added or replaced.",
+        ),
+    ],
+};
+
+/// The image as a mapping.
+pub(super) const IMAGE: RecordShape = RecordShape {
+    name: "`image`",
+    fields: &[
+        optional(
+            "repository",
+            Shape::Text,
+            "docker.io/rocm/pytorch",
+            "Where tags are looked up.",
+        ),
+        optional(
+            "tag",
+            Shape::Text,
+            "",
+            "An exact tag, with or without `@sha256:` and a digest. Without it the facts choose.",
+        ),
+        optional(
+            "missing",
+            Shape::Word(MissingImage::WORDS),
+            "builder",
+            "When no tag fits: take an image with this ROCm and an old glibc, or fail.",
+        ),
+        optional(
+            "digest",
+            Shape::Word(DigestRule::WORDS),
+            "warn",
+            "What an image without a known digest is: a warning, an error, or nothing.",
+        ),
+    ],
+};
+
+const DOCKER: RecordShape = RecordShape {
+    name: "`docker`",
+    fields: &[
+        optional(
+            "shm-size",
+            Shape::Text,
+            "8G",
+            "Shared memory: a number with `b`, `k`, `m` or `g`.",
+        ),
+        optional(
+            "groups",
+            TEXTS,
+            "[video]",
+            "Groups that may use the devices.",
+        ),
+        optional(
+            "gid",
+            Shape::Word(GroupIds::WORDS),
+            "auto",
+            "Give groups by number where the device nodes can be read, or always by name.",
+        ),
+        optional(
+            "args",
+            TEXTS,
+            "[]",
+            "Further arguments of `docker run`, one word each.",
+        ),
+    ],
+};
+
+const INDEXES: RecordShape = RecordShape {
+    name: "`indexes`",
+    fields: &[
+        optional(
+            "torch",
+            Shape::Text,
+            "",
+            "Address of the index with torch wheels; `{rocm}` stands for the ROCm version.",
+        ),
+        optional(
+            "rocm",
+            Shape::Text,
+            "",
+            "Address of the index with ROCm packages, or the name of a layout; `{rocm}` stands for the ROCm version, `{family}` for the one family of a job.",
+        ),
+        optional(
+            "base",
+            Shape::Text,
+            "",
+            "Address of the server of a layout, where it is not the public one; `rock-matrix compat list index-templates` shows the layouts and their servers.",
+        ),
+        optional(
+            "find-links",
+            Shape::Text,
+            "",
+            "Address of a page with links to ROCm packages, instead of `rocm`.",
+        ),
+    ],
+};
+
+/// Sets of libraries that an audit can leave to the place where a wheel is installed.
+const EXCLUDE_PRESETS: &[&str] = &["rocm", "torch", "cuda"];
+
+pub(super) const REPAIR: RecordShape = RecordShape {
+    name: "`repair`",
+    fields: &[
+        optional(
+            "platform",
+            Shape::Text,
+            "auto",
+            "The platform tag aimed at, such as `manylinux_2_28_x86_64`; `auto` is the oldest that the wheel's symbols allow, and `off` keeps the wheel as it was built.",
+        ),
+        optional(
+            "presets",
+            Shape::List(&Shape::Word(EXCLUDE_PRESETS)),
+            "[rocm, torch, cuda]",
+            "Sets of libraries that stay outside of the wheel.",
+        ),
+        optional(
+            "exclude",
+            TEXTS,
+            "[]",
+            "Names of further libraries that stay outside, or shell patterns of them: `libnuma.so*`.",
+        ),
+    ],
+};
+
+const TEST: RecordShape = RecordShape {
+    name: "`test`",
+    fields: &[
+        optional(
+            "runner",
+            RUNNER_SHAPE,
+            "",
+            "Where wheels are tested after the build, in the form of `runner`; empty: in the build job.",
+        ),
+        optional(
+            "families",
+            Shape::AnyOf(&[Shape::Text, TEXTS]),
+            "",
+            "Families on whose runners wheels are tested after the build, instead of `runner`: `auto` for those that are built, `none`, or a list; those for which the facts know no runner are left out with a note.",
+        ),
+        optional(
+            "gpu",
+            Shape::Word(GpuPolicy::WORDS),
+            "none",
+            "Whether the test sees a GPU.",
+        ),
+    ],
+};
+
+const WORKFLOW: RecordShape = RecordShape {
+    name: "`workflow`",
+    fields: &[
+        optional(
+            "tags",
+            TEXTS,
+            "[\"v*\"]",
+            "Patterns of the tags that build and publish.",
+        ),
+        optional(
+            "max-parallel",
+            Shape::Integer,
+            "20",
+            "Maximum number of concurrent builds (1 to 256), and of concurrent tests, in total over all matrices of a workflow.",
+        ),
+        optional(
+            "max-jobs",
+            Shape::Integer,
+            "256",
+            "Maximum number of jobs per matrix of the workflow (1 to 256); more jobs make more matrices.",
+        ),
+        optional(
+            "pr-run-mode",
+            Shape::Word(PrRunMode::WORDS),
+            "plan",
+            "What pull requests run.",
+        ),
+        optional(
+            "tool",
+            Shape::Word(ToolFrom::WORDS),
+            "action",
+            "Where the workflow gets this program from.",
+        ),
+        optional(
+            "cache",
+            Shape::Word(Switch::WORDS),
+            "off",
+            "Compiler cache, which a capped build goes on from.",
+        ),
+        optional(
+            "queue",
+            Shape::Word(Queue::WORDS),
+            "single",
+            "How many runs of one tag may wait for the one that runs.",
+        ),
+        optional(
+            "incremental",
+            Shape::Boolean,
+            "true",
+            "Whether runs for tags build only wheels that no release of the repository has yet.",
+        ),
+    ],
+};
+
+const RELEASE: RecordShape = RecordShape {
+    name: "`release`",
+    fields: &[
+        optional(
+            "make-latest",
+            Shape::Word(MakeLatest::WORDS),
+            "legacy",
+            "Which release GitHub shows as the latest: by date and version, this one, or not this one.",
+        ),
+        optional(
+            "attest",
+            Shape::Word(Attest::WORDS),
+            "auto",
+            "Whether the files are attested; `auto`: unless the repository is private.",
+        ),
+        optional(
+            "prerelease",
+            Shape::Word(Prerelease::WORDS),
+            "auto",
+            "Whether releases are prereleases, which are never the latest; `auto`: by the version or the word `nightly` in the tag.",
+        ),
+        optional(
+            "pages",
+            Shape::Boolean,
+            "false",
+            "Whether finder, packages and index of all releases are deployed to GitHub Pages.",
+        ),
+        optional(
+            "yank",
+            TEXTS,
+            "[]",
+            "What the index of the pages withdraws, as `index build --yank` takes it: `\"flash-attn<2.6: superseded\"`.",
+        ),
+        optional(
+            "yank-older-than",
+            Shape::Text,
+            "never",
+            "How long the index of the pages offers nightly builds, as `index build --yank-older-than` takes it: `30d`.",
+        ),
+        optional(
+            "yank-keep",
+            Shape::Integer,
+            "3",
+            "With `yank-older-than`: how many versions of each project and folder stay, the newest.",
+        ),
+    ],
+};
+
+/// Axes that can be collapsed: several of their values share one wheel.
+pub(super) const COLLAPSED_AXES: [&str; 4] = ["python", "torch", "rocm", "gfx"];
+
+/// Fields that may also be axes.
+pub(super) const FIELD_AXES: [&str; 3] = ["gpu", "python-from", "runner"];

@@ -1,0 +1,37 @@
+//! Matrix files and recipe files: from spanned YAML to checked values, and the schema they follow.
+//!
+//! Input: a [`rock_yaml::Node`] tree. Output: a [`Config`] (one matrix file) or a recipe
+//! document, and every fault as a diagnostic.
+//!
+//! **Invariant:** a `Config` is well formed in itself; whether its cells are legal is asked in
+//! `matrix`.
+
+mod fields;
+mod issue;
+pub mod limits;
+mod lookups;
+mod model;
+mod places;
+mod profile;
+mod read;
+pub mod recipe;
+mod reference;
+mod run_time;
+mod runner;
+mod settings;
+pub mod syntax;
+
+pub use fields::MATRIX_FILE;
+pub use issue::{Requested, requested};
+pub use lookups::{Given, HostRocm, Lookups};
+pub use model::*;
+pub use places::Places;
+pub use profile::{Backend, Profile};
+pub use read::{docker_argument_fault, read};
+pub use reference::{reference, schema};
+pub use run_time::RunTime;
+pub use runner::{RunnerSelector, RunnerSelectorError, is_runner_group};
+pub use settings::matrix_of_settings;
+
+/// Folder of the matrix files that commands read when none is named.
+pub const MATRICES: &str = "matrices";

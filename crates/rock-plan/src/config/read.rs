@@ -1,0 +1,513 @@
+//! A matrix file from text to [`Config`], with every fault of the file.
+//!
+//! Input: a [`Source`] and what is known of the rest of the world ([`Lookups`]). Output: a checked
+//! value, or diagnostics.
+//!
+//! **Invariant:** a part that the structural check refused yields no second fault here.
+
+mod axes;
+mod cells;
+mod complete;
+mod explicit_places;
+mod fields;
+mod gfx;
+mod host;
+mod numbers;
+mod release_type;
+mod texts;
+mod twins;
+
+pub use texts::docker_argument_fault;
+
+use super::fields::{MATRIX, MATRIX_FILE};
+use super::{Config, Lookups, Places};
+use crate::codes::matrix as codes;
+use rock_diagnostic::{Code, Diagnostic, Location, Sink, SourceText};
+use rock_yaml::{self as yaml, Node, NodeValue};
+
+/// Reads one matrix file. Every fault goes to the sink; `None` when there was an error among them.
+pub fn read(source: &SourceText, lookups: &Lookups<'_>, sink: &mut Sink) -> Option<Config> {
+    let errors = sink.error_count();
+    let source = &source.with_arguments(lookups.given.arguments());
+    let tree = yaml::parse(source, sink)?;
+    if is_saved_plan(&tree) {
+        let message = "this is a saved plan, and no matrix file";
+        let help = "`rock-matrix build`, `render` and `publish --plan` take it; name the matrix files that it was made from";
+        sink.push(
+            Diagnostic::new(&codes::SAVED_PLAN, message)
+                .at(Location::File(source.path.clone()), "")
+                .help(help),
+        );
+        return None;
+    }
+    yaml::shape::check(&tree, &MATRIX_FILE, source, sink);
+    texts::check_texts(&tree, source, sink);
+    if !matches!(tree.value, NodeValue::Map(_)) {
+        return None;
+    }
+    numbers::note_unquoted(&tree, source, sink);
+    let is_known = |name: &str| MATRIX.fields.iter().any(|field| field.name == name);
+    let has_unknown_keys = matches!(&tree.value, NodeValue::Map(entries) if entries.iter().any(|(key, _)| !is_known(&key.text)));
+    let mut whole = complete::complete(&tree, &MATRIX_FILE);
+    let mut places = Places::new(source.clone(), tree);
+    release_type::give(&mut whole, &lookups.given, &mut places);
+    let platform = whole.get("platform").cloned();
+    let mut reader = Reader {
+        source,
+        lookups,
+        platform: platform.as_ref(),
+        has_unknown_keys,
+        sink,
+    };
+    let host_values = reader.resolve_host(&mut whole);
+    let recipe = reader.recipe(&whole);
+    let release = reader.release_type(&mut whole, &recipe, &mut places);
+    let config = reader.config(&whole, (recipe, release), host_values, places);
+    config.filter(|_| sink.error_count() == errors)
+}
+
+/// Whether a file is what `plan --format json` wrote: no matrix file has these keys.
+fn is_saved_plan(tree: &Node) -> bool {
+    let has = |name: &str| matches!(&tree.value, NodeValue::Map(entries) if entries.iter().any(|(key, _)| key.text == name));
+    has("generator") && has("matrices") && has("jobs")
+}
+
+/// Reads the parts of one file, each into its checked form.
+struct Reader<'a> {
+    source: &'a SourceText,
+    lookups: &'a Lookups<'a>,
+    /// `platform`, which runners must have.
+    platform: Option<&'a Node>,
+    has_unknown_keys: bool,
+    sink: &'a mut Sink,
+}
+
+impl Reader<'_> {
+    /// Adds a fault at a value.
+    fn fault(
+        &mut self,
+        code: &'static Code,
+        node: &Node,
+        message: impl Into<String>,
+        help: impl Into<String>,
+    ) {
+        self.sink.push(
+            Diagnostic::new(code, message)
+                .at(self.source.location(node.span.clone()), "")
+                .help(help),
+        );
+    }
+
+    /// Adds a fault that has more to say than one place and a help.
+    fn push(&mut self, diagnostic: Diagnostic) {
+        self.sink.push(diagnostic);
+    }
+}
+
+/// The text under a key; empty when it is absent or of another kind.
+fn text<'n>(node: &'n Node, key: &str) -> &'n str {
+    node.get(key).and_then(Node::text).unwrap_or_default()
+}
+
+/// The items under a key; none when it is absent or of another kind.
+fn items<'n>(node: &'n Node, key: &str) -> &'n [Node] {
+    node.get(key).and_then(Node::items).unwrap_or_default()
+}
+
+/// The entries under a key; none when it is absent or of another kind.
+fn entries<'n>(node: &'n Node, key: &str) -> &'n [(yaml::MapKey, Node)] {
+    node.get(key).and_then(Node::entries).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::read;
+    use crate::config::RunnerSelector;
+    use crate::config::{AxisRole, Config, Gfx, GpuPolicy, Lookups, Word, limits, recipe};
+    use rock_diagnostic::{Diagnostic, Location, Sink, SourceText};
+
+    const HEAD: &str = "version: 1\ndistribution: flash-attn\n";
+
+    fn lookups() -> Lookups<'static> {
+        let text = "recipe: 1\nname: flash-attn\naxes: [flavour]\nvars: {opt-dim: '', max-jobs: ''}\nsteps:\n  - {stage: build, argv: [make]}\n";
+        let document = recipe::from_source(&SourceText::new("recipe.yaml", text), &mut Sink::new());
+        let members = |names: &[&str]| names.iter().map(|name| name.parse().unwrap()).collect();
+        Lookups {
+            recipes: recipe::Recipes::with_shipped(document).into(),
+            families: [
+                ("gfx110X-all".to_owned(), members(&["gfx1100", "gfx1101"])),
+                ("gfx94X-all".to_owned(), members(&["gfx942"])),
+            ]
+            .into(),
+            gfx: ["gfx90a", "gfx942", "gfx1030", "gfx1100", "gfx1101"]
+                .map(str::to_owned)
+                .into(),
+            runners: [
+                ("ubuntu-22.04", "linux"),
+                ("mi300x", "linux"),
+                ("windows-2022", "windows"),
+            ]
+            .map(|(word, os)| (word.to_owned(), os.to_owned()))
+            .into(),
+            ..Lookups::default()
+        }
+    }
+
+    fn run(text: &str) -> (Option<Config>, Vec<Diagnostic>) {
+        let mut sink = Sink::new();
+        let config = read(&SourceText::new("m.yaml", text), &lookups(), &mut sink);
+        (config, sink.finish())
+    }
+
+    /// Reads what comes after `version` and `distribution`; there must be no diagnostics.
+    fn config(rest: &str) -> Config {
+        let (config, found) = run(&format!("{HEAD}{rest}"));
+        assert!(found.is_empty(), "{found:?}");
+        config.unwrap()
+    }
+
+    /// Code, the text pointed at, and the message of each fault.
+    fn faults(rest: &str) -> Vec<(&'static str, String, String)> {
+        let (config, found) = run(&format!("{HEAD}{rest}"));
+        assert_eq!(config.is_some(), !found.iter().any(Diagnostic::is_error));
+        found
+            .iter()
+            .map(|d| (d.code.id, slice(&d.labels[0].location), d.message.clone()))
+            .collect()
+    }
+
+    fn slice(place: &Location) -> String {
+        match place {
+            Location::Text { source, span } | Location::SecretText { source, span } => {
+                source.text[span.clone()].to_owned()
+            }
+            other => other.to_string(),
+        }
+    }
+
+    const AXES: &str = "axes:\n  flash-attn: [\"2.8.3\"]\n  torch: [\"2.5.1\", \"2.6.0\"]\n";
+
+    #[test]
+    fn what_is_not_written_has_its_default() {
+        let config = config("axes: {flash-attn: ['2.8.3']}\n");
+        assert_eq!(
+            (
+                config.recipe.as_str(),
+                config.runner.to_string().as_str(),
+                config.enabled
+            ),
+            ("flash-attn", "ubuntu-22.04", true)
+        );
+        assert_eq!(
+            (config.image.repository.as_str(), config.image.tag.as_str()),
+            ("docker.io/rocm/pytorch", "")
+        );
+        assert_eq!(
+            (
+                config.docker.shm_size.as_str(),
+                config.workflow.max_parallel
+            ),
+            ("8G", 20)
+        );
+        assert!(matches!(&config.gfx, Gfx::Targets(targets) if targets.len() == 4));
+        assert_eq!(
+            (config.gpu, config.test.gpu),
+            (GpuPolicy::Auto, GpuPolicy::None)
+        );
+    }
+
+    #[test]
+    fn axes_are_read_by_role_in_the_order_of_the_file() {
+        let config = config(
+            "axes: {opt-dim: ['64'], python: ['3.13t'], flash_attn: ['fa2:4a948e9'], gfx: ['gfx90a;gfx94X-all'], runner: [mi300x]}\n",
+        );
+        let roles: Vec<_> = config.axes.iter().map(|axis| axis.role).collect();
+        assert_eq!(
+            roles,
+            [
+                AxisRole::Field,
+                AxisRole::Python,
+                AxisRole::Package,
+                AxisRole::Gfx,
+                AxisRole::Field
+            ]
+        );
+        assert!(
+            matches!(&config.axes[3].values[0].value, Word::Gfx(targets) if targets.len() == 2)
+        );
+    }
+
+    #[test]
+    fn an_image_may_be_a_text() {
+        let image = |text: &str| config(&format!("{AXES}image: {text}\n")).image;
+        assert_eq!(
+            (
+                image("rocm/pytorch:x_1").repository.as_str(),
+                image("rocm/pytorch:x_1").tag.as_str()
+            ),
+            ("rocm/pytorch", "x_1")
+        );
+        let local = image("localhost:5000/a/b:t");
+        assert_eq!(
+            (local.repository.as_str(), local.tag.as_str()),
+            ("localhost:5000/a/b", "t")
+        );
+        let digest = format!("r/p:t@sha256:{}", "0".repeat(64));
+        assert_eq!(
+            format!("{}:{}", image(&digest).repository, image(&digest).tag),
+            digest
+        );
+        assert_eq!(image("{tag: abc}").repository, "docker.io/rocm/pytorch");
+    }
+
+    #[test]
+    fn families_stand_for_their_members() {
+        let config = config(&format!("{AXES}gfx: [gfx1100, gfx110X-all, gfx94X-all]\n"));
+        let Gfx::Targets(targets) = config.gfx else {
+            panic!()
+        };
+        assert_eq!(
+            targets.iter().map(ToString::to_string).collect::<Vec<_>>(),
+            ["gfx1100", "gfx1101", "gfx942"]
+        );
+        assert_eq!(self::config(&format!("{AXES}gfx: [host]\n")).gfx, Gfx::Host);
+    }
+
+    #[test]
+    fn an_exclude_takes_the_spelling_of_its_axis_and_rows_and_includes_are_cells() {
+        let config = config(&format!(
+            "{AXES}exclude: [{{torch: '2.6'}}]\nrows:\n  - {{flash-attn: '2.7.4', torch: '2.7.1', runner: mi300x, gfx: [gfx942], vars: {{opt-dim: '64'}}}}\ninclude:\n  - axes: {{torch: '2.5.1'}}\n    set: {{gpu: required}}\n"
+        ));
+        assert_eq!(config.exclude[0].axes["torch"], "2.6.0");
+        assert_eq!(config.rows[0].axes.len(), 2);
+        assert_eq!(
+            config.rows[0].set.runner,
+            Some(RunnerSelector::label("mi300x"))
+        );
+        assert_eq!(config.rows[0].set.vars["opt-dim"], "64");
+        assert_eq!(config.include[0].set.gpu, Some(GpuPolicy::Required));
+        assert_eq!(slice(&config.places.of("axes.torch[2]")), "'2.7.1'");
+        assert_eq!(slice(&config.places.of("axes.flash-attn[1]")), "'2.7.4'");
+    }
+
+    #[test]
+    fn an_exclude_key_that_is_no_axis_is_an_error_at_its_place() {
+        let found = faults(&format!("{AXES}exclude: [{{torhc: '2.6.0'}}]\n"));
+        assert_eq!(
+            found,
+            [(
+                "M033",
+                "torhc".to_owned(),
+                "`exclude` names `torhc`, which is no axis of this file; did you mean `torch`?"
+                    .to_owned()
+            )]
+        );
+    }
+
+    #[test]
+    fn versions_without_quotes_are_kept_and_noted_once_a_file() {
+        let (config, found) = run(&format!(
+            "{HEAD}axes: {{flash-attn: [2.8.3], python: [3.10, 3.11, 3.20], torch: [2.10]}}\n"
+        ));
+        assert_eq!(found.len(), 1);
+        assert_eq!(
+            (found[0].code.id, found[0].labels.len(), found[0].is_error()),
+            ("M030", 3, false)
+        );
+        assert_eq!(config.unwrap().axes[1].values[0].text, "3.10");
+    }
+
+    #[test]
+    fn branches_are_refused_and_commits_taken() {
+        let found = |version: &str| faults(&format!("axes: {{flash-attn: ['{version}']}}\n"));
+        for branch in ["main", "fa2:main", "release-2.8", "4a948e9f", "fa2:4a948"] {
+            assert_eq!(found(branch)[0].0, "M031", "{branch}");
+        }
+        for version in ["fa2:4a948e9", "2.8.3.post1", "2.9.0rc1"] {
+            assert!(found(version).is_empty(), "{version}");
+        }
+    }
+
+    #[test]
+    fn text_beyond_ascii_is_refused_like_any_other() {
+        for axis in ["python", "torch", "rocm", "flash-attn", "backend", "gfx"] {
+            let found = faults(&format!("axes: {{{axis}: [ä1, '６.２', 'ﬁ']}}\n"));
+            assert!(found.len() >= 3, "{axis} {found:?}");
+        }
+    }
+
+    #[test]
+    fn a_runner_has_the_system_that_the_wheels_are_for() {
+        let cell = "axes: {flash-attn: ['2.8.3']}\n";
+        let told = |rest: &str| faults(&format!("{cell}{rest}"));
+        let wrong = |at: &str, runner: &str, os: &str, platform: &str| {
+            vec![(
+                "M054",
+                at.to_owned(),
+                format!("`{runner}` runs {os}, and the jobs are for {platform}"),
+            )]
+        };
+        let on_windows = wrong("windows-2022", "windows-2022", "windows", "linux");
+        assert_eq!(told("runner: windows-2022\n"), on_windows);
+        assert_eq!(told("test: {runner: windows-2022}\n"), on_windows);
+        assert_eq!(
+            told("include: [{axes: {flash-attn: '2.8.3'}, set: {runner: windows-2022}}]\n"),
+            on_windows
+        );
+        assert_eq!(
+            faults("axes: {flash-attn: ['2.8.3'], runner: [ubuntu-22.04, windows-2022]}\n"),
+            on_windows
+        );
+        assert_eq!(told("platform: windows\nrunner: windows-2022\n"), []);
+        assert_eq!(
+            told("platform: windows\nrunner: mi300x\n"),
+            wrong("mi300x", "mi300x", "linux", "windows")
+        );
+        // Where none is named, the default is on Linux, and nothing else can be pointed at.
+        assert_eq!(
+            told("platform: windows\n"),
+            wrong("windows", "ubuntu-22.04", "linux", "windows")
+        );
+    }
+
+    #[test]
+    fn later_checks_can_point_at_every_part() {
+        let config = config(&format!(
+            "{AXES}exclude:\n  - torch: \"2.6.0\"\ngfx: [gfx90a, gfx942]\n"
+        ));
+        let at = |path: &str| slice(&config.places.of(path));
+        assert_eq!(at("axes.torch[1]"), "\"2.6.0\"");
+        assert_eq!(at("exclude[0].torch"), "\"2.6.0\"");
+        assert_eq!(at("gfx[1]"), "gfx942");
+        assert_eq!(at("axes"), "axes");
+        assert_eq!(at("runner"), "");
+    }
+
+    #[test]
+    fn texts_have_a_limit() {
+        let of = |bytes: usize| {
+            let text = "x".repeat(bytes);
+            faults(&format!(
+                "axes: {{flash-attn: ['2.8.3'], opt-dim: [{text}]}}\nvars: {{max-jobs: {text}}}\n"
+            ))
+        };
+        assert_eq!(of(limits::LONGEST_TEXT_BYTES), []);
+        let found = of(limits::LONGEST_TEXT_BYTES + 1);
+        assert_eq!(
+            found.iter().map(|(code, ..)| *code).collect::<Vec<_>>(),
+            ["M072"; 2],
+            "{found:?}"
+        );
+        assert_eq!(
+            found[0].2,
+            "a text of 4097 bytes; a matrix file takes at most 4096"
+        );
+    }
+
+    #[test]
+    fn lists_have_a_limit() {
+        let list = |count: usize, entry: &dyn Fn(usize) -> String| {
+            (0..count).map(entry).collect::<Vec<_>>().join(", ")
+        };
+        let cell = |number: usize| format!("{{flash-attn: '2.9.{number}'}}");
+        let include = |number: usize| {
+            format!("{{axes: {{flash-attn: '2.9.{number}'}}, set: {{gpu: required}}}}")
+        };
+        let axes = "axes: {flash-attn: ['2.8.3']}\n";
+        let file = |name: &str, count: usize| match name {
+            "rows" => format!("{axes}rows: [{}]\n", list(count, &cell)),
+            "exclude" => format!("{axes}exclude: [{}]\n", list(count, &cell)),
+            "include" => format!("{axes}include: [{}]\n", list(count, &include)),
+            "secrets" => format!(
+                "{axes}secrets: [{}]\n",
+                list(count, &|number| format!("S{number}"))
+            ),
+            "repair.exclude" => {
+                format!(
+                    "{axes}repair: {{exclude: [{}]}}\n",
+                    list(count, &|number| format!("lib{number}.so"))
+                )
+            }
+            "groups" => format!(
+                "{axes}docker: {{groups: [{}]}}\n",
+                list(count, &|number| format!("g{number}"))
+            ),
+            _ => format!(
+                "{axes}gfx: [{}]\n",
+                list(count, &|number| format!("gfx9{number:x}"))
+            ),
+        };
+        let errors = |text: &str| {
+            let (_, found) = run(&format!("{HEAD}{text}"));
+            let errors = found
+                .iter()
+                .filter(|fault| fault.code == &crate::codes::matrix::TOO_MANY_ENTRIES);
+            errors
+                .map(|fault| format!("{} {}", fault.code.id, fault.message))
+                .collect::<Vec<_>>()
+        };
+        for (name, most) in [
+            ("rows", limits::MOST_ENTRIES),
+            ("exclude", limits::MOST_ENTRIES),
+            ("include", limits::MOST_ENTRIES),
+            ("secrets", limits::MOST_SECRETS),
+            ("groups", limits::MOST_GROUPS),
+            ("repair.exclude", limits::MOST_LIBRARIES),
+            ("gfx", limits::MOST_TARGETS),
+        ] {
+            assert_eq!(errors(&file(name, most)), [""; 0], "{name}");
+            let beyond = errors(&file(name, most + 1));
+            let told = format!(
+                "M071 `{name}` has {} entries, and {most} are the most",
+                most + 1
+            );
+            assert_eq!(beyond, [told], "{name}");
+        }
+    }
+
+    #[test]
+    fn numbers_of_jobs_have_a_limit() {
+        let codes = |name: &str, number: u32| {
+            let found = faults(&format!(
+                "axes: {{flash-attn: ['2.8.3']}}\nworkflow: {{{name}: {number}}}\n"
+            ));
+            found.into_iter().map(|(code, ..)| code).collect::<Vec<_>>()
+        };
+        for name in ["max-parallel", "max-jobs"] {
+            assert_eq!(codes(name, limits::MOST_PARALLEL), [""; 0], "{name}");
+            assert_eq!(codes(name, limits::MOST_PARALLEL + 1), ["M024"], "{name}");
+        }
+    }
+
+    /// The nearest value is searched among the first ones of an axis.
+    #[test]
+    fn a_wrong_value_is_compared_with_as_many_as_the_limit() {
+        let help = |others: usize| {
+            let values = (0..others)
+                .map(|number| format!("a{number:05}, "))
+                .collect::<String>();
+            let axes =
+                format!("axes: {{flash-attn: ['2.8.3'], opt-dim: [{values}zebra-stripes]}}\n");
+            let (_, found) = run(&format!(
+                "{HEAD}{axes}exclude: [{{opt-dim: zebra-strips}}]\n"
+            ));
+            found[0].help.clone().unwrap()
+        };
+        let near = "did you mean `zebra-stripes`? Otherwise remove the entry";
+        assert_eq!(help(limits::MOST_COMPARED - 1), near);
+        assert_eq!(help(limits::MOST_COMPARED), "remove the entry");
+    }
+
+    #[test]
+    fn one_run_shows_every_fault() {
+        let found = faults(
+            "axes: {flash-attn: [], python: ['3.10.1', '3.11', '3.11'], tocrh: ['2.5.1'], rocm: [v6.2]}\nrunner: a b\nsecrets: [abc]\ngfx: [gfx9, gfx942, gfx942]\nvars: {opt_dim: 1, max-jobs: ../x}\nworkflow: {max-parallel: 300}\nindexes: {torch: ftp://x}\nimage: A:b\n",
+        );
+        let codes: Vec<_> = found.iter().map(|(code, ..)| *code).collect();
+        let expected = [
+            "M035", "M031", "M036", "M032", "M031", "M044", "M039", "M037", "M036", "B008", "M041",
+            "M024", "M040", "M043",
+        ];
+        assert_eq!(codes, expected, "{found:?}");
+    }
+}

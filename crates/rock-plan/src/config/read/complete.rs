@@ -1,0 +1,119 @@
+//! A tree with the defaults put in.
+
+use rock_diagnostic::{Sink, SourceText};
+use rock_yaml::shape::{RecordShape, Shape};
+use rock_yaml::{MapKey, Node, NodeValue, parse};
+
+/// The tree with the default of every field that is absent or empty. Defaults have an empty span at
+/// 0.
+pub(super) fn complete(node: &Node, shape: &Shape) -> Node {
+    match (shape, &node.value) {
+        (Shape::Record(record), NodeValue::Map(entries)) => Node {
+            span: node.span.clone(),
+            value: NodeValue::Map(completed(entries, record)),
+        },
+        (Shape::List(of), NodeValue::List(items)) => {
+            let items = items.iter().map(|item| complete(item, of)).collect();
+            Node {
+                span: node.span.clone(),
+                value: NodeValue::List(items),
+            }
+        }
+        (Shape::AnyOf(shapes), NodeValue::Map(_)) => {
+            match shapes.iter().find(|s| matches!(s, Shape::Record(_))) {
+                Some(record) => complete(node, record),
+                None => node.clone(),
+            }
+        }
+        _ => node.clone(),
+    }
+}
+
+fn completed(entries: &[(MapKey, Node)], record: &RecordShape) -> Vec<(MapKey, Node)> {
+    let given = |name: &str| {
+        entries
+            .iter()
+            .find(|(key, node)| key.text == name && node.value != NodeValue::Null)
+    };
+    record
+        .fields
+        .iter()
+        .filter_map(|field| match given(field.name) {
+            Some((key, node)) => Some((key.clone(), complete(node, &field.shape))),
+            None if field.default.is_empty() => None,
+            None => {
+                let key = MapKey {
+                    span: 0..0,
+                    text: field.name.to_owned(),
+                };
+                Some((key, complete(&default_of(field.default), &field.shape)))
+            }
+        })
+        .collect()
+}
+
+/// A default's tree. The tables are constants of this program, so their texts parse (a test reads
+/// them all).
+fn default_of(text: &str) -> Node {
+    let node = parse(&SourceText::new("default", text), &mut Sink::new());
+    strip(node.unwrap_or(Node {
+        span: 0..0,
+        value: NodeValue::Null,
+    }))
+}
+
+fn strip(node: Node) -> Node {
+    let value = match node.value {
+        NodeValue::List(items) => NodeValue::List(items.into_iter().map(strip).collect()),
+        NodeValue::Map(entries) => NodeValue::Map(
+            entries
+                .into_iter()
+                .map(|(key, node)| (MapKey { span: 0..0, ..key }, strip(node)))
+                .collect(),
+        ),
+        other => other,
+    };
+    Node { span: 0..0, value }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::complete;
+    use crate::config::fields::{MATRIX, MATRIX_FILE};
+    use rock_diagnostic::{Sink, SourceText};
+    use rock_yaml::{Node, NodeValue, shape};
+
+    #[test]
+    fn every_default_fits_the_form_of_its_field() {
+        let empty = Node {
+            span: 0..0,
+            value: NodeValue::Map(Vec::new()),
+        };
+        let whole = complete(&empty, &MATRIX_FILE);
+        for field in MATRIX.fields.iter().filter(|f| !f.default.is_empty()) {
+            assert!(whole.get(field.name).is_some(), "{}", field.name);
+        }
+        let mut sink = Sink::new();
+        shape::check(
+            &whole,
+            &MATRIX_FILE,
+            &SourceText::new("defaults", ""),
+            &mut sink,
+        );
+        let missing: Vec<_> = sink
+            .finish()
+            .into_iter()
+            .filter(|d| d.code.name != "missing-key")
+            .collect();
+        assert!(missing.is_empty(), "{missing:?}");
+        assert_eq!(
+            whole
+                .get("image")
+                .unwrap()
+                .get("repository")
+                .unwrap()
+                .text(),
+            Some("docker.io/rocm/pytorch")
+        );
+    }
+}

@@ -1,0 +1,168 @@
+//! GPU targets and families of them.
+
+use std::collections::BTreeMap;
+
+use indexmap::IndexSet;
+
+use super::Reader;
+use crate::codes::matrix as codes;
+use crate::config::Gfx;
+use crate::config::limits::MOST_TARGETS;
+use rock_diagnostic::{
+    Diagnostic,
+    nearest::{nearest, with_nearest},
+};
+use rock_names::{GfxTarget, ProductName};
+use rock_yaml::Node;
+
+impl Reader<'_> {
+    /// The wanted targets, families expanded. `host` stands alone.
+    pub(super) fn gfx(&mut self, nodes: &[Node]) -> Gfx {
+        if let Some(host) = nodes.iter().find(|node| node.text() == Some("host")) {
+            if nodes.len() > 1 {
+                let message = "`host` stands beside other gfx targets";
+                self.fault(
+                    &codes::BAD_GFX,
+                    host,
+                    message,
+                    "write `[host]` alone, or name the targets",
+                );
+            }
+            return Gfx::Host;
+        }
+        Gfx::Targets(self.targets(nodes))
+    }
+
+    /// The targets of `gfx-fallback`, which only `gfx: [host]` uses.
+    pub(super) fn gfx_fallback(&mut self, nodes: &[Node], gfx: &Gfx) -> Vec<GfxTarget> {
+        if let Some(first) = nodes.first()
+            && *gfx != Gfx::Host
+        {
+            let message =
+                "`gfx-fallback` has no effect, because `gfx` does not ask for this machine's GPUs";
+            self.fault(
+                &codes::BAD_GFX,
+                first,
+                message,
+                "write `gfx: [host]`, or remove `gfx-fallback`",
+            );
+        }
+        self.targets(nodes)
+    }
+
+    /// A list of targets without `host`.
+    pub(super) fn targets(&mut self, nodes: &[Node]) -> Vec<GfxTarget> {
+        let mut found = IndexSet::new();
+        let mut written: BTreeMap<&str, &Node> = BTreeMap::new();
+        for node in self.bounded(nodes, "gfx", MOST_TARGETS) {
+            let Some(text) = node.text() else { continue };
+            if let Some(first) = written.get(text) {
+                self.push(
+                    Diagnostic::new(
+                        &codes::DUPLICATE_VALUE,
+                        format!("the gfx target `{text}` is listed twice"),
+                    )
+                    .at(self.source.location(node.span.clone()), "again here")
+                    .also(self.source.location(first.span.clone()), "first here")
+                    .help("remove one"),
+                );
+                continue;
+            }
+            written.insert(text, node);
+            // A target may stand in two families.
+            found.extend(self.target_or_family(text, node));
+        }
+        found.into_iter().collect()
+    }
+
+    /// One value of a gfx axis: targets and families joined with `;`.
+    pub(super) fn gfx_value(&mut self, text: &str, node: &Node) -> Option<Vec<GfxTarget>> {
+        let mut found: Vec<GfxTarget> = Vec::new();
+        if text.split(';').nth(MOST_TARGETS).is_some() {
+            let message = format!("the value has more than {MOST_TARGETS} gfx targets");
+            self.fault(
+                &codes::TOO_MANY_ENTRIES,
+                node,
+                message,
+                "remove those that no build needs",
+            );
+            return None;
+        }
+        for part in text.split(';') {
+            let targets = self.target_or_family(part, node);
+            if targets.is_empty() {
+                return None;
+            }
+            found.extend(targets);
+        }
+        let mut seen = std::collections::BTreeSet::new();
+        found.retain(|target| seen.insert(target.clone()));
+        Some(found)
+    }
+
+    /// New targets appear before the facts know them, so an unknown one is a warning.
+    fn warn_of_unknown(&mut self, target: &GfxTarget, node: &Node) {
+        let known = &self.lookups.gfx;
+        if known.is_empty() || known.contains(target.processor()) {
+            return;
+        }
+        let near = nearest(target.processor(), known.iter().map(String::as_str));
+        let message = with_nearest(
+            format!("no fact knows the gfx target `{}`", target.processor()),
+            near,
+        );
+        self.fault(
+            &codes::UNKNOWN_GFX,
+            node,
+            message,
+            "check its spelling; a target newer than the facts is fine as it is",
+        );
+    }
+
+    fn target_or_family(&mut self, text: &str, node: &Node) -> Vec<GfxTarget> {
+        if let Some(members) = self.lookups.families.get(text) {
+            return members.clone();
+        }
+        match text.parse() {
+            Ok(target) => {
+                self.warn_of_unknown(&target, node);
+                vec![target]
+            }
+            Err(_) => {
+                if let Some(target) = self.lookups.products().get(&ProductName::new(text)) {
+                    return vec![target.clone()];
+                }
+                let families = self.lookups.families.keys().map(String::as_str);
+                let members = self
+                    .lookups
+                    .families
+                    .values()
+                    .flatten()
+                    .map(ToString::to_string);
+                let targets = self.lookups.gfx.iter().cloned();
+                let products = self.lookups.products().keys().map(ToString::to_string);
+                let known: Vec<String> = families
+                    .map(str::to_owned)
+                    .chain(members)
+                    .chain(targets)
+                    .chain(products)
+                    .collect();
+                let near = nearest(text, known.iter().map(String::as_str));
+                let help = match near {
+                    Some(near) => format!("write `{near}`"),
+                    None if text == "host" => "`host` stands only in the `gfx` field, alone".into(),
+                    None => {
+                        "write a target such as `gfx942`, a family such as `gfx110X-all`, or a product such as `mi300x`"
+                            .into()
+                    }
+                };
+                let message = with_nearest(
+                    format!("`{text}` is not a gfx target, a family or a product"),
+                    near,
+                );
+                self.fault(&codes::BAD_GFX, node, message, help);
+                Vec::new()
+            }
+        }
+    }
+}

@@ -1,0 +1,173 @@
+//! What stands in no matrix file: values of the command line, and those that a kind of release has.
+//!
+//! **Invariant:** a value of the command line takes the place of what is written, and a kind of
+//! release only that of what is not.
+
+use super::super::Given;
+use super::{Reader, text};
+use crate::codes::matrix as codes;
+use crate::config::Places;
+use rock_compat::rows::ReleaseTypeRow;
+use rock_diagnostic::{
+    Span,
+    nearest::{nearest, with_nearest},
+};
+use rock_yaml::{MapKey, Node, NodeValue, Scalar};
+
+/// Puts the values of the command line into a tree that has its defaults. They stand where the
+/// argument does.
+pub(super) fn give(whole: &mut Node, given: &Given, places: &mut Places) {
+    let NodeValue::Map(entries) = &mut whole.value else {
+        return;
+    };
+    // The order is that of `Given::arguments`.
+    let mut stands = |number: usize, path: &str| {
+        let span = places.source().argument_span(number);
+        places.replace(path, span.clone());
+        span
+    };
+    if let Some(word) = &given.release_type {
+        let span = stands(0, "release-type");
+        put(entries, "release-type", scalar(word, &span));
+    }
+    if let Some(families) = &given.gfx {
+        let span = stands(1, "gfx");
+        put(entries, "gfx", list(families, &span));
+    }
+    if let Some(families) = &given.test_families
+        && let Some(Node {
+            value: NodeValue::Map(fields),
+            ..
+        }) = node_mut(entries, "test")
+    {
+        let span = stands(2, "test.families");
+        put(fields, "families", list(families, &span));
+    }
+    for (number, (name, values)) in given.axes.iter().enumerate() {
+        if let Some(Node {
+            value: NodeValue::Map(axes),
+            ..
+        }) = node_mut(entries, "axes")
+        {
+            let span = stands(3 + number, &format!("axes.{name}"));
+            put(axes, name, list(values, &span));
+        }
+    }
+}
+
+fn node_mut<'n>(entries: &'n mut [(MapKey, Node)], key: &str) -> Option<&'n mut Node> {
+    entries
+        .iter_mut()
+        .find(|(known, _)| known.text == key)
+        .map(|(_, node)| node)
+}
+
+fn put(entries: &mut Vec<(MapKey, Node)>, key: &str, node: Node) {
+    match entries.iter_mut().find(|(known, _)| known.text == key) {
+        Some((key, old)) => {
+            key.span = node.span.clone();
+            *old = node;
+        }
+        None => entries.push((
+            MapKey {
+                span: node.span.clone(),
+                text: key.to_owned(),
+            },
+            node,
+        )),
+    }
+}
+
+fn scalar(text: &str, span: &Span) -> Node {
+    Node {
+        span: span.clone(),
+        value: NodeValue::Scalar(Scalar {
+            text: text.to_owned(),
+            plain: false,
+        }),
+    }
+}
+
+fn list(texts: &[String], span: &Span) -> Node {
+    Node {
+        span: span.clone(),
+        value: NodeValue::List(texts.iter().map(|text| scalar(text, span)).collect()),
+    }
+}
+
+impl Reader<'_> {
+    /// Adds the axes of the kind of release that the file does not list itself, Python first, and
+    /// gives its row. A recipe with a variable of that name learns the kind. An unknown kind is a
+    /// fault.
+    pub(super) fn release_type(
+        &mut self,
+        whole: &mut Node,
+        recipe: &str,
+        places: &mut Places,
+    ) -> Option<ReleaseTypeRow> {
+        let node = whole
+            .get("release-type")
+            .filter(|node| !node.text().is_none_or(str::is_empty))?
+            .clone();
+        let (word, platform) = (node.text()?, text(whole, "platform").to_owned());
+        let rows = &self.lookups.release_types;
+        let known: Vec<&str> = rows.iter().map(|row| row.release_type.as_str()).collect();
+        let Some(row) = rows
+            .iter()
+            .find(|row| row.release_type == word && row.platform == platform)
+            .cloned()
+        else {
+            if !known.is_empty() {
+                let mut words = known.clone();
+                words.sort_unstable();
+                words.dedup();
+                let near = nearest(word, words.iter().copied());
+                let message = with_nearest(format!("no fact knows a release type `{word}`"), near);
+                let help = format!("write one of {}", words.join(", "));
+                self.fault(&codes::UNKNOWN_WORD, &node, message, help);
+            }
+            return None;
+        };
+        let declared = self.lookups.recipes.known(recipe);
+        let is_known = |axis: &String| {
+            axis == "python"
+                || declared
+                    .as_ref()
+                    .is_none_or(|words| words.axes.contains(axis))
+        };
+        if let NodeValue::Map(entries) = &mut whole.value
+            && let Some(Node {
+                value: NodeValue::Map(axes),
+                ..
+            }) = node_mut(entries, "axes")
+        {
+            for (axis, values) in row.axes.iter().filter(|(axis, _)| is_known(axis)) {
+                if axes.iter().any(|(key, _)| key.text == *axis) {
+                    continue;
+                }
+                let entry = (
+                    MapKey {
+                        span: node.span.clone(),
+                        text: axis.clone(),
+                    },
+                    list(values, &node.span),
+                );
+                let at = if axis == "python" { 0 } else { axes.len() };
+                axes.insert(at, entry);
+                places.insert(format!("axes.{axis}"), node.span.clone());
+            }
+        }
+        if declared.is_some_and(|words| words.vars.contains_key("release-type"))
+            && let NodeValue::Map(entries) = &mut whole.value
+            && let Some(Node {
+                value: NodeValue::Map(vars),
+                ..
+            }) = node_mut(entries, "vars")
+            && (self.lookups.given.release_type.is_some()
+                || !vars.iter().any(|(key, _)| key.text == "release-type"))
+        {
+            put(vars, "release-type", scalar(word, &node.span));
+        }
+        Some(row)
+    }
+}

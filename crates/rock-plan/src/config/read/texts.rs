@@ -1,0 +1,470 @@
+//! Checks of single texts: names, labels, addresses, words of a command line.
+
+use indexmap::IndexSet;
+
+use super::Reader;
+use crate::codes::build;
+use crate::codes::matrix as codes;
+use crate::config::limits::{LONGEST_TEXT_BYTES, MOST_RUNNER_LABELS, MOST_SECRETS};
+use crate::config::syntax::{
+    has_address_breaker, index_host, is_secret_word, is_taken, unprintable,
+};
+pub(super) use crate::config::syntax::{is_label, is_name, leaves_the_repository};
+use crate::config::{RunnerSelector, is_runner_group};
+use rock_compat::rows::ReleaseTypeRow;
+use rock_diagnostic::{
+    Diagnostic, Location, Sink, SourceText,
+    nearest::{nearest, with_nearest},
+};
+use rock_yaml::{Node, NodeValue};
+
+/// Checks that every text and key of the file is printable and short: each may become a word of a
+/// command line, a line of an output or a name of a file.
+pub(super) fn check_texts(node: &Node, source: &SourceText, sink: &mut Sink) {
+    let mut fault = |text: &str, span: &std::ops::Range<usize>| {
+        if text.len() > LONGEST_TEXT_BYTES {
+            let message = format!(
+                "a text of {} bytes; a matrix file takes at most {LONGEST_TEXT_BYTES}",
+                text.len()
+            );
+            sink.push(
+                Diagnostic::new(&codes::TOO_LONG, message)
+                    .at(source.location(span.clone()), "")
+                    .help("shorten it"),
+            );
+        }
+        let Some(c) = unprintable(text) else { return };
+        let (name, help) = match c {
+            '\n' | '\r' => ("a line break".to_owned(), "write the text on one line"),
+            '\t' => ("a tab".to_owned(), "write spaces instead"),
+            '\0' => ("a NUL character".to_owned(), "remove it"),
+            c => (
+                format!("the invisible character U+{:04X}", u32::from(c)),
+                "remove it",
+            ),
+        };
+        sink.push(
+            Diagnostic::new(
+                &codes::CONTROL_CHARACTER,
+                format!("a text cannot hold {name}"),
+            )
+            .at(source.location(span.clone()), "")
+            .help(help),
+        );
+    };
+    match &node.value {
+        NodeValue::Scalar(scalar) => fault(&scalar.text, &node.span),
+        NodeValue::Map(entries) => entries
+            .iter()
+            .for_each(|(key, _)| fault(&key.text, &key.span)),
+        NodeValue::List(_) | NodeValue::Null => {}
+    }
+    match &node.value {
+        NodeValue::List(items) => items
+            .iter()
+            .for_each(|item| check_texts(item, source, sink)),
+        NodeValue::Map(entries) => entries
+            .iter()
+            .for_each(|(_, value)| check_texts(value, source, sink)),
+        NodeValue::Scalar(_) | NodeValue::Null => {}
+    }
+}
+
+/// Values of a recipe variable that is one of both.
+const SWITCH: [&str; 2] = ["on", "off"];
+const TAKEN_BY: &str = "the runner, the workflow or the system has a variable of that name";
+
+impl Reader<'_> {
+    /// Reads which runners take jobs: a label, a list of labels, or a group with labels.
+    pub(super) fn runner(&mut self, node: &Node) -> Option<RunnerSelector> {
+        if node.text().is_some() {
+            return self
+                .runner_label(node)
+                .map(|label| RunnerSelector::label(&label));
+        }
+        let group = node
+            .get("group")
+            .and_then(Node::text)
+            .filter(|group| !group.is_empty());
+        if let (Some(name), Some(place)) = (group, node.get("group"))
+            && !is_runner_group(name)
+        {
+            let message = format!("`{name}` cannot be a group of runners");
+            let help = "write its name, with letters, digits, blanks, `-`, `_`, `.` and `/`";
+            self.fault(&codes::BAD_NAME, place, message, help);
+            return None;
+        }
+        let nodes = node
+            .items()
+            .or_else(|| node.get("labels").and_then(Node::items))
+            .unwrap_or_default();
+        let nodes = self.bounded(nodes, "runner", MOST_RUNNER_LABELS);
+        let mut labels: Vec<String> = Vec::new();
+        for label in nodes {
+            let text = label.text()?;
+            if !is_label(text) {
+                let message = format!("`{text}` cannot be a runner label");
+                self.fault(
+                    &codes::BAD_NAME,
+                    label,
+                    message,
+                    "write letters, digits, `-`, `_` and `.` only",
+                );
+                return None;
+            }
+            if let Some(os) = self.lookups.runners.get(text) {
+                self.system(text, os, label);
+            }
+            if labels.iter().any(|known| known.eq_ignore_ascii_case(text)) {
+                self.fault(
+                    &codes::DUPLICATE_VALUE,
+                    label,
+                    format!("the label `{text}` is listed twice"),
+                    "remove one",
+                );
+            }
+            labels.push(text.to_owned());
+        }
+        if labels.is_empty() && group.is_none() {
+            let message = "`runner` names no runners";
+            self.fault(
+                &codes::BAD_NAME,
+                node,
+                message,
+                "write a label, a list of labels, or `{group: NAME, labels: […]}`",
+            );
+            return None;
+        }
+        Some(RunnerSelector {
+            group: group.map(str::to_owned),
+            labels,
+        })
+    }
+
+    /// A runner's label; one that no fact knows is a warning, since self-hosted runners have labels
+    /// of their own.
+    pub(super) fn runner_label(&mut self, node: &Node) -> Option<String> {
+        let text = node.text()?;
+        if !is_label(text) {
+            let message = format!(
+                "`{text}` cannot be a runner label: these have letters, digits, `-`, `_` and `.` only"
+            );
+            self.fault(
+                &codes::BAD_NAME,
+                node,
+                message,
+                "write the label of one runner",
+            );
+            return None;
+        }
+        let known = &self.lookups.runners;
+        if let Some(os) = known.get(text) {
+            self.system(text, os, node);
+        } else if !known.is_empty() {
+            let near = nearest(text, known.keys().map(String::as_str));
+            let help = match near {
+                Some(near) => format!(
+                    "did you mean `{near}`? A label of a self-hosted runner is fine as it is"
+                ),
+                None => {
+                    "check its spelling; a label of a self-hosted runner is fine as it is".into()
+                }
+            };
+            self.fault(
+                &codes::UNKNOWN_RUNNER,
+                node,
+                format!("no known runner is called `{text}`"),
+                help,
+            );
+        }
+        Some(text.to_owned())
+    }
+
+    /// A runner must have the system that the wheels are for.
+    fn system(&mut self, label: &str, os: &str, node: &Node) {
+        let Some((platform, at)) = self.platform.and_then(|node| Some((node.text()?, node))) else {
+            return;
+        };
+        if platform == os {
+            return;
+        }
+        // A default stands nowhere.
+        let at = if node.span.is_empty() { at } else { node };
+        let message = format!("`{label}` runs {os}, and the jobs are for {platform}");
+        let help = format!(
+            "name a `runner` with {platform}; `rock-matrix compat list runners` shows those that are known"
+        );
+        self.fault(&codes::OTHER_SYSTEM, at, message, help);
+    }
+
+    /// The place of a value without the text around it, for values that must not be repeated in
+    /// logs.
+    fn hidden(&self, node: &Node) -> Location {
+        Location::SecretText {
+            source: self.source.clone(),
+            span: node.span.clone(),
+        }
+    }
+
+    /// Names of secrets, each once.
+    pub(super) fn secrets(&mut self, nodes: &[Node]) -> Vec<String> {
+        let mut found = IndexSet::new();
+        for node in self.bounded(nodes, "secrets", MOST_SECRETS) {
+            let Some(text) = node.text() else { continue };
+            if !is_secret_word(text) {
+                // The text itself is not repeated: it may be the secret.
+                let help = "list names such as `HF_TOKEN`; the values are kept by GitHub";
+                self.push(
+                    Diagnostic::new(
+                        &codes::BAD_SECRET_NAME,
+                        "a secret is named in capitals, digits and `_`",
+                    )
+                    .at(self.hidden(node), "")
+                    .help(help),
+                );
+            } else if is_taken(text) {
+                let message = format!("`{text}` cannot be the name of a secret: {TAKEN_BY}");
+                self.fault(
+                    &codes::BAD_SECRET_NAME,
+                    node,
+                    message,
+                    "give the secret another name, on GitHub too",
+                );
+            } else if !found.insert(text.to_owned()) {
+                self.fault(
+                    &codes::DUPLICATE_VALUE,
+                    node,
+                    format!("the secret `{text}` is listed twice"),
+                    "remove one",
+                );
+            }
+        }
+        found.into_iter().collect()
+    }
+
+    /// Returns a list's entries up to the most that it may have; a longer one is a fault.
+    pub(super) fn bounded<'n>(
+        &mut self,
+        entries: &'n [Node],
+        name: &str,
+        most: usize,
+    ) -> &'n [Node] {
+        let Some(beyond) = entries.get(most) else {
+            return entries;
+        };
+        let message = format!(
+            "`{name}` has {} entries, and {most} are the most",
+            entries.len()
+        );
+        self.fault(
+            &codes::TOO_MANY_ENTRIES,
+            beyond,
+            message,
+            "remove those that no build needs",
+        );
+        &entries[..most]
+    }
+
+    /// The addresses of indexes by name, those of layouts with their base, and whether the ROCm
+    /// index has extras for device code.
+    pub(super) fn indexes(
+        &mut self,
+        entries: &[(rock_yaml::MapKey, Node)],
+        release_type: Option<&ReleaseTypeRow>,
+    ) -> (indexmap::IndexMap<String, String>, bool) {
+        let node = |name: &str| {
+            entries
+                .iter()
+                .find(|(key, _)| key.text == name)
+                .map(|(_, node)| node)
+        };
+        if let (Some(_), Some(links)) = (node("rocm"), node("find-links")) {
+            let message = "`rocm` and `find-links` both say where ROCm packages come from";
+            self.fault(&codes::BAD_INDEX, links, message, "remove one of them");
+        }
+        let base = node("base").and_then(|base| self.index_address(base));
+        let (mut found, mut device_extras) = (indexmap::IndexMap::new(), false);
+        for (key, node) in entries.iter().filter(|(key, _)| key.text != "base") {
+            let text = node.text().unwrap_or_default();
+            let lookups = self.lookups;
+            let layout = lookups.index_templates.iter().find(|row| row.name == text);
+            let Some(layout) = layout else {
+                found.extend(
+                    self.index_address(node)
+                        .map(|address| (key.text.clone(), address)),
+                );
+                continue;
+            };
+            let Some(base) = base.as_deref().or(Some(&layout.base)
+                .filter(|base| !base.is_empty())
+                .map(String::as_str))
+            else {
+                let message =
+                    format!("`{text}` is a layout of indexes, and nothing says where it is");
+                self.fault(
+                    &codes::BAD_INDEX,
+                    node,
+                    message,
+                    "add `base:` with the address before it",
+                );
+                continue;
+            };
+            device_extras |= layout.device_extras;
+            let stream = release_type
+                .map(|row| row.stream.as_str())
+                .filter(|stream| !stream.is_empty());
+            let stream = stream.unwrap_or(&layout.stream);
+            let address = layout
+                .template
+                .replace("{base}", base.trim_end_matches('/'))
+                .replace("{stream}", stream);
+            found.insert(key.text.clone(), address);
+        }
+        (found, device_extras)
+    }
+
+    /// The address of an index.
+    pub(super) fn index_address(&mut self, node: &Node) -> Option<String> {
+        let text = node.text()?;
+        let found = index_host(text);
+        let host = found.unwrap_or_default();
+        let (message, help) = if found.is_none() {
+            (
+                format!("the address of an index must begin with `https://`, not `{text}`"),
+                "write the whole address",
+            )
+        } else if host.contains('@') {
+            let message = "the address of an index cannot hold a user name or a password";
+            self.push(
+                Diagnostic::new(&codes::BAD_INDEX, message)
+                    .at(self.hidden(node), "")
+                    .help("remove it, and list the secret's name under `secrets`"),
+            );
+            return None;
+        } else if host.is_empty() || has_address_breaker(text) {
+            (
+                format!(
+                    "`{text}` is not the address of an index: these hold no spaces, quotes or brackets"
+                ),
+                "write a whole address, percent-encoded where needed",
+            )
+        } else {
+            return Some(text.to_owned());
+        };
+        self.fault(&codes::BAD_INDEX, node, message, help);
+        None
+    }
+
+    /// Arguments of the container, each one word.
+    pub(super) fn docker_args(&mut self, nodes: &[Node]) -> Vec<String> {
+        let mut found = Vec::new();
+        for (number, node) in nodes.iter().enumerate() {
+            let Some(text) = node.text() else { continue };
+            match docker_argument_fault(number, text) {
+                Some((message, help)) => {
+                    self.fault(&codes::BAD_DOCKER_ARGUMENT, node, message, help);
+                }
+                None => found.push(text.to_owned()),
+            }
+        }
+        found
+    }
+
+    /// Recipe variables that the recipe knows, with values that stay inside the repository; on or
+    /// off where the recipe's own value is one of them.
+    pub(super) fn vars(
+        &mut self,
+        entries: &[(rock_yaml::MapKey, Node)],
+        recipe: &str,
+    ) -> indexmap::IndexMap<String, String> {
+        let known = self.lookups.recipes.known(recipe);
+        let mut found = indexmap::IndexMap::new();
+        for (key, node) in entries {
+            let Some(text) = node.text() else { continue };
+            if let Some(words) = &known
+                && !words.vars.contains_key(&key.text)
+            {
+                let near = nearest(&key.text, words.vars.keys().map(String::as_str));
+                let help = match near {
+                    Some(near) => format!("write `{near}`"),
+                    None if words.vars.is_empty() => {
+                        "remove it: the recipe has no variables".into()
+                    }
+                    None => format!(
+                        "the recipe knows {}",
+                        words
+                            .vars
+                            .keys()
+                            .map(String::as_str)
+                            .collect::<Vec<_>>()
+                            .join(", ")
+                    ),
+                };
+                let message = with_nearest(
+                    format!("recipe `{recipe}` has no variable `{}`", key.text),
+                    near,
+                );
+                self.push(
+                    Diagnostic::new(&build::UNKNOWN_VARIABLE, message)
+                        .at(self.source.location(key.span.clone()), "")
+                        .help(help),
+                );
+                continue;
+            }
+            let default = known
+                .as_ref()
+                .and_then(|words| words.vars.get(&key.text))
+                .map(String::as_str);
+            if default.is_some_and(|default| SWITCH.contains(&default)) && !SWITCH.contains(&text) {
+                let message = format!("`{}: {text}` is neither on nor off", key.text);
+                self.fault(
+                    &codes::UNKNOWN_WORD,
+                    node,
+                    message,
+                    "write `\"on\"` or `\"off\"`",
+                );
+                continue;
+            }
+            if leaves_the_repository(text) {
+                let message = format!("`{text}` is a path that leaves the repository");
+                self.fault(
+                    &codes::PATH_LEAVES,
+                    node,
+                    message,
+                    "use a path below the repository's root",
+                );
+                continue;
+            }
+            found.insert(key.text.clone(), text.to_owned());
+        }
+        found
+    }
+}
+
+/// What is wrong with an argument of the container, the `number`th of its list, and what to do.
+pub fn docker_argument_fault(number: usize, text: &str) -> Option<(String, String)> {
+    if text.is_empty() {
+        return Some((
+            "an argument of the container is empty".to_owned(),
+            "remove it".to_owned(),
+        ));
+    }
+    if number == 0 && !text.starts_with('-') {
+        let message = format!(
+            "the first argument of the container is `{text}`, which docker would take for the image"
+        );
+        return Some((
+            message,
+            "begin with an option such as `--env=NAME=value`".to_owned(),
+        ));
+    }
+    let (option, value) = two_words(text)?;
+    let help = format!("write `[\"{option}\", \"{value}\"]`, or `{option}={value}`");
+    Some((format!("`{text}` is two words in one"), help))
+}
+
+/// `--env NAME` or `-v /a:/b` as one text.
+fn two_words(text: &str) -> Option<(&str, &str)> {
+    let (option, value) = text.split_once(char::is_whitespace)?;
+    (option.starts_with('-') && !option.contains('=')).then(|| (option, value.trim()))
+}

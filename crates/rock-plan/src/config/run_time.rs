@@ -1,0 +1,168 @@
+//! Needs of an installed package at run time.
+
+use indexmap::IndexMap;
+use serde::{Deserialize, Serialize};
+
+use super::recipe::{embedded, embedded_names};
+use super::syntax::unprintable;
+use rock_diagnostic::render::visible;
+use rock_names::{DistributionName, LabelParts, Requirement, RocmVersion, WheelName};
+
+/// The environment variables and packages without which an installed package cannot be imported or
+/// used.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, expecting = "needs at run time")]
+pub struct RunTime {
+    /// Variables that must be set, with their values.
+    #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
+    pub env: IndexMap<String, String>,
+    /// Packages that must be installed, as requirements.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub requires: Vec<String>,
+}
+
+impl RunTime {
+    /// Returns whether nothing is needed.
+    pub fn is_empty(&self) -> bool {
+        let Self { env, requires } = self;
+        env.is_empty() && requires.is_empty()
+    }
+
+    /// Returns these needs with those of `other`, whose values go first.
+    #[must_use]
+    pub fn with(&self, other: &Self) -> Self {
+        let mut all = self.clone();
+        all.env.extend(other.env.clone());
+        let further = other
+            .requires
+            .iter()
+            .filter(|name| !self.requires.contains(name));
+        all.requires.extend(further.cloned());
+        all
+    }
+
+    /// Returns the first invalid text with the reason.
+    pub fn fault(&self) -> Option<(&str, String)> {
+        let Self { env, requires } = self;
+        let is_variable = |name: &str| {
+            let word = |b: u8| b.is_ascii_alphanumeric() || b == b'_';
+            !name.is_empty()
+                && name.bytes().all(word)
+                && !name.starts_with(|c: char| c.is_ascii_digit())
+        };
+        for (name, value) in env {
+            if !is_variable(name) {
+                return Some((name, format!("`{}` is not a variable name", visible(name))));
+            }
+            let is_plain = |b: u8| b.is_ascii_alphanumeric() || b"-._~:/%+@=,".contains(&b);
+            if value.is_empty() || !value.bytes().all(is_plain) || unprintable(value).is_some() {
+                return Some((
+                    value,
+                    format!("`{}` is not a value of one plain word", visible(value)),
+                ));
+            }
+        }
+        requires.iter().find_map(|text| {
+            let error = text.parse::<Requirement>().err()?;
+            Some((text.as_str(), error.to_string()))
+        })
+    }
+
+    /// Returns the needs of a published wheel by the recipes that are shipped: those that build the
+    /// distribution, with the backend that its label names.
+    pub fn of_shipped(distribution: &DistributionName, backend: Option<&str>) -> Self {
+        let normalized = distribution.normalized();
+        let documents = embedded_names().filter_map(embedded);
+        let of_distribution = documents.filter(|document| {
+            document
+                .distribution
+                .parse::<DistributionName>()
+                .is_ok_and(|name| name.normalized() == normalized)
+        });
+        let label = backend.unwrap_or_default();
+        of_distribution
+            .flat_map(|document| document.profile(&normalized).backends)
+            .find(|known| known.label == label)
+            .map(|known| known.run_time)
+            .unwrap_or_default()
+    }
+
+    /// Returns the needs of a wheel by its name; `known` are the versions of ROCm by which labels
+    /// are read.
+    pub fn of_wheel(wheel: &WheelName, known: &[RocmVersion]) -> Self {
+        let label = wheel
+            .label()
+            .and_then(|label| LabelParts::parse(&label, known).ok());
+        let backend = label.and_then(|parsed| parsed.parts.backend);
+        Self::of_shipped(wheel.distribution(), backend.as_deref())
+    }
+
+    /// Returns the assignments, `NAME=VALUE`.
+    pub fn assignments(&self) -> impl Iterator<Item = String> + '_ {
+        self.env
+            .iter()
+            .map(|(name, value)| format!("{name}={value}"))
+    }
+
+    /// Returns what is needed as one sentence without a full stop; empty where nothing is.
+    pub fn sentence(&self) -> String {
+        let packages = match self.requires.as_slice() {
+            [] => String::new(),
+            [one] => one.clone(),
+            [most @ .., last] => format!("{} and {last}", most.join(", ")),
+        };
+        match (self.requires.is_empty(), self.env.len()) {
+            (true, 0) => String::new(),
+            (false, 0) => format!("At run time it needs {packages}"),
+            (true, 1) => "At run time it needs this variable".to_owned(),
+            (true, _) => "At run time it needs these variables".to_owned(),
+            (false, 1) => format!("At run time it needs {packages}, and this variable"),
+            (false, _) => format!("At run time it needs {packages}, and these variables"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::RunTime;
+
+    fn of(backend: Option<&str>) -> RunTime {
+        RunTime::of_shipped(&"Flash_Attn".parse().unwrap(), backend)
+    }
+
+    #[test]
+    fn the_backend_of_a_label_says_what_a_wheel_needs_at_run_time() {
+        assert_eq!(
+            of(Some("triton")).sentence(),
+            "At run time it needs einops and triton, and this variable"
+        );
+        assert_eq!(
+            of(Some("triton")).assignments().collect::<Vec<_>>(),
+            ["FLASH_ATTENTION_TRITON_AMD_ENABLE=TRUE"]
+        );
+        assert_eq!(of(None).sentence(), "");
+        assert_eq!(of(Some("metal")), RunTime::default());
+        assert!(RunTime::of_shipped(&"numpy".parse().unwrap(), None).is_empty());
+    }
+
+    #[test]
+    fn names_values_and_requirements_are_plain() {
+        let with = |name: &str, value: &str, need: &str| {
+            let run_time = RunTime {
+                env: [(name.to_owned(), value.to_owned())].into(),
+                requires: vec![need.to_owned()],
+            };
+            run_time.fault().map(|(_, reason)| reason)
+        };
+        assert_eq!(with("A_1", "TRUE", "einops>=0.7"), None);
+        assert_eq!(
+            with("1A", "TRUE", "einops").unwrap(),
+            "`1A` is not a variable name"
+        );
+        assert_eq!(
+            with("A", "$(id)", "einops").unwrap(),
+            "`$(id)` is not a value of one plain word"
+        );
+        assert!(with("A", "b", "einops >").is_some());
+    }
+}

@@ -1,0 +1,172 @@
+//! The device code of jobs: the gfx targets that the axes, the matrix file and the recipe leave.
+
+use super::DroppedGfx;
+use super::draft::Drafting;
+use super::naming::Words;
+use super::shared::Device;
+use crate::codes::plan as codes;
+use crate::config::{AxisRole, AxisValue, Gfx, Overrides, TorchFrom, Word};
+use crate::matrix::{Cell, choose_gfx};
+use rock_diagnostic::{Diagnostic, Sink};
+use rock_names::GfxTarget;
+
+impl Drafting<'_> {
+    /// The device code of a cell, with the rows that change it. None of the wanted targets left is
+    /// a fault.
+    pub(super) fn device(
+        &self,
+        cell: Cell,
+        words: &Words<'_>,
+        refused: u64,
+        (changes, matching): (&Overrides, &[usize]),
+        sink: &mut Sink,
+    ) -> Device {
+        let none = Device {
+            families: Vec::new(),
+            gfx: Vec::new(),
+            dropped: Vec::new(),
+            is_refused: false,
+        };
+        if !words.backend.device_code {
+            return none;
+        }
+        let of_axis = self
+            .at
+            .get(&AxisRole::Gfx)
+            .and_then(|&axis| self.universe.value(cell, axis));
+        let (wanted, families): (&[GfxTarget], Vec<String>) =
+            match (of_axis, &changes.gfx, &self.config.gfx) {
+                (
+                    Some(AxisValue {
+                        text,
+                        value: Word::Gfx(targets),
+                    }),
+                    _,
+                    _,
+                ) => (targets, text.split(';').map(str::to_owned).collect()),
+                (_, Some(targets), _) => (targets, changes.families.clone().unwrap_or_default()),
+                (_, _, Gfx::Targets(targets)) => (targets, self.config.families.clone()),
+                (_, None, Gfx::Host) => return none,
+            };
+        let (left, taken): (Vec<String>, Vec<String>) = families
+            .into_iter()
+            .partition(|family| self.refused.why(refused, family).is_none());
+        if left.is_empty() && !taken.is_empty() {
+            return Device {
+                is_refused: true,
+                ..none
+            };
+        }
+        let mut dropped = Vec::new();
+        let wanted: Vec<GfxTarget> = if taken.is_empty() {
+            wanted.to_vec()
+        } else {
+            // A target may stand in another family still.
+            let kept: Vec<GfxTarget> = left
+                .iter()
+                .flat_map(|family| self.members(family))
+                .collect();
+            for family in &taken {
+                let reason = self.refused.why(refused, family).unwrap_or_default();
+                let gone = self
+                    .members(family)
+                    .into_iter()
+                    .filter(|target| !kept.contains(target));
+                dropped.extend(gone.map(|target| DroppedGfx {
+                    target,
+                    reason: reason.clone(),
+                }));
+            }
+            wanted
+                .iter()
+                .filter(|target| kept.contains(target))
+                .cloned()
+                .collect()
+        };
+        let wanted = wanted.as_slice();
+        let torch_wheels =
+            self.config.torch_from == TorchFrom::PytorchIndex && words.torch.is_some();
+        let package = (self.profile.package.as_str(), words.package);
+        let choice = choose_gfx(
+            wanted,
+            self.compat,
+            package,
+            &words.backend.name,
+            words.rocm,
+            torch_wheels,
+        );
+        if choice.kept.is_empty() && !wanted.is_empty() {
+            sink.push(self.no_gfx_left(cell, words, matching, &choice.dropped));
+        }
+        dropped.extend(
+            choice
+                .dropped
+                .into_iter()
+                .map(|(target, reason)| DroppedGfx { target, reason }),
+        );
+        let is_compiled = |family: &String| {
+            self.members(family)
+                .iter()
+                .any(|target| choice.kept.contains(target))
+        };
+        let families = left.into_iter().filter(is_compiled).collect();
+        Device {
+            families,
+            gfx: choice.kept,
+            dropped,
+            is_refused: false,
+        }
+    }
+
+    /// The targets of a family; a target is a family of its own.
+    fn members(&self, family: &str) -> Vec<GfxTarget> {
+        match self.compat.family(family) {
+            Some(members) => members
+                .iter()
+                .filter_map(|member| member.parse().ok())
+                .collect(),
+            None => family.parse().into_iter().collect(),
+        }
+    }
+
+    fn no_gfx_left(
+        &self,
+        cell: Cell,
+        words: &Words<'_>,
+        matching: &[usize],
+        dropped: &[(GfxTarget, String)],
+    ) -> Diagnostic {
+        let why: Vec<String> = dropped
+            .iter()
+            .map(|(target, why)| format!("{target}: {why}"))
+            .collect();
+        let place_on_axis = |role: AxisRole| {
+            let axis = *self.at.get(&role)?;
+            let (column, index) = (&self.universe.axes()[axis], self.universe.index(cell, axis));
+            let text = &column.values[index].as_ref()?.text;
+            Some((
+                format!("axes.{}[{index}]", column.name),
+                format!("{} {text}", column.name),
+            ))
+        };
+        let of_axis = place_on_axis(AxisRole::Gfx).map(|(path, _)| path);
+        let path = of_axis
+            .or_else(|| self.changes.path_of_gfx(matching))
+            .unwrap_or_else(|| "gfx".to_owned());
+        let diagnostic = Diagnostic::new(
+            &codes::NO_GFX_LEFT,
+            format!("no gfx target is left ({})", why.join("; ")),
+        )
+        .at(
+            self.config.places.of(&path),
+            format!("for the backend `{}`", words.backend.name),
+        )
+        .help("add a target that the build accepts, or exclude this combination");
+        let also = [AxisRole::Package, AxisRole::Rocm]
+            .into_iter()
+            .filter_map(place_on_axis);
+        also.fold(diagnostic, |diagnostic, (path, text)| {
+            diagnostic.also(self.config.places.of(&path), text)
+        })
+    }
+}

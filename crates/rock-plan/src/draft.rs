@@ -1,0 +1,397 @@
+//! Legs to jobs in compact form.
+
+use std::collections::{BTreeMap, HashMap};
+
+use super::changes::Changes;
+use super::collapse::collapsed;
+use super::estimate::{Question, estimate};
+use super::further::{Further, Own};
+use super::naming::{Labels, Words, name_end, platform_tag};
+use super::place::{Place, places};
+use super::refused::Refused;
+use super::shared::{Device, Draft, Shared, Site};
+use super::{Estimate, Options};
+use crate::config::{
+    AxisRole, Backend, Config, GpuPolicy, Leaves, Overrides, Profile, RunnerSelector,
+};
+use crate::matrix::{Cell, Excluded, Universe};
+use rock_compat::Compat;
+use rock_diagnostic::Sink;
+
+/// Makes the compact jobs of one group.
+pub(super) struct Drafting<'a> {
+    pub(super) config: &'a Config,
+    pub(super) profile: &'a Profile,
+    pub(super) universe: &'a Universe,
+    pub(super) compat: &'a Compat,
+    labels: &'a Labels,
+    options: &'a Options,
+    pub(super) changes: Changes<'a>,
+    further: Further<'a>,
+    pub(super) refused: Refused<'a>,
+    pub(super) at: BTreeMap<AxisRole, usize>,
+    runner_axis: Option<usize>,
+    gpu_axis: Option<usize>,
+    /// The axes whose values share one wheel, by backend.
+    pub(super) collapsed: Vec<(&'a Backend, Vec<usize>)>,
+}
+
+impl<'a> Drafting<'a> {
+    pub(super) fn new(
+        config: &'a Config,
+        profile: &'a Profile,
+        universe: &'a Universe,
+        compat: &'a Compat,
+        labels: &'a Labels,
+        options: &'a Options,
+    ) -> Self {
+        let named = |name: &str| {
+            universe
+                .axes()
+                .iter()
+                .position(|column| column.name == name)
+        };
+        let at = universe
+            .axes()
+            .iter()
+            .enumerate()
+            .map(|(axis, column)| (column.role, axis))
+            .collect();
+        Self {
+            config,
+            profile,
+            universe,
+            compat,
+            labels,
+            options,
+            changes: Changes::new(config, universe),
+            further: Further::new(config, profile, universe),
+            refused: Refused::new(universe, compat, config.platform),
+            at,
+            collapsed: profile
+                .backends
+                .iter()
+                .map(|backend| (backend, collapsed(backend, config, universe)))
+                .collect(),
+            runner_axis: named("runner"),
+            gpu_axis: named("gpu"),
+        }
+    }
+
+    /// The compact jobs with what they share, and what has no job because none of its families can
+    /// be built.
+    pub(super) fn all(
+        &self,
+        mut shared: Shared,
+        legs: &[Cell],
+        sink: &mut Sink,
+    ) -> (Vec<Draft>, Shared, Vec<Excluded>) {
+        let mut drafts: Vec<Draft> = Vec::with_capacity(legs.len());
+        let mut refused = Vec::new();
+        let first = self.first_cells(legs);
+        let mut collapsed: HashMap<Cell, usize> = HashMap::new();
+        for &cell in legs {
+            let Some(words) = Words::of(self.universe, cell, self.profile) else {
+                continue;
+            };
+            let axes = self.collapsed_axes(&words);
+            if !axes.is_empty() {
+                let key = self.without(cell, axes);
+                if let Some(&present) = collapsed.get(&key) {
+                    self.cover(&mut shared, &mut drafts[present], axes, cell);
+                    continue;
+                }
+                let own = first.get(&key).copied().unwrap_or(cell);
+                let words = Words::of(self.universe, own, self.profile).unwrap_or(words);
+                let mut draft = self.draft(&mut shared, own, &words, sink);
+                if shared.devices.get(draft.device).is_refused {
+                    refused.push((cell, self.refused.of(self.universe, cell)));
+                    continue;
+                }
+                collapsed.insert(key, drafts.len());
+                self.cover(&mut shared, &mut draft, axes, cell);
+                drafts.push(draft);
+                continue;
+            }
+            let draft = self.draft(&mut shared, cell, &words, sink);
+            if shared.devices.get(draft.device).is_refused {
+                refused.push((cell, self.refused.of(self.universe, cell)));
+            } else {
+                drafts.push(draft);
+            }
+        }
+        let gfx_axis = self.at.get(&AxisRole::Gfx).copied();
+        let excluded = self.refused.excluded(self.universe, &refused, gfx_axis);
+        (drafts, shared, excluded)
+    }
+
+    fn index(&self, cell: Cell, role: AxisRole) -> usize {
+        self.at
+            .get(&role)
+            .map_or(0, |&axis| self.universe.index(cell, axis))
+    }
+
+    fn draft(&self, shared: &mut Shared, cell: Cell, words: &Words<'_>, sink: &mut Sink) -> Draft {
+        let package = self.index(cell, AxisRole::Package);
+        let (torch, rocm) = (
+            self.index(cell, AxisRole::Torch),
+            self.index(cell, AxisRole::Rocm),
+        );
+        let (backend, python) = (
+            self.index(cell, AxisRole::Backend),
+            self.index(cell, AxisRole::Python),
+        );
+        let gfx = self.index(cell, AxisRole::Gfx);
+        let axis_index =
+            |axis: Option<usize>| axis.map_or(0, |axis| self.universe.index(cell, axis));
+        let (runner, gpu) = (axis_index(self.runner_axis), axis_index(self.gpu_axis));
+        let matching = self.changes.matching(self.universe, cell);
+        let changes = self.changes_of(shared, &matching);
+        let key = changes as usize;
+        let (kind, commit) = shared
+            .packages
+            .get(package)
+            .map_or((0, 0), |package| (package.kind, package.commit));
+        // Values that share the wheel are not in its label.
+        let shared_axes = self.collapsed_axes(words);
+        let is_shared = |role: AxisRole| {
+            self.at
+                .get(&role)
+                .is_some_and(|axis| shared_axes.contains(axis))
+        };
+        let (torch_is_shared, rocm_is_shared) =
+            (is_shared(AxisRole::Torch), is_shared(AxisRole::Rocm));
+        let named = |is_shared: bool, index: usize| if is_shared { 0 } else { index };
+        let of_label = (
+            named(torch_is_shared, torch),
+            named(rocm_is_shared, rocm),
+            commit,
+            backend,
+        );
+        let label = shared.labels.number(of_label, || {
+            let words = if torch_is_shared {
+                Words {
+                    torch: None,
+                    ..*words
+                }
+            } else {
+                *words
+            };
+            if rocm_is_shared {
+                Labels::label_without_rocm(&words)
+            } else {
+                self.labels.label(&words, self.config, sink)
+            }
+        });
+        let refused = self.refused.of(self.universe, cell);
+        let device = shared
+            .devices
+            .number((kind, rocm, backend, gfx, key, refused), || {
+                self.device(
+                    cell,
+                    words,
+                    refused,
+                    (shared.changes.get(changes), &matching),
+                    sink,
+                )
+            });
+        // The targets are a part of the name of a tree, and no part of that of a wheel.
+        let leaves = self.profile.leaves;
+        let made_for = if matches!(leaves, Leaves::Wheels | Leaves::Sdist) {
+            0
+        } else {
+            device as usize
+        };
+        let targets = &shared.devices.get(device).gfx;
+        // The image depends on the Python only where that is the image's own.
+        let of_image = if self.config.python_from == crate::config::PythonFrom::Image {
+            python
+        } else {
+            0
+        };
+        let site = shared
+            .sites
+            .number((torch, rocm, of_image, runner, gpu, key), || {
+                self.site(cell, words, shared.changes.get(changes))
+            });
+        let Site {
+            platform,
+            arch_number,
+            ..
+        } = shared.sites.get(site);
+        let tag = shared
+            .tags
+            .number((python, backend, made_for, *arch_number), || {
+                name_end(words, leaves, targets, platform)
+            });
+        let estimate = shared
+            .estimates
+            .number((device as usize, site as usize, backend), || {
+                self.estimate(words, shared.devices.get(device), shared.sites.get(site))
+            });
+        let wheels = self.further_wheels(
+            shared,
+            cell,
+            words,
+            (label, tag, changes),
+            (device, site),
+            sink,
+        );
+        Draft {
+            cell,
+            label,
+            tag,
+            device,
+            site,
+            estimate,
+            changes,
+            wheels,
+            covers: 0,
+        }
+    }
+
+    /// The number of the names of the further wheels.
+    fn further_wheels(
+        &self,
+        shared: &mut Shared,
+        cell: Cell,
+        words: &Words<'_>,
+        (label, tag, changes): (u32, u32, u32),
+        (device, site): (u32, u32),
+        sink: &mut Sink,
+    ) -> u32 {
+        if self.further.is_none() {
+            return Shared::NO_WHEELS;
+        }
+        let package = self.index(cell, AxisRole::Package);
+        let key = (
+            label,
+            tag,
+            changes,
+            self.further.asked(cell, package, device),
+        );
+        let Shared {
+            wheels,
+            labels,
+            changes: all,
+            devices,
+            packages,
+            sites,
+            ..
+        } = shared;
+        let own = Own {
+            version: packages
+                .get(package)
+                .and_then(|package| package.version.as_ref()),
+            label: labels.get(label).as_ref(),
+            device: devices.get(device),
+            platform: &sites.get(site).platform,
+        };
+        wheels.number(key, || {
+            self.further.of(cell, words, &own, all.get(changes), sink)
+        })
+    }
+
+    /// The number of what these rows change together.
+    fn changes_of(&self, shared: &mut Shared, matching: &[usize]) -> u32 {
+        if matching.is_empty() {
+            // Not asked of the pool: comparing two empty keys in it took two fifths of planning a
+            // million jobs.
+            return Shared::NO_CHANGES;
+        }
+        shared
+            .changes
+            .number(matching.to_vec(), || self.changes.merged(matching))
+    }
+
+    fn site(&self, cell: Cell, words: &Words<'_>, changes: &Overrides) -> Site {
+        let text = |axis: Option<usize>| {
+            axis.and_then(|axis| self.universe.value(cell, axis))
+                .map(|v| v.text.as_str())
+        };
+        let of_axis = text(self.runner_axis).map(RunnerSelector::label);
+        let runner = changes
+            .runner
+            .as_ref()
+            .or(of_axis.as_ref())
+            .unwrap_or(&self.config.runner);
+        let places = places(runner, self.compat);
+        let gpu = changes
+            .gpu
+            .or(text(self.gpu_axis).and_then(GpuPolicy::from_word))
+            .unwrap_or(self.config.gpu);
+        let (image, note) = match &changes.image {
+            Some(image) => (Some(image.clone()), None),
+            None => super::image::choose(self.config, self.compat, words),
+        };
+        let arch = places.first().map_or("", |place| &place.arch);
+        let image_glibc = image
+            .as_deref()
+            .and_then(|image| self.compat.glibc_of_image(image));
+        Site {
+            platform: platform_tag(self.config.platform, arch),
+            arch_number: self
+                .compat
+                .tables()
+                .runners
+                .iter()
+                .position(|row| row.arch == arch)
+                .unwrap_or(usize::MAX),
+            image,
+            image_glibc,
+            note,
+            gpu,
+            // Where a pool decides, the estimate is that of its smallest member.
+            threads: self
+                .options
+                .runner
+                .map(|shape| shape.threads)
+                .or(least(&places, |place| place.threads)),
+            limit_min: least(&places, |place| place.limit_min),
+            tested_at: match &self.config.test.runner {
+                runner if runner.is_empty() => Vec::new(),
+                runner => super::place::places(runner, self.compat),
+            },
+            places,
+        }
+    }
+
+    fn estimate(&self, words: &Words<'_>, device: &Device, site: &Site) -> Option<Estimate> {
+        estimate(
+            &self.compat.tables().build_costs,
+            &Question {
+                package: &self.profile.package,
+                backend: &words.backend.name,
+                targets: u32::try_from(device.gfx.len()).unwrap_or(u32::MAX),
+                threads: site.threads?,
+                limit_min: site.limit_min,
+                levers: &self.unused_levers(&words.backend.levers),
+            },
+        )
+    }
+
+    /// Returns what makes a build shorter and is not done yet: a text that begins with a variable
+    /// and its value, `` `opt-dim: "128"` ``, is left out where the file sets that value.
+    fn unused_levers(&self, levers: &[String]) -> Vec<String> {
+        let setting = |lever: &str| -> Option<(String, String)> {
+            let (name, value) = lever
+                .strip_prefix('`')?
+                .split_once('`')?
+                .0
+                .split_once(": ")?;
+            Some((name.to_owned(), value.trim_matches('"').to_owned()))
+        };
+        let is_set = |lever: &&String| {
+            setting(lever).is_some_and(|(name, value)| self.config.vars.get(&name) == Some(&value))
+        };
+        levers
+            .iter()
+            .filter(|lever| !is_set(lever))
+            .cloned()
+            .collect()
+    }
+}
+
+fn least(places: &[Place], of: impl Fn(&Place) -> Option<u32>) -> Option<u32> {
+    places.iter().filter_map(of).min()
+}

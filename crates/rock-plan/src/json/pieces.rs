@@ -1,0 +1,305 @@
+//! Serialised pieces of one group's jobs.
+
+use indexmap::IndexMap;
+use serde::Serialize;
+
+use super::piece::{inner, keep};
+use super::{DroppedDocument, EstimateDocument};
+use crate::JobView;
+use crate::assemble::Group;
+use crate::config::RunTime;
+
+#[derive(Serialize)]
+struct VersionPart<'a> {
+    distribution: &'a str,
+    version: Option<&'a str>,
+}
+
+#[derive(Serialize)]
+struct LabelPart<'a> {
+    label: Option<&'a str>,
+}
+
+#[derive(Serialize)]
+struct WheelsPart<'a> {
+    wheels: &'a [String],
+}
+
+#[derive(Serialize)]
+struct RecipePart<'a> {
+    backend: &'a str,
+    recipe: &'a str,
+    gates: Vec<&'static str>,
+    #[serde(skip_serializing_if = "RunTime::is_empty")]
+    run_time: &'a RunTime,
+}
+
+#[derive(Serialize)]
+struct DevicePart<'a> {
+    gfx: Vec<String>,
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    families: &'a [String],
+    dropped_gfx: Vec<DroppedDocument>,
+}
+
+#[derive(Serialize)]
+struct SitePart<'a> {
+    image: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    image_glibc: Option<String>,
+    runner: &'a [String],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    runner_group: Option<&'a str>,
+    gpu: &'a str,
+}
+
+impl<'a> SitePart<'a> {
+    fn of(job: JobView<'a>) -> Self {
+        let (site, place) = (job.site(), job.place());
+        let (image, runner_group) = (site.image.as_deref(), place.group.as_deref());
+        let image_glibc = site.image_glibc.as_ref().map(ToString::to_string);
+        Self {
+            image,
+            image_glibc,
+            runner: &place.labels,
+            runner_group,
+            gpu: site.gpu.word(),
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct EstimatePart {
+    estimate: Option<EstimateDocument>,
+}
+
+#[derive(Serialize)]
+struct CoversPart {
+    covers: IndexMap<String, Vec<String>>,
+}
+
+#[derive(Serialize)]
+struct VarsPart {
+    vars: IndexMap<String, String>,
+}
+
+#[derive(Serialize)]
+struct WarningsPart<'a> {
+    warnings: Vec<&'a str>,
+}
+
+/// Serialised pieces of one group's jobs, by the numbers of its shared values.
+pub(super) struct Pieces {
+    head: Vec<u8>,
+    package_axis: Option<usize>,
+    axes: Vec<Vec<Vec<u8>>>,
+    /// Up to and with the version in the wheel's name.
+    packages: Vec<Vec<u8>>,
+    /// The label in the wheel's name, and the field after the name.
+    labels: Vec<Option<(String, Vec<u8>)>>,
+    recipes: Vec<Option<Vec<u8>>>,
+    devices: Vec<Option<Vec<u8>>>,
+    sites: Vec<Option<Vec<u8>>>,
+    /// `,"warnings":[…]` of jobs whose package has none of its own; empty for none.
+    site_warnings: Vec<Option<Vec<u8>>>,
+    packages_with_warnings: Vec<bool>,
+    /// Whether some job may have variables of its own.
+    has_own_vars: bool,
+    estimates: Vec<Option<Vec<u8>>>,
+}
+
+impl Pieces {
+    pub(super) fn new(group: &Group, number: usize) -> Self {
+        let piece = |name: &str, text: &str| {
+            let pair = IndexMap::from([(name, text)]);
+            inner(&pair)
+        };
+        let axes = group.universe.axes().iter().map(|column| {
+            let value = |value: &Option<crate::config::AxisValue>| {
+                value
+                    .as_ref()
+                    .map(|value| piece(&column.name, &value.text))
+                    .unwrap_or_default()
+            };
+            column.values.iter().map(value).collect()
+        });
+        let mut pieces = Self {
+            head: format!("\"matrix\":{number},\"axes\":{{").into_bytes(),
+            package_axis: group.universe.position(crate::config::AxisRole::Package),
+            axes: axes.collect(),
+            packages: Vec::new(),
+            labels: Vec::new(),
+            recipes: Vec::new(),
+            devices: Vec::new(),
+            sites: Vec::new(),
+            site_warnings: Vec::new(),
+            has_own_vars: !group.config.rows.is_empty()
+                || !group.config.include.is_empty()
+                || group
+                    .universe
+                    .axes()
+                    .iter()
+                    .any(|column| column.role == crate::config::AxisRole::Field),
+            packages_with_warnings: group
+                .shared
+                .packages
+                .iter()
+                .map(|package| !package.warnings.is_empty())
+                .collect(),
+            estimates: Vec::new(),
+        };
+        let escaped = group.config.distribution.escaped();
+        for package in &group.shared.packages {
+            let version = package.version.as_ref().map(ToString::to_string);
+            let distribution = group.config.distribution.as_str();
+            let mut piece = inner(&VersionPart {
+                distribution,
+                version: version.as_deref(),
+            });
+            piece.extend_from_slice(
+                format!(",\"wheel\":\"{escaped}-{}", package.in_name).as_bytes(),
+            );
+            pieces.packages.push(piece);
+        }
+        for draft in &group.drafts {
+            let view = JobView {
+                group,
+                draft,
+                number,
+            };
+            keep(&mut pieces.labels, draft.label, || {
+                let plus = view
+                    .label()
+                    .map(|label| format!("+{label}"))
+                    .unwrap_or_default();
+                (
+                    plus,
+                    inner(&LabelPart {
+                        label: view.label(),
+                    }),
+                )
+            });
+            keep(&mut pieces.recipes, draft.tag, || {
+                let backend = view.backend();
+                inner(&RecipePart {
+                    backend: &backend.name,
+                    recipe: &group.config.recipe,
+                    gates: backend.gates.iter().map(|gate| gate.word()).collect(),
+                    run_time: &backend.run_time,
+                })
+            });
+            keep(&mut pieces.devices, draft.device, || {
+                let gfx: Vec<String> = view.device().gfx.iter().map(ToString::to_string).collect();
+                inner(&DevicePart {
+                    families: if gfx == view.families() {
+                        &[]
+                    } else {
+                        view.families()
+                    },
+                    gfx,
+                    dropped_gfx: view
+                        .device()
+                        .dropped
+                        .iter()
+                        .map(DroppedDocument::from)
+                        .collect(),
+                })
+            });
+            keep(&mut pieces.sites, draft.site, || inner(&SitePart::of(view)));
+            keep(&mut pieces.site_warnings, draft.site, || {
+                let warnings: Vec<&str> = view.site().note.as_deref().into_iter().collect();
+                if warnings.is_empty() {
+                    return Vec::new();
+                }
+                let mut piece = vec![b','];
+                piece.extend_from_slice(&inner(&WarningsPart { warnings }));
+                piece
+            });
+            keep(&mut pieces.estimates, draft.estimate, || {
+                inner(&EstimatePart {
+                    estimate: view.estimate().map(EstimateDocument::from),
+                })
+            });
+        }
+        pieces
+    }
+
+    /// Appends `,\n` and one job.
+    pub(super) fn job(&self, job: JobView<'_>, text: &mut Vec<u8>) {
+        text.extend_from_slice(b",\n{\"id\":\"");
+        text.extend_from_slice(job.id().as_bytes());
+        text.extend_from_slice(b"\",");
+        text.extend_from_slice(&self.head);
+        let mut first = true;
+        for (axis, values) in self.axes.iter().enumerate() {
+            let piece = &values[job.group.universe.index(job.draft.cell, axis)];
+            if !piece.is_empty() {
+                if !first {
+                    text.push(b',');
+                }
+                text.extend_from_slice(piece);
+                first = false;
+            }
+        }
+        text.extend_from_slice(b"},");
+        let draft = job.draft;
+        let package = self
+            .package_axis
+            .map_or(0, |axis| job.group.universe.index(draft.cell, axis));
+        text.extend_from_slice(&self.packages[package]);
+        if let Some((plus, label)) = &self.labels[draft.label as usize] {
+            text.extend_from_slice(plus.as_bytes());
+            text.extend_from_slice(job.tag().as_bytes());
+            text.extend_from_slice(b"\",");
+            let wheels = job.further_wheels();
+            if !wheels.is_empty() {
+                text.extend_from_slice(&inner(&WheelsPart { wheels }));
+                text.push(b',');
+            }
+            text.extend_from_slice(label);
+        }
+        let of_pool = (job.site().places.len() > 1).then(|| inner(&SitePart::of(job)));
+        for (pieces, number) in [
+            (&self.recipes, draft.tag),
+            (&self.devices, draft.device),
+            (&self.sites, draft.site),
+            (&self.estimates, draft.estimate),
+        ] {
+            text.push(b',');
+            match &of_pool {
+                Some(site) if std::ptr::eq(pieces, &raw const self.sites) => {
+                    text.extend_from_slice(site);
+                }
+                _ => text.extend_from_slice(pieces[number as usize].as_deref().unwrap_or_default()),
+            }
+        }
+        if draft.covers != 0 {
+            text.push(b',');
+            text.extend_from_slice(&inner(&CoversPart {
+                covers: job.covers(),
+            }));
+        }
+        let vars = if self.has_own_vars {
+            job.own_vars()
+        } else {
+            IndexMap::new()
+        };
+        if !vars.is_empty() {
+            text.push(b',');
+            text.extend_from_slice(&inner(&VarsPart { vars }));
+        }
+        let of_package = self.packages_with_warnings[package];
+        if of_package {
+            text.extend_from_slice(b",");
+            text.extend_from_slice(&inner(&WarningsPart {
+                warnings: job.warnings().collect(),
+            }));
+        } else if let Some(warnings) = self.site_warnings[draft.site as usize]
+            .as_deref()
+            .filter(|text| !text.is_empty())
+        {
+            text.extend_from_slice(warnings);
+        }
+        text.push(b'}');
+    }
+}

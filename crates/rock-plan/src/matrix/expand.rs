@@ -1,0 +1,300 @@
+//! One matrix file to its legs.
+//!
+//! Input: the checked file, its recipe's profile and the facts. Output: the legal cells and the
+//! reason for every other.
+//!
+//! **Invariant:** no cell is lost: legs and the counts of what was left out add up to the cells
+//! there are.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::excluded::Excluded;
+use super::partial::PartialCells;
+use super::rules::{Effect, Finding, Rule, rules};
+use super::universe::{Cell, Column, Universe};
+use super::walk::{Asked, Walk};
+use crate::codes::plan as codes;
+use crate::config::{AxisRole, Config, Profile, Row};
+use rock_compat::Compat;
+use rock_diagnostic::{Diagnostic, Severity, Sink};
+
+/// The legs of one matrix file and the reason for every cell that is none.
+#[derive(Debug)]
+pub struct Expansion {
+    /// The axes with all values.
+    pub universe: Universe,
+    /// The legal cells, each once, in the order of the file's axes.
+    pub legs: Vec<Cell>,
+    /// What was left out; counts and `legs` add up to `raw`.
+    pub excluded: Vec<Excluded>,
+    /// Cells of the product plus explicit cells outside it.
+    pub raw: u64,
+}
+
+/// Expands one matrix file. Faults (unknown combinations under `unknown: strict`, no gfx target
+/// left) and warnings go to the sink.
+pub fn expand(
+    config: &Config,
+    profile: &Profile,
+    compat: &Compat,
+    sink: &mut Sink,
+) -> Option<Expansion> {
+    let too_many = |message: String, sink: &mut Sink| {
+        let fault =
+            Diagnostic::new(&codes::TOO_MANY_CELLS, message).at(config.places.of("axes"), "");
+        sink.push(fault.help("list fewer values, or split the matrix into several files"));
+    };
+    let universe = match Universe::new(config) {
+        Ok(universe) => universe,
+        Err(error) => {
+            too_many(error.to_string(), sink);
+            return None;
+        }
+    };
+    if !config.enabled {
+        return Some(Expansion {
+            universe,
+            legs: Vec::new(),
+            excluded: Vec::new(),
+            raw: 0,
+        });
+    }
+    let rules = match rules(config, &universe, profile, compat) {
+        Ok(rules) => rules,
+        Err(error) => {
+            too_many(error.to_string(), sink);
+            return None;
+        }
+    };
+    let mut walk = Walk::new(&universe, &rules);
+    if let Err(error) = walk.all() {
+        too_many(error.to_string(), sink);
+        return None;
+    }
+    let raw = universe.raw() + explicit_cells(config, &universe, &rules, &mut walk, sink);
+    let Walk {
+        mut legs, counts, ..
+    } = walk;
+    legs.sort_unstable();
+    let mut excluded = Vec::new();
+    for (&(rule, finding), &count) in &counts {
+        let finding = &rules[rule].findings()[finding];
+        if count > 0 && finding.effect.leaves_out() {
+            excluded.push(excluded_row(&universe, finding, count));
+        }
+    }
+    excluded.sort_by(|a, b| (a.code.id, order_key(a)).cmp(&(b.code.id, order_key(b))));
+    report(config, &universe, &rules, &counts, sink);
+    Some(Expansion {
+        universe,
+        legs,
+        excluded,
+        raw,
+    })
+}
+
+/// Judges the cells of `rows` and `include`; gives how many lie outside the product. An include
+/// that names every axis has the last word over the user's excludes, none over the facts, and one
+/// that changes no leg is told of.
+fn explicit_cells(
+    config: &Config,
+    universe: &Universe,
+    rules: &[Rule],
+    walk: &mut Walk<'_>,
+    sink: &mut Sink,
+) -> u64 {
+    let is_whole = |row: &Row| {
+        let mut axes = universe.axes().iter().filter(|column| column.product > 0);
+        axes.all(|column| row.axes.contains_key(&column.name))
+            || universe.has_value_beyond_product(row)
+    };
+    let (whole, partial): (Vec<_>, Vec<_>) = config
+        .include
+        .iter()
+        .enumerate()
+        .partition(|(_, row)| is_whole(row));
+    let whole: BTreeMap<Cell, usize> = whole
+        .iter()
+        .map(|(number, row)| (universe.cell_of(row), *number))
+        .collect();
+    let rows: BTreeSet<Cell> = config
+        .rows
+        .iter()
+        .map(|row| universe.cell_of(row))
+        .collect();
+    let is_outside = |cell: &&Cell| !universe.is_in_product(**cell);
+    let outside: BTreeSet<Cell> = rows
+        .iter()
+        .chain(whole.keys())
+        .filter(is_outside)
+        .copied()
+        .collect();
+    let before = walk.legs.len();
+    for &cell in &outside {
+        walk.judge(
+            cell,
+            if whole.contains_key(&cell) {
+                Asked::Facts
+            } else {
+                Asked::All
+            },
+        );
+    }
+    let legs_outside = walk.legs[before..].to_vec();
+    let mut idle = BTreeMap::new();
+    for (&cell, &number) in &whole {
+        if universe.is_in_product(cell) {
+            walk.bring_back(cell);
+        }
+        if let Some(against) = walk.against(cell, Asked::Facts) {
+            idle.insert(
+                number,
+                (against, "the cell of this `include` entry is left out"),
+            );
+        }
+    }
+    let fixed = |row: &Row| -> Vec<Option<usize>> {
+        let index = |column: &Column| column.index_of(&row.axes.get(&column.name)?.text);
+        universe.axes().iter().map(index).collect()
+    };
+    let fixed: Vec<(usize, Vec<Option<usize>>)> = partial
+        .iter()
+        .map(|(number, row)| (*number, fixed(row)))
+        .collect();
+    let values = |fixed: &[Option<usize>]| {
+        fixed
+            .iter()
+            .enumerate()
+            .filter_map(|(axis, i)| Some((axis, (*i)?)))
+            .collect()
+    };
+    let cells = PartialCells::new(fixed.iter().map(|(_, fixed)| values(fixed)));
+    let changed: BTreeSet<usize> = legs_outside
+        .iter()
+        .flat_map(|cell| cells.matching(universe, *cell))
+        .collect();
+    for (at, (number, fixed)) in fixed.iter().enumerate() {
+        if let Some(against) = walk.against_all(fixed)
+            && !changed.contains(&at)
+        {
+            idle.insert(
+                *number,
+                (
+                    against,
+                    "no cell is left for this `include` entry to change",
+                ),
+            );
+        }
+    }
+    for (number, ((rule, finding), message)) in idle {
+        let finding = &rules[rule].findings()[finding];
+        if finding.effect == Effect::Exclude {
+            sink.push(idle_include(config, number, message, finding));
+        }
+    }
+    outside.len() as u64
+}
+
+fn idle_include(config: &Config, number: usize, message: &str, finding: &Finding) -> Diagnostic {
+    let because = &finding.because;
+    let message = format!("{message}: {}", because.reason);
+    let diagnostic = Diagnostic::new(&codes::INCLUDE_LEFT_OUT, message).at(
+        config.places.of(&format!("include[{number}].axes")),
+        finding.code.name,
+    );
+    let diagnostic = match because.source.as_str() {
+        "" => diagnostic,
+        source => diagnostic.note(format!("from {source}")),
+    };
+    diagnostic.help(if because.hint.is_empty() {
+        "remove the entry"
+    } else {
+        because.hint.as_str()
+    })
+}
+
+fn order_key(row: &Excluded) -> Vec<(&String, &String)> {
+    row.axes.iter().collect()
+}
+
+fn excluded_row(universe: &Universe, finding: &Finding, count: u64) -> Excluded {
+    let text = |&(axis, index): &(usize, usize)| {
+        let column = &universe.axes()[axis];
+        Some((
+            column.name.clone(),
+            column.values[index].as_ref()?.text.clone(),
+        ))
+    };
+    let mut values = finding.values.clone();
+    values.sort_unstable();
+    Excluded {
+        axes: values.iter().filter_map(text).collect(),
+        count,
+        code: finding.code,
+        reason: finding.because.reason.clone(),
+        hint: finding.because.hint.clone(),
+        source: finding.because.source.clone(),
+    }
+}
+
+/// Reports findings that fail the plan, doubtful ones, and notes. Notes with one code about one
+/// version of the package are one diagnostic.
+fn report(
+    config: &Config,
+    universe: &Universe,
+    rules: &[Rule],
+    counts: &BTreeMap<(usize, usize), u64>,
+    sink: &mut Sink,
+) {
+    let mut notes: BTreeMap<(&str, Option<usize>), Diagnostic> = BTreeMap::new();
+    for (&(rule, finding), _) in counts.iter().filter(|(_, count)| **count > 0) {
+        let finding = &rules[rule].findings()[finding];
+        let severity = match finding.effect {
+            Effect::Exclude => continue,
+            Effect::Fail => Severity::Error,
+            Effect::Warn => Severity::Warning,
+            Effect::Note => Severity::Note,
+        };
+        let package = universe.position(AxisRole::Package);
+        let of_package = finding
+            .values
+            .iter()
+            .find(|(axis, _)| Some(*axis) == package)
+            .map(|(_, index)| *index);
+        if severity == Severity::Note
+            && let Some(first) = notes.remove(&(finding.code.id, of_package))
+        {
+            notes.insert(
+                (finding.code.id, of_package),
+                first.note(finding.because.reason.clone()),
+            );
+            continue;
+        }
+        let mut diagnostic =
+            Diagnostic::new(finding.code, finding.because.reason.clone()).severity(severity);
+        for (n, &(axis, index)) in finding.values.iter().enumerate() {
+            let column = &universe.axes()[axis];
+            let place = config.places.of(&format!("axes.{}[{index}]", column.name));
+            let text = column.values[index]
+                .as_ref()
+                .map(|value| format!("{} {}", column.name, value.text));
+            diagnostic = match n {
+                0 => diagnostic.at(place, text.unwrap_or_default()),
+                _ => diagnostic.also(place, text.unwrap_or_default()),
+            };
+        }
+        if !finding.because.source.is_empty() {
+            diagnostic = diagnostic.note(format!("from {}", finding.because.source));
+        }
+        if !finding.because.hint.is_empty() {
+            diagnostic = diagnostic.help(finding.because.hint.clone());
+        }
+        match severity {
+            Severity::Note => drop(notes.insert((finding.code.id, of_package), diagnostic)),
+            Severity::Error | Severity::Warning => sink.push(diagnostic),
+        }
+    }
+    for note in notes.into_values() {
+        sink.push(note);
+    }
+}

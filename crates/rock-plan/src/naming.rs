@@ -1,0 +1,203 @@
+//! Labels and expected wheel names of the cells of one matrix file.
+
+use super::id::short_digest;
+use crate::codes::plan as codes;
+use crate::config::{
+    AxisRole, Backend, Config, LabelChoice, Leaves, Platform, Profile, RocmPrecision, Word,
+};
+use crate::matrix::{Cell, Universe};
+use rock_compat::Compat;
+use rock_diagnostic::{Diagnostic, Sink};
+use rock_names::{
+    Accelerator, GfxTarget, LabelParts, LabelStyle, LocalLabel, PackageVersion, RocmVersion,
+    SDIST_SUFFIX, TREE_ARCHIVE_SUFFIX, TREE_SUFFIX, Version, is_compact_unambiguous,
+};
+
+/// What is asked of a cell by role, once.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Words<'a> {
+    pub(super) package: Option<&'a PackageVersion>,
+    pub(super) torch: Option<&'a Version>,
+    pub(super) rocm: Option<&'a RocmVersion>,
+    pub(super) python: Option<rock_names::PythonVersion>,
+    pub(super) backend: &'a Backend,
+}
+
+impl<'a> Words<'a> {
+    /// Reads a cell. `None` when the recipe does not know the cell's backend.
+    pub(super) fn of(universe: &'a Universe, cell: Cell, profile: &'a Profile) -> Option<Self> {
+        let mut name = None;
+        let mut words = Self {
+            package: None,
+            torch: None,
+            rocm: None,
+            python: None,
+            backend: profile.backends.first()?,
+        };
+        for axis in 0..universe.axes().len() {
+            match universe.value(cell, axis).map(|value| &value.value) {
+                Some(Word::Package(version)) => words.package = Some(version),
+                Some(Word::Torch(version)) => words.torch = Some(version),
+                Some(Word::Rocm(version)) => words.rocm = Some(version),
+                Some(Word::Python(version)) => words.python = Some(*version),
+                Some(Word::Text(text)) if universe.axes()[axis].role == AxisRole::Backend => {
+                    name = Some(text.as_str());
+                }
+                _ => {}
+            }
+        }
+        words.backend = profile.backend(name)?;
+        Some(words)
+    }
+}
+
+/// Makes labels; knows every ROCm version of the facts and of the plan, for ambiguity.
+#[derive(Debug)]
+pub(super) struct Labels {
+    known: Vec<RocmVersion>,
+}
+
+impl Labels {
+    /// The ROCm versions of the facts and of these matrix files.
+    pub(super) fn new<'a>(
+        compat: &Compat,
+        universes: impl IntoIterator<Item = &'a Universe>,
+    ) -> Self {
+        let mut known = compat.rocm_versions();
+        for universe in universes {
+            for value in universe
+                .axes()
+                .iter()
+                .flat_map(|column| column.values.iter().flatten())
+            {
+                if let Word::Rocm(rocm) = &value.value
+                    && !known.contains(rocm)
+                {
+                    known.push(rocm.clone());
+                }
+            }
+        }
+        Self { known }
+    }
+
+    /// The label of a cell; `None` without ROCm. A compact label that was asked for and has two
+    /// readings is a fault.
+    pub(super) fn label(
+        &self,
+        words: &Words<'_>,
+        config: &Config,
+        sink: &mut Sink,
+    ) -> Option<LocalLabel> {
+        let full = words.rocm?;
+        let rocm = match config.rocm_precision {
+            RocmPrecision::Minor => full.minor(),
+            RocmPrecision::Patch => full.clone(),
+        };
+        let unambiguous = is_compact_unambiguous(&rocm, &self.known);
+        let style = match config.label_style {
+            LabelChoice::Dotted => LabelStyle::Dotted,
+            LabelChoice::Compact => LabelStyle::Compact,
+            LabelChoice::Auto if unambiguous => LabelStyle::Compact,
+            LabelChoice::Auto => LabelStyle::Dotted,
+        };
+        if style == LabelStyle::Compact && !unambiguous {
+            let label = format!("rocm{}", rocm.compact());
+            sink.push(
+                Diagnostic::new(
+                    &codes::AMBIGUOUS_LABEL,
+                    format!("the compact label `{label}` of ROCm {rocm} has two readings"),
+                )
+                .at(config.places.of("label-style"), "compact is asked for here")
+                .help("use `label-style: auto`, which writes this one with dots"),
+            );
+        }
+        Some(label_parts(words, rocm).label(style))
+    }
+
+    /// The label of a cell whose wheel is the same for every ROCm: what else it names.
+    pub(super) fn label_without_rocm(words: &Words<'_>) -> Option<LocalLabel> {
+        label_parts(words, words.rocm?.clone()).label_without_accelerator()
+    }
+}
+
+fn label_parts(words: &Words<'_>, rocm: RocmVersion) -> LabelParts {
+    LabelParts {
+        accelerator: Accelerator::Rocm(rocm),
+        torch: words.torch.cloned(),
+        git: match words.package {
+            Some(PackageVersion::Commit { hash, .. }) => Some(hash[..7].to_owned()),
+            _ => None,
+        },
+        backend: Some(words.backend.label.clone()).filter(|label| !label.is_empty()),
+        cxx11abi: None,
+    }
+}
+
+/// How the name of what a cell leaves ends behind its version: `-cp311-cp311-linux_x86_64.whl`, of
+/// a source distribution `.tar.gz`, or for a tree the targets that it is for, the Python where one
+/// is named, and the platform: `-gfx942_gfx950-linux_x86_64-tree.tar.gz`.
+pub(super) fn name_end(
+    words: &Words<'_>,
+    leaves: Leaves,
+    targets: &[GfxTarget],
+    platform: &str,
+) -> String {
+    let ending = match leaves {
+        Leaves::Wheels => {
+            return format!(
+                "-{}.whl",
+                wheel_tag(words, words.backend.tag.as_deref(), platform)
+            );
+        }
+        Leaves::Sdist => return SDIST_SUFFIX.to_owned(),
+        Leaves::Archive => TREE_ARCHIVE_SUFFIX,
+        Leaves::Tree => TREE_SUFFIX,
+    };
+    let python = words.python.map(|python| {
+        python
+            .cp_tag()
+            .split('-')
+            .next()
+            .unwrap_or_default()
+            .to_owned()
+    });
+    let parts = [targets_part(targets), python, Some(platform.to_owned())];
+    format!(
+        "-{}{ending}",
+        parts.into_iter().flatten().collect::<Vec<_>>().join("-")
+    )
+}
+
+/// Targets as a part of a name; many of them are counted.
+pub(super) fn targets_part(targets: &[GfxTarget]) -> Option<String> {
+    const LONGEST: usize = 100;
+    let names: Vec<String> = targets
+        .iter()
+        .map(|target| target.to_string().replace([':', '-'], ""))
+        .collect();
+    let joined = names.join("_");
+    match joined.len() {
+        0 => None,
+        1..=LONGEST => Some(joined),
+        _ => Some(format!("{}targets.{}", names.len(), short_digest(&joined))),
+    }
+}
+
+/// The platform tag of wheels that are built for a platform and an architecture, before repair.
+pub(super) fn platform_tag(platform: Platform, arch: &str) -> String {
+    match platform {
+        Platform::Linux => format!("linux_{arch}"),
+        Platform::Windows => "win_amd64".to_owned(),
+    }
+}
+
+/// The three wheel tags of a cell, `cp311-cp311-linux_x86_64`, before repair. A wheel may have
+/// `fixed` ones.
+pub(super) fn wheel_tag(words: &Words<'_>, fixed: Option<&str>, platform: &str) -> String {
+    match (fixed, words.python) {
+        (Some(tag), _) if tag.matches('-').count() == 2 => tag.to_owned(),
+        (Some(tag), _) => format!("{tag}-{platform}"),
+        (None, Some(python)) => format!("{}-{platform}", python.cp_tag()),
+        (None, None) => format!("py3-none-{platform}"),
+    }
+}

@@ -1,0 +1,245 @@
+//! Checks of matrix files against the profiles of their recipes, and of the jobs of a plan.
+
+use super::assemble::Plan;
+use super::job::FAMILY;
+use super::view::JobView;
+use crate::codes::matrix;
+use crate::codes::plan as codes;
+use crate::config::{AxisRole, Backend, Config, Profile};
+use rock_diagnostic::{Diagnostic, Sink, nearest::nearest, shell_quoted};
+
+/// Every backend of the axis must be one of the recipe's.
+pub(super) fn check_backends(config: &Config, profile: &Profile, sink: &mut Sink) {
+    let known = || profile.backends.iter().map(|backend| backend.name.as_str());
+    for axis in config
+        .axes
+        .iter()
+        .filter(|axis| axis.role == AxisRole::Backend)
+    {
+        for (number, value) in axis.values.iter().enumerate() {
+            if profile.backend(Some(&value.text)).is_none() {
+                let names: Vec<&str> = known().collect();
+                let help = match nearest(&value.text, known()) {
+                    Some(near) => format!("did you mean `{near}`?"),
+                    None => format!("the recipe knows {}", names.join(", ")),
+                };
+                sink.push(
+                    Diagnostic::new(
+                        &codes::UNKNOWN_BACKEND,
+                        format!("recipe `{}` has no backend `{}`", profile.name, value.text),
+                    )
+                    .at(
+                        config.places.of(&format!("axes.{}[{number}]", axis.name)),
+                        "",
+                    )
+                    .help(help),
+                );
+            }
+        }
+    }
+}
+
+pub(super) fn check_version_axis(config: &Config, sink: &mut Sink) {
+    let named = config
+        .axes
+        .iter()
+        .any(|axis| axis.role == AxisRole::Package);
+    let in_rows = config.axes.is_empty()
+        && config
+            .rows
+            .iter()
+            .all(|row| row.axes.contains_key(config.distribution.as_str()));
+    if !named && !in_rows {
+        sink.push(
+            Diagnostic::new(
+                &codes::NO_VERSION_AXIS,
+                format!("no axis names the versions of {}", config.distribution),
+            )
+            .at(config.places.of("axes"), "")
+            .help(format!("add `{}: [\"…\"]` to `axes`", config.distribution)),
+        );
+    }
+}
+
+/// The recipe says which axes it cannot do without.
+pub(super) fn check_required_axes(config: &Config, profile: &Profile, sink: &mut Sink) {
+    for name in &profile.requires {
+        let is_axis = config.axes.iter().any(|axis| axis.name == *name);
+        let in_rows =
+            !config.rows.is_empty() && config.rows.iter().all(|row| row.axes.contains_key(name));
+        if !is_axis && !in_rows {
+            let message = format!(
+                "no axis `{name}`, and the recipe `{}` needs one",
+                profile.name
+            );
+            sink.push(
+                Diagnostic::new(&codes::MISSING_AXIS, message)
+                    .at(config.places.of("axes"), "")
+                    .help(format!("add `{name}: [\"…\"]` to `axes`")),
+            );
+        }
+    }
+}
+
+/// Checks `collapse` of a matrix file: it lists axes of the file that the recipe lets a backend
+/// collapse.
+pub(super) fn check_collapse(config: &Config, profile: &Profile, sink: &mut Sink) {
+    for (number, name) in config.collapse.iter().enumerate() {
+        let place = config.places.of(&format!("collapse[{number}]"));
+        let fault = |message: String| {
+            Diagnostic::new(&codes::CANNOT_COLLAPSE, message).at(place.clone(), "")
+        };
+        let allows = |backend: &Backend| {
+            backend.collapse.contains(name) || backend.collapsible.contains(name)
+        };
+        let in_rows = config.rows.iter().any(|row| row.axes.contains_key(name));
+        if !profile.backends.iter().any(allows) {
+            let message = format!(
+                "the recipe `{}` builds no wheels that are the same for several `{name}`",
+                profile.name
+            );
+            sink.push(
+                fault(message).help(
+                    "remove it, or list it under `collapsible` of a backend of your own recipe",
+                ),
+            );
+        } else if !in_rows && !config.axes.iter().any(|axis| axis.name == *name) {
+            sink.push(fault(format!("there is no axis `{name}` to collapse")).help("remove it"));
+        }
+    }
+}
+
+/// Checks that every job has the required variables of its recipe, from `vars`, an axis, or its own
+/// row.
+pub(super) fn check_required_variables(plan: &Plan, sink: &mut Sink) {
+    for (number, group) in plan.groups.iter().enumerate() {
+        let of_file = |name: &String| {
+            group
+                .config
+                .vars
+                .get(name)
+                .is_some_and(|value| !value.is_empty())
+        };
+        for name in group
+            .profile
+            .required_vars
+            .iter()
+            .filter(|name| !of_file(name))
+        {
+            let lacks = |job: &JobView<'_>| job.own_vars().get(name).is_none_or(String::is_empty);
+            let lacking: Vec<String> = group.jobs(number).filter(lacks).map(JobView::id).collect();
+            let Some(first) = lacking.first() else {
+                continue;
+            };
+            let message = format!(
+                "the recipe `{}` needs the variable `{name}`, which is not set",
+                group.profile.name
+            );
+            let places = &group.config.places;
+            let key = ["vars", "recipe"]
+                .into_iter()
+                .find(|key| places.span(key).is_some_and(|span| !span.is_empty()));
+            let place = places.of(key.unwrap_or("distribution"));
+            let mut fault = Diagnostic::new(&codes::MISSING_VARIABLE, message).at(place, "");
+            if lacking.len() < group.job_count() {
+                fault = fault.note(format!(
+                    "{} of {} jobs lack it, such as `{first}`",
+                    lacking.len(),
+                    group.job_count()
+                ));
+            }
+            let command = format!("`rock-matrix recipe show {}`", group.profile.name);
+            sink.push(fault.help(format!(
+                "set `{name}` under `vars`; {command} says what it is for"
+            )));
+        }
+    }
+}
+
+/// The address of an index that names the family is that of one family.
+pub(super) fn check_family_of_indexes(plan: &Plan, sink: &mut Sink) {
+    for (number, group) in plan.groups.iter().enumerate() {
+        let named = group
+            .config
+            .indexes
+            .iter()
+            .find(|(_, address)| address.contains(FAMILY));
+        let Some((name, address)) = named else {
+            continue;
+        };
+        if let Some(job) = group.jobs(number).find(|job| job.families().len() != 1) {
+            let families = job.families().join(";");
+            let message = format!(
+                "`{address}` is the index of one family, and the job `{}` is for `{families}`",
+                job.id()
+            );
+            let fault = Diagnostic::new(&matrix::BAD_INDEX, message)
+                .at(group.config.places.of(&format!("indexes.{name}")), "");
+            sink.push(fault.help(
+                "list each family as a value of the axis `gfx`, or name an index of all families",
+            ));
+        }
+    }
+}
+
+/// Warns of axis values that no leg has: writing them had no effect.
+pub(super) fn warn_of_idle_values(plan: &Plan, sink: &mut Sink) {
+    for group in plan
+        .groups
+        .iter()
+        .filter(|group| group.config.enabled && !group.drafts.is_empty())
+    {
+        let universe = &group.universe;
+        let mut used: Vec<Vec<bool>> = universe
+            .axes()
+            .iter()
+            .map(|column| vec![false; column.values.len()])
+            .collect();
+        let mut missing: usize = universe.axes().iter().map(|column| column.product).sum();
+        for draft in &group.drafts {
+            for (axis, used) in used.iter_mut().enumerate() {
+                let index = universe.index(draft.cell, axis);
+                if !used[index] {
+                    used[index] = true;
+                    missing = missing.saturating_sub(1);
+                }
+            }
+            if missing == 0 {
+                break;
+            }
+        }
+        for (axis, indexes) in group.shared.covers.iter().flatten() {
+            for &index in indexes {
+                used[*axis][index] = true;
+            }
+        }
+        if !plan.published.is_empty() {
+            continue;
+        }
+        for (axis, column) in universe.axes().iter().enumerate() {
+            for index in (0..column.product).filter(|&index| !used[axis][index]) {
+                let text = column.values[index]
+                    .as_ref()
+                    .map(|value| value.text.as_str())
+                    .unwrap_or_default();
+                sink.push(
+                    Diagnostic::new(
+                        &codes::VALUE_WITHOUT_JOB,
+                        format!("no job has {} {text}", column.name),
+                    )
+                    .at(
+                        group
+                            .config
+                            .places
+                            .of(&format!("axes.{}[{index}]", column.name)),
+                        "every cell is left out",
+                    )
+                    .help(format!(
+                        "see the reasons with `rock-matrix plan --explain {}`",
+                        shell_quoted(&*group.config.places.source().path)
+                    )),
+                );
+            }
+        }
+    }
+}

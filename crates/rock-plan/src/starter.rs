@@ -1,0 +1,657 @@
+//! First matrix files: for the Python project of a folder, or for flash-attn with Triton's kernels.
+//!
+//! Input: texts of the project's files and the facts. Output: the text of a matrix file.
+//!
+//! **Invariant:** versions of torch, ROCm and flash-attn come from the facts; nothing is read or
+//! written here.
+
+use std::fmt;
+
+use itertools::Itertools as _;
+use regex::Regex;
+use serde::Serialize;
+
+use crate::codes::plan as codes;
+use crate::template::{TemplateError, render};
+use rock_compat::rows::{Confidence, TorchRow};
+use rock_compat::{Compat, ImportQuery, Support};
+use rock_diagnostic::Diagnostic;
+use rock_names::{
+    DistributionName, PackageVersion, PythonVersion, RocmVersion, Version, VersionSpecifiers,
+};
+
+/// Targets that a first matrix compiles for, where the ROCm's torch has code for them.
+const TARGETS: [&str; 3] = ["gfx90a", "gfx942", "gfx1100"];
+
+/// Texts of the files that describe a Python project, where the folder has them.
+#[derive(Debug, Clone, Default)]
+pub struct ProjectFiles {
+    /// `pyproject.toml`.
+    pub pyproject: Option<String>,
+    /// `setup.cfg`.
+    pub setup_cfg: Option<String>,
+    /// `setup.py`.
+    pub setup_py: Option<String>,
+    /// Names of top-level modules and packages, in the folder and in `src`.
+    pub modules: Vec<String>,
+}
+
+/// A Python project that a wheel can be built of.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PythonProject {
+    /// Its name.
+    pub name: DistributionName,
+    /// Its version.
+    pub version: PackageVersion,
+    /// The file that names it, `pyproject.toml`.
+    pub read_from: &'static str,
+    /// Whether it is compiled against torch.
+    pub needs_torch: bool,
+    /// Versions of Python that it supports (`requires-python`), where its files state them.
+    pub python: Option<VersionSpecifiers>,
+    /// The module it installs, where one has the project's name.
+    pub module: Option<String>,
+}
+
+/// Why a folder's project cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ProjectError {
+    /// A file cannot be parsed.
+    Syntax(String),
+    /// No file says the name as a text.
+    NoName,
+    /// The name is not one of a distribution.
+    BadName(String),
+    /// No file says the version as a text: it is computed when the project is built.
+    NoVersion(String),
+    /// The version is not PEP 440's.
+    BadVersion(String),
+}
+
+impl fmt::Display for ProjectError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Syntax(reason) => write!(f, "cannot read `pyproject.toml`: {reason}"),
+            Self::NoName => f.write_str(
+                "the project in this folder has no name that can be read without running it",
+            ),
+            Self::BadName(name) => write!(f, "`{name}` is not the name of a distribution"),
+            Self::NoVersion(name) => {
+                write!(
+                    f,
+                    "the version of `{name}` is computed when it is built, so it cannot be read from its files"
+                )
+            }
+            Self::BadVersion(text) => write!(f, "`{text}` is not a version (PEP 440)"),
+        }
+    }
+}
+
+/// Values that replace those of the project's files.
+#[derive(Debug, Clone, Default)]
+pub struct ProjectOverrides {
+    /// The name.
+    pub name: Option<DistributionName>,
+    /// The version.
+    pub version: Option<String>,
+}
+
+impl ProjectFiles {
+    /// Whether there is a project at all.
+    pub fn is_project(&self) -> bool {
+        self.pyproject.as_deref().is_some_and(describes_a_project) || self.setup_py.is_some()
+    }
+
+    /// Reads name and version, from `pyproject.toml` first, then `setup.cfg` and `setup.py`.
+    ///
+    /// # Errors
+    /// When a file cannot be parsed, or none says one of them.
+    pub fn project(&self, given: &ProjectOverrides) -> Result<PythonProject, ProjectError> {
+        let pyproject: toml::Table = match &self.pyproject {
+            Some(text) => text.parse().map_err(|error: toml::de::Error| {
+                ProjectError::Syntax(error.message().to_owned())
+            })?,
+            None => toml::Table::new(),
+        };
+        let field = |key: &str| -> Option<(String, &'static str)> {
+            let poetry = || pyproject.get("tool")?.get("poetry")?.get(key)?.as_str();
+            let toml = pyproject
+                .get("project")
+                .and_then(|project| project.get(key)?.as_str())
+                .or_else(poetry);
+            let from_toml = toml.map(|text| (text.to_owned(), "pyproject.toml"));
+            let from_cfg = || Some((cfg_field(self.setup_cfg.as_deref()?, key)?, "setup.cfg"));
+            let from_py = || Some((py_argument(self.setup_py.as_deref()?, key)?, "setup.py"));
+            from_toml.or_else(from_cfg).or_else(from_py)
+        };
+        let file = if self.pyproject.is_some() {
+            "pyproject.toml"
+        } else {
+            "setup.py"
+        };
+        let (name, read_from) = match &given.name {
+            Some(name) => (name.clone(), file),
+            None => {
+                let (text, read_from) = field("name").ok_or(ProjectError::NoName)?;
+                (
+                    text.parse().map_err(|_| ProjectError::BadName(text))?,
+                    read_from,
+                )
+            }
+        };
+        let version = match &given.version {
+            Some(version) => version.clone(),
+            None => {
+                field("version")
+                    .ok_or_else(|| ProjectError::NoVersion(name.normalized()))?
+                    .0
+            }
+        };
+        let python = ["requires-python", "python_requires"]
+            .into_iter()
+            .find_map(field);
+        let module = name.escaped();
+        Ok(PythonProject {
+            python: python.and_then(|(text, _)| text.parse().ok()),
+            version: version
+                .parse()
+                .map_err(|_| ProjectError::BadVersion(version))?,
+            read_from,
+            needs_torch: self.needs_torch(&pyproject),
+            module: self
+                .modules
+                .iter()
+                .find(|found| found.eq_ignore_ascii_case(&module))
+                .cloned(),
+            name,
+        })
+    }
+
+    /// Whether torch is among the build's requirements, or `setup.py` compiles an extension of
+    /// torch.
+    fn needs_torch(&self, pyproject: &toml::Table) -> bool {
+        let requires = pyproject
+            .get("build-system")
+            .and_then(|system| system.get("requires")?.as_array());
+        let is_torch = |text: &str| {
+            let end = text
+                .find(|c: char| !c.is_ascii_alphanumeric() && !"-_.".contains(c))
+                .unwrap_or(text.len());
+            text[..end].eq_ignore_ascii_case("torch")
+        };
+        requires
+            .into_iter()
+            .flatten()
+            .filter_map(toml::Value::as_str)
+            .any(is_torch)
+            || self
+                .setup_py
+                .as_deref()
+                .is_some_and(|text| text.contains("torch.utils.cpp_extension"))
+    }
+}
+
+/// Whether a `pyproject.toml` is more than settings of tools.
+fn describes_a_project(text: &str) -> bool {
+    ["[project]", "[build-system]", "[tool.poetry]"]
+        .iter()
+        .any(|table| text.lines().any(|line| line.trim() == *table))
+}
+
+/// A field of `[metadata]` in `setup.cfg` that is a text, and not read from elsewhere by
+/// setuptools.
+fn cfg_field(text: &str, key: &str) -> Option<String> {
+    let lines = text
+        .lines()
+        .skip_while(|line| line.trim() != "[metadata]")
+        .skip(1);
+    let mut fields = lines
+        .take_while(|line| !line.starts_with('['))
+        .filter_map(|line| line.split_once('='));
+    let value = fields.find(|(name, _)| name.trim() == key)?.1.trim();
+    (!value.is_empty() && !value.starts_with("attr:") && !value.starts_with("file:"))
+        .then(|| value.to_owned())
+}
+
+/// An argument of `setup()` that is a text.
+fn py_argument(text: &str, key: &str) -> Option<String> {
+    let pattern = Regex::new(&format!(r#"(?m)\b{key}\s*=\s*["']([^"'\n]+)["']"#)).ok()?;
+    Some(pattern.captures(text)?[1].to_owned())
+}
+
+/// Options of the command line.
+#[derive(Debug, Clone, Default)]
+pub struct StarterRequest {
+    /// The project to build.
+    pub distribution: Option<DistributionName>,
+    /// The recipe to build it with.
+    pub recipe: Option<String>,
+    /// The project's version.
+    pub version: Option<String>,
+}
+
+/// A first matrix file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Starter {
+    /// The normalized name of the project, `flash-attn`.
+    pub distribution: String,
+    /// The matrix file.
+    pub matrix: String,
+    /// Why it is this one.
+    pub why: String,
+}
+
+/// The recipe of any project whose build produces a wheel.
+const PROJECT_RECIPE: &str = "hip-extension";
+/// The recipe, and the project, of the other starter.
+const FLASH_ATTN: &str = "flash-attn";
+
+/// Chooses the starter: the project of the folder where there is one, else flash-attn.
+///
+/// # Errors
+/// When there is no starter for these options, or the project's files do not state its name and
+/// version.
+pub fn choose(
+    files: &ProjectFiles,
+    request: &StarterRequest,
+    compat: &Compat,
+) -> Result<Starter, Diagnostic> {
+    let fault = |message: String| Diagnostic::new(&codes::NO_STARTER, message);
+    let distribution = request
+        .distribution
+        .as_ref()
+        .map(DistributionName::normalized);
+    let recipe = match (request.recipe.as_deref(), distribution.as_deref()) {
+        (Some(recipe), _) => recipe,
+        (None, Some(FLASH_ATTN)) => FLASH_ATTN,
+        (None, None) if !files.is_project() => FLASH_ATTN,
+        (None, _) => PROJECT_RECIPE,
+    };
+    let starter_fault =
+        |error: StarterError| fault(error.to_string()).help("see `rock-matrix compat list torch`");
+    if recipe == FLASH_ATTN {
+        if distribution
+            .as_deref()
+            .is_some_and(|name| name != FLASH_ATTN)
+        {
+            return Err(
+                fault(format!("the recipe {FLASH_ATTN} builds {FLASH_ATTN} only")).help(format!(
+                    "leave out `--distribution`, or write `--recipe {PROJECT_RECIPE}`"
+                )),
+            );
+        }
+        let why = if request.recipe.is_some() || distribution.is_some() {
+            "flash-attn with Triton's kernels, as asked for".to_owned()
+        } else {
+            "there is no pyproject.toml or setup.py here, so this starts with flash-attn and Triton's kernels, \
+             which build in minutes"
+                .to_owned()
+        };
+        let matrix = flash_attn_matrix(compat).map_err(starter_fault)?;
+        return Ok(Starter {
+            distribution: FLASH_ATTN.to_owned(),
+            matrix,
+            why,
+        });
+    }
+    if recipe != PROJECT_RECIPE {
+        return Err(
+            fault(format!("there is no starter for the recipe `{recipe}`")).help(format!(
+                "write `--recipe {PROJECT_RECIPE}` or `--recipe {FLASH_ATTN}`"
+            )),
+        );
+    }
+    if !files.is_project() {
+        return Err(
+            fault("there is no pyproject.toml or setup.py in this folder".to_owned())
+                .help("run it in the folder of the project, or without options for flash-attn"),
+        );
+    }
+    let overrides = ProjectOverrides {
+        name: request.distribution.clone(),
+        version: request.version.clone(),
+    };
+    let project = files.project(&overrides).map_err(|error| {
+        let help = match &error {
+            ProjectError::Syntax(_) => "correct the file".to_owned(),
+            ProjectError::NoName | ProjectError::BadName(_) => {
+                "give it with `--distribution NAME`".to_owned()
+            }
+            ProjectError::NoVersion(_) | ProjectError::BadVersion(_) => {
+                "give it with `--set version=VERSION`, such as `--set version=1.2`".to_owned()
+            }
+        };
+        fault(error.to_string()).help(help)
+    })?;
+    let with_torch = if project.needs_torch {
+        ", against torch, which it is compiled with"
+    } else {
+        ""
+    };
+    Ok(Starter {
+        distribution: project.name.normalized(),
+        matrix: project_matrix(&project, compat).map_err(starter_fault)?,
+        why: format!(
+            "{} here is of {} {}, so this starts with that project: pip builds it (recipe {PROJECT_RECIPE}){with_torch}",
+            project.read_from,
+            project.name.normalized(),
+            project.version,
+        ),
+    })
+}
+
+/// Values of a first matrix that the facts give.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+struct Values {
+    python: String,
+    torch: String,
+    rocm: String,
+    gfx: Vec<&'static str>,
+}
+
+#[derive(Serialize)]
+struct FlashAttnView {
+    version: String,
+    #[serde(flatten)]
+    values: Values,
+}
+
+#[derive(Serialize)]
+struct ProjectView<'a> {
+    name: String,
+    version: String,
+    read_from: &'a str,
+    module: Option<&'a str>,
+    python: String,
+    torch: Option<String>,
+    rocm: String,
+    gfx: Vec<&'static str>,
+}
+
+/// Why no first matrix can be written.
+#[derive(Debug, thiserror::Error)]
+pub enum StarterError {
+    /// No row of the facts has what it needs.
+    #[error("the facts know no torch with ROCm wheels")]
+    NoTorch,
+    /// No torch with ROCm wheels is for these versions of Python.
+    #[error("the facts know no torch with ROCm wheels for Python {0}, which the project requires")]
+    NoPython(String),
+    /// No flash-attn goes with a known torch.
+    #[error("the facts know no flash-attn whose Triton kernels can be imported with a known torch")]
+    NoFlashAttn,
+    /// The template is at fault.
+    #[error(transparent)]
+    Template(#[from] TemplateError),
+}
+
+/// Returns the matrix file for a project.
+///
+/// # Errors
+/// When the facts know no torch for it.
+fn project_matrix(project: &PythonProject, compat: &Compat) -> Result<String, StarterError> {
+    let values = pairs(compat, project.python.as_ref())
+        .next()
+        .ok_or_else(|| match &project.python {
+            Some(python) => StarterError::NoPython(python.to_string()),
+            None => StarterError::NoTorch,
+        })?;
+    let view = ProjectView {
+        name: project.name.normalized(),
+        version: project.version.to_string(),
+        read_from: project.read_from,
+        module: project.module.as_deref(),
+        python: values.python,
+        torch: project.needs_torch.then_some(values.torch),
+        rocm: values.rocm,
+        gfx: values.gfx,
+    };
+    Ok(render(
+        "project.yaml",
+        include_str!("../templates/starter/project.yaml"),
+        &view,
+    )?)
+}
+
+/// Returns the matrix file for the newest flash-attn whose Triton kernels can be imported with a
+/// torch that has wheels.
+///
+/// # Errors
+/// When the facts know none.
+fn flash_attn_matrix(compat: &Compat) -> Result<String, StarterError> {
+    let package = "flash-attn";
+    let rows = compat
+        .tables()
+        .packages
+        .iter()
+        .rev()
+        .filter(|row| row.package == package && row.commit_families.is_empty());
+    let with_triton = rows.filter(|row| row.backends.iter().any(|backend| backend == "triton"));
+    let versions = with_triton.flat_map(|row| row.same.iter().rev().chain([&row.version]));
+    let candidates = versions.filter_map(|text| text.parse::<PackageVersion>().ok());
+    let fits = |version: &PackageVersion, values: &Values| {
+        let Ok(torch) = values.torch.parse::<Version>() else {
+            return false;
+        };
+        let question = ImportQuery {
+            package,
+            version,
+            backend: "triton",
+            torch: &torch,
+        };
+        compat.import_requirements(question).next().is_some()
+            && matches!(compat.import_support(question), Support::Supported { .. })
+    };
+    let (version, values) = candidates
+        .cartesian_product(pairs(compat, None).collect::<Vec<_>>())
+        .find(|(version, values)| fits(version, values))
+        .ok_or(StarterError::NoFlashAttn)?;
+    let view = FlashAttnView {
+        version: version.to_string(),
+        values,
+    };
+    Ok(render(
+        "flash-attn.yaml",
+        include_str!("../templates/starter/flash-attn.yaml"),
+        &view,
+    )?)
+}
+
+/// The newest torch first, each with its newest ROCm, of rows that were read in the source they
+/// name.
+fn pairs<'a>(
+    compat: &'a Compat,
+    supported: Option<&'a VersionSpecifiers>,
+) -> impl Iterator<Item = Values> + use<'a> {
+    let verified = |row: &&TorchRow| row.origin.status == Confidence::Verified;
+    compat
+        .tables()
+        .torch
+        .iter()
+        .rev()
+        .filter(verified)
+        .filter_map(move |row| {
+            let (torch, rocm) = (row.patches.last()?, row.rocm_index.last()?);
+            let (version, index): (Version, RocmVersion) =
+                (torch.parse().ok()?, rocm.parse().ok()?);
+            let python = common_python(row, compat, supported)?.to_owned();
+            let has_wheels = matches!(
+                compat.torch_rocm_support(&version, &index),
+                Support::Supported { .. }
+            ) && matches!(
+                compat.torch_python_support(&version, python.parse().ok()?),
+                Support::Supported { .. }
+            );
+            let in_torch = |target: &&str| {
+                compat
+                    .torch_gfx(&index)
+                    .is_none_or(|row| row.gfx.iter().any(|gfx| gfx == *target))
+            };
+            let gfx = TARGETS.iter().copied().filter(in_torch).collect();
+            has_wheels.then(|| Values {
+                python,
+                torch: torch.clone(),
+                rocm: rocm.clone(),
+                gfx,
+            })
+        })
+}
+
+/// Returns the Python of a torch that the most other versions of torch have wheels for, too, and of
+/// several the newest. `supported` are those that a project supports.
+fn common_python<'a>(
+    torch: &'a TorchRow,
+    compat: &Compat,
+    supported: Option<&VersionSpecifiers>,
+) -> Option<&'a str> {
+    let is_supported = |python: &&String| {
+        supported.is_none_or(|set| {
+            python
+                .parse::<Version>()
+                .is_ok_and(|python| set.contains(&python))
+        })
+    };
+    let count = |python: &String| {
+        compat
+            .tables()
+            .torch
+            .iter()
+            .filter(|row| row.python.contains(python))
+            .count()
+    };
+    let newest = |python: &String| python.parse::<PythonVersion>().ok();
+    torch
+        .python
+        .iter()
+        .filter(is_supported)
+        .max_by_key(|python| (count(python), newest(python)))
+        .map(String::as_str)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{
+        ProjectError, ProjectFiles, ProjectOverrides, PythonProject, flash_attn_matrix,
+        project_matrix,
+    };
+    use rock_compat::Compat;
+
+    fn files(
+        pyproject: Option<&str>,
+        setup_cfg: Option<&str>,
+        setup_py: Option<&str>,
+    ) -> ProjectFiles {
+        let text = |text: Option<&str>| text.map(str::to_owned);
+        ProjectFiles {
+            pyproject: text(pyproject),
+            setup_cfg: text(setup_cfg),
+            setup_py: text(setup_py),
+            modules: vec!["my_ops".to_owned()],
+        }
+    }
+
+    fn read(files: &ProjectFiles) -> Result<PythonProject, ProjectError> {
+        files.project(&ProjectOverrides::default())
+    }
+
+    #[test]
+    fn name_and_version_come_from_the_first_file_that_has_them() {
+        let check = |files: ProjectFiles, expect: (&str, &str, &str)| {
+            let found = read(&files).unwrap();
+            assert_eq!(
+                (
+                    &*found.name.normalized(),
+                    &*found.version.to_string(),
+                    found.read_from
+                ),
+                expect
+            );
+        };
+        check(
+            files(
+                Some("[project]\nname = \"My_Ops\"\nversion = \"1.2\"\n"),
+                None,
+                None,
+            ),
+            ("my-ops", "1.2", "pyproject.toml"),
+        );
+        check(
+            files(
+                Some("[tool.poetry]\nname = 'my-ops'\nversion = '0.3'\n"),
+                None,
+                None,
+            ),
+            ("my-ops", "0.3", "pyproject.toml"),
+        );
+        check(
+            files(
+                Some("[build-system]\nrequires = []\n"),
+                Some("[metadata]\nname = my-ops\nversion = 2\n[x]\n"),
+                None,
+            ),
+            ("my-ops", "2", "setup.cfg"),
+        );
+        check(
+            files(
+                None,
+                None,
+                Some("setup(\n    name='my_ops',\n    version=\"3.1\",\n)\n"),
+            ),
+            ("my-ops", "3.1", "setup.py"),
+        );
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_an_error_and_can_be_given() {
+        let dynamic = files(
+            Some("[project]\nname = \"my-ops\"\ndynamic = [\"version\"]\n"),
+            None,
+            None,
+        );
+        assert_eq!(
+            read(&dynamic),
+            Err(ProjectError::NoVersion("my-ops".to_owned()))
+        );
+        let given = ProjectOverrides {
+            name: None,
+            version: Some("4.0".to_owned()),
+        };
+        assert_eq!(dynamic.project(&given).unwrap().version.to_string(), "4.0");
+        assert!(matches!(
+            read(&files(Some("[project\n"), None, None)),
+            Err(ProjectError::Syntax(_))
+        ));
+        assert_eq!(
+            read(&files(None, None, Some("setup(**values)\n"))),
+            Err(ProjectError::NoName)
+        );
+        let attribute = files(
+            None,
+            Some("[metadata]\nname = my-ops\nversion = attr: my_ops.V\n"),
+            Some("setup()\n"),
+        );
+        assert_eq!(
+            read(&attribute),
+            Err(ProjectError::NoVersion("my-ops".to_owned()))
+        );
+        assert!(!files(Some("[tool.ruff]\nline-length = 100\n"), None, None).is_project());
+    }
+
+    #[test]
+    fn torch_and_the_module_are_found() {
+        let with = "[build-system]\nrequires = ['setuptools', 'torch>=2']\n[project]\nname='my-ops'\nversion='1'\n";
+        let found = read(&files(Some(with), None, None)).unwrap();
+        assert!(found.needs_torch && found.module.as_deref() == Some("my_ops"));
+        let without =
+            "[build-system]\nrequires = ['torchtools']\n[project]\nname='other'\nversion='1'\n";
+        let found = read(&files(Some(without), None, None)).unwrap();
+        assert!(!found.needs_torch && found.module.is_none());
+        let compat = Compat::embedded();
+        assert!(!project_matrix(&found, &compat).unwrap().contains("torch:"));
+        assert!(
+            flash_attn_matrix(&compat)
+                .unwrap()
+                .contains("backend: [triton]")
+        );
+    }
+}

@@ -1,0 +1,519 @@
+//! Faults that no single wheel has: those of a set of wheels as one release.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::{Asset, Cell};
+use crate::codes::release as codes;
+use rock_diagnostic::{Diagnostic, Location, Severity, Sink};
+use rock_index::FileKind;
+use rock_names::{ExpectedWheel, Version, WheelName, is_tree_archive};
+
+/// A wheel that a plan expects.
+#[derive(Debug, Clone)]
+pub struct Expected {
+    /// The job's id.
+    pub job: String,
+    /// The wheel before repair; a job that leaves several has several of these.
+    pub wheel: ExpectedWheel,
+}
+
+/// What is said of wheels that the plan expects and the release lacks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MissingRule {
+    /// They are errors.
+    Refuse,
+    /// They are warnings.
+    Allow,
+}
+
+/// A file that is offered and left out for a fault of its own: its name is judged all the same.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LeftOut {
+    /// Its name, which can be read.
+    pub name: String,
+    /// The path as the user knows it.
+    pub shown: String,
+}
+
+/// Name and path of a file.
+type Named<'n> = (&'n str, &'n str);
+
+/// Reports files that cannot stand in one release together, and warns of names that GitHub would
+/// change.
+pub fn as_release(offered: &[Asset], sink: &mut Sink) {
+    stand_together(offered, sink);
+    names_kept(offered.iter().map(named), Severity::Warning, sink);
+}
+
+/// The same of a release on GitHub, which takes no file whose name it would change. Of files that
+/// are left out the names are looked at, so that one run shows every fault.
+pub fn as_github_release(offered: &[Asset], left_out: &[LeftOut], sink: &mut Sink) {
+    stand_together(offered, sink);
+    let others = left_out
+        .iter()
+        .map(|file| (file.name.as_str(), file.shown.as_str()));
+    cases_differ(offered.iter().map(named), others.clone(), sink);
+    names_kept(
+        offered.iter().map(named).chain(others.clone()),
+        Severity::Error,
+        sink,
+    );
+    labels_normal(offered.iter().map(named).chain(others), sink);
+}
+
+fn named(file: &Asset) -> Named<'_> {
+    (file.name(), &file.shown)
+}
+
+/// Reports files left out whose name another file has but for the case of letters.
+fn cases_differ<'n>(
+    offered: impl Iterator<Item = Named<'n>>,
+    others: impl Iterator<Item = Named<'n>>,
+    sink: &mut Sink,
+) {
+    let mut names: BTreeMap<String, Named<'_>> =
+        offered.map(|file| (file.0.to_lowercase(), file)).collect();
+    for (name, shown) in others {
+        if let Some((other, at)) = names
+            .insert(name.to_lowercase(), (name, shown))
+            .filter(|(other, _)| *other != name)
+        {
+            sink.push(
+                Diagnostic::new(
+                    &codes::SAME_NAME_TWICE,
+                    format!("`{other}` and `{name}` are one name to a GitHub release"),
+                )
+                .at(Location::File(shown.into()), "")
+                .also(Location::File(at.into()), "the other one")
+                .help("give one of them"),
+            );
+        }
+    }
+}
+
+/// Reports labels that are not in the normal form of PEP 440: an installer looks for that one.
+fn labels_normal<'n>(files: impl Iterator<Item = Named<'n>>, sink: &mut Sink) {
+    for (name, shown) in files {
+        let Some((written, normal)) = label_not_normal(name) else {
+            continue;
+        };
+        sink.push(
+            Diagnostic::new(
+                &codes::LABEL_NOT_NORMAL,
+                format!("the label of `{name}` is `{written}`, and its normal form is `{normal}`"),
+            )
+            .at(Location::File(shown.into()), "")
+            .help(format!(
+                "write it so: `rock-matrix wheel label WHEEL --local {normal} -w DIR`"
+            )),
+        );
+    }
+}
+
+/// Returns the label of a wheel's name and its normal form, where they differ.
+pub(super) fn label_not_normal(name: &str) -> Option<(String, String)> {
+    let wheel: WheelName = name.parse().ok()?;
+    let (written, normal) = (wheel.version().to_string(), wheel.version().normalized());
+    let ((_, written), (_, normal)) = (written.split_once('+')?, normal.split_once('+')?);
+    (written != normal).then(|| (written.to_owned(), normal.to_owned()))
+}
+
+/// Reports names that GitHub would change (REST API version 2022-11-28, "Upload a release asset":
+/// "special characters, non-alphanumeric characters, and leading or trailing periods").
+fn names_kept<'n>(files: impl Iterator<Item = Named<'n>>, severity: Severity, sink: &mut Sink) {
+    let names: BTreeMap<&str, &str> = files.collect();
+    for (name, shown) in names {
+        let Some(odd) = changed_character(name) else {
+            continue;
+        };
+        sink.push(
+            Diagnostic::new(
+                &codes::NAME_NOT_KEPT,
+                format!("the name `{name}` holds `{odd}`, which a GitHub release does not keep"),
+            )
+            .severity(severity)
+            .at(Location::File(shown.into()), "")
+            .help("give it a version without an epoch, or publish it in a folder with `--to`"),
+        );
+    }
+}
+
+/// Returns the first character of a name that GitHub would change.
+fn changed_character(name: &str) -> Option<char> {
+    let odd = name
+        .chars()
+        .find(|c| !c.is_ascii_alphanumeric() && !"._+-".contains(*c));
+    odd.or_else(|| {
+        (name.starts_with('.') || name.ends_with('.') || name.contains("..")).then_some('.')
+    })
+}
+
+/// Returns whether GitHub keeps a name of an asset as it is.
+pub(super) fn is_kept_name(name: &str) -> bool {
+    changed_character(name).is_none()
+}
+
+fn stand_together(offered: &[Asset], sink: &mut Sink) {
+    let mut names: BTreeMap<String, &Asset> = BTreeMap::new();
+    let mut cells: BTreeMap<Cell, &Asset> = BTreeMap::new();
+    let mut source_distributions: BTreeMap<(String, &Version), &Asset> = BTreeMap::new();
+    for file in offered {
+        if let Some(other) = names.insert(file.name().to_lowercase(), file) {
+            if other.digest != file.digest || other.name() != file.name() {
+                sink.push(same_name(other, file));
+            }
+            continue;
+        }
+        if let Some(wheel) = file.wheel()
+            && let Some(other) = cells.insert(Cell::of(wheel), file)
+        {
+            sink.push(
+                Diagnostic::new(
+                    &codes::SAME_CELL_TWICE,
+                    format!(
+                        "`{}` and `{}` are both {}",
+                        other.name(),
+                        file.name(),
+                        Cell::of(wheel)
+                    ),
+                )
+                .at(Location::File(file.shown.as_str().into()), "")
+                .also(Location::File(other.shown.as_str().into()), "the other one")
+                .help("publish one of them, usually the repaired one"),
+            );
+        }
+        if file.file.kind == FileKind::Sdist
+            && let Some(other) = source_distributions
+                .insert((file.file.project.normalized(), &file.file.version), file)
+        {
+            let message = format!(
+                "`{}` and `{}` are source distributions of one version",
+                other.name(),
+                file.name()
+            );
+            sink.push(
+                Diagnostic::new(&codes::SAME_CELL_TWICE, message)
+                    .at(Location::File(file.shown.as_str().into()), "")
+                    .also(Location::File(other.shown.as_str().into()), "the other one")
+                    .help("publish one of them"),
+            );
+        }
+    }
+}
+
+fn same_name(one: &Asset, other: &Asset) -> Diagnostic {
+    Diagnostic::new(
+        &codes::SAME_NAME_TWICE,
+        format!(
+            "two files with other bytes have the name `{}`",
+            other.name()
+        ),
+    )
+    .at(Location::File(other.shown.as_str().into()), "")
+    .also(Location::File(one.shown.as_str().into()), "the other one")
+    .note(format!("{} is {}", one.shown, one.digest))
+    .note(format!("{} is {}", other.shown, other.digest))
+    .help("give one of them")
+}
+
+/// Reports wheels that the plan expects and the release would lack, and offered wheels that the
+/// plan does not know. `kept` are the wheels that the release has already.
+pub fn against_plan(
+    expected: &[Expected],
+    offered: &[Asset],
+    kept: &[WheelName],
+    missing: MissingRule,
+    sink: &mut Sink,
+) {
+    let mut planned: BTreeMap<Cell, Vec<&Expected>> = BTreeMap::new();
+    for job in expected {
+        planned
+            .entry(Cell::expected(&job.wheel))
+            .or_default()
+            .push(job);
+    }
+    let cell_of = |wheel: &WheelName| {
+        Cell::as_planned(wheel)
+            .into_iter()
+            .find(|cell| planned.contains_key(cell))
+    };
+    let mut there: BTreeMap<Cell, BTreeSet<Cell>> = BTreeMap::new();
+    for wheel in kept {
+        there
+            .entry(cell_of(wheel).unwrap_or_else(|| Cell::of(wheel).planned()))
+            .or_default()
+            .insert(Cell::of(wheel).planned());
+    }
+    for file in offered {
+        let Some(wheel) = file.wheel() else { continue };
+        let Some(cell) = cell_of(wheel) else {
+            sink.push(unplanned(file));
+            continue;
+        };
+        there
+            .entry(cell)
+            .or_default()
+            .insert(Cell::of(wheel).planned());
+    }
+    for (cell, jobs) in &planned {
+        // Of wheels whose versions only the builds know, each job has one of its own.
+        let found = there.get(cell).map_or(0, BTreeSet::len);
+        if found < jobs.len() {
+            sink.push(missing_wheel(cell, jobs, found, missing));
+        }
+    }
+}
+
+/// The same of archives of install trees and of source distributions, which a plan names whole: a
+/// pair of job and name for each. `kept` are the names of what the release has already.
+pub fn archives_against_plan(
+    expected: &[(String, String)],
+    offered: &[Asset],
+    kept: &BTreeSet<&str>,
+    missing: MissingRule,
+    sink: &mut Sink,
+) {
+    let trees = || offered.iter().filter(|file| is_tree_archive(file.name()));
+    for file in trees().filter(|file| !expected.iter().any(|(_, name)| name == file.name())) {
+        sink.push(unplanned(file));
+    }
+    let is_there =
+        |name: &str| kept.contains(name) || offered.iter().any(|file| file.name() == name);
+    for (job, name) in expected.iter().filter(|(_, name)| !is_there(name)) {
+        let what = if is_tree_archive(name) {
+            "an archive of an install tree"
+        } else {
+            "a source distribution"
+        };
+        let message = format!("there is no `{name}`, {what}");
+        sink.push(absent(
+            message,
+            format!("job `{job}` of the plan makes it"),
+            missing,
+        ));
+    }
+}
+
+fn unplanned(file: &Asset) -> Diagnostic {
+    Diagnostic::new(
+        &codes::UNPLANNED_WHEEL,
+        format!("no job of the plan makes `{}`", file.name()),
+    )
+    .at(Location::File(file.shown.as_str().into()), "")
+    .help("leave it out, or publish without `--plan`")
+}
+
+fn absent(message: String, note: String, missing: MissingRule) -> Diagnostic {
+    let severity = match missing {
+        MissingRule::Refuse => Severity::Error,
+        MissingRule::Allow => Severity::Warning,
+    };
+    Diagnostic::new(&codes::MISSING_WHEEL, message)
+        .severity(severity)
+        .note(note)
+        .help("build it, or publish what is there with `--allow-missing`")
+}
+
+fn missing_wheel(
+    cell: &Cell,
+    jobs: &[&Expected],
+    found: usize,
+    missing: MissingRule,
+) -> Diagnostic {
+    let names: Vec<String> = jobs.iter().map(|job| format!("`{}`", job.job)).collect();
+    let (message, note) = match (jobs, found) {
+        ([job], _) => {
+            let message = format!("there is no wheel for {cell}, `{}`", job.wheel);
+            (message, format!("job {} of the plan makes it", names[0]))
+        }
+        (several, found) => {
+            let wanted = several.len();
+            let message = format!(
+                "there {} for {cell}, and {wanted} are planned",
+                are_wheels(found)
+            );
+            (
+                message,
+                format!("jobs {} of the plan make them", names.join(", ")),
+            )
+        }
+    };
+    absent(message, note, missing)
+}
+
+fn are_wheels(count: usize) -> String {
+    match count {
+        0 => "is no wheel".to_owned(),
+        1 => "is 1 wheel".to_owned(),
+        count => format!("are {count} wheels"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Expected, LeftOut, MissingRule, against_plan, as_github_release, as_release};
+    use crate::{Asset, testing::asset};
+    use rock_diagnostic::{Severity, Sink};
+
+    fn offered(name: &str, byte: u8) -> Asset {
+        asset(name, byte)
+    }
+
+    fn check(files: &[Asset], expect: &[&str]) {
+        let mut sink = Sink::new();
+        as_release(files, &mut sink);
+        let names: Vec<&str> = sink.finish().iter().map(|d| d.code.name).collect();
+        assert_eq!(names, expect);
+    }
+
+    #[test]
+    fn a_raw_and_a_repaired_wheel_of_one_cell_cannot_both_be_published() {
+        let raw = offered("a-1+rocm62-cp311-cp311-linux_x86_64.whl", 1);
+        let repaired = offered("a-1+rocm62-cp311-cp311-manylinux_2_28_x86_64.whl", 2);
+        let rebuilt = offered("a-1+rocm62-2-cp311-cp311-linux_x86_64.whl", 3);
+        check(&[raw.clone(), repaired], &["same-cell-twice"]);
+        check(&[raw, rebuilt], &[]);
+    }
+
+    #[test]
+    fn one_name_with_other_bytes_is_a_fault_and_with_equal_bytes_is_none() {
+        let file = offered("a-1-py3-none-any.whl", 1);
+        check(&[file.clone(), file.clone()], &[]);
+        check(
+            &[file, offered("a-1-py3-none-any.whl", 2)],
+            &["same-name-twice"],
+        );
+        check(
+            &[
+                offered("a-1-py3-none-any.whl", 1),
+                offered("A-1-py3-none-any.whl", 1),
+            ],
+            &["same-name-twice"],
+        );
+    }
+
+    #[test]
+    fn a_name_that_github_would_change_is_told_of() {
+        let odd = [offered("a-1!2-py3-none-any.whl", 1)];
+        check(&odd, &["name-not-kept"]);
+        let mut sink = Sink::new();
+        as_release(&odd, &mut sink);
+        assert!(!sink.has_errors(), "a folder takes it");
+        as_github_release(&odd, &[], &mut sink);
+        assert!(sink.has_errors());
+    }
+
+    #[test]
+    fn a_label_that_is_not_in_its_normal_form_is_refused_on_github() {
+        for (label, normal) in [
+            ("ROCm62", "rocm62"),
+            ("rocm62_x", "rocm62.x"),
+            ("rocm62.x", ""),
+            ("cxx11abiTRUE", "cxx11abitrue"),
+        ] {
+            let mut sink = Sink::new();
+            let name = format!("a-1+{label}-py3-none-any.whl");
+            as_github_release(&[offered(&name, 1)], &[], &mut sink);
+            let told = sink.finish();
+            assert_eq!(told.is_empty(), normal.is_empty(), "{label}");
+            assert!(
+                told.iter()
+                    .all(|one| one.message.contains(&format!("is `{normal}`"))),
+                "{told:?}"
+            );
+            let mut sink = Sink::new();
+            as_github_release(
+                &[],
+                &[LeftOut {
+                    shown: name.clone(),
+                    name,
+                }],
+                &mut sink,
+            );
+            assert_eq!(
+                sink.finish().len(),
+                told.len(),
+                "also where the file has another fault"
+            );
+        }
+    }
+
+    #[test]
+    fn each_job_whose_version_only_its_build_knows_must_leave_every_wheel_of_its_own() {
+        let expected = |job: &str, name: &str| Expected {
+            job: job.into(),
+            wheel: name.parse().unwrap(),
+        };
+        let plan = [
+            expected("stable", "torch-*-cp312-cp312-linux_x86_64.whl"),
+            expected("stable", "triton-*-cp312-cp312-linux_x86_64.whl"),
+            expected("nightly", "torch-*-cp312-cp312-linux_x86_64.whl"),
+            expected("nightly", "triton-*-cp312-cp312-linux_x86_64.whl"),
+        ];
+        let told = |names: &[&str]| {
+            let files: Vec<Asset> = (0_u8..)
+                .zip(names)
+                .map(|(n, name)| offered(name, n))
+                .collect();
+            let mut sink = Sink::new();
+            against_plan(&plan, &files, &[], MissingRule::Refuse, &mut sink);
+            sink.finish()
+                .into_iter()
+                .map(|one| one.message)
+                .collect::<Vec<_>>()
+        };
+        let all = [
+            "torch-2.12.0+rocm7.14-cp312-cp312-linux_x86_64.whl",
+            "torch-2.13.0a0+rocm7.14-cp312-cp312-linux_x86_64.whl",
+            "triton-3.5.0-cp312-cp312-linux_x86_64.whl",
+            "triton-3.6.0-cp312-cp312-linux_x86_64.whl",
+        ];
+        assert_eq!(told(&all), Vec::<String>::new());
+        let one_short =
+            "there is 1 wheel for triton * for cp312-cp312 on linux_x86_64, and 2 are planned";
+        assert_eq!(told(&all[..3]), [one_short]);
+        assert_eq!(told(&all[..2]), [one_short.replace("is 1", "is no")]);
+        let apex = "apex-1.12-cp312-cp312-linux_x86_64.whl";
+        assert_eq!(
+            told(&[&all[..], &[apex]].concat()),
+            [format!("no job of the plan makes `{apex}`")]
+        );
+    }
+
+    #[test]
+    fn missing_and_unplanned_wheels_are_named() {
+        let expected = |name: &str| Expected {
+            job: "j".into(),
+            wheel: name.parse().unwrap(),
+        };
+        let plan = [
+            expected("a-1+rocm62-cp311-cp311-linux_x86_64.whl"),
+            expected("a-1+rocm62-cp312-cp312-linux_x86_64.whl"),
+            expected("a-1+rocm62-cp313-cp313-linux_x86_64.whl"),
+        ];
+        let files = [
+            offered("a-1+rocm62-cp311-cp311-manylinux_2_28_x86_64.whl", 1),
+            offered("b-1-py3-none-any.whl", 2),
+        ];
+        let kept = ["a-1+rocm62-cp312-cp312-linux_x86_64.whl".parse().unwrap()];
+        for (rule, severity) in [
+            (MissingRule::Refuse, Severity::Error),
+            (MissingRule::Allow, Severity::Warning),
+        ] {
+            let mut sink = Sink::new();
+            against_plan(&plan, &files, &kept, rule, &mut sink);
+            let found: Vec<(&str, Severity)> = sink
+                .finish()
+                .iter()
+                .map(|d| (d.code.name, d.severity))
+                .collect();
+            assert_eq!(
+                found,
+                [
+                    ("unplanned-wheel", Severity::Error),
+                    ("missing-wheel", severity)
+                ]
+            );
+        }
+    }
+}

@@ -1,0 +1,198 @@
+//! The `G` codes, for releases in directories and on GitHub, and for published wheels.
+
+use rock_diagnostic::Code;
+pub(crate) use rock_plan::codes::release::BAD_TAG;
+
+/// All codes of this module, sorted by ID.
+pub const ALL: &[&Code] = &[
+    &ASSET_DIFFERS,
+    &SAME_CELL_TWICE,
+    &MISSING_WHEEL,
+    &UNPLANNED_WHEEL,
+    &PLANNED_TARGET_MISSING,
+    &NAME_NOT_KEPT,
+    &SAME_NAME_TWICE,
+    &IMMUTABLE_RELEASE,
+    &RELEASE_IS_PUBLISHED,
+    &RELEASE_IS_FULL,
+    &SEVERAL_RELEASES_OF_TAG,
+    &TOKEN_WITHOUT_RIGHT,
+    &FILE_NOT_TAKEN,
+    &TOO_MANY_CALLS,
+    &TAG_IS_NOT_THERE,
+    &TAG_MOVED,
+    &LABEL_NOT_NORMAL,
+    &NO_SUCH_TARGET,
+    &UNREADABLE_PUBLISHED_NAME,
+    &NO_PUBLISHED_DIGEST,
+    &OLDER_RELEASE_DIFFERS,
+    &REPOSITORY_TAKES_NO_RELEASE,
+    &ENTERPRISE_SERVER,
+    &ATTESTATION_NOT_AVAILABLE,
+    &ENVIRONMENT_REFUSES_TAG,
+    &TAG_CREATION_RESTRICTED,
+    &BUILT_WITH_OTHER_TORCH,
+];
+
+/// A published file with other bytes.
+pub const ASSET_DIFFERS: Code = Code::error(
+    "G002",
+    "asset-differs",
+    "The release already has a file of this name with other bytes. Anyone who pinned its hash could not install the new file, so it is not replaced by default.\n\nPublish the file under another version or build tag, or replace it with `--replace`.",
+);
+/// Two wheels for one cell.
+pub const SAME_CELL_TWICE: Code = Code::error(
+    "G003",
+    "same-cell-twice",
+    "Two wheels differ only in their platform tag for the same machine, such as `linux_x86_64` and `manylinux_2_28_x86_64`, so the installer decides which one is used. The same applies to two sdists of one version, such as `a_b-1.0.tar.gz` and `a.b-1.0.tar.gz`.\n\nPublish one, usually the repaired one. If the release has the other one, `--replace` removes it.",
+);
+/// A planned wheel that is missing.
+pub const MISSING_WHEEL: Code = Code::error(
+    "G004",
+    "missing-wheel",
+    "With `--plan`, every job of the plan must have its wheel, or the archive of its install tree, among the given files or in the release.\n\nA wheel matches a job by project, version with label, Python, ABI and machine; repair may have changed the platform tag. Build the missing ones, or publish the rest with `--allow-missing`.",
+);
+/// A wheel that is not in the plan.
+pub const UNPLANNED_WHEEL: Code = Code::error(
+    "G005",
+    "unplanned-wheel",
+    "With `--plan`, a wheel or an archive of an install tree that no job of the plan produces is refused: it is left over from another plan, or its name or label is not the planned one.",
+);
+/// A wheel without code for a planned target.
+pub const PLANNED_TARGET_MISSING: Code = Code::error(
+    "G023",
+    "planned-target-missing",
+    "A wheel has GPU code, but none for a target of its job in the plan: it is left over from a build for other targets, whose wheels have the same names. On a GPU of the missing target it would install and then fail. Targets are compared as by `wheel check --expect`, including features such as `gfx90a:xnack+` and generic targets. Additional targets are fine. Wheels without GPU code, or whose code was not read, are not compared.\n\n`publish --plan` refuses the wheel: build it for the planned targets, or publish it anyway with `--allow G023`.\n\nFor a wheel that is already published, `plan --published` and `report missing` warn: its name is taken, so it counts as published and has no job. Its targets are those in the release's `rock-manifest.json`. To publish it with all targets, plan without `--published`, build it, and publish it with `publish --replace`, which is impossible in an immutable release. Or give it a build number with `wheel retag --build 1`: installers prefer the file with the higher number, and both can be in the release.",
+);
+/// A filename that GitHub changes.
+pub const NAME_NOT_KEPT: Code = Code::warning(
+    "G012",
+    "name-not-kept",
+    "GitHub keeps letters, digits, `.`, `_`, `+` and `-` in the names of release assets, and replaces other characters by dots. The file can be published in a directory, where this is a warning, but not under its name in a GitHub release, where it is an error.\n\nThe usual cause is an epoch (`1!2.0`): remove it.",
+);
+/// Two files with the same name.
+pub const SAME_NAME_TWICE: Code = Code::error(
+    "G014",
+    "same-name-twice",
+    "Two of the given files have the same name, or names that differ only in case, and are not the same file. Names in a release are unique.",
+);
+/// An immutable release.
+pub const IMMUTABLE_RELEASE: Code = Code::error(
+    "G100",
+    "immutable-release",
+    "The release is published and immutable: GitHub has locked its tag and assets, so nothing can be added, replaced or removed. The tag cannot be used again even if the release is deleted. Nothing was uploaded.\n\nPublish under a new tag.",
+);
+/// A release that is already published.
+pub const RELEASE_IS_PUBLISHED: Code = Code::error(
+    "G101",
+    "release-is-published",
+    "The release is published, and this run would change its files, title or text after people may have downloaded it. Nothing was uploaded. A run that finds everything in place changes nothing and needs no permission.\n\nPublish under a new tag, or allow the change with `--allow-published`.",
+);
+/// A release without room for more files.
+pub const RELEASE_IS_FULL: Code = Code::error(
+    "G120",
+    "release-is-full",
+    "A release can have 1,000 files. `SHA256SUMS` and `rock-manifest.json` must be in the first release of a tag, and the new bytes of a published file are uploaded next to the old ones. There is no room for that. If GitHub itself reported the limit, nothing more was uploaded.\n\nDelete unneeded files from the release, or publish under a new tag.",
+);
+/// Several releases with one tag.
+pub const SEVERAL_RELEASES_OF_TAG: Code = Code::error(
+    "G102",
+    "several-releases-of-tag",
+    "Several releases, including drafts, have the same tag. This happens when two runs start at once, because GitHub permits it for drafts. Files would end up in one release while people look at the other. Nothing was uploaded. A draft of an earlier run that contains only files of this publish is deleted automatically.\n\nDelete all but one; `--clean-duplicates` deletes drafts without files.",
+);
+/// A token without the required permission.
+pub const TOKEN_WITHOUT_RIGHT: Code = Code::error(
+    "G104",
+    "token-without-right",
+    "The token is valid but does not have the required permission. Releases need write access to contents.\n\nIn a workflow: `permissions: contents: write` for the publishing job. A fine-grained token needs \"Contents: read and write\" for the repository. Rulesets for tags of an organization can also forbid it.",
+);
+/// A file that GitHub does not accept.
+pub const FILE_NOT_TAKEN: Code = Code::error(
+    "G112",
+    "file-not-taken",
+    "GitHub accepts files of 1 to 2,147,483,647 bytes, with names of up to 255 bytes. Of these, 17 are reserved: new bytes are uploaded under a longer name before they replace old ones. This is checked before anything is uploaded.\n\nBuild for fewer gfx targets, or split the wheel.",
+);
+/// More uploads than GitHub allows in an hour.
+pub const TOO_MANY_CALLS: Code = Code::error(
+    "G113",
+    "too-many-calls",
+    "Each file needs a request that creates content, and GitHub allows about 500 of them per hour; clients that continue are blocked for longer. Nothing was uploaded.\n\n`--slow` permits it, and extends the deadline.",
+);
+/// A tag that does not exist.
+pub const TAG_IS_NOT_THERE: Code = Code::error(
+    "G115",
+    "tag-is-not-there",
+    "A release needs a tag. This one does not exist, and GitHub would create it at the newest commit of the default branch, which may not be the commit that the wheels were built from.\n\nPush the tag, or name the commit with `--target`.",
+);
+/// A tag at another commit.
+pub const TAG_MOVED: Code = Code::error(
+    "G116",
+    "tag-moved",
+    "The tag points to another commit than the wheels were built from: it was moved during the build, or `--target` is wrong. Publishing would attach wheels to sources that they were not built from.",
+);
+/// A label that is not in normal form.
+pub const LABEL_NOT_NORMAL: Code = Code::error(
+    "G123",
+    "label-not-normal",
+    "The local version label of a wheel is not in the normal form of PEP 440: lower case, with dots between its parts. Installers compare normalized versions, but people and scripts compare names, and a GitHub release keeps the name as it is.\n\nNormalize the label with `rock-matrix wheel label`.",
+);
+/// A target that is not a commit.
+pub const NO_SUCH_TARGET: Code = Code::error(
+    "G122",
+    "no-such-target",
+    "`--target` is the commit at which the tag is created, or must be: a commit, or a branch, which stands for its current commit. The repository has neither. GitHub would report this only after all uploads. Nothing was uploaded.\n\nPush the commit or branch, or name the commit that the wheels were built from.",
+);
+/// A published `.whl` file with an unreadable name.
+pub const UNREADABLE_PUBLISHED_NAME: Code = Code::warning(
+    "G300",
+    "unreadable-published-name",
+    "A release has a `.whl` file whose name is not a wheel name, or whose label cannot be parsed. Installers do not accept the former, and it is not known what the latter is for.\n\nDocuments list such files by name but do not count them, a plan does not skip their jobs, and they are never picked. Names without a `+` usually come from an upload that did not encode it: publish the file again under its name.",
+);
+/// A published file without a known digest.
+pub const NO_PUBLISHED_DIGEST: Code = Code::warning(
+    "G305",
+    "no-published-digest",
+    "GitHub computes digests of release assets since June 2025 and has none for older ones. The index lists this file without a hash, so installers cannot verify it.\n\nPublish the file again, or pass the `rock-manifest.json` of its release along with the list of releases.",
+);
+/// An older release with other bytes.
+pub const OLDER_RELEASE_DIFFERS: Code = Code::warning(
+    "G306",
+    "older-release-differs",
+    "Two releases have different files of the same name, for example because a wheel was built again. The newest release wins: the one published last, or the one with the highest tag if publication times are unknown. The index, `pick`, the wheel finder and `report packages` offer only its file. `pick` does not mention the other one, because its users only install.\n\nInstallers reject the new file for anyone who pinned the digest of the older one. Delete the older file from its release to end this warning. Yanking does not help, because yanking the name also yanks the file that is offered. Give a later build of a wheel its own build tag, `NAME-VERSION-1-PYTHON-ABI-PLATFORM.whl`.",
+);
+/// An archived or disabled repository.
+pub const REPOSITORY_TAKES_NO_RELEASE: Code = Code::error(
+    "G360",
+    "repository-takes-no-release",
+    "The repository is archived or disabled, so no release can be created in it.\n\nUnarchive it in its settings, or publish to another repository.",
+);
+/// A server that does not support rendered workflows.
+pub const ENTERPRISE_SERVER: Code = Code::error(
+    "G361",
+    "enterprise-server",
+    "Rendered workflows need actions/upload-artifact and actions/download-artifact of version 4 or later, and actions/attest. GitHub Enterprise Server supports neither; github.com and GitHub Enterprise Cloud with data residency (`*.ghe.com`) support both.\n\nOn Enterprise Server, write your own workflow that calls `rock-matrix plan`, `rock-matrix build` and `rock-matrix publish --api-url`, or publish into a folder with `publish --to`.",
+);
+/// Attestations that the repository does not support.
+pub const ATTESTATION_NOT_AVAILABLE: Code = Code::error(
+    "G362",
+    "attestation-not-available",
+    "`release.attest: on` needs attestations, which private repositories have only with GitHub Enterprise Cloud. Private repositories of user accounts never have them, so attesting would fail after all builds.\n\nSet `attest: auto`, which attests unless the repository is private, or `attest: off`.",
+);
+/// An environment that does not allow the tag.
+pub const ENVIRONMENT_REFUSES_TAG: Code = Code::error(
+    "G363",
+    "environment-refuses-tag",
+    "The environment of the job that publishes does not allow deployments from the tag (\"Deployment branches and tags\"), so GitHub would refuse to start that job after all builds.\n\nAdd a rule for the tag, such as `v*`, in the settings of the environment.",
+);
+/// A ruleset that restricts the creation of a tag.
+pub const TAG_CREATION_RESTRICTED: Code = Code::error(
+    "G365",
+    "tag-creation-restricted",
+    "The tag does not exist, so publishing would create it. An active ruleset of the repository or its organization restricts who creates tags of this name (\"Restrict creations\"), and the token may not bypass it, so GitHub would refuse the release after all builds.\n\nPush the tag as someone who may, and publish then; or add the user or app that publishes to the bypass list of the ruleset.",
+);
+/// A wheel that was built with another torch than its label names.
+pub const BUILT_WITH_OTHER_TORCH: Code = Code::error(
+    "G130",
+    "built-with-other-torch",
+    "According to the `build.json` next to the wheel, it was built with another torch or ROCm than its label names. Compiled code depends on the torch that it was built with: with the torch in the label, importing it may fail, or worse, and the name gives no hint.\n\nBuild it with the torch in the label, or change the label with `rock-matrix wheel label`. `--allow G130` publishes it anyway. For a wheel without compiled code this is a note, because its contents are the same with every torch.",
+);

@@ -1,0 +1,442 @@
+//! What is published, as the files of an index.
+
+use std::borrow::Cow;
+use std::collections::hash_map::Entry;
+use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
+
+use rayon::prelude::*;
+
+use super::{
+    Asset, AssetState, Held, ListedAsset, ListedRelease, Listing, Manifest, ManifestFile, Rebuilt,
+    newest_first,
+};
+use crate::codes::release as codes;
+use rock_bytes::start_threads;
+use rock_diagnostic::{Diagnostic, Location as Spot, Sink};
+use rock_index::{BaseUrl, CoreMetadata, FileKind, Folder, IndexFile, Links, Origin};
+use rock_names::{Digest, LabelParts, RocmVersion, WheelName, has_wheel_extension};
+
+/// What one place has published: a repository, or a folder.
+#[derive(Debug)]
+pub struct PublishedAt<'p> {
+    /// Its releases.
+    pub listing: &'p Listing,
+    /// What the manifests of its releases tell, as far as they are at hand.
+    pub told: Vec<ToldFiles>,
+    /// Where the files lie; `None` where the listing has their addresses.
+    pub links: Option<Links>,
+    /// Names of the files beside which their METADATA is served.
+    pub sidecars: BTreeSet<String>,
+}
+
+/// What a manifest tells, as far as an index needs it.
+#[derive(Debug)]
+pub struct ToldFiles {
+    tag: Option<String>,
+    files: Vec<ToldFile>,
+}
+
+/// What a row of a manifest tells.
+#[derive(Debug, Clone)]
+struct ToldFile {
+    /// The file; only its name where the row contradicts itself.
+    file: Result<Arc<IndexFile>, String>,
+    digest: Digest,
+    size_bytes: u64,
+    metadata: Option<Digest>,
+}
+
+/// The wheels that people can fetch, and the source distributions that a manifest tells of, those
+/// of the newest release first; [`merged`] lists what several releases hold once. What is left out,
+/// and why, goes to the sink. `known` are the versions of ROCm by which labels are read where no
+/// manifest tells.
+pub fn index_files(
+    mut places: Vec<PublishedAt<'_>>,
+    known: &[RocmVersion],
+    sink: &mut Sink,
+) -> Vec<IndexFile> {
+    let told: Vec<ToldFiles> = places
+        .iter_mut()
+        .flat_map(|place| std::mem::take(&mut place.told))
+        .collect();
+    let mut releases: Vec<Release<'_>> = Vec::new();
+    for place in &places {
+        for listed in place
+            .listing
+            .releases
+            .iter()
+            .filter(|release| !release.draft)
+        {
+            let origin = |links: &Links| {
+                Arc::new(Origin {
+                    links: links.clone(),
+                    tag: listed.tag_name.clone(),
+                })
+            };
+            releases.push(Release {
+                place,
+                listed,
+                origin: place.links.as_ref().map(origin),
+            });
+        }
+    }
+    newest_first(&mut releases, |release| release.listed);
+    let assets: Vec<(&Release<'_>, &ListedAsset)> = releases
+        .iter()
+        .flat_map(|release| {
+            release
+                .listed
+                .assets
+                .iter()
+                .map(move |asset| (release, asset))
+        })
+        .filter(|(_, asset)| asset.state == AssetState::Uploaded)
+        .collect();
+    let rows = rows(&told);
+    let row = |(release, asset): &(&Release<'_>, &ListedAsset)| {
+        rows.get(asset.name.as_str())
+            .and_then(|rows| row_of(asset, release.listed, rows))
+            .cloned()
+    };
+    let found: Vec<Option<ToldFile>> = assets.iter().map(row).collect();
+    drop(rows);
+    // What one asset alone needs is then its own, and is not copied.
+    drop(told);
+    start_threads();
+    let read: Vec<Result<Option<IndexFile>, Diagnostic>> = assets
+        .into_par_iter()
+        .zip(found)
+        .map(|((release, asset), row)| {
+            file(asset, release, row, known)
+                .map_err(|reason| left_out(asset, release.listed, &reason))
+        })
+        .collect();
+    // In place: the files are many and large.
+    read.into_iter()
+        .filter_map(|read| {
+            read.unwrap_or_else(|told| {
+                sink.push(told);
+                None
+            })
+        })
+        .collect()
+}
+
+/// The files with each name once, and what of older releases is passed over for that. A file that
+/// several releases hold has the address of the first; of other bytes under one name the first are
+/// listed. Within one release or folder they are an error, which goes to the sink, and so does a
+/// word of files without a digest.
+pub fn merged(mut files: Vec<IndexFile>, sink: &mut Sink) -> (Vec<IndexFile>, Vec<Rebuilt>) {
+    let mut rebuilt = Vec::new();
+    let firsts = firsts(&files);
+    for (at, first) in firsts.iter().enumerate().filter(|(at, first)| at != *first) {
+        let (before, rest) = files.split_at_mut(at);
+        let (first, file) = (&mut before[*first], &rest[0]);
+        if is_same(first, file) {
+            first.digest = first.digest.or(file.digest);
+        } else if is_of_one_place(first, file) {
+            sink.push(other_bytes(first, file));
+        } else {
+            rebuilt.push(Rebuilt {
+                name: first.name.clone(),
+                offered: held(first),
+                older: held(file),
+            });
+        }
+    }
+    let mut is_first = firsts.iter().enumerate().map(|(at, first)| at == *first);
+    files.retain(|_| is_first.next().unwrap_or_default());
+    tell_without_digest(&files, sink);
+    (files, rebuilt)
+}
+
+/// For each file the place of the first one of its name.
+fn firsts(files: &[IndexFile]) -> Vec<usize> {
+    let mut places: HashMap<Cow<'_, str>, usize> = HashMap::with_capacity(files.len());
+    files
+        .iter()
+        .enumerate()
+        .map(|(at, file)| *places.entry(file.folded_name()).or_insert(at))
+        .collect()
+}
+
+/// A release of a place.
+struct Release<'p> {
+    place: &'p PublishedAt<'p>,
+    listed: &'p ListedRelease,
+    /// Where its files lie, where that is one folder.
+    origin: Option<Arc<Origin>>,
+}
+
+/// The rows by name: the first of it, and further ones.
+type Rows<'t> = HashMap<&'t str, (Row<'t>, Vec<Row<'t>>)>;
+type Row<'t> = (&'t ToldFiles, &'t ToldFile);
+
+fn rows(told: &[ToldFiles]) -> Rows<'_> {
+    let mut rows = Rows::with_capacity(told.iter().map(|told| told.files.len()).sum());
+    for told in told {
+        for file in &told.files {
+            match rows.entry(file.name()) {
+                Entry::Vacant(free) => drop(free.insert(((told, file), Vec::new()))),
+                Entry::Occupied(mut taken) => taken.get_mut().1.push((told, file)),
+            }
+        }
+    }
+    rows
+}
+
+impl From<Manifest> for ToldFiles {
+    fn from(manifest: Manifest) -> Self {
+        let mut files: Vec<ToldFile> = Vec::with_capacity(manifest.files.len());
+        for row in manifest.files {
+            let before = files.last().and_then(|told| told.file.as_deref().ok());
+            let told = ToldFile::of(row, before);
+            files.push(told);
+        }
+        Self {
+            tag: manifest.tag,
+            files,
+        }
+    }
+}
+
+impl ToldFile {
+    /// What a row tells, sharing what it can with the file before it.
+    fn of(row: ManifestFile, before: Option<&IndexFile>) -> Self {
+        let mut file = Asset::of_row(&row).map(|asset| asset.file);
+        if let (Some(file), Some(before)) = (&mut file, before) {
+            file.share(before);
+        }
+        Self {
+            digest: row.sha256,
+            size_bytes: row.size_bytes,
+            metadata: row.metadata_sha256,
+            file: file.map(Arc::new).ok_or(row.name),
+        }
+    }
+
+    fn name(&self) -> &str {
+        self.file
+            .as_ref()
+            .map_or_else(String::as_str, |file| &file.name)
+    }
+}
+
+/// The row that tells of these bytes. Where GitHub has no digest of them, that is one of the same
+/// size, and of the same release if there is a choice.
+fn row_of<'t>(
+    asset: &ListedAsset,
+    release: &ListedRelease,
+    (first, further): &(Row<'t>, Vec<Row<'t>>),
+) -> Option<&'t ToldFile> {
+    let rows = || std::iter::once(first).chain(further);
+    if let Some(digest) = asset.digest {
+        return rows().map(|(_, row)| *row).find(|row| row.digest == digest);
+    }
+    let sized = || rows().filter(|(_, row)| row.size_bytes == asset.size);
+    let of_tag = sized().find(|(told, _)| told.tag.as_deref() == Some(&release.tag_name));
+    of_tag.or_else(|| sized().next()).map(|(_, row)| *row)
+}
+
+/// The file as the index lists it, or why it is left out; nothing for what is neither wheel nor
+/// source distribution.
+fn file(
+    asset: &ListedAsset,
+    release: &Release<'_>,
+    row: Option<ToldFile>,
+    known: &[RocmVersion],
+) -> Result<Option<IndexFile>, String> {
+    let metadata = row.as_ref().and_then(|row| row.metadata);
+    let told = match row.and_then(|row| row.file.ok()) {
+        Some(told) => Arc::unwrap_or_clone(told),
+        None if has_wheel_extension(&asset.name) => by_name(&asset.name, known)?,
+        // Archives of releases are many things; those that a manifest tells of are source
+        // distributions.
+        None => return Ok(None),
+    };
+    if told.kind == FileKind::Tree {
+        return Ok(None);
+    }
+    if let Some(label) = told.unread_label() {
+        return Err(format!(
+            "its label `{label}` names no accelerator, so what it is for is not known"
+        ));
+    }
+    let origin = match &release.origin {
+        Some(origin) => Arc::clone(origin),
+        None => {
+            let links = address(
+                asset,
+                release.listed,
+                release.place.listing.repository.as_deref(),
+            )?;
+            Arc::new(Origin {
+                links,
+                tag: release.listed.tag_name.clone(),
+            })
+        }
+    };
+    Ok(Some(IndexFile {
+        digest: asset.digest.or(told.digest),
+        size_bytes: asset.size,
+        metadata: metadata
+            .filter(|_| release.place.sidecars.contains(&asset.name))
+            .map(|digest| CoreMetadata {
+                bytes: None,
+                digest,
+            }),
+        uploaded: asset.created_at.clone(),
+        origin: Some(origin),
+        ..told
+    }))
+}
+
+/// What the name of a wheel tells.
+pub(super) fn by_name(name: &str, known: &[RocmVersion]) -> Result<IndexFile, String> {
+    if name.contains('%') {
+        return Err("it is percent-encoded, and no installer takes it".to_owned());
+    }
+    let wheel = name
+        .parse::<WheelName>()
+        .map_err(|error| error.kind.to_string())?;
+    let project = wheel.distribution().clone();
+    let folder = Folder::of(label(&wheel, known)?.as_ref());
+    let version = wheel.version().clone();
+    Ok(IndexFile {
+        folder,
+        ..IndexFile::named(name.to_owned(), project, version, FileKind::Wheel(wheel))
+    })
+}
+
+/// What the label says; nothing where it names no accelerator.
+pub(super) fn label(
+    wheel: &WheelName,
+    known: &[RocmVersion],
+) -> Result<Option<LabelParts>, String> {
+    let Some(label) = wheel.label() else {
+        return Ok(None);
+    };
+    match LabelParts::parse(&label, known) {
+        Ok(parsed) if parsed.ambiguous => Err(format!(
+            "its label `{label}` names two versions, and no manifest tells which is meant"
+        )),
+        Ok(parsed) => Ok(Some(parsed.parts)),
+        Err(error) if label.as_str().starts_with("rocm") => Err(error.to_string()),
+        Err(_) => Ok(None),
+    }
+}
+
+/// The folder that the file is fetched from. GitHub's download addresses end in the file's name
+/// (REST API, "Release assets", `browser_download_url`).
+fn address(
+    asset: &ListedAsset,
+    release: &ListedRelease,
+    repository: Option<&str>,
+) -> Result<Links, String> {
+    let named = asset
+        .browser_download_url
+        .as_deref()
+        .filter(|url| !url.is_empty());
+    let folder = match (named, repository) {
+        (Some(url), _) => url
+            .rsplit_once('/')
+            .map_or(url, |(folder, _)| folder)
+            .to_owned(),
+        (None, Some(repository)) if !release.tag_name.is_empty() => format!(
+            "https://github.com/{repository}/releases/download/{}",
+            rock_names::percent_encode(&release.tag_name)
+        ),
+        _ => return Err("nothing says where it is fetched from".to_owned()),
+    };
+    folder
+        .parse::<BaseUrl>()
+        .map(Links::Absolute)
+        .map_err(|error| error.to_string())
+}
+
+/// Whether two files of one name have the same bytes, as far as is known.
+fn is_same(one: &IndexFile, other: &IndexFile) -> bool {
+    one.name == other.name && held(one).is_same(&held(other))
+}
+
+/// Whether both lie in one release or folder.
+fn is_of_one_place(one: &IndexFile, other: &IndexFile) -> bool {
+    let tag = |file: &IndexFile| {
+        file.origin
+            .as_ref()
+            .map(|origin| origin.tag.clone())
+            .filter(|tag| !tag.is_empty())
+    };
+    match (tag(one), tag(other)) {
+        (None, None) => one.origin == other.origin,
+        (one, other) => one == other,
+    }
+}
+
+fn held(file: &IndexFile) -> Held {
+    let tag = file
+        .origin
+        .as_ref()
+        .map(|origin| origin.tag.clone())
+        .unwrap_or_default();
+    Held {
+        tag,
+        digest: file.digest,
+        size_bytes: file.size_bytes,
+    }
+}
+
+fn other_bytes(one: &IndexFile, other: &IndexFile) -> Diagnostic {
+    Diagnostic::new(
+        &codes::SAME_NAME_TWICE,
+        format!(
+            "two published files with other bytes have the name `{}`",
+            one.name
+        ),
+    )
+    .at(Spot::Argument("--published".to_owned()), "")
+    .note(format!("one is `{}` {}", one.name, held(one)))
+    .note(format!("the other is `{}` {}", other.name, held(other)))
+    .help("publish one of them under another version or build tag, and delete it here")
+}
+
+fn left_out(asset: &ListedAsset, release: &ListedRelease, reason: &str) -> Diagnostic {
+    let told = Diagnostic::new(
+        &codes::UNREADABLE_PUBLISHED_NAME,
+        format!("published `{}` is left out: {reason}", asset.name),
+    )
+    .at(Spot::Argument("--published".to_owned()), "")
+    .help("publish it again under the name of a wheel");
+    if release.tag_name.is_empty() {
+        told
+    } else {
+        told.note(format!("it is in release `{}`", release.tag_name))
+    }
+}
+
+/// Assets of GitHub from before June 2025 have no digest. One word for all of them.
+fn tell_without_digest(files: &[IndexFile], sink: &mut Sink) {
+    let without: Vec<&IndexFile> = files.iter().filter(|file| file.digest.is_none()).collect();
+    if let Some(first) = without.first() {
+        let message = match without.len() {
+            1 => format!(
+                "`{}` is listed without hash: nothing tells its digest",
+                first.name
+            ),
+            count => {
+                format!(
+                    "{count} files are listed without hash, `{}` first: nothing tells their digests",
+                    first.name
+                )
+            }
+        };
+        sink.push(
+            Diagnostic::new(&codes::NO_PUBLISHED_DIGEST, message)
+                .at(Spot::Argument("--published".to_owned()), "")
+                .help(
+                    "publish them again, or give the `rock-manifest.json` of their release as well",
+                ),
+        );
+    }
+}

@@ -1,0 +1,99 @@
+//! Wanted and present files to ordered changes; the documents of a release.
+//!
+//! Input: what a release should hold and what it holds. Output: [`Changes`], which a local folder
+//! and GitHub apply alike, `SHA256SUMS` and `rock-manifest.json`, and the faults of a set of wheels
+//! as a release.
+//!
+//! **Invariant:** applying the changes leaves no changes; a file whose bytes differ from the
+//! published ones is never replaced unless that was asked for; files that this program did not
+//! write are never touched.
+
+pub mod codes;
+
+mod asset;
+mod built_torch;
+mod cell;
+mod changes;
+mod checks;
+mod handover;
+mod indexed;
+mod listing;
+mod manifest;
+mod preflight;
+mod prune;
+mod rebuilt;
+mod release;
+pub mod remote;
+mod saved;
+mod sums;
+mod tag;
+mod tag_ruleset;
+mod tag_target;
+mod target_shortfall;
+
+pub use asset::Asset;
+pub use built_torch::{built_with_other_torch, torch_contradictions};
+pub use cell::Cell;
+pub use changes::{Change, Changes, Conflict, Difference, Present, Wanted, changes};
+pub use checks::{
+    Expected, LeftOut, MissingRule, against_plan, archives_against_plan, as_github_release,
+    as_release,
+};
+pub use handover::{
+    Artifact, ArtifactSums, LARGEST_SUMS_BYTES, LegReport, LegReportError, check_all_reported,
+    check_artifact, check_leg_reports, check_plan_digest, check_strays, read_leg_reports,
+};
+pub use indexed::{PublishedAt, ToldFiles, index_files, merged};
+pub use listing::{
+    AssetState, LARGEST_LISTING_BYTES, ListedAsset, ListedRelease, Listing, ListingError,
+};
+pub use manifest::{
+    Accelerated, GfxOrigin, LARGEST_MANIFEST_BYTES, MANIFEST, Manifest, ManifestError, ManifestFile,
+};
+pub use preflight::{
+    CheckOutcome, DeploymentRules, Observation, Preflight, PreflightCheck, PreflightRequest,
+    RepositoryFacts, preflight,
+};
+pub use prune::{Because, Fate, Judged, PruneRule, TagGlob, TagGlobError, prune};
+pub use rebuilt::{Held, Rebuilt, newest_first, rebuilt_warning};
+pub use release::{Found, Holding, INDEX, Particulars, Release, superseded};
+pub use saved::{saved, saved_manifests};
+pub use sums::{SUMS, SumsError, read_sums, sums};
+pub use tag::{GitTag, GitTagError, TagName, TagNameError, is_prerelease_tag, tag_pieces};
+pub use tag_ruleset::{TagRuleset, TagRulesetDetails};
+pub use tag_target::{TagTarget, Target};
+pub use target_shortfall::{TargetShortfall, targets_against_plan};
+
+/// Assets for tests.
+#[cfg(test)]
+mod testing {
+    use super::Asset;
+    use rock_index::{FileKind, Folder, IndexFile};
+    use rock_names::{Accelerator, Digest, LabelParts, WheelName};
+
+    /// A wheel of this name; a label counts as that of ROCm 6.2 with torch 2.5.
+    pub(super) fn asset(name: &str, byte: u8) -> Asset {
+        let wheel: WheelName = name.parse().unwrap();
+        let label = wheel.version().local().map(|_| LabelParts {
+            accelerator: Accelerator::Rocm("6.2".parse().unwrap()),
+            torch: "2.5".parse().ok(),
+            git: None,
+            backend: None,
+            cxx11abi: None,
+        });
+        let (project, version) = (wheel.distribution().clone(), wheel.version().clone());
+        let file = IndexFile {
+            folder: Folder::of(label.as_ref()),
+            digest: Some(Digest::new([byte; 32])),
+            size_bytes: 7,
+            ..IndexFile::named(name.to_owned(), project, version, FileKind::Wheel(wheel))
+        };
+        Asset {
+            shown: format!("dist/{name}"),
+            digest: Digest::new([byte; 32]),
+            file,
+            label,
+            gfx_read: None,
+        }
+    }
+}

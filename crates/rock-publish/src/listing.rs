@@ -1,0 +1,483 @@
+//! What is published: releases and their assets.
+
+use serde::{Deserialize, Serialize};
+
+use super::{Manifest, ManifestFile};
+use rock_diagnostic::render::visible;
+use rock_names::{Digest, RepoName, WheelName, WheelNameError, has_wheel_extension, is_file_name};
+
+/// The releases of a repository, or a folder of them, the newest first where that is known.
+///
+/// Read from GitHub's own JSON (REST API version 2022-11-28, "List releases"), so that a saved
+/// answer does as well as the network: `gh api --paginate --slurp repos/OWNER/REPO/releases`.
+///
+/// ```
+/// use rock_matrix::publish::Listing;
+/// let listing = Listing::from_json(r#"[{"id": 7, "tag_name": "v1", "assets": [{"name": "a-1-py3-none-any.whl"}]}]"#)?;
+/// assert_eq!(listing.wheels().count(), 1);
+/// # Ok::<(), rock_matrix::publish::ListingError>(())
+/// ```
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct Listing {
+    /// `OWNER/REPO`, where it is known.
+    pub repository: Option<String>,
+    /// The releases, drafts among them.
+    pub releases: Vec<ListedRelease>,
+}
+
+/// One release.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ListedRelease {
+    /// Its number in the API; 0 for a folder.
+    #[serde(default)]
+    pub id: u64,
+    /// Its tag; empty for a folder without one.
+    #[serde(default)]
+    pub tag_name: String,
+    /// Its title.
+    #[serde(default)]
+    pub name: Option<String>,
+    /// Whether only those who may write see it.
+    #[serde(default)]
+    pub draft: bool,
+    /// Whether it counts as not finished.
+    #[serde(default)]
+    pub prerelease: bool,
+    /// Whether its assets and tag are locked.
+    #[serde(default)]
+    pub immutable: bool,
+    /// When it was published, RFC 3339 in UTC.
+    #[serde(default)]
+    pub published_at: Option<String>,
+    /// When it was last changed, RFC 3339 in UTC.
+    #[serde(default)]
+    pub updated_at: Option<String>,
+    /// The page that people open.
+    #[serde(default)]
+    pub html_url: Option<String>,
+    /// Its text.
+    #[serde(default)]
+    pub body: Option<String>,
+    /// The branch or commit it was made from.
+    #[serde(default)]
+    pub target_commitish: Option<String>,
+    /// Where assets are sent to, a URI template.
+    #[serde(default)]
+    pub upload_url: Option<String>,
+    /// Its files.
+    #[serde(default)]
+    pub assets: Vec<ListedAsset>,
+    /// The folder in which its files lie, in the folder of releases that was read; `None` where
+    /// they lie nowhere or in that folder itself.
+    #[serde(skip)]
+    pub subfolder: Option<String>,
+}
+
+/// One file of a release.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ListedAsset {
+    /// Its number in the API; 0 for a folder.
+    #[serde(default)]
+    pub id: u64,
+    /// Its name.
+    pub name: String,
+    /// How far it is.
+    #[serde(default)]
+    pub state: AssetState,
+    /// Its size in bytes.
+    #[serde(default)]
+    pub size: u64,
+    /// SHA-256, where GitHub has made one: assets from before June 2025 have none.
+    #[serde(default, with = "digest_text")]
+    pub digest: Option<Digest>,
+    /// Where it is fetched from.
+    #[serde(default)]
+    pub browser_download_url: Option<String>,
+    /// When it came, RFC 3339 in UTC.
+    #[serde(default)]
+    pub created_at: Option<String>,
+}
+
+impl ListedAsset {
+    /// Parses its name. Lists may have percent-encoded names, taken from addresses.
+    ///
+    /// # Errors
+    /// If it is not a wheel name.
+    pub fn wheel_name(&self) -> Result<WheelName, WheelNameError> {
+        WheelName::from_percent_encoded(&self.name)
+    }
+}
+
+/// How far an asset is.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum AssetState {
+    /// All of it is there.
+    #[default]
+    Uploaded,
+    /// An upload began and did not end.
+    #[serde(alias = "open", other)]
+    Starter,
+}
+
+/// Not a listing.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("it is no list of releases: {0}")]
+pub struct ListingError(pub String);
+
+/// The largest saved listing that is read. GitHub writes 2 KiB of each asset, so that this is one
+/// of 60,000 files.
+pub const LARGEST_LISTING_BYTES: u64 = 128 << 20;
+
+/// The forms that a saved listing has.
+const FORMS: &str = "give GitHub's list of releases, one release, its assets or their names, or a `rock-manifest.json`";
+
+impl Listing {
+    /// The release that GitHub shows first, as far as a list tells: the newest one that is neither
+    /// a draft nor a prerelease (REST API version 2022-11-28, "Get the latest release"). Which one
+    /// `make_latest` chose is in no list.
+    pub fn latest(&self) -> Option<u64> {
+        let full = self
+            .releases
+            .iter()
+            .filter(|release| !release.draft && !release.prerelease);
+        full.max_by_key(|release| (release.published_at.as_deref(), release.id))
+            .map(|release| release.id)
+    }
+
+    /// Reads releases: a list, pages of lists, one release, the assets of one or their names, a
+    /// listing that this program wrote, or a manifest.
+    ///
+    /// # Errors
+    /// When the text is none of these.
+    pub fn from_json(text: &str) -> Result<Self, ListingError> {
+        let fault = |error: serde_json::Error| ListingError(error.to_string());
+        let document: serde_json::Value = serde_json::from_str(text).map_err(fault)?;
+        let mut listing = Self::default();
+        listing.add(document)?;
+        listing.check()?;
+        Ok(listing)
+    }
+
+    /// Refuses names that are no single file, and control characters in tags and dates. Titles,
+    /// texts and addresses may hold anything: they are escaped where they are shown.
+    fn check(&self) -> Result<(), ListingError> {
+        let is_line = |text: &str| !text.contains(char::is_control);
+        let is_word = |text: &str| is_line(text) && !text.contains(char::is_whitespace);
+        let fault =
+            |what: &str, text: &str| Err(ListingError(format!("{what} `{}`", visible(text))));
+        if let Some(name) = self
+            .repository
+            .as_deref()
+            .filter(|name| name.parse::<RepoName>().is_err())
+        {
+            return fault("it names no repository, but", name);
+        }
+        for release in &self.releases {
+            if !is_line(&release.tag_name) {
+                return fault("it has a release with the tag", &release.tag_name);
+            }
+            let dates = [&release.published_at, &release.updated_at];
+            if let Some(text) = dates.into_iter().flatten().find(|text| !is_word(text)) {
+                return fault("it has a release of the day", text);
+            }
+            if let Some(text) = release
+                .target_commitish
+                .as_deref()
+                .filter(|text| !is_line(text))
+            {
+                return fault("it has a release of", text);
+            }
+            for asset in &release.assets {
+                if !is_file_name(&asset.name) || !is_line(&asset.name) || asset.name.contains('\\')
+                {
+                    return fault("it has a file with the name", &asset.name);
+                }
+                if let Some(text) = asset.created_at.as_deref().filter(|text| !is_word(text)) {
+                    return fault("it has a file of the day", text);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn add(&mut self, document: serde_json::Value) -> Result<(), ListingError> {
+        use serde_json::Value;
+        match document {
+            Value::Array(items) if items.first().is_some_and(is_asset) => {
+                let assets: Result<_, _> = items.into_iter().map(asset).collect();
+                let assets = assets.map_err(|error| ListingError(error.to_string()))?;
+                self.releases.push(ListedRelease {
+                    assets,
+                    ..ListedRelease::default()
+                });
+                Ok(())
+            }
+            Value::Array(items) => items.into_iter().try_for_each(|item| self.add(item)),
+            Value::Object(object) if object.contains_key("files") => {
+                let manifest = Manifest::from_json(&Value::Object(object).to_string())
+                    .map_err(|error| ListingError(error.to_string()))?;
+                self.releases.push(ListedRelease::of_manifest(&manifest));
+                Ok(())
+            }
+            Value::Object(mut object) if object.contains_key("releases") => {
+                self.repository = object
+                    .get("repository")
+                    .and_then(Value::as_str)
+                    .map(str::to_owned);
+                self.add(object.remove("releases").unwrap_or_default())
+            }
+            Value::Object(object)
+                if object.contains_key("assets") || object.contains_key("tag_name") =>
+            {
+                let read = serde_json::from_value(Value::Object(object));
+                self.releases
+                    .push(read.map_err(|error| ListingError(error.to_string()))?);
+                Ok(())
+            }
+            _ => Err(ListingError(FORMS.to_owned())),
+        }
+    }
+
+    /// What people can fetch: finished assets of published releases.
+    pub fn published(&self) -> impl Iterator<Item = (&ListedRelease, &ListedAsset)> {
+        let releases = self.releases.iter().filter(|release| !release.draft);
+        let assets =
+            releases.flat_map(|release| release.assets.iter().map(move |asset| (release, asset)));
+        assets.filter(|(_, asset)| asset.state == AssetState::Uploaded)
+    }
+
+    /// The published wheels whose name can be read.
+    pub fn wheels(&self) -> impl Iterator<Item = (&ListedRelease, &ListedAsset, WheelName)> {
+        self.published()
+            .filter_map(|(release, asset)| Some((release, asset, asset.wheel_name().ok()?)))
+    }
+
+    /// The published files that end in `.whl` and whose name cannot be read.
+    pub fn unreadable(&self) -> impl Iterator<Item = (&ListedRelease, WheelNameError)> {
+        let wheels = self
+            .published()
+            .filter(|(_, asset)| has_wheel_extension(&asset.name));
+        wheels.filter_map(|(release, asset)| Some((release, asset.wheel_name().err()?)))
+    }
+}
+
+/// Whether it is an asset, or the name of one.
+fn is_asset(value: &serde_json::Value) -> bool {
+    let has = |key| value.get(key).is_some();
+    value.is_string()
+        || (has("name")
+            && !["assets", "tag_name", "files", "releases"]
+                .into_iter()
+                .any(has))
+}
+
+fn asset(value: serde_json::Value) -> Result<ListedAsset, serde_json::Error> {
+    match value {
+        serde_json::Value::String(name) => Ok(ListedAsset {
+            name,
+            ..ListedAsset::default()
+        }),
+        value => serde_json::from_value(value),
+    }
+}
+
+impl ListedRelease {
+    /// Whether its assets and tag stay as they are: it is immutable, and public.
+    pub fn is_locked(&self) -> bool {
+        self.immutable && !self.draft
+    }
+
+    /// The release that a manifest tells of.
+    pub fn of_manifest(manifest: &Manifest) -> Self {
+        let asset = |file: &ManifestFile| ListedAsset {
+            name: file.name.clone(),
+            size: file.size_bytes,
+            digest: Some(file.sha256),
+            ..ListedAsset::default()
+        };
+        Self {
+            tag_name: manifest.tag.clone().unwrap_or_default(),
+            assets: manifest.files.iter().map(asset).collect(),
+            ..Self::default()
+        }
+    }
+}
+
+/// `sha256:…`, or nothing for another kind of digest.
+mod digest_text {
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    use rock_names::Digest;
+
+    #[expect(clippy::ref_option, reason = "serde hands the field over so")]
+    pub(super) fn serialize<S: Serializer>(
+        digest: &Option<Digest>,
+        to: S,
+    ) -> Result<S::Ok, S::Error> {
+        match digest {
+            Some(digest) => to.collect_str(digest),
+            None => to.serialize_none(),
+        }
+    }
+
+    pub(super) fn deserialize<'d, D: Deserializer<'d>>(
+        from: D,
+    ) -> Result<Option<Digest>, D::Error> {
+        let text = Option::<String>::deserialize(from)?;
+        Ok(text
+            .filter(|text| text.starts_with("sha256:"))
+            .and_then(|text| text.parse().ok()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{AssetState, Listing};
+    use crate::Manifest;
+
+    const RELEASE: &str = r#"{"id": 7, "tag_name": "v1", "draft": false, "immutable": true, "author": {"id": 1},
+        "assets": [{"id": 9, "name": "a-1-py3-none-any.whl", "state": "starter", "size": 3, "digest": null},
+                   {"id": 8, "name": "b-1-py3-none-any.whl", "state": "uploaded", "size": 3,
+                    "digest": "sha256:0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f"},
+                   {"id": 6, "name": "notes.txt", "size": 3, "digest": "md5:00"}]}"#;
+
+    #[test]
+    fn an_answer_of_github_reads_as_it_is_alone_in_lists_and_in_pages() {
+        for text in [
+            RELEASE.to_owned(),
+            format!("[{RELEASE}]"),
+            format!("[[], [{RELEASE}]]"),
+        ] {
+            let listing = Listing::from_json(&text).unwrap();
+            let release = &listing.releases[0];
+            assert_eq!(
+                (release.id, release.tag_name.as_str(), release.immutable),
+                (7, "v1", true)
+            );
+            assert_eq!(release.assets[0].state, AssetState::Starter);
+            assert_eq!(
+                release.assets[1].digest.map(|digest| digest.as_bytes()[0]),
+                Some(15)
+            );
+            assert_eq!(release.assets[2].digest, None, "no other digest counts");
+        }
+    }
+
+    #[test]
+    fn assets_and_bare_names_are_one_release_without_a_tag() {
+        for text in [
+            r#"["a-1-py3-none-any.whl", "b.whl"]"#,
+            r#"[[{"name": "a-1-py3-none-any.whl"}, {"name": "b.whl"}]]"#,
+        ] {
+            let listing = Listing::from_json(text).unwrap();
+            assert_eq!(
+                (listing.releases.len(), listing.wheels().count()),
+                (1, 1),
+                "{text}"
+            );
+            let unreadable: Vec<_> = listing
+                .unreadable()
+                .map(|(_, error)| error.to_string())
+                .collect();
+            assert!(
+                matches!(&unreadable[..], [only] if only.contains("`b.whl`")),
+                "{unreadable:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn manifests_in_a_list_are_releases_of_their_own() {
+        let manifest =
+            |tag: &str| format!(r#"{{"version": 1, "tag": "{tag}", "plan": null, "files": []}}"#);
+        let listing =
+            Listing::from_json(&format!("[{}, {}]", manifest("v1"), manifest("v2"))).unwrap();
+        assert_eq!(
+            listing
+                .releases
+                .iter()
+                .map(|release| &*release.tag_name)
+                .collect::<Vec<_>>(),
+            ["v1", "v2"]
+        );
+    }
+
+    #[test]
+    fn only_what_can_be_fetched_is_published() {
+        let published = Listing::from_json(RELEASE).unwrap();
+        assert_eq!(
+            published
+                .wheels()
+                .map(|(.., wheel)| wheel.distribution().to_string())
+                .collect::<Vec<_>>(),
+            ["b"]
+        );
+        let draft =
+            Listing::from_json(&RELEASE.replace("\"draft\": false", "\"draft\": true")).unwrap();
+        assert_eq!(draft.published().count(), 0);
+    }
+
+    #[test]
+    fn a_listing_written_and_read_is_equal_and_a_manifest_is_one_release() {
+        let listing = Listing::from_json(RELEASE).unwrap();
+        assert_eq!(
+            Listing::from_json(&serde_json::to_string(&listing).unwrap()).unwrap(),
+            listing
+        );
+        let manifest = Manifest::new(Some("v2".into()), None, vec![]).to_json();
+        assert_eq!(
+            Listing::from_json(&manifest).unwrap().releases[0].tag_name,
+            "v2"
+        );
+    }
+
+    #[test]
+    fn names_that_leave_a_folder_and_lines_in_tags_are_refused() {
+        let whole: serde_json::Value = serde_json::from_str(RELEASE).unwrap();
+        for (field, value) in [
+            ("/tag_name", "v1\n::error::x"),
+            ("/published_at", "a b"),
+            ("/target_commitish", "a\u{1b}[2J"),
+            ("/assets/1/name", "../b-1-py3-none-any.whl"),
+            ("/assets/1/name", ".."),
+            ("/assets/1/name", ""),
+            ("/assets/1/created_at", "a\nb"),
+        ] {
+            let mut hostile = whole.clone();
+            let (parent, key) = field.rsplit_once('/').unwrap();
+            hostile.pointer_mut(parent).unwrap()[key] = value.into();
+            assert!(
+                Listing::from_json(&hostile.to_string()).is_err(),
+                "{field} {value:?}"
+            );
+        }
+        let told = Listing::from_json(r#"{"repository": "a b", "releases": []}"#).unwrap_err();
+        assert!(
+            told.to_string()
+                .contains("it names no repository, but `a b`"),
+            "{told}"
+        );
+    }
+
+    #[test]
+    fn what_is_no_listing_is_told_with_what_is() {
+        for text in [
+            "7",
+            "\"x\"",
+            "{}",
+            "[1]",
+            "[\"a\", 1]",
+            "not JSON",
+            r#"{"message": "Not Found"}"#,
+        ] {
+            assert!(
+                Listing::from_json(text)
+                    .unwrap_err()
+                    .to_string()
+                    .contains("no list of releases"),
+                "{text}"
+            );
+        }
+    }
+}

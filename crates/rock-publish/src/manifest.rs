@@ -1,0 +1,533 @@
+//! `rock-manifest.json`: what a release holds, for programs.
+
+use serde::{Deserialize, Serialize};
+
+use rock_diagnostic::render::visible;
+use rock_names::{
+    Digest, DistributionName, GfxTarget, LocalLabel, Version, WheelName, is_file_name,
+};
+use rock_plan::config::RunTime;
+use rock_plan::config::syntax::{is_label, unprintable};
+
+/// The name of the file.
+pub const MANIFEST: &str = "rock-manifest.json";
+
+/// The largest manifest that is read. A row has about 600 bytes, so that this is the manifest of
+/// 100,000 files.
+pub const LARGEST_MANIFEST_BYTES: u64 = 64 << 20;
+
+/// The version of the format. A reader refuses others.
+const VERSION: u32 = 1;
+
+/// What a release holds.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Manifest {
+    /// Version of the format.
+    version: u32,
+    /// The release's tag, where it has one.
+    pub tag: Option<String>,
+    /// Digest of the plan that was last published against, `sha256:…`.
+    pub plan: Option<String>,
+    /// The files, in the order of the index.
+    pub files: Vec<ManifestFile>,
+}
+
+/// One file of a release.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ManifestFile {
+    /// Its name.
+    pub name: String,
+    /// SHA-256, written in hex.
+    #[serde(with = "hex")]
+    pub sha256: Digest,
+    /// Its size.
+    pub size_bytes: u64,
+    /// The project, normalised.
+    pub distribution: String,
+    /// The public version.
+    pub version: String,
+    /// The label after `+`.
+    pub label: Option<String>,
+    /// What the label says the file runs on.
+    pub accelerator: Option<Accelerated>,
+    /// The torch that the label names.
+    pub torch: Option<String>,
+    /// The commit that the label names.
+    pub git: Option<String>,
+    /// The backend that the label names.
+    pub backend: Option<String>,
+    /// The build tag.
+    pub build: Option<String>,
+    /// Python tags; empty for a source distribution.
+    pub python: Vec<String>,
+    /// ABI tags.
+    pub abi: Vec<String>,
+    /// Platform tags.
+    pub platform: Vec<String>,
+    /// Python versions the file is for: those of the plan's job, else those its tags name.
+    pub covers: Vec<String>,
+    /// gfx targets that it was compiled for, where that is known.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub gfx: Vec<String>,
+    /// Where `gfx` comes from; left out where it is not known, and by releases before this field.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gfx_from: Option<GfxOrigin>,
+    /// Its needs at run time.
+    #[serde(default, skip_serializing_if = "RunTime::is_empty")]
+    pub run_time: RunTime,
+    /// `Requires-Python`.
+    pub requires_python: Option<String>,
+    /// SHA-256 of its METADATA, written in hex.
+    #[serde(with = "hex::optional")]
+    pub metadata_sha256: Option<Digest>,
+    /// The folder of the index that lists it; empty where none does.
+    pub index: String,
+}
+
+/// Where the gfx targets of a wheel were read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum GfxOrigin {
+    /// In the code that the wheel holds.
+    Wheel,
+    /// In the plan that it was built by.
+    Plan,
+}
+
+/// An accelerator and its version.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Accelerated {
+    /// `rocm` or `cuda`.
+    pub name: String,
+    /// Its version as the label means it.
+    pub version: String,
+}
+
+/// Not a manifest of ours.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ManifestError {
+    /// Not the JSON of a manifest.
+    #[error("it is not a manifest: {0}")]
+    Malformed(String),
+    /// A manifest of another version.
+    #[error("it is of version {0}, this program reads {VERSION}")]
+    OtherVersion(u32),
+    /// A field that holds what no release has there.
+    #[error("`{field}` of `{file}` is `{text}`, which is not {what}")]
+    BadField {
+        /// The file; empty for the manifest itself.
+        file: String,
+        /// The field.
+        field: &'static str,
+        /// What it holds.
+        text: String,
+        /// What it should hold.
+        what: &'static str,
+    },
+    /// A name that would leave the release.
+    #[error("it names the file `{0}`, which is no file of the release's own folder")]
+    BadName(String),
+}
+
+impl Manifest {
+    /// A manifest of these files.
+    pub fn new(tag: Option<String>, plan: Option<String>, files: Vec<ManifestFile>) -> Self {
+        Self {
+            version: VERSION,
+            tag,
+            plan,
+            files,
+        }
+    }
+
+    /// The file's text.
+    pub fn to_json(&self) -> String {
+        let mut text =
+            serde_json::to_string_pretty(self).expect("a struct of text and numbers serialises");
+        text.push('\n');
+        text
+    }
+
+    /// Reads the file's text.
+    ///
+    /// # Errors
+    /// When it is not a manifest of this version.
+    pub fn from_json(text: &str) -> Result<Self, ManifestError> {
+        let manifest: Self =
+            serde_json::from_str(text).map_err(|e| ManifestError::Malformed(e.to_string()))?;
+        if manifest.version != VERSION {
+            return Err(ManifestError::OtherVersion(manifest.version));
+        }
+        manifest.check().map(|()| manifest)
+    }
+
+    /// Checks every field: each may become a file, a link, or words of a page.
+    fn check(&self) -> Result<(), ManifestError> {
+        let Self {
+            version: _,
+            tag,
+            plan,
+            files,
+        } = self;
+        let of_release = Fields { file: "" };
+        of_release.optional("tag", tag.as_deref(), is_word, "a tag")?;
+        of_release.optional(
+            "plan",
+            plan.as_deref(),
+            |text| text.parse::<Digest>().is_ok(),
+            "a digest",
+        )?;
+        files.iter().try_for_each(ManifestFile::check)
+    }
+
+    /// The file of this name.
+    pub fn file(&self, name: &str) -> Option<&ManifestFile> {
+        self.files.iter().find(|file| file.name == name)
+    }
+}
+
+impl ManifestFile {
+    fn check(&self) -> Result<(), ManifestError> {
+        let Self {
+            name,
+            sha256: _,
+            size_bytes: _,
+            distribution,
+            version,
+            label,
+            accelerator,
+            torch,
+            git,
+            backend,
+            build,
+            python,
+            abi,
+            platform,
+            covers,
+            gfx,
+            gfx_from: _,
+            run_time,
+            requires_python,
+            metadata_sha256: _,
+            index,
+        } = self;
+        let is_name =
+            is_file_name(name) && is_word(name) && !name.contains('\\') && !name.starts_with('.');
+        if !is_name || name.len() > WheelName::MAX_BYTES {
+            return Err(ManifestError::BadName(visible(name)));
+        }
+        let fields = Fields { file: name };
+        let is_version = |text: &str| text.parse::<Version>().is_ok();
+        let is_tag = |text: &str| {
+            !text.is_empty() && text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
+        };
+        // A family, `gfx120X-all`, stands for the targets that it had when the wheel was built.
+        let is_target = |text: &str| text.parse::<GfxTarget>().is_ok() || is_label(text);
+        fields.needed(
+            "distribution",
+            distribution,
+            DistributionName::is_valid,
+            "the name of a project",
+        )?;
+        fields.needed("version", version, is_version, "a version")?;
+        fields.optional(
+            "label",
+            label.as_deref(),
+            |text| text.parse::<LocalLabel>().is_ok(),
+            "a label",
+        )?;
+        if let Some(Accelerated { name, version }) = accelerator {
+            fields.needed("accelerator", name, is_tag, "an accelerator")?;
+            fields.needed(
+                "accelerator",
+                version,
+                is_label,
+                "the version of an accelerator",
+            )?;
+        }
+        fields.optional("torch", torch.as_deref(), is_version, "a version")?;
+        fields.optional("git", git.as_deref(), is_label, "a commit")?;
+        fields.optional(
+            "backend",
+            backend.as_deref(),
+            is_label,
+            "the name of a backend",
+        )?;
+        fields.optional("build", build.as_deref(), is_label, "a build tag")?;
+        for (field, tags) in [("python", python), ("abi", abi), ("platform", platform)] {
+            tags.iter()
+                .try_for_each(|tag| fields.needed(field, tag, is_tag, "a tag of wheels"))?;
+        }
+        covers.iter().try_for_each(|version| {
+            fields.needed("covers", version, is_label, "a version of Python")
+        })?;
+        gfx.iter().try_for_each(|target| {
+            fields.needed("gfx", target, is_target, "a gfx target or a family of them")
+        })?;
+        if let Some((text, _)) = run_time.fault() {
+            fields.needed("run_time", text, |_| false, "a need at run time")?;
+        }
+        fields.optional(
+            "requires_python",
+            requires_python.as_deref(),
+            is_line,
+            "a text of one line",
+        )?;
+        fields.needed(
+            "index",
+            index,
+            |text| text.is_empty() || is_label(text),
+            "a folder of the index",
+        )
+    }
+}
+
+/// Makes the faults of one file's fields.
+#[derive(Clone, Copy)]
+struct Fields<'a> {
+    file: &'a str,
+}
+
+impl Fields<'_> {
+    fn needed(
+        self,
+        field: &'static str,
+        text: &str,
+        fits: impl Fn(&str) -> bool,
+        what: &'static str,
+    ) -> Result<(), ManifestError> {
+        if fits(text) {
+            return Ok(());
+        }
+        let file = if self.file.is_empty() {
+            MANIFEST
+        } else {
+            self.file
+        };
+        Err(ManifestError::BadField {
+            file: file.to_owned(),
+            field,
+            text: visible(text),
+            what,
+        })
+    }
+
+    fn optional(
+        self,
+        field: &'static str,
+        text: Option<&str>,
+        fits: impl Fn(&str) -> bool,
+        what: &'static str,
+    ) -> Result<(), ManifestError> {
+        text.map_or(Ok(()), |text| self.needed(field, text, fits, what))
+    }
+}
+
+fn is_line(text: &str) -> bool {
+    unprintable(text).is_none()
+}
+
+fn is_word(text: &str) -> bool {
+    !text.starts_with('-') && is_line(text) && !text.contains(char::is_whitespace)
+}
+
+/// A digest as 64 hex digits.
+mod hex {
+    use std::fmt;
+
+    use serde::{Deserializer, Serializer};
+
+    use rock_names::Digest;
+
+    pub(super) fn serialize<S: Serializer>(digest: &Digest, to: S) -> Result<S::Ok, S::Error> {
+        to.serialize_str(&digest.to_hex())
+    }
+
+    pub(super) fn deserialize<'d, D: Deserializer<'d>>(from: D) -> Result<Digest, D::Error> {
+        from.deserialize_str(Hex)
+    }
+
+    struct Hex;
+
+    impl serde::de::Visitor<'_> for Hex {
+        type Value = Digest;
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("64 hex digits")
+        }
+        fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<Digest, E> {
+            text.parse().map_err(E::custom)
+        }
+    }
+
+    /// One that may not be known.
+    pub(super) mod optional {
+        use serde::{Deserialize, Deserializer, Serializer};
+
+        use rock_names::Digest;
+
+        #[derive(Deserialize)]
+        #[serde(transparent)]
+        struct Text(#[serde(deserialize_with = "super::deserialize")] Digest);
+
+        #[expect(clippy::ref_option, reason = "serde hands the field over so")]
+        pub(in super::super) fn serialize<S: Serializer>(
+            digest: &Option<Digest>,
+            to: S,
+        ) -> Result<S::Ok, S::Error> {
+            match digest {
+                Some(digest) => super::serialize(digest, to),
+                None => to.serialize_none(),
+            }
+        }
+
+        pub(in super::super) fn deserialize<'d, D: Deserializer<'d>>(
+            from: D,
+        ) -> Result<Option<Digest>, D::Error> {
+            Ok(Option::<Text>::deserialize(from)?.map(|text| text.0))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Manifest, ManifestError, ManifestFile, RunTime};
+
+    fn file(name: &str) -> ManifestFile {
+        ManifestFile {
+            name: name.into(),
+            sha256: rock_names::Digest::new([0xab; 32]),
+            size_bytes: 7,
+            distribution: "flash-attn".into(),
+            version: "2.8.3".into(),
+            label: Some("rocm62torch2.5".into()),
+            accelerator: Some(super::Accelerated {
+                name: "rocm".into(),
+                version: "6.2".into(),
+            }),
+            torch: Some("2.5".into()),
+            git: None,
+            backend: None,
+            build: None,
+            python: vec!["cp311".into()],
+            abi: vec!["cp311".into()],
+            platform: vec!["linux_x86_64".into()],
+            covers: vec!["3.11".into()],
+            gfx: Vec::new(),
+            gfx_from: None,
+            run_time: RunTime::default(),
+            requires_python: Some(">=3.9".into()),
+            metadata_sha256: None,
+            index: "rocm6.2-torch2.5".into(),
+        }
+    }
+
+    #[test]
+    fn a_manifest_written_and_read_is_equal() {
+        let manifest = Manifest::new(Some("v1".into()), None, vec![file("a.whl")]);
+        assert_eq!(Manifest::from_json(&manifest.to_json()).unwrap(), manifest);
+    }
+
+    #[test]
+    fn gfx_targets_are_told_where_they_are_known() {
+        let known = ManifestFile {
+            gfx: vec!["gfx942".into()],
+            ..file("a.whl")
+        };
+        let manifest = Manifest::new(None, None, vec![known]);
+        assert_eq!(Manifest::from_json(&manifest.to_json()).unwrap(), manifest);
+        assert!(
+            !Manifest::new(None, None, vec![file("a.whl")])
+                .to_json()
+                .contains("gfx")
+        );
+    }
+
+    #[test]
+    fn a_manifest_cannot_point_out_of_its_folder() {
+        for name in ["../x.whl", "/etc/passwd", ".hidden", "a\\b"] {
+            let text = Manifest::new(None, None, vec![file(name)]).to_json();
+            assert!(
+                matches!(Manifest::from_json(&text), Err(ManifestError::BadName(_))),
+                "{name}"
+            );
+        }
+    }
+
+    #[test]
+    fn every_field_of_a_manifest_is_checked() {
+        let whole =
+            serde_json::to_value(Manifest::new(Some("v1".into()), None, vec![file("a.whl")]))
+                .unwrap();
+        for (field, value) in [
+            ("/tag", "v1 --force"),
+            ("/plan", "sha256:00"),
+            ("/files/0/name", "a\nb.whl"),
+            ("/files/0/name", "-x.whl"),
+            ("/files/0/distribution", "a/b"),
+            ("/files/0/version", "1;id"),
+            ("/files/0/label", "$(id)"),
+            ("/files/0/accelerator/name", "rocm](javascript:x"),
+            ("/files/0/accelerator/version", "<b>"),
+            ("/files/0/torch", "x"),
+            ("/files/0/python/0", "cp311\u{1b}[2J"),
+            ("/files/0/abi/0", ""),
+            ("/files/0/platform/0", "a b"),
+            ("/files/0/covers/0", "`id`"),
+            ("/files/0/requires_python", ">=3\n.9"),
+            ("/files/0/index", "../x"),
+        ] {
+            let mut hostile = whole.clone();
+            *hostile.pointer_mut(field).unwrap() = value.into();
+            let told = Manifest::from_json(&hostile.to_string());
+            let is_refused = matches!(
+                told,
+                Err(ManifestError::BadField { .. } | ManifestError::BadName(_))
+            );
+            assert!(is_refused, "{field} {value:?}: {told:?}");
+        }
+        let told = Manifest::from_json(&whole.to_string().replace("flash-attn", "a b"))
+            .unwrap_err()
+            .to_string();
+        assert_eq!(
+            told,
+            "`distribution` of `a.whl` is `a b`, which is not the name of a project"
+        );
+    }
+
+    #[test]
+    fn a_digest_that_is_none_is_told_with_its_line() {
+        let known = ManifestFile {
+            metadata_sha256: Some(rock_names::Digest::new([0xcd; 32])),
+            ..file("a.whl")
+        };
+        let text = Manifest::new(None, None, vec![known.clone()]).to_json();
+        assert_eq!(Manifest::from_json(&text).unwrap().files, [known]);
+        for whole in ["ab".repeat(32), "cd".repeat(32)] {
+            let told = Manifest::from_json(&text.replace(&whole, &whole[2..]))
+                .unwrap_err()
+                .to_string();
+            assert!(
+                told.contains("is not a digest") && told.contains(" line "),
+                "{told}"
+            );
+        }
+    }
+
+    #[test]
+    fn another_version_is_refused_and_named() {
+        let text = Manifest::new(None, None, vec![])
+            .to_json()
+            .replace("\"version\": 1", "\"version\": 2");
+        assert_eq!(
+            Manifest::from_json(&text),
+            Err(ManifestError::OtherVersion(2))
+        );
+        assert!(matches!(
+            Manifest::from_json("[]"),
+            Err(ManifestError::Malformed(_))
+        ));
+    }
+}

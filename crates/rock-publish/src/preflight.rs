@@ -1,0 +1,247 @@
+//! The checks of a publish that can be made before anything is built.
+//!
+//! Input: the tag that will be published and what GitHub says of it ([`Observation`]). Output: one
+//! [`PreflightCheck`] for each thing that publishing needs, and a diagnostic for each that is not
+//! there.
+//!
+//! **Invariant:** every check is made in every run, so that one run reports all that is wrong; what
+//! is not known is [`CheckOutcome::Unknown`] and never a failure.
+
+mod files;
+mod release;
+mod repository;
+
+use std::fmt;
+
+use serde::Deserialize;
+
+use super::{ListedRelease, TagRuleset, TagTarget};
+use rock_diagnostic::Diagnostic;
+use rock_plan::config::Attest;
+
+use files::{file_names, files_per_hour};
+use release::{drafts, release, room, tag_commit, tag_creation, tag_name};
+use repository::{attestation, environment, immutable_releases, repository, rights, server};
+
+/// A publish that is to come.
+#[derive(Debug, Clone, Default)]
+pub struct PreflightRequest<'a> {
+    /// The tag.
+    pub tag: &'a str,
+    /// Whether a release that is published may be added to.
+    pub allow_published: bool,
+    /// Whether empty drafts of the tag may be deleted.
+    pub clean_duplicates: bool,
+    /// Whether the files are attested.
+    pub attest: Attest,
+    /// Whether the token of this run is one that only reads, so that its rights say nothing about
+    /// publishing.
+    pub read_only: bool,
+    /// The server of the workflow run, `https://github.com`; `None` outside of workflows.
+    pub server: Option<&'a str>,
+    /// The environment of the job that publishes, where its rules are to be checked.
+    pub environment: Option<&'a str>,
+    /// Names of the files that the plan expects.
+    pub files: Vec<&'a str>,
+    /// Whether the publish takes longer than an hour, `publish --slow`.
+    pub slow: bool,
+    /// Files that a publish may send within an hour.
+    pub files_per_hour: usize,
+    /// Assets that GitHub takes in one release.
+    pub most_assets: usize,
+}
+
+/// The state of a repository before a publish. What could not be read is `None`.
+#[derive(Debug, Clone, Default)]
+pub struct Observation {
+    /// Whether it comes from a saved listing, without asking GitHub.
+    pub is_offline: bool,
+    /// The releases of the tag, drafts among them where the token may see them.
+    pub releases: Option<Vec<ListedRelease>>,
+    /// Where the tag and its target are.
+    pub tag: Option<TagTarget>,
+    /// Whether GitHub was asked without a token.
+    pub is_anonymous: bool,
+    /// The active rulesets for tags; asked for only where there is no such tag.
+    pub tag_rulesets: Option<Vec<TagRuleset>>,
+    /// What the repository is.
+    pub repository: Option<RepositoryFacts>,
+    /// Whether publishing makes releases immutable.
+    pub immutable_releases: Option<bool>,
+    /// The rules of the environment.
+    pub deployment: Option<DeploymentRules>,
+}
+
+/// Fields of a repository (REST API version 2022-11-28, "Get a repository").
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+pub struct RepositoryFacts {
+    /// Whether only some see it; `internal` repositories are private, too.
+    #[serde(default)]
+    pub private: bool,
+    /// `public`, `private` or `internal`.
+    #[serde(default)]
+    pub visibility: Option<String>,
+    /// Whether it is read-only.
+    #[serde(default)]
+    pub archived: bool,
+    /// Whether GitHub has disabled it.
+    #[serde(default)]
+    pub disabled: bool,
+    /// Whose it is.
+    #[serde(default)]
+    pub owner: Owner,
+    /// What the token may do.
+    #[serde(default)]
+    pub permissions: Option<Permissions>,
+}
+
+/// The owner of a repository.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+pub struct Owner {
+    /// `User` or `Organization`.
+    #[serde(default, rename = "type")]
+    pub kind: String,
+}
+
+/// The rights of a token in a repository.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+pub struct Permissions {
+    /// Whether it may write, and see drafts.
+    #[serde(default)]
+    pub push: bool,
+}
+
+/// The branches and tags that an environment takes deployments from (REST API version 2022-11-28,
+/// "Get an environment" and "List deployment branch policies").
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum DeploymentRules {
+    /// There is no such environment: GitHub makes it when a job first names it, and it takes all.
+    NoEnvironment,
+    /// All branches and tags.
+    All,
+    /// Protected branches, and therefore no tag.
+    ProtectedBranches,
+    /// Tags that one of these patterns fits.
+    Tags(Vec<String>),
+}
+
+/// The result of one check.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CheckOutcome {
+    /// It is as publishing needs it.
+    Passed,
+    /// Publishing would fail.
+    Failed,
+    /// It cannot be known from here.
+    Unknown,
+}
+
+impl fmt::Display for CheckOutcome {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Passed => "passed",
+            Self::Failed => "failed",
+            Self::Unknown => "unknown",
+        })
+    }
+}
+
+/// One thing that publishing needs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PreflightCheck {
+    /// Its name, in kebab case.
+    pub name: &'static str,
+    /// Whether it is there.
+    pub outcome: CheckOutcome,
+    /// One line for people.
+    pub detail: String,
+    /// The codes of its faults.
+    pub codes: Vec<&'static str>,
+}
+
+/// All checks of a publish.
+#[derive(Debug, Clone, Default)]
+pub struct Preflight {
+    /// Each check, always in the same order.
+    pub checks: Vec<PreflightCheck>,
+    /// The faults of those that failed.
+    pub faults: Vec<Diagnostic>,
+}
+
+/// A check in words, or its faults.
+enum Finding {
+    Passed(String),
+    Unknown(String),
+    Failed(Vec<Diagnostic>),
+}
+
+/// Checks that only GitHub can answer.
+const ONLINE_CHECKS: [&str; 6] = [
+    "tag-commit",
+    "tag-creation",
+    "repository",
+    "rights",
+    "immutable-releases",
+    "attestation",
+];
+
+/// Checks everything that publishing needs and that is known before a build.
+pub fn preflight(request: &PreflightRequest<'_>, observed: &Observation) -> Preflight {
+    let findings = [
+        ("server", server(request)),
+        ("tag-name", tag_name(request)),
+        ("tag-commit", tag_commit(observed)),
+        ("tag-creation", tag_creation(request, observed)),
+        ("release", release(request, observed)),
+        ("drafts", drafts(request, observed)),
+        ("room", room(request, observed)),
+        ("file-names", file_names(request)),
+        ("files-per-hour", files_per_hour(request, observed)),
+        ("repository", repository(observed)),
+        ("rights", rights(request, observed)),
+        ("immutable-releases", immutable_releases(observed)),
+        ("attestation", attestation(request, observed)),
+        ("environment", environment(request, observed)),
+    ];
+    let mut preflight = Preflight::default();
+    for (name, finding) in findings {
+        let (outcome, detail, faults) = match finding {
+            Finding::Passed(detail) => (CheckOutcome::Passed, detail, Vec::new()),
+            Finding::Unknown(_) if observed.is_offline && ONLINE_CHECKS.contains(&name) => (
+                CheckOutcome::Unknown,
+                "GitHub was not asked".to_owned(),
+                Vec::new(),
+            ),
+            Finding::Unknown(detail) => (CheckOutcome::Unknown, detail, Vec::new()),
+            Finding::Failed(faults) => {
+                let detail = faults
+                    .iter()
+                    .map(|fault| fault.message.as_str())
+                    .collect::<Vec<_>>()
+                    .join("; ");
+                (CheckOutcome::Failed, detail, faults)
+            }
+        };
+        let codes = faults.iter().map(|fault| fault.code.id).collect();
+        preflight.checks.push(PreflightCheck {
+            name,
+            outcome,
+            detail,
+            codes,
+        });
+        preflight.faults.extend(faults);
+    }
+    preflight
+}
+
+fn passed(detail: impl Into<String>) -> Finding {
+    Finding::Passed(detail.into())
+}
+
+fn unknown(detail: impl Into<String>) -> Finding {
+    Finding::Unknown(detail.into())
+}
+
+fn failed(fault: Diagnostic) -> Finding {
+    Finding::Failed(vec![fault])
+}

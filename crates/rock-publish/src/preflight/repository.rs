@@ -1,0 +1,289 @@
+//! Checks of the repository: its server, the rights of the token, attestations and environments.
+
+use super::{
+    DeploymentRules, Finding, Observation, Permissions, PreflightRequest, failed, passed, unknown,
+};
+use crate::TagGlob;
+use crate::codes::release as codes;
+use rock_diagnostic::{Diagnostic, Location};
+use rock_plan::config::Attest;
+
+/// Returns whether a workflow's server runs the actions that rendered workflows use: artifacts of
+/// version 4 and attestations are not on Enterprise Server (GitHub Docs, "Using artifact
+/// attestations"; actions/upload-artifact, README, "Breaking changes"). Data residency has a host
+/// below ghe.com.
+fn runs_rendered_workflows(server: &str) -> bool {
+    let host = server.split_once("://").map_or(server, |(_, rest)| rest);
+    let host = host
+        .split(['/', ':'])
+        .next()
+        .unwrap_or_default()
+        .to_ascii_lowercase();
+    // Test servers run on localhost.
+    ["github.com", "localhost"].contains(&host.as_str()) || host.ends_with(".ghe.com")
+}
+
+pub(super) fn server(request: &PreflightRequest<'_>) -> Finding {
+    match request.server {
+        None => unknown("not a workflow run"),
+        Some(server) if runs_rendered_workflows(server) => passed(format!("`{server}` runs rendered workflows")),
+        Some(server) => failed(
+            Diagnostic::new(
+                &codes::ENTERPRISE_SERVER,
+                format!("`{server}` is a GitHub Enterprise Server, which cannot run rendered workflows"),
+            )
+            .at(Location::Argument("GITHUB_SERVER_URL".to_owned()), "")
+            .help("build there with `rock-matrix plan`, `build` and `publish --api-url` in a workflow of your own"),
+        ),
+    }
+}
+
+pub(super) fn repository(observed: &Observation) -> Finding {
+    let Some(facts) = &observed.repository else {
+        return unknown("the repository was not read");
+    };
+    let why = match (facts.archived, facts.disabled) {
+        (true, _) => "it is archived",
+        (_, true) => "GitHub has disabled it",
+        (false, false) => return passed("it takes releases"),
+    };
+    failed(
+        Diagnostic::new(
+            &codes::REPOSITORY_TAKES_NO_RELEASE,
+            format!("the repository takes no release: {why}"),
+        )
+        .at(Location::Argument("--repo".to_owned()), "")
+        .help("unarchive it in its settings, or publish in another repository"),
+    )
+}
+
+pub(super) fn rights(request: &PreflightRequest<'_>, observed: &Observation) -> Finding {
+    let permissions = observed
+        .repository
+        .as_ref()
+        .and_then(|facts| facts.permissions);
+    if observed.is_anonymous && !request.read_only {
+        return failed(
+            Diagnostic::new(
+                &codes::TOKEN_WITHOUT_RIGHT,
+                "there is no token, and without one nothing can be published",
+            )
+            .at(Location::Argument("--repo".to_owned()), "")
+            .help("set GITHUB_TOKEN, or say `--read-only` where another job publishes"),
+        );
+    }
+    match permissions {
+        Some(Permissions { push: true }) => passed("the token may publish"),
+        Some(Permissions { push: false }) if !request.read_only => failed(
+            Diagnostic::new(&codes::TOKEN_WITHOUT_RIGHT, "the token may not publish in this repository")
+                .at(Location::Argument("--repo".to_owned()), "")
+                .help(
+                    "give a token with \"Contents: read and write\", or say `--read-only` where another job publishes",
+                ),
+        ),
+        Some(Permissions { push: false }) => unknown("the token of this run only reads; another one publishes"),
+        None => unknown("GitHub does not say what the token may do"),
+    }
+}
+
+pub(super) fn immutable_releases(observed: &Observation) -> Finding {
+    match observed.immutable_releases {
+        Some(true) => passed("releases become immutable: what is published cannot be added to"),
+        Some(false) => passed("releases can be added to"),
+        None => unknown("not enabled, or not visible to this token"),
+    }
+}
+
+pub(super) fn attestation(request: &PreflightRequest<'_>, observed: &Observation) -> Finding {
+    if request.attest == Attest::Off {
+        return passed("nothing is attested");
+    }
+    let Some(facts) = &observed.repository else {
+        return unknown("the repository was not read");
+    };
+    // `internal` is a visibility of enterprises, which have attestations.
+    let is_private = match facts.visibility.as_deref() {
+        Some(visibility) => visibility == "private",
+        None => facts.private,
+    };
+    match (is_private, request.attest, facts.owner.kind.as_str()) {
+        (false, ..) => passed("files are attested"),
+        (true, Attest::On, "User") => failed(
+            Diagnostic::new(
+                &codes::ATTESTATION_NOT_AVAILABLE,
+                "`release.attest` is `on`, and a private repository of a person has no attestations",
+            )
+            .at(Location::Argument("--attest".to_owned()), "")
+            .help("write `attest: auto` or `attest: off` under `release`"),
+        ),
+        (true, Attest::On, _) => unknown("a private repository needs Enterprise Cloud for attestations"),
+        (true, ..) => passed("the repository is private, so nothing is attested"),
+    }
+}
+
+pub(super) fn environment(request: &PreflightRequest<'_>, observed: &Observation) -> Finding {
+    let Some(name) = request.environment else {
+        return unknown("no environment was named");
+    };
+    let why = match &observed.deployment {
+        None => {
+            return unknown(format!(
+                "the rules of the environment `{name}` cannot be read"
+            ));
+        }
+        Some(DeploymentRules::NoEnvironment) => {
+            return passed(format!("`{name}` is made when it is first used"));
+        }
+        Some(DeploymentRules::All) => return passed(format!("`{name}` takes every tag")),
+        Some(DeploymentRules::ProtectedBranches) => "takes protected branches only".to_owned(),
+        // GitHub's patterns are those of fnmatch, in which `*` does not match `/`; the tag has
+        // none.
+        Some(DeploymentRules::Tags(patterns)) => {
+            let fits = |pattern: &&String| TagGlob::matches(pattern, request.tag);
+            match patterns.iter().find(fits) {
+                Some(pattern) => return passed(format!("`{name}` takes tags such as `{pattern}`")),
+                None if patterns.is_empty() => "takes no tags".to_owned(),
+                None => format!("takes tags of `{}` only", patterns.join("`, `")),
+            }
+        }
+    };
+    failed(
+        Diagnostic::new(
+            &codes::ENVIRONMENT_REFUSES_TAG,
+            format!(
+                "the environment `{name}` {why}, so the job that publishes `{}` would not start",
+                request.tag
+            ),
+        )
+        .at(Location::Argument("--environment".to_owned()), "")
+        .help("add a rule for this tag under \"Deployment branches and tags\" of the environment"),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{DeploymentRules, Observation, PreflightRequest, runs_rendered_workflows};
+    use crate::preflight::{CheckOutcome, Owner, RepositoryFacts, preflight};
+
+    fn outcome(
+        name: &str,
+        request: &PreflightRequest<'_>,
+        observed: &Observation,
+    ) -> (CheckOutcome, String) {
+        let found = preflight(request, observed)
+            .checks
+            .into_iter()
+            .find(|check| check.name == name)
+            .unwrap();
+        (found.outcome, found.detail)
+    }
+
+    #[test]
+    fn enterprise_servers_are_known_by_their_host() {
+        for server in [
+            "https://github.com",
+            "https://github.com/",
+            "https://octo.ghe.com",
+            "https://OCTO.GHE.COM:443",
+        ] {
+            assert!(runs_rendered_workflows(server), "{server}");
+        }
+        for server in [
+            "https://github.example.com",
+            "https://ghe.com.example.org",
+            "https://notgithub.com",
+            "",
+        ] {
+            assert!(!runs_rendered_workflows(server), "{server}");
+        }
+    }
+
+    #[test]
+    fn an_environment_that_takes_no_such_tag_fails_the_preflight() {
+        let request = PreflightRequest {
+            tag: "v1.2",
+            environment: Some("release"),
+            ..PreflightRequest::default()
+        };
+        let ask = |rules| {
+            outcome(
+                "environment",
+                &request,
+                &Observation {
+                    deployment: rules,
+                    ..Observation::default()
+                },
+            )
+        };
+        let tags = |patterns: &[&str]| {
+            Some(DeploymentRules::Tags(
+                patterns.iter().map(|p| (*p).to_owned()).collect(),
+            ))
+        };
+        for (rules, expected) in [
+            (None, CheckOutcome::Unknown),
+            (Some(DeploymentRules::NoEnvironment), CheckOutcome::Passed),
+            (Some(DeploymentRules::All), CheckOutcome::Passed),
+            (
+                Some(DeploymentRules::ProtectedBranches),
+                CheckOutcome::Failed,
+            ),
+            (tags(&["x*", "v*"]), CheckOutcome::Passed),
+            (tags(&["v1.2"]), CheckOutcome::Passed),
+            (tags(&["*"]), CheckOutcome::Passed),
+            (tags(&["v1"]), CheckOutcome::Failed),
+            (tags(&[]), CheckOutcome::Failed),
+        ] {
+            assert_eq!(ask(rules.clone()).0, expected, "{rules:?}");
+        }
+    }
+
+    #[test]
+    fn attestations_depend_on_visibility_and_owner() {
+        use CheckOutcome::{Failed, Passed, Unknown};
+        use rock_plan::config::Attest::{Auto, Off, On};
+
+        let ask = |attest, visibility: &str, kind: &str| {
+            let request = PreflightRequest {
+                tag: "v1",
+                attest,
+                ..PreflightRequest::default()
+            };
+            let owner = Owner {
+                kind: kind.to_owned(),
+            };
+            let private = visibility != "public";
+            let facts = RepositoryFacts {
+                private,
+                visibility: Some(visibility.to_owned()),
+                owner,
+                ..RepositoryFacts::default()
+            };
+            outcome(
+                "attestation",
+                &request,
+                &Observation {
+                    repository: Some(facts),
+                    ..Observation::default()
+                },
+            )
+            .0
+        };
+        assert_eq!(
+            (ask(Auto, "public", "User"), ask(On, "public", "User")),
+            (Passed, Passed)
+        );
+        assert_eq!(
+            (ask(Auto, "private", "User"), ask(Off, "private", "User")),
+            (Passed, Passed)
+        );
+        assert_eq!(
+            (
+                ask(On, "private", "User"),
+                ask(On, "private", "Organization")
+            ),
+            (Failed, Unknown)
+        );
+        assert_eq!(ask(On, "internal", "Organization"), Passed);
+    }
+}

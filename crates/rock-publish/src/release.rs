@@ -1,0 +1,490 @@
+//! A release as a folder: what it holds, and what it should hold.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use sha2::{Digest as _, Sha256};
+
+use super::{
+    Asset, Cell, GfxOrigin, ListedAsset, MANIFEST, Manifest, ManifestFile, Present, SUMS, Wanted,
+    sums,
+};
+use rock_compat::Compat;
+use rock_index::{IndexError, IndexFile, Links, repository};
+use rock_names::{Digest, RocmVersion, has_wheel_extension};
+use rock_plan::config::RunTime;
+
+/// The folder of a release that holds the index.
+pub const INDEX: &str = "simple";
+
+/// What a release should hold.
+#[derive(Debug, Clone)]
+pub struct Release {
+    /// Its wheels and source distributions, in the order of the index.
+    pub assets: Vec<Asset>,
+    /// The files made from them, by name relative to the release.
+    pub generated: BTreeMap<String, Vec<u8>>,
+}
+
+/// What is told of a release beside its files.
+#[derive(Debug, Clone, Default)]
+pub struct Particulars {
+    /// Its tag.
+    pub tag: Option<String>,
+    /// Digest of the plan it is published against.
+    pub plan: Option<Digest>,
+    /// Name of a file → the Pythons it is for.
+    pub covers: BTreeMap<String, Vec<String>>,
+    /// Name of a file → the gfx targets it was built for.
+    pub gfx: BTreeMap<String, Vec<String>>,
+    /// Name of a file → the gfx targets that its own code is for, where it was read.
+    pub gfx_read: BTreeMap<String, Vec<String>>,
+    /// Name of a file → its needs at run time, where a plan says so.
+    pub run_time: BTreeMap<String, RunTime>,
+}
+
+impl Particulars {
+    /// Returns the gfx targets that the code of a file is for, where it was read now or a manifest
+    /// says that it was.
+    pub(super) fn gfx_read<'p>(&'p self, asset: &'p Asset) -> Option<&'p Vec<String>> {
+        self.gfx_read.get(asset.name()).or(asset.gfx_read.as_ref())
+    }
+}
+
+/// A file found in the folder of a release.
+#[derive(Debug, Clone)]
+pub struct Found {
+    /// Its name, with `/` between folders.
+    pub name: String,
+    /// Its size; `None` for what is no regular file.
+    pub size_bytes: Option<u64>,
+    /// SHA-256 of it, where it was read.
+    pub digest: Option<Digest>,
+}
+
+/// What is in the folder of a release, by whose it is.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Holding {
+    /// Names of assets that the manifest lists and that are there.
+    pub assets: Vec<String>,
+    /// Names of assets that the manifest lists and that are missing.
+    pub missing: Vec<String>,
+    /// Names of files made from the assets.
+    pub generated: Vec<String>,
+    /// Names of files that the program did not write.
+    pub foreign: Vec<String>,
+}
+
+impl Release {
+    /// A release of these assets. What `before` knew of them and `particulars` does not say is
+    /// kept.
+    ///
+    /// # Errors
+    /// When no index can be made of the files.
+    pub fn of(
+        mut assets: Vec<Asset>,
+        particulars: &Particulars,
+        before: Option<&Manifest>,
+        links: &Links,
+        compat: &Compat,
+    ) -> Result<Self, IndexError> {
+        for asset in &mut assets {
+            let planned = particulars.run_time.get(asset.name()).cloned();
+            asset.file.run_time = planned.map(Arc::new).or_else(|| asset.file.run_time.take());
+        }
+        rock_index::sort_by_file(&mut assets, |asset| &asset.file);
+        let mut generated = taken_metadata(&mut assets);
+        // What a wheel with a label that says nothing is for is not known: it is published, and in
+        // no index.
+        let files = assets.iter().map(|asset| &asset.file);
+        let listed: Vec<&IndexFile> = files.filter(|file| file.is_listed()).collect();
+        let made = repository(&listed, links, compat)?;
+        generated.extend(
+            made.pages
+                .into_iter()
+                .map(|(page, bytes)| (format!("{INDEX}/{page}"), bytes)),
+        );
+        generated.extend(documents(&assets, &[], particulars, before));
+        Ok(Self { assets, generated })
+    }
+
+    /// A release on GitHub of these assets: there the index lies elsewhere. What else stands there
+    /// stays in the sums and the manifest: as `before` tells of it, else as its name and digest do.
+    /// Gives the names of the wheels that neither tells enough of. `known` are the versions of ROCm
+    /// by which labels are read.
+    pub fn on_github(
+        mut assets: Vec<Asset>,
+        particulars: &Particulars,
+        before: Option<&Manifest>,
+        standing: &BTreeMap<&str, &ListedAsset>,
+        known: &[RocmVersion],
+    ) -> (Self, Vec<String>) {
+        rock_index::sort_by_file(&mut assets, |asset| &asset.file);
+        let offered: BTreeSet<&str> = assets.iter().map(Asset::name).collect();
+        let (mut rows, mut untold) = (Vec::new(), Vec::new());
+        for (name, asset) in standing.iter().filter(|(name, _)| !offered.contains(*name)) {
+            let told = before
+                .and_then(|manifest| manifest.file(name))
+                .filter(|row| row.size_bytes == asset.size);
+            let told = told
+                .filter(|row| asset.digest.is_none_or(|digest| digest == row.sha256))
+                .cloned();
+            match told.or_else(|| Some(Asset::of_listed(name, asset, known)?.row(None))) {
+                Some(row) => rows.push(row),
+                None if has_wheel_extension(name) => untold.push((*name).to_owned()),
+                None => {}
+            }
+        }
+        let generated = documents(&assets, &rows, particulars, before);
+        (Self { assets, generated }, untold)
+    }
+
+    /// Every file, assets first and the manifest last, so that a release without one is seen to be
+    /// unfinished.
+    pub fn wanted(&self) -> Vec<Wanted> {
+        let assets = self.assets.iter().map(|asset| Wanted {
+            name: asset.file.name.clone(),
+            digest: asset.digest,
+            size_bytes: asset.file.size_bytes,
+            generated: false,
+        });
+        let mut names: Vec<&String> = self.generated.keys().collect();
+        names.sort_by_key(|name| (*name == MANIFEST, *name == SUMS, *name));
+        let generated = names.into_iter().map(|name| {
+            let bytes = &self.generated[name];
+            Wanted {
+                name: name.clone(),
+                digest: digest(bytes),
+                size_bytes: bytes.len() as u64,
+                generated: true,
+            }
+        });
+        assets.chain(generated).collect()
+    }
+}
+
+/// The sums and the manifest of assets, and of the files that other rows tell of.
+fn documents(
+    assets: &[Asset],
+    kept: &[ManifestFile],
+    particulars: &Particulars,
+    before: Option<&Manifest>,
+) -> BTreeMap<String, Vec<u8>> {
+    let offered = assets.iter().map(|asset| {
+        let earlier = before
+            .and_then(|m| m.file(asset.name()))
+            .filter(|r| r.sha256 == asset.digest);
+        let planned = particulars.covers.get(asset.name()).cloned();
+        let read = particulars
+            .gfx_read(asset)
+            .map(|gfx| (gfx, Some(GfxOrigin::Wheel)));
+        let before = earlier.map(|row| (&row.gfx, row.gfx_from));
+        let before = before.filter(|(_, from)| {
+            *from == Some(GfxOrigin::Wheel) || !particulars.gfx.contains_key(asset.name())
+        });
+        let of_plan = particulars
+            .gfx
+            .get(asset.name())
+            .map(|gfx| (gfx, Some(GfxOrigin::Plan)));
+        let gfx = read
+            .or(before)
+            .or(of_plan)
+            .map(|(gfx, from)| (gfx.clone(), from));
+        let (gfx, gfx_from) = gfx.unwrap_or_default();
+        let row = asset.row(planned.or_else(|| earlier.map(|row| row.covers.clone())));
+        let of_before = earlier
+            .map(|row| &row.run_time)
+            .filter(|run_time| !run_time.is_empty());
+        let run_time = particulars
+            .run_time
+            .get(asset.name())
+            .or(of_before)
+            .cloned();
+        let run_time = run_time.unwrap_or_else(|| row.run_time.clone());
+        (
+            asset.clone(),
+            ManifestFile {
+                gfx,
+                gfx_from,
+                run_time,
+                ..row
+            },
+        )
+    });
+    // What is kept stands where it would if it were offered again.
+    let kept = kept
+        .iter()
+        .filter_map(|row| Some((Asset::of_row(row)?, row.clone())));
+    let mut rows: Vec<(Asset, ManifestFile)> = offered.chain(kept).collect();
+    rock_index::sort_by_file(&mut rows, |(asset, _)| &asset.file);
+    let listed: Vec<(String, Digest)> = rows
+        .iter()
+        .map(|(asset, _)| (asset.name().to_owned(), asset.digest))
+        .collect();
+    let manifest = Manifest::new(
+        particulars
+            .tag
+            .clone()
+            .or_else(|| before.and_then(|m| m.tag.clone())),
+        particulars
+            .plan
+            .map(|digest| digest.to_string())
+            .or_else(|| before.and_then(|m| m.plan.clone())),
+        rows.into_iter().map(|(_, row)| row).collect(),
+    );
+    let manifest = manifest.to_json().into_bytes();
+    let listed = listed.iter().map(|(name, digest)| (name.as_str(), *digest));
+    let sums = sums(listed.chain([(MANIFEST, digest(&manifest))]));
+    BTreeMap::from([
+        (SUMS.to_owned(), sums.into_bytes()),
+        (MANIFEST.to_owned(), manifest),
+    ])
+}
+
+impl Holding {
+    /// Sorts what was found by whose it is.
+    pub fn of(manifest: Option<&Manifest>, found: &[Found]) -> Self {
+        let listed: BTreeSet<&str> = manifest
+            .iter()
+            .flat_map(|m| &m.files)
+            .map(|file| file.name.as_str())
+            .collect();
+        let mut holding = Self::default();
+        for file in found {
+            let name = file.name.as_str();
+            let of_a_page = name
+                .strip_prefix(INDEX)
+                .is_some_and(|rest| rest.starts_with('/'));
+            let generated = [SUMS, MANIFEST].contains(&name)
+                || of_a_page
+                || name
+                    .strip_suffix(".metadata")
+                    .is_some_and(|wheel| listed.contains(wheel));
+            let place = match file.size_bytes {
+                Some(_) if listed.contains(name) => &mut holding.assets,
+                Some(_) if generated && manifest.is_some() => &mut holding.generated,
+                _ => &mut holding.foreign,
+            };
+            place.push(file.name.clone());
+        }
+        let there: BTreeSet<&str> = holding.assets.iter().map(String::as_str).collect();
+        holding.missing = listed
+            .iter()
+            .filter(|name| !there.contains(*name))
+            .map(|name| (*name).to_owned())
+            .collect();
+        holding
+    }
+
+    /// The files as [`super::changes`] wants them. Generated files and superseded wheels are
+    /// disposable.
+    pub fn present(&self, found: &[Found], superseded: &BTreeSet<String>) -> Vec<Present> {
+        let generated: BTreeSet<&String> = self.generated.iter().collect();
+        let files = found.iter().filter_map(|file| {
+            Some(Present {
+                name: file.name.clone(),
+                digest: file.digest,
+                size_bytes: file.size_bytes?,
+                whole: true,
+                disposable: generated.contains(&file.name) || superseded.contains(&file.name),
+            })
+        });
+        files.collect()
+    }
+}
+
+/// Names of kept wheels that an offered wheel of another name takes the cell of, with that wheel's
+/// name.
+pub fn superseded(offered: &[Asset], kept: &[Asset]) -> BTreeMap<String, String> {
+    let cells: BTreeMap<Cell, &str> = offered
+        .iter()
+        .filter_map(|asset| Some((Cell::of(asset.wheel()?), asset.name())))
+        .collect();
+    let taken = kept.iter().filter_map(|asset| {
+        let by = cells.get(&Cell::of(asset.wheel()?))?;
+        (*by != asset.name()).then(|| (asset.name().to_owned(), (*by).to_owned()))
+    });
+    taken.collect()
+}
+
+fn digest(bytes: &[u8]) -> Digest {
+    Digest::new(Sha256::digest(bytes).into())
+}
+
+/// Takes the texts of METADATA out of assets that are listed, as files beside their wheels: memory
+/// holds each once.
+fn taken_metadata(assets: &mut [Asset]) -> BTreeMap<String, Vec<u8>> {
+    let listed = assets
+        .iter_mut()
+        .map(|asset| &mut asset.file)
+        .filter(|file| file.is_listed());
+    let texts = listed.filter_map(|file| {
+        Some((
+            format!("{}.metadata", file.name),
+            file.metadata.as_mut()?.bytes.take()?,
+        ))
+    });
+    texts.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::{Found, Holding, Particulars, Release, superseded};
+    use crate::testing::asset;
+    use crate::{Asset, Change, Difference, MANIFEST, Manifest, changes};
+    use rock_compat::Compat;
+    use rock_index::Links;
+    use rock_names::Digest;
+
+    const ONE: &str = "a-1+rocm62torch2.5-cp311-cp311-linux_x86_64.whl";
+    const TWO: &str = "a-1+rocm62torch2.5-cp312-cp312-linux_x86_64.whl";
+
+    fn release(assets: &[Asset], before: Option<&Manifest>) -> Release {
+        let links = Links::Relative(vec!["..".into()]);
+        Release::of(
+            assets.to_vec(),
+            &Particulars::default(),
+            before,
+            &links,
+            &Compat::embedded(),
+        )
+        .unwrap()
+    }
+
+    fn manifest(release: &Release) -> Manifest {
+        Manifest::from_json(std::str::from_utf8(&release.generated[MANIFEST]).unwrap()).unwrap()
+    }
+
+    fn found(release: &Release) -> Vec<Found> {
+        let file = |name: String, size, digest| Found {
+            name,
+            size_bytes: Some(size),
+            digest: Some(digest),
+        };
+        release
+            .wanted()
+            .into_iter()
+            .map(|wanted| file(wanted.name, wanted.size_bytes, wanted.digest))
+            .collect()
+    }
+
+    #[test]
+    fn the_manifest_comes_last_and_the_sums_name_it() {
+        let made = release(&[asset(ONE, 1)], None);
+        let names: Vec<String> = made.wanted().into_iter().map(|file| file.name).collect();
+        assert_eq!(names.first().map(String::as_str), Some(ONE));
+        assert_eq!(
+            names[names.len() - 2..],
+            ["SHA256SUMS", "rock-manifest.json"]
+        );
+        assert!(
+            String::from_utf8_lossy(&made.generated["SHA256SUMS"])
+                .ends_with("  rock-manifest.json\n")
+        );
+    }
+
+    #[test]
+    fn a_finished_release_has_no_changes() {
+        let made = release(&[asset(ONE, 1), asset(TWO, 2)], None);
+        let holding = Holding::of(Some(&manifest(&made)), &found(&made));
+        assert_eq!(
+            (
+                holding.assets.len(),
+                holding.foreign.len(),
+                holding.missing.len()
+            ),
+            (2, 0, 0)
+        );
+        let again = release(&[asset(TWO, 2), asset(ONE, 1)], Some(&manifest(&made)));
+        let present = holding.present(&found(&made), &BTreeSet::new());
+        assert_eq!(
+            changes(&again.wanted(), &present, Difference::Refuse).steps,
+            []
+        );
+    }
+
+    #[test]
+    fn what_a_plan_said_stays_when_publishing_without_one() {
+        let particulars = Particulars {
+            tag: Some("v1".into()),
+            plan: Some(Digest::new([9; 32])),
+            covers: [(ONE.to_owned(), vec!["3.11".to_owned(), "3.12".to_owned()])].into(),
+            ..Particulars::default()
+        };
+        let links = Links::Relative(vec!["..".into()]);
+        let planned = manifest(
+            &Release::of(
+                vec![asset(ONE, 1)],
+                &particulars,
+                None,
+                &links,
+                &Compat::embedded(),
+            )
+            .unwrap(),
+        );
+        let kept = manifest(&release(&[asset(ONE, 1), asset(TWO, 2)], Some(&planned)));
+        assert_eq!(
+            (kept.tag, kept.plan),
+            (planned.tag.clone(), planned.plan.clone())
+        );
+        assert_eq!(kept.files[0].covers, ["3.11", "3.12"]);
+        let other_bytes = manifest(&release(&[asset(ONE, 3)], Some(&planned)));
+        assert_eq!(other_bytes.files[0].covers, ["3.11"]);
+    }
+
+    #[test]
+    fn pages_of_a_folder_that_lost_its_last_wheel_go() {
+        let before = release(&[asset(ONE, 1), asset("b-1-py3-none-any.whl", 2)], None);
+        let after = release(&[asset(ONE, 1)], None);
+        let holding = Holding::of(Some(&manifest(&before)), &found(&before));
+        let present = holding.present(&found(&before), &["b-1-py3-none-any.whl".to_owned()].into());
+        let steps = changes(&after.wanted(), &present, Difference::Refuse).steps;
+        for name in [
+            "simple/any/index.html",
+            "simple/any/b/index.json",
+            "b-1-py3-none-any.whl",
+        ] {
+            assert!(steps.contains(&Change::Delete(name.into())), "{name}");
+        }
+    }
+
+    #[test]
+    fn files_of_others_are_seen_and_without_a_manifest_all_are() {
+        let made = release(&[asset(ONE, 1)], None);
+        let mut files = found(&made);
+        files.push(Found {
+            name: "notes.txt".into(),
+            size_bytes: Some(1),
+            digest: None,
+        });
+        files.push(Found {
+            name: "simple/link".into(),
+            size_bytes: None,
+            digest: None,
+        });
+        assert_eq!(
+            Holding::of(Some(&manifest(&made)), &files).foreign,
+            ["notes.txt", "simple/link"]
+        );
+        assert_eq!(Holding::of(None, &files).foreign.len(), files.len());
+        assert_eq!(
+            Holding::of(Some(&manifest(&made)), &files[1..]).missing,
+            [ONE]
+        );
+    }
+
+    #[test]
+    fn a_repaired_wheel_supersedes_the_raw_one() {
+        let repaired = asset(
+            "a-1+rocm62torch2.5-cp311-cp311-manylinux_2_28_x86_64.whl",
+            3,
+        );
+        let taken = superseded(
+            std::slice::from_ref(&repaired),
+            &[asset(ONE, 1), asset(TWO, 2), repaired.clone()],
+        );
+        assert_eq!(taken.into_keys().collect::<Vec<_>>(), [ONE]);
+    }
+}

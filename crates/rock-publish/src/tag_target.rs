@@ -1,0 +1,97 @@
+//! The commit that a tag is at, compared with the commit that it should be at.
+
+use crate::codes::release as codes;
+use rock_diagnostic::{Diagnostic, Location};
+
+/// A tag of a repository, and the target that it should name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TagTarget {
+    /// The tag.
+    pub tag: String,
+    /// The commit that the tag is at, `None` where there is no such tag.
+    pub commit: Option<String>,
+    /// The commit or branch that was asked for.
+    pub target: Option<Target>,
+    /// Whether a release of the tag is published.
+    pub is_published: bool,
+}
+
+/// The commit or branch that a tag should be at.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Target {
+    /// A commit, perhaps the beginning of its hash.
+    Commit(String),
+    /// A branch or another name.
+    Name {
+        /// The name.
+        name: String,
+        /// The commit that it is at, `None` where there is nothing of this name.
+        commit: Option<String>,
+    },
+}
+
+impl Target {
+    /// Returns whether a text may be a hash or the beginning of one. A branch may have such a name,
+    /// too, such as `20261101`.
+    pub fn may_be_hash(text: &str) -> bool {
+        text.len() >= 7 && text.bytes().all(|byte| byte.is_ascii_hexdigit())
+    }
+
+    /// The target that a text names, which may be the beginning of a hash.
+    pub fn of_hash(text: &str, found: Option<String>) -> Self {
+        match found {
+            Some(found) if !found.starts_with(&text.to_ascii_lowercase()) => Self::Name {
+                name: text.to_owned(),
+                commit: Some(found),
+            },
+            _ => Self::Commit(text.to_owned()),
+        }
+    }
+}
+
+impl TagTarget {
+    /// Returns the fault of the tag: it is missing, elsewhere, or its target does not exist.
+    pub fn fault(&self) -> Option<Diagnostic> {
+        match (&self.commit, &self.target) {
+            (None, None) if !self.is_published => Some(
+                Diagnostic::new(
+                    &codes::TAG_IS_NOT_THERE,
+                    format!("the repository has no tag `{}`", self.tag),
+                )
+                .at(Location::Argument("--tag".to_owned()), "")
+                .help("push the tag, or let it be made at a commit with `--target COMMIT`"),
+            ),
+            (Some(found), Some(Target::Commit(target)))
+                if !found.starts_with(&target.to_ascii_lowercase()) =>
+            {
+                Some(self.moved(found, &format!("the wheels are from {target}")))
+            }
+            // A branch may advance after a release.
+            (Some(_), Some(Target::Name { .. })) if self.is_published => None,
+            (_, Some(Target::Name { name, commit: None })) => Some(no_such_target(name)),
+            (
+                Some(found),
+                Some(Target::Name {
+                    name,
+                    commit: Some(commit),
+                }),
+            ) if commit != found => Some(self.moved(found, &format!("`{name}` is at {commit}"))),
+            _ => None,
+        }
+    }
+
+    fn moved(&self, found: &str, but: &str) -> Diagnostic {
+        Diagnostic::new(&codes::TAG_MOVED, format!("the tag `{}` is at {found}, and {but}", self.tag))
+            .at(Location::Argument("--target".to_owned()), "")
+            .help("build again from where the tag is, name that commit with `--target`, or publish under another tag")
+    }
+}
+
+fn no_such_target(name: &str) -> Diagnostic {
+    Diagnostic::new(
+        &codes::NO_SUCH_TARGET,
+        format!("the repository has no commit and no branch `{name}`"),
+    )
+    .at(Location::Argument("--target".to_owned()), "")
+    .help("push it, or name the commit that the wheels were built from")
+}

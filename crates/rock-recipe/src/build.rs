@@ -1,0 +1,263 @@
+//! The whole build of one job as ordered steps.
+
+use std::cell::OnceCell;
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use super::container::CALLER_MOUNT;
+use super::context::{Context, Site};
+use super::prepare;
+use super::smoke::{Elsewhere, SMOKE_TEST};
+use super::step::Step;
+use super::step_builder::Maker;
+use crate::codes::build as codes;
+use rock_compat::Compat;
+use rock_diagnostic::{Code, Diagnostic};
+use rock_plan::Job;
+use rock_plan::config::recipe::{RecipeDocument, RefuseDocument};
+use rock_plan::config::{Platform, PythonFrom, TorchFrom};
+/// The folder in the job's of wheels that only a test of the build is run on.
+pub const TESTED: &str = "tested";
+
+/// What is done for one job.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Build {
+    /// The steps in order.
+    pub steps: Vec<Step>,
+    /// How many of them fetch checkouts, are done by this program itself, and make the place ready:
+    /// they come first, whatever the recipe says.
+    pub ready: usize,
+    /// Words for `--continue` with the number of the step that each begins at, in the order of the
+    /// recipe.
+    pub points: Vec<(String, usize)>,
+    /// Glob of the wheels that must be there at the end, relative to the job's folder.
+    pub wheels: String,
+    /// Glob of the archive that must be there instead of wheels; empty: none.
+    pub archive: String,
+    /// Whether the label is set on the finished wheel, because the build itself cannot.
+    pub relabel: bool,
+    /// Whether a step reads from the folder that relative paths of a matrix file start from.
+    pub uses_caller: bool,
+    /// What a test of a finished wheel takes elsewhere than where it was built.
+    pub elsewhere: Elsewhere,
+    /// What a person should know before it runs.
+    pub warnings: Vec<Diagnostic>,
+}
+
+impl Build {
+    /// Leaves a folder out of the source trees that hold it: wheels of an earlier build are not
+    /// sources. `folder` is absolute, as the steps see it.
+    pub fn leave_out(&mut self, folder: &str) {
+        for step in self
+            .steps
+            .iter_mut()
+            .filter(|step| !step.left_out.is_empty())
+        {
+            let Some(below) = step
+                .inputs
+                .iter()
+                .find_map(|tree| Path::new(folder).strip_prefix(tree).ok())
+            else {
+                continue;
+            };
+            let pattern: String = below
+                .iter()
+                .flat_map(|name| ["/".to_owned(), escaped(&name.to_string_lossy())])
+                .collect();
+            if !pattern.is_empty() && !step.left_out.contains(&pattern) {
+                step.leave_out(&pattern);
+            }
+        }
+    }
+
+    /// Describes the source trees that are copied: where from, and what is left out.
+    pub fn copies(&self) -> Vec<String> {
+        let mut copies = Vec::new();
+        for step in self.steps.iter().filter(|step| !step.left_out.is_empty()) {
+            let left_out: Vec<&str> = step
+                .left_out
+                .iter()
+                .map(|pattern| pattern.trim_start_matches('/'))
+                .collect();
+            let left_out = left_out.join(", ");
+            for (name, path) in step.sources() {
+                let path = path
+                    .strip_prefix(CALLER_MOUNT)
+                    .map_or(path, |below| below.trim_start_matches('/'));
+                copies.push(format!("source `{name}` is copied from `{path}` without {left_out}, releases, virtual environments and what git ignores"));
+            }
+        }
+        copies
+    }
+
+    /// Reduces the build to the test of an existing wheel: the steps that prepare the environment
+    /// and the smoke test remain. The wheel is taken from a folder below [`TESTED`], so that the
+    /// wheel of an earlier build is not replaced.
+    #[must_use]
+    pub fn only_test(mut self) -> Self {
+        let tested = format!("{TESTED}/{}", self.wheels);
+        for step in self
+            .steps
+            .iter_mut()
+            .filter(|step| step.stage == SMOKE_TEST)
+        {
+            step.argv
+                .iter_mut()
+                .filter(|word| **word == self.wheels)
+                .for_each(|word| word.clone_from(&tested));
+        }
+        self.wheels = tested;
+        let mut number = 0;
+        self.steps.retain(|step| {
+            number += 1;
+            let is_needed = step.stage == SMOKE_TEST || self.elsewhere.stages.contains(&step.stage);
+            (number <= self.ready && !step.host) || is_needed
+        });
+        let last = self.steps.len().saturating_sub(1);
+        self.steps
+            .splice(last..last, self.elsewhere.requires.take());
+        self.points.clear();
+        self
+    }
+}
+
+/// A name as a pattern that matches it alone.
+fn escaped(name: &str) -> String {
+    let is_special = |c: char| matches!(c, '*' | '?' | '[' | ']' | '{' | '}');
+    name.chars()
+        .map(|c| {
+            if is_special(c) {
+                format!("[{c}]")
+            } else {
+                c.to_string()
+            }
+        })
+        .collect()
+}
+
+/// The file, relative to the job's folder, in which the build records what it really used.
+pub const RECORD_FILE: &str = "used.json";
+/// The file, relative to the job's folder, in which a step of the build leaves what it counted:
+/// name → word → number.
+pub const FIGURES_FILE: &str = "figures.json";
+
+/// Makes the steps of a job. `given` are facts known from elsewhere.
+///
+/// # Errors
+/// Every reason why this job cannot be built by this recipe.
+pub fn build(
+    job: &Job,
+    document: &RecipeDocument,
+    compat: &Compat,
+    site: &Site,
+    given: &BTreeMap<String, String>,
+) -> Result<Build, Vec<Diagnostic>> {
+    let faults = refusals(job, document, compat);
+    if !faults.is_empty() {
+        return Err(faults);
+    }
+    let context = Context::new(job, document, compat, site, given).map_err(|fault| vec![fault])?;
+    let refused = told(&context, &document.refuse, &codes::REFUSED_BY_RECIPE);
+    if !refused.is_empty() {
+        return Err(refused);
+    }
+    let warnings = told(&context, &document.warn, &codes::WARNED_BY_RECIPE);
+    if warnings.iter().any(Diagnostic::is_error) {
+        return Err(warnings);
+    }
+    let python = prepare::interpreter(job, document, site);
+    let platform = job.settings.platform;
+    let programs = prepare::programs(job, site);
+    let maker = Maker {
+        document,
+        context: &context,
+        job,
+        python: &python,
+        site,
+        platform,
+        programs,
+        shared: OnceCell::new(),
+    };
+    let libraries = maker.libraries(job, compat);
+    let mut build = maker.build(prepare::steps(job, document, compat, site), libraries)?;
+    build.warnings.splice(0..0, warnings);
+    Ok(build)
+}
+
+/// What a recipe says against a job, with what of it cannot be evaluated.
+fn told(context: &Context<'_>, all: &[RefuseDocument], code: &'static Code) -> Vec<Diagnostic> {
+    let mut found = Vec::new();
+    for one in all {
+        match context.holds(Some(&one.when)) {
+            Ok(false) => {}
+            Ok(true) => match (context.required(&one.reason), context.required(&one.help)) {
+                (Ok(reason), Ok(help)) => {
+                    let told = Diagnostic::new(code, reason);
+                    found.push(if help.is_empty() {
+                        told
+                    } else {
+                        told.help(help)
+                    });
+                }
+                (reason, help) => found.extend([reason.err(), help.err()].into_iter().flatten()),
+            },
+            Err(fault) => found.push(fault),
+        }
+    }
+    found
+}
+
+/// What rules a job out before any expression is evaluated.
+fn refusals(job: &Job, document: &RecipeDocument, compat: &Compat) -> Vec<Diagnostic> {
+    let mut faults = Vec::new();
+    let found = |python_from| matches!(python_from, PythonFrom::Image | PythonFrom::Host);
+    let (torch_from, python_from) = (job.settings.torch_from, job.settings.python_from);
+    if job.settings.platform == Platform::Windows
+        && !found(python_from)
+        && python_from != PythonFrom::Uv
+    {
+        let message = format!("there is no Python of `python-from: {python_from}` on Windows");
+        let fault = Diagnostic::new(&codes::WINDOWS_JOB, message);
+        faults.push(fault.help("set `python-from: uv`, or `host` for the Python of the machine"));
+    }
+    let finds_torch =
+        matches!(torch_from, TorchFrom::Image | TorchFrom::Host) && job.torch.is_some();
+    if finds_torch && !found(python_from) {
+        let message = format!(
+            "the torch of `torch-from: {torch_from}` is not there for `python-from: {python_from}`"
+        );
+        let fault = Diagnostic::new(&codes::TORCH_OF_ANOTHER_PYTHON, message);
+        faults.push(fault.help(format!(
+            "set `python-from: {torch_from}`, or take torch from an index"
+        )));
+    }
+    let is_index =
+        matches!(torch_from, TorchFrom::PytorchIndex | TorchFrom::AmdIndex) && job.rocm.is_some();
+    if let (Some(torch), true) = (&job.torch, is_index)
+        && prepare::index_of(job, torch, compat).is_none()
+    {
+        let message =
+            format!("the facts name no index of `torch-from: {torch_from}` for torch {torch}");
+        let fault = Diagnostic::new(&codes::FACT_UNKNOWN, message);
+        faults.push(fault.help("name one under `indexes`, or add a row to `torch-indexes`"));
+    }
+    for name in job
+        .settings
+        .vars
+        .keys()
+        .filter(|name| !document.vars.contains_key(*name))
+    {
+        let known: Vec<&str> = document.vars.keys().map(String::as_str).collect();
+        let fault = Diagnostic::new(
+            &codes::UNKNOWN_VARIABLE,
+            format!("recipe `{}` has no variable `{name}`", document.name),
+        );
+        faults.push(
+            match rock_diagnostic::nearest::nearest(name, known.iter().copied()) {
+                Some(near) => fault.help(format!("did you mean `{near}`?")),
+                None => fault.help(format!("it has {}", known.join(", "))),
+            },
+        );
+    }
+    faults
+}

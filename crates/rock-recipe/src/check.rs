@@ -1,0 +1,163 @@
+//! Whether a recipe can be carried out for every job of a plan, with nothing known of the machine.
+
+use std::collections::BTreeMap;
+
+use super::{Build, Site, build};
+use crate::codes::build as codes;
+use rock_compat::{Compat, variable_diagnostic};
+use rock_diagnostic::{Diagnostic, Sink};
+use rock_plan::Job;
+use rock_plan::config::Platform;
+use rock_plan::config::recipe::RecipeDocument;
+
+/// Jobs that are tried; beyond that only the first ones, so that a plan of a million does not take
+/// an hour.
+const MOST_JOBS: usize = 5_000;
+
+/// Evaluates every condition, and every part whose condition holds, for each job. Facts of the
+/// machine have stand-ins. Each error is reported once, with the number of affected jobs and the ID
+/// of one of them. Advice against values of variables and the diagnostics that `also` returns for a
+/// build are reported in the same way.
+pub fn check(
+    jobs: impl IntoIterator<Item = Job>,
+    document: &RecipeDocument,
+    compat: &Compat,
+    also: &dyn Fn(&Build) -> Vec<Diagnostic>,
+    sink: &mut Sink,
+) {
+    let mut found: Vec<(Diagnostic, usize, String)> = Vec::new();
+    for job in jobs.into_iter().take(MOST_JOBS) {
+        let site = if job.settings.platform == Platform::Windows {
+            Site::Script
+        } else {
+            Site::Container
+        };
+        let told = build(&job, document, compat, &site, &BTreeMap::new());
+        let found_in = |build: Build| [against(&job, &build, compat), also(&build)].concat();
+        for diagnostic in told.map_or_else(|faults| faults, found_in) {
+            match found.iter_mut().find(|(known, _, _)| *known == diagnostic) {
+                Some((_, count, _)) => *count += 1,
+                None => found.push((diagnostic, 1, job.id.clone())),
+            }
+        }
+    }
+    for (diagnostic, count, id) in found {
+        let jobs = if count == 1 {
+            format!("for job `{id}`")
+        } else {
+            format!("for {count} jobs, such as `{id}`")
+        };
+        sink.push(diagnostic.note(jobs));
+    }
+}
+
+/// What the recipe warns of, and what the facts say against the variables of steps and those that
+/// the container gets.
+fn against(job: &Job, build: &Build, compat: &Compat) -> Vec<Diagnostic> {
+    let warned = build
+        .warnings
+        .iter()
+        .filter(|found| found.code.id == codes::WARNED_BY_RECIPE.id);
+    let mut found: Vec<Diagnostic> = warned.cloned().collect();
+    let mut add = |profiles: &[&str], who: &str, name: &str, value: &str| {
+        let rules = compat
+            .broken_variable_rules(profiles, name, value)
+            .into_iter();
+        found.extend(rules.map(|rule| variable_diagnostic(rule, who, &format!("{name}={value}"))));
+    };
+    let mut of_job: Vec<&str> = Vec::new();
+    for step in &build.steps {
+        let profiles: Vec<&str> = compat.stage_profiles(&step.stage).collect();
+        let who = format!("stage `{}`", step.stage);
+        step.env
+            .iter()
+            .for_each(|(name, value)| add(&profiles, &who, name, value));
+        of_job.extend(profiles);
+    }
+    for (name, value) in container_variables(&job.settings.docker.args) {
+        add(&of_job, "the container of `docker`", name, value);
+    }
+    found
+}
+
+/// Variables with a value among the arguments of a container: `-e A=b`, `--env A=b`, `--env=A=b`,
+/// `-eA=b`.
+fn container_variables(arguments: &[String]) -> Vec<(&str, &str)> {
+    let mut found = Vec::new();
+    let mut words = arguments.iter().map(String::as_str);
+    while let Some(word) = words.next() {
+        let setting = match word {
+            "-e" | "--env" => words.next(),
+            _ if word.starts_with("--env=") => word.strip_prefix("--env="),
+            _ if word.starts_with("--") => None,
+            _ => word
+                .strip_prefix("-e")
+                .map(|rest| rest.strip_prefix('=').unwrap_or(rest)),
+        };
+        found.extend(setting.and_then(|setting| setting.split_once('=')));
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{MOST_JOBS, check, container_variables};
+    use crate::fixture::flash_attn;
+    use rock_compat::Compat;
+    use rock_diagnostic::{Sink, SourceText};
+    use rock_plan::config::recipe::from_source;
+
+    #[test]
+    fn jobs_are_tried_up_to_the_limit() {
+        let (job, compat) = (
+            flash_attn("2.8.3", "6.2", "2.5.1", "ck", ""),
+            Compat::embedded(),
+        );
+        let text = "recipe: 1\nname: flash-attn\nsteps: [{stage: build, argv: [\"{{ nothing }}\"]}]\n\
+            collect: {wheels: \"dist/*.whl\"}\n";
+        let document =
+            from_source(&SourceText::new("flash-attn.yaml", text), &mut Sink::new()).unwrap();
+        let tried = |jobs: usize| {
+            let mut sink = Sink::new();
+            check(
+                std::iter::repeat_n(job.clone(), jobs),
+                &document,
+                &compat,
+                &|_| Vec::new(),
+                &mut sink,
+            );
+            let found = sink.finish();
+            found
+                .iter()
+                .flat_map(|one| &one.notes)
+                .any(|note| note.starts_with(&format!("for {MOST_JOBS} jobs,")))
+        };
+        assert_eq!(
+            (tried(MOST_JOBS - 1), tried(MOST_JOBS), tried(MOST_JOBS + 1)),
+            (false, true, true)
+        );
+    }
+
+    #[test]
+    fn variables_of_a_container_are_found_in_every_spelling() {
+        let words = [
+            "-e",
+            "A=1",
+            "--env",
+            "B=2",
+            "--env=C=3=4",
+            "-eD=5",
+            "-e=E=6",
+            "--env-file=F=7",
+            "-v",
+            "/x:/y",
+            "-e",
+            "G",
+        ];
+        let found = words.map(str::to_owned);
+        assert_eq!(
+            container_variables(&found),
+            [("A", "1"), ("B", "2"), ("C", "3=4"), ("D", "5"), ("E", "6")]
+        );
+    }
+}

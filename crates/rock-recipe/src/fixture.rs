@@ -1,0 +1,104 @@
+//! Jobs for tests: planned from matrix text with the shipped facts and recipes, as the command line
+//! does.
+
+use std::collections::BTreeMap;
+
+use super::{Build, Site, build};
+use rock_compat::Compat;
+use std::sync::Arc;
+
+use rock_diagnostic::{Diagnostic, Sink, SourceText};
+use rock_plan::config::recipe::Recipes;
+use rock_plan::config::{self, Lookups};
+use rock_plan::{self as plan, Job, JobView, Options};
+
+/// The jobs of a matrix file; `version`, `distribution` and `recipe` are put in where they are
+/// missing.
+pub fn jobs(text: &str) -> Vec<Job> {
+    let compat = Compat::embedded();
+    let recipes = Arc::new(Recipes::with_shipped([]));
+    let head = if text.contains("distribution:") {
+        ""
+    } else {
+        "distribution: flash-attn\nrecipe: flash-attn\n"
+    };
+    let mut sink = Sink::new();
+    let source = SourceText::new("m.yaml", format!("version: 1\n{head}{text}"));
+    let config = config::read(&source, &Lookups::new(&compat, recipes.clone()), &mut sink);
+    let plan = config.and_then(|config| {
+        let recipe = recipes.known(&config.recipe)?;
+        let profile = recipe.profile(&config.distribution.normalized());
+        plan::plan(
+            vec![(config, profile)],
+            &compat,
+            &Options::default(),
+            &mut sink,
+        )
+    });
+    let told = sink.finish();
+    let plan = plan.unwrap_or_else(|| panic!("{}", rock_diagnostic::render::human(&told, false)));
+    plan.jobs().map(JobView::to_job).collect()
+}
+
+/// The one job of flash-attn with these versions; `more` are further lines of the matrix file.
+pub fn flash_attn(version: &str, rocm: &str, torch: &str, backend: &str, more: &str) -> Job {
+    let text = format!(
+        "axes:\n  flash-attn: [\"{version}\"]\n  python: [\"3.11\"]\n  torch: [\"{torch}\"]\n  rocm: [\"{rocm}\"]\n  backend: \
+         [{backend}]\n{more}\n{}",
+        if more.contains("gfx:") {
+            ""
+        } else {
+            "gfx: [gfx90a, gfx942, gfx1030, gfx1100]\n"
+        }
+    );
+    let mut jobs = jobs(&text);
+    assert_eq!(jobs.len(), 1, "{text}");
+    jobs.remove(0)
+}
+
+/// The build of a job with its shipped recipe, in a container.
+///
+/// # Errors
+/// As [`build`].
+pub fn made(job: &Job) -> Result<Build, Vec<Diagnostic>> {
+    made_at(job, &Site::Container)
+}
+
+/// The build of a job with its shipped recipe.
+///
+/// # Errors
+/// As [`build`].
+pub fn made_at(job: &Job, site: &Site) -> Result<Build, Vec<Diagnostic>> {
+    let document = Recipes::with_shipped([]).known(&job.recipe).unwrap();
+    build(job, &document, &Compat::embedded(), site, &BTreeMap::new())
+}
+
+/// The environment of a stage: `NAME=value` and `-NAME` for a removed variable, sorted.
+pub fn environment(build: &Build, stage: &str) -> Vec<String> {
+    let step = build.steps.iter().find(|step| step.stage == stage).unwrap();
+    let set = step
+        .env
+        .iter()
+        .map(|(name, value)| format!("{name}={value}"));
+    let jobs = step
+        .jobs
+        .iter()
+        .map(|jobs| format!("{}=({} per job)", jobs.variable, jobs.tenths_gib_per_job));
+    let mut all: Vec<String> = set
+        .chain(step.env_remove.iter().map(|name| format!("-{name}")))
+        .chain(jobs)
+        .collect();
+    all.sort();
+    all
+}
+
+/// The argv of a stage as one line.
+pub fn argv(build: &Build, stage: &str) -> String {
+    build
+        .steps
+        .iter()
+        .find(|step| step.stage == stage)
+        .unwrap()
+        .argv
+        .join(" ")
+}

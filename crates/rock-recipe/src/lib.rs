@@ -1,0 +1,44 @@
+//! A job and facts to ordered steps; the container argv.
+//!
+//! Input: a [`rock_plan::Job`], a recipe document and the facts. Output: [`Step`]s that run the
+//! same on the host and in a container, and the argv of that container.
+//!
+//! **Invariant:** the container argv is made in `container` and nowhere else; no version is
+//! compared in Rust.
+
+pub mod codes;
+pub mod render;
+
+mod build;
+pub mod cap;
+mod check;
+pub mod container;
+mod context;
+#[cfg(test)]
+pub mod fixture;
+mod job_values;
+pub mod jobs;
+mod late;
+pub mod measure;
+mod prepare;
+mod repair;
+mod smoke;
+mod sources;
+mod step;
+mod step_builder;
+mod table_lookup;
+#[cfg(test)]
+mod tests;
+mod variables;
+
+pub use build::{Build, FIGURES_FILE, RECORD_FILE, TESTED, build};
+pub use check::check;
+pub use context::{
+    CALLER_VARIABLE, LATE, Question, SHELL_VARIABLE, Site, found, late_name, questions,
+    shell_variable,
+};
+pub use prepare::{index_suffix, named};
+pub use repair::{LIBRARIES_FOLDER, finishing, is_repaired, outside};
+pub use smoke::Elsewhere;
+pub use sources::{FIRST_DATE_S, SOURCE_DATES};
+pub use step::{Extend, Jobs, OnlyIf, Output, Step};

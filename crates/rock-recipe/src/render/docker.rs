@@ -1,0 +1,65 @@
+//! The container command of a job as text.
+
+use super::script::{command, quote};
+use crate::container::{self, Container, DEVICE_NODES, Devices};
+use rock_plan::Job;
+use rock_plan::config::GpuPolicy;
+
+/// The command as a person pastes it. For `gpu: auto` it looks for the device nodes first and takes
+/// one of two.
+pub fn docker(job: &Job, container: &Container<'_>) -> String {
+    let with = |devices| {
+        let container = Container {
+            devices,
+            ..container.clone()
+        };
+        wrapped(&container::argv(job, &container))
+    };
+    match job.gpu {
+        GpuPolicy::None => with(Devices::Absent),
+        GpuPolicy::Required => with(Devices::Present),
+        GpuPolicy::Auto => {
+            let test: Vec<String> = DEVICE_NODES
+                .iter()
+                .map(|node| format!("[ -e {} ]", quote(node)))
+                .collect();
+            let indent = |text: String| {
+                text.lines()
+                    .map(|line| format!("  {line}\n"))
+                    .collect::<String>()
+            };
+            format!(
+                "if {}; then\n{}else\n{}fi\n",
+                test.join(" && "),
+                indent(with(Devices::Present)),
+                indent(with(Devices::Absent))
+            )
+        }
+    }
+}
+
+/// One option a line, each continued with a backslash; the image with what runs in it is the last
+/// line.
+fn wrapped(argv: &[String]) -> String {
+    const TAKES_A_WORD: [&str; 4] = ["--group-add", "--security-opt", "--shm-size", "--ulimit"];
+    let mut lines: Vec<String> = Vec::new();
+    let mut words = argv.iter();
+    lines.push(command(
+        &words.by_ref().take(3).cloned().collect::<Vec<_>>(),
+    ));
+    while let Some(word) = words.next() {
+        let mut line = vec![word.clone()];
+        if TAKES_A_WORD.contains(&word.as_str()) {
+            line.extend(words.next().cloned());
+        } else if !word.starts_with('-') {
+            line.extend(words.by_ref().cloned());
+        }
+        lines.push(
+            line.iter()
+                .map(|word| quote(word))
+                .collect::<Vec<_>>()
+                .join(" "),
+        );
+    }
+    lines.join(" \\\n  ") + "\n"
+}

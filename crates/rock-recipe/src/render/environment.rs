@@ -1,0 +1,238 @@
+//! Variables as text that a shell, conda, a workflow or docker takes.
+//!
+//! **Invariant:** a value is the same wherever the text is taken; what a form cannot hold is
+//! refused, not changed.
+
+use serde::Serialize;
+
+use super::script::{plain_or_quoted, single_quoted};
+use super::windows;
+use rock_compat::{EnvVariable, UnsetVariable};
+
+/// Who takes the text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Taker {
+    /// A POSIX shell that sources it.
+    Sh,
+    /// conda: a command that keeps the variables in the active environment.
+    Conda,
+    /// A workflow of GitHub: an `env:` block.
+    Yaml,
+    /// `docker run --env-file`.
+    EnvFile,
+    /// PowerShell.
+    PowerShell,
+    /// A batch file of cmd.
+    Cmd,
+}
+
+impl Taker {
+    /// Whether a list of folders keeps what it holds there; else the variable holds our folders
+    /// alone.
+    pub fn keeps_lists(self) -> bool {
+        matches!(self, Self::Sh | Self::PowerShell | Self::Cmd)
+    }
+}
+
+/// A value that a form cannot hold.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("`{name}` {why}")]
+pub struct Unwritable {
+    /// The variable.
+    pub name: String,
+    /// Why not.
+    pub why: &'static str,
+}
+
+/// The text, with a final line break.
+///
+/// # Errors
+/// The first variable that this form cannot hold.
+pub fn environment(variables: &[EnvVariable], taker: Taker) -> Result<String, Unwritable> {
+    match taker {
+        Taker::Sh => variables.iter().map(sh).collect(),
+        Taker::Conda => Ok(conda(variables)),
+        Taker::Yaml => Ok(yaml(variables)),
+        Taker::EnvFile => variables.iter().map(env_line).collect(),
+        Taker::PowerShell => Ok(variables.iter().map(windows::powershell).collect()),
+        Taker::Cmd => variables.iter().map(windows::cmd).collect(),
+    }
+}
+
+fn unwritable(one: &EnvVariable, why: &'static str) -> Unwritable {
+    Unwritable {
+        name: one.name.clone(),
+        why,
+    }
+}
+
+/// One export. A folder is put before a list once, however often the text is sourced.
+fn sh(one: &EnvVariable) -> Result<String, Unwritable> {
+    let EnvVariable { name, value, .. } = one;
+    if !one.prepend {
+        return Ok(format!("export {name}={}\n", plain_or_quoted(value)));
+    }
+    if value.contains(':') {
+        return Err(unwritable(
+            one,
+            "is a list of folders with `:` between, and the folder has one in its name",
+        ));
+    }
+    let folder = single_quoted(value);
+    Ok(format!(
+        "case \":${{{name}-}}:\" in\n  *:{folder}:*) ;;\n  *) {name}={folder}\"${{{name}:+:${name}}}\" ;;\nesac\nexport {name}\n"
+    ))
+}
+
+fn conda(variables: &[EnvVariable]) -> String {
+    let words = variables
+        .iter()
+        .map(|one| plain_or_quoted(&format!("{}={}", one.name, one.value)));
+    format!(
+        "conda env config vars set {}\n",
+        words.collect::<Vec<_>>().join(" ")
+    )
+}
+
+fn yaml(variables: &[EnvVariable]) -> String {
+    // An expression begins in any value (GitHub documentation, "Evaluate expressions"), so its sign
+    // is made one.
+    let value = |one: &EnvVariable| one.value.replace("${{", "${{ '${{' }}");
+    let values: indexmap::IndexMap<&str, String> = variables
+        .iter()
+        .map(|one| (one.name.as_str(), value(one)))
+        .collect();
+    let block = indexmap::IndexMap::from([("env", values)]);
+    rock_yaml::to_yaml(&block).expect("a map of texts has a YAML form")
+}
+
+/// A line as docker reads it: the text after the first `=` up to the line's end, without quotes
+/// (docker/cli, `pkg/kvfile`, which also takes a carriage return off the end).
+fn env_line(one: &EnvVariable) -> Result<String, Unwritable> {
+    if one.value.contains(['\n', '\r']) {
+        return Err(unwritable(
+            one,
+            "has a line break, which a file of variables cannot hold",
+        ));
+    }
+    Ok(format!("{}={}\n", one.name, one.value))
+}
+
+/// Raised when a field goes away or changes its meaning.
+const VERSION: u32 = 1;
+
+#[derive(Serialize)]
+struct Document<'a> {
+    version: u32,
+    profile: &'a str,
+    variables: Vec<Row<'a>>,
+    left_out: Vec<Missing<'a>>,
+}
+
+#[derive(Serialize)]
+struct Row<'a> {
+    name: &'a str,
+    value: &'a str,
+    prepend: bool,
+    effect: &'a str,
+}
+
+#[derive(Serialize)]
+struct Missing<'a> {
+    name: &'a str,
+    wants: &'a str,
+}
+
+/// The variables for programs, as one JSON object.
+///
+/// # Panics
+/// Never: texts always serialize.
+pub fn environment_json(
+    profile: &str,
+    variables: &[EnvVariable],
+    left_out: &[UnsetVariable],
+) -> String {
+    let variables = variables
+        .iter()
+        .map(
+            |EnvVariable {
+                 name,
+                 value,
+                 prepend,
+                 effect,
+             }| Row {
+                name,
+                value,
+                prepend: *prepend,
+                effect,
+            },
+        )
+        .collect();
+    let left_out = left_out
+        .iter()
+        .map(
+            |UnsetVariable {
+                 name,
+                 missing: wants,
+             }| Missing { name, wants },
+        )
+        .collect();
+    let document = Document {
+        version: VERSION,
+        profile,
+        variables,
+        left_out,
+    };
+    serde_json::to_string_pretty(&document).expect("texts always serialize") + "\n"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Taker, environment};
+    use rock_compat::EnvVariable;
+
+    fn variable(name: &str, value: &str, prepend: bool) -> EnvVariable {
+        EnvVariable {
+            name: name.to_owned(),
+            value: value.to_owned(),
+            prepend,
+            effect: String::new(),
+        }
+    }
+
+    fn text(value: &str, taker: Taker) -> Result<String, String> {
+        environment(&[variable("A", value, false)], taker).map_err(|fault| fault.to_string())
+    }
+
+    #[test]
+    fn nasty_values_are_quoted_as_each_form_asks() {
+        assert_eq!(
+            text("it's $HOME", Taker::Sh).unwrap(),
+            "export A='it'\\''s $HOME'\n"
+        );
+        assert_eq!(
+            text("a b", Taker::Conda).unwrap(),
+            "conda env config vars set 'A=a b'\n"
+        );
+        assert_eq!(text("0", Taker::Yaml).unwrap(), "env:\n  A: '0'\n");
+        let block: serde_yaml::Value =
+            serde_yaml::from_str(&text("a ${{ b }}: #", Taker::Yaml).unwrap()).unwrap();
+        assert_eq!(block["env"]["A"].as_str(), Some("a ${{ '${{' }} b }}: #"));
+        assert_eq!(
+            text("\"a b\" # c", Taker::EnvFile).unwrap(),
+            "A=\"a b\" # c\n"
+        );
+        for value in ["a\nb", "a\r"] {
+            let fault = text(value, Taker::EnvFile).unwrap_err();
+            assert_eq!(
+                fault,
+                "`A` has a line break, which a file of variables cannot hold"
+            );
+        }
+        let list = [variable("A", "/a:b", true)];
+        assert!(
+            environment(&list, Taker::Sh).is_err(),
+            "a list cannot hold a folder with a colon"
+        );
+    }
+}

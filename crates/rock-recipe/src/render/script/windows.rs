@@ -1,0 +1,370 @@
+//! The same for the shells of Windows. Both set a step's variables and leave the rest to a program
+//! of ours, which Python runs: neither has the tools that a POSIX script counts on, nor takes every
+//! word of a command.
+
+use serde::Serialize;
+
+use super::comment;
+use crate::render::environment::Unwritable;
+use crate::render::windows::{cmd_text, powershell_text};
+use crate::{Build, Extend, SHELL_VARIABLE, Step, late_name, shell_variable};
+use rock_compat::Compat;
+use rock_plan::Job;
+use rock_plan::template;
+
+const POWERSHELL: &str = include_str!("../../../templates/windows/build.ps1");
+const CMD: &str = include_str!("../../../templates/windows/build.cmd");
+const RUN: &str = include_str!("../../../templates/windows/run.py");
+
+/// Makes the files of words and programs out of the last lines of a script: `#=NAME`, then the
+/// lines behind `#|`. One line without quotation marks, which both shells hand on as it is.
+const UNPACK: &str = r"import re, sys; text = open(sys.argv[1], encoding='utf-8-sig').read(); [open('words/' + name, 'w', encoding='utf-8', newline='').write(re.sub(r'(?m)^#\|', '', lines)[:-1]) for name, lines in re.findall(r'(?m)^#=(\S+)\n((?:#\|.*\n)*)', text)]";
+
+/// Words up to this length stand in the line of a command; the line as a whole has a limit.
+const LONGEST_WORD: usize = 400;
+/// The longest line that cmd takes is 8191 characters (Microsoft, "Command prompt line string
+/// limitation"); variables grow in it.
+const LONGEST_LINE: usize = 6000;
+
+/// A shell of Windows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum WindowsShell {
+    /// PowerShell, 5.1 and later.
+    PowerShell,
+    /// A batch file of cmd.
+    Cmd,
+}
+
+#[derive(Serialize)]
+struct View<'a> {
+    /// As a part of the shell's line that sets the job's folder.
+    id: String,
+    /// As words of a comment.
+    job: String,
+    wheel: String,
+    generator: &'a str,
+    python: String,
+    unpack: String,
+    look: String,
+    uses_caller: bool,
+    facts: String,
+    steps: Vec<StepView>,
+    files: Vec<File>,
+}
+
+#[derive(Serialize)]
+struct StepView {
+    stage: String,
+    variables: Vec<String>,
+    words: String,
+    asks: bool,
+    finally: bool,
+}
+
+/// What stands in a file of its own.
+#[derive(Serialize)]
+struct File {
+    name: String,
+    lines: Vec<String>,
+}
+
+/// The script that runs the steps of a build made for [`crate::Site::Script`]. `python` is
+/// the Python that runs the steps, where nothing else is said. The facts say how long the path of a
+/// build's folder may be.
+///
+/// # Errors
+/// A value that the shell cannot be given.
+pub fn windows_script(
+    job: &Job,
+    build: &Build,
+    python: &str,
+    shell: WindowsShell,
+    compat: &Compat,
+    generator: &str,
+) -> Result<String, Unwritable> {
+    let run = File {
+        name: "run.py".to_owned(),
+        lines: lines(RUN.trim_end()),
+    };
+    let mut writer = Writer {
+        shell,
+        files: vec![run],
+    };
+    let steps = build
+        .steps
+        .iter()
+        .map(|step| writer.step(step))
+        .collect::<Result<_, _>>()?;
+    let facts = build
+        .steps
+        .iter()
+        .flat_map(|step| &step.facts)
+        .map(String::as_str);
+    let view = View {
+        id: match shell {
+            WindowsShell::PowerShell => powershell_text(&job.id),
+            WindowsShell::Cmd => cmd_text("ROCK_FOLDER", &job.id)?,
+        },
+        job: comment(&job.id),
+        wheel: comment(&job.wheel),
+        generator,
+        python: match shell {
+            WindowsShell::PowerShell => powershell_text(python),
+            WindowsShell::Cmd => cmd_text("ROCK_PYTHON", python)?,
+        },
+        unpack: writer.quoted("unpack", UNPACK)?,
+        look: writer.look(build, compat)?,
+        uses_caller: build.uses_caller,
+        facts: match shell {
+            WindowsShell::PowerShell => facts.map(powershell_text).collect::<Vec<_>>().join(", "),
+            WindowsShell::Cmd => facts.collect::<Vec<_>>().join(" "),
+        },
+        steps,
+        files: writer.files,
+    };
+    let (name, text) = match shell {
+        WindowsShell::PowerShell => ("build.ps1", POWERSHELL),
+        WindowsShell::Cmd => ("build.cmd", CMD),
+    };
+    let text =
+        template::render(name, text, &view).expect("the template names only fields of its view");
+    // PowerShell 5.1 takes a file without the mark for one of the system's code page.
+    let mark = if shell == WindowsShell::PowerShell && !text.is_ascii() {
+        "\u{feff}"
+    } else {
+        ""
+    };
+    Ok(format!("{mark}{}", text.replace('\n', "\r\n")))
+}
+
+fn lines(text: &str) -> Vec<String> {
+    text.split('\n').map(str::to_owned).collect()
+}
+
+/// Makes the parts of steps; words that a line cannot hold become files.
+struct Writer {
+    shell: WindowsShell,
+    files: Vec<File>,
+}
+
+impl Writer {
+    fn step(&mut self, step: &Step) -> Result<StepView, Unwritable> {
+        let mut words: Vec<String> = Vec::new();
+        let mut option = |name: &str, values: &[&str]| {
+            words.push(name.to_owned());
+            words.extend(values.iter().map(|value| (*value).to_owned()));
+        };
+        if let Some(seconds) = step.timeout_s {
+            option("--seconds", &[&seconds.to_string()]);
+        }
+        if step.retries > 0 {
+            option("--tries", &[&(step.retries + 1).to_string()]);
+        }
+        if !step.cwd.is_empty() {
+            option("--cwd", &[&step.cwd]);
+        }
+        step.clean
+            .iter()
+            .chain(&step.outdated)
+            .for_each(|path| option("--clean", &[path]));
+        step.outputs
+            .iter()
+            .for_each(|output| option("--expect", &[&output.glob, &output.count.to_string()]));
+        if let Some(jobs) = &step.jobs {
+            let (count, tenths) = (
+                jobs.count.unwrap_or_default().to_string(),
+                jobs.tenths_gib_per_job.to_string(),
+            );
+            option("--jobs", &[&jobs.variable, &count, &tenths]);
+        }
+        option("--", &[]);
+        let mut made = words
+            .iter()
+            .map(|word| self.quoted(&step.stage, word))
+            .collect::<Result<Vec<_>, _>>()?;
+        for word in &step.argv {
+            made.push(self.word(step, word)?);
+        }
+        let words = self.line(&step.stage, &made)?;
+        let (variables, asks) = (self.variables(step)?, !step.facts.is_empty());
+        Ok(StepView {
+            stage: self.quoted(&step.stage, &step.stage)?,
+            variables,
+            words,
+            asks,
+            finally: step.finally,
+        })
+    }
+
+    /// The words of what looks at the job's folder and at what steps copy.
+    fn look(&mut self, build: &Build, compat: &Compat) -> Result<String, Unwritable> {
+        const NAME: &str = "look";
+        let mut rows = compat
+            .machine_tables()
+            .paths
+            .iter()
+            .filter(|row| row.platform == "windows" && row.path == "folder");
+        let bound = rows.find_map(|row| Some((row.longest?, row.reason.as_str())));
+        let (longest, reason) = bound.unwrap_or((u32::MAX, ""));
+        let mut made = vec![
+            self.quoted(NAME, &longest.to_string())?,
+            self.quoted(NAME, reason)?,
+        ];
+        for step in &build.steps {
+            for (name, path) in step.sources() {
+                made.push(self.quoted(NAME, name)?);
+                made.push(self.word(step, path)?);
+            }
+        }
+        self.line(NAME, &made)
+    }
+
+    /// Words as the shell takes several.
+    fn line(&self, stage: &str, words: &[String]) -> Result<String, Unwritable> {
+        let line = match self.shell {
+            WindowsShell::PowerShell => words.join(", "),
+            WindowsShell::Cmd => words.join(" "),
+        };
+        if self.shell == WindowsShell::Cmd && line.len() > LONGEST_LINE {
+            return Err(Unwritable {
+                name: stage.to_owned(),
+                why: "is a command of more characters than cmd takes",
+            });
+        }
+        Ok(line)
+    }
+
+    /// A word of a step's command, by the rules of the program that runs it.
+    fn word(&mut self, step: &Step, word: &str) -> Result<String, Unwritable> {
+        if let Some(fact) = step.optional_word(word) {
+            return self.quoted(
+                &step.stage,
+                &format!("@?{}", shell_variable(&late_name(fact))),
+            );
+        }
+        // A quotation mark, and a `\` before the one at the end of a word, are read in many ways;
+        // what other letters are depends on the console.
+        let is_simple = word.is_ascii() && !word.contains(['"', '\n']) && !word.ends_with('\\');
+        if !is_simple || word.len() > LONGEST_WORD {
+            return self.file(&step.stage, word).map(|name| match self.shell {
+                WindowsShell::PowerShell => powershell_text(&format!("@<{name}")),
+                WindowsShell::Cmd => format!("\"@<{name}\""),
+            });
+        }
+        let is_taken_otherwise = word.is_empty() || word.starts_with(['@', SHELL_VARIABLE]);
+        self.quoted(
+            &step.stage,
+            &if is_taken_otherwise {
+                format!("@={word}")
+            } else {
+                word.to_owned()
+            },
+        )
+    }
+
+    /// A word as the shell takes it.
+    fn quoted(&self, stage: &str, word: &str) -> Result<String, Unwritable> {
+        let is_plain = |b: u8| b.is_ascii_alphanumeric() || b"-_./:+".contains(&b);
+        Ok(match self.shell {
+            WindowsShell::PowerShell => powershell_text(word),
+            WindowsShell::Cmd if !word.is_empty() && word.bytes().all(is_plain) => word.to_owned(),
+            WindowsShell::Cmd => format!("\"{}\"", cmd_text(stage, word)?),
+        })
+    }
+
+    /// The name of the file that holds a word. Its variables stand as `@{NAME}`, and so `@{` as
+    /// `@{}{`.
+    fn file(&mut self, stage: &str, word: &str) -> Result<String, Unwritable> {
+        if word.contains('\r') {
+            return Err(Unwritable {
+                name: stage.to_owned(),
+                why: "has a carriage return in its command",
+            });
+        }
+        let part = |(number, part): (usize, &str)| match number % 2 {
+            1 => format!("@{{{part}}}"),
+            _ => part.replace("@{", "@{}{"),
+        };
+        let lines = lines(
+            &word
+                .split(SHELL_VARIABLE)
+                .enumerate()
+                .map(part)
+                .collect::<String>(),
+        );
+        if let Some(known) = self.files.iter().find(|file| file.lines == lines) {
+            return Ok(known.name.clone());
+        }
+        let name = format!("{stage}-{}", self.files.len());
+        self.files.push(File {
+            name: name.clone(),
+            lines,
+        });
+        Ok(name)
+    }
+
+    /// The lines that set the variables of a step.
+    fn variables(&self, step: &Step) -> Result<Vec<String>, Unwritable> {
+        let mut lines = Vec::new();
+        for name in &step.env_remove {
+            lines.push(match self.shell {
+                WindowsShell::PowerShell => format!("$env:{name} = $null"),
+                WindowsShell::Cmd => format!("set \"{name}=\""),
+            });
+        }
+        for (name, value) in &step.env {
+            lines.push(self.set(name, value)?);
+        }
+        for (name, extend) in &step.env_extend {
+            lines.extend(self.extend(name, extend)?);
+        }
+        for (name, only) in &step.env_if {
+            let (fact, set) = (late_name(&only.fact), self.set(name, &only.value)?);
+            lines.push(match self.shell {
+                WindowsShell::PowerShell => format!("if ($env:{fact}) {{ {set} }}"),
+                WindowsShell::Cmd => format!("if defined {fact} {set}"),
+            });
+        }
+        Ok(lines)
+    }
+
+    fn set(&self, name: &str, value: &str) -> Result<String, Unwritable> {
+        Ok(match self.shell {
+            WindowsShell::PowerShell => format!("$env:{name} = {}", powershell_text(value)),
+            WindowsShell::Cmd => format!("set \"{name}={}\"", cmd_text(name, value)?),
+        })
+    }
+
+    /// Without an inherited value there is no separator.
+    fn extend(&self, name: &str, extend: &Extend) -> Result<Vec<String>, Unwritable> {
+        let own = shell_variable(name);
+        let part = |text: &Option<String>| text.as_deref().map(powershell_text);
+        if self.shell == WindowsShell::PowerShell {
+            let parts = [
+                part(&extend.prepend),
+                Some(powershell_text(&own)),
+                part(&extend.append),
+            ];
+            let parts = parts.into_iter().flatten().collect::<Vec<_>>().join(", ");
+            let separator = powershell_text(&extend.separator);
+            return Ok(vec![format!(
+                "$env:{name} = (@({parts}) | Where-Object {{ $_ }}) -join {separator}"
+            )]);
+        }
+        let mut lines = Vec::new();
+        let separator = &extend.separator;
+        let before = extend
+            .prepend
+            .iter()
+            .map(|text| (text, format!("{text}{separator}{own}")));
+        let after = extend
+            .append
+            .iter()
+            .map(|text| (text, format!("{own}{separator}{text}")));
+        for (alone, joined) in before.chain(after) {
+            lines.push(format!("if defined {name} {}", self.set(name, &joined)?));
+            lines.push(format!("if not defined {name} {}", self.set(name, alone)?));
+        }
+        Ok(lines)
+    }
+}

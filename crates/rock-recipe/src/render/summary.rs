@@ -1,0 +1,77 @@
+//! A plan as tables of Markdown, for the summary of a workflow's job.
+
+use std::fmt::Write as _;
+
+use super::actions::table;
+use rock_diagnostic::{
+    counted,
+    markdown::{code, text as text_of},
+};
+use rock_plan::Plan;
+
+/// What each matrix file covers, then one row a job with what its build is likely to cost, within
+/// `room` bytes.
+pub fn summary(plan: &Plan, room: usize) -> String {
+    let mut text = coverage(plan);
+    let count = plan.job_count();
+    let _ = write!(text, "### {}\n\n", counted(count, "job"));
+    if count > 0 {
+        text.push_str("| wheel | gfx targets | runner | estimate |\n| --- | --- | --- | --- |\n");
+    }
+    if let Some(hours) = plan.runner_hours() {
+        text.insert_str(
+            text.rfind("\n| wheel").map_or(text.len(), |at| at + 1),
+            &format!("Builds take {hours}.\n\n"),
+        );
+    }
+    let rows = plan.jobs().map(|job| {
+        let gfx: Vec<String> = job.gfx().iter().map(ToString::to_string).collect();
+        let estimate = job
+            .estimate()
+            .map_or("", |estimate| estimate.verdict.as_str());
+        let words = [
+            gfx.join(" "),
+            job.place().labels.join(" "),
+            estimate.to_owned(),
+        ]
+        .map(|word| text_of(&word));
+        format!("| {} | {} |\n", code(&job.wheel()), words.join(" | "))
+    });
+    table(&text, rows, "job", room)
+}
+
+/// One row a matrix file, and how much of it is published.
+fn coverage(plan: &Plan) -> String {
+    let mut text =
+        "### Coverage\n\n| matrix file | cells | excluded | legs | jobs |\n| --- | --- | --- | --- | --- |\n"
+            .to_owned();
+    for group in &plan.groups {
+        let path = code(&group.config.places.source().path);
+        let excluded: u64 = group.excluded.iter().map(|row| row.count).sum();
+        let _ = writeln!(
+            text,
+            "| {path} | {} | {excluded} | {} | {} |",
+            group.raw,
+            group.legs,
+            group.job_count()
+        );
+    }
+    let (published, not_failed) = (plan.published.len(), plan.not_failed().len());
+    if not_failed > 0 {
+        let _ = writeln!(
+            text,
+            "\n{} left out, for they did not fail in the run.",
+            counted(not_failed, "job")
+        );
+    }
+    if published > 0 {
+        let all = published + not_failed + plan.job_count();
+        let percent = 100 * published / all;
+        let _ = writeln!(
+            text,
+            "\n{published} of {} are published already, {percent} %.",
+            counted(all, "wheel")
+        );
+    }
+    text + "\n"
+}

@@ -1,0 +1,169 @@
+//! Text for the shells of Windows, whose lists of folders have `;` between.
+//!
+//! A text may hold variables of a script, each enclosed in [`SHELL_VARIABLE`]: both shells take
+//! them from the environment.
+
+use super::environment::Unwritable;
+use crate::SHELL_VARIABLE;
+use rock_compat::EnvVariable;
+
+/// One assignment for PowerShell.
+pub(super) fn powershell(one: &EnvVariable) -> String {
+    let EnvVariable { name, value, .. } = one;
+    let text = powershell_text(value);
+    if !one.prepend {
+        return format!("$env:{name} = {text}\r\n");
+    }
+    // Without the variable, the list is one empty text.
+    format!(
+        "if (($env:{name} -split ';') -notcontains {text}) {{ $env:{name} = (@({text}) + @($env:{name} -split ';' -ne '')) -join ';' }}\r\n"
+    )
+}
+
+/// A text as an expression of PowerShell: quoted as it is, between the variables in it.
+pub(super) fn powershell_text(text: &str) -> String {
+    let part = |(number, part): (usize, &str)| match (number % 2, part) {
+        (1, name) => Some(format!("$env:{name}")),
+        (_, "") => None,
+        (_, text) => Some(powershell_quoted(text)),
+    };
+    let parts: Vec<String> = text
+        .split(SHELL_VARIABLE)
+        .enumerate()
+        .filter_map(part)
+        .collect();
+    match parts.as_slice() {
+        [] => "''".to_owned(),
+        [one] => one.clone(),
+        _ => format!("({})", parts.join(" + ")),
+    }
+}
+
+/// A text that PowerShell takes as it is: in single quotes, which are doubled inside. It takes the
+/// four typographic ones for the same sign (PowerShell language specification, 2.3.5.2).
+fn powershell_quoted(text: &str) -> String {
+    let is_quote = |c: &char| matches!(c, '\'' | '\u{2018}'..='\u{201b}');
+    let doubled = text
+        .chars()
+        .flat_map(|c| std::iter::repeat_n(c, if is_quote(&c) { 2 } else { 1 }));
+    format!("'{}'", doubled.collect::<String>())
+}
+
+/// One assignment for a batch file of cmd.
+pub(super) fn cmd(one: &EnvVariable) -> Result<String, Unwritable> {
+    let EnvVariable { name, value, .. } = one;
+    let text = cmd_text(name, value)?;
+    if !one.prepend {
+        return Ok(format!("set \"{name}={text}\"\r\n"));
+    }
+    if value.contains(['%', '=', ';']) {
+        return Err(unwritable(
+            name,
+            "is a list of folders, and the folder has one of `%=;` in its name",
+        ));
+    }
+    Ok(format!(
+        "if not defined {name} set \"{name}={value}\"\r\n\
+         set \"ROCK_LIST=;%{name}%;\"\r\n\
+         if \"%ROCK_LIST:;{value};=%\"==\"%ROCK_LIST%\" set \"{name}={value};%{name}%\"\r\n\
+         set \"ROCK_LIST=\"\r\n"
+    ))
+}
+
+/// What stands between quotation marks in a batch file of cmd. Percent signs are doubled there, and
+/// all else is literal, but for a quotation mark, behind which `&` and others would be signs of
+/// cmd.
+pub(super) fn cmd_text(name: &str, text: &str) -> Result<String, Unwritable> {
+    if text.contains(['\n', '\r']) {
+        return Err(unwritable(
+            name,
+            "has a line break, which a variable of cmd cannot be given",
+        ));
+    }
+    if text.contains('"') {
+        return Err(unwritable(
+            name,
+            "has a quotation mark, behind which cmd reads signs of its own",
+        ));
+    }
+    let part = |(number, part): (usize, &str)| match number % 2 {
+        1 => format!("%{part}%"),
+        _ => part.replace('%', "%%"),
+    };
+    Ok(text.split(SHELL_VARIABLE).enumerate().map(part).collect())
+}
+
+fn unwritable(name: &str, why: &'static str) -> Unwritable {
+    Unwritable {
+        name: name.to_owned(),
+        why,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{cmd, cmd_text, powershell, powershell_text};
+    use crate::shell_variable;
+    use rock_compat::EnvVariable;
+
+    fn variable(value: &str, prepend: bool) -> EnvVariable {
+        EnvVariable {
+            name: "A".to_owned(),
+            value: value.to_owned(),
+            prepend,
+            effect: String::new(),
+        }
+    }
+
+    #[test]
+    fn powershell_takes_nasty_values_as_they_are() {
+        let text = |value| powershell(&variable(value, false));
+        assert_eq!(
+            text("$env:X `n \"b\" %C% #"),
+            "$env:A = '$env:X `n \"b\" %C% #'\r\n"
+        );
+        assert_eq!(text("it's"), "$env:A = 'it''s'\r\n");
+        assert_eq!(
+            text("\u{2018}a\u{2019}"),
+            "$env:A = '\u{2018}\u{2018}a\u{2019}\u{2019}'\r\n"
+        );
+        assert_eq!(text(""), "$env:A = ''\r\n");
+        let list = "if (($env:A -split ';') -notcontains 'C:/r/lib') { $env:A = (@('C:/r/lib') + @($env:A -split ';' -ne '')) -join ';' }\r\n";
+        assert_eq!(powershell(&variable("C:/r/lib", true)), list);
+    }
+
+    #[test]
+    fn cmd_takes_nasty_values_as_they_are_or_they_are_refused() {
+        let text = |value| cmd(&variable(value, false)).map_err(|fault| fault.why);
+        assert_eq!(
+            text("a & b | c > d ^ (e) !f!").unwrap(),
+            "set \"A=a & b | c > d ^ (e) !f!\"\r\n"
+        );
+        assert_eq!(
+            text("100% of %PATH%").unwrap(),
+            "set \"A=100%% of %%PATH%%\"\r\n"
+        );
+        assert!(text("a\"b").is_err() && text("a\nb").is_err());
+        let list = cmd(&variable("C:/r/lib", true)).unwrap();
+        assert!(
+            list.contains(
+                "if \"%ROCK_LIST:;C:/r/lib;=%\"==\"%ROCK_LIST%\" set \"A=C:/r/lib;%A%\"\r\n"
+            ),
+            "{list}"
+        );
+        assert!(cmd(&variable("C:/a=b", true)).is_err());
+    }
+    #[test]
+    fn variables_of_a_script_are_left_to_the_shell_and_what_stands_around_them_is_not() {
+        let text = format!("50% {}/it's", shell_variable("ROCK_FOLDER"));
+        assert_eq!(
+            powershell_text(&text),
+            "('50% ' + $env:ROCK_FOLDER + '/it''s')"
+        );
+        assert_eq!(cmd_text("A", &text).unwrap(), "50%% %ROCK_FOLDER%/it's");
+        assert_eq!(
+            powershell_text(&shell_variable("ROCK_FACT_sdk")),
+            "$env:ROCK_FACT_sdk"
+        );
+    }
+}

@@ -1,0 +1,194 @@
+//! What GitHub would refuse, found before anything is written.
+
+use crate::codes::plan as codes;
+use rock_compat::Compat;
+use rock_diagnostic::{Diagnostic, Severity, Sink, counted, shell_line};
+use rock_plan::config::{Attest, HostValue, Leaves, Switch};
+use rock_plan::{self as plan, Plan};
+
+/// The matrices fit the outputs of a job, the wheels are no more artifacts than a job may fetch,
+/// and the files no more than one attestation takes.
+pub(super) fn check_jobs(plan: &Plan, attest: Attest, compat: &Compat, sink: &mut Sink) {
+    let (jobs, most) = (plan.job_count(), compat.limit_value("job-artifacts"));
+    if jobs > most {
+        let message =
+            format!("the workflow would have {jobs} artifacts with wheels, and a job takes {most}");
+        let fault = Diagnostic::new(&codes::TOO_MANY_ARTIFACTS, message)
+            .note(format!(
+                "one run has a matrix for each {} jobs, and all its wheels are published together",
+                plan::JOBS_PER_MATRIX
+            ))
+            .help("give each workflow fewer matrix files, or list fewer values");
+        sink.push(fault);
+        return;
+    }
+    // The release's own documents are made from the files, and not attested.
+    let (files, most) = (
+        plan.file_count(),
+        compat.limit_value("attestation-subjects"),
+    );
+    if attest != Attest::Off && files > most {
+        let message =
+            format!("the workflow would attest {files} files, and one attestation takes {most}");
+        let fault = Diagnostic::new(&codes::TOO_MANY_SUBJECTS, message);
+        sink.push(
+            fault.help(
+                "give each workflow fewer matrix files, or set `attest: off` under `release`",
+            ),
+        );
+    }
+    for group in plan
+        .groups
+        .iter()
+        .filter(|group| group.profile.leaves == Leaves::Tree && group.job_count() > 0)
+    {
+        let name = &group.profile.name;
+        let message = format!(
+            "the recipe `{name}` leaves an install tree on its runner, and nothing to publish"
+        );
+        let fault = Diagnostic::new(&codes::TREE_ON_A_RUNNER, message)
+            .at(group.config.places.of("recipe"), "");
+        sink.push(
+            fault
+                .help("leave this file out of the workflow, and build it where the tree is wanted"),
+        );
+    }
+    plan::check_fit(plan, compat, Severity::Error, sink);
+    plan::check_images(plan, sink);
+    plan::github(plan, sink);
+    if jobs == 0 {
+        let empty = Diagnostic::new(
+            &codes::EMPTY_PLAN,
+            "the plan has no jobs, so the workflow would build nothing",
+        );
+        let files = plan
+            .groups
+            .iter()
+            .map(|group| group.config.places.source().path.to_string());
+        let explain = ["rock-matrix", "plan", "--explain"]
+            .map(str::to_owned)
+            .into_iter();
+        sink.push(empty.help(format!(
+            "see every reason with `{}`",
+            shell_line(explain.chain(files))
+        )));
+    }
+}
+
+/// Warns of values that are those of the machine which makes the plan: the runner of the first job
+/// has none of them.
+pub(super) fn warn_of_host_values(plan: &Plan, sink: &mut Sink) {
+    for config in plan.groups.iter().map(|group| &group.config) {
+        for value in &config.host_values {
+            let (key, has_not, help) = match value {
+                HostValue::Gfx => (
+                    "gfx",
+                    "a GPU",
+                    "name the targets, or list under `gfx-fallback` those that are built without a GPU",
+                ),
+                HostValue::Rocm { .. } => ("rocm", "ROCm", "name the version"),
+            };
+            let message = format!(
+                "`{key}: [host]` fails in the workflow: the runner that makes its plan is without {has_not}"
+            );
+            let warning = Diagnostic::new(&codes::HOST_VALUE_IN_WORKFLOW, message);
+            sink.push(warning.at(config.places.of(&value.place()), "").help(help));
+        }
+    }
+}
+
+/// A build that needs several attempts begins anew each time unless its compiler cache is kept.
+pub(super) fn warn_of_attempts(plan: &Plan, sink: &mut Sink) {
+    for (number, group) in plan
+        .groups
+        .iter()
+        .enumerate()
+        .filter(|(_, group)| group.config.workflow.cache == Switch::Off)
+    {
+        let long = group
+            .jobs(number)
+            .filter_map(|job| job.estimate().filter(|estimate| estimate.attempts > 1));
+        let (count, worst) = long.fold((0_usize, None), |(count, worst), estimate| {
+            let attempts = |one: Option<&plan::Estimate>| one.map_or(0, |one| one.attempts);
+            (
+                count + 1,
+                if estimate.attempts > attempts(worst) {
+                    Some(estimate)
+                } else {
+                    worst
+                },
+            )
+        });
+        if let Some(worst) = worst {
+            let need = if count == 1 {
+                "needs more time than its"
+            } else {
+                "need more time than their"
+            };
+            let message = format!("{} {need} runner gives", counted(count as u64, "build"));
+            sink.push(
+                Diagnostic::new(&codes::BUILDS_WITHOUT_CACHE, message)
+                    .at(group.config.places.of("workflow.cache"), "")
+                    .note(format!("the longest has {}", worst.verdict))
+                    .help("set `workflow: {cache: on}`, so that an attempt goes on where the last one was capped, or name a larger runner"),
+            );
+        }
+    }
+}
+
+/// The file is not larger than GitHub reads; one that is half as large is told of.
+pub(super) fn check_text(text: String, compat: &Compat, sink: &mut Sink) -> Option<String> {
+    let (bytes, most) = (text.len(), compat.limit_value("workflow-file"));
+    let told = |message: String| {
+        Diagnostic::new(&codes::WORKFLOW_TOO_LARGE, message)
+            .help("give each workflow fewer matrix files")
+    };
+    if bytes > most {
+        sink.push(told(format!(
+            "the workflow has {bytes} bytes, and GitHub reads files of {most}"
+        )));
+        return None;
+    }
+    if bytes > most / 2 {
+        let message =
+            format!("the workflow has {bytes} bytes, more than half of what GitHub reads ({most})");
+        sink.push(told(message).severity(Severity::Warning));
+    }
+    Some(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::check_text;
+    use rock_compat::Compat;
+    use rock_diagnostic::Sink;
+
+    /// The size of a file and what is said of it.
+    fn check(bytes: usize) -> (bool, String) {
+        let mut sink = Sink::new();
+        let kept = check_text("x".repeat(bytes), &Compat::embedded(), &mut sink).is_some();
+        let told: Vec<String> = sink
+            .finish()
+            .iter()
+            .map(|one| format!("{:?} {}", one.severity, one.code))
+            .collect();
+        (kept, told.join("\n"))
+    }
+
+    #[test]
+    fn workflow_too_large_is_a_warning_from_half_the_limit_and_a_fault_beyond_it() {
+        assert_eq!(check(256_000), (true, String::new()));
+        assert_eq!(
+            check(256_001),
+            (true, "Warning P044 workflow-too-large".to_owned())
+        );
+        assert_eq!(
+            check(512_000),
+            (true, "Warning P044 workflow-too-large".to_owned())
+        );
+        assert_eq!(
+            check(512_001),
+            (false, "Error P044 workflow-too-large".to_owned())
+        );
+    }
+}

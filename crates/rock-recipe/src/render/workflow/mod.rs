@@ -1,0 +1,73 @@
+//! A workflow of GitHub Actions that plans, builds, attests and publishes what matrix files ask
+//! for.
+//!
+//! Input: a plan, the facts, and the words of the command line that the workflow repeats. Output:
+//! the text of one file.
+//!
+//! **Invariant:** every action has a commit of the facts, no expression stands inside a shell
+//! script, and a file that GitHub would refuse is a fault instead of a text.
+
+mod keys;
+mod limits;
+mod options;
+mod pins;
+mod view;
+
+use rock_compat::Compat;
+use rock_diagnostic::Sink;
+use rock_plan::template;
+use rock_plan::{self as plan, Plan};
+
+pub use options::for_windows;
+
+/// How every file of ours begins.
+pub const FIRST_WORDS: &str = "# Rendered by rock-matrix ";
+
+/// What the command line says beside the plan.
+#[derive(Debug, Clone, Copy)]
+pub struct Words<'a> {
+    /// Name and version of the program, `rock-matrix 0.1.0`.
+    pub generator: &'a str,
+    /// Matrix files as named; none: those of `matrices/`.
+    pub files: &'a [String],
+    /// The file that is written, or compared.
+    pub out: &'a str,
+    /// `--compat`.
+    pub compat: Option<&'a str>,
+    /// Files and folders of the checkout that recipes build from.
+    pub sources: &'a [String],
+    /// `--recipes`.
+    pub recipes: Option<&'a str>,
+}
+
+/// The workflow of a plan. Everything that keeps it from being one goes to the sink, and nothing is
+/// rendered then.
+pub fn workflow(
+    plan: &Plan,
+    compat: &Compat,
+    words: &Words<'_>,
+    sink: &mut Sink,
+) -> Option<String> {
+    let errors = sink.error_count();
+    let options = options::agreed(plan, sink);
+    options::check_paths(plan, words, sink);
+    let pins = pins::pins(compat, sink);
+    let attest = options
+        .as_ref()
+        .map(|options| options.release.attest)
+        .unwrap_or_default();
+    limits::check_jobs(plan, attest, compat, sink);
+    limits::warn_of_attempts(plan, sink);
+    limits::warn_of_host_values(plan, sink);
+    plan::warn_of_caches(plan, sink);
+    let (Some(options), Some(pins), true) = (options, pins, sink.error_count() == errors) else {
+        return None;
+    };
+    let view = view::View::new(plan, compat, &options, pins, words);
+    let text = template::render("templates/workflow/wheels.yml", TEMPLATE, &view);
+    let text = text.expect("the view has every value that the template names");
+    keys::check(&text, &plan::github(plan, sink)?, sink);
+    limits::check_text(text, compat, sink).filter(|_| sink.error_count() == errors)
+}
+
+const TEMPLATE: &str = include_str!("../../../templates/workflow/wheels.yml");

@@ -1,0 +1,198 @@
+//! What several matrix files of one workflow must agree on.
+
+use std::collections::BTreeSet;
+
+use super::Words;
+use crate::codes::{build, plan as codes};
+use crate::render::command;
+use rock_diagnostic::{Diagnostic, Location, Sink, render::is_invisible};
+use rock_plan::config::{CheckProfile, Config, Platform, Release, Workflow};
+use rock_plan::{Group, Plan};
+
+/// The options of a workflow.
+#[derive(Debug, Clone)]
+pub(super) struct Agreed {
+    pub(super) workflow: Workflow,
+    pub(super) release: Release,
+    /// Names of secrets of all files, sorted.
+    pub(super) secrets: Vec<String>,
+    /// The projects, sorted.
+    pub(super) distributions: Vec<String>,
+    /// What kind of wheels there are.
+    pub(super) checked_as: CheckProfile,
+}
+
+/// The options of all files of a plan; where they differ, that is a fault at each place.
+pub(super) fn agreed(plan: &Plan, sink: &mut Sink) -> Option<Agreed> {
+    let first = &plan.groups.first()?.config;
+    sink.extend(differ(plan));
+    for group in plan
+        .groups
+        .iter()
+        .filter(|group| group.config.platform == Platform::Windows && group.job_count() > 0)
+    {
+        sink.push(for_windows(
+            &group.config,
+            "jobs for Windows can be planned, not built by a workflow",
+        ));
+    }
+    let collected = |of: fn(&Config) -> Vec<String>| {
+        let mut all: Vec<String> = plan
+            .groups
+            .iter()
+            .flat_map(|group| of(&group.config))
+            .collect();
+        all.sort();
+        all.dedup();
+        all
+    };
+    Some(Agreed {
+        workflow: first.workflow.clone(),
+        release: first.release.clone(),
+        secrets: collected(|config| config.secrets.clone()),
+        distributions: collected(|config| vec![config.distribution.to_string()]),
+        checked_as: plan.groups.first()?.profile.checked_as,
+    })
+}
+
+/// What is told of a matrix file for Windows beside a workflow.
+pub fn for_windows(config: &Config, message: impl Into<String>) -> Diagnostic {
+    let words = [
+        "rock-matrix",
+        "render",
+        "script",
+        &config.places.source().path,
+        "--out",
+        "rendered/",
+    ];
+    let command = command(&words.map(str::to_owned));
+    Diagnostic::new(&build::WINDOWS_JOB, message)
+        .at(config.places.of("platform"), "")
+        .help(format!(
+            "leave it to `{command}`, which writes what builds its jobs, with `--shell cmd` for cmd"
+        ))
+}
+
+/// One fault with every place where files want another workflow or release than the first, and the
+/// command for each of the workflows that would do.
+fn differ(plan: &Plan) -> Option<Diagnostic> {
+    let mut alike: Vec<Vec<&Group>> = Vec::new();
+    let fields_of = |one: &Group, other: &Group| {
+        [
+            ("workflow", one.config.workflow == other.config.workflow),
+            ("release", one.config.release == other.config.release),
+            // All wheels of a release are checked together.
+            ("recipe", one.profile.checked_as == other.profile.checked_as),
+        ]
+    };
+    for group in &plan.groups {
+        let same = |of: &&mut Vec<&Group>| fields_of(of[0], group).iter().all(|(_, same)| *same);
+        match alike.iter_mut().find(same) {
+            Some(of) => of.push(group),
+            None => alike.push(vec![group]),
+        }
+    }
+    let (first, others) = alike
+        .split_first()
+        .filter(|(_, others)| !others.is_empty())?;
+    let first = first[0];
+    let mut fields = BTreeSet::new();
+    let mut places = Vec::new();
+    for other in others.iter().flatten() {
+        for (field, _) in fields_of(first, other)
+            .into_iter()
+            .filter(|(_, same)| !same)
+        {
+            fields.insert(format!("`{field}`"));
+            let place = other.config.places.of(field);
+            places.push((
+                place,
+                format!("not that of `{}`", first.config.places.source().path),
+            ));
+        }
+    }
+    let fields = fields.into_iter().collect::<Vec<_>>().join(" and ");
+    let mut fault = Diagnostic::new(
+        &codes::OPTIONS_DIFFER,
+        format!("files of one workflow differ in {fields}"),
+    );
+    for (number, (place, text)) in places.into_iter().enumerate() {
+        fault = if number == 0 {
+            fault.at(place, text)
+        } else {
+            fault.also(place, text)
+        };
+    }
+    let commands: Vec<String> = alike
+        .iter()
+        .map(|of| format!("`{}`", render_command(of)))
+        .collect();
+    let help = "write the same in each, or render several workflows, whose tags must differ";
+    Some(fault.help(format!("{help}: {}", commands.join(", "))))
+}
+
+/// The command that renders a workflow of these files, named after the first.
+fn render_command(files: &[&Group]) -> String {
+    let paths: Vec<&str> = files
+        .iter()
+        .map(|group| &*group.config.places.source().path)
+        .collect();
+    let name = paths[0]
+        .rsplit('/')
+        .next()
+        .and_then(|name| name.rsplit_once('.'))
+        .map_or("wheels", |(stem, _)| stem);
+    let out = format!(".github/workflows/{name}.yml");
+    let words = ["rock-matrix", "render", "workflow"]
+        .into_iter()
+        .chain(paths)
+        .chain(["--out", &out]);
+    command(&words.map(str::to_owned).collect::<Vec<_>>())
+}
+
+/// Paths that were named or found stand in the workflow, which runs in a checkout: they are
+/// relative, stay below it, and hold nothing that GitHub would evaluate.
+pub(super) fn check_paths(plan: &Plan, words: &Words<'_>, sink: &mut Sink) {
+    let read = plan
+        .groups
+        .iter()
+        .map(|group| &*group.config.places.source().path);
+    let named = words
+        .files
+        .iter()
+        .map(String::as_str)
+        .chain(words.compat)
+        .chain(words.recipes)
+        .chain([words.out]);
+    for path in read.chain(named).collect::<BTreeSet<_>>() {
+        let from_root =
+            "run the command in the repository's root, and name files by paths from there";
+        let (why, help) = if path.starts_with('/') {
+            ("is not below the repository's root", from_root)
+        } else if path.split('/').any(|part| part == "..") {
+            ("leaves the repository", from_root)
+        } else if path.contains("${{") {
+            ("holds `${{`, which GitHub evaluates", "rename it")
+        } else if path.chars().any(is_unseen) {
+            ("holds a control character or an invisible one", "rename it")
+        } else if path.starts_with('-') {
+            ("begins with `-`, like an option", "rename it")
+        } else {
+            continue;
+        };
+        let shown: String = path
+            .chars()
+            .map(|c| if is_unseen(c) { '\u{fffd}' } else { c })
+            .collect();
+        let told = Diagnostic::new(
+            &codes::PATH_NOT_IN_CHECKOUT,
+            format!("`{shown}` cannot stand in a workflow: it {why}"),
+        );
+        sink.push(told.at(Location::Argument(shown.clone()), "").help(help));
+    }
+}
+
+/// Whether it could end a line for some reader, or hide what stands there.
+fn is_unseen(c: char) -> bool {
+    c.is_control() || is_invisible(c)
+}

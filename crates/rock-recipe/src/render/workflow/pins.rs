@@ -1,0 +1,55 @@
+//! The actions that a workflow uses, each by the commit of the facts.
+
+use std::collections::BTreeMap;
+
+use crate::codes::plan as codes;
+use rock_compat::Compat;
+use rock_compat::refresh::actions::OWN_ACTION;
+use rock_diagnostic::{Diagnostic, Sink};
+
+/// The action's reference while the facts have no commit of it: the version that renders. A release
+/// cannot hold its own commit.
+const TOOL_BY_VERSION: &str = concat!(
+    "org/rock-action@v",
+    env!("CARGO_PKG_VERSION"),
+    " # zizmor: ignore[unpinned-uses] the facts have no commit of it: add its row to pin it"
+);
+
+/// Name in the template, repository, and path inside of it.
+const USED: [(&str, &str, &str); 9] = [
+    ("checkout", "actions/checkout", ""),
+    ("upload", "actions/upload-artifact", ""),
+    ("download", "actions/download-artifact", ""),
+    ("attest", "actions/attest", ""),
+    ("restore", "actions/cache", "/restore"),
+    ("save", "actions/cache", "/save"),
+    ("upload_pages", "actions/upload-pages-artifact", ""),
+    ("deploy_pages", "actions/deploy-pages", ""),
+    ("tool", OWN_ACTION, ""),
+];
+
+/// What stands after `uses:` by the name of the template; an action without a row is a fault.
+pub(super) fn pins(compat: &Compat, sink: &mut Sink) -> Option<BTreeMap<&'static str, String>> {
+    let mut found = BTreeMap::new();
+    for (name, repository, path) in USED {
+        match compat.action(repository) {
+            Some(row) => {
+                found.insert(
+                    name,
+                    format!("{repository}{path}@{} # {}", row.sha, row.version),
+                );
+            }
+            None if repository == OWN_ACTION => {
+                found.insert(name, TOOL_BY_VERSION.to_owned());
+            }
+            None => sink.push(
+                Diagnostic::new(
+                    &codes::ACTION_WITHOUT_COMMIT,
+                    format!("the facts have no commit of `{repository}`"),
+                )
+                .help("leave out `--compat`, or add the action's row to the folder's tables"),
+            ),
+        }
+    }
+    (found.len() == USED.len()).then_some(found)
+}

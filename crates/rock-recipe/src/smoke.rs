@@ -1,0 +1,78 @@
+//! The step that installs the built wheel and tries it, and what it takes elsewhere than where the
+//! wheel was built.
+
+use super::step::Step;
+use super::step_builder::Maker;
+use rock_diagnostic::Diagnostic;
+
+const SMOKE: &str = include_str!("../templates/recipe/smoke.py");
+
+/// The stage that installs the wheel and tries it.
+pub(super) const SMOKE_TEST: &str = "smoke-test";
+
+/// What a test of a finished wheel runs first, where that was not built.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Elsewhere {
+    /// Stages of the build.
+    pub stages: Vec<String>,
+    /// A step of its own, which installs packages.
+    pub requires: Option<Step>,
+}
+
+impl Maker<'_> {
+    /// The step that installs the wheels that match a glob, and tries them.
+    ///
+    /// # Errors
+    /// A text that cannot be evaluated.
+    pub(super) fn smoke(&self, wheels: &str) -> Result<Step, Diagnostic> {
+        let (context, test) = (self.context, &self.document.test);
+        let version = if self.document.collect.relabel {
+            ""
+        } else {
+            "{{ full_version }}"
+        };
+        let arguments = [
+            wheels.to_owned(),
+            context.required("{{ distribution }}")?,
+            context.required(version)?,
+            context.required(&test.cpu)?,
+            context.required(&test.gpu)?,
+            context.required("{{ gfx|semis }}")?,
+            if test.pytest.is_some() {
+                "pytest"
+            } else {
+                "program"
+            }
+            .to_owned(),
+        ];
+        let mut step = self.program(SMOKE_TEST.to_owned(), SMOKE, arguments);
+        step.argv
+            .extend(context.words(test.pytest.as_deref().unwrap_or_default())?);
+        step.env.extend(self.job.run_time.env.clone());
+        self.set_env(&mut step, &test.env)?;
+        Ok(step)
+    }
+
+    /// What comes before it elsewhere.
+    ///
+    /// # Errors
+    /// As [`Self::smoke`].
+    pub(super) fn elsewhere(&self) -> Result<Elsewhere, Diagnostic> {
+        let packages = self.context.words(&self.document.test.requires)?;
+        let install = ["-m", "pip", "install", "--quiet"].map(str::to_owned);
+        let requires = (!packages.is_empty()).then(|| Step {
+            stage: "test-requirements".to_owned(),
+            argv: [self.python.to_owned()]
+                .into_iter()
+                .chain(install)
+                .chain(packages)
+                .collect(),
+            retries: 2,
+            ..Step::default()
+        });
+        Ok(Elsewhere {
+            stages: self.document.test.stages.clone(),
+            requires,
+        })
+    }
+}

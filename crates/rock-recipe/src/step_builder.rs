@@ -1,0 +1,384 @@
+//! The steps of a build: sources, edits and steps of the recipe in their order.
+
+use std::cell::OnceCell;
+use std::collections::BTreeSet;
+
+use super::build::{Build, RECORD_FILE};
+use super::context::{CALLER_VARIABLE, Context, Site, shell_variable};
+use super::late::Place;
+use super::smoke::Elsewhere;
+use super::step::{Output, Step};
+use crate::codes::build as codes;
+use rock_diagnostic::Diagnostic;
+use rock_names::is_absolute;
+use rock_plan::Job;
+use rock_plan::config::recipe::{
+    ESCAPES, EditDocument, PlaceDocument, RecipeDocument, ReplacementPart, StepDocument,
+};
+use rock_plan::config::{Leaves, Platform};
+use rock_plan::template::Span;
+
+const EDIT: &str = concat!(
+    include_str!("../templates/recipe/inside.py"),
+    include_str!("../templates/recipe/edit.py")
+);
+const INSTALL: &str = include_str!("../templates/recipe/install.py");
+const PLACE: &str = include_str!("../templates/recipe/place.py");
+const RECORD: &str = include_str!("../templates/recipe/record.py");
+const REMOVE: &str = concat!(
+    include_str!("../templates/recipe/inside.py"),
+    include_str!("../templates/recipe/remove.py")
+);
+const WRITE: &str = concat!(
+    include_str!("../templates/recipe/inside.py"),
+    include_str!("../templates/recipe/write.py")
+);
+
+/// What a command of this program begins with.
+pub(super) const THIS_PROGRAM: &str = "rock-matrix";
+
+/// Makes steps out of the parts of a document.
+pub(super) struct Maker<'a> {
+    pub(super) document: &'a RecipeDocument,
+    pub(super) context: &'a Context<'a>,
+    pub(super) job: &'a Job,
+    /// The interpreter of every program of ours.
+    pub(super) python: &'a str,
+    pub(super) site: &'a Site,
+    pub(super) platform: Platform,
+    /// The folder of what is installed beside the job's own Python: programs such as ninja and
+    /// cmake.
+    pub(super) programs: Option<String>,
+    /// The variables of every step, on a step that has nothing else; made when the first step wants
+    /// them.
+    pub(super) shared: OnceCell<Step>,
+}
+
+impl Maker<'_> {
+    /// All steps after those that make ready; every fault of every part.
+    pub(super) fn build(
+        &self,
+        before: Vec<Step>,
+        libraries: Option<Step>,
+    ) -> Result<Build, Vec<Diagnostic>> {
+        let (document, context) = (self.document, self.context);
+        let mut faults = Vec::new();
+        let ready = before.len();
+        let (mut checkouts, mut steps) = (Vec::new(), before);
+        let mut warnings = Vec::new();
+        for (name, source) in &document.sources {
+            match context.holds(source.when.as_deref()) {
+                Ok(false) => {}
+                Ok(true) => match self.source(name, source, &mut warnings) {
+                    Ok(made) => {
+                        let (host, inside): (Vec<_>, Vec<_>) =
+                            made.into_iter().partition(|step| step.host);
+                        checkouts.extend(host);
+                        steps.extend(inside);
+                    }
+                    Err(fault) => faults.push(fault),
+                },
+                Err(fault) => faults.push(fault),
+            }
+        }
+        for (number, edit) in document.edits.iter().enumerate() {
+            let made = context
+                .holds(edit.when.as_deref())
+                .and_then(|holds| holds.then(|| self.edit(number, edit)).transpose());
+            made.map_or_else(|fault| faults.push(fault), |step| steps.extend(step));
+        }
+        let mut asked = BTreeSet::new();
+        let mut make = |written: &StepDocument,
+                        steps: &mut Vec<Step>,
+                        faults: &mut Vec<Diagnostic>| match self
+            .written(written, &mut asked)
+        {
+            Ok(made) => steps.extend(made),
+            Err(fault) => faults.push(fault),
+        };
+        let (last, steps_of_build): (Vec<_>, Vec<_>) =
+            document.steps.iter().partition(|written| written.finally);
+        for written in steps_of_build {
+            make(written, &mut steps, &mut faults);
+        }
+        let wheels = inside(context.required(&document.collect.wheels)).unwrap_or_else(|fault| {
+            faults.push(fault);
+            String::new()
+        });
+        let archive = inside(context.required(&document.collect.archive)).unwrap_or_else(|fault| {
+            faults.push(fault);
+            String::new()
+        });
+        if !document.collect.record.is_empty() {
+            self.record()
+                .map_or_else(|fault| faults.push(fault), |step| steps.push(step));
+        }
+        let mut elsewhere = Elsewhere::default();
+        if document.leaves == Leaves::Wheels && !wheels.is_empty() {
+            self.smoke(&wheels)
+                .map_or_else(|fault| faults.push(fault), |step| steps.push(step));
+            steps.extend(libraries);
+            self.elsewhere()
+                .map_or_else(|fault| faults.push(fault), |found| elsewhere = found);
+        }
+        for written in last {
+            make(written, &mut steps, &mut faults);
+        }
+        if !faults.is_empty() {
+            return Err(faults);
+        }
+        // What this program does itself goes before what a container may do: checkouts, then steps
+        // of the recipe.
+        let (own, steps): (Vec<_>, Vec<_>) = steps.into_iter().partition(|step| step.host);
+        let ready = ready + checkouts.len() + own.len();
+        let steps: Vec<Step> = checkouts.into_iter().chain(own).chain(steps).collect();
+        let caller = shell_variable(CALLER_VARIABLE);
+        let of_caller = |step: &&Step| {
+            let mut words = step.argv.iter().chain(step.env.values());
+            !step.inputs.is_empty() || words.any(|word| word.contains(&caller))
+        };
+        let is_inside = |step: &&Step| !(step.host && *self.site == Site::Container);
+        let uses_caller = steps.iter().filter(is_inside).any(|step| of_caller(&step));
+        let points = points(document, &steps);
+        let relabel = document.collect.relabel;
+        Ok(Build {
+            steps,
+            ready,
+            points,
+            wheels,
+            archive,
+            relabel,
+            uses_caller,
+            elsewhere,
+            warnings,
+        })
+    }
+
+    /// A step that runs a program of ours.
+    pub(super) fn program<const N: usize>(
+        &self,
+        stage: String,
+        program: &str,
+        arguments: [String; N],
+    ) -> Step {
+        let argv = [self.python.to_owned(), "-c".to_owned(), program.to_owned()]
+            .into_iter()
+            .chain(arguments)
+            .collect();
+        Step {
+            stage,
+            argv,
+            ..Step::default()
+        }
+    }
+
+    fn edit(&self, number: usize, edit: &EditDocument) -> Result<Step, Diagnostic> {
+        let stage = format!("edit-{}", number + 1);
+        let Some(file) = &edit.file else {
+            let mut step = self.program(stage, REMOVE, []);
+            for path in self.context.words(&edit.remove)? {
+                step.argv.push(inside(Ok(path))?);
+            }
+            return Ok(step);
+        };
+        let path = inside(self.context.required(file))?;
+        if let Some(content) = &edit.write {
+            // An expression does not keep the end of the last line.
+            let end = if content.ends_with('\n') { "\n" } else { "" };
+            return Ok(self.program(stage, WRITE, [path, self.context.required(content)? + end]));
+        }
+        let arguments = [
+            path,
+            edit.find.clone(),
+            self.context.required(&edit.unless)?,
+            self.context.required(&edit.only_with)?,
+            edit.count
+                .map(|count| count.to_string())
+                .unwrap_or_default(),
+        ];
+        let mut step = self.program(stage, EDIT, arguments);
+        step.argv.extend(self.replacement(&edit.replace)?);
+        Ok(step)
+    }
+
+    /// The words of a replacement, in which values of expressions are literal.
+    fn replacement(&self, text: &str) -> Result<Vec<String>, Diagnostic> {
+        let mut words = Vec::new();
+        for span in self.context.spans(text)? {
+            match span {
+                Span::Inserted(value) => words.push(ReplacementPart::Text(value).word()),
+                Span::Written(text) => {
+                    let fault = |reason: String| {
+                        Diagnostic::new(&codes::BAD_REPLACEMENT, reason).help(ESCAPES)
+                    };
+                    let parts = ReplacementPart::parse(&text).map_err(fault)?;
+                    words.extend(parts.iter().map(ReplacementPart::word));
+                }
+            }
+        }
+        Ok(words)
+    }
+
+    /// A step of the recipe with what is asked beside it, where it is wanted.
+    fn written(
+        &self,
+        written: &StepDocument,
+        asked: &mut BTreeSet<String>,
+    ) -> Result<Vec<Step>, Diagnostic> {
+        let mut made = Vec::new();
+        if self.context.holds(written.when.as_deref())? {
+            made.extend(self.ask(&written.stage, Place::Before, asked)?);
+            made.extend(self.step(written, asked)?);
+            made.extend(self.ask(&written.stage, Place::After, asked)?);
+        }
+        for step in &mut made {
+            step.finally = written.finally;
+        }
+        Ok(made)
+    }
+
+    /// A step of the recipe, and those that install what it made.
+    fn step(
+        &self,
+        written: &StepDocument,
+        asked: &BTreeSet<String>,
+    ) -> Result<Vec<Step>, Diagnostic> {
+        let context = self.context;
+        let argv = match (&written.place, &written.shell) {
+            (Some(place), _) => self.place(place)?,
+            (None, None) if !written.rock_matrix.is_empty() => {
+                let words = context.words(&written.rock_matrix)?;
+                std::iter::once(THIS_PROGRAM.to_owned())
+                    .chain(words)
+                    .collect()
+            }
+            (None, None) => context.words(&written.argv)?,
+            (None, Some(_)) => ["bash", "-euo", "pipefail", "-c", &written.script]
+                .map(str::to_owned)
+                .into(),
+        };
+        let mut step = Step {
+            stage: written.stage.clone(),
+            argv,
+            cwd: inside(context.required(&written.cwd))?,
+            timeout_s: written.timeout_min.map(|minutes| minutes * 60),
+            retries: written.retry,
+            host: !written.rock_matrix.is_empty(),
+            ..Step::default()
+        };
+        for path in context.words(&written.inputs)? {
+            step.inputs.push(self.of_caller(path));
+        }
+        for path in context.words(&written.clean)? {
+            step.clean.push(inside(Ok(path))?);
+        }
+        for path in context.words(&written.outdated)? {
+            step.outdated.push(inside(Ok(path))?);
+        }
+        for (name, output) in &written.outputs {
+            let glob = inside(context.required(&output.glob))?;
+            step.outputs.push(Output {
+                name: name.clone(),
+                glob,
+                count: output.count,
+            });
+        }
+        // What the recipe sets for its own programs may name what is only found once they run.
+        if !step.host {
+            self.set_shared_env(&mut step)?;
+            Self::leave_out_unasked(&mut step, asked);
+        }
+        self.set_env(&mut step, &written.env)?;
+        self.check_asked(&step, asked)?;
+        let mut steps = vec![step];
+        for (name, output) in written.outputs.iter().filter(|(_, output)| output.install) {
+            let arguments = [
+                inside(self.context.required(&output.glob))?,
+                output.count.to_string(),
+            ];
+            steps.push(self.program(format!("install-{name}"), INSTALL, arguments));
+        }
+        Ok(steps)
+    }
+
+    /// The command that places files in an environment.
+    fn place(&self, place: &PlaceDocument) -> Result<Vec<String>, Diagnostic> {
+        let context = self.context;
+        let into = self.of_caller(context.required(&place.into)?);
+        let mut argv = self
+            .program(
+                String::new(),
+                PLACE,
+                [into, inside(context.required(&place.holds))?],
+            )
+            .argv;
+        for row in &place.rows {
+            if context.holds(row.when.as_deref())? {
+                let need = if row.one { "one" } else { "some" }.to_owned();
+                let folders = context
+                    .words(&row.to)?
+                    .into_iter()
+                    .map(|folder| inside(Ok(folder)));
+                let folders = folders.collect::<Result<Vec<_>, _>>()?;
+                argv.extend([
+                    inside(context.required(&row.from))?,
+                    need,
+                    inside(context.required(&row.link))?,
+                ]);
+                argv.extend([
+                    inside(context.required(&row.replaces))?,
+                    folders.len().to_string(),
+                ]);
+                argv.extend(folders);
+            }
+        }
+        Ok(argv)
+    }
+
+    fn record(&self) -> Result<Step, Diagnostic> {
+        let mut step = self.program("record".to_owned(), RECORD, [RECORD_FILE.to_owned()]);
+        for (name, command) in &self.document.collect.record {
+            let words = self.context.words(command)?;
+            let quoted: Vec<_> = words
+                .iter()
+                .map(|word| shlex::try_quote(word).unwrap_or_default())
+                .collect();
+            step.argv.extend([name.clone(), quoted.join(" ")]);
+        }
+        Ok(step)
+    }
+}
+
+/// Where each point begins: at the first of its stages, or at what is asked right before it. One of
+/// which the job has no stage begins where the next one does.
+fn points(document: &RecipeDocument, steps: &[Step]) -> Vec<(String, usize)> {
+    let begin = |stage: &String| {
+        let at = steps.iter().position(|step| step.stage == *stage)?;
+        let questions = steps[..at]
+            .iter()
+            .rev()
+            .take_while(|step| step.stage.starts_with(&format!("facts-of-{stage}")));
+        Some(at - questions.count())
+    };
+    let mut next = None;
+    let mut found = Vec::new();
+    for (name, stages) in document.points.iter().rev() {
+        next = stages.iter().filter_map(begin).min().or(next);
+        found.extend(next.map(|at| (name.clone(), at)));
+    }
+    found.reverse();
+    found
+}
+
+/// A path that stays in the job's folder.
+pub(super) fn inside(path: Result<String, Diagnostic>) -> Result<String, Diagnostic> {
+    let path = path?;
+    if is_absolute(&path) || path.split(['/', '\\']).any(|part| part == "..") {
+        let fault = Diagnostic::new(
+            &codes::PATH_OUTSIDE,
+            format!("`{path}` is not in the job's folder"),
+        );
+        return Err(fault.help("write a path relative to the job's folder, without `..`"));
+    }
+    Ok(path)
+}

@@ -1,0 +1,51 @@
+//! What recipes make of jobs.
+
+#[cfg(test)]
+mod container;
+#[cfg(test)]
+mod facts;
+#[cfg(test)]
+mod package;
+#[cfg(test)]
+mod prepare;
+#[cfg(test)]
+mod steps;
+
+use std::collections::BTreeMap;
+
+use super::fixture::flash_attn;
+use super::{Build, Site, build};
+use rock_compat::Compat;
+use rock_diagnostic::{Diagnostic, Sink, SourceText};
+use rock_plan::config::recipe::{RecipeDocument, from_source};
+
+fn stages(build: &Build) -> Vec<&str> {
+    build.steps.iter().map(|step| step.stage.as_str()).collect()
+}
+
+fn told(faults: &[Diagnostic]) -> Vec<String> {
+    faults
+        .iter()
+        .map(|fault| format!("{}: {}", fault.code.id, fault.message))
+        .collect()
+}
+
+/// A recipe of this name and format, with the rest of its text.
+fn document(rest: &str) -> RecipeDocument {
+    let mut sink = Sink::new();
+    let text = format!("recipe: 1\nname: flash-attn\n{rest}");
+    let found = from_source(&SourceText::new("recipes/flash-attn.yaml", text), &mut sink);
+    found.unwrap_or_else(|| panic!("{:?}", sink.finish()))
+}
+
+/// What it makes of a job in a container, with nothing known of the machine.
+fn built(document: &RecipeDocument) -> Result<Build, Vec<Diagnostic>> {
+    let job = flash_attn("2.8.3", "6.2", "2.5.1", "ck", "");
+    build(
+        &job,
+        document,
+        &Compat::embedded(),
+        &Site::Container,
+        &BTreeMap::new(),
+    )
+}

@@ -1,0 +1,147 @@
+//! Where a release's files are fetched from.
+
+use rock_index::BaseUrl;
+use rock_names::{RepoName, percent_encode, web_address};
+use rock_publish::{ListedAsset, ListedRelease};
+
+/// The repository that a release's page belongs to, `https://HOST/OWNER/REPO/releases/…`.
+pub fn repository_of(release: &ListedRelease) -> Option<RepoName> {
+    repository_in(release.html_url.as_deref()?)
+}
+
+/// The repository of an address below its releases, `https://HOST/OWNER/REPO/releases/…`.
+pub fn repository_in(address: &str) -> Option<RepoName> {
+    let (before, _) = address.split_once("/releases/")?;
+    let (_, path) = before.split_once("://")?.1.split_once('/')?;
+    path.parse().ok()
+}
+
+/// How the tag in the addresses of a draft begins. They die when it is published.
+const DRAFT: &str = "untagged-";
+
+fn is_of_draft(address: &str) -> bool {
+    address.contains(&format!("/releases/download/{DRAFT}"))
+}
+
+/// Where an asset is fetched from: below `base` where that is given, as the listing says, or as the
+/// release's page and the repository imply.
+pub(super) fn asset(
+    release: &ListedRelease,
+    asset: &ListedAsset,
+    name: &str,
+    base: Option<&BaseUrl>,
+    repository: Option<&RepoName>,
+) -> Option<String> {
+    if let Some(base) = base {
+        let base = base.below(release.subfolder.as_deref());
+        return Some(format!("{base}/{}", percent_encode(name)));
+    }
+    let told = asset
+        .browser_download_url
+        .as_deref()
+        .filter(|url| !is_of_draft(url))
+        .and_then(web_address);
+    let of_page = || {
+        let (before, tag) = release.html_url.as_deref()?.split_once("/releases/tag/")?;
+        let own = percent_encode(&release.tag_name);
+        let tag = if tag.starts_with(DRAFT) {
+            own.as_str()
+        } else {
+            tag
+        };
+        web_address(&format!(
+            "{before}/releases/download/{tag}/{}",
+            percent_encode(name)
+        ))
+    };
+    let of_repository = || {
+        let tag = Some(release.tag_name.as_str()).filter(|tag| !tag.is_empty())?;
+        Some(format!(
+            "https://github.com/{}/releases/download/{}/{}",
+            repository?,
+            percent_encode(tag),
+            percent_encode(name)
+        ))
+    };
+    told.or_else(of_page).or_else(of_repository)
+}
+
+/// The page of a release.
+pub(super) fn page(release: &ListedRelease, repository: Option<&RepoName>) -> Option<String> {
+    let tag = Some(release.tag_name.as_str()).filter(|tag| !tag.is_empty());
+    let told = release
+        .html_url
+        .as_deref()
+        .and_then(|url| match url.split_once("/releases/tag/") {
+            Some((before, of_draft)) if of_draft.starts_with(DRAFT) => {
+                web_address(&format!("{before}/releases/tag/{}", percent_encode(tag?)))
+            }
+            _ => web_address(url),
+        });
+    told.or_else(|| {
+        Some(format!(
+            "https://github.com/{}/releases/tag/{}",
+            repository?,
+            percent_encode(tag?)
+        ))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{asset, repository_of};
+    use rock_names::RepoName;
+    use rock_publish::{ListedAsset, ListedRelease};
+
+    #[test]
+    fn an_asset_without_an_address_gets_the_one_its_release_implies() {
+        let release = ListedRelease {
+            tag_name: "v1+2".into(),
+            html_url: Some("https://h.org/o/r/releases/tag/v1%2B2".into()),
+            ..ListedRelease::default()
+        };
+        let file = ListedAsset::default();
+        let address = asset(&release, &file, "a+b.whl", None, None);
+        assert_eq!(
+            address.as_deref(),
+            Some("https://h.org/o/r/releases/download/v1%2B2/a%2Bb.whl")
+        );
+        assert_eq!(repository_of(&release).unwrap().to_string(), "o/r");
+        let bare = ListedRelease {
+            tag_name: "v1+2".into(),
+            ..ListedRelease::default()
+        };
+        let repository: RepoName = "o/r".parse().unwrap();
+        let address = asset(&bare, &file, "a+b.whl", None, Some(&repository));
+        assert_eq!(
+            address.as_deref(),
+            Some("https://github.com/o/r/releases/download/v1%2B2/a%2Bb.whl")
+        );
+        assert_eq!(asset(&bare, &file, "a+b.whl", None, None), None);
+    }
+
+    #[test]
+    fn a_draft_has_the_addresses_that_it_gets_when_it_is_published() {
+        let draft = ListedRelease {
+            tag_name: "v1".into(),
+            draft: true,
+            html_url: Some("https://h.org/o/r/releases/tag/untagged-0f1e".into()),
+            ..ListedRelease::default()
+        };
+        let file = ListedAsset {
+            browser_download_url: Some(
+                "https://h.org/o/r/releases/download/untagged-0f1e/a.whl".into(),
+            ),
+            ..ListedAsset::default()
+        };
+        let address = asset(&draft, &file, "a.whl", None, None);
+        assert_eq!(
+            address.as_deref(),
+            Some("https://h.org/o/r/releases/download/v1/a.whl")
+        );
+        assert_eq!(
+            super::page(&draft, None).as_deref(),
+            Some("https://h.org/o/r/releases/tag/v1")
+        );
+    }
+}

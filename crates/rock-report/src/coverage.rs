@@ -1,0 +1,240 @@
+//! How much of a plan is published: a table, and badges.
+
+use std::collections::BTreeMap;
+
+use super::markers::{self, Part};
+use super::{Expected, Grade, Machine, MarkerError, Matched, MatchedArchive, Share, markdown};
+use rock_names::percent_encode;
+
+/// How much of a plan is published.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Coverage {
+    /// By platform and distribution.
+    pub rows: Vec<CoverageRow>,
+    /// All of them.
+    pub total: Share,
+}
+
+/// The cells of one distribution on one platform.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CoverageRow {
+    /// The platform.
+    pub machine: Machine,
+    /// The distribution, normalised.
+    pub distribution: String,
+    /// Present and missing cells, and archives.
+    pub share: Share,
+    /// Cells that the plan leaves out; they count for nothing.
+    pub excluded: u64,
+}
+
+/// Counts. A distribution all of whose cells are excluded has a row, and no percentage.
+pub fn coverage(
+    expected: &Expected,
+    matched: &[Matched<'_>],
+    archives: &[MatchedArchive<'_>],
+) -> Coverage {
+    let mut shares: BTreeMap<(Machine, String), Share> = BTreeMap::new();
+    for row in &expected.left_out {
+        shares
+            .entry((
+                Machine::of_platform(row.platform),
+                row.distribution.normalized(),
+            ))
+            .or_default();
+    }
+    for found in matched {
+        let key = (
+            found.cell.machine.clone(),
+            found.cell.combination.distribution.clone(),
+        );
+        shares.entry(key).or_default().count(found.by.is_some());
+    }
+    for found in archives {
+        let name = &found.archive.name;
+        shares
+            .entry((name.machine.clone(), name.distribution.clone()))
+            .or_default()
+            .count(found.is_there);
+    }
+    let total = shares
+        .values()
+        .fold(Share::default(), |total, share| total.plus(*share));
+    let row = |((machine, distribution), share): ((Machine, String), Share)| CoverageRow {
+        excluded: expected.left_out_count(&machine, &distribution),
+        machine,
+        distribution,
+        share,
+    };
+    Coverage {
+        rows: shares.into_iter().map(row).collect(),
+        total,
+    }
+}
+
+/// The table in Markdown.
+pub fn coverage_table(coverage: &Coverage) -> String {
+    let line = |platform: String, distribution: String, share: Share, excluded: u64| {
+        let numbers = [share.present, share.missing, excluded].map(|number| number.to_string());
+        [
+            vec![platform, distribution],
+            numbers.to_vec(),
+            vec![share.to_string()],
+        ]
+        .concat()
+    };
+    let mut rows: Vec<Vec<String>> = coverage
+        .rows
+        .iter()
+        .map(|row| {
+            line(
+                markdown::text(&row.machine.title()),
+                markdown::code(&row.distribution),
+                row.share,
+                row.excluded,
+            )
+        })
+        .collect();
+    if rows.len() != 1 {
+        let excluded = coverage.rows.iter().map(|row| row.excluded).sum();
+        rows.push(line(
+            "All".to_owned(),
+            String::new(),
+            coverage.total,
+            excluded,
+        ));
+    }
+    markdown::table(
+        &[
+            "platform",
+            "distribution",
+            "published",
+            "missing",
+            "excluded",
+            "coverage",
+        ],
+        &rows,
+    )
+}
+
+/// One badge a row, as images of shields.io ("Static Badge"); the alternative text says the same.
+pub fn badges(coverage: &Coverage) -> String {
+    let badge = |label: &str, share: Share| {
+        let colour = match share.grade() {
+            Grade::Green => "brightgreen",
+            Grade::Yellow => "yellow",
+            Grade::Red => "red",
+            Grade::None => "lightgrey",
+        };
+        let message = share.to_string();
+        let address = format!(
+            "https://img.shields.io/badge/{}-{}-{colour}",
+            badge_part(label),
+            badge_part(&message)
+        );
+        format!(
+            "!{}\n",
+            markdown::link(&markdown::text(&format!("{label}: {message}")), &address)
+        )
+    };
+    let rows = coverage.rows.iter();
+    let text: String = rows
+        .map(|row| {
+            badge(
+                &format!("{}, {}", row.distribution, row.machine.title()),
+                row.share,
+            )
+        })
+        .collect();
+    if text.is_empty() {
+        badge("wheels", Share::default())
+    } else {
+        text
+    }
+}
+
+/// A part of a badge's address: `-` and `_` are doubled, because one stands for a separator and for
+/// a blank.
+fn badge_part(text: &str) -> String {
+    percent_encode(text.replace('-', "--").replace('_', "__"))
+}
+
+/// A document with badges and table between its markers.
+///
+/// # Errors
+/// When it has none of the markers, or one without its other.
+pub fn updated(document: &str, coverage: &Coverage) -> Result<String, MarkerError> {
+    let (badges, table) = (
+        badges(coverage),
+        format!("\n{}\n", coverage_table(coverage)),
+    );
+    let parts = [
+        Part {
+            name: "COVERAGE_BADGE",
+            text: &badges,
+        },
+        Part {
+            name: "COVERAGE_TABLE",
+            text: &table,
+        },
+    ];
+    markers::replaced(document, &parts)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Coverage, CoverageRow, badges, coverage_table, updated};
+    use crate::{Machine, Share};
+    use rock_plan::config::Platform;
+
+    fn coverage(rows: &[(&str, u64, u64)]) -> Coverage {
+        let row = |(distribution, present, missing): &(&str, u64, u64)| CoverageRow {
+            machine: Machine::of_platform(Platform::Linux),
+            distribution: (*distribution).to_owned(),
+            share: Share {
+                present: *present,
+                missing: *missing,
+            },
+            excluded: 3,
+        };
+        let rows: Vec<CoverageRow> = rows.iter().map(row).collect();
+        let total = rows
+            .iter()
+            .fold(Share::default(), |total, row| total.plus(row.share));
+        Coverage { rows, total }
+    }
+
+    #[test]
+    fn a_table_has_a_row_a_distribution_and_their_sum() {
+        insta::assert_snapshot!(coverage_table(&coverage(&[("flash-attn", 9, 1), ("triton", 0, 0)])), @r"
+        | platform | distribution | published | missing | excluded | coverage |
+        |---|---|---|---|---|---|
+        | Linux x86-64 | `flash-attn` | 9 | 1 | 3 | 90% |
+        | Linux x86-64 | `triton` | 0 | 0 | 3 | N/A |
+        | All |  | 9 | 1 | 6 | 90% |
+        ");
+    }
+
+    #[test]
+    fn a_badge_says_its_number_in_words_and_encodes_its_address() {
+        assert_eq!(
+            badges(&coverage(&[("flash-attn", 7, 3)])),
+            "![flash-attn, Linux x86-64: 70%](https://img.shields.io/badge/flash--attn%2C%20Linux%20x86--64-70%25-yellow)\n"
+        );
+        assert!(badges(&coverage(&[("a", 0, 0)])).contains("N%2FA-lightgrey"));
+        assert!(badges(&coverage(&[("a", 0, 1)])).contains("0%25-red"));
+        assert!(badges(&coverage(&[])).contains("N/A"));
+    }
+
+    #[test]
+    fn a_document_is_updated_between_its_markers_and_once() {
+        let document = "<!-- COVERAGE_BADGE_START -->\n<!-- COVERAGE_BADGE_END -->\ntext\n<!-- COVERAGE_TABLE_START -->\n<!-- COVERAGE_TABLE_END -->\n";
+        let once = updated(document, &coverage(&[("a", 1, 0)])).unwrap();
+        assert!(
+            once.contains("a, Linux x86-64: 100%")
+                && once.contains("| `a` | 1 | 0 | 3 | 100% |\n\n<!-- COVERAGE_TABLE_END")
+        );
+        assert_eq!(updated(&once, &coverage(&[("a", 1, 0)])).unwrap(), once);
+        assert!(updated("text", &coverage(&[])).is_err());
+    }
+}

@@ -1,0 +1,321 @@
+//! The wheels as the page reads them: columns of positions in lists of values, so that thousands of
+//! wheels stay small.
+
+use std::collections::BTreeSet;
+
+use serde_json::{Value, json};
+
+use super::values::Column;
+use crate::pick::{
+    Accelerator, Candidate, DeviceOffer, GfxCode, GilBuild, LibcKind, PythonRange, Rules,
+    TorchSeries, WEIGHTS, Weights, torch_sentence,
+};
+use rock_compat::Compat;
+use rock_names::{BuildTag, RocmVersion, percent_encode, to_base64};
+
+/// Raised when a field goes away or changes its meaning.
+const VERSION: u32 = 1;
+
+/// What a person can choose from, by field, newest first.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Choices {
+    /// Versions of ROCm that wheels are for.
+    pub rocm: Vec<String>,
+    /// Series of torch that wheels are for.
+    pub torch: Vec<String>,
+    /// Pythons that wheels name one by one, and those that torch has for a wheel that names none.
+    pub python: Vec<String>,
+    /// Targets that wheels have code for; those that torch has where no wheel says.
+    pub gfx: Vec<String>,
+    /// Backends of wheels.
+    pub backend: Vec<String>,
+}
+
+/// The choices that these wheels and the facts leave.
+pub fn choices(wheels: &[Candidate], compat: &Compat) -> Choices {
+    let rocm: BTreeSet<RocmVersion> = wheels
+        .iter()
+        .filter_map(|wheel| match &wheel.accelerator {
+            Accelerator::Rocm(rocm) => Some(rocm.clone()),
+            _ => None,
+        })
+        .collect();
+    let torch: BTreeSet<TorchSeries> = wheels
+        .iter()
+        .filter_map(|wheel| wheel.torch.clone())
+        .collect();
+    let backend: BTreeSet<&str> = wheels
+        .iter()
+        .map(|wheel| wheel.backend.as_deref().unwrap_or("default"))
+        .collect();
+    Choices {
+        rocm: rocm
+            .into_iter()
+            .rev()
+            .map(|rocm| rocm.to_string())
+            .collect(),
+        torch: torch
+            .into_iter()
+            .rev()
+            .map(|torch| torch.to_string())
+            .collect(),
+        python: pythons(wheels, compat),
+        gfx: gfx(wheels, compat),
+        backend: backend.into_iter().map(str::to_owned).collect(),
+    }
+}
+
+fn pythons(wheels: &[Candidate], compat: &Compat) -> Vec<String> {
+    let ranges = || wheels.iter().flat_map(|wheel| &wheel.pythons);
+    let exact = ranges()
+        .filter(|range| range.to == Some(range.from.1))
+        .map(|range| (range.from, range.build));
+    let mut found: BTreeSet<((u8, u8), bool)> = exact
+        .map(|(from, build)| (from, build == GilBuild::Free))
+        .collect();
+    if ranges().any(|range| range.to != Some(range.from.1)) {
+        let known = compat.tables().torch.iter().flat_map(|row| &row.python);
+        let parsed = known.filter_map(|text| text.parse::<rock_names::PythonVersion>().ok());
+        let fits = parsed.filter(|python| ranges().any(|range| range.has(*python)));
+        found.extend(fits.map(|python| (python.numbers(), python.is_free_threaded())));
+    }
+    let text = |((major, minor), free): ((u8, u8), bool)| {
+        format!("{major}.{minor}{}", if free { "t" } else { "" })
+    };
+    found.into_iter().rev().map(text).collect()
+}
+
+fn gfx(wheels: &[Candidate], compat: &Compat) -> Vec<String> {
+    let mut targets: Vec<String> = wheels
+        .iter()
+        .filter_map(|wheel| match &wheel.gfx {
+            GfxCode::Targets(targets) => Some(targets.iter().cloned()),
+            _ => None,
+        })
+        .flatten()
+        .collect();
+    if targets.is_empty() {
+        targets.extend(
+            compat
+                .tables()
+                .torch_gfx
+                .iter()
+                .flat_map(|row| row.gfx.iter().cloned()),
+        );
+    }
+    targets.sort_by_key(|target| (target.len(), target.clone()));
+    targets.dedup();
+    targets
+}
+
+/// The device wheels of a host wheel by their distributions and targets, and the index of what they
+/// need.
+fn devices(wheel: &Candidate) -> Value {
+    let one = |device: &DeviceOffer| {
+        json!([
+            device.offer.name.distribution().as_str(),
+            device.package.targets
+        ])
+    };
+    let all: Vec<Value> = wheel.devices.iter().map(one).collect();
+    if all.is_empty() {
+        Value::Null
+    } else {
+        json!([all, wheel.device_index])
+    }
+}
+
+/// The data of the page. `withdrawn` is how many wheels are left out for that.
+pub fn data(
+    wheels: &[Candidate],
+    rules: &Rules,
+    choices: &Choices,
+    repository: Option<&str>,
+    withdrawn: usize,
+) -> Value {
+    let mut values = serde_json::Map::new();
+    let mut columns = serde_json::Map::new();
+    let mut column = |name: &str, of: &dyn Fn(&Candidate) -> Value| {
+        let (own_values, rows) = Column::of(wheels.iter().map(of)).into_parts();
+        values.insert(name.to_owned(), own_values);
+        columns.insert(name.to_owned(), rows);
+    };
+    column("distribution", &|wheel| {
+        json!([wheel.offer.name.distribution().as_str(), wheel.distribution])
+    });
+    column("version", &|wheel| {
+        json!(wheel.offer.name.version().public().as_str())
+    });
+    column("label", &|wheel| {
+        json!(wheel.offer.name.version().local().unwrap_or_default())
+    });
+    column("build", &|wheel| {
+        json!(wheel.offer.name.build_tag().map_or("", BuildTag::as_str))
+    });
+    column("tags", &|wheel| {
+        let name = &wheel.offer.name;
+        json!(name.compressed_tag())
+    });
+    column("release", &release);
+    column("system", &system);
+    column("gfx", &|wheel| match &wheel.gfx {
+        GfxCode::Any => json!(0),
+        GfxCode::Targets(targets) => json!(targets),
+        GfxCode::Unsaid => Value::Null,
+    });
+    column("rocm", &rocm);
+    column("torch", &|wheel| match &wheel.torch {
+        Some(torch) => json!([torch.to_string(), torch.minor, torch.tail, is_pure(wheel)]),
+        None => Value::Null,
+    });
+    column("python", &python);
+    column("backend", &|wheel| json!(wheel.backend));
+    column("official_torch", &|wheel| match &wheel.official_torch {
+        Some(torch) => json!([torch.requirement, torch.index]),
+        None => Value::Null,
+    });
+    column("devices", &devices);
+    column("run_time", &|wheel| {
+        let needs = || {
+            json!([
+                wheel.run_time.sentence(),
+                wheel.run_time.assignments().collect::<Vec<_>>()
+            ])
+        };
+        if wheel.run_time.is_empty() {
+            Value::Null
+        } else {
+            needs()
+        }
+    });
+    columns.insert(
+        "rank".to_owned(),
+        wheels.iter().map(|wheel| wheel.rank).collect(),
+    );
+    columns.insert(
+        "size".to_owned(),
+        wheels
+            .iter()
+            .map(|wheel| wheel.offer.size_bytes.unwrap_or(0))
+            .collect(),
+    );
+    let digest = |wheel: &Candidate| {
+        wheel
+            .offer
+            .digest
+            .map_or_else(String::new, |digest| to_base64(digest.as_bytes()))
+    };
+    columns.insert("sha256".to_owned(), wheels.iter().map(digest).collect());
+    let reach = rules
+        .reach
+        .iter()
+        .map(|(name, reach)| (name.clone(), json!([reach.fits, reach.said])));
+    json!({
+        "version": VERSION,
+        "repository": repository,
+        "withdrawn": withdrawn,
+        "weights": weights(&WEIGHTS),
+        "reach": reach.collect::<serde_json::Map<_, _>>(),
+        "hip": rules.hip,
+        "about_torch": [torch_sentence(true), torch_sentence(false)],
+        "choices": {
+            "rocm": choices.rocm,
+            "torch": choices.torch,
+            "python": choices.python,
+            "gfx": choices.gfx,
+            "backend": choices.backend,
+        },
+        "values": values,
+        "columns": columns,
+    })
+}
+
+/// Tag and the address below which its files are; `null` where nothing says that.
+fn release(wheel: &Candidate) -> Value {
+    let offer = &wheel.offer;
+    let folder = offer
+        .url
+        .strip_suffix(&percent_encode(&offer.file))
+        .filter(|folder| folder.ends_with('/'));
+    json!([offer.release, folder])
+}
+
+fn system(wheel: &Candidate) -> Value {
+    let shown: Vec<String> = wheel.platforms.iter().map(ToString::to_string).collect();
+    let need = |need: &crate::pick::PlatformNeed| match need.libc {
+        Some((LibcKind::Glibc, major, minor)) => json!([need.system, "glibc", major, minor]),
+        Some((LibcKind::Musl, major, minor)) => json!([need.system, "musl", major, minor]),
+        None => json!([need.system, "", 0, 0]),
+    };
+    json!([
+        shown.join(" or "),
+        wheel.platforms.iter().map(need).collect::<Vec<_>>()
+    ])
+}
+
+/// 1 for a wheel without compiled code, else 0.
+fn is_pure(wheel: &Candidate) -> u8 {
+    u8::from(wheel.gfx == GfxCode::Any)
+}
+
+fn rocm(wheel: &Candidate) -> Value {
+    match &wheel.accelerator {
+        Accelerator::Rocm(rocm) => {
+            let written = rocm.as_str().split('.').count();
+            json!([
+                "rocm",
+                rocm.as_str(),
+                rocm.parts()[..written.min(4)],
+                is_pure(wheel)
+            ])
+        }
+        Accelerator::Other(other) => json!(["other", other, []]),
+        Accelerator::Unsaid => json!(["unsaid", "", []]),
+    }
+}
+
+fn python(wheel: &Candidate) -> Value {
+    let range = |range: &PythonRange| {
+        let build = match range.build {
+            GilBuild::Plain => "plain",
+            GilBuild::Free => "free",
+            GilBuild::Either => "either",
+        };
+        json!([range.from.0, range.from.1, range.to, build])
+    };
+    json!([
+        wheel.shown_pythons(),
+        wheel.pythons.iter().map(range).collect::<Vec<_>>()
+    ])
+}
+
+fn weights(weights: &Weights) -> Value {
+    let Weights {
+        system,
+        libc_kind,
+        libc,
+        gfx,
+        accelerator,
+        rocm,
+        torch,
+        python,
+        python_build,
+        backend,
+        major_step,
+        most_major_steps,
+        most_minor_steps,
+        unsaid_libc,
+        unknown_libc,
+        unsaid_gfx,
+        partial_gfx,
+        unsaid_rocm,
+        other_rocm,
+    } = *weights;
+    json!({
+        "system": system, "libc_kind": libc_kind, "libc": libc, "gfx": gfx, "accelerator": accelerator, "rocm": rocm,
+        "torch": torch, "python": python, "python_build": python_build, "backend": backend, "major_step": major_step,
+        "most_major_steps": most_major_steps, "most_minor_steps": most_minor_steps, "unsaid_libc": unsaid_libc,
+        "unknown_libc": unknown_libc, "unsaid_gfx": unsaid_gfx, "partial_gfx": partial_gfx, "unsaid_rocm": unsaid_rocm,
+        "other_rocm": other_rocm,
+    })
+}

@@ -1,0 +1,81 @@
+//! Data, style and script put together as one file.
+
+use serde::Serialize;
+use sha2::{Digest as _, Sha256};
+
+use rock_names::to_base64;
+use rock_plan::template::{TemplateError, render};
+
+const STYLE: &str = include_str!("../../templates/pages/finder/style.css");
+const DECIDE: &str = include_str!("../../templates/pages/finder/decide.js");
+const SHOW: &str = include_str!("../../templates/pages/finder/page.js");
+
+/// The part of the script that takes the decision, for tests that run it outside of a page.
+pub const SCRIPT: &str = DECIDE;
+
+/// What a page is made of.
+#[derive(Debug, Clone)]
+pub struct Page<'p> {
+    /// Its heading and title.
+    pub title: &'p str,
+    /// What [`super::data`] gives.
+    pub data: &'p serde_json::Value,
+}
+
+#[derive(Serialize)]
+struct View<'p> {
+    title: String,
+    policy: String,
+    generator: &'static str,
+    style: &'static str,
+    script: String,
+    data: &'p str,
+}
+
+/// The text of the page.
+///
+/// # Errors
+/// When the template does not fit its values, which is a fault of the program.
+pub fn page(page: &Page<'_>) -> Result<String, TemplateError> {
+    let script = format!("\"use strict\";\n{DECIDE}\n{SHOW}");
+    // In a script element only `</script` and `<!--` mean something to HTML, and both begin with
+    // `<`.
+    let data = page.data.to_string().replace('<', "\\u003c");
+    let view = View {
+        title: escaped(page.title),
+        policy: policy(&script),
+        generator: "rock-matrix report page",
+        style: STYLE,
+        script,
+        data: &data,
+    };
+    render(
+        "page.html",
+        include_str!("../../templates/pages/finder/page.html"),
+        &view,
+    )
+}
+
+/// Nothing is loaded, and nothing runs or styles but what is in the page (CSP Level 3, section
+/// 2.3.1: hash sources).
+fn policy(script: &str) -> String {
+    let standard = |text: &str| {
+        to_base64(&Sha256::digest(text))
+            .replace('-', "+")
+            .replace('_', "/")
+    };
+    // 32 bytes are 43 letters, and one to pad them.
+    let hash = |text: &str| format!("'sha256-{}='", standard(text));
+    format!(
+        "default-src 'none'; script-src {}; style-src {}; img-src data:; base-uri 'none'; form-action 'none'",
+        hash(script),
+        hash(STYLE)
+    )
+}
+
+fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;")
+        .replace('<', "&lt;")
+        .replace('>', "&gt;")
+        .replace('"', "&quot;")
+}

@@ -1,0 +1,420 @@
+//! Coverage as a picture: torch and accelerator across, Pythons down.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+use std::ops::Range;
+
+use super::bands::bands;
+use super::{Grade, Machine, Matched, Share};
+use rock_index::Html;
+use rock_names::{Accelerator, PythonVersion, Version};
+
+/// The coverage of one distribution.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Heatmap {
+    /// The distribution, normalised.
+    pub distribution: String,
+    /// One a platform.
+    sections: Vec<Section>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Section {
+    machine: Machine,
+    columns: Vec<(Option<Version>, Option<Accelerator>)>,
+    rows: Vec<(Option<PythonVersion>, Vec<Option<Share>>)>,
+}
+
+/// Which colours a picture has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Scheme {
+    /// Those that the reader's system prefers.
+    Auto,
+    /// Dark on light.
+    Light,
+    /// Light on dark.
+    Dark,
+}
+
+/// One picture a distribution. A cell counts all versions and backends of its distribution.
+pub fn heatmaps(found: &[Matched<'_>]) -> Vec<Heatmap> {
+    type Place = (
+        Option<PythonVersion>,
+        (Option<Version>, Option<Accelerator>),
+    );
+    let mut shares: BTreeMap<&str, BTreeMap<&Machine, BTreeMap<Place, Share>>> = BTreeMap::new();
+    for matched in found {
+        let cell = matched.cell;
+        let what = &cell.combination;
+        let place = (cell.python, (what.torch.clone(), what.accelerator.clone()));
+        let of_machine = shares
+            .entry(&what.distribution)
+            .or_default()
+            .entry(&cell.machine)
+            .or_default();
+        of_machine
+            .entry(place)
+            .or_default()
+            .count(matched.by.is_some());
+    }
+    let section = |(machine, cells): (&Machine, BTreeMap<Place, Share>)| {
+        let columns: BTreeSet<_> = cells.keys().map(|(_, column)| column.clone()).collect();
+        let pythons: BTreeSet<_> = cells.keys().map(|(python, _)| *python).collect();
+        let row = |python: Option<PythonVersion>| {
+            let of_column = |column: &(Option<Version>, Option<Accelerator>)| {
+                cells.get(&(python, column.clone())).copied()
+            };
+            (python, columns.iter().map(of_column).collect())
+        };
+        Section {
+            machine: machine.clone(),
+            rows: pythons.iter().map(|python| row(*python)).collect(),
+            columns: columns.iter().cloned().collect(),
+        }
+    };
+    let heatmap =
+        |(distribution, machines): (&str, BTreeMap<&Machine, BTreeMap<Place, Share>>)| Heatmap {
+            distribution: distribution.to_owned(),
+            sections: machines.into_iter().map(section).collect(),
+        };
+    shares.into_iter().map(heatmap).collect()
+}
+
+/// Sizes in pixels of the picture's own scale; a letter of 12 pixels is about 7 wide.
+const LETTER: usize = 7;
+const MARGIN: usize = 16;
+const FIRST_COLUMN: usize = 64;
+const LEAST_COLUMN: usize = 64;
+/// What a README page of GitHub leaves to a picture before it makes it smaller is about this wide.
+const WIDEST: usize = 800;
+const ROW: usize = 28;
+const LINE: usize = 20;
+
+/// Colours: back, text, quiet text, lines, then fill of all, some, none.
+const LIGHT: [&str; 7] = [
+    "#ffffff", "#1f2328", "#59636e", "#818b98", "#aceebb", "#fae17d", "#ffcecb",
+];
+const DARK: [&str; 7] = [
+    "#0d1117", "#f0f6fc", "#9198a1", "#656c76", "#1a5c2e", "#694f00", "#7a1f1f",
+];
+
+/// The picture. A screen reader gets title, description and a title a cell; the number in each cell
+/// and the kind of its edge say what its colour says.
+pub fn svg(heatmap: &Heatmap, scheme: Scheme) -> String {
+    let column = heatmap
+        .sections
+        .iter()
+        .flat_map(|section| &section.columns)
+        .fold(LEAST_COLUMN, |width, (torch, other)| {
+            let letters = torch_label(torch.as_ref())
+                .len()
+                .max(accelerator_label(other.as_ref()).len());
+            width.max(letters * LETTER + 8)
+        });
+    let parts = |section: &Section| {
+        bands(
+            &section.columns,
+            |one, other| one.0 == other.0,
+            |_| column,
+            WIDEST - 2 * MARGIN - FIRST_COLUMN,
+        )
+    };
+    let columns = heatmap
+        .sections
+        .iter()
+        .flat_map(parts)
+        .map(|band| band.len())
+        .max();
+    let title = format!("Coverage of {}", heatmap.distribution);
+    let least = [
+        title.len(),
+        LEGEND.iter().map(|(_, words)| words.len() + 8).sum(),
+    ]
+    .map(|letters| letters * LETTER);
+    let inner = (FIRST_COLUMN + columns.unwrap_or(0) * column)
+        .max(least[0])
+        .max(least[1]);
+    let mut body = String::new();
+    let mut y = MARGIN + LINE;
+    let _ = writeln!(
+        body,
+        "<text class=\"h\" x=\"{MARGIN}\" y=\"{y}\">{}</text>",
+        Html::of(&title)
+    );
+    for section in &heatmap.sections {
+        y += LINE + 8;
+        let title = Html::of(&section.machine.title());
+        let _ = writeln!(
+            body,
+            "<text class=\"s\" x=\"{MARGIN}\" y=\"{y}\">{title}</text>"
+        );
+        for band in parts(section) {
+            y = draw(section, band, column, y + LINE + 4, &mut body);
+        }
+    }
+    y = legend(y + LINE, &mut body);
+    let total = heatmap
+        .sections
+        .iter()
+        .flat_map(|section| &section.rows)
+        .flat_map(|(_, cells)| cells)
+        .flatten();
+    let total = total.fold(Share::default(), |total, share| total.plus(*share));
+    let told = format!(
+        "{} of {} cells are published, {total}. Rows are Python versions; columns are torch and accelerator versions.",
+        total.present,
+        total.total()
+    );
+    let (width, height) = (inner + 2 * MARGIN, y + MARGIN);
+    let id = Html::of(&heatmap.distribution);
+    format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" width=\"{width}\" height=\"{height}\" \
+         role=\"img\" aria-labelledby=\"title-{id} desc-{id}\">\n<title id=\"title-{id}\">{}</title>\n<desc id=\"desc-{id}\">{}</desc>\n\
+         <style>\n{}</style>\n<rect class=\"b\" width=\"{width}\" height=\"{height}\"/>\n{body}</svg>\n",
+        Html::of(&title),
+        Html::of(&told),
+        style(scheme)
+    )
+}
+
+/// Draws some columns with their heads below `y`; what comes next begins at the line that is
+/// returned.
+fn draw(
+    section: &Section,
+    band: Range<usize>,
+    column: usize,
+    mut y: usize,
+    body: &mut String,
+) -> usize {
+    let left = MARGIN + FIRST_COLUMN;
+    let centre = |at: usize| left + at * column + column / 2;
+    let columns = &section.columns[band.clone()];
+    let _ = writeln!(
+        body,
+        "<text class=\"q\" x=\"{MARGIN}\" y=\"{}\">Python</text>",
+        y + LINE - 4
+    );
+    for (at, (torch, accelerator)) in columns.iter().enumerate() {
+        // Columns of one torch stand side by side; their name stands over the middle of them.
+        let same = columns[at..]
+            .iter()
+            .take_while(|other| other.0 == *torch)
+            .count();
+        if at == 0 || columns[at - 1].0 != *torch {
+            let _ = writeln!(
+                body,
+                "<text class=\"t\" x=\"{}\" y=\"{y}\">{}</text>",
+                usize::midpoint(centre(at), centre(at + same - 1)),
+                Html::of(&torch_label(torch.as_ref()))
+            );
+        }
+        let _ = writeln!(
+            body,
+            "<text class=\"t q\" x=\"{}\" y=\"{}\">{}</text>",
+            centre(at),
+            y + LINE - 4,
+            Html::of(&accelerator_label(accelerator.as_ref()))
+        );
+    }
+    y += LINE + 4;
+    for (python, cells) in &section.rows {
+        let python = python.map_or_else(|| "any".to_owned(), |python| python.to_string());
+        let _ = writeln!(
+            body,
+            "<text x=\"{MARGIN}\" y=\"{}\">{}</text>",
+            y + 16,
+            Html::of(&python)
+        );
+        for (at, ((torch, accelerator), share)) in
+            columns.iter().zip(&cells[band.clone()]).enumerate()
+        {
+            let place = format!(
+                "Python {python}, {}, {}",
+                torch_label(torch.as_ref()),
+                accelerator_label(accelerator.as_ref())
+            );
+            let (class, number, told) = match share {
+                None => ("x", "–".to_owned(), format!("{place}: excluded")),
+                Some(share) => (
+                    class(*share),
+                    format!("{}/{}", share.present, share.total()),
+                    format!("{place}: {} of {} published", share.present, share.total()),
+                ),
+            };
+            let x = left + at * column + 2;
+            let _ = writeln!(
+                body,
+                "<g><title>{}</title><rect class=\"{class}\" x=\"{x}\" y=\"{y}\" width=\"{}\" height=\"{}\" rx=\"4\"/>\
+                 <text class=\"t\" x=\"{}\" y=\"{}\">{}</text></g>",
+                Html::of(&told),
+                column - 4,
+                ROW - 4,
+                centre(at),
+                y + 16,
+                Html::of(&number)
+            );
+        }
+        y += ROW;
+    }
+    y
+}
+
+/// The kinds of cells and their words.
+const LEGEND: [(&str, &str); 4] = [
+    ("a", "all published"),
+    ("p", "some published"),
+    ("n", "none published"),
+    ("x", "excluded"),
+];
+
+fn legend(y: usize, body: &mut String) -> usize {
+    let mut x = MARGIN;
+    for (class, words) in LEGEND {
+        let _ = writeln!(
+            body,
+            "<rect class=\"{class}\" x=\"{x}\" y=\"{}\" width=\"20\" height=\"14\" rx=\"3\"/><text class=\"q\" x=\"{}\" y=\"{y}\">{words}</text>",
+            y - 11,
+            x + 26
+        );
+        x += 26 + (words.len() + 3) * LETTER;
+    }
+    y
+}
+
+fn class(share: Share) -> &'static str {
+    match (share.present, share.missing) {
+        _ if share.grade() == Grade::None => "x",
+        (_, 0) => "a",
+        (0, _) => "n",
+        _ => "p",
+    }
+}
+
+fn torch_label(torch: Option<&Version>) -> String {
+    torch.map_or_else(
+        || "no torch".to_owned(),
+        |torch| format!("torch {}", rock_names::torch_text(torch)),
+    )
+}
+
+fn accelerator_label(accelerator: Option<&Accelerator>) -> String {
+    match accelerator {
+        Some(Accelerator::Rocm(rocm)) => format!("ROCm {rocm}"),
+        Some(Accelerator::Cuda(digits)) => format!("CUDA {digits}"),
+        None => "any".to_owned(),
+    }
+}
+
+/// The style sheet. Edges: all is a plain line, some a dashed one, none a thick one, excluded a
+/// dotted one.
+fn style(scheme: Scheme) -> String {
+    let colours = |[back, text, quiet, line, all, some, none]: [&str; 7]| {
+        format!(
+            ".b{{fill:{back}}}text{{fill:{text}}}.q{{fill:{quiet}}}rect{{stroke:{line}}}.b{{stroke:none}}\
+             .a{{fill:{all}}}.p{{fill:{some}}}.n{{fill:{none}}}.x{{fill:none}}"
+        )
+    };
+    let shapes = "text{font:12px system-ui,sans-serif}.h{font-size:16px;font-weight:600}.s{font-size:13px;font-weight:600}\
+                  .t{text-anchor:middle}rect{stroke-width:1}.p{stroke-dasharray:5 3}.n{stroke-width:2.5}\
+                  .x{stroke-dasharray:1 3}\n";
+    match scheme {
+        Scheme::Light => format!("{shapes}{}\n", colours(LIGHT)),
+        Scheme::Dark => format!("{shapes}{}\n", colours(DARK)),
+        Scheme::Auto => {
+            format!(
+                "{shapes}{}\n@media (prefers-color-scheme:dark){{{}}}\n",
+                colours(LIGHT),
+                colours(DARK)
+            )
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Heatmap, Scheme, Section, svg};
+    use crate::{Machine, Share};
+    use rock_plan::config::Platform;
+
+    fn heatmap(distribution: &str) -> Heatmap {
+        let column = |torch: &str, rocm: &str| {
+            (
+                Some(torch.parse().unwrap()),
+                Some(rock_names::Accelerator::Rocm(rocm.parse().unwrap())),
+            )
+        };
+        let shares = |share: [(u64, u64); 2]| {
+            share
+                .map(|(present, missing)| Some(Share { present, missing }))
+                .to_vec()
+        };
+        Heatmap {
+            distribution: distribution.to_owned(),
+            sections: vec![Section {
+                machine: Machine::of_platform(Platform::Linux),
+                columns: vec![column("2.9", "7.2"), column("2.10", "7.14")],
+                rows: vec![
+                    ("3.9".parse().ok(), shares([(3, 0), (1, 2)])),
+                    (
+                        "3.10".parse().ok(),
+                        vec![
+                            Some(Share {
+                                present: 0,
+                                missing: 3,
+                            }),
+                            None,
+                        ],
+                    ),
+                ],
+            }],
+        }
+    }
+
+    #[test]
+    fn every_cell_says_its_number_in_text_and_to_a_screen_reader() {
+        let picture = svg(&heatmap("flash-attn"), Scheme::Auto);
+        for told in [
+            "Python 3.9, torch 2.9, ROCm 7.2: 3 of 3 published",
+            "Python 3.9, torch 2.10, ROCm 7.14: 1 of 3 published",
+            "Python 3.10, torch 2.9, ROCm 7.2: 0 of 3 published",
+            "Python 3.10, torch 2.10, ROCm 7.14: excluded",
+            "4 of 9 cells are published, 44%.",
+            "role=\"img\"",
+            "prefers-color-scheme:dark",
+            ">1/3<",
+        ] {
+            assert!(picture.contains(told), "{told}\n{picture}");
+        }
+        assert!(!svg(&heatmap("a"), Scheme::Light).contains("prefers"));
+        assert!(svg(&heatmap("a"), Scheme::Dark).contains("#0d1117"));
+    }
+
+    #[test]
+    fn a_picture_is_never_wider_than_a_page_and_columns_of_one_torch_stay_together() {
+        let mut wide = heatmap("a");
+        let rocm = wide.sections[0].columns[0].1.clone();
+        wide.sections[0].columns = (0..20)
+            .map(|at| (format!("2.{}", at / 2).parse().ok(), rocm.clone()))
+            .collect();
+        wide.sections[0].rows = vec![("3.9".parse().ok(), vec![None; 20])];
+        let picture = svg(&wide, Scheme::Auto);
+        let count = |what: &str| picture.matches(what).count();
+        assert_eq!(
+            (count(": excluded"), count(">torch 2."), count(">Python<")),
+            (20, 10, 3),
+            "{picture}"
+        );
+        let width = picture
+            .split(" width=\"")
+            .nth(1)
+            .and_then(|rest| rest.split('"').next())
+            .unwrap();
+        assert!(width.parse::<usize>().unwrap() <= 800, "{width}");
+    }
+
+    #[test]
+    fn a_name_cannot_leave_its_text() {
+        let picture = svg(&heatmap("<script>\"&"), Scheme::Auto);
+        assert!(!picture.contains("<script>") && picture.contains("&lt;script&gt;&quot;&amp;"));
+    }
+}

@@ -1,0 +1,587 @@
+//! The text of a release: what it holds, what it lacks and why, how to install and to verify it.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::Serialize;
+
+use super::failures::{Failed, absent};
+use super::packages::{counted, unread_part};
+use super::{
+    Combination, Expected, ExpectedCell, Outcomes, PublishedArchive, PublishedWheel, Wheels,
+    addresses, called, markdown, matched, matched_archives,
+};
+use rock_compat::{Compat, InstallCommands, TorchWheel};
+use rock_diagnostic::{is_or_are, shell_quoted};
+use rock_index::{BaseUrl, Folder};
+use rock_names::{RepoName, WheelName};
+use rock_plan::config::RunTime;
+use rock_plan::template::{TemplateError, render};
+use rock_publish::remote::continued_tag;
+use rock_publish::{AssetState, ListedAsset, ListedRelease, Listing, SUMS, sums};
+
+/// What notes are made of.
+#[derive(Debug, Clone, Copy)]
+pub struct Notes<'a> {
+    /// The tag.
+    pub tag: &'a str,
+    /// The release of the tag, then those that took what it had no room for.
+    pub releases: &'a [&'a ListedRelease],
+    /// Their wheels.
+    pub wheels: &'a Wheels,
+    /// What should be there.
+    pub expected: &'a Expected,
+    /// What the builds came to.
+    pub outcomes: &'a Outcomes,
+    /// The root of the package indexes, where there are some.
+    pub index: Option<&'a BaseUrl>,
+    /// The facts, for the torch that wheels are installed with.
+    pub compat: &'a Compat,
+    /// The repository.
+    pub repository: Option<&'a RepoName>,
+    /// Whether a manifest tells of the release: then `SHA256SUMS` lies beside it.
+    pub has_manifest: bool,
+    /// Whether the files are attested; `None` where that is unknown.
+    pub attested: Option<bool>,
+    /// Bytes that the text of a release may have.
+    pub most_bytes: u64,
+}
+
+/// The release of a tag, then those that say that they go on from it: they hold what one release
+/// has no room for. Of several releases of one tag it is the published one, then the oldest.
+pub fn release_of<'a>(listing: &'a Listing, tag: &str) -> Vec<&'a ListedRelease> {
+    let is_of = |release: &&ListedRelease| {
+        release.tag_name == tag || release.body.as_deref().and_then(continued_tag) == Some(tag)
+    };
+    let mut of_tag: BTreeMap<(usize, &str), &ListedRelease> = BTreeMap::new();
+    for release in listing.releases.iter().filter(is_of) {
+        // `v1-10` follows `v1-9`.
+        let place = of_tag
+            .entry((release.tag_name.len(), &release.tag_name))
+            .or_insert(release);
+        if (release.draft, release.id) < (place.draft, place.id) {
+            *place = release;
+        }
+    }
+    if of_tag.contains_key(&(tag.len(), tag)) {
+        of_tag.into_values().collect()
+    } else {
+        Vec::new()
+    }
+}
+
+/// Missing wheels that are shown at once; a longer table opens by its first line.
+const MOST_ABSENT: usize = 10;
+/// Missing wheels that short notes list.
+const MOST_SHORT: usize = 100;
+
+#[derive(Serialize)]
+struct View {
+    summary: String,
+    sections: String,
+    /// What the files are called: `wheel`, `archive` or `file`.
+    noun: &'static str,
+    is_short: bool,
+    absent: String,
+    absent_summary: String,
+    are_absent_many: bool,
+    installs: Vec<Install>,
+    has_index: bool,
+    has_sums: bool,
+    check_sums: String,
+    is_attested: bool,
+    check_attestation: String,
+    is_immutable: bool,
+    check_release: String,
+    has_digests: bool,
+    sums: String,
+    unread: String,
+}
+
+#[derive(Serialize)]
+struct Install {
+    title: String,
+    lines: String,
+    /// Needs at run time, one paragraph a distribution and backend.
+    needs: String,
+}
+
+/// Bytes that a publish may add to the text of a release, to say where it goes on.
+const ADDED: u64 = 1000;
+
+/// How much notes tell.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd)]
+enum Detail {
+    /// Everything.
+    Whole,
+    /// No digests: `SHA256SUMS` has them.
+    NoSums,
+    /// Then, wheels that differ in the Python alone are one row without links, and few of what is
+    /// missing is listed.
+    Short,
+    /// Then, no wheel is named.
+    Counts,
+}
+
+/// The notes in Markdown, with as much as a release takes.
+///
+/// # Errors
+/// When the template is at fault.
+pub fn notes(notes: &Notes<'_>) -> Result<String, TemplateError> {
+    for detail in [Detail::Whole, Detail::NoSums, Detail::Short] {
+        let text = with_detail(notes, detail)?;
+        if text.len() as u64 + ADDED <= notes.most_bytes {
+            return Ok(text);
+        }
+    }
+    with_detail(notes, Detail::Counts)
+}
+
+fn with_detail(notes: &Notes<'_>, detail: Detail) -> Result<String, TemplateError> {
+    let (expected, wheels) = (notes.expected, notes.wheels);
+    let mut absent: Vec<Vec<String>> = absent(
+        &matched(expected, wheels),
+        &matched_archives(expected, wheels),
+        notes.outcomes,
+    )
+    .iter()
+    .map(|missing| missing.cells().to_vec())
+    .collect();
+    let of_wheels: BTreeSet<_> = expected
+        .cells
+        .iter()
+        .map(|cell| (&cell.wheel, &cell.job))
+        .collect();
+    let planned = of_wheels.len() + expected.archives.len();
+    let noun = called(of_wheels.len(), expected.archives.len());
+    let count = count_of(wheels);
+    let summary = match (planned, absent.len()) {
+        (0, _) => format!("{count}."),
+        (planned, 0) => format!("{count}. All of the {planned} that were planned are there."),
+        (planned, absent) => format!(
+            "{count}. Of the {planned} that were planned, {absent} {} missing.",
+            is_or_are(absent)
+        ),
+    };
+    let absent_count = absent.len();
+    absent.truncate(match detail {
+        Detail::Whole | Detail::NoSums => usize::MAX,
+        Detail::Short => MOST_SHORT,
+        Detail::Counts => 0,
+    });
+    let of_archives = wheels
+        .archives
+        .iter()
+        .filter_map(|archive| Some((archive.name.text.as_str(), archive.digest?)));
+    let digests: Vec<(&str, rock_names::Digest)> = wheels
+        .all
+        .iter()
+        .filter_map(|wheel| Some((wheel.name.as_str(), wheel.digest?)))
+        .chain(of_archives)
+        .collect();
+    let repository = notes
+        .repository
+        .map(|repository| format!(" --repo {repository}"))
+        .unwrap_or_default();
+    let first = notes.releases.first();
+    let is_immutable = first.is_some_and(|release| release.immutable);
+    // GitHub tells that of what is public; notes are written before.
+    let may_be_immutable =
+        notes.repository.is_some() && first.is_some_and(|release| release.draft || release.id == 0);
+    let tag = shell_quoted(notes.tag);
+    let mut files = notes.releases.iter().flat_map(|release| &release.assets);
+    let is_sums = |file: &ListedAsset| file.name == SUMS && file.state == AssetState::Uploaded;
+    let view = View {
+        summary,
+        sections: section(wheels, expected, 2, detail) + &trees(wheels, 2, detail),
+        noun: called(wheels.all.len(), wheels.archives.len()),
+        is_short: detail >= Detail::Short,
+        are_absent_many: absent.len() > MOST_ABSENT,
+        absent_summary: match absent.len() {
+            shown if shown == absent_count => {
+                format!("{absent_count} of the {planned} planned {noun}s:")
+            }
+            shown => format!(
+                "{absent_count} of the {planned} planned {noun}s, of which these are {shown}:"
+            ),
+        },
+        absent: if absent.is_empty() {
+            String::new()
+        } else {
+            markdown::table(&Failed::head(noun), &absent)
+                .trim_end()
+                .to_owned()
+        },
+        installs: installs(notes),
+        has_index: notes.index.is_some(),
+        has_sums: notes.has_manifest || files.any(is_sums),
+        check_sums: block(&format!("sha256sum --check --ignore-missing {SUMS}")),
+        is_attested: notes.attested == Some(true),
+        check_attestation: notes
+            .repository
+            .filter(|_| notes.attested != Some(false))
+            .map(|_| block(&format!("gh attestation verify FILE{repository}")))
+            .unwrap_or_default(),
+        is_immutable,
+        check_release: if is_immutable || may_be_immutable {
+            block(&format!(
+                "gh release verify {tag}{repository}\ngh release verify-asset {tag} FILE{repository}"
+            ))
+        } else {
+            String::new()
+        },
+        has_digests: !digests.is_empty(),
+        sums: if digests.is_empty() || detail > Detail::Whole {
+            String::new()
+        } else {
+            markdown::fenced("text", &sums(digests))
+                .trim_end()
+                .to_owned()
+        },
+        unread: if detail == Detail::Counts {
+            String::new()
+        } else {
+            unread_part(&notes.wheels.unread, 2)
+        },
+    };
+    let text = render(
+        "notes.md",
+        include_str!("../templates/notes/notes.md"),
+        &view,
+    )?;
+    Ok(tidied(&text))
+}
+
+/// At most one empty line in a row, and one line break at the end.
+fn tidied(text: &str) -> String {
+    let mut tidy = String::with_capacity(text.len());
+    for line in text.lines() {
+        if !line.is_empty() || !tidy.ends_with("\n\n") {
+            tidy.push_str(line);
+            tidy.push('\n');
+        }
+    }
+    format!("{}\n", tidy.trim_matches('\n'))
+}
+
+fn block(lines: &str) -> String {
+    markdown::fenced("sh", lines).trim_end().to_owned()
+}
+
+/// A heading a platform, and a table an accelerator below it. `level` is that of the platforms'
+/// headings.
+fn section(wheels: &Wheels, expected: &Expected, level: usize, detail: Detail) -> String {
+    let found = matched(expected, wheels);
+    let planned: BTreeMap<&str, &ExpectedCell> = found
+        .iter()
+        .filter_map(|matched| Some((matched.by?.name.as_str(), matched.cell)))
+        .collect();
+    let marks = "#".repeat(level);
+    let mut text = String::new();
+    for platform in wheels
+        .all
+        .chunk_by(|one, other| one.machine == other.machine)
+    {
+        let Some(first) = platform.first() else {
+            continue;
+        };
+        text.push_str(&format!(
+            "\n{marks} {}\n",
+            markdown::text(&first.machine.title())
+        ));
+        let mut parts: BTreeMap<&str, Vec<&PublishedWheel>> = BTreeMap::new();
+        for wheel in platform {
+            parts
+                .entry(wheel.combination.accelerator_name())
+                .or_default()
+                .push(wheel);
+        }
+        // ROCm is what people come for.
+        let mut names: Vec<&str> = parts.keys().copied().collect();
+        names.sort_by_key(|name| (*name != "ROCm", *name));
+        for name in names {
+            text.push_str(&format!("\n{marks}# {name}\n\n"));
+            if detail == Detail::Counts {
+                text.push_str(&format!("{}.\n", counted(parts[name].len(), "wheel")));
+                continue;
+            }
+            let mut head = vec![
+                "distribution",
+                "version",
+                name,
+                "torch",
+                "Python",
+                "gfx targets",
+                "backend",
+                "link",
+            ];
+            let mut rows: Vec<Vec<String>> = parts[name]
+                .iter()
+                .map(|wheel| row(wheel, planned.get(wheel.name.as_str()).copied()))
+                .collect();
+            if detail == Detail::Short {
+                markdown::remove_column(&mut head, &mut rows, LINK);
+                rows = by_python(rows);
+            }
+            if parts[name]
+                .iter()
+                .all(|wheel| wheel.combination.accelerator.is_none())
+            {
+                markdown::remove_column(&mut head, &mut rows, 2);
+            }
+            text.push_str(&markdown::table(&head, &rows));
+        }
+    }
+    text
+}
+
+/// A heading and a table of the archives of install trees; nothing without any.
+fn trees(wheels: &Wheels, level: usize, detail: Detail) -> String {
+    if wheels.archives.is_empty() {
+        return String::new();
+    }
+    let head = format!("\n{} Install trees\n\n", "#".repeat(level));
+    if detail == Detail::Counts {
+        return format!("{head}{}.\n", counted(wheels.archives.len(), "archive"));
+    }
+    let row = |archive: &PublishedArchive| {
+        let name = &archive.name;
+        let file = match &archive.address {
+            Some(address) => markdown::link(&markdown::code(&name.text), address),
+            None => markdown::code(&name.text),
+        };
+        vec![
+            markdown::text(&name.distribution),
+            markdown::text(&name.machine.title()),
+            file,
+        ]
+    };
+    let rows: Vec<Vec<String>> = wheels.archives.iter().map(row).collect();
+    head + &markdown::table(&["distribution", "platform", "file"], &rows)
+}
+
+/// How many wheels and archives there are.
+fn count_of(wheels: &Wheels) -> String {
+    let archives = counted(wheels.archives.len(), "archive");
+    match (wheels.all.len(), wheels.archives.len()) {
+        (_, 0) => counted(wheels.all.len(), "wheel"),
+        (0, _) => archives,
+        (count, _) => format!("{} and {archives}", counted(count, "wheel")),
+    }
+}
+
+/// Places in a row of a table.
+const PYTHON: usize = 4;
+const LINK: usize = 7;
+
+/// Rows that differ in the Python alone as one, where the first of them stood.
+fn by_python(rows: Vec<Vec<String>>) -> Vec<Vec<String>> {
+    let mut places: BTreeMap<Vec<String>, usize> = BTreeMap::new();
+    let mut merged: Vec<Vec<String>> = Vec::new();
+    for row in rows {
+        let mut key = row.clone();
+        let python = key.remove(PYTHON);
+        match places.get(&key) {
+            Some(place)
+                if merged[*place][PYTHON]
+                    .split(", ")
+                    .all(|other| other != python) =>
+            {
+                merged[*place][PYTHON].push_str(&format!(", {python}"));
+            }
+            Some(_) => {}
+            None => {
+                places.insert(key, merged.len());
+                merged.push(row);
+            }
+        }
+    }
+    merged
+}
+
+fn row(wheel: &PublishedWheel, planned: Option<&ExpectedCell>) -> Vec<String> {
+    let or_none =
+        |text: Option<String>| text.map_or_else(|| "–".to_owned(), |text| markdown::text(&text));
+    let what = &wheel.combination;
+    let of_plan = planned.map(|cell| cell.gfx.as_slice()).unwrap_or_default();
+    vec![
+        markdown::text(&what.distribution),
+        markdown::text(&(what.version_text() + &wheel.withdrawn_mark())),
+        or_none(what.accelerator_version()),
+        or_none(what.torch_text()),
+        markdown::text(&wheel.pythons.to_string()),
+        or_none(wheel.gfx_text(of_plan)),
+        markdown::text(what.backend_text()),
+        match &wheel.address {
+            Some(address) => markdown::link(&markdown::code(&wheel.tags), address),
+            None => markdown::code(&wheel.name),
+        },
+    ]
+}
+
+/// Lines for each folder of the index: where its torch is installed, and from nothing.
+fn installs(notes: &Notes<'_>) -> Vec<Install> {
+    let mut folders: BTreeMap<Folder, BTreeMap<&str, Vec<&PublishedWheel>>> = BTreeMap::new();
+    for wheel in notes
+        .wheels
+        .all
+        .iter()
+        .filter(|wheel| wheel.withdrawn.is_none())
+    {
+        let of_folder = folders.entry(Folder::from(&wheel.combination)).or_default();
+        of_folder
+            .entry(&wheel.combination.distribution)
+            .or_default()
+            .push(wheel);
+    }
+    let install = |(folder, distributions): (Folder, BTreeMap<&str, Vec<&PublishedWheel>>)| {
+        let torch = match &folder {
+            Folder::Rocm(rocm, Some(torch)) if !torch.is_prerelease() => {
+                notes.compat.official_torch(&torch.minor(), rocm)
+            }
+            _ => None,
+        };
+        let chosen: Vec<&PublishedWheel> = distributions
+            .values()
+            .flat_map(|wheels| examples(wheels, notes.index.is_some()))
+            .collect();
+        let lines: Vec<InstallCommands> = chosen
+            .iter()
+            .map(|wheel| lines(wheel, &folder, notes.index, torch.as_ref()))
+            .collect();
+        let mut text: Vec<String> = lines.iter().map(|lines| lines.with_torch.clone()).collect();
+        if let Some(name) = folder.torch() {
+            text.insert(0, format!("# with torch {name} installed"));
+        }
+        let from_nothing: Vec<String> = lines
+            .into_iter()
+            .filter_map(|lines| lines.from_nothing)
+            .collect();
+        if !from_nothing.is_empty() {
+            text.push("# from nothing".to_owned());
+            text.extend(from_nothing);
+        }
+        let needs: BTreeSet<String> = chosen.iter().filter_map(|wheel| needs(wheel)).collect();
+        Install {
+            title: markdown::text(&folder.title()),
+            lines: block(&text.join("\n")),
+            needs: needs.into_iter().collect::<Vec<_>>().join("\n\n"),
+        }
+    };
+    folders.into_iter().map(install).collect()
+}
+
+/// Returns the wheels that lines are printed for: the newest version of each backend. An index has
+/// one wheel a version for an installer to choose by platform and Python; without one it is that
+/// for the newest Python of each platform.
+fn examples<'w>(wheels: &[&'w PublishedWheel], has_index: bool) -> Vec<&'w PublishedWheel> {
+    let mut newest: BTreeMap<(Option<&str>, String), &PublishedWheel> = BTreeMap::new();
+    let key = |wheel: &PublishedWheel| {
+        let Combination { version, git, .. } = &wheel.combination;
+        (version.clone(), git.is_none(), wheel.pythons.clone())
+    };
+    for wheel in wheels {
+        let platform = if has_index {
+            String::new()
+        } else {
+            wheel.machine.title()
+        };
+        let place = newest
+            .entry((wheel.combination.backend.as_deref(), platform))
+            .or_insert(wheel);
+        if key(place) <= key(wheel) {
+            *place = wheel;
+        }
+    }
+    newest.into_values().collect()
+}
+
+fn lines(
+    wheel: &PublishedWheel,
+    folder: &Folder,
+    index: Option<&BaseUrl>,
+    torch: Option<&TorchWheel>,
+) -> InstallCommands {
+    // The official index has no torch for ROCm on Windows.
+    let name = wheel.name.parse::<WheelName>().ok();
+    let torch = torch.filter(|_| name.as_ref().is_none_or(|name| !name.is_windows_only()));
+    match (index, name.as_ref().map(WheelName::version)) {
+        (Some(index), Some(version)) => {
+            let address = shell_quoted(format!("{index}/{folder}/"));
+            let distribution = &wheel.combination.distribution;
+            if *folder == Folder::Any {
+                let with_torch =
+                    format!("pip install {distribution} --no-deps --index-url {address}");
+                return InstallCommands {
+                    with_torch,
+                    from_nothing: None,
+                };
+            }
+            InstallCommands::new(&format!("{distribution}=={version}"), Some(&address), torch)
+        }
+        _ => {
+            let place = wheel
+                .address
+                .clone()
+                .unwrap_or_else(|| format!("./{}", wheel.name));
+            InstallCommands::new(&format!("'{place}'"), None, torch)
+        }
+    }
+}
+
+/// Returns the needs of a wheel at run time as Markdown; `None` where there are none.
+fn needs(wheel: &PublishedWheel) -> Option<String> {
+    let Combination {
+        distribution,
+        backend,
+        ..
+    } = &wheel.combination;
+    let shipped = || {
+        Some(RunTime::of_shipped(
+            &distribution.parse().ok()?,
+            backend.as_deref(),
+        ))
+    };
+    let run_time = wheel
+        .run_time
+        .clone()
+        .or_else(shipped)
+        .filter(|run_time| !run_time.is_empty())?;
+    let backend = backend
+        .as_ref()
+        .map(|backend| format!(" ({backend})"))
+        .unwrap_or_default();
+    let named = markdown::text(&format!("{distribution}{backend}"));
+    let sentence = format!(
+        "{named}: {}",
+        run_time
+            .sentence()
+            .replacen("At run time it needs", "at run time it needs", 1)
+    );
+    if run_time.env.is_empty() {
+        return Some(format!("{sentence}."));
+    }
+    let exports: Vec<String> = run_time
+        .assignments()
+        .map(|text| format!("export {text}"))
+        .collect();
+    Some(format!("{sentence}:\n\n{}", block(&exports.join("\n"))))
+}
+
+/// The section of the history: `### TAG`, a link, and a heading a platform.
+pub fn history_section(notes: &Notes<'_>) -> String {
+    let page = notes
+        .releases
+        .first()
+        .and_then(|release| addresses::page(release, notes.repository));
+    let link = page.map_or_else(
+        || "Release".to_owned(),
+        |page| markdown::link("Release", &page),
+    );
+    format!(
+        "### {}\n\n{link}, {}.\n{}{}",
+        markdown::text(notes.tag),
+        count_of(notes.wheels),
+        section(notes.wheels, notes.expected, 4, Detail::Whole),
+        trees(notes.wheels, 4, Detail::Whole)
+    )
+}

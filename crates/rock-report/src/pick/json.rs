@@ -1,0 +1,174 @@
+//! A decision for programs.
+
+use serde::Serialize;
+
+use rock_names::Digest;
+use rock_plan::config::RunTime;
+
+use super::{Candidate, Decision, Difference, Machine, Note, PassedOver, torch_sentence};
+
+/// Raised when a field goes away or changes its meaning.
+const VERSION: u32 = 1;
+
+#[derive(Debug, Serialize)]
+struct Document<'w> {
+    version: u32,
+    machine: MachineRow,
+    wheel: Option<WheelRow<'w>>,
+    fitting: usize,
+    others: Vec<String>,
+    nearest: Vec<NearRow<'w>>,
+    withdrawn: Vec<WithdrawnRow>,
+}
+
+#[derive(Debug, Serialize)]
+struct WithdrawnRow {
+    name: String,
+    reason: String,
+}
+
+#[derive(Debug, Serialize)]
+struct MachineRow {
+    distribution: Option<String>,
+    rocm: Option<String>,
+    torch: Option<String>,
+    python: Option<String>,
+    gfx: Vec<String>,
+    backend: Option<String>,
+    platform: Option<String>,
+    libc: Option<String>,
+}
+
+#[derive(Debug, Serialize)]
+struct WheelRow<'w> {
+    name: String,
+    release: String,
+    url: String,
+    sha256: Option<String>,
+    size_bytes: Option<u64>,
+    /// Wheels with its code for the GPUs.
+    device_wheels: Vec<&'w str>,
+    /// The line where its torch is installed.
+    install: Option<String>,
+    /// The line where nothing is.
+    install_from_nothing: Option<String>,
+    about_torch: &'static str,
+    run_time: &'w RunTime,
+    notes: Vec<NoteRow>,
+}
+
+#[derive(Debug, Serialize)]
+struct NoteRow {
+    axis: &'static str,
+    text: String,
+}
+
+#[derive(Debug, Serialize)]
+struct NearRow<'w> {
+    #[serde(flatten)]
+    wheel: WheelRow<'w>,
+    differences: Vec<DifferenceRow>,
+}
+
+#[derive(Debug, Serialize)]
+struct DifferenceRow {
+    axis: &'static str,
+    wheel: String,
+    yours: String,
+    why: Option<String>,
+    text: String,
+}
+
+/// One JSON object with a final newline. `withdrawn` are the wheels that fit and were passed over
+/// for that.
+///
+/// # Panics
+/// Never: strings and numbers always serialize.
+pub fn json(
+    candidates: &[Candidate],
+    machine: &Machine,
+    decision: &Decision,
+    withdrawn: &[PassedOver],
+) -> String {
+    let document = Document {
+        version: VERSION,
+        machine: machine_row(machine),
+        wheel: decision
+            .fits
+            .first()
+            .map(|fit| wheel(&candidates[fit.index], machine, &fit.notes)),
+        fitting: decision.fits.len(),
+        others: decision
+            .fits
+            .iter()
+            .skip(1)
+            .map(|fit| candidates[fit.index].offer.file.clone())
+            .collect(),
+        nearest: decision
+            .near
+            .iter()
+            .map(|near| NearRow {
+                wheel: wheel(&candidates[near.index], machine, &near.notes),
+                differences: near.differences.iter().map(difference).collect(),
+            })
+            .collect(),
+        withdrawn: withdrawn
+            .iter()
+            .map(|wheel| WithdrawnRow {
+                name: wheel.file.clone(),
+                reason: wheel.reason.clone(),
+            })
+            .collect(),
+    };
+    serde_json::to_string_pretty(&document).expect("a struct of text and numbers serialises") + "\n"
+}
+
+fn machine_row(machine: &Machine) -> MachineRow {
+    MachineRow {
+        distribution: machine.distribution.clone(),
+        rocm: machine.rocm.as_ref().map(ToString::to_string),
+        torch: machine.torch.as_ref().map(ToString::to_string),
+        python: machine.python.map(|python| python.to_string()),
+        gfx: machine.gfx.iter().cloned().collect(),
+        backend: machine.backend.clone(),
+        platform: machine.platform.clone(),
+        libc: machine.libc.map(|libc| libc.to_string()),
+    }
+}
+
+fn wheel<'w>(candidate: &'w Candidate, machine: &'w Machine, notes: &[Note]) -> WheelRow<'w> {
+    let offer = &candidate.offer;
+    let lines = candidate.install_lines(&machine.gfx);
+    WheelRow {
+        name: offer.file.clone(),
+        release: offer.release.clone(),
+        url: offer.url.clone(),
+        sha256: offer.digest.map(Digest::to_hex),
+        size_bytes: offer.size_bytes,
+        device_wheels: candidate
+            .needed_devices(&machine.gfx)
+            .map(|device| device.offer.file.as_str())
+            .collect(),
+        install: lines.as_ref().map(|lines| lines.with_torch.clone()),
+        install_from_nothing: lines.and_then(|lines| lines.from_nothing),
+        about_torch: torch_sentence(candidate.torch.is_some()),
+        run_time: &candidate.run_time,
+        notes: notes
+            .iter()
+            .map(|note| NoteRow {
+                axis: note.axis.key(),
+                text: note.text.clone(),
+            })
+            .collect(),
+    }
+}
+
+fn difference(difference: &Difference) -> DifferenceRow {
+    DifferenceRow {
+        axis: difference.axis.key(),
+        wheel: difference.wheel.clone(),
+        yours: difference.yours.clone(),
+        why: difference.why.clone(),
+        text: difference.to_string(),
+    }
+}

@@ -1,0 +1,283 @@
+//! Of the wheels in a folder, those to install: the newest of each distribution for one Python.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::judge::system_difference;
+use super::{Difference, Libc, PlatformNeed, PythonRange};
+use rock_diagnostic::shell_quoted;
+use rock_names::{LocalLabel, PythonVersion, WheelName};
+
+/// A wheel in a folder.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LocalWheel {
+    /// Its name.
+    pub name: WheelName,
+    /// Where it lies, from the root.
+    pub path: String,
+    /// When it was written; later ones have more.
+    pub modified: u128,
+}
+
+/// What the wheels must be for.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Asked {
+    /// The normalized name of the one distribution that is asked for.
+    pub distribution: Option<String>,
+    /// The Python.
+    pub python: Option<PythonVersion>,
+    /// The label, or its last segments.
+    pub label: Option<LocalLabel>,
+    /// The name that wheels have for the system.
+    pub platform: Option<String>,
+    /// The C library of the system.
+    pub libc: Option<Libc>,
+}
+
+/// What is to be installed.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Newest<'l> {
+    /// One wheel a distribution, in the order of their names.
+    pub wheels: Vec<&'l LocalWheel>,
+    /// Distributions whose wheels are all something else, with their labels or, for other Pythons,
+    /// their tags.
+    pub others: BTreeMap<String, BTreeSet<String>>,
+    /// Wheels that are left out for the system, though they have the Python and the label, with
+    /// their projects.
+    pub foreign: Vec<ForeignWheel<'l>>,
+}
+
+/// A wheel for another system.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ForeignWheel<'l> {
+    /// The wheel.
+    pub wheel: &'l LocalWheel,
+    /// The normalized name of its distribution.
+    pub project: String,
+    /// The reason why it is left out.
+    pub difference: Difference,
+}
+
+/// The newest wheel of each distribution that is what was asked for: the greatest version, then the
+/// latest file. Judges systems as [`super::decide`] does.
+pub fn newest<'l>(wheels: &'l [LocalWheel], asked: &Asked) -> Newest<'l> {
+    let mut by_project: BTreeMap<String, Vec<&LocalWheel>> = BTreeMap::new();
+    for wheel in wheels {
+        let project = wheel.name.distribution().normalized();
+        by_project.entry(project).or_default().push(wheel);
+    }
+    let mut found = Newest::default();
+    let mut tags = BTreeMap::new();
+    for (project, wheels) in by_project {
+        if asked
+            .distribution
+            .as_ref()
+            .is_some_and(|one| *one != project)
+        {
+            continue;
+        }
+        let (fitting, foreign): (Vec<_>, Vec<_>) = wheels
+            .into_iter()
+            .partition(|wheel| is_for(asked.python, &wheel.name));
+        let key = |wheel: &&LocalWheel| {
+            (
+                wheel.name.version().clone(),
+                wheel.modified,
+                wheel.path.clone(),
+            )
+        };
+        let labelled = fitting
+            .iter()
+            .copied()
+            .filter(|wheel| has(asked.label.as_ref(), &wheel.name));
+        let judged = labelled.map(|wheel| {
+            let needs = PlatformNeed::of(&wheel.name, &mut tags);
+            (
+                wheel,
+                system_difference(&needs, asked.platform.as_deref(), asked.libc),
+            )
+        });
+        let (native, foreign_systems): (Vec<_>, Vec<_>) =
+            judged.partition(|(_, difference)| difference.is_none());
+        let has_foreign = !foreign_systems.is_empty();
+        found.foreign.extend(
+            foreign_systems
+                .into_iter()
+                .filter_map(|(wheel, difference)| {
+                    Some(ForeignWheel {
+                        wheel,
+                        project: project.clone(),
+                        difference: difference?,
+                    })
+                }),
+        );
+        match native.into_iter().map(|(wheel, _)| wheel).max_by_key(key) {
+            Some(wheel) => found.wheels.push(wheel),
+            None if has_foreign => drop(found.others.insert(project, BTreeSet::new())),
+            None => {
+                let label = |wheel: &LocalWheel| {
+                    wheel
+                        .name
+                        .label()
+                        .map_or_else(|| "none".to_owned(), |own| own.to_string())
+                };
+                let tags = |wheel: &LocalWheel| {
+                    format!("{}-{}", wheel.name.python_tags(), wheel.name.abi_tags())
+                };
+                let others = if fitting.is_empty() {
+                    foreign.into_iter().map(tags).collect()
+                } else {
+                    fitting.into_iter().map(label).collect()
+                };
+                found.others.insert(project, others);
+            }
+        }
+    }
+    found
+}
+
+impl LocalWheel {
+    /// The line that installs this file in the place of whatever is there, and nothing else.
+    pub fn install_line(&self) -> String {
+        format!(
+            "pip install {} --force-reinstall --no-deps",
+            shell_quoted(&self.path)
+        )
+    }
+}
+
+/// Returns whether installers take the tags for this Python; where none is asked for, any tags do.
+fn is_for(python: Option<PythonVersion>, name: &WheelName) -> bool {
+    python.is_none_or(|python| {
+        PythonRange::of(name, None)
+            .iter()
+            .any(|range| range.has(python))
+    })
+}
+
+fn has(label: Option<&LocalLabel>, name: &WheelName) -> bool {
+    let Some(label) = label else { return true };
+    name.label().is_some_and(|own| {
+        own == *label
+            || own
+                .as_str()
+                .strip_suffix(label.as_str())
+                .is_some_and(|rest| rest.ends_with('.'))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Asked, LocalWheel, newest};
+
+    fn wheel(name: &str, modified: u128) -> LocalWheel {
+        LocalWheel {
+            name: name.parse().unwrap(),
+            path: format!("/w {modified}/{name}"),
+            modified,
+        }
+    }
+
+    fn check(wheels: &[LocalWheel], asked: &Asked) -> Vec<String> {
+        newest(wheels, asked)
+            .wheels
+            .iter()
+            .map(|wheel| wheel.install_line())
+            .collect()
+    }
+
+    #[test]
+    fn the_greatest_version_is_taken_and_of_one_version_the_latest_file() {
+        let name = "torch-2.10.0-cp312-cp312-linux_x86_64.whl";
+        let wheels = [
+            wheel("torch-2.9.0-cp312-cp312-linux_x86_64.whl", 9),
+            wheel(name, 2),
+            wheel(name, 3),
+        ];
+        let line = format!("pip install '/w 3/{name}' --force-reinstall --no-deps");
+        assert_eq!(check(&wheels, &Asked::default()), [line]);
+    }
+
+    #[test]
+    fn wheels_for_another_system_are_left_out_with_the_reason() {
+        let wheels = [
+            wheel("a-1-cp312-cp312-manylinux_2_28_x86_64.whl", 1),
+            wheel("a-2-cp312-cp312-manylinux_2_39_x86_64.whl", 1),
+            wheel("b-1-cp312-cp312-win_amd64.whl", 1),
+            wheel("c-1-py3-none-any.whl", 1),
+        ];
+        let told = |platform: Option<&str>, libc: Option<&str>| {
+            let libc = libc.map(|text| text.parse().unwrap());
+            let asked = Asked {
+                platform: platform.map(str::to_owned),
+                libc,
+                ..Asked::default()
+            };
+            let found = newest(&wheels, &asked);
+            let versions = |wheel: &&LocalWheel| {
+                format!("{} {}", wheel.name.distribution(), wheel.name.version())
+            };
+            let foreign = found
+                .foreign
+                .iter()
+                .map(|one| one.difference.to_string())
+                .collect::<Vec<_>>();
+            (
+                found
+                    .wheels
+                    .iter()
+                    .map(versions)
+                    .collect::<Vec<_>>()
+                    .join(", "),
+                foreign.join("\n"),
+            )
+        };
+        insta::assert_debug_snapshot!(told(Some("linux_x86_64"), Some("glibc 2.36")), @r#"
+        (
+            "a 1, c 1",
+            "system: the wheel is for linux_x86_64 with glibc 2.39 or newer, you have linux_x86_64 with glibc 2.36\nsystem: the wheel is for win_amd64, you have linux_x86_64 with glibc 2.36",
+        )
+        "#);
+        insta::assert_debug_snapshot!(told(None, Some("glibc 2.31")), @r#"
+        (
+            "a 1, b 1, c 1",
+            "system: the wheel is for linux_x86_64 with glibc 2.39 or newer, you have glibc 2.31",
+        )
+        "#);
+        assert_eq!(
+            told(None, None),
+            ("a 2, b 1, c 1".to_owned(), String::new())
+        );
+    }
+
+    #[test]
+    fn pythons_take_their_own_wheels_those_for_any_and_stable_ones() {
+        let fits = |tags: &str, python: &str| {
+            let wheels = [wheel(&format!("a-1-{tags}.whl"), 1)];
+            !check(
+                &wheels,
+                &Asked {
+                    python: python.parse().ok(),
+                    ..Asked::default()
+                },
+            )
+            .is_empty()
+        };
+        let linux = |tags: &str, python: &str| fits(&format!("{tags}-linux_x86_64"), python);
+        assert!(
+            linux("cp312-cp312", "3.12")
+                && fits("py3-none-any", "3.12")
+                && linux("cp313-cp313t", "3.13t")
+        );
+        assert!(linux("cp39-abi3", "3.12") && linux("cp312-none", "3.12"));
+        assert!(
+            !linux("cp311-cp311", "3.12")
+                && !linux("cp313-cp313", "3.13t")
+                && !linux("cp39-abi3", "3.13t")
+        );
+        assert!(
+            !linux("cp313-abi3", "3.12")
+                && !fits("cp312-cp312-any", "3.12")
+                && !fits("py313-none-any", "3.12")
+        );
+    }
+}

@@ -1,0 +1,232 @@
+//! What is published, with addresses to fetch it from.
+
+use std::collections::BTreeMap;
+
+use rock_names::{Digest, RepoName, WheelName, has_wheel_extension, percent_encode, web_address};
+use rock_publish::{Held, Listing, Manifest, ManifestFile, Rebuilt, newest_first};
+
+/// A published wheel.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Offer {
+    /// Its name.
+    pub name: WheelName,
+    /// The file's name, as published.
+    pub file: String,
+    /// Where it is fetched from; empty where nothing says so.
+    pub url: String,
+    /// The tag of its release; empty where there is none.
+    pub release: String,
+    /// Its size, where it is told.
+    pub size_bytes: Option<u64>,
+    /// SHA-256 of it, where it is told.
+    pub digest: Option<Digest>,
+    /// Its row of a manifest, where there is one.
+    pub row: Option<ManifestFile>,
+}
+
+/// Published wheels by name. Files whose name no wheel has are passed over: [`Listing::unreadable`]
+/// tells of them.
+#[derive(Debug, Clone, Default)]
+pub struct Offers {
+    wheels: BTreeMap<String, Offer>,
+    /// `OWNER/REPO`, where a listing says so.
+    pub repository: Option<String>,
+    /// What of older releases is passed over.
+    pub rebuilt: Vec<Rebuilt>,
+}
+
+impl Offers {
+    /// Adds the published wheels of a listing. Where two releases have a wheel of one name, that of
+    /// the newest stays.
+    pub fn add_listing(&mut self, listing: &Listing) {
+        let named = listing
+            .repository
+            .clone()
+            .filter(|name| name.parse::<RepoName>().is_ok());
+        self.repository = self.repository.take().or(named);
+        let mut published: Vec<_> = listing.published().collect();
+        newest_first(&mut published, |(release, _)| release);
+        for (release, asset) in published {
+            let Some(name) = read(&asset.name) else {
+                continue;
+            };
+            // A listing may hold anything: an option of pip, or a file of this machine.
+            let named = asset.browser_download_url.as_deref().and_then(web_address);
+            let url = named.as_deref().map_or_else(
+                || self.github_url(&release.tag_name, &asset.name),
+                |url| encoded(url, &asset.name),
+            );
+            if self.repository.is_none() {
+                self.repository = named.as_deref().and_then(repository_of);
+            }
+            let offer = Offer {
+                name,
+                file: asset.name.clone(),
+                url,
+                release: release.tag_name.clone(),
+                size_bytes: Some(asset.size).filter(|size| *size > 0),
+                digest: asset.digest,
+                row: None,
+            };
+            self.add(offer);
+        }
+    }
+
+    /// Adds the wheels of a manifest, which lie below `base`, an address with a slash at its end.
+    /// What a listing said of a wheel stays; the manifest adds what it knows beside.
+    pub fn add_manifest(&mut self, manifest: &Manifest, base: &str) {
+        let wheels = manifest
+            .files
+            .iter()
+            .filter(|file| has_wheel_extension(&file.name));
+        for file in wheels {
+            let Some(name) = read(&file.name) else {
+                continue;
+            };
+            let offer = Offer {
+                name,
+                file: file.name.clone(),
+                url: format!("{base}{}", percent_encode(&file.name)),
+                release: manifest.tag.clone().unwrap_or_default(),
+                size_bytes: Some(file.size_bytes),
+                digest: Some(file.sha256),
+                row: Some(file.clone()),
+            };
+            self.add(offer);
+        }
+    }
+
+    /// Adds what a manifest knows of wheels that are there already.
+    pub fn add_rows(&mut self, manifest: &Manifest) {
+        for file in &manifest.files {
+            if let Some(known) = self.wheels.get_mut(&file.name) {
+                known.add_row(Some(file.clone()), Some(file.sha256), Some(file.size_bytes));
+            }
+        }
+    }
+
+    /// Adds wheels that lie below `base` and of which only the names are known.
+    pub fn add_names<'a>(&mut self, names: impl IntoIterator<Item = &'a str>, base: &str) {
+        for file in names {
+            let Some(name) = read(file) else { continue };
+            let url = format!("{base}{}", percent_encode(file));
+            let file = file.to_owned();
+            self.add(Offer {
+                name,
+                file,
+                url,
+                release: String::new(),
+                size_bytes: None,
+                digest: None,
+                row: None,
+            });
+        }
+    }
+
+    /// The wheels, sorted by name.
+    pub fn into_wheels(self) -> Vec<Offer> {
+        self.wheels.into_values().collect()
+    }
+
+    /// How many wheels there are.
+    pub fn len(&self) -> usize {
+        self.wheels.len()
+    }
+
+    /// Whether there is no wheel.
+    pub fn is_empty(&self) -> bool {
+        self.wheels.is_empty()
+    }
+
+    fn add(&mut self, offer: Offer) {
+        match self.wheels.get_mut(&offer.file) {
+            None => drop(self.wheels.insert(offer.file.clone(), offer)),
+            Some(known) => {
+                if !known.is_same(offer.digest, offer.size_bytes) && known.release != offer.release
+                {
+                    let (offered, older) = (known.held(), offer.held());
+                    self.rebuilt.push(Rebuilt {
+                        name: offer.file,
+                        offered,
+                        older,
+                    });
+                } else {
+                    known.add_row(offer.row, offer.digest, offer.size_bytes);
+                }
+            }
+        }
+    }
+
+    fn github_url(&self, tag: &str, file: &str) -> String {
+        let Some(repository) = self.repository.as_ref().filter(|_| !tag.is_empty()) else {
+            return String::new();
+        };
+        let encoded = [tag, file].map(percent_encode).join("/");
+        format!("https://github.com/{repository}/releases/download/{encoded}")
+    }
+}
+
+impl Offer {
+    /// Whether these are the same bytes, as far as is known.
+    fn is_same(&self, digest: Option<Digest>, size_bytes: Option<u64>) -> bool {
+        let same_digest = self.digest.is_none() || digest.is_none() || self.digest == digest;
+        same_digest
+            && (self.size_bytes.is_none() || size_bytes.is_none() || self.size_bytes == size_bytes)
+    }
+
+    fn held(&self) -> Held {
+        Held {
+            tag: self.release.clone(),
+            digest: self.digest,
+            size_bytes: self.size_bytes.unwrap_or(0),
+        }
+    }
+
+    /// Adds what is not known yet. A row about other bytes of the same name says nothing about
+    /// these.
+    fn add_row(
+        &mut self,
+        row: Option<ManifestFile>,
+        digest: Option<Digest>,
+        size_bytes: Option<u64>,
+    ) {
+        if self.row.is_none() && self.is_same(digest, size_bytes) {
+            self.row = row;
+            self.digest = self.digest.or(digest);
+            self.size_bytes = self.size_bytes.or(size_bytes);
+        }
+    }
+}
+
+/// Returns a sentence about where an installer takes the requirements of a wheel from; `has_torch`
+/// for one with torch.
+pub fn torch_sentence(has_torch: bool) -> &'static str {
+    if has_torch {
+        "The installer keeps a torch that is installed, and takes what else is needed from the index that it uses anyway."
+    } else {
+        "The installer takes what else is needed from the index that it uses anyway."
+    }
+}
+
+fn read(file: &str) -> Option<WheelName> {
+    if has_wheel_extension(file) {
+        WheelName::from_percent_encoded(file).ok()
+    } else {
+        None
+    }
+}
+
+/// The address with the file's name in the one form that every client reads alike: `+` as `%2B`.
+fn encoded(url: &str, file: &str) -> String {
+    match url.rsplit_once('/') {
+        Some((folder, _)) => format!("{folder}/{}", percent_encode(file)),
+        None => url.to_owned(),
+    }
+}
+
+/// `OWNER/REPO` of a download address of GitHub.
+fn repository_of(url: &str) -> Option<String> {
+    let mut parts = url.strip_prefix("https://github.com/")?.split('/');
+    let name = format!("{}/{}", parts.next()?, parts.next()?);
+    name.parse::<RepoName>().is_ok().then_some(name)
+}

@@ -1,0 +1,45 @@
+//! Published wheels that lack code for targets of their jobs.
+//!
+//! Input: planned cells with the wheels that fill them. Output: a warning for each wheel.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::{ExpectedCell, Matched, PublishedWheel};
+use rock_compat::Compat;
+use rock_diagnostic::Diagnostic;
+use rock_publish::{GfxOrigin, TargetShortfall};
+
+/// Returns the planned wheels with code for GPUs that are published for one platform.
+fn compared<'a>(
+    found: &'a [Matched<'a>],
+) -> impl Iterator<Item = (&'a ExpectedCell, &'a PublishedWheel)> {
+    let filled = found
+        .iter()
+        .filter_map(|matched| Some((matched.cell, matched.by?)));
+    filled.filter(|(cell, wheel)| !cell.gfx.is_empty() && !wheel.machine.is_any())
+}
+
+/// Returns the tags of releases whose manifests are needed to compare their wheels.
+pub fn unread_targets(found: &[Matched<'_>]) -> BTreeSet<String> {
+    compared(found)
+        .filter(|(_, wheel)| wheel.gfx_from.is_none())
+        .map(|(_, wheel)| wheel.tag.clone())
+        .collect()
+}
+
+/// Warns once of each published wheel that lacks code for a target of its job. Only wheels whose
+/// manifest has targets that were read from the wheel's code are compared.
+pub fn target_shortfalls(found: &[Matched<'_>], compat: &Compat) -> Vec<Diagnostic> {
+    let read = compared(found).filter(|(_, wheel)| wheel.gfx_from == Some(GfxOrigin::Wheel));
+    let told: BTreeMap<(&str, &str), Diagnostic> = read
+        .filter_map(|(cell, wheel)| {
+            let distribution = &wheel.combination.distribution;
+            let shortfall = TargetShortfall::of(distribution, &cell.gfx, &wheel.gfx, compat)?;
+            Some((
+                (wheel.name.as_str(), wheel.tag.as_str()),
+                shortfall.of_published(&wheel.name, &wheel.tag),
+            ))
+        })
+        .collect();
+    told.into_values().collect()
+}

@@ -1,0 +1,434 @@
+//! Where the artifacts of a run lie, and which of them are wanted.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+use quick_xml::Reader;
+use quick_xml::escape::resolve_predefined_entity;
+use quick_xml::events::Event;
+use regex::Regex;
+
+use super::limits::{MAX_FILES, MAX_LISTING_DEPTH};
+use rock_bytes::archive::ArchiveCompression;
+use rock_names::{ArtifactComponent, ArtifactName, Digest};
+use rock_plan::config::Platform;
+
+/// The folder of a run in a bucket, with a slash at its end: `123-linux/`, and in a bucket that
+/// several repositories share, `OWNER-REPO/123-linux/` (ROCm/TheRock,
+/// `build_tools/_therock_utils/workflow_outputs.py`).
+pub fn folder_of_run(shared_by: Option<&str>, run: &str, platform: Platform) -> String {
+    let repository = shared_by
+        .map(|repository| repository.replace('/', "-") + "/")
+        .unwrap_or_default();
+    format!("{repository}{run}-{}/", platform.word())
+}
+
+/// A name, and its size in bytes.
+pub type File = (String, u64);
+
+/// One page of what a bucket lists.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Page {
+    /// What lies in it.
+    pub objects: Vec<File>,
+    /// What the next page is asked for with, where there is one.
+    pub next: Option<String>,
+}
+
+/// The length of `]]>`.
+const CDATA_END: u64 = 3;
+
+/// Reads a page of a listing (Amazon S3, `ListObjectsV2`). The time is linear in its length.
+///
+/// # Errors
+/// Why it is no listing.
+pub fn page(xml: &str) -> Result<Page, String> {
+    let mut reader = Reader::from_str(xml);
+    let (mut page, mut path, mut text) = (Page::default(), Vec::<String>::new(), String::new());
+    let (mut key, mut size_bytes, mut is_listing) = (None, None, false);
+    loop {
+        match reader.read_event().map_err(|error| error.to_string())? {
+            Event::Start(tag) => {
+                if path.len() == MAX_LISTING_DEPTH {
+                    let at = reader.buffer_position();
+                    return Err(format!(
+                        "it has more than {MAX_LISTING_DEPTH} elements within each other, at byte {at}"
+                    ));
+                }
+                path.push(tag.local_name().as_ref().to_owned());
+                text.clear();
+                if is_object(&path) {
+                    (key, size_bytes) = (None, None);
+                }
+            }
+            Event::Text(part) => text.push_str(legal_text(&part, reader.buffer_position())?),
+            Event::CData(part) => {
+                text.push_str(legal_text(&part, reader.buffer_position() - CDATA_END)?);
+            }
+            Event::GeneralRef(entity) => match entity
+                .resolve_char_ref()
+                .map_err(|error| error.to_string())?
+            {
+                Some(character) => text.push(character),
+                None => {
+                    let named = resolve_predefined_entity(&entity);
+                    text.push_str(named.ok_or_else(|| format!("`&{};` is not known", &*entity))?);
+                }
+            },
+            Event::End(_) => {
+                let words: Vec<&str> = path.iter().map(String::as_str).collect();
+                match words[..] {
+                    ["ListBucketResult", "Contents", "Key"] if text.contains(char::is_control) => {
+                        let at = reader.buffer_position();
+                        return Err(format!(
+                            "the key {text:?} has a control character, before byte {at}"
+                        ));
+                    }
+                    ["ListBucketResult", "Contents", "Key"] => {
+                        key = Some(text.clone()).filter(|key| !key.is_empty());
+                    }
+                    ["ListBucketResult", "Contents", "Size"] => {
+                        size_bytes = Some(
+                            text.parse()
+                                .map_err(|_| format!("`{text}` is not a size"))?,
+                        );
+                    }
+                    ["ListBucketResult", "Contents"] if page.objects.len() == MAX_FILES => {
+                        return Err(format!("it has more than {MAX_FILES} files"));
+                    }
+                    ["ListBucketResult", "Contents"] => {
+                        let (Some(key), Some(size_bytes)) = (key.take(), size_bytes.take()) else {
+                            let at = reader.buffer_position();
+                            return Err(format!(
+                                "it has a file without a key or size, before byte {at}"
+                            ));
+                        };
+                        page.objects.push((key, size_bytes));
+                    }
+                    ["ListBucketResult", "NextContinuationToken"] => page.next = Some(text.clone()),
+                    ["ListBucketResult"] => is_listing = true,
+                    _ => {}
+                }
+                path.pop();
+            }
+            Event::Eof => break,
+            _ => {}
+        }
+    }
+    if is_listing {
+        Ok(page)
+    } else {
+        Err("it is no listing of a bucket".to_owned())
+    }
+}
+
+/// Returns whether an element is a file of a listing.
+fn is_object(path: &[String]) -> bool {
+    path.iter().eq(["ListBucketResult", "Contents"])
+}
+
+/// Returns a text that ends before byte `end`, unless it has a control character that no XML may
+/// have, not even as a reference (XML 1.0, section 2.2, "Characters").
+fn legal_text(text: &str, end: u64) -> Result<&str, String> {
+    let is_illegal = |c: char| c < ' ' && !matches!(c, '\t' | '\n' | '\r');
+    match text.find(is_illegal) {
+        None => Ok(text),
+        Some(at) => Err(format!(
+            "it has a control character at byte {}",
+            end - (text.len() - at) as u64
+        )),
+    }
+}
+
+/// Which artifacts of a run are wanted.
+#[derive(Debug, Clone, Default)]
+pub struct Choice {
+    /// The families and targets, beside what is for any GPU; `None` for all.
+    pub made_for: Option<BTreeSet<String>>,
+    /// One of these matches, where there are any.
+    pub includes: Vec<Regex>,
+    /// None of these matches.
+    pub excludes: Vec<Regex>,
+    /// Components that stay where they are.
+    pub without_components: BTreeSet<ArtifactComponent>,
+    /// Projects whose artifacts stay where they are.
+    pub without_names: BTreeSet<String>,
+}
+
+/// An archive of an artifact, where it is published.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Published {
+    /// The artifact.
+    pub name: ArtifactName,
+    /// What its archive is compressed by.
+    pub compression: ArchiveCompression,
+    /// The archive's size.
+    pub size_bytes: u64,
+    /// Whether its digest lies beside it.
+    pub has_sum: bool,
+}
+
+impl Published {
+    /// The file name of the archive.
+    pub fn file(&self) -> String {
+        format!("{}{}", self.name, self.compression.suffix())
+    }
+}
+
+/// How the digest of an archive is named after it.
+pub const SUM: &str = ".sha256sum";
+/// The digest of the archive that a folder was unpacked from, in that folder; no package holds it.
+pub const UNPACKED_SUM: &str = ".archive.sha256sum";
+
+/// Where the digest of an archive lies.
+pub fn path_of_sum(archive: &Path) -> PathBuf {
+    let mut path = archive.as_os_str().to_owned();
+    path.push(SUM);
+    path.into()
+}
+
+/// The text that says the digest of a file, as `sha256sum` does.
+pub fn sum_line(digest: Digest, file: &str) -> String {
+    format!("{}  {file}\n", digest.to_hex())
+}
+
+/// The digest that a text says, alone or in front of a name.
+///
+/// # Errors
+/// What it says instead.
+pub fn sum_in(text: &str) -> Result<Digest, &str> {
+    let said = text.split_whitespace().next().unwrap_or_default();
+    format!("sha256:{}", said.to_ascii_lowercase())
+        .parse()
+        .map_err(|_| said)
+}
+
+impl Choice {
+    /// The archives among the files of a run that are wanted, sorted; of each artifact the one that
+    /// is read fastest.
+    pub fn of(&self, files: &[File]) -> Vec<Published> {
+        let sums: BTreeSet<&str> = files
+            .iter()
+            .filter_map(|(file, _)| file.strip_suffix(SUM))
+            .collect();
+        let mut best: BTreeMap<ArtifactName, Published> = BTreeMap::new();
+        for (file, size_bytes) in files {
+            let Some((name, compression)) = ArchiveCompression::from_file_name(file) else {
+                continue;
+            };
+            let Ok(name) = name.parse::<ArtifactName>() else {
+                continue;
+            };
+            if !self.takes(&name) {
+                continue;
+            }
+            let has_sum = sums.contains(file.as_str());
+            let published = Published {
+                name: name.clone(),
+                compression,
+                size_bytes: *size_bytes,
+                has_sum,
+            };
+            match best.get(&name) {
+                Some(other) if other.compression <= compression => {}
+                _ => drop(best.insert(name, published)),
+            }
+        }
+        best.into_values().collect()
+    }
+
+    fn takes(&self, name: &ArtifactName) -> bool {
+        let text = name.to_string();
+        let is_for = match (name.base(), &self.made_for) {
+            (None, _) | (_, None) => true,
+            (Some(base), Some(wanted)) => wanted.contains(base),
+        };
+        is_for
+            && (self.includes.is_empty() || self.includes.iter().any(|regex| regex.is_match(&text)))
+            && !self.excludes.iter().any(|regex| regex.is_match(&text))
+            && !self.without_components.contains(&name.component())
+            && !self.without_names.contains(name.name())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use regex::Regex;
+
+    use super::{Choice, MAX_FILES, MAX_LISTING_DEPTH, Published, folder_of_run, page};
+    use rock_plan::config::Platform;
+
+    #[test]
+    fn runs_have_a_folder_and_share_buckets_under_the_name_of_their_repository() {
+        assert_eq!(folder_of_run(None, "123", Platform::Linux), "123-linux/");
+        assert_eq!(
+            folder_of_run(Some("me/TheRock"), "123", Platform::Windows),
+            "me-TheRock/123-windows/"
+        );
+    }
+
+    #[test]
+    fn a_listing_tells_names_sizes_and_the_next_page_and_anything_else_is_none() {
+        let xml = "<?xml version=\"1.0\"?><ListBucketResult xmlns=\"http://s3.amazonaws.com/doc/2006-03-01/\"><Name>b</Name>\
+                   <NextContinuationToken>1/a+b=</NextContinuationToken><IsTruncated>true</IsTruncated>\
+                   <Contents><Key>1-linux/a_lib_gfx90a:xnack&#43;.tar.zst</Key><Size>7</Size></Contents>\
+                   <Contents><Key>1-linux/b&amp;c</Key><Size>6000000000</Size></Contents></ListBucketResult>";
+        let read = page(xml).unwrap();
+        assert_eq!(
+            read.objects,
+            [
+                ("1-linux/a_lib_gfx90a:xnack+.tar.zst".to_owned(), 7),
+                ("1-linux/b&c".to_owned(), 6_000_000_000)
+            ]
+        );
+        assert_eq!(read.next.as_deref(), Some("1/a+b="));
+        assert_eq!(
+            page("<ListBucketResult></ListBucketResult>").unwrap(),
+            super::Page::default()
+        );
+        for none in [
+            "",
+            "<html></html>",
+            "<ListBucketResult><Contents>",
+            "<Error><Code>NoSuchBucket</Code></Error>",
+            "x",
+        ] {
+            assert!(page(none).is_err(), "{none}");
+        }
+    }
+
+    #[test]
+    fn listings_are_read_up_to_their_limits_and_not_beyond() {
+        let nested = |depth: usize| {
+            let inner = format!("{}{}", "<a>".repeat(depth), "</a>".repeat(depth));
+            page(&format!("<ListBucketResult>{inner}</ListBucketResult>"))
+        };
+        assert_eq!(nested(MAX_LISTING_DEPTH - 1), Ok(super::Page::default()));
+        let said = "it has more than 32 elements within each other, at byte 114";
+        assert_eq!(nested(MAX_LISTING_DEPTH), Err(said.to_owned()));
+        let files = |count: usize| {
+            let all = "<Contents><Key>k</Key><Size>1</Size></Contents>".repeat(count);
+            page(&format!("<ListBucketResult>{all}</ListBucketResult>"))
+                .map(|page| page.objects.len())
+        };
+        assert_eq!(files(MAX_FILES), Ok(MAX_FILES));
+        assert_eq!(
+            files(MAX_FILES + 1),
+            Err("it has more than 100000 files".to_owned())
+        );
+        // A megabyte of elements within each other took minutes.
+        let open = "<a>".repeat(1 << 20);
+        assert_eq!(page(&open).map_err(|error| error.len() > 10), Err(true));
+    }
+
+    /// An object has nothing of the one before it.
+    #[test]
+    fn objects_without_key_or_size_are_refused() {
+        let whole = "<Contents><Key>a</Key><Size>1</Size></Contents>";
+        let parts = [
+            "<Key>b</Key>",
+            "<Size>2</Size>",
+            "<Key></Key><Size>2</Size>",
+            "<Size>2</Size><Owner><Key>b</Key></Owner>",
+        ];
+        let reasons = parts.map(|part| {
+            page(&format!(
+                "<ListBucketResult>{whole}<Contents>{part}</Contents></ListBucketResult>"
+            ))
+            .unwrap_err()
+        });
+        insta::assert_snapshot!(reasons.join("\n"), @r"
+        it has a file without a key or size, before byte 98
+        it has a file without a key or size, before byte 100
+        it has a file without a key or size, before byte 111
+        it has a file without a key or size, before byte 127
+        ");
+    }
+
+    /// Keys become names of files and lines of messages.
+    #[test]
+    fn keys_with_control_characters_are_refused() {
+        let key = |key: &str| {
+            let inside = format!("<Contents><Key>{key}</Key><Size>1</Size></Contents>");
+            match page(&format!("<ListBucketResult>{inside}</ListBucketResult>")) {
+                Ok(read) => format!("{:?}\n", read.objects),
+                Err(why) => format!("{why}\n"),
+            }
+        };
+        let keys = [
+            "a&#32;\u{e9}",
+            "<![CDATA[a&b]]>",
+            "a\0b",
+            "a&#0;b",
+            "a\x1b",
+            "a&#27;",
+            "a\nb",
+            "a&#10;b",
+            "a\u{7f}",
+        ];
+        let read: String = keys
+            .iter()
+            .chain(&["a\u{9b}", "<![CDATA[a\0]]>"])
+            .map(|text| key(text))
+            .collect();
+        insta::assert_snapshot!(read, @r#"
+        [("a é", 1)]
+        [("a&b", 1)]
+        it has a control character at byte 34
+        invalid character reference: 0x0 character is not permitted in XML
+        it has a control character at byte 34
+        the key "a\u{1b}" has a control character, before byte 45
+        the key "a\nb" has a control character, before byte 42
+        the key "a\nb" has a control character, before byte 46
+        the key "a\u{7f}" has a control character, before byte 41
+        the key "a\u{9b}" has a control character, before byte 42
+        it has a control character at byte 43
+        "#);
+        let token = "<ListBucketResult><NextContinuationToken>a\0</NextContinuationToken></ListBucketResult>";
+        assert!(page(token).is_err());
+    }
+
+    #[test]
+    fn what_is_wanted_is_chosen_by_base_target_pattern_and_component() {
+        let files: Vec<super::File> = [
+            "blas_lib_generic.tar.xz",
+            "blas_lib_generic.tar.zst",
+            "blas_lib_generic.tar.zst.sha256sum",
+            "blas_lib_gfx942.tar.xz",
+            "blas_lib_gfx942:xnack+.tar.zst",
+            "blas_lib_gfx1100.tar.zst",
+            "blas_test_generic.tar.zst",
+            "rand_lib_generic.tar.zst",
+            "logs.tar.zst",
+            "index.html",
+        ]
+        .map(|file| (file.to_owned(), 1))
+        .to_vec();
+        let of = |choice: &Choice| {
+            choice
+                .of(&files)
+                .iter()
+                .map(Published::file)
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(of(&Choice::default()).len(), 6);
+        let mut choice = Choice {
+            made_for: Some(["gfx942".to_owned()].into()),
+            without_names: ["rand".to_owned()].into(),
+            ..Choice::default()
+        };
+        choice.without_components = ["test".parse().unwrap()].into();
+        assert_eq!(
+            of(&choice),
+            [
+                "blas_lib_generic.tar.zst",
+                "blas_lib_gfx942.tar.xz",
+                "blas_lib_gfx942:xnack+.tar.zst"
+            ]
+        );
+        assert!(choice.of(&files)[0].has_sum && !choice.of(&files)[1].has_sum);
+        choice.includes = vec![Regex::new("_gfx").unwrap(), Regex::new("^none").unwrap()];
+        choice.excludes = vec![Regex::new("xnack").unwrap()];
+        assert_eq!(of(&choice), ["blas_lib_gfx942.tar.xz"]);
+    }
+}

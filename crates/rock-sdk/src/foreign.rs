@@ -1,0 +1,94 @@
+//! Files of a folder of packages that are none, which no run may remove.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use super::verify::identify;
+use crate::codes::sdk as codes;
+use rock_compat::rows::SdkTables;
+use rock_diagnostic::{Diagnostic, Location};
+use rock_names::{WheelName, parent_directories};
+
+/// So many of them are named.
+const SHOWN: usize = 5;
+
+/// Refuses to replace a folder of packages that is a link, or holds anything but packages of the
+/// SDK. `found` is all below it: paths with slashes, and whether each is a folder.
+pub fn refuse_foreign(
+    dist: &Path,
+    is_link: bool,
+    found: impl Iterator<Item = (String, bool)>,
+    facts: &SdkTables,
+) -> Option<Diagnostic> {
+    let place = Location::File(dist.display().to_string().into());
+    if is_link {
+        let fault = Diagnostic::new(
+            &codes::FOREIGN_OUTPUT,
+            "the folder of packages is a link, and what it leads to would be removed",
+        );
+        return Some(
+            fault
+                .at(place, "")
+                .help("give the folder itself with `--dest-dir`, or remove the link"),
+        );
+    }
+    let (folders, files): (Vec<_>, Vec<_>) = found.partition(|(_, is_folder)| *is_folder);
+    let (packages, foreign): (Vec<_>, Vec<_>) = files
+        .iter()
+        .map(|(path, _)| path.as_str())
+        .partition(|path| is_package(path, facts));
+    // A folder is that of a family where packages lie in it.
+    let of_packages: BTreeSet<&str> = packages
+        .iter()
+        .flat_map(|path| parent_directories(path))
+        .collect();
+    let empty = folders
+        .iter()
+        .map(|(path, _)| path.as_str())
+        .filter(|path| {
+            !of_packages.contains(path)
+                && !foreign
+                    .iter()
+                    .any(|file| parent_directories(file).any(|above| above == *path))
+        });
+    let mut foreign: Vec<&str> = foreign.iter().copied().chain(empty).collect();
+    foreign.sort_unstable();
+    let first = foreign.first()?;
+    let message = match foreign.len() {
+        1 => format!("`{first}` is not a package of the SDK and would be removed"),
+        more => format!("{more} files are not packages of the SDK and would be removed"),
+    };
+    let mut fault = Diagnostic::new(&codes::FOREIGN_OUTPUT, message).at(place, "");
+    if foreign.len() > 1 {
+        let shown: Vec<String> = foreign
+            .iter()
+            .take(SHOWN)
+            .map(|path| format!("`{path}`"))
+            .collect();
+        let more = if foreign.len() > SHOWN {
+            ", and more"
+        } else {
+            ""
+        };
+        fault = fault.note(format!("they are {}{more}", shown.join(", ")));
+    }
+    Some(fault.help("move them elsewhere, or give another folder with `--dest-dir`"))
+}
+
+/// Whether a file is one that a build of packages writes: right in the folder, or in that of a
+/// family. So is the index of packages that `index build` writes beside them, which is none of
+/// those that replace them.
+fn is_package(path: &str, facts: &SdkTables) -> bool {
+    let (above, file) = path.rsplit_once('/').unwrap_or(("", path));
+    if above.split('/').take(2).any(|folder| folder == "simple") {
+        return matches!(file, "index.html" | "index.json");
+    }
+    let file = file.strip_suffix(".metadata").unwrap_or(file);
+    let is_sdk = |name: WheelName| {
+        identify(&name.distribution().as_str().replace('_', "-"), facts).is_some()
+    };
+    let is_source = file
+        .strip_prefix("rocm-")
+        .is_some_and(|rest| rest.ends_with(".tar.gz"));
+    !above.contains('/') && (is_source || file.parse::<WheelName>().is_ok_and(is_sdk))
+}

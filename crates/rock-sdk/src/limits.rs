@@ -1,0 +1,137 @@
+//! Limits on artifacts, listings and packages that others made, and the diagnostics of archives
+//! that cannot be read.
+
+use std::io;
+use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use crate::codes::{host, sdk as codes};
+use rock_bytes::archive::{ArchiveError, is_damage};
+use rock_diagnostic::{Diagnostic, Location};
+
+/// The largest manifest of an artifact. Manifests have a few kB.
+pub const MAX_MANIFEST_BYTES: u64 = 1 << 20;
+/// The most folders that a manifest lists. Manifests of `TheRock` list up to about 30.
+pub const MAX_ROOTS: usize = 1000;
+/// The most faults that are reported of one artifact; behind them nothing more is read of it.
+pub const MAX_FAULTS: usize = 1000;
+/// The most links that are followed on the way to one file (`MAXSYMLINKS` of Linux, `namei.h`).
+pub const MAX_LINKS: usize = 40;
+/// The largest page of what a bucket lists. One has a thousand names (Amazon S3, `ListObjectsV2`).
+pub const MAX_PAGE_BYTES: u64 = 16 << 20;
+/// The most pages of one run. A run has some hundred files; a listing without end is none.
+pub const MAX_PAGES: usize = 1000;
+/// The deepest element of a listing; those of S3 are three deep.
+pub const MAX_LISTING_DEPTH: usize = 32;
+/// The most files of one run. A run has some hundred.
+pub const MAX_FILES: usize = 100_000;
+/// The largest file with the digest of an archive: a digest and a name.
+pub const MAX_SUM_BYTES: u64 = 64 << 10;
+/// The largest manifest of a build (`therock_manifest.json`). It has a few kB for each submodule.
+pub const MAX_BUILD_MANIFEST_BYTES: u64 = 16 << 20;
+/// The largest `version.json` of the sources. It has a few lines.
+pub const MAX_VERSION_FILE_BYTES: u64 = 1 << 20;
+/// The largest `.info/version` of an installed ROCm. It has one line.
+pub const MAX_INSTALLED_VERSION_BYTES: u64 = 4096;
+/// The largest list of an archive of code (`.kpm`). It has some ten bytes for each target.
+pub const MAX_KPACK_LIST_BYTES: u64 = 1 << 20;
+/// The largest `therock_amdgpu_targets.cmake`. It has calls that declare a target each, a few
+/// hundred bytes long.
+pub const MAX_TARGETS_BYTES: u64 = 4 << 20;
+/// The largest text of a package that is verified. Short texts have a few kB, and the list of a
+/// device package's files 200 bytes a file.
+pub const MAX_TEXT_BYTES: u64 = 64 << 20;
+/// All files of a source distribution. The sources of `rocm` have a tenth of this.
+pub const MAX_SOURCE_BYTES: u64 = 16 << 20;
+/// The largest library of a tree that is verified. It goes to a temporary file; those with code for
+/// all GPUs have 1 to 2 GB.
+pub const MAX_LIBRARY_BYTES: u64 = 8 << 30;
+/// The memory that listing all artifacts of a folder takes, by [`ListingBudget::take`].
+pub const MAX_LISTING_BYTES: u64 = 1 << 30;
+/// The memory of an entry beside its names, until packages are laid out.
+const ENTRY_BYTES: u64 = 1 << 10;
+
+/// The memory that is left for listing artifacts, shared by the threads that do.
+#[derive(Debug)]
+pub struct ListingBudget(AtomicU64);
+
+impl Default for ListingBudget {
+    fn default() -> Self {
+        Self(AtomicU64::new(MAX_LISTING_BYTES))
+    }
+}
+
+impl ListingBudget {
+    /// Takes the memory of one entry with names of this length; returns whether there was as much.
+    pub fn take(&self, name_bytes: usize) -> bool {
+        let needed = ENTRY_BYTES + 2 * name_bytes as u64;
+        self.0
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| {
+                left.checked_sub(needed)
+            })
+            .is_ok()
+    }
+}
+
+/// Reports an archive that is refused or damaged, or that the machine cannot read.
+pub fn unreadable_archive(archive: &Path, error: &io::Error) -> Diagnostic {
+    match ArchiveError::find_in(error) {
+        Some(ArchiveError::Limit { limit }) => {
+            beyond_limit(archive, &format!("the archive has {limit}"))
+        }
+        // As `MemberReader::fault`: what the machine cannot do is no reason to fetch the archive
+        // again.
+        None if !is_damage(error) => {
+            let message = format!("cannot read `{}`: {error}", archive.display());
+            Diagnostic::new(&host::CANNOT_READ_FILE, message)
+        }
+        Some(ArchiveError::Malformed { .. }) | None => {
+            let message = format!("the archive is damaged or cut off: {error}");
+            fault(&codes::BAD_ARTIFACT, archive, &message)
+        }
+    }
+}
+
+/// Reports an artifact that goes beyond a limit.
+pub fn beyond_limit(artifact: &Path, message: &str) -> Diagnostic {
+    fault(&codes::ARCHIVE_LIMIT, artifact, message)
+}
+
+fn fault(code: &'static rock_diagnostic::Code, path: &Path, message: &str) -> Diagnostic {
+    Diagnostic::new(code, message)
+        .at(Location::File(path.display().to_string().into()), "")
+        .help("fetch the artifact again, or take it out of the folder")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io;
+    use std::path::Path;
+
+    use super::{ENTRY_BYTES, ListingBudget, MAX_LISTING_BYTES, unreadable_archive};
+
+    #[test]
+    fn only_damage_is_blamed_on_an_archive() {
+        let errors = [
+            io::Error::new(io::ErrorKind::InvalidData, "Data corruption detected"),
+            io::ErrorKind::UnexpectedEof.into(),
+            io::Error::new(io::ErrorKind::StorageFull, "no space left"),
+            io::ErrorKind::OutOfMemory.into(),
+            // EIO.
+            io::Error::from_raw_os_error(5),
+        ];
+        let codes =
+            errors.map(|error| unreadable_archive(Path::new("a.tar.zst"), &error).code.name);
+        let (damage, machine) = ("bad-artifact", "cannot-read-file");
+        assert_eq!(codes, [damage, damage, machine, machine, machine]);
+    }
+
+    #[test]
+    fn the_memory_of_a_listing_ends_where_it_says() {
+        let budget = ListingBudget::default();
+        let taken = (0..=MAX_LISTING_BYTES)
+            .take_while(|_| budget.take(512))
+            .count() as u64;
+        assert_eq!(taken, MAX_LISTING_BYTES / (ENTRY_BYTES + 1024));
+    }
+}

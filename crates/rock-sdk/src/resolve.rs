@@ -1,0 +1,253 @@
+//! Following links: in one artifact, or in a tree that several make.
+
+use rustc_hash::FxHashMap;
+
+use super::limits::MAX_LINKS;
+use super::{Artifact, EntryKind};
+use rock_names::parent_directories;
+
+/// What is right at a path of a tree.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Met<'t> {
+    /// A regular file.
+    File,
+    /// A folder.
+    Folder,
+    /// A link with this text.
+    Link(&'t str),
+    /// Something of another tree, which is not looked into.
+    Elsewhere,
+}
+
+/// Where a link leads in the end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Target<F> {
+    /// To this regular file.
+    File(F),
+    /// To a folder.
+    Folder,
+    /// Into another tree.
+    Elsewhere,
+    /// To nothing in the tree.
+    Nothing,
+    /// Out of the tree.
+    Outside,
+    /// To itself by some way, or through more links than a system follows.
+    Loop,
+}
+
+/// Where the link at `path` with this text leads, word by word as the system walks it. `met` tells
+/// what is at a path of the tree.
+pub(super) fn follow<'t>(
+    path: &str,
+    text: &'t str,
+    met: impl Fn(&str) -> Option<Met<'t>>,
+) -> Target<String> {
+    let mut at = path
+        .rsplit_once('/')
+        .map_or_else(String::new, |(folder, _)| folder.to_owned());
+    // What is left of the way, the next word last.
+    let mut left: Vec<&str> = Vec::new();
+    let (mut link, mut links) = (Some(text), 0);
+    loop {
+        if let Some(text) = link.take() {
+            links += 1;
+            if links > MAX_LINKS {
+                return Target::Loop;
+            }
+            if text.starts_with('/') {
+                return Target::Outside;
+            }
+            if text.is_empty() {
+                return Target::Nothing;
+            }
+            left.extend(
+                text.split('/')
+                    .rev()
+                    .filter(|word| !word.is_empty() && *word != "."),
+            );
+        }
+        let Some(word) = left.pop() else {
+            return Target::Folder;
+        };
+        if word == ".." {
+            if at.is_empty() {
+                return Target::Outside;
+            }
+            at.truncate(at.rfind('/').unwrap_or_default());
+            continue;
+        }
+        let folder_bytes = at.len();
+        if !at.is_empty() {
+            at.push('/');
+        }
+        at.push_str(word);
+        match met(&at) {
+            None => return Target::Nothing,
+            Some(Met::Folder) => {}
+            Some(Met::File) if left.is_empty() => return Target::File(at),
+            Some(Met::File) => return Target::Nothing,
+            Some(Met::Elsewhere) => return Target::Elsewhere,
+            Some(Met::Link(text)) => {
+                at.truncate(folder_bytes);
+                link = Some(text);
+            }
+        }
+    }
+}
+
+/// The text of a link at `path` that leads to `target` and up no further than it must, both below
+/// one root.
+pub(super) fn way(path: &str, target: &str) -> String {
+    let folders = path.split('/').count() - 1;
+    let same = path
+        .split('/')
+        .zip(target.split('/'))
+        .take(folders)
+        .take_while(|(one, other)| one == other)
+        .count();
+    // The last word of the target is no folder.
+    let same = same.min(target.split('/').count() - 1);
+    let down: Vec<&str> = target.split('/').skip(same).collect();
+    format!("{}{}", "../".repeat(folders - same), down.join("/"))
+}
+
+/// Every path of an artifact.
+pub(super) struct Paths<'a> {
+    artifact: &'a Artifact,
+    known: FxHashMap<String, Option<usize>>,
+}
+
+impl<'a> Paths<'a> {
+    /// The paths of an artifact, with the folders above them.
+    pub(super) fn new(artifact: &'a Artifact) -> Self {
+        let mut known = FxHashMap::default();
+        for (number, entry) in artifact.entries.iter().enumerate() {
+            let path = format!("{}/{}", artifact.roots[entry.root], entry.path);
+            for folder in parent_directories(&path) {
+                if known.contains_key(folder) {
+                    break;
+                }
+                known.insert(folder.to_owned(), None);
+            }
+            known.insert(path, Some(number));
+        }
+        Self { artifact, known }
+    }
+
+    /// Where the link with this text leads that is entry `number`: to the entry of a regular file,
+    /// or not to one.
+    pub(super) fn follow(&self, number: usize, text: &str) -> Target<usize> {
+        let entry = &self.artifact.entries[number];
+        let path = format!("{}/{}", self.artifact.roots[entry.root], entry.path);
+        match follow(&path, text, |at| self.met(at)) {
+            Target::File(path) => match self.known.get(&path) {
+                Some(Some(number)) => Target::File(*number),
+                _ => Target::Nothing,
+            },
+            Target::Folder => Target::Folder,
+            Target::Elsewhere => Target::Elsewhere,
+            Target::Nothing => Target::Nothing,
+            Target::Outside => Target::Outside,
+            Target::Loop => Target::Loop,
+        }
+    }
+
+    fn met(&self, path: &str) -> Option<Met<'_>> {
+        let number = self.known.get(path)?;
+        Some(
+            match number.map(|number| &self.artifact.entries[number].kind) {
+                None | Some(EntryKind::Folder) => Met::Folder,
+                Some(EntryKind::File(_)) => Met::File,
+                Some(EntryKind::Link(text)) => Met::Link(text),
+            },
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{MAX_LINKS, Met, Target, follow, way};
+
+    fn check(path: &str, text: &str, expect: Target<&str>) {
+        let met = |at: &str| match at {
+            "lib" | "lib/llvm" | "lib/llvm/bin" | "bin" => Some(Met::Folder),
+            "lib/llvm/bin/clang-23" => Some(Met::File),
+            "llvm" => Some(Met::Link("lib/llvm")),
+            "lib/again" => Some(Met::Link("../llvm/bin")),
+            "a" => Some(Met::Link("b")),
+            "b" => Some(Met::Link("a")),
+            "out" => Some(Met::Link("/usr")),
+            "other" => Some(Met::Elsewhere),
+            _ => None,
+        };
+        let expect = match expect {
+            Target::File(path) => Target::File(path.to_owned()),
+            Target::Folder => Target::Folder,
+            Target::Elsewhere => Target::Elsewhere,
+            Target::Nothing => Target::Nothing,
+            Target::Outside => Target::Outside,
+            Target::Loop => Target::Loop,
+        };
+        assert_eq!(follow(path, text, met), expect, "{path} -> {text}");
+    }
+
+    #[test]
+    fn a_loop_an_escape_and_nothing_there_are_told_apart() {
+        check(
+            "bin/clang",
+            "../llvm/bin/clang-23",
+            Target::File("lib/llvm/bin/clang-23"),
+        );
+        check(
+            "x",
+            "lib/again/clang-23",
+            Target::File("lib/llvm/bin/clang-23"),
+        );
+        check("x", "llvm/../llvm", Target::Folder);
+        check("x", "other/what/ever", Target::Elsewhere);
+        for text in ["", "gone", "lib/gone/..", "lib/llvm/bin/clang-23/x"] {
+            check("x", text, Target::Nothing);
+        }
+        for text in ["/lib", "out/include", "../x", "lib/../../x"] {
+            check("x", text, Target::Outside);
+        }
+        for text in ["a", "b", "b/x"] {
+            check("x", text, Target::Loop);
+        }
+    }
+
+    #[test]
+    fn as_many_links_are_followed_as_a_system_follows() {
+        let texts: Vec<String> = (0..=MAX_LINKS).map(|number| number.to_string()).collect();
+        // The link `N` leads to `N-1`, and `0` is a file. The link at the path itself counts, too.
+        let met = |at: &str| match at.parse::<usize>() {
+            Ok(0) => Some(Met::File),
+            Ok(number) => Some(Met::Link(&texts[number - 1])),
+            Err(_) => None,
+        };
+        assert_eq!(
+            follow("x", &texts[MAX_LINKS - 1], met),
+            Target::File("0".to_owned())
+        );
+        assert_eq!(follow("x", &texts[MAX_LINKS], met), Target::Loop);
+    }
+
+    #[test]
+    fn a_way_goes_up_no_further_than_it_must() {
+        for (path, target, text) in [
+            (
+                "bin/clang",
+                "lib/llvm/bin/clang-23",
+                "../lib/llvm/bin/clang-23",
+            ),
+            ("lib/llvm/bin/clang", "lib/llvm/bin/clang-23", "clang-23"),
+            ("lib/llvm/bin/clang", "lib/llvm/clang", "../clang"),
+            ("lib/x/y", "lib/z", "../z"),
+            ("clang", "bin/clang", "bin/clang"),
+            ("bin/clang", "clang", "../clang"),
+        ] {
+            assert_eq!(way(path, target), text, "{path} to {target}");
+        }
+    }
+}

@@ -1,0 +1,171 @@
+//! Which artifacts feed a package, and which paths of those it takes.
+
+use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
+
+use super::{Artifact, Mode};
+use rock_compat::rows::{ArtifactSelector, SdkPackageRow};
+use rock_plan::config::Platform;
+
+/// The GPUs whose artifacts a package takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum For<'f> {
+    /// Those for any GPU, and all others, too.
+    All,
+    /// Those for any GPU.
+    Any,
+    /// Those for this target, whatever its features.
+    Target(&'f str),
+    /// Those for any GPU, and for this family.
+    AnyAnd(&'f str),
+}
+
+impl For<'_> {
+    fn takes(self, artifact: &Artifact) -> bool {
+        match (self, artifact.name.base()) {
+            (Self::All, _) | (Self::Any | Self::AnyAnd(_), None) => true,
+            (Self::Any, Some(_)) | (Self::Target(_), None) => false,
+            (Self::Target(target) | Self::AnyAnd(target), Some(base)) => base == target,
+        }
+    }
+}
+
+/// Whether a selection of artifacts applies in this mode.
+pub(super) fn is_of(take: &ArtifactSelector, mode: Mode) -> bool {
+    take.modes.is_empty() || take.modes.iter().any(|word| word == mode.word())
+}
+
+/// Whether a package is made for the platform.
+pub(super) fn is_for(package: &SdkPackageRow, platform: Platform) -> bool {
+    package.platforms.is_empty() || package.platforms.iter().any(|word| word == platform.word())
+}
+
+/// Whether an artifact of this name and component feeds a package.
+pub(super) fn takes(package: &SdkPackageRow, artifact: &Artifact, mode: Mode) -> bool {
+    let (name, component) = (artifact.name.name(), artifact.name.component().word());
+    package
+        .takes
+        .iter()
+        .filter(|take| is_of(take, mode))
+        .any(|take| {
+            take.names.iter().any(|known| known == name)
+                && (take.components.is_empty()
+                    || take.components.iter().any(|known| known == component))
+        })
+}
+
+/// Returns the numbers of the artifacts that feed a package, in their order.
+pub(super) fn fed_by(
+    package: &SdkPackageRow,
+    artifacts: &[Artifact],
+    mode: Mode,
+    made_for: For<'_>,
+) -> Vec<usize> {
+    let feeds = |artifact: &Artifact| made_for.takes(artifact) && takes(package, artifact, mode);
+    (0..artifacts.len())
+        .filter(|number| feeds(&artifacts[*number]))
+        .collect()
+}
+
+/// The artifacts for any GPU and, where one is named, for one family, that a predicate takes.
+pub(super) fn of_family(
+    artifacts: &[Artifact],
+    family: Option<&str>,
+    takes: impl Fn(&Artifact) -> bool,
+) -> Vec<usize> {
+    let made_for = family.map_or(For::Any, For::AnyAnd);
+    (0..artifacts.len())
+        .filter(|number| made_for.takes(&artifacts[*number]) && takes(&artifacts[*number]))
+        .collect()
+}
+
+/// Paths that a package takes of its artifacts.
+#[derive(Debug)]
+pub(super) struct Paths {
+    includes: Option<GlobSet>,
+    excludes: GlobSet,
+}
+
+impl Paths {
+    /// The paths of a row.
+    ///
+    /// # Errors
+    /// A glob that cannot be read.
+    pub(super) fn of(row: &SdkPackageRow) -> Result<Self, globset::Error> {
+        let includes = if row.includes.is_empty() {
+            None
+        } else {
+            Some(globs(&row.includes)?)
+        };
+        Ok(Self {
+            includes,
+            excludes: globs(&row.excludes)?,
+        })
+    }
+
+    /// Whether the path is one of them.
+    pub(super) fn takes(&self, path: &str) -> bool {
+        self.includes
+            .as_ref()
+            .is_none_or(|includes| includes.is_match(path))
+            && !self.excludes.is_match(path)
+    }
+}
+
+/// Globs over whole paths: `*` stays in a folder, `**` does not, and `NAME/**` is `NAME` and all
+/// below it.
+///
+/// # Errors
+/// A glob that cannot be read.
+pub fn globs(patterns: &[String]) -> Result<GlobSet, globset::Error> {
+    let mut set = GlobSetBuilder::new();
+    let mut add = |pattern: &str| -> Result<(), globset::Error> {
+        set.add(
+            GlobBuilder::new(pattern)
+                .literal_separator(true)
+                .backslash_escape(false)
+                .build()?,
+        );
+        Ok(())
+    };
+    for pattern in patterns {
+        add(pattern)?;
+        if let Some(itself) = pattern.strip_suffix("/**") {
+            add(itself)?;
+        }
+    }
+    set.build()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::globs;
+
+    #[test]
+    fn globs_hold_for_whole_paths_and_a_folder_is_one_of_what_is_below_it() {
+        let set = globs(&[
+            "**/cmake/**".into(),
+            "bin/rocprof-*".into(),
+            "share/**/compute/**".into(),
+        ])
+        .unwrap();
+        for path in [
+            "cmake",
+            "lib/cmake",
+            "lib/cmake/hip/a.cmake",
+            "bin/rocprof-sys",
+            "share/compute",
+            "share/a/b/compute/x",
+        ] {
+            assert!(set.is_match(path), "{path}");
+        }
+        for path in [
+            "lib/cmakes/a",
+            "bin/rocprof-sys/x",
+            "x/bin/rocprof-a",
+            "shared/compute",
+            "bin/rocprofv3",
+        ] {
+            assert!(!set.is_match(path), "{path}");
+        }
+    }
+}

@@ -1,0 +1,66 @@
+//! What a loader would make of a file.
+
+use super::Shape;
+use rock_bytes::ReadAt;
+use rock_elf::{Elf, ElfClass, ElfError, Endianness, is_elf, machine, segment_type, tag};
+
+/// `ET_EXEC` and `ET_DYN` (gABI, chapter 4, `e_type`).
+const EXECUTABLE: u16 = 2;
+const SHARED: u16 = 3;
+
+impl Shape {
+    /// Reads it from the head of a file. Only a few kB of the file are read, and of most files four
+    /// bytes.
+    ///
+    /// # Errors
+    /// When the file begins as an ELF file and is damaged.
+    pub fn read(source: &dyn ReadAt) -> Result<Self, ElfError> {
+        let mut magic = [0; 4];
+        if source.size_bytes() < 64
+            || source.read_exact_at(&mut magic, 0).is_err()
+            || !is_elf(&magic)
+        {
+            return Ok(Self::Data);
+        }
+        let elf = Elf::read(source)?;
+        let header = elf.header();
+        let is_ours = header.format.class == ElfClass::Elf64
+            && header.format.endianness == Endianness::Little
+            && matches!(header.machine, machine::X86_64 | machine::AARCH64);
+        if !is_ours || !matches!(header.kind, EXECUTABLE | SHARED) || elf.is_debug_only(source) {
+            return Ok(Self::Data);
+        }
+        let strings = elf.string_table(source)?;
+        let text = |tag| {
+            elf.dynamic_strings(&strings, tag)
+                .map(|texts| texts.into_iter().next())
+        };
+        // A loader that finds a RUNPATH does not look at RPATH (ld.so(8)).
+        let search = match text(tag::RUNPATH)? {
+            Some(runpath) => Some(runpath),
+            None => text(tag::RPATH)?,
+        };
+        let soname = text(tag::SONAME)?;
+        let is_dynamic = elf.segment(segment_type::DYNAMIC).is_some();
+        let is_interpreted = elf.segment(segment_type::INTERP).is_some();
+        Ok(
+            if elf.is_executable() || (is_interpreted && soname.is_none()) {
+                // No loader reads the search path of a program that is linked statically.
+                let is_linked = is_interpreted && elf.dynamic_value(tag::STRTAB).is_some();
+                Self::Program {
+                    machine: header.machine,
+                    is_dynamic: is_linked,
+                    search,
+                }
+            } else if is_dynamic {
+                Self::Library {
+                    machine: header.machine,
+                    soname,
+                    search,
+                }
+            } else {
+                Self::Data
+            },
+        )
+    }
+}

@@ -1,0 +1,283 @@
+//! The tree to build against, as it is packed.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::opened::{Held, Opened, OpenedWheel, Payload, PayloadEntry};
+use super::ownership::too_long;
+use crate::codes::sdk as codes;
+use crate::limits::MAX_FAULTS;
+use crate::resolve::{Met, Target, follow};
+use crate::{PackageKind, case};
+use rock_bytes::archive::ParsedMemberKind;
+use rock_compat::rows::SdkTables;
+use rock_diagnostic::{Diagnostic, Severity};
+use rock_names::{parent_directories, resolve_link, without_dots};
+
+/// What a tree breaks by itself.
+pub(super) fn findings(wheel: &OpenedWheel, facts: &SdkTables) -> Vec<Diagnostic> {
+    if wheel.kind != PackageKind::Devel {
+        return Vec::new();
+    }
+    let [payload] = wheel.payloads.as_slice() else {
+        let message = format!(
+            "it must have one archive of the tree to build against, and has {}",
+            wheel.payloads.len()
+        );
+        return vec![wheel.fault(&codes::SDK_DEVEL_TREE, message)];
+    };
+    let tree = Tree::new(wheel, payload, facts);
+    let mut found: Vec<Diagnostic> = payload
+        .fault
+        .iter()
+        .map(|why| tree.fault(format!("the archive cannot be read: {why}")))
+        .chain(
+            payload
+                .entries
+                .iter()
+                .filter_map(|entry| tree.unsafe_member(entry)),
+        )
+        .collect();
+    found.extend(tree.twice());
+    found.extend(tree.out_of_order());
+    found.extend(tree.links());
+    found.extend(tree.search_paths());
+    found.extend(tree.names());
+    let init = format!("{}/__init__.py", tree.root);
+    if !tree.by_path.contains_key(init.as_str()) {
+        found.push(tree.fault(format!(
+            "the tree has no `{init}`, by which it is known to be whole"
+        )));
+    }
+    if found.len() > MAX_FAULTS {
+        found.truncate(MAX_FAULTS);
+        found.push(tree.fault(format!(
+            "the archive has more than {MAX_FAULTS} faults; the others are left out"
+        )));
+    }
+    found
+}
+
+/// Links of a tree to files that no package of the folder has.
+pub(super) fn owners(wheel: &OpenedWheel, opened: &Opened, facts: &SdkTables) -> Vec<Diagnostic> {
+    let owned: BTreeSet<&str> = opened
+        .beside(&wheel.path)
+        .flat_map(|other| other.files.keys())
+        .map(String::as_str)
+        .collect();
+    let mut found = Vec::new();
+    for payload in &wheel.payloads {
+        let tree = Tree::new(wheel, payload, facts);
+        for (entry, target) in tree.leading_out() {
+            if !owned.contains(target.as_str()) {
+                let message = format!(
+                    "`{}` is a link to `{target}`, which no package has",
+                    entry.path
+                );
+                found.push(
+                    tree.fault(message)
+                        .help("make all packages of one build in one go"),
+                );
+            }
+        }
+    }
+    found
+}
+
+/// A tree with its members by path.
+struct Tree<'t> {
+    wheel: &'t OpenedWheel,
+    payload: &'t Payload,
+    root: String,
+    /// The first member of each path, with its place in the order.
+    by_path: BTreeMap<&'t str, (usize, &'t PayloadEntry)>,
+    /// Folders that something is in.
+    folders: BTreeSet<&'t str>,
+}
+
+impl<'t> Tree<'t> {
+    fn new(wheel: &'t OpenedWheel, payload: &'t Payload, facts: &SdkTables) -> Self {
+        let mut by_path = BTreeMap::new();
+        for (number, entry) in payload.entries.iter().enumerate() {
+            by_path
+                .entry(entry.path.as_str())
+                .or_insert((number, entry));
+        }
+        let folders = payload
+            .entries
+            .iter()
+            .flat_map(|entry| parent_directories(&entry.path))
+            .collect();
+        Self {
+            wheel,
+            payload,
+            root: wheel.folder(facts),
+            by_path,
+            folders,
+        }
+    }
+
+    fn fault(&self, message: String) -> Diagnostic {
+        self.wheel
+            .fault_at(&codes::SDK_DEVEL_TREE, &self.payload.member, message)
+    }
+
+    /// What would be written outside of the tree, or is nothing that installers can remove again.
+    fn unsafe_member(&self, entry: &PayloadEntry) -> Option<Diagnostic> {
+        let path = &entry.path;
+        let is_below = path
+            .strip_prefix(&self.root)
+            .is_some_and(|rest| rest.starts_with('/'));
+        if !is_below || without_dots(path).as_deref() != Some(path) {
+            return Some(self.fault(format!("`{path}` is not in the folder `{}`", self.root)));
+        }
+        matches!(
+            entry.kind,
+            ParsedMemberKind::HardLink(_) | ParsedMemberKind::Unsupported(_)
+        )
+        .then(|| {
+            self.fault(format!(
+                "`{path}` is neither file, link nor folder, and is not unpacked"
+            ))
+        })
+    }
+
+    fn twice(&self) -> Vec<Diagnostic> {
+        let all = self.payload.entries.iter().enumerate();
+        let again = all.filter(|(number, entry)| self.by_path[entry.path.as_str()].0 != *number);
+        again
+            .map(|(_, entry)| self.fault(format!("the archive has `{}` twice", entry.path)))
+            .collect()
+    }
+
+    /// Members that the extractor would take away again, and links that come before their file.
+    fn out_of_order(&self) -> Vec<Diagnostic> {
+        let (mut met, mut filled): (BTreeSet<&str>, BTreeSet<&str>) = Default::default();
+        let mut found = Vec::new();
+        for (number, entry) in self.payload.entries.iter().enumerate() {
+            let mut above = parent_directories(&entry.path);
+            let Some(folder) = above.next() else { continue };
+            if met.insert(folder) && filled.contains(folder) {
+                let message = format!(
+                    "`{}` comes after what lies deeper in `{folder}`, which is removed then",
+                    entry.path
+                );
+                found.push(self.fault(message));
+            }
+            filled.extend(above);
+            if let ParsedMemberKind::Symlink(text) = &entry.kind
+                && let Some(target) = resolve_link(&entry.path, text)
+                && target.rsplit_once('/').map(|(above, _)| above) == Some(folder)
+                && let Some((at, file)) = self.by_path.get(target.as_str())
+                && matches!(file.kind, ParsedMemberKind::File { .. })
+                && *at > number
+            {
+                found.push(self.fault(format!(
+                    "the link `{}` comes before its file `{target}`",
+                    entry.path
+                )));
+            }
+        }
+        found
+    }
+
+    /// Links that lead out of `site-packages`, to themselves, or to nothing in the tree.
+    fn links(&self) -> Vec<Diagnostic> {
+        let mut found = Vec::new();
+        for entry in &self.payload.entries {
+            let ParsedMemberKind::Symlink(text) = &entry.kind else {
+                continue;
+            };
+            let leads = match follow(&entry.path, text, |at| self.met(at)) {
+                Target::File(_) | Target::Folder | Target::Elsewhere => continue,
+                Target::Outside => "out of all packages",
+                Target::Loop => "which leads to itself",
+                Target::Nothing => {
+                    let message = format!(
+                        "`{}` is a link to `{text}`, which is not in the tree",
+                        entry.path
+                    );
+                    found.push(self.fault(message).severity(Severity::Warning));
+                    continue;
+                }
+            };
+            found.push(self.fault(format!("`{}` is a link to `{text}`, {leads}", entry.path)));
+        }
+        found
+    }
+
+    /// Links into other packages, with where they lead.
+    fn leading_out(&self) -> impl Iterator<Item = (&'t PayloadEntry, String)> {
+        self.payload.entries.iter().filter_map(|entry| {
+            let ParsedMemberKind::Symlink(text) = &entry.kind else {
+                return None;
+            };
+            let target = resolve_link(&entry.path, text)?;
+            (!self.is_inside(&target)).then_some((entry, target))
+        })
+    }
+
+    fn is_inside(&self, path: &str) -> bool {
+        path.split('/').next() == Some(&self.root)
+    }
+
+    /// What is at a path of `site-packages`, of which other packages are not looked into.
+    fn met(&self, path: &str) -> Option<Met<'t>> {
+        if !self.is_inside(path) {
+            return Some(Met::Elsewhere);
+        }
+        match self.by_path.get(path).map(|(_, entry)| &entry.kind) {
+            Some(ParsedMemberKind::Symlink(text)) => Some(Met::Link(text)),
+            Some(ParsedMemberKind::Directory) => Some(Met::Folder),
+            Some(_) => Some(Met::File),
+            None => self.folders.contains(path).then_some(Met::Folder),
+        }
+    }
+
+    /// What is built against is searched as what is run from: by RPATH.
+    fn search_paths(&self) -> Vec<Diagnostic> {
+        let mut found = Vec::new();
+        for entry in &self.payload.entries {
+            if let Held::Linked(linked) = &entry.held
+                && let Some(runpath) = &linked.runpath
+            {
+                let message = format!(
+                    "`{}` has the RUNPATH `{runpath}`, and must have an RPATH",
+                    entry.path
+                );
+                found.push(self.wheel.fault_at(
+                    &codes::SDK_SEARCH_PATH,
+                    &self.payload.member,
+                    message,
+                ));
+            }
+        }
+        found
+    }
+
+    /// Names that some systems do not take.
+    fn names(&self) -> Vec<Diagnostic> {
+        let mut found = Vec::new();
+        for [(other, ()), (path, ())] in case::clashes(self.by_path.keys().map(|path| (*path, ())))
+        {
+            let message = format!("`{other}` and `{path}` differ only in case");
+            found.push(
+                self.wheel
+                    .fault_at(&codes::CASE_CLASH, &self.payload.member, message)
+                    .help(case::HELP),
+            );
+        }
+        let files = self
+            .payload
+            .entries
+            .iter()
+            .filter(|entry| entry.kind != ParsedMemberKind::Directory);
+        if let Some((path, message)) = too_long(files.map(|entry| entry.path.as_str())) {
+            let message = format!("`{path}`: {message}");
+            found.push(
+                self.wheel
+                    .fault_at(&codes::LONG_SDK_PATH, &self.payload.member, message),
+            );
+        }
+        found
+    }
+}

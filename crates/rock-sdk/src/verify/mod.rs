@@ -1,0 +1,71 @@
+//! Whether finished packages keep what they promise each other, before anyone installs them.
+//!
+//! In: [`Opened`], what stands in the wheels and source distributions of one folder, and the rows
+//! of `matrices/compat/sdk-packages.yaml`. Out: findings, each with its wheel and member.
+//!
+//! **Invariant:** nothing is read here, and no check asks another one what it found.
+
+mod devel;
+mod devices;
+mod names;
+mod opened;
+mod ownership;
+mod scripts;
+mod search;
+mod selector;
+mod siblings;
+mod sonames;
+mod stubs;
+mod texts;
+
+use crate::codes::{rocm, wheel as codes};
+use rock_compat::rows::SdkTables;
+use rock_diagnostic::{Code, Diagnostic};
+
+pub use opened::{
+    Held, Linked, Opened, OpenedFile, OpenedWheel, Payload, PayloadEntry, Selector, identify,
+};
+pub use texts::is_read;
+
+/// What packages of the SDK do on purpose, and other wheels by mistake: they carry ROCm, lie where
+/// pure Python lies, and hold copies in place of links.
+pub const ON_PURPOSE: [&Code; 4] = [
+    &rocm::PURELIB_WITH_LIBRARIES,
+    &rocm::VENDORED_ROCM,
+    &codes::PURELIB_MISMATCH,
+    &codes::COPIED_LIBRARY,
+];
+
+/// What to do about a package that a build would not have made so.
+const MAKE_AGAIN: &str =
+    "make the packages again with `rock-matrix sdk build`, and leave them as they are";
+
+/// Everything that the packages of a folder break, of what they promise together.
+pub fn verify(opened: &Opened, facts: &SdkTables) -> Vec<Diagnostic> {
+    let mut found = names::findings(opened, facts);
+    for wheel in &opened.wheels {
+        found.extend(alone(wheel, facts));
+    }
+    found.extend(ownership::findings(opened));
+    found.extend(search::across(opened));
+    for wheel in &opened.wheels {
+        found.extend(devel::owners(wheel, opened, facts));
+    }
+    for selector in &opened.selectors {
+        found.extend(selector::findings(selector, opened, facts));
+    }
+    found
+}
+
+/// Everything that one wheel breaks by itself, whatever lies beside it.
+pub fn alone(wheel: &OpenedWheel, facts: &SdkTables) -> Vec<Diagnostic> {
+    let mut found = names::of_wheel(wheel);
+    found.extend(siblings::findings(wheel, facts));
+    found.extend(scripts::findings(wheel));
+    found.extend(search::of_wheel(wheel, facts));
+    found.extend(sonames::findings(wheel, facts));
+    found.extend(stubs::findings(wheel));
+    found.extend(devices::findings(wheel, facts));
+    found.extend(devel::findings(wheel, facts));
+    found
+}

@@ -1,0 +1,275 @@
+//! Where libraries and programs search, and whether they find there what they need.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::opened::{Linked, Opened, OpenedWheel};
+use crate::PackageKind;
+use crate::codes::sdk as codes;
+use crate::layout::{folder_of, row};
+use rock_compat::policy::{PlatformPolicies, PolicyFamily};
+use rock_compat::rows::SdkTables;
+use rock_diagnostic::{Diagnostic, Severity};
+use rock_names::{Arch, without_dots};
+
+/// Where an entry of a search path leads.
+enum Place {
+    /// To a folder below `site-packages`.
+    Inside(String),
+    /// Above `site-packages`.
+    Above,
+    /// To a folder of the machine, or to where a program happens to be started.
+    Machine,
+}
+
+/// The entries of the search path of a file, each with where it leads.
+fn entries<'l>(path: &'l str, linked: &'l Linked) -> impl Iterator<Item = (&'l str, Place)> {
+    // A loader that finds a RUNPATH does not look at RPATH (ld.so(8)).
+    let text = linked
+        .runpath
+        .as_deref()
+        .or(linked.rpath.as_deref())
+        .unwrap_or_default();
+    text.split(':')
+        .filter(|entry| !entry.is_empty())
+        .map(move |entry| {
+            let rest = entry
+                .strip_prefix("$ORIGIN")
+                .or_else(|| entry.strip_prefix("${ORIGIN}"));
+            let place = match rest.filter(|rest| rest.is_empty() || rest.starts_with('/')) {
+                Some(rest) => without_dots(&format!("{}{rest}", folder(path)))
+                    .map_or(Place::Above, Place::Inside),
+                None => Place::Machine,
+            };
+            (entry, place)
+        })
+}
+
+/// The folders below `site-packages` that are searched.
+fn searched(path: &str, linked: &Linked) -> BTreeSet<String> {
+    let inside = entries(path, linked).filter_map(|(_, place)| match place {
+        Place::Inside(folder) => Some(folder),
+        Place::Above | Place::Machine => None,
+    });
+    inside.collect()
+}
+
+fn folder(path: &str) -> &str {
+    path.rsplit_once('/').map_or("", |(folder, _)| folder)
+}
+
+/// The search paths of one wheel, without a look at others.
+pub(super) fn of_wheel(wheel: &OpenedWheel, facts: &SdkTables) -> Vec<Diagnostic> {
+    let core = row(facts, PackageKind::Core).map_or("", |row| &row.distribution);
+    let core = folder_of(core, &wheel.nonce(facts));
+    let promised: Vec<String> = wheel
+        .row(facts)
+        .into_iter()
+        .flat_map(|row| &row.search)
+        .map(|folder| format!("{core}/{folder}"))
+        .collect();
+    wheel
+        .linked()
+        .flat_map(|(path, linked)| of_file(wheel, path, linked, &promised))
+        .collect()
+}
+
+fn of_file(
+    wheel: &OpenedWheel,
+    path: &str,
+    linked: &Linked,
+    promised: &[String],
+) -> Vec<Diagnostic> {
+    let fault = |message: String| wheel.fault_at(&codes::SDK_SEARCH_PATH, path, message);
+    let mut found = Vec::new();
+    if let Some(runpath) = &linked.runpath {
+        let message = format!(
+            "it has the RUNPATH `{runpath}`, which LD_LIBRARY_PATH overrides, and must have an RPATH"
+        );
+        found.push(
+            fault(message)
+                .help("build the packages with `rock-matrix sdk build`, which writes RPATH"),
+        );
+    }
+    for (entry, place) in entries(path, linked) {
+        match place {
+            Place::Inside(_) => {}
+            Place::Above => found.push(fault(format!(
+                "it searches `{entry}`, above the folder of all packages"
+            ))),
+            Place::Machine => {
+                let message = format!("it searches `{entry}`, where the ROCm of a machine may lie");
+                found.push(fault(message).severity(Severity::Warning));
+            }
+        }
+    }
+    let searched = searched(path, linked);
+    let lacking: Vec<&str> = promised
+        .iter()
+        .filter(|folder| !searched.contains(*folder))
+        .map(String::as_str)
+        .collect();
+    if !lacking.is_empty() && !needs_nothing(linked) {
+        found.push(fault(format!(
+            "it does not search `{}`",
+            lacking.join("`, `")
+        )));
+    }
+    found
+}
+
+/// Whether a program needs none of the packages, as the small ones that `TheRock`'s builder
+/// compiles in the place of links to programs: they need the C library, and nobody gives them a
+/// search path (ROCm/TheRock, `build_tools/_therock_utils/exe_stub_gen.py`).
+fn needs_nothing(linked: &Linked) -> bool {
+    let is_of_libc = |needed: &String| matches!(needed.as_str(), "libc.so.6" | "libdl.so.2");
+    linked.soname.is_none()
+        && linked.rpath.is_none()
+        && linked.runpath.is_none()
+        && !linked.needed.is_empty()
+        && linked.needed.iter().all(is_of_libc)
+}
+
+/// The libraries that are installed together, and who loads which.
+struct Together<'o> {
+    /// The folders that have a library of a name.
+    offered: BTreeMap<&'o str, BTreeSet<&'o str>>,
+    /// Who needs a library of a name.
+    loaders: BTreeMap<&'o str, Vec<(&'o str, &'o Linked)>>,
+    /// The names at the top of `site-packages`.
+    tops: BTreeSet<&'o str>,
+}
+
+impl<'o> Together<'o> {
+    fn new(wheels: impl Iterator<Item = &'o OpenedWheel>) -> Self {
+        let mut together = Self {
+            offered: BTreeMap::new(),
+            loaders: BTreeMap::new(),
+            tops: BTreeSet::new(),
+        };
+        for wheel in wheels {
+            together.tops.extend(wheel.tops());
+            for (path, linked) in wheel.linked() {
+                let name = path.rsplit('/').next().unwrap_or(path);
+                together
+                    .offered
+                    .entry(name)
+                    .or_default()
+                    .insert(folder(path));
+                for needed in &linked.needed {
+                    together
+                        .loaders
+                        .entry(needed.as_str())
+                        .or_default()
+                        .push((path, linked));
+                }
+            }
+        }
+        together
+    }
+
+    /// Whether a library that is needed is in one of the folders that a file searches.
+    fn finds(&self, path: &str, linked: &Linked, needed: &str) -> bool {
+        let Some(folders) = self.offered.get(needed) else {
+            return false;
+        };
+        searched(path, linked)
+            .iter()
+            .any(|folder| folders.contains(folder.as_str()))
+    }
+
+    /// Whether something that loads a file, or loads what loads it, searches where the library
+    /// lies: an RPATH holds for all that comes after (ld.so(8)).
+    fn is_found_by_loaders(&self, path: &'o str, needed: &str) -> bool {
+        let mut seen = BTreeSet::from([path]);
+        let mut open = vec![path];
+        while let Some(path) = open.pop() {
+            let name = path.rsplit('/').next().unwrap_or(path);
+            for (loader, linked) in self.loaders.get(name).into_iter().flatten() {
+                if self.finds(loader, linked, needed) {
+                    return true;
+                }
+                if seen.insert(*loader) {
+                    open.push(*loader);
+                }
+            }
+        }
+        false
+    }
+}
+
+/// What the wheels of a folder need of each other.
+pub(super) fn across(opened: &Opened) -> Vec<Diagnostic> {
+    let mut found = Vec::new();
+    for wheel in &opened.wheels {
+        if wheel.linked().next().is_none() {
+            continue;
+        }
+        let together = Together::new(opened.beside(&wheel.path));
+        let arch = wheel
+            .name
+            .platform_tags()
+            .iter()
+            .find_map(|tag| Arch::of_platform_tag(tag));
+        let policies =
+            PlatformPolicies::embedded(PolicyFamily::Manylinux, arch.unwrap_or(Arch::X86_64));
+        let is_of_system = |name: &str| {
+            policies
+                .iter()
+                .any(|policy| !policy.is_linux() && policy.permits_library(name))
+        };
+        for (path, linked) in wheel.linked() {
+            found.extend(leads_elsewhere(wheel, path, linked, &together));
+            for needed in linked.needed.iter().filter(|needed| !needed.contains('/')) {
+                found.extend(need(wheel, path, linked, needed, &together, &is_of_system));
+            }
+        }
+    }
+    found
+}
+
+/// Entries that lead to a folder of `site-packages` that no package has.
+fn leads_elsewhere(
+    wheel: &OpenedWheel,
+    path: &str,
+    linked: &Linked,
+    together: &Together<'_>,
+) -> Vec<Diagnostic> {
+    let tell = |(entry, place)| {
+        let Place::Inside(folder) = place else {
+            return None;
+        };
+        let top = folder.split('/').next().unwrap_or_default();
+        let is_known = top.is_empty() || together.tops.contains(top);
+        let message = format!("it searches `{entry}`, and no package has the folder `{top}`");
+        (!is_known).then(|| wheel.fault_at(&codes::SDK_SEARCH_PATH, path, message))
+    };
+    entries(path, linked).filter_map(tell).collect()
+}
+
+fn need<'o>(
+    wheel: &OpenedWheel,
+    path: &'o str,
+    linked: &Linked,
+    needed: &str,
+    together: &Together<'o>,
+    is_of_system: &dyn Fn(&str) -> bool,
+) -> Option<Diagnostic> {
+    if together.finds(path, linked, needed) || together.is_found_by_loaders(path, needed) {
+        return None;
+    }
+    let fault = |message: String| wheel.fault_at(&codes::UNREACHABLE_LIBRARY, path, message);
+    let Some(folders) = together.offered.get(needed) else {
+        let message =
+            format!("it needs `{needed}`, which is in no package, and not on every Linux system");
+        return (!is_of_system(needed)).then(|| fault(message).severity(Severity::Warning));
+    };
+    if folders.contains(folder(path)) {
+        let message = format!("it needs `{needed}` beside it, and does not search its own folder");
+        return Some(fault(message).severity(Severity::Warning));
+    }
+    let at: Vec<&str> = folders.iter().copied().collect();
+    Some(fault(format!(
+        "it needs `{needed}` of {}, where nothing searches for it",
+        at.join(" or ")
+    )))
+}

@@ -1,0 +1,181 @@
+//! The source distribution of `rocm`, against the packages that it chooses among.
+
+use std::collections::BTreeSet;
+
+use super::names::{normalized, selector_version};
+use super::opened::{Opened, OpenedWheel, Selector, family_folder, identify};
+use super::texts::Assigned;
+use crate::codes::sdk as codes;
+use crate::{PackageKind, base_target};
+use rock_compat::rows::SdkTables;
+use rock_diagnostic::{Diagnostic, Location};
+use rock_plan::config::Platform;
+use rock_wheel::HeaderDocument;
+
+/// What installers need of it.
+const NEEDED: [&str; 4] = ["PKG-INFO", "pyproject.toml", "setup.py", ABOUT];
+/// What the build says of itself.
+const ABOUT: &str = "src/rocm_sdk/_dist_info.py";
+
+/// What to do about all of it.
+const HELP: &str =
+    "keep the packages of one run of `rock-matrix sdk build` in a folder, all of them";
+
+pub(super) fn findings(selector: &Selector, opened: &Opened, facts: &SdkTables) -> Vec<Diagnostic> {
+    let fault = |message: String| {
+        Diagnostic::new(&codes::BAD_SELECTOR, message)
+            .at(Location::File(selector.path.as_str().into()), "")
+            .help(HELP)
+    };
+    if let Some(why) = &selector.fault {
+        return vec![fault(format!("it cannot be read: {why}"))];
+    }
+    let stem = selector
+        .path
+        .rsplit('/')
+        .next()
+        .unwrap_or_default()
+        .trim_end_matches(".tar.gz");
+    let text = |name: &str| {
+        selector
+            .files
+            .get(&format!("{stem}/{name}"))
+            .map(Vec::as_slice)
+            .unwrap_or_default()
+    };
+    let about = String::from_utf8_lossy(text(ABOUT));
+    let is_own = about.lines().any(|line| line.starts_with("LIBRARIES = "));
+    let about = Assigned::read(&about);
+    let mut told: Vec<String> = form(selector, stem, is_own);
+    let info = HeaderDocument::parse(text("PKG-INFO").to_vec());
+    let version = selector_version(&selector.path).unwrap_or_default();
+    for (what, says) in [
+        (
+            "PKG-INFO",
+            info.get("Version").unwrap_or_default().into_owned(),
+        ),
+        (ABOUT, about.text("__version__").unwrap_or_default()),
+    ] {
+        if normalized(&says) != version {
+            told.push(format!(
+                "its name says version `{version}`, and {what} `{says}`"
+            ));
+        }
+    }
+    told.extend(targets(selector, &about, opened));
+    let project_of_a_target =
+        |requirement: &str| told_of(requirement, &version, selector, opened, facts);
+    told.extend(
+        info.get_all("Requires-Dist")
+            .filter_map(|requirement| project_of_a_target(&requirement)),
+    );
+    told.into_iter().map(fault).collect()
+}
+
+/// Whether it has the files that installers need, in its one folder; and one of this program LF at
+/// the end of lines, which `TheRock`'s builder leaves to the system that it runs on.
+fn form(selector: &Selector, stem: &str, is_own: bool) -> Vec<String> {
+    let missing = NEEDED
+        .into_iter()
+        .filter(|name| !selector.files.contains_key(&format!("{stem}/{name}")));
+    let mut told: Vec<String> = missing
+        .map(|name| format!("there is no `{name}` in it"))
+        .collect();
+    for (path, content) in &selector.files {
+        if !path
+            .strip_prefix(stem)
+            .is_some_and(|rest| rest.starts_with('/'))
+        {
+            told.push(format!("`{path}` is not in its folder `{stem}`"));
+        }
+        if is_own && content.contains(&b'\r') {
+            told.push(format!(
+                "`{path}` has lines that end with CR, so that the same build elsewhere differs"
+            ));
+        }
+    }
+    told
+}
+
+/// The targets or families that it knows, against those that there are packages for.
+fn targets(selector: &Selector, about: &Assigned<'_>, opened: &Opened) -> Vec<String> {
+    let is_split = about
+        .text("LIBRARIES_DIST_TEMPLATE")
+        .is_some_and(|template| !template.contains('{'));
+    let kind = if is_split {
+        PackageKind::Device
+    } else {
+        PackageKind::Libraries
+    };
+    let family = family_folder(&selector.path);
+    let is_own = |wheel: &&OpenedWheel| {
+        wheel.kind == kind && (family.is_empty() || wheel.made_for.as_deref() == Some(family))
+    };
+    let have: BTreeSet<String> = opened
+        .beside(&selector.path)
+        .filter(is_own)
+        .filter_map(|wheel| wheel.made_for.clone())
+        .collect();
+    let own = match opened.wheels.first().map(OpenedWheel::platform) {
+        Some(Platform::Windows) => about.list("WINDOWS_TARGET_FAMILIES"),
+        _ => about.list("LINUX_TARGET_FAMILIES"),
+    };
+    let available = about.list("AVAILABLE_TARGET_FAMILIES");
+    let default = about.text("DEFAULT_TARGET_FAMILY").unwrap_or_default();
+    let mut told = Vec::new();
+    if !available.is_empty() && !available.contains(&default) {
+        told.push(format!(
+            "where no GPU is found it takes `{default}`, which is none of {}",
+            available.join(", ")
+        ));
+    }
+    // Packages are for a target with all its features.
+    let knows = if own.is_empty() { available } else { own };
+    let knows: BTreeSet<String> = knows
+        .iter()
+        .map(|target| base_target(target).to_owned())
+        .collect();
+    told.extend(
+        knows
+            .difference(&have)
+            .map(|target| format!("it offers `{target}`, for which there is no package")),
+    );
+    told.extend(
+        have.difference(&knows)
+            .map(|target| format!("it does not know `{target}`, for which there is a package")),
+    );
+    told
+}
+
+/// A requirement on a package for one target or family that is not there, or on another version of
+/// it. That the others are there is asked of the whole folder.
+fn told_of(
+    requirement: &str,
+    version: &str,
+    selector: &Selector,
+    opened: &Opened,
+    facts: &SdkTables,
+) -> Option<String> {
+    let (needed, marker) = requirement.split_once(';').unwrap_or((requirement, ""));
+    let (project, asked) = needed.trim().split_once("==")?;
+    if normalized(asked.trim()) != version {
+        return Some(format!(
+            "it requires `{}`, and is of version `{version}`",
+            needed.trim()
+        ));
+    }
+    let other = match opened.wheels.first()?.platform() {
+        Platform::Linux => "\"win32\"",
+        Platform::Windows => "\"linux\"",
+    };
+    let (_, made_for) = identify(project.trim(), facts)?;
+    let is_there = opened
+        .beside(&selector.path)
+        .any(|wheel| wheel.project.eq_ignore_ascii_case(project.trim()));
+    (made_for.is_some() && !marker.contains(other) && !is_there).then(|| {
+        format!(
+            "it requires `{}`, and there is no such package",
+            needed.trim()
+        )
+    })
+}

@@ -1,0 +1,53 @@
+//! Names of libraries.
+
+use super::MAKE_AGAIN;
+use super::opened::OpenedWheel;
+use crate::PackageKind;
+use crate::codes::sdk as codes;
+use crate::select::globs;
+use rock_compat::rows::SdkTables;
+use rock_diagnostic::{Diagnostic, Severity};
+use rock_names::is_file_name;
+
+/// Libraries whose file has another name than they. Those of devices are copied as they are.
+pub(super) fn findings(wheel: &OpenedWheel, facts: &SdkTables) -> Vec<Diagnostic> {
+    if wheel.kind == PackageKind::Device {
+        return Vec::new();
+    }
+    // Short names are copies that are made on purpose, for those who ask for no SONAME.
+    let short = wheel
+        .row(facts)
+        .and_then(|row| globs(&row.short_names).ok());
+    let is_short = |folder: &str, name: &str, soname: &str| {
+        let inside = format!("{folder}/{soname}");
+        let path = inside.split_once('/').map_or("", |(_, path)| path);
+        let is_of_it = soname
+            .rsplit_once('.')
+            .is_some_and(|(stem, _)| stem == name);
+        is_of_it
+            && wheel.files.contains_key(&inside)
+            && short.as_ref().is_some_and(|short| short.is_match(path))
+    };
+    let mut found = Vec::new();
+    for (path, linked) in wheel.linked() {
+        let (Some(soname), Some((folder, name))) = (&linked.soname, path.rsplit_once('/')) else {
+            continue;
+        };
+        if soname != name && !is_short(folder, name, soname) {
+            let message =
+                format!("loaders ask for it as `{soname}`, and the file has another name");
+            let fault = wheel.fault_at(&codes::OTHER_SONAME, path, message);
+            let is_twice =
+                is_file_name(soname) && wheel.files.contains_key(&format!("{folder}/{soname}"));
+            // What is opened by its path is found under any name.
+            let opened =
+                "name the file so in the build that made it, unless programs open it by its path";
+            found.push(if is_twice {
+                fault.help(MAKE_AGAIN)
+            } else {
+                fault.severity(Severity::Warning).help(opened)
+            });
+        }
+    }
+    found
+}

@@ -1,0 +1,37 @@
+//! Programs that stand for links to programs.
+
+use super::MAKE_AGAIN;
+use super::opened::{Held, OpenedWheel};
+use crate::codes::sdk as codes;
+use rock_diagnostic::Diagnostic;
+use rock_names::resolve_link;
+
+pub(super) fn findings(wheel: &OpenedWheel) -> Vec<Diagnostic> {
+    let mut found = Vec::new();
+    for (path, file) in &wheel.files {
+        let Held::Stub(text) = &file.held else {
+            continue;
+        };
+        let mut fault = |message: String| {
+            found.push(
+                wheel
+                    .fault_at(&codes::STUB_TO_NOWHERE, path, message)
+                    .help(MAKE_AGAIN),
+            );
+        };
+        match resolve_link(path, text)
+            .filter(|target| target != path)
+            .and_then(|target| wheel.files.get(&target))
+        {
+            None => fault(format!("it runs `{text}`, which is not in the package")),
+            Some(target) if !target.is_executable => {
+                fault(format!("it runs `{text}`, which may not be run"));
+            }
+            Some(_) => {}
+        }
+        if !file.is_executable {
+            fault("it stands for a link to a program, and may not be run".to_owned());
+        }
+    }
+    found
+}

@@ -1,0 +1,218 @@
+//! The short texts of packages: which are read, and what they say.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use rock_wheel::entry_point_lines;
+
+/// Whether a member of a wheel is a short text that checks ask for: modules beside the folder of
+/// files, console scripts, and the list of a device package's files.
+pub fn is_read(member: &str) -> bool {
+    let parts: Vec<&str> = member.split('/').collect();
+    match parts.as_slice() {
+        [top, file] if top.ends_with(".dist-info") => *file == "entry_points.txt",
+        [top, file] => {
+            !top.starts_with('_')
+                && file
+                    .rsplit_once('.')
+                    .is_some_and(|(_, ending)| ending == "py")
+        }
+        [_, folder, _] => *folder == ".devel_links",
+        _ => false,
+    }
+}
+
+/// The values that a build appended to `_dist_info.py`: its last assignments of literals, and what
+/// it appended to lists.
+///
+/// This program writes JSON's literals. `TheRock`'s builder writes those of Python's `repr`,
+/// appends targets one by one, and says in the libraries' entry of `ALL_PACKAGES` that they are for
+/// all targets (ROCm/TheRock, `build_tools/_therock_utils/py_packaging.py`, `Parameters`).
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(super) struct Assigned<'t>(BTreeMap<&'t str, Value>);
+
+/// How `TheRock`'s builder says what the libraries' package is called.
+const TEMPLATE_OF_LIBRARIES: &str = "ALL_PACKAGES[\"libraries\"].dist_package_template";
+
+impl<'t> Assigned<'t> {
+    pub(super) fn read(text: &'t str) -> Self {
+        let mut values: BTreeMap<&'t str, Value> = BTreeMap::new();
+        let is_name = |name: &str| {
+            name.bytes()
+                .all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+        };
+        for line in text.lines() {
+            if let Some((name, value)) = line.split_once(" = ")
+                && let Some(value) = literal(value)
+            {
+                if name == TEMPLATE_OF_LIBRARIES {
+                    values.insert("LIBRARIES_DIST_TEMPLATE", value);
+                } else if is_name(name) {
+                    values.insert(name, value);
+                }
+            } else if let Some((name, rest)) = line.split_once(".append(")
+                && is_name(name)
+                && let Some(value) = rest.strip_suffix(')').and_then(literal)
+            {
+                let list = values
+                    .entry(name)
+                    .or_insert_with(|| Value::Array(Vec::new()));
+                if let Value::Array(list) = list {
+                    list.push(value);
+                }
+            }
+        }
+        Self(values)
+    }
+
+    /// A text.
+    pub(super) fn text(&self, name: &str) -> Option<String> {
+        self.0.get(name)?.as_str().map(str::to_owned)
+    }
+
+    /// A list of texts; empty where there is none.
+    pub(super) fn list(&self, name: &str) -> Vec<String> {
+        let texts = self
+            .0
+            .get(name)
+            .and_then(Value::as_array)
+            .into_iter()
+            .flatten();
+        texts.filter_map(Value::as_str).map(str::to_owned).collect()
+    }
+
+    /// The text that a map has under a key.
+    pub(super) fn entry(&self, name: &str, key: &str) -> Option<&str> {
+        self.0.get(name)?.get(key)?.as_str()
+    }
+}
+
+/// Reads a literal of JSON, or a text between single quotes as Python writes it; one with a
+/// backslash is none.
+fn literal(text: &str) -> Option<Value> {
+    let quoted = text
+        .strip_prefix('\'')
+        .and_then(|rest| rest.strip_suffix('\''));
+    match quoted.filter(|inner| !inner.contains(['\'', '\\'])) {
+        Some(inner) => Some(Value::String(inner.to_owned())),
+        None => serde_json::from_str(text).ok(),
+    }
+}
+
+/// A console script.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Script<'t> {
+    /// What one types.
+    pub(super) name: &'t str,
+    /// The module with dots, `rocm_sdk_core._cli`.
+    pub(super) module: &'t str,
+    /// The function of it.
+    pub(super) function: &'t str,
+}
+
+/// The console scripts of `entry_points.txt` (entry points specification, "File format").
+pub(super) fn scripts(text: &str) -> Vec<Script<'_>> {
+    let mut is_of_console = false;
+    let mut scripts = Vec::new();
+    for line in entry_point_lines(text) {
+        if line.starts_with('[') {
+            is_of_console = line == "[console_scripts]";
+        } else if let Some((name, (module, function))) = line
+            .split_once('=')
+            .and_then(|(name, value)| Some((name, value.split_once(':')?)))
+            && is_of_console
+        {
+            scripts.push(Script {
+                name: name.trim(),
+                module: module.trim(),
+                function: function.trim(),
+            });
+        }
+    }
+    scripts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Assigned, Script, is_read, scripts};
+
+    #[test]
+    fn the_last_assignment_of_a_name_counts_and_what_is_no_literal_is_passed_over() {
+        let assigned = Assigned::read(
+            "__version__ = \"0\"\nA: List[str] = []\n  B = 1\nC = f(x)\n__version__ = \"7.1\"\nL = [\"a\"]\n",
+        );
+        assert_eq!(assigned.text("__version__").as_deref(), Some("7.1"));
+        assert_eq!(
+            (assigned.text("C"), assigned.list("L")),
+            (None, vec!["a".to_owned()])
+        );
+    }
+
+    #[test]
+    fn what_the_builder_of_therock_writes_is_read_too() {
+        let assigned = Assigned::read(
+            "__version__ = \"DEFAULT\"\nAVAILABLE_TARGET_FAMILIES: list[str] = []\n__version__ = '7.10.0a20251120'\n\
+             PY_PACKAGE_SUFFIX_NONCE = ''\nALL_PACKAGES[\"libraries\"].dist_package_template = \"rocm-sdk-libraries\"\n\
+             AVAILABLE_TARGET_FAMILIES.append('gfx1100')\nAVAILABLE_TARGET_FAMILIES.append('gfx942:xnack+')\n\
+             result.append(name)\n",
+        );
+        assert_eq!(
+            assigned.text("__version__").as_deref(),
+            Some("7.10.0a20251120")
+        );
+        assert_eq!(
+            assigned.text("PY_PACKAGE_SUFFIX_NONCE").as_deref(),
+            Some("")
+        );
+        assert_eq!(
+            assigned.text("LIBRARIES_DIST_TEMPLATE").as_deref(),
+            Some("rocm-sdk-libraries")
+        );
+        assert_eq!(
+            assigned.list("AVAILABLE_TARGET_FAMILIES"),
+            ["gfx1100", "gfx942:xnack+"]
+        );
+    }
+
+    #[test]
+    fn scripts_of_other_groups_are_none_of_the_console() {
+        let found = scripts("[console_scripts]\na++ = m._cli:app\n\n[other]\nb = m:b\n");
+        assert_eq!(
+            found,
+            [Script {
+                name: "a++",
+                module: "m._cli",
+                function: "app"
+            }]
+        );
+        let found = scripts("[other]\nb = m:b\r[console_scripts]\u{2028}# c = m:c\u{b}d = m:d\n");
+        assert_eq!(
+            found,
+            [Script {
+                name: "d",
+                module: "m",
+                function: "d"
+            }]
+        );
+    }
+
+    #[test]
+    fn modules_are_read_and_files_of_the_sdk_are_not() {
+        for member in [
+            "rocm_sdk_core/_cli.py",
+            "x-1.dist-info/entry_points.txt",
+            "_l/.devel_links/gfx942.json",
+        ] {
+            assert!(is_read(member), "{member}");
+        }
+        for member in [
+            "_rocm_sdk_core/__init__.py",
+            "_rocm_sdk_core/lib/x.py",
+            "x-1.dist-info/RECORD",
+            "a/b/c/d",
+        ] {
+            assert!(!is_read(member), "{member}");
+        }
+    }
+}

@@ -1,0 +1,358 @@
+//! Git as a process: how it is started so that nothing around it changes what it does, and what it
+//! said.
+
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::time::Duration;
+
+use super::fault::CheckoutFault;
+use super::limits::{KEPT_BYTES, LARGEST_OUTPUT_BYTES, LONGEST_LINE_BYTES};
+use crate::REFLOG_MARK;
+use crate::codes::host;
+use rock_diagnostic::Diagnostic;
+use rock_sys::process::{self, Control, Invocation, ProcessEvent, ProcessStatus, StderrTarget};
+use rock_sys::{Environment, Signals, StopSignal};
+
+/// How long git may take to put its files away when it is stopped.
+const GRACE: Duration = Duration::from_secs(10);
+/// The variable by which processes of a checkout that was killed are found again. Its value is the
+/// folder.
+pub(super) const MARK: &str = "ROCK_CHECKOUT_FOLDER";
+/// Variables of git that say which repository is meant (`git rev-parse --local-env-vars`); it is
+/// always the one of the working folder.
+const LOCAL: [&str; 12] = [
+    "GIT_ALTERNATE_OBJECT_DIRECTORIES",
+    "GIT_OBJECT_DIRECTORY",
+    "GIT_DIR",
+    "GIT_WORK_TREE",
+    "GIT_IMPLICIT_WORK_TREE",
+    "GIT_GRAFT_FILE",
+    "GIT_INDEX_FILE",
+    "GIT_NO_REPLACE_OBJECTS",
+    "GIT_REPLACE_REF_BASE",
+    "GIT_PREFIX",
+    "GIT_SHALLOW_FILE",
+    "GIT_COMMON_DIR",
+];
+/// Settings for every call: reflogs tell which commits are ours, nothing runs on in the background,
+/// and submodules are dealt with one by one. Code that was built in a work tree may have written
+/// its configuration and hooks: git runs neither hooks nor a file system monitor (git-config(1),
+/// `core.hooksPath`, `core.fsmonitor`).
+const SETTINGS: [(&str, &str); 7] = [
+    ("core.hooksPath", "/dev/null"),
+    ("core.fsmonitor", "false"),
+    ("core.logAllRefUpdates", "true"),
+    ("gc.auto", "0"),
+    ("maintenance.auto", "false"),
+    ("submodule.recurse", "false"),
+    ("advice.detachedHead", "false"),
+];
+
+/// The wish to stop, asked for by several threads.
+#[derive(Debug)]
+pub(super) struct Stop<'a> {
+    signals: &'a Signals,
+    seen: Mutex<Option<StopSignal>>,
+}
+
+impl<'a> Stop<'a> {
+    pub(super) fn new(signals: &'a Signals) -> Self {
+        Self {
+            signals,
+            seen: Mutex::new(None),
+        }
+    }
+
+    /// The signal that came, and stays.
+    pub(super) fn wish(&self) -> Option<StopSignal> {
+        let mut seen = self
+            .seen
+            .lock()
+            .unwrap_or_else(std::sync::PoisonError::into_inner);
+        *seen = self.signals.take().or(*seen);
+        *seen
+    }
+}
+
+/// Runs programs in the repositories of one checkout.
+#[derive(Debug)]
+pub(super) struct Git<'a> {
+    folder: &'a Path,
+    environment: &'a Environment,
+    pub(super) stop: Stop<'a>,
+}
+
+/// What a program did.
+#[derive(Debug)]
+pub(super) struct Said {
+    pub(super) status: ProcessStatus,
+    pub(super) output: Vec<u8>,
+    /// The end of what it said on stderr.
+    pub(super) talk: String,
+}
+
+impl Said {
+    pub(super) fn is_good(&self) -> bool {
+        self.status == ProcessStatus::Code(0)
+    }
+
+    /// Its output as a line.
+    pub(super) fn line(&self) -> String {
+        String::from_utf8_lossy(&self.output).trim().to_owned()
+    }
+}
+
+/// One call.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Call {
+    pub(super) argv: Vec<String>,
+    /// The repository, below the folder; empty for the outer one.
+    pub(super) repository: String,
+    /// Variables of this call.
+    pub(super) set: Vec<(String, String)>,
+    /// Whether it is about no repository.
+    pub(super) is_anywhere: bool,
+    /// Whether it can take long, and is found again by its mark when this program is killed.
+    pub(super) is_long: bool,
+}
+
+impl Call {
+    /// Git with these arguments.
+    pub(super) fn git(repository: &str, arguments: &[&str]) -> Self {
+        let argv = std::iter::once(&"git")
+            .chain(arguments)
+            .map(|&word| word.to_owned())
+            .collect();
+        Self {
+            argv,
+            repository: repository.to_owned(),
+            ..Self::default()
+        }
+    }
+
+    /// The same with a variable.
+    pub(super) fn with(mut self, name: &str, value: impl Into<String>) -> Self {
+        self.set.push((name.to_owned(), value.into()));
+        self
+    }
+
+    /// The same, as one that can take long.
+    pub(super) fn long(mut self) -> Self {
+        self.is_long = true;
+        self
+    }
+}
+
+impl<'a> Git<'a> {
+    pub(super) fn new(
+        folder: &'a Path,
+        environment: &'a Environment,
+        signals: &'a Signals,
+    ) -> Self {
+        Self {
+            folder,
+            environment,
+            stop: Stop::new(signals),
+        }
+    }
+
+    /// The folder of a repository.
+    pub(super) fn folder(&self, repository: &str) -> PathBuf {
+        if repository.is_empty() {
+            self.folder.to_owned()
+        } else {
+            self.folder.join(repository)
+        }
+    }
+
+    /// Runs a call to its end, whatever that is. `listen` gets each line that it says on stderr,
+    /// where a line also ends with a carriage return.
+    ///
+    /// # Errors
+    /// When it cannot be started, or a signal came.
+    pub(super) fn run(
+        &self,
+        call: &Call,
+        listen: &mut dyn FnMut(Option<&str>),
+    ) -> Result<Said, CheckoutFault> {
+        if let Some(signal) = self.stop.wish() {
+            return Err(CheckoutFault::Stopped(signal));
+        }
+        let (mut output, mut talk, mut line) = (Vec::new(), Vec::new(), Vec::new());
+        let mut is_stopped = false;
+        let status = process::run(&self.invocation(call), GRACE, &mut |heard| {
+            match heard {
+                ProcessEvent::Output(_) if output.len() > LARGEST_OUTPUT_BYTES => {}
+                ProcessEvent::Output(bytes) => output.extend_from_slice(bytes),
+                ProcessEvent::Stderr(bytes) => {
+                    talk.extend_from_slice(bytes);
+                    if talk.len() > 2 * KEPT_BYTES {
+                        talk.drain(..talk.len() - KEPT_BYTES);
+                    }
+                    for &byte in bytes {
+                        if byte != b'\n' && byte != b'\r' {
+                            if line.len() < LONGEST_LINE_BYTES {
+                                line.push(byte);
+                            }
+                        } else if !line.is_empty() {
+                            listen(Some(&String::from_utf8_lossy(&line)));
+                            line.clear();
+                        }
+                    }
+                }
+                ProcessEvent::Tick => listen(None),
+            }
+            is_stopped |= self.stop.wish().is_some();
+            if is_stopped || output.len() > LARGEST_OUTPUT_BYTES {
+                Control::Terminate
+            } else {
+                Control::Continue
+            }
+        })?;
+        if output.len() > LARGEST_OUTPUT_BYTES {
+            let command = call.argv.join(" ");
+            let message = format!(
+                "`{command}` wrote more than {} MiB",
+                LARGEST_OUTPUT_BYTES >> 20
+            );
+            let fault = Diagnostic::new(&host::TOO_MUCH_OUTPUT, message);
+            return Err(CheckoutFault::Refused(vec![
+                fault.help("look at what it prints"),
+            ]));
+        }
+        match self.stop.wish() {
+            Some(signal) => Err(CheckoutFault::Stopped(signal)),
+            None => Ok(Said {
+                status,
+                output,
+                talk: lines_of(&talk),
+            }),
+        }
+    }
+
+    /// Runs a call that must succeed.
+    ///
+    /// # Errors
+    /// When it cannot be started, does not succeed, or a signal came.
+    pub(super) fn succeed(&self, call: &Call) -> Result<Said, CheckoutFault> {
+        let said = self.run(call, &mut |_| ())?;
+        if said.is_good() {
+            Ok(said)
+        } else {
+            Err(CheckoutFault::git(call, said))
+        }
+    }
+
+    fn invocation(&self, call: &Call) -> Invocation {
+        let folder = if call.is_anywhere {
+            PathBuf::from("/")
+        } else {
+            self.folder(&call.repository)
+        };
+        let mut set: std::collections::BTreeMap<String, String> =
+            call.set.iter().cloned().collect();
+        // A repository that is missing must not be taken for the one around it.
+        if let Some(above) = folder.parent() {
+            set.insert(
+                "GIT_CEILING_DIRECTORIES".into(),
+                above.display().to_string(),
+            );
+        }
+        set.insert("GIT_REFLOG_ACTION".into(), REFLOG_MARK.into());
+        set.insert("GIT_TERMINAL_PROMPT".into(), "0".into());
+        set.insert("LC_ALL".into(), "C".into());
+        let count = self
+            .environment
+            .get("GIT_CONFIG_COUNT")
+            .and_then(|count| count.parse::<usize>().ok());
+        let first = count.unwrap_or(0);
+        for (number, (key, value)) in SETTINGS.iter().enumerate() {
+            set.insert(
+                format!("GIT_CONFIG_KEY_{}", first + number),
+                (*key).to_owned(),
+            );
+            set.insert(
+                format!("GIT_CONFIG_VALUE_{}", first + number),
+                (*value).to_owned(),
+            );
+        }
+        set.insert(
+            "GIT_CONFIG_COUNT".into(),
+            (first + SETTINGS.len()).to_string(),
+        );
+        let remove = LOCAL
+            .iter()
+            .filter(|name| !set.contains_key(**name))
+            .map(|&name| name.to_owned())
+            .collect();
+        Invocation {
+            argv: call.argv.clone(),
+            set_env: set,
+            remove_env: remove,
+            current_dir: folder,
+            mark: call
+                .is_long
+                .then(|| (MARK.to_owned(), self.folder.display().to_string())),
+            stderr: StderrTarget::Separate,
+            ..Invocation::default()
+        }
+    }
+}
+
+/// What was said, without lines of progress that were written over.
+fn lines_of(talk: &[u8]) -> String {
+    let text = String::from_utf8_lossy(talk);
+    let lines = text.lines().map(|line| {
+        line.rsplit('\r')
+            .find(|part| !part.is_empty())
+            .unwrap_or_default()
+            .trim_end()
+    });
+    let lines: Vec<&str> = lines.filter(|line| !line.is_empty()).collect();
+    lines.join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Call, CheckoutFault, Git, LARGEST_OUTPUT_BYTES, lines_of};
+    use rock_sys::{Environment, Signals};
+
+    #[test]
+    fn output_at_the_limit_is_read_and_more_is_refused() {
+        let (environment, signals) = (Environment::default(), Signals::default());
+        let folder = tempfile::tempdir().unwrap();
+        let git = Git::new(folder.path(), &environment, &signals);
+        let run = |bytes: usize| {
+            let argv = ["/usr/bin/head", "-c", &bytes.to_string(), "/dev/zero"]
+                .map(str::to_owned)
+                .to_vec();
+            git.run(
+                &Call {
+                    argv,
+                    ..Call::default()
+                },
+                &mut |_| (),
+            )
+        };
+        assert_eq!(
+            run(LARGEST_OUTPUT_BYTES).unwrap().output.len(),
+            LARGEST_OUTPUT_BYTES
+        );
+        let Err(CheckoutFault::Refused(faults)) = run(LARGEST_OUTPUT_BYTES + 1) else {
+            panic!("it was read")
+        };
+        assert!(
+            faults[0].message.ends_with(" wrote more than 64 MiB"),
+            "{faults:?}"
+        );
+    }
+
+    #[test]
+    fn of_progress_the_last_state_is_kept() {
+        assert_eq!(
+            lines_of(b"Receiving:  1%\rReceiving: 100%, done.\n\nfatal: no\n"),
+            "Receiving: 100%, done.\nfatal: no"
+        );
+        assert_eq!(lines_of(b"a  \r\nb"), "a\nb");
+    }
+}

@@ -1,0 +1,27 @@
+//! Patch sets on the disk.
+
+use std::path::Path;
+
+use rayon::prelude::*;
+
+use crate::{Patch, PatchSet};
+use rock_bytes::start_threads;
+use rock_sys::{self as sys, FileError};
+
+/// Reads the set of this name out of its folder.
+///
+/// # Errors
+/// When the folder or a patch cannot be read.
+pub fn read_set(name: &str, folder: &Path) -> Result<PatchSet, FileError> {
+    let paths = sys::list_files(folder)?
+        .unwrap_or_default()
+        .into_iter()
+        .map(|(path, _)| path);
+    let paths: Vec<String> = paths.filter(|path| PatchSet::is_patch(path)).collect();
+    start_threads();
+    let patches: Result<Vec<Patch>, FileError> = paths
+        .into_par_iter()
+        .map(|path| sys::hash_file(&folder.join(&path)).map(|(_, digest)| Patch { path, digest }))
+        .collect();
+    Ok(PatchSet::new(name, &folder.display().to_string(), patches?))
+}

@@ -1,0 +1,87 @@
+//! What a run that was killed left: processes, locks, and repositories that were never finished.
+
+use std::path::Path;
+use std::time::Duration;
+
+use super::fault::CheckoutFault;
+use super::git::{Call, Git, MARK};
+use super::repository;
+use rock_sys::{self as sys, FileError};
+
+/// How long processes of a run that was killed may take to end.
+const GRACE: Duration = Duration::from_secs(10);
+/// Locks that git leaves when it is killed, in a git folder.
+const LOCKS: [&str; 6] = [
+    "index.lock",
+    "HEAD.lock",
+    "config.lock",
+    "shallow.lock",
+    "packed-refs.lock",
+    "rock-hipified.index.lock",
+];
+
+/// Ends what still runs and puts away what nobody can go on from. Files of the work trees stay as
+/// they are.
+pub(super) fn recover(git: &Git<'_>) -> Result<(), CheckoutFault> {
+    let folder = git.folder("");
+    sys::process::terminate_marked(MARK, &folder.display().to_string(), GRACE);
+    let Some(outer) = repository::git_folder(&folder) else {
+        return Ok(());
+    };
+    unlock(&outer)?;
+    for module in repository::module_folders(&folder)? {
+        unlock(&module)?;
+        // A clone has a head once everything was fetched. Without one there is no work in it.
+        let place = module.display().to_string();
+        let call = Call::git(
+            "",
+            &[
+                "--git-dir",
+                &place,
+                "rev-parse",
+                "--verify",
+                "--quiet",
+                "HEAD^{commit}",
+            ],
+        );
+        if !git.run(&call, &mut |_| ())?.is_good() {
+            sys::remove(&module)?;
+        }
+    }
+    // Their work trees are to be cloned anew.
+    for path in repository::submodules(git)? {
+        let submodule = folder.join(&path);
+        let is_lost = repository::git_folder(&submodule).is_some_and(|git| !sys::exists(&git));
+        if is_lost && sys::entry_names(&submodule)? == [".git"] {
+            sys::remove(&submodule.join(".git"))?;
+        }
+    }
+    Ok(())
+}
+
+fn unlock(git_folder: &Path) -> Result<(), FileError> {
+    for lock in LOCKS {
+        sys::remove(&git_folder.join(lock))?;
+    }
+    let tags = git_folder.join("refs/tags");
+    for name in sys::entry_names(&tags)?
+        .iter()
+        .filter(|name| name.starts_with("THEROCK_") && is_lock(name))
+    {
+        sys::remove(&tags.join(name))?;
+    }
+    // What was fetched and not indexed.
+    let packs = git_folder.join("objects/pack");
+    for name in sys::entry_names(&packs)?
+        .iter()
+        .filter(|name| name.starts_with("tmp_"))
+    {
+        sys::remove(&packs.join(name))?;
+    }
+    Ok(())
+}
+
+fn is_lock(name: &str) -> bool {
+    name.strip_suffix(".lock")
+        .is_some_and(|tag| !tag.is_empty())
+}

@@ -1,0 +1,190 @@
+//! One repository on the disk: where its git folder is, its head, and its submodules.
+
+use std::path::{Path, PathBuf};
+
+use super::fault::CheckoutFault;
+use super::git::{Call, Git};
+use super::limits::{LARGEST_GIT_FILE_BYTES, LARGEST_REFLOG_BYTES};
+use crate::{Session, is_commit_hash, submodule_settings};
+use rock_names::without_dots;
+use rock_sys as sys;
+
+/// What this program keeps out of git.
+const EXCLUDED: &str = "/.rock/";
+
+/// The git folder of a work tree: `.git`, or where the file of that name leads.
+pub(super) fn git_folder(folder: &Path) -> Option<PathBuf> {
+    let dot = folder.join(".git");
+    if !sys::is_file(&dot) {
+        return sys::exists(&dot).then_some(dot);
+    }
+    let text = sys::read_text(&dot, LARGEST_GIT_FILE_BYTES).ok()?;
+    Some(folder.join(text.strip_prefix("gitdir:")?.trim()))
+}
+
+/// The commit that a repository is at, where its head is on no branch; git is asked where it is.
+pub(super) fn head(git: &Git<'_>, repository: &str) -> Result<String, CheckoutFault> {
+    let folder = git.folder(repository);
+    let text = git_folder(&folder)
+        .and_then(|folder| sys::read_text(&folder.join("HEAD"), LARGEST_GIT_FILE_BYTES).ok());
+    match text
+        .map(|text| text.trim().to_owned())
+        .filter(|text| is_commit_hash(text))
+    {
+        Some(hash) => Ok(hash),
+        None => Ok(git
+            .succeed(&Call::git(repository, &["rev-parse", "--verify", "HEAD"]))?
+            .line()),
+    }
+}
+
+/// The reflog of its head; empty where there is none.
+pub(super) fn reflog(folder: &Path) -> String {
+    let text = git_folder(folder)
+        .map(|folder| sys::read_bytes(&folder.join("logs/HEAD"), LARGEST_REFLOG_BYTES));
+    text.and_then(Result::ok)
+        .map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
+        .unwrap_or_default()
+}
+
+/// What is under way.
+pub(super) fn session(folder: &Path) -> Option<Session> {
+    let folder = git_folder(folder)?;
+    match () {
+        () if sys::exists(&folder.join("rebase-apply/applying")) => Some(Session::Apply),
+        () if sys::exists(&folder.join("rebase-apply"))
+            || sys::exists(&folder.join("rebase-merge")) =>
+        {
+            Some(Session::Rebase)
+        }
+        () => None,
+    }
+}
+
+/// The submodules of a repository that are checked out: name and path below it, sorted by path.
+pub(super) fn submodules_of(
+    git: &Git<'_>,
+    repository: &str,
+) -> Result<Vec<(String, String)>, CheckoutFault> {
+    let folder = git.folder(repository);
+    if !sys::is_file(&folder.join(".gitmodules")) {
+        return Ok(Vec::new());
+    }
+    let words = [
+        "config",
+        "--file",
+        ".gitmodules",
+        "--null",
+        "--get-regexp",
+        r"^submodule\..*\.path$",
+    ];
+    let call = Call::git(repository, &words);
+    let said = git.run(&call, &mut |_| ())?;
+    match said.status {
+        // There are none: the file is empty.
+        sys::process::ProcessStatus::Code(1) => return Ok(Vec::new()),
+        _ if !said.is_good() => return Err(CheckoutFault::git(&call, said)),
+        _ => {}
+    }
+    let mut found = submodule_settings(&said.output);
+    let is_there = |path: &str| {
+        without_dots(path).as_deref() == Some(path) && sys::exists(&folder.join(path).join(".git"))
+    };
+    found.retain(|(_, path)| is_there(path));
+    found.sort_by(|a, b| a.1.cmp(&b.1));
+    found.dedup_by(|a, b| a.1 == b.1);
+    Ok(found)
+}
+
+/// Every submodule that is checked out, each followed by its own, by path below the folder.
+pub(super) fn submodules(git: &Git<'_>) -> Result<Vec<String>, CheckoutFault> {
+    let mut found = Vec::new();
+    below(git, "", &mut found)?;
+    Ok(found)
+}
+
+fn below(git: &Git<'_>, repository: &str, found: &mut Vec<String>) -> Result<(), CheckoutFault> {
+    for (_, path) in submodules_of(git, repository)? {
+        let path = if repository.is_empty() {
+            path
+        } else {
+            format!("{repository}/{path}")
+        };
+        found.push(path.clone());
+        below(git, &path, found)?;
+    }
+    Ok(())
+}
+
+/// Every git folder below `.git/modules`.
+pub(super) fn module_folders(folder: &Path) -> Result<Vec<PathBuf>, sys::FileError> {
+    let mut found = Vec::new();
+    let mut unseen: Vec<PathBuf> = git_folder(folder)
+        .map(|git| git.join("modules"))
+        .into_iter()
+        .collect();
+    while let Some(folder) = unseen.pop() {
+        for entry in sys::read_entries(&folder)? {
+            if entry.kind != sys::DirectoryEntryKind::Directory {
+                continue;
+            }
+            if sys::exists(&entry.path.join("objects")) || sys::exists(&entry.path.join("HEAD")) {
+                unseen.push(entry.path.join("modules"));
+                found.push(entry.path);
+            } else {
+                unseen.push(entry.path);
+            }
+        }
+    }
+    found.sort();
+    Ok(found)
+}
+
+/// Keeps the folder of this program out of what git sees.
+pub(super) fn exclude(folder: &Path) -> Result<(), sys::FileError> {
+    let Some(git) = git_folder(folder) else {
+        return Ok(());
+    };
+    // Of a work tree beside the repository, what is excluded stands with the repository.
+    let shared = sys::read_text(&git.join("commondir"), LARGEST_GIT_FILE_BYTES)
+        .map(|text| git.join(text.trim()));
+    let file = shared.unwrap_or(git).join("info/exclude");
+    let text = if sys::is_file(&file) {
+        sys::read_text(&file, LARGEST_GIT_FILE_BYTES)?
+    } else {
+        String::new()
+    };
+    if text.lines().any(|line| line == EXCLUDED) {
+        return Ok(());
+    }
+    let gap = if text.is_empty() || text.ends_with('\n') {
+        ""
+    } else {
+        "\n"
+    };
+    sys::write_unsynced(&file, format!("{text}{gap}{EXCLUDED}\n").as_bytes())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{LARGEST_REFLOG_BYTES, reflog};
+    use rock_sys as sys;
+
+    #[test]
+    fn a_reflog_at_the_limit_is_read_and_a_larger_one_is_not() {
+        let folder = tempfile::tempdir().unwrap();
+        let logs = folder.path().join(".git/logs");
+        sys::create_directory(&logs).unwrap();
+        let read = |bytes: u64| {
+            let head = tempfile::Builder::new()
+                .prefix("HEAD")
+                .rand_bytes(0)
+                .tempfile_in(&logs)
+                .unwrap();
+            head.as_file().set_len(bytes).unwrap();
+            reflog(folder.path()).len() as u64
+        };
+        assert_eq!(read(LARGEST_REFLOG_BYTES), LARGEST_REFLOG_BYTES);
+        assert_eq!(read(LARGEST_REFLOG_BYTES + 1), 0);
+    }
+}

@@ -1,0 +1,415 @@
+//! Commits above upstream to patch files.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+use rayon::prelude::*;
+
+use super::fault::CheckoutFault;
+use super::git::{Call, Git};
+use super::limits::LARGEST_PATCH_BYTES;
+use super::{LOCK, look, repository};
+use crate::codes::checkout as codes;
+use crate::{
+    HIPIFY_TAG, Line, Outcome, PatchSet, RepositoryRecord, Stage, State, UPSTREAM_TAG, named, shown,
+};
+use rock_bytes::start_threads;
+use rock_diagnostic::{Diagnostic, Location, Severity, counted};
+use rock_sys::{self as sys, DirectorySwap, Environment, Signals};
+
+/// Where patches are made before they are compared, below the folder of a checkout.
+const MADE: &str = ".rock/patches";
+/// Options by which the same commits give the same bytes, whatever is configured and whichever git
+/// it is.
+const STABLE: [&str; 24] = [
+    "--no-signature",
+    "--zero-commit",
+    "--no-numbered",
+    "--start-number=1",
+    "--no-attach",
+    "--no-thread",
+    "--no-cover-letter",
+    "--no-base",
+    "--no-notes",
+    "--no-to",
+    "--no-cc",
+    "--no-add-header",
+    "--no-from",
+    "--no-signoff",
+    "--suffix=.patch",
+    "--filename-max-length=64",
+    "--full-index",
+    "--binary",
+    "--find-renames=50%",
+    "--unified=3",
+    "--inter-hunk-context=0",
+    "--diff-algorithm=myers",
+    "--no-ext-diff",
+    "--no-textconv",
+];
+/// More of them, about what stands around a change.
+const STABLE_TEXT: [&str; 6] = [
+    "--no-color",
+    "--submodule=short",
+    "--src-prefix=a/",
+    "--dst-prefix=b/",
+    "--subject-prefix=PATCH",
+    "--stat=72",
+];
+
+/// Where patches are saved.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Target {
+    /// The folder of the set.
+    pub folder: PathBuf,
+    /// The folder of the outer repository in it.
+    pub name: String,
+}
+
+/// What becomes of a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Change {
+    /// It is new.
+    Added,
+    /// It has other bytes.
+    Changed,
+    /// No commit makes it any more.
+    Removed,
+}
+
+/// What was saved, or would be.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Saved {
+    /// How many patches the commits make.
+    pub patches: usize,
+    /// What is other than before, by path below the folder of the set.
+    pub changes: BTreeMap<String, Change>,
+    /// What to look at.
+    pub warnings: Vec<Diagnostic>,
+}
+
+/// A set of patches that is not yet written.
+#[derive(Debug)]
+pub struct Unsaved {
+    /// What it changes.
+    pub saved: Saved,
+    target: PathBuf,
+    files: BTreeMap<String, Vec<u8>>,
+    kept: Vec<String>,
+    _lock: sys::FileLock,
+}
+
+/// The patches of one repository.
+#[derive(Debug, Default)]
+struct Made {
+    files: BTreeMap<String, Vec<u8>>,
+    warnings: Vec<Diagnostic>,
+}
+
+/// Makes the patches of a checkout and compares them with what the target has; nothing is written
+/// there.
+///
+/// # Errors
+/// When the folder is no checkout that came to its end, a tag is missing, or commits have no patch.
+pub fn patches(
+    folder: &Path,
+    target: impl FnOnce(&State) -> Result<Target, Diagnostic>,
+    environment: &Environment,
+    signals: &Signals,
+) -> Result<Unsaved, CheckoutFault> {
+    let git = Git::new(folder, environment, signals);
+    let state = look::state(&git)?.ok_or_else(|| CheckoutFault::NoCheckout(folder.to_owned()))?;
+    let target = target(&state).map_err(|fault| CheckoutFault::Refused(vec![fault]))?;
+    let lock =
+        sys::try_lock(&folder.join(LOCK))?.ok_or_else(|| CheckoutFault::Busy(folder.to_owned()))?;
+    if state.outcome != Outcome::Done {
+        let message = format!(
+            "the checkout in `{}` did not come to its end",
+            folder.display()
+        );
+        let help = "run `rock-matrix source checkout` again first: patches may not be applied yet";
+        return Err(CheckoutFault::Refused(vec![
+            Diagnostic::new(&codes::UNDER_WAY, message).help(help),
+        ]));
+    }
+    let mut repositories = vec![String::new()];
+    if state.submodules {
+        repositories.extend(repository::submodules(&git)?);
+    }
+    let scratch = folder.join(MADE);
+    sys::remove(&scratch)?;
+    start_threads();
+    let made: Vec<_> = repositories
+        .par_iter()
+        .enumerate()
+        .map(|(number, path)| {
+            let place = if path.is_empty() { &target.name } else { path };
+            of_repository(&git, &state, path, place, &scratch.join(number.to_string()))
+        })
+        .collect();
+    sys::remove(&scratch)?;
+    let mut all = Made::default();
+    for made in made {
+        let made = made?;
+        all.files.extend(made.files);
+        all.warnings.extend(made.warnings);
+    }
+    let places: BTreeSet<&str> = repositories
+        .iter()
+        .map(|path| {
+            if path.is_empty() {
+                target.name.as_str()
+            } else {
+                path
+            }
+        })
+        .collect();
+    compare(all, &places, target.folder, lock)
+}
+
+/// What the new files change in a folder.
+fn compare(
+    made: Made,
+    places: &BTreeSet<&str>,
+    target: PathBuf,
+    lock: sys::FileLock,
+) -> Result<Unsaved, CheckoutFault> {
+    let Made {
+        files,
+        mut warnings,
+    } = made;
+    let there = sys::list_files(&target)?.unwrap_or_default();
+    let (mut changes, mut kept, mut idle) = (BTreeMap::new(), Vec::new(), BTreeSet::new());
+    for (path, _) in there {
+        let place = PatchSet::repository_of(&path);
+        let is_ours = place.is_some_and(|place| places.contains(place));
+        match files.get(&path) {
+            Some(bytes) if sys::read_bytes(&target.join(&path), LARGEST_PATCH_BYTES)? == *bytes => {
+                kept.push(path);
+            }
+            Some(_) => drop(changes.insert(path, Change::Changed)),
+            None if is_ours => drop(changes.insert(path, Change::Removed)),
+            None => {
+                idle.extend(place.map(str::to_owned));
+                kept.push(path);
+            }
+        }
+    }
+    for path in files
+        .keys()
+        .filter(|path| !kept.contains(path) && !changes.contains_key(*path))
+        .cloned()
+        .collect::<Vec<_>>()
+    {
+        changes.insert(path, Change::Added);
+    }
+    for place in idle {
+        let message = format!("no repository is named `{place}`, so its patches stay as they are");
+        warnings.push(
+            Diagnostic::new(&codes::IDLE_PATCHES, message)
+                .at(
+                    Location::File(target.join(&place).display().to_string().into()),
+                    "",
+                )
+                .help("move the folder to where the submodule is, or remove it"),
+        );
+    }
+    let saved = Saved {
+        patches: files.len(),
+        changes,
+        warnings,
+    };
+    Ok(Unsaved {
+        saved,
+        target,
+        files,
+        kept,
+        _lock: lock,
+    })
+}
+
+impl Unsaved {
+    /// Puts the set in its place as a whole, where it changes anything.
+    ///
+    /// # Errors
+    /// When it cannot be written; the old set is then as it was.
+    pub fn write(self) -> Result<Saved, CheckoutFault> {
+        if !self.saved.changes.is_empty() {
+            let staging = DirectorySwap::begin(&self.target, || ())?.stage()?;
+            for path in &self.kept {
+                staging.keep(path)?;
+            }
+            for (path, bytes) in self
+                .files
+                .iter()
+                .filter(|(path, _)| !self.kept.contains(path))
+            {
+                staging.write(path, bytes)?;
+            }
+            staging.commit()?;
+        }
+        Ok(self.saved)
+    }
+}
+
+fn of_repository(
+    git: &Git<'_>,
+    state: &State,
+    path: &str,
+    place: &str,
+    scratch: &Path,
+) -> Result<Made, CheckoutFault> {
+    let mut made = Made::default();
+    let record = state
+        .repositories
+        .iter()
+        .find(|record| record.path == path)
+        .cloned();
+    let record = record.unwrap_or_else(|| RepositoryRecord {
+        path: path.to_owned(),
+        ..RepositoryRecord::default()
+    });
+    if let Some(found) = look::status(git, &record)?.filter(|found| !found.changes.is_empty()) {
+        let count = counted(found.changes.len(), "file");
+        let message = format!("{count} in {} in no patch: not committed", named(path));
+        made.warnings.push(
+            Diagnostic::new(&codes::UNCOMMITTED_CHANGES, message)
+                .severity(Severity::Warning)
+                .note(format!("that is {}", shown(found.changes.into_iter())))
+                .help("commit them, then save again"),
+        );
+    }
+    let head = repository::head(git, path)?;
+    let [upstream, hipify] = tags(git, path)?;
+    let refused = |diagnostic: Diagnostic| CheckoutFault::Refused(vec![diagnostic]);
+    let Some(upstream) = upstream else {
+        let message = format!("{} has no tag `{UPSTREAM_TAG}`", named(path));
+        return Err(refused(Diagnostic::new(&codes::NO_UPSTREAM_TAG, message).help(
+            "run `rock-matrix source checkout` again, with `--discard-commits` only once the commits are kept elsewhere",
+        )));
+    };
+    let said = git.succeed(&Call::git(
+        path,
+        &["rev-list", "--parents", &head, "--not", &upstream],
+    ))?;
+    let line =
+        Line::new(&String::from_utf8_lossy(&said.output), &upstream, &head).map_err(|fault| {
+            match fault {
+                crate::NoLine::Merge(commit) => {
+                    let message = format!(
+                        "commit {} of {} is a merge",
+                        &commit[..commit.len().min(12)],
+                        named(path)
+                    );
+                    refused(
+                        Diagnostic::new(&codes::MERGE_ABOVE_UPSTREAM, message)
+                            .help("make the commits one line with `git rebase`, then save again"),
+                    )
+                }
+                crate::NoLine::Apart => {
+                    let message = format!(
+                        "the tag `{UPSTREAM_TAG}` of {} is not below its head",
+                        named(path)
+                    );
+                    refused(
+                        Diagnostic::new(&codes::NO_UPSTREAM_TAG, message).help(
+                            "go to commits that lie above what was checked out, then save again",
+                        ),
+                    )
+                }
+            }
+        })?;
+    let (base, hipified) = line.split(hipify.as_deref());
+    if hipify.is_some() && hipified.is_none() {
+        let message = format!(
+            "the tag `{HIPIFY_TAG}` of {} is not below its head, and is not heeded",
+            named(path)
+        );
+        let help =
+            format!("remove it with `git tag --delete {HIPIFY_TAG}` where nothing is hipified");
+        made.warnings
+            .push(Diagnostic::new(&codes::STALE_HIPIFY_TAG, message).help(help));
+    }
+    for (stage, range) in [(Stage::Base, base), (Stage::Hipified, hipified.flatten())] {
+        let Some((above, last)) = range else { continue };
+        let folder = scratch.join(stage.folder());
+        sys::create_directory(&folder)?;
+        let (output, above) = (
+            format!("--output-directory={}", folder.display()),
+            format!("^{above}"),
+        );
+        let words = [
+            &["format-patch", "--quiet"][..],
+            &STABLE,
+            &STABLE_TEXT,
+            &[&output, &last, &above],
+        ]
+        .concat();
+        git.succeed(&Call::git(path, &words))?;
+        for name in sys::entry_names(&folder)? {
+            let bytes = sys::read_bytes(&folder.join(&name), LARGEST_PATCH_BYTES)?;
+            made.files
+                .insert(format!("{place}/{}/{name}", stage.folder()), bytes);
+        }
+    }
+    Ok(made)
+}
+
+/// The commits that both tags are on.
+fn tags(git: &Git<'_>, path: &str) -> Result<[Option<String>; 2], CheckoutFault> {
+    let names = [UPSTREAM_TAG, HIPIFY_TAG].map(|tag| format!("refs/tags/{tag}"));
+    let words = [
+        "for-each-ref",
+        "--format=%(objectname) %(refname)",
+        &names[0],
+        &names[1],
+    ];
+    let said = git.succeed(&Call::git(path, &words))?;
+    let text = String::from_utf8_lossy(&said.output).into_owned();
+    Ok(names.map(|name| {
+        let found = text.lines().find_map(|line| line.strip_suffix(&name));
+        found.map(|commit| commit.trim().to_owned())
+    }))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::{BTreeMap, BTreeSet};
+
+    use super::{LARGEST_PATCH_BYTES, Made, compare};
+    use rock_sys as sys;
+
+    #[test]
+    fn a_patch_at_the_limit_is_compared_and_a_larger_one_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let patches = folder.path().join("torch/base");
+        sys::create_directory(&patches).unwrap();
+        let compared = |bytes: u64| {
+            let patch = tempfile::Builder::new()
+                .prefix("0001-a.patch")
+                .rand_bytes(0)
+                .tempfile_in(&patches)
+                .unwrap();
+            patch.as_file().set_len(bytes).unwrap();
+            let files = BTreeMap::from([("torch/base/0001-a.patch".to_owned(), b"other".to_vec())]);
+            let lock = sys::try_lock(&folder.path().join("lock")).unwrap().unwrap();
+            let made = Made {
+                files,
+                warnings: Vec::new(),
+            };
+            compare(
+                made,
+                &BTreeSet::from(["torch"]),
+                folder.path().to_owned(),
+                lock,
+            )
+            .map(|unsaved| unsaved.saved.changes.len())
+        };
+        assert_eq!(compared(LARGEST_PATCH_BYTES).unwrap(), 1);
+        let error = compared(LARGEST_PATCH_BYTES + 1).unwrap_err();
+        assert!(
+            format!("{error:?}").contains("larger than 268435456 bytes"),
+            "{error:?}"
+        );
+    }
+}

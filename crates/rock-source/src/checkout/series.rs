@@ -1,0 +1,132 @@
+//! Applies series of patches, each repository's with one `git am`.
+
+use std::path::Path;
+
+use rayon::prelude::*;
+
+use super::Event;
+use super::apply::Run;
+use super::fault::CheckoutFault;
+use super::git::Call;
+use super::limits::LARGEST_SERIES_BYTES;
+use super::repository;
+use crate::codes::checkout as codes;
+use crate::{PatchSet, Place, Stage, Step};
+use rock_bytes::start_threads;
+use rock_diagnostic::{Diagnostic, Location as Spot};
+use rock_sys as sys;
+
+impl Run<'_, '_> {
+    /// Applies the patches of a stage.
+    pub(super) fn series(
+        &self,
+        step: &Step,
+        stage: Stage,
+        set: &PatchSet,
+        name: &str,
+    ) -> Result<(), CheckoutFault> {
+        let mut calls = Vec::new();
+        for order in step.orders() {
+            let path = match order.place {
+                Place::In(path) => path,
+                _ => String::new(),
+            };
+            if path.is_empty() || self.submodules.contains(&path) {
+                let place = if path.is_empty() { name } else { &path };
+                let patches: Vec<&str> = set
+                    .patches(place, stage)
+                    .iter()
+                    .map(|patch| patch.path.as_str())
+                    .collect();
+                let call = Call {
+                    argv: order.argv,
+                    ..Call::git(&path, &[])
+                };
+                calls.push((call.long(), patches));
+            } else if self.wanted.submodules && !path.contains('/') && !set.is_about(name) {
+                let message = format!(
+                    "the patch set `{}` has patches of `{path}` and none of `{name}`",
+                    set.name
+                );
+                let help = format!(
+                    "`--repo-name {path}` applies them to the outer repository, `--no-patch` none"
+                );
+                let fault = Diagnostic::new(&codes::OTHER_REPOSITORY_NAME, message).help(help);
+                return Err(CheckoutFault::Refused(vec![
+                    fault.at(Spot::File(set.folder.as_str().into()), ""),
+                ]));
+            } else {
+                let message =
+                    format!("no repository is named `{path}`, so its patches are not applied");
+                let folder = format!("{}/{path}/{}", set.folder, stage.folder());
+                self.say(Event::Told(
+                    &Diagnostic::new(&codes::IDLE_PATCHES, message)
+                        .at(Spot::File(folder.into()), "")
+                        .help("move the folder to where the submodule is, or remove it"),
+                ));
+            }
+        }
+        start_threads();
+        let done: Vec<_> = calls
+            .par_iter()
+            .map(|(call, patches)| self.apply(call, patches, set))
+            .collect();
+        done.into_iter().collect()
+    }
+
+    fn apply(&self, call: &Call, patches: &[&str], set: &PatchSet) -> Result<(), CheckoutFault> {
+        let said = self.run(call)?;
+        if said.is_good() {
+            return Ok(());
+        }
+        let folder = self.git.folder(&call.repository);
+        let number = repository::git_folder(&folder).and_then(|git| next_patch(&git));
+        // A file may hold several patches; then the number says which of them all, not which file.
+        let patch = number
+            .and_then(|number| patches.get(number.checked_sub(1)?))
+            .or(patches.first());
+        if repository::session(&folder).is_some() {
+            // Options before the word `am` name who commits; to go back needs somebody too.
+            let before = call.argv.iter().take_while(|word| *word != "am").cloned();
+            let argv = before
+                .chain(["am".to_owned(), "--abort".to_owned()])
+                .collect();
+            self.succeed(&Call {
+                argv,
+                ..Call::git(&call.repository, &[])
+            })?;
+        }
+        Err(CheckoutFault::Patch {
+            patch: patch
+                .map(|patch| format!("{}/{patch}", set.folder))
+                .unwrap_or_default(),
+            repository: call.repository.clone(),
+            said: said.talk,
+        })
+    }
+}
+
+/// The number of the patch that `git am` stopped at, from 1.
+fn next_patch(git_folder: &Path) -> Option<usize> {
+    let text = sys::read_text(&git_folder.join("rebase-apply/next"), LARGEST_SERIES_BYTES).ok()?;
+    text.trim().parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{LARGEST_SERIES_BYTES, next_patch, sys};
+
+    #[test]
+    fn the_number_of_a_patch_is_read_up_to_the_limit() {
+        let folder = tempfile::tempdir().unwrap();
+        let read = |bytes: u64| {
+            let text = format!("{:<1$}", 12, usize::try_from(bytes).unwrap());
+            sys::write_atomic(&folder.path().join("rebase-apply/next"), text.as_bytes()).unwrap();
+            next_patch(folder.path())
+        };
+        assert_eq!(
+            (read(LARGEST_SERIES_BYTES), read(LARGEST_SERIES_BYTES + 1)),
+            (Some(12), None)
+        );
+    }
+}

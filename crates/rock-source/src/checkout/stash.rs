@@ -1,0 +1,68 @@
+//! Keeps the uncommitted changes of an interrupted checkout in commits under a ref.
+
+use super::apply::Run;
+use super::fault::CheckoutFault;
+use super::git::Call;
+use super::{Event, repository};
+use crate::codes::checkout as codes;
+use crate::named;
+use rock_diagnostic::Diagnostic;
+use rock_sys as sys;
+
+/// The index that what is kept is staged in, in the git folder of a repository.
+const SAVED_INDEX: &str = "rock-saved.index";
+/// Where commits of what was kept are.
+const SAVED: &str = "refs/rock-matrix/saved";
+
+impl Run<'_, '_> {
+    /// Keeps what is not committed in a commit under a ref, and tells of it.
+    pub(super) fn save(&self, repositories: &[String]) -> Result<(), CheckoutFault> {
+        for path in repositories {
+            let Some(git_folder) = repository::git_folder(&self.git.folder(path)) else {
+                continue;
+            };
+            let index = git_folder.join(SAVED_INDEX);
+            if sys::is_file(&git_folder.join("index")) {
+                sys::copy_atomic(&git_folder.join("index"), &index)?;
+            }
+            let staged = |words: &[&str]| {
+                let call =
+                    Call::git(path, words).with("GIT_INDEX_FILE", index.display().to_string());
+                self.succeed(&call).map(|said| said.line())
+            };
+            staged(&["add", "--all"])?;
+            let tree = staged(&["write-tree"])?;
+            let head = self
+                .facts
+                .repositories
+                .iter()
+                .find(|found| found.path == *path);
+            let head = head.and_then(|found| found.status.head.clone());
+            let mut words = vec![
+                "-c",
+                "user.name=rock-matrix",
+                "-c",
+                "user.email=rock-matrix@localhost",
+                "commit-tree",
+            ];
+            if let Some(head) = &head {
+                words.extend(["-p", head]);
+            }
+            words.extend(["-m", "Left by a checkout that was ended", &tree]);
+            let commit = self.succeed(&Call::git(path, &words))?.line();
+            let reference = format!("{SAVED}/{}", &commit[..commit.len().min(12)]);
+            self.succeed(&Call::git(path, &["update-ref", &reference, &commit]))?;
+            sys::remove(&index)?;
+            let message = format!(
+                "what an ended checkout left in {} is kept as `{reference}`",
+                named(path)
+            );
+            let help =
+                format!("look with `git show --stat {reference}` whether some of it is yours");
+            self.say(Event::Told(
+                &Diagnostic::new(&codes::CHANGES_KEPT, message).help(help),
+            ));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,78 @@
+//! The `C` codes from C101 on, for commits, pins, patch sets and manifests of sources.
+
+use rock_diagnostic::Code;
+
+/// All codes of this module, sorted by ID.
+pub const ALL: &[&Code] = &[
+    &BAD_RELATED_ROW,
+    &RELATED_ROWS_DISAGREE,
+    &NO_RELATED_COMMIT,
+    &NO_PIN,
+    &UNKNOWN_PROJECT,
+    &UNKNOWN_SOURCE_PRESET,
+    &BAD_PATCH_SET_NAME,
+    &NO_PATCH_SET,
+    &BAD_SOURCE_MANIFEST,
+    &OTHER_TORCH,
+];
+
+/// A line of `related_commits` that is not a row.
+pub const BAD_RELATED_ROW: Code = Code::error(
+    "C101",
+    "bad-related-row",
+    "A line of torch's `related_commits` is not a row. A row has the six fields `os|source|project|branch|commit|origin`, none of them empty, and a commit of 7 to 40 hex digits. Empty lines and lines that start with `#` are skipped.\n\n`--lenient` skips invalid lines with a warning.",
+);
+/// Rows of `related_commits` that name different commits.
+pub const RELATED_ROWS_DISAGREE: Code = Code::error(
+    "C102",
+    "related-rows-disagree",
+    "Two rows of torch's `related_commits` for the same project name different commits or repositories. Which one a build used would depend on the requested system, so neither is used.\n\nCorrect the file, or set the ref of the project yourself.",
+);
+/// A project without a row in `related_commits`.
+pub const NO_RELATED_COMMIT: Code = Code::error(
+    "C103",
+    "no-related-commit",
+    "With `--require-related-commit`, or with a preset that requires it, `related_commits` in the torch checkout must name the commit of the project, and it does not.\n\nBranches of upstream torch do not have this file; the release branches of AMD's fork do.",
+);
+/// A pin that cannot be read.
+pub const NO_PIN: Code = Code::error(
+    "C104",
+    "no-pin",
+    "The commit of this project is pinned by a file in the torch checkout. The file is missing, or has unexpected content.\n\nCheck out torch first and pass its directory with `--torch-dir`, or set the ref of the project yourself.",
+);
+/// An unknown project.
+pub const UNKNOWN_PROJECT: Code = Code::error(
+    "C105",
+    "unknown-project",
+    "None of the projects that torch's wheels are built from has this name, or the project is not built on this platform. `rock-matrix compat list projects` shows them with their platforms.",
+);
+/// An unknown preset of sources.
+pub const UNKNOWN_SOURCE_PRESET: Code = Code::error(
+    "C106",
+    "unknown-source-preset",
+    "There is no preset of this name, or it does not support the platform. `rock-matrix compat list torch-sources` shows the presets: sets of sources that are known to build together.",
+);
+/// A patch set name that leads out of the patch root.
+pub const BAD_PATCH_SET_NAME: Code = Code::error(
+    "C109",
+    "bad-patch-set-name",
+    "A patch set is a directory below the patch root. Its name is a relative path without `.` and `..`, so that no patches from elsewhere are applied.",
+);
+/// A named patch set without a directory.
+pub const NO_PATCH_SET: Code = Code::error(
+    "C110",
+    "no-patch-set",
+    "The requested patch set has no directory below the patch root. Continuing would build the sources without their patches.\n\nA patch set that was not requested but belongs to the ref may be missing: then no patches are applied, and a message says so.",
+);
+/// An invalid source manifest.
+pub const BAD_SOURCE_MANIFEST: Code = Code::error(
+    "C115",
+    "bad-source-manifest",
+    "A manifest is a JSON object with `schema_version` 1 and an object for each project, with at least `repo` and `commit`. Without `schema_version` it is read as version 1; unknown keys are ignored.",
+);
+/// A manifest of another torch than expected.
+pub const OTHER_TORCH: Code = Code::error(
+    "C116",
+    "other-torch",
+    "`--expected-pytorch-git-ref` names the ref that the torch of the manifest was taken from. The manifest names another one, or none.",
+);

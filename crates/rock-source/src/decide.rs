@@ -1,0 +1,367 @@
+//! What is to be done about the difference between what is wanted and what is there.
+
+use super::state::{Outcome, State};
+use super::step::{Session, Step};
+use super::told::{Status, is_commit_hash};
+use super::wanted::{Hipify, Wanted};
+use crate::codes::checkout as codes;
+use rock_diagnostic::{Diagnostic, Location, counted};
+
+/// Names that a message shows of a list.
+const SHOWN: usize = 10;
+
+/// What is there.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Facts {
+    /// What the last checkout left.
+    pub state: Option<State>,
+    /// What the folder holds.
+    pub folder: FolderKind,
+    /// The outer repository and every submodule that is there.
+    pub repositories: Vec<Found>,
+    /// The commit that the ref means, where that was asked.
+    pub remote: Option<String>,
+    /// Whether git knows who commits.
+    pub has_identity: bool,
+}
+
+/// What a folder holds.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum FolderKind {
+    /// Nothing, or it is not there.
+    #[default]
+    Empty,
+    /// A repository.
+    Repository,
+    /// What a checkout left that was ended before it had a repository.
+    Begun,
+    /// Other things.
+    Other,
+}
+
+/// A repository as it is.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Found {
+    /// Its path below the folder; empty for the outer one.
+    pub path: String,
+    /// What git says of it.
+    pub status: Status,
+    /// Paths that are neither as committed nor as the last checkout left them.
+    pub changes: Vec<String>,
+    /// Commits above what was made and what upstream has, the last first.
+    pub above: Vec<Above>,
+    /// What is under way.
+    pub session: Option<Session>,
+    /// Whether the last checkout left changes in it, without a commit.
+    pub is_left_changed: bool,
+}
+
+/// A commit of the user.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Above {
+    /// Its hash, in short.
+    pub hash: String,
+    /// Its subject.
+    pub subject: String,
+}
+
+/// Whether nothing is to be done: the same was asked for and made, at the commit that is meant now,
+/// every repository is there at the commit that was recorded, and nothing is changed.
+pub fn is_up_to_date(
+    wanted: &Wanted,
+    state: &State,
+    repositories: &[Found],
+    remote: Option<&str>,
+) -> bool {
+    let is_as_recorded = || {
+        state.repositories.len() == repositories.len()
+            && state
+                .repositories
+                .iter()
+                .zip(repositories)
+                .all(|(record, found)| {
+                    record.path == found.path
+                        && found.status.head.as_deref() == Some(record.head.as_str())
+                        && found.status.branch.is_none()
+                        && found.changes.is_empty()
+                        && found.session.is_none()
+                })
+    };
+    state.outcome == Outcome::Done
+        && remote.is_some()
+        && remote == state.commit.as_deref()
+        && State::begun(wanted, None).makes_the_same_as(state)
+        && is_as_recorded()
+}
+
+/// The commit that is wanted, where nobody needs to be asked: the ref is its hash.
+pub fn known_commit(wanted: &Wanted) -> Option<&str> {
+    is_commit_hash(&wanted.reference).then_some(wanted.reference.as_str())
+}
+
+/// The steps to what is wanted.
+///
+/// # Errors
+/// When something of the user's would be lost that may not be, or the folder holds other things.
+pub fn steps(wanted: &Wanted, facts: &Facts) -> Result<Vec<Step>, Vec<Diagnostic>> {
+    let faults = refusals(wanted, facts);
+    if !faults.is_empty() {
+        return Err(faults);
+    }
+    let was_ended = facts
+        .state
+        .as_ref()
+        .is_some_and(|state| state.outcome == Outcome::Begun);
+    let of = |wish: &dyn Fn(&Found) -> bool| -> Vec<String> {
+        facts
+            .repositories
+            .iter()
+            .filter(|found| wish(found))
+            .map(|found| found.path.clone())
+            .collect()
+    };
+    let mut steps = Vec::new();
+    match facts.folder {
+        FolderKind::Repository => steps.push(Step::Repoint {
+            origin: wanted.origin.clone(),
+        }),
+        _ => steps.push(Step::Initialise {
+            origin: wanted.origin.clone(),
+        }),
+    }
+    // Nothing of the tree changes before what is wanted is here.
+    let had = had_commit(facts);
+    if had.is_none() {
+        steps.push(Step::Fetch {
+            reference: wanted.reference.clone(),
+            depth: wanted.depth,
+            jobs: wanted.jobs,
+            submodules: wanted.submodules,
+        });
+    }
+    let sessions = facts
+        .repositories
+        .iter()
+        .filter_map(|found| Some((found.path.clone(), found.session?)));
+    let sessions: Vec<_> = sessions.collect();
+    if !sessions.is_empty() {
+        steps.push(Step::EndSession {
+            repositories: sessions,
+            identity: identity(facts),
+        });
+    }
+    let saved = of(&|found| was_ended && !found.changes.is_empty());
+    if !saved.is_empty() {
+        steps.push(Step::Save {
+            repositories: saved,
+        });
+    }
+    let discarded = of(&|found| {
+        found.status.head.is_some() && (!found.changes.is_empty() || found.is_left_changed)
+    });
+    if !discarded.is_empty() {
+        steps.push(Step::Discard {
+            repositories: discarded,
+        });
+    }
+    if facts.folder == FolderKind::Repository {
+        steps.push(Step::DropTags);
+    }
+    steps.extend(to_upstream(wanted, facts, had));
+    steps.extend(above_upstream(wanted, facts));
+    Ok(steps)
+}
+
+/// The commit that is wanted, where the last checkout had it too: it is here, with what it needs.
+fn had_commit(facts: &Facts) -> Option<String> {
+    let had = facts
+        .state
+        .as_ref()
+        .filter(|state| state.outcome != Outcome::Begun)?
+        .commit
+        .clone();
+    had.filter(|had| facts.remote.as_ref() == Some(had))
+}
+
+fn to_upstream(wanted: &Wanted, facts: &Facts, had: Option<String>) -> Vec<Step> {
+    let mut steps = Vec::new();
+    let commit = had.unwrap_or_else(|| "FETCH_HEAD".to_owned());
+    // Before the first commit, what lies there was put there by a checkout that was ended, and was
+    // saved.
+    let is_half_made = facts.state.is_some()
+        && facts
+            .repositories
+            .iter()
+            .any(|found| found.path.is_empty() && found.status.head.is_none());
+    steps.push(Step::CheckOut {
+        commit,
+        force: is_half_made,
+    });
+    steps.push(Step::Tag);
+    if wanted.submodules {
+        steps.push(Step::Submodules {
+            depth: wanted.depth,
+            jobs: wanted.jobs,
+        });
+        steps.push(Step::TagSubmodules);
+        steps.push(Step::Quiet);
+    }
+    steps
+}
+
+fn above_upstream(wanted: &Wanted, facts: &Facts) -> Vec<Step> {
+    let identity = identity(facts);
+    let series = |stage| {
+        let set = wanted.patches.clone()?;
+        let is_part = set.series.iter().any(|series| series.stage == stage);
+        is_part.then(|| Step::Series {
+            stage,
+            set,
+            name: wanted.name.clone(),
+            identity: identity.clone(),
+        })
+    };
+    let mut steps: Vec<Step> = series(super::Stage::Base).into_iter().collect();
+    if wanted.hipify != Hipify::Skip {
+        steps.push(Step::Hipify {
+            python: wanted.python.clone(),
+        });
+        if wanted.hipify == Hipify::Commit {
+            steps.push(Step::CommitHipify {
+                identity: identity.clone(),
+            });
+        }
+        steps.extend(series(super::Stage::Hipified));
+    }
+    steps
+}
+
+/// Options that name a committer, where none is configured.
+fn identity(facts: &Facts) -> Vec<String> {
+    if facts.has_identity {
+        return Vec::new();
+    }
+    [
+        "-c",
+        "user.name=rock-matrix",
+        "-c",
+        "user.email=rock-matrix@localhost",
+    ]
+    .map(str::to_owned)
+    .into()
+}
+
+fn refusals(wanted: &Wanted, facts: &Facts) -> Vec<Diagnostic> {
+    let place = || Location::File(wanted.folder.display().to_string().into());
+    let mut faults = Vec::new();
+    if facts.folder == FolderKind::Other {
+        let message = format!(
+            "the folder `{}` holds other things",
+            wanted.folder.display()
+        );
+        faults.push(
+            Diagnostic::new(&codes::FOLDER_IS_TAKEN, message)
+                .help("name a folder that is empty or not there yet"),
+        );
+    }
+    if let Some(why) = super::told::bad_reference(&wanted.reference) {
+        let message = format!("`{}` is no branch, tag or commit: {why}", wanted.reference);
+        faults.push(
+            Diagnostic::new(&codes::BAD_REFERENCE, message)
+                .at(Location::Argument(wanted.reference.clone()), "")
+                .help("name one ref as the repository has it, such as `main`, `v2.7.0` or a whole commit hash"),
+        );
+    }
+    if wanted.origin.is_empty() || wanted.origin.starts_with('-') {
+        let message = format!("`{}` is no address of a repository", wanted.origin);
+        faults.push(
+            Diagnostic::new(&codes::BAD_REFERENCE, message)
+                .at(Location::Argument(wanted.origin.clone()), "")
+                .help("give an address that `git fetch` takes"),
+        );
+    }
+    let has_hipified = |set: &super::PatchSet| {
+        set.series
+            .iter()
+            .any(|series| series.stage == super::Stage::Hipified)
+    };
+    if wanted.hipify == Hipify::Leave && wanted.patches.as_ref().is_some_and(has_hipified) {
+        let message = "patches of hipified sources need what hipify changed to be a commit";
+        faults.push(
+            Diagnostic::new(&codes::HIPIFIED_NEEDS_COMMIT, message)
+                .at(Location::Argument("--no-commit-hipify".to_owned()), "")
+                .help("leave out `--no-commit-hipify`, or pass `--no-patch`"),
+        );
+    }
+    // What lies there uncommitted after a run that was killed is kept, whoever made it.
+    let was_ended = facts
+        .state
+        .as_ref()
+        .is_some_and(|state| state.outcome == Outcome::Begun);
+    for found in &facts.repositories {
+        if !wanted.discard.changes && !was_ended {
+            if let Some(session) = found.session {
+                let message = format!("{} is under way in {}", session.word(), named(&found.path));
+                faults.push(
+                    Diagnostic::new(&codes::UNDER_WAY, message)
+                        .at(place(), "")
+                        .help("end it with git, or pass `--discard-changes`"),
+                );
+            } else if !found.changes.is_empty() {
+                let count = counted(found.changes.len(), "file");
+                let message = format!(
+                    "{count} in {} would be lost: not committed",
+                    named(&found.path)
+                );
+                faults.push(
+                    Diagnostic::new(&codes::UNCOMMITTED_CHANGES, message)
+                        .at(place(), "")
+                        .note(format!("that is {}", shown(found.changes.iter().cloned())))
+                        .help("commit them and run `rock-matrix source save-patches`, or pass `--discard-changes`"),
+                );
+            }
+        }
+        if !wanted.discard.commits && !found.above.is_empty() {
+            let count = counted(found.above.len(), "commit");
+            let message = format!(
+                "{count} in {} would be lost: above what was checked out",
+                named(&found.path)
+            );
+            let lines = found
+                .above
+                .iter()
+                .map(|above| format!("{} {}", above.hash, above.subject));
+            faults.push(
+                Diagnostic::new(&codes::LOCAL_COMMITS, message)
+                    .at(place(), "")
+                    .note(format!("that is {}", shown(lines)))
+                    .help("run `rock-matrix source save-patches`, then pass `--discard-commits`"),
+            );
+        }
+    }
+    faults
+}
+
+/// A repository in words.
+pub fn named(path: &str) -> String {
+    if path.is_empty() {
+        "the outer repository".to_owned()
+    } else {
+        format!("`{path}`")
+    }
+}
+
+/// A list for a message, cut where it gets long.
+pub fn shown(items: impl Iterator<Item = String>) -> String {
+    let items: Vec<String> = items.collect();
+    let first = items
+        .iter()
+        .take(SHOWN)
+        .map(|item| format!("`{item}`"))
+        .collect::<Vec<_>>()
+        .join(", ");
+    match items.len().saturating_sub(SHOWN) {
+        0 => first,
+        more => format!("{first} and {more} more"),
+    }
+}

@@ -1,0 +1,171 @@
+//! Patch sets: folders of patches under a root, named by what they are applied to.
+//!
+//! Input: a ref or a name, and which folders there are. Output: the folder to take, or why there is
+//! none.
+
+use crate::codes::sources as codes;
+use rock_diagnostic::{Diagnostic, Location};
+use rock_names::without_dots;
+
+/// Which patch set is wanted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Choice {
+    /// This one, and its folder must be there.
+    Named(String),
+    /// The one that belongs to this ref or combination, if there is one.
+    Fitting(String),
+    /// None: the commit is pinned, so no set was made for it.
+    Pinned,
+}
+
+/// The set that is taken.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Chosen {
+    /// The folder of this name under the root.
+    Found(String),
+    /// No patches are applied; the names that were looked for.
+    Absent(Vec<String>),
+    /// No patches are applied to a pinned commit.
+    Pinned,
+}
+
+/// Looks up a patch set. `has` says whether there is a folder of this name under the root.
+///
+/// # Errors
+/// When a name was given that leads out of the root, or that no folder has.
+pub fn look_up(
+    wanted: &Choice,
+    root: &str,
+    has: impl Fn(&str) -> bool,
+) -> Result<Chosen, Diagnostic> {
+    match wanted {
+        Choice::Pinned => Ok(Chosen::Pinned),
+        Choice::Named(name) => {
+            check(name)?;
+            if has(name) {
+                return Ok(Chosen::Found(name.clone()));
+            }
+            let message = format!("`{root}` has no patch set `{name}`");
+            Err(Diagnostic::new(&codes::NO_PATCH_SET, message)
+                .at(Location::Argument(name.clone()), "")
+                .help("make the folder, or pass `--allow-empty-patchset` to go on without patches"))
+        }
+        Choice::Fitting(name) => {
+            let names = candidates(name);
+            Ok(match names.iter().find(|name| has(name)) {
+                Some(found) => Chosen::Found(found.clone()),
+                None => Chosen::Absent(names),
+            })
+        }
+    }
+}
+
+/// Whether a name stays under the root.
+///
+/// # Errors
+/// When it is empty, absolute, or has `.` or `..` among its parts.
+pub fn check(name: &str) -> Result<(), Diagnostic> {
+    let is_plain = !name.is_empty()
+        && without_dots(name).as_deref() == Some(name)
+        && !name.contains(['\\', '\0'])
+        // `C:` names a disk.
+        && name.as_bytes().get(1) != Some(&b':');
+    if is_plain {
+        return Ok(());
+    }
+    Err(Diagnostic::new(
+        &codes::BAD_PATCH_SET_NAME,
+        format!("`{name}` does not name a folder under the patch root"),
+    )
+    .at(Location::Argument(name.to_owned()), "")
+    .help("give the name of a folder, such as `rocm_2.7`; the root is `--patch-dir`"))
+}
+
+/// The names that a ref may have its set under: the ref itself, and the part before its first `-`.
+fn candidates(reference: &str) -> Vec<String> {
+    let cut = reference.split_once('-').map(|(before, _)| before);
+    [Some(reference), cut]
+        .into_iter()
+        .flatten()
+        .filter(|name| check(name).is_ok())
+        .map(str::to_owned)
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Choice, Chosen, look_up};
+
+    fn fitting(reference: &str, folders: &[&str]) -> Chosen {
+        look_up(&Choice::Fitting(reference.into()), "patches", |name| {
+            folders.contains(&name)
+        })
+        .unwrap()
+    }
+
+    fn named(name: &str, folders: &[&str]) -> Result<Chosen, String> {
+        look_up(&Choice::Named(name.into()), "patches", |name| {
+            folders.contains(&name)
+        })
+        .map_err(|fault| format!("{}: {}", fault.code, fault.message))
+    }
+
+    /// A ref finds its set, or that of its version.
+    #[test]
+    fn a_ref_finds_its_own_set_then_that_of_the_part_before_its_dash_and_then_none() {
+        assert_eq!(
+            fitting("v2.7.0", &["v2.7.0"]),
+            Chosen::Found("v2.7.0".into())
+        );
+        assert_eq!(
+            fitting("v2.7.0-rc9", &["v2.7.0"]),
+            Chosen::Found("v2.7.0".into())
+        );
+        assert_eq!(
+            fitting("v2.7.0-rc9", &["v2.7.0", "v2.7.0-rc9"]),
+            Chosen::Found("v2.7.0-rc9".into())
+        );
+        assert_eq!(
+            fitting("v2.7.0-rc9-x", &["v2.7.0-rc9"]),
+            Chosen::Absent(vec!["v2.7.0-rc9-x".into(), "v2.7.0".into()])
+        );
+        assert_eq!(
+            fitting("release/2.7", &["release/2.7"]),
+            Chosen::Found("release/2.7".into())
+        );
+        assert_eq!(
+            fitting("main", &["v2.7.0"]),
+            Chosen::Absent(vec!["main".into()])
+        );
+        assert_eq!(
+            fitting("../main", &["../main", ".."]),
+            Chosen::Absent(Vec::new())
+        );
+    }
+
+    /// A name that was given is taken as it is, and stays under the root.
+    #[test]
+    fn a_named_set_must_be_there_and_must_not_lead_elsewhere() {
+        assert_eq!(named("main", &["main"]), Ok(Chosen::Found("main".into())));
+        assert_eq!(
+            named("rocm_2.7", &["main"]).unwrap_err(),
+            "C110 no-patch-set: `patches` has no patch set `rocm_2.7`"
+        );
+        for name in ["../x", "/etc", "a/../b", "", ".", "a//b", "a\\b", "C:/x"] {
+            let told = named(name, &[name]).unwrap_err();
+            assert!(
+                told.starts_with("C109 bad-patch-set-name: "),
+                "{name}: {told}"
+            );
+        }
+    }
+
+    /// No set was made for the commit that a pin names.
+    #[test]
+    fn a_pinned_commit_has_no_set() {
+        assert_eq!(
+            look_up(&Choice::Pinned, "patches", |_| true).unwrap(),
+            Chosen::Pinned
+        );
+    }
+}

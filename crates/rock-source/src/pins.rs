@@ -1,0 +1,877 @@
+//! What a checkout of torch pins with more than a commit: AOTriton, its archives and its images.
+//!
+//! Input: rows of the table `pins`, texts of files, and the variables that torch's build reads.
+//! Output: version, commit and what can be downloaded, each with where it was read.
+
+use std::collections::BTreeMap;
+
+use super::related::is_commit;
+use super::resolve::From;
+use crate::cmake::{Fault, Script};
+use rock_compat::Compat;
+use rock_compat::rows::{PinRow, TorchAotritonRow};
+use rock_diagnostic::SourceText;
+use rock_names::{Digest, RocmVersion};
+
+/// What is pinned.
+#[derive(Debug, Clone)]
+pub struct Pinned<'a> {
+    /// The row that says how it was read; the newest one where the checkout has no file of any.
+    pub row: &'a PinRow,
+    /// The file that it was read from.
+    pub file: Option<String>,
+    /// Its version as the file says it, `0.11.1b`.
+    pub version: Option<String>,
+    /// What stands after the version in names of archives, `+asan`.
+    pub variant: String,
+    /// The commit.
+    pub commit: Commit,
+    /// What is released for each ROCm, in the order of the file.
+    pub builds: Vec<Build>,
+    /// What is released for each group of targets.
+    pub images: Vec<Image>,
+    /// The ending of archives, `gz`.
+    compression: String,
+}
+
+/// The commit of something pinned.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Commit {
+    /// It is this one.
+    Known {
+        /// 40 hex digits, or what a variable says.
+        commit: String,
+        /// What says so.
+        from: From,
+    },
+    /// It cannot be told.
+    Unknown {
+        /// Why not.
+        reason: String,
+        /// The line that shows it, from 1, where one does.
+        line: Option<usize>,
+    },
+}
+
+/// A library for one ROCm.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Build {
+    /// As the file names it, `rocm7.2`.
+    pub rocm: String,
+    /// `manylinux_2_28`.
+    pub manylinux: String,
+    /// Its digest.
+    pub sum: Sum,
+}
+
+/// Images for one group of targets.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Image {
+    /// As the file names it, `amd-gfx11xx`.
+    pub name: String,
+    /// Its digest.
+    pub sum: Sum,
+}
+
+/// What a file says of the digest of an archive.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Sum {
+    /// It is this one.
+    Digest(Digest),
+    /// Only zeros: there is no such archive.
+    Absent,
+    /// Nothing, or nothing that is a digest: it cannot be checked.
+    Unsaid,
+}
+
+/// What torch's build takes for a ROCm.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Taken<'a> {
+    /// The archive for this ROCm.
+    Archive(&'a Build),
+    /// The archive for the nearest ROCm that is listed.
+    Clamped(&'a Build),
+    /// None: the library is built from source, and images are downloaded.
+    BuiltRuntime,
+    /// None: the build fails.
+    Refused,
+}
+
+/// How torch's build comes by it, by the variables that it looks at.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Mode {
+    /// It is installed here.
+    Installed(String),
+    /// It is built from source: the variable is there, whatever it says.
+    FromSource,
+    /// It is downloaded.
+    Download,
+}
+
+/// A value of a file with its line.
+struct Value {
+    text: String,
+    line: usize,
+}
+
+/// What one file says, field by field.
+struct Read {
+    fields: BTreeMap<String, Vec<Value>>,
+    /// Why the commit cannot be told from it, and the line.
+    doubt: Option<(String, usize)>,
+}
+
+/// The pin of whose versions archives are released, by name; empty where the facts have none.
+pub fn with_archives(compat: &Compat) -> &str {
+    let row = compat
+        .source_tables()
+        .pins
+        .iter()
+        .find(|row| !row.archive.is_empty());
+    row.map_or("", |row| row.pin.as_str())
+}
+
+/// Reads a pin by name; `None` where the facts do not have it. `variable` looks up a variable of
+/// the environment.
+pub fn read<'a>(
+    compat: &'a Compat,
+    name: &str,
+    files: &BTreeMap<String, SourceText>,
+    variable: impl Fn(&str) -> Option<String>,
+) -> Option<Pinned<'a>> {
+    let rows = || {
+        compat
+            .source_tables()
+            .pins
+            .iter()
+            .filter(|row| row.pin == name)
+    };
+    let found = rows().find_map(|row| {
+        let source = files.get(&row.file)?;
+        let has_form = source.text.contains(&row.contains);
+        has_form.then(|| (row, source, read_file(row, source)))
+    });
+    let Some((row, source, read)) = found else {
+        let row = rows().next()?;
+        let known: Vec<&str> = rows().map(|row| row.file.as_str()).collect();
+        let mut known = known;
+        known.dedup();
+        let reason = format!("the checkout says nothing in {}", known.join(" or "));
+        let commit = overridden(row, &variable).unwrap_or(Commit::Unknown { reason, line: None });
+        let (version, variant, compression) = (None, String::new(), String::new());
+        let (builds, images) = (Vec::new(), Vec::new());
+        return Some(Pinned {
+            row,
+            file: None,
+            version,
+            variant,
+            commit,
+            builds,
+            images,
+            compression,
+        });
+    };
+    let first = |field: &str| {
+        read.fields
+            .get(field)
+            .and_then(|values| values.first())
+            .map(|value| value.text.clone())
+    };
+    let list = |field: &str| -> Vec<String> {
+        read.fields
+            .get(field)
+            .into_iter()
+            .flatten()
+            .map(|value| value.text.clone())
+            .collect()
+    };
+    let (manylinux, sums, image_sums) = (list("manylinux"), list("sha256"), list("image-sha256"));
+    let at = |values: &[String], number: usize| values.get(number).cloned().unwrap_or_default();
+    let builds = list("rocm")
+        .into_iter()
+        .enumerate()
+        .map(|(number, rocm)| Build {
+            rocm,
+            manylinux: at(&manylinux, number),
+            sum: Sum::of(&at(&sums, number)),
+        });
+    let images = list("image").into_iter().enumerate();
+    let images = images.map(|(number, name)| Image {
+        name,
+        sum: Sum::of(&at(&image_sums, number)),
+    });
+    Some(Pinned {
+        row,
+        file: Some(source.path.to_string()),
+        version: first("version"),
+        variant: first("variant").unwrap_or_default(),
+        commit: overridden(row, &variable).unwrap_or_else(|| commit(&read, source)),
+        builds: builds.collect(),
+        images: images.collect(),
+        compression: first("compression").unwrap_or_default(),
+    })
+}
+
+impl Sum {
+    fn of(text: &str) -> Self {
+        if !text.is_empty() && text.bytes().all(|byte| byte == b'0') {
+            return Self::Absent;
+        }
+        text.parse().map_or(Self::Unsaid, Self::Digest)
+    }
+}
+
+impl Pinned<'_> {
+    /// The same with the commit of the row where no other is known.
+    #[must_use]
+    pub fn or_default(mut self) -> Self {
+        if matches!(self.commit, Commit::Unknown { .. }) && !self.row.default.is_empty() {
+            let from = From::Row(format!("the default of pin {}", self.row.pin));
+            self.commit = Commit::Known {
+                commit: self.row.default.clone(),
+                from,
+            };
+        }
+        self
+    }
+
+    /// How torch's build comes by it. `variable` looks up a variable, also an empty one.
+    pub fn mode(&self, variable: impl Fn(&str) -> Option<String>) -> Mode {
+        let of = |name: &str| {
+            if name.is_empty() {
+                None
+            } else {
+                variable(name)
+            }
+        };
+        match (of(&self.row.installed_env), of(&self.row.from_source_env)) {
+            (Some(prefix), _) => Mode::Installed(prefix),
+            (None, Some(_)) => Mode::FromSource,
+            (None, None) => Mode::Download,
+        }
+    }
+
+    /// Returns the build that torch takes for a ROCm. Archives are named by the minor of its HIP.
+    pub fn taken(&self, rocm: &RocmVersion, compat: &Compat) -> Taken<'_> {
+        let versions: Vec<(RocmVersion, &Build)> = self
+            .builds
+            .iter()
+            .filter_map(|build| {
+                Some((
+                    build
+                        .rocm
+                        .strip_prefix("rocm")
+                        .unwrap_or(&build.rocm)
+                        .parse()
+                        .ok()?,
+                    build,
+                ))
+            })
+            .collect();
+        let wanted = compat.hip_of(rocm).unwrap_or_else(|| rocm.minor());
+        if let Some((_, build)) = versions.iter().find(|(version, _)| *version == wanted) {
+            return Taken::Archive(build);
+        }
+        match self.row.unlisted_rocm.as_str() {
+            "clamp" => match (versions.first(), versions.last()) {
+                (Some((first, build)), _) if wanted < *first => Taken::Clamped(build),
+                (_, Some((last, build))) if wanted > *last => Taken::Clamped(build),
+                _ => Taken::Refused,
+            },
+            "build-runtime" => Taken::BuiltRuntime,
+            _ => Taken::Refused,
+        }
+    }
+
+    /// The file name of a library for a CPU, `x86_64`.
+    pub fn archive(&self, build: &Build, cpu: &str) -> String {
+        let name = self
+            .row
+            .archive
+            .replace("{rocm}", &build.rocm)
+            .replace("{manylinux}", &build.manylinux);
+        self.named(&name.replace("{cpu}", cpu))
+    }
+
+    /// The file name of images.
+    pub fn image(&self, image: &Image) -> String {
+        self.named(&self.row.image.replace("{image}", &image.name))
+    }
+
+    fn named(&self, name: &str) -> String {
+        let version = self.version.as_deref().unwrap_or_default();
+        name.replace("{version}", version)
+            .replace("{variant}", &self.variant)
+            .replace("{compression}", &self.compression)
+    }
+
+    /// Whether its version is one that this torch minor was released with, or a point release of
+    /// one; `None` where nothing is known.
+    pub fn fits<'c>(
+        &self,
+        compat: &'c Compat,
+        torch_minor: &str,
+    ) -> Option<(bool, &'c TorchAotritonRow)> {
+        let row = compat
+            .source_tables()
+            .torch_aotriton
+            .iter()
+            .find(|row| row.torch == torch_minor)?;
+        let version = self.version.as_deref()?;
+        let fits = row
+            .upstream
+            .iter()
+            .chain(&row.fork)
+            .any(|known| line_of(known) == line_of(version));
+        Some((fits, row))
+    }
+}
+
+impl Image {
+    /// Whether it has code for a target: `x` in its name stands for any character.
+    pub fn is_for(&self, target: &str) -> bool {
+        let pattern = self.name.strip_prefix("amd-").unwrap_or(&self.name);
+        let is = |(wanted, has): (char, char)| wanted == 'x' || wanted == has;
+        pattern.chars().count() <= target.chars().count()
+            && pattern.chars().zip(target.chars()).all(is)
+    }
+}
+
+/// Major and minor of a version, `0.11` of `0.11.1b`.
+fn line_of(version: &str) -> String {
+    let number = |part: &str| {
+        part.chars()
+            .take_while(char::is_ascii_digit)
+            .collect::<String>()
+    };
+    version
+        .split('.')
+        .take(2)
+        .map(number)
+        .collect::<Vec<_>>()
+        .join(".")
+}
+
+/// The commit that a variable says in place of the file.
+fn overridden(row: &PinRow, variable: &impl Fn(&str) -> Option<String>) -> Option<Commit> {
+    let value = Some(&row.env)
+        .filter(|name| !name.is_empty())
+        .and_then(|name| variable(name))?;
+    let value = value.trim();
+    if value.is_empty() {
+        return None;
+    }
+    Some(if is_commit(value) {
+        Commit::Known {
+            commit: value.to_owned(),
+            from: From::Variable(row.env.clone()),
+        }
+    } else {
+        let reason = format!(
+            "{} says `{value}`, which is not a commit of 7 to 40 hex digits",
+            row.env
+        );
+        Commit::Unknown { reason, line: None }
+    })
+}
+
+/// The one commit that a file names.
+fn commit(read: &Read, source: &SourceText) -> Commit {
+    if let Some((reason, line)) = &read.doubt {
+        return Commit::Unknown {
+            reason: reason.clone(),
+            line: Some(*line),
+        };
+    }
+    let values = read.fields.get("commit").map_or(&[][..], Vec::as_slice);
+    // What a variable of the environment says is not in the file.
+    let is_whole = |value: &&Value| value.text.len() == 40 && is_commit(&value.text);
+    let mut commits: Vec<&Value> = values.iter().filter(is_whole).collect();
+    commits.dedup_by(|a, b| a.text.eq_ignore_ascii_case(&b.text));
+    match commits[..] {
+        [one] => {
+            let from = From::Pin {
+                file: source.path.to_string(),
+                line: one.line,
+            };
+            Commit::Known {
+                commit: one.text.clone(),
+                from,
+            }
+        }
+        [] => Commit::Unknown {
+            reason: "the file names no commit of 40 hex digits".to_owned(),
+            line: None,
+        },
+        [first, second, ..] => {
+            let reason = format!(
+                "the file names several commits, {} and {}",
+                first.text, second.text
+            );
+            Commit::Unknown {
+                reason,
+                line: Some(second.line),
+            }
+        }
+    }
+}
+
+fn read_file(row: &PinRow, source: &SourceText) -> Read {
+    match row.format.as_str() {
+        "cmake" => read_cmake(row, source),
+        _ => read_lines(row, source),
+    }
+}
+
+/// Lists of values on lines of their own, with `;` between them.
+fn read_lines(row: &PinRow, source: &SourceText) -> Read {
+    let lines: Vec<&str> = source.text.lines().collect();
+    let of = |places: &Vec<String>| -> Vec<Value> {
+        let number = places.first().and_then(|place| place.parse::<usize>().ok());
+        let line = number.and_then(|number| Some((number, lines.get(number)?)));
+        let values = |(number, line): (usize, &&str)| -> Vec<Value> {
+            let texts = line
+                .split(';')
+                .map(str::trim)
+                .filter(|text| !text.is_empty());
+            texts
+                .map(|text| Value {
+                    text: text.to_owned(),
+                    line: number + 1,
+                })
+                .collect()
+        };
+        line.map(values).unwrap_or_default()
+    };
+    let fields = row
+        .fields
+        .iter()
+        .map(|(field, places)| (field.clone(), of(places)))
+        .collect();
+    Read {
+        fields,
+        doubt: merge_marks(source),
+    }
+}
+
+/// The first line that begins as those that a merge leaves, as the reader of CMake tells them.
+fn merge_marks(source: &SourceText) -> Option<(String, usize)> {
+    Script::parse(&source.text)
+        .faults
+        .iter()
+        .find_map(|fault| match fault {
+            Fault::ConflictMarker { .. } => Some(doubt(fault, source)),
+            _ => None,
+        })
+}
+
+fn doubt(fault: &Fault, source: &SourceText) -> (String, usize) {
+    let (reason, span) = match fault {
+        Fault::ConflictMarker { span } => (
+            "the file has marks of a merge that was not finished".to_owned(),
+            span,
+        ),
+        Fault::Unclosed { what, span } => {
+            (format!("the file cannot be read: {what} has no end"), span)
+        }
+        Fault::Unbalanced { span } => (
+            "the file cannot be read: an `if` or `endif` is alone".to_owned(),
+            span,
+        ),
+    };
+    let line = source
+        .location(span.clone())
+        .line_column()
+        .map_or(1, |(line, _)| line);
+    (reason, line)
+}
+
+fn read_cmake(row: &PinRow, source: &SourceText) -> Read {
+    let script = Script::parse(&source.text);
+    let mut fields: BTreeMap<String, Vec<Value>> = BTreeMap::new();
+    for (field, names) in &row.fields {
+        // Every commit counts, since two different ones are a doubt; of a list the first block
+        // does.
+        let values: Vec<Value> = if field == "commit" {
+            let all = names
+                .iter()
+                .flat_map(|name| script.sets.iter().filter(move |set| set.name == *name));
+            all.map(|set| Value {
+                text: set.value(),
+                line: set.line,
+            })
+            .collect()
+        } else {
+            let first = names.iter().find_map(|name| {
+                script
+                    .sets_outside(&row.not_inside)
+                    .find(|set| set.name == *name)
+            });
+            first
+                .into_iter()
+                .flat_map(|set| {
+                    set.values
+                        .iter()
+                        .flat_map(|value| value.text.split(';'))
+                        .map(|text| Value {
+                            text: text.to_owned(),
+                            line: set.line,
+                        })
+                })
+                .collect()
+        };
+        fields.insert(field.clone(), values);
+    }
+    Read {
+        fields,
+        doubt: script.faults.first().map(|fault| doubt(fault, source)),
+    }
+}
+
+/// Where AOTriton can be taken from besides a download, as far as it was looked for.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Copies {
+    /// What the variable names.
+    pub installed: Option<String>,
+    /// The install folder of its own checkout, where that has the library.
+    pub built: Option<String>,
+    /// The folder that has its Python module.
+    pub module: Option<String>,
+}
+
+/// Which copy a build of torch takes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Copy {
+    /// What the variable names.
+    Installed(String),
+    /// What its own checkout installed.
+    Built(String),
+    /// What lies beside its Python module.
+    Module(String),
+    /// None: it is built.
+    Source,
+}
+
+/// The copy that is taken: what was named, else what was built here, else what is installed, else
+/// none.
+pub fn copy(copies: &Copies) -> Copy {
+    let Copies {
+        installed,
+        built,
+        module,
+    } = copies.clone();
+    installed
+        .map(Copy::Installed)
+        .or(built.map(Copy::Built))
+        .or(module.map(Copy::Module))
+        .unwrap_or(Copy::Source)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::{Commit, Copies, Copy, Mode, Pinned, Sum, Taken, copy, read};
+    use rock_compat::Compat;
+    use rock_diagnostic::SourceText;
+
+    const COMMIT: &str = "0123456789abcdef0123456789abcdef01234567";
+    const OTHER: &str = "76543210fedcba9876543210fedcba9876543210";
+    const CMAKE: &str = "cmake/External/aotriton.cmake";
+    const LINES: &str = ".ci/docker/aotriton_version.txt";
+
+    /// A file of generation B.
+    fn file_b() -> String {
+        let (one, two) = ("1".repeat(64), "2".repeat(64));
+        format!(
+            "if(NOT __AOTRITON_INCLUDED)\n  # set(__AOTRITON_CI_COMMIT \"{OTHER}\")\n  set(__AOTRITON_VER \"0.11b\")\n  \
+             set(__AOTRITON_MANYLINUX_LIST\n      \"manylinux_2_28\"  # rocm6.4\n      \"manylinux_2_34\"\n      )\n  \
+             set(__AOTRITON_ROCM_LIST \"rocm6.4\" \"rocm7.0\")\n  set(__AOTRITON_CI_COMMIT \"{COMMIT}\")\n  \
+             set(__AOTRITON_SHA256_LIST \"{one}\" \"{two}\")\n  set(__AOTRITON_IMAGE_LIST \"amd-gfx90a\" \"amd-gfx11xx\")\n  \
+             set(__AOTRITON_IMAGE_SHA256_LIST \"{one}\" \"\")\n  set(__AOTRITON_Z \"gz\")\nendif()\n"
+        )
+    }
+
+    /// A file of generation C: the variable comes first, and a block for the address sanitizer sets
+    /// the lists again.
+    fn file_c() -> String {
+        let (zeros, one) = ("0".repeat(64), "1".repeat(64));
+        format!(
+            "set(__AOTRITON_VER \"0.14b\")\nset(__AOTRITON_BUILD_VARIANTS \"\")\nif(USE_ASAN)\n  \
+             set(__AOTRITON_ROCM_LIST \"rocm7.14\")\n  set(__AOTRITON_SHA256_LIST \"{OTHER}\")\nendif()\n\
+             set(__AOTRITON_MANYLINUX_LIST \"manylinux_2_28\" \"manylinux_2_28\")\n\
+             set(__AOTRITON_ROCM_LIST\n  \"rocm7.2\"\n  \"rocm7.14\")\nif(DEFINED ENV{{PYTORCH_AOTRITON_COMMIT}})\n  \
+             set(__AOTRITON_CI_COMMIT \"$ENV{{PYTORCH_AOTRITON_COMMIT}}\")\nelse()\n  \
+             set(__AOTRITON_CI_COMMIT \"{COMMIT}\")\nendif()\n\
+             set(__AOTRITON_SHA256_LIST \"{zeros}\" \"{one}\")\nset(__AOTRITON_Z \"gz\")\n"
+        )
+    }
+
+    fn file_a() -> String {
+        format!(
+            "0.7b\nmanylinux_2_17;manylinux_2_17;manylinux_2_28\nrocm6.1;rocm6.2;rocm6.4\n{COMMIT}\n{};{};{}\ngz\n",
+            "1".repeat(64),
+            "2".repeat(64),
+            "3".repeat(64)
+        )
+    }
+
+    #[track_caller]
+    fn with<T>(
+        files: &[(&str, &str)],
+        variables: &[(&str, &str)],
+        look: impl FnOnce(&Pinned<'_>) -> T,
+    ) -> T {
+        let compat = Compat::embedded();
+        let source =
+            |(path, text): &(&str, &str)| ((*path).to_owned(), SourceText::new(*path, *text));
+        let files: BTreeMap<String, SourceText> = files.iter().map(source).collect();
+        let variable = |name: &str| {
+            variables
+                .iter()
+                .find(|(known, _)| *known == name)
+                .map(|(_, value)| (*value).to_owned())
+        };
+        look(&read(&compat, "aotriton", &files, variable).unwrap())
+    }
+
+    /// The generation, the commit or why there is none, and what says it.
+    #[track_caller]
+    fn told(path: &str, text: &str, variables: &[(&str, &str)]) -> String {
+        with(&[(path, text)], variables, |pinned| {
+            let commit = match &pinned.commit {
+                Commit::Known { commit, from } => format!("{commit} by {from}"),
+                Commit::Unknown { reason, line } => format!("{reason} {line:?}"),
+            };
+            format!("{} {commit}", pinned.row.generation)
+        })
+    }
+
+    /// The commit of each generation, from the file or from the variable.
+    #[test]
+    fn the_pin_of_each_generation_is_read_and_a_variable_comes_first() {
+        assert_eq!(
+            told(LINES, &file_a(), &[]),
+            format!("A {COMMIT} by {LINES}:4")
+        );
+        assert_eq!(
+            told(CMAKE, &file_b(), &[]),
+            format!("B {COMMIT} by {CMAKE}:9")
+        );
+        assert_eq!(
+            told(CMAKE, &file_c(), &[]),
+            format!("C {COMMIT} by {CMAKE}:14")
+        );
+        let variable = [("PYTORCH_AOTRITON_COMMIT", OTHER)];
+        for (path, text) in [(LINES, file_a()), (CMAKE, file_b()), (CMAKE, file_c())] {
+            assert!(
+                told(path, &text, &variable)
+                    .ends_with(&format!("{OTHER} by PYTORCH_AOTRITON_COMMIT")),
+                "{text}"
+            );
+        }
+        let said = told(CMAKE, &file_c(), &[("PYTORCH_AOTRITON_COMMIT", "main")]);
+        assert!(
+            said.contains("PYTORCH_AOTRITON_COMMIT says `main`, which is not a commit"),
+            "{said}"
+        );
+    }
+
+    /// In doubt there is no pin.
+    #[test]
+    fn a_file_without_one_certain_commit_names_none() {
+        let only = |value: &str| file_c().replace(COMMIT, value);
+        assert_eq!(
+            told(CMAKE, &only("main"), &[]),
+            "C the file names no commit of 40 hex digits None"
+        );
+        assert_eq!(
+            told(CMAKE, &only("0123abc"), &[]),
+            "C the file names no commit of 40 hex digits None"
+        );
+        let several = format!("{}set(__AOTRITON_CI_COMMIT \"{OTHER}\")\n", file_b());
+        assert_eq!(
+            told(CMAKE, &several, &[]),
+            format!("B the file names several commits, {COMMIT} and {OTHER} Some(15)")
+        );
+        let twice = format!(
+            "{}set(__AOTRITON_CI_COMMIT {})\n",
+            file_b(),
+            COMMIT.to_uppercase()
+        );
+        assert_eq!(told(CMAKE, &twice, &[]), format!("B {COMMIT} by {CMAKE}:9"));
+        let merged = file_b().replace("  set(__AOTRITON_Z", "<<<<<<< HEAD\n  set(__AOTRITON_Z");
+        let marks = "the file has marks of a merge that was not finished";
+        assert_eq!(told(CMAKE, &merged, &[]), format!("B {marks} Some(13)"));
+        assert_eq!(
+            told(LINES, &format!("<<<<<<< HEAD\n{}", file_a()), &[]),
+            format!("A {marks} Some(1)")
+        );
+        assert_eq!(
+            told(CMAKE, &(file_b() + "set(X \"y"), &[]),
+            "B the file cannot be read: a quote has no end Some(15)"
+        );
+        let nothing = told("version.txt", "2.2.0", &[]);
+        assert_eq!(
+            nothing,
+            format!("C the checkout says nothing in {CMAKE} or {LINES} None")
+        );
+    }
+
+    /// Without a certain commit, the one of the facts is taken only by wish.
+    #[test]
+    fn the_default_is_taken_where_no_commit_is_known() {
+        let text = file_b().replace(COMMIT, "main");
+        let compat = Compat::embedded();
+        let files = BTreeMap::from([(CMAKE.to_owned(), SourceText::new(CMAKE, text))]);
+        let pinned = read(&compat, "aotriton", &files, |_| None)
+            .unwrap()
+            .or_default();
+        assert!(
+            matches!(pinned.commit, Commit::Known { ref commit, .. } if *commit == pinned.row.default)
+        );
+        let known = BTreeMap::from([(CMAKE.to_owned(), SourceText::new(CMAKE, file_b()))]);
+        let pinned = read(&compat, "aotriton", &known, |_| None)
+            .unwrap()
+            .or_default();
+        assert!(matches!(pinned.commit, Commit::Known { ref commit, .. } if commit == COMMIT));
+    }
+
+    fn taken(path: &str, text: &str, rocm: &str) -> String {
+        with(&[(path, text)], &[], |pinned| {
+            match pinned.taken(&rocm.parse().unwrap(), &Compat::embedded()) {
+                Taken::Archive(build) if build.sum == Sum::Absent => "absent".to_owned(),
+                Taken::Archive(build) => pinned.archive(build, "x86_64"),
+                Taken::Clamped(build) => format!("clamped {}", pinned.archive(build, "x86_64")),
+                Taken::BuiltRuntime => "built".to_owned(),
+                Taken::Refused => "refused".to_owned(),
+            }
+        })
+    }
+
+    /// The archive of a ROCm; a digest of zeros says that there is none.
+    #[test]
+    fn an_archive_is_named_for_a_rocm_and_zeros_mean_that_there_is_none() {
+        assert_eq!(
+            taken(CMAKE, &file_c(), "7.14"),
+            "aotriton-0.14b-manylinux_2_28_x86_64-rocm7.14-shared.tar.gz"
+        );
+        assert_eq!(taken(CMAKE, &file_c(), "7.2.1"), "absent");
+        assert_eq!(taken(CMAKE, &file_c(), "7.1"), "built");
+        assert_eq!(
+            taken(CMAKE, &file_b(), "7.0.2"),
+            "aotriton-0.11b-manylinux_2_34_x86_64-rocm7.0-shared.tar.gz"
+        );
+        assert_eq!(taken(CMAKE, &file_b(), "7.2"), "refused");
+    }
+
+    /// The oldest form takes the lowest or the highest for what lies outside of its list.
+    #[test]
+    fn a_rocm_outside_of_the_oldest_list_is_clamped() {
+        let name = |manylinux: &str, rocm: &str| {
+            format!("aotriton-0.7b-{manylinux}_x86_64-rocm{rocm}-shared.tar.gz")
+        };
+        assert_eq!(
+            taken(LINES, &file_a(), "6.2"),
+            name("manylinux_2_17", "6.2")
+        );
+        assert_eq!(
+            taken(LINES, &file_a(), "6.0"),
+            format!("clamped {}", name("manylinux_2_17", "6.1"))
+        );
+        assert_eq!(
+            taken(LINES, &file_a(), "7.0"),
+            format!("clamped {}", name("manylinux_2_28", "6.4"))
+        );
+        assert_eq!(taken(LINES, &file_a(), "6.3"), "refused");
+    }
+
+    /// Images go by patterns of targets.
+    #[test]
+    fn images_are_for_the_targets_that_their_pattern_fits() {
+        with(&[(CMAKE, &file_b())], &[], |pinned| {
+            let names = |target: &str| -> Vec<String> {
+                pinned
+                    .images
+                    .iter()
+                    .filter(|image| image.is_for(target))
+                    .map(|image| pinned.image(image))
+                    .collect()
+            };
+            assert_eq!(
+                names("gfx1151"),
+                ["aotriton-0.11b-images-amd-gfx11xx.tar.gz"]
+            );
+            assert_eq!(
+                names("gfx90a:xnack-"),
+                ["aotriton-0.11b-images-amd-gfx90a.tar.gz"]
+            );
+            assert_eq!(names("gfx942"), Vec::<String>::new());
+            assert_eq!(names("gfx11"), Vec::<String>::new());
+            assert!(
+                matches!(pinned.images[0].sum, Sum::Digest(_))
+                    && pinned.images[1].sum == Sum::Unsaid
+            );
+        });
+    }
+
+    /// The variables choose how torch's build comes by it.
+    #[test]
+    fn a_variable_says_installed_or_from_source_whatever_its_value() {
+        with(&[(CMAKE, &file_b())], &[], |pinned| {
+            let mode = |variables: &[(&str, &str)]| {
+                pinned.mode(|name| {
+                    variables
+                        .iter()
+                        .find(|(known, _)| *known == name)
+                        .map(|(_, value)| (*value).to_owned())
+                })
+            };
+            assert_eq!(mode(&[]), Mode::Download);
+            assert_eq!(
+                mode(&[("AOTRITON_INSTALL_FROM_SOURCE", "0")]),
+                Mode::FromSource
+            );
+            let both = [
+                ("AOTRITON_INSTALL_FROM_SOURCE", "1"),
+                ("AOTRITON_INSTALLED_PREFIX", "/opt/aotriton"),
+            ];
+            assert_eq!(mode(&both), Mode::Installed("/opt/aotriton".into()));
+        });
+    }
+
+    /// What was named, else what was built, else what is installed, else a build.
+    #[test]
+    fn a_copy_is_taken_in_one_order() {
+        let copies = |installed: &str, built: &str, module: &str| {
+            let some = |text: &str| Some(text.to_owned()).filter(|text| !text.is_empty());
+            copy(&Copies {
+                installed: some(installed),
+                built: some(built),
+                module: some(module),
+            })
+        };
+        assert_eq!(copies("a", "b", "c"), Copy::Installed("a".into()));
+        assert_eq!(copies("", "b", "c"), Copy::Built("b".into()));
+        assert_eq!(copies("", "", "c"), Copy::Module("c".into()));
+        assert_eq!(copies("", "", ""), Copy::Source);
+    }
+
+    #[test]
+    fn a_point_release_fits_the_torch_of_its_line() {
+        let fits = |version: &str, torch: &str| {
+            with(
+                &[(CMAKE, &file_b().replace("0.11b", version))],
+                &[],
+                |pinned| {
+                    pinned
+                        .fits(&Compat::embedded(), torch)
+                        .map(|(fits, _)| fits)
+                },
+            )
+        };
+        assert_eq!(fits("0.11.2b", "2.9"), Some(true));
+        assert_eq!(fits("0.10b", "2.9"), Some(false));
+        assert_eq!(fits("0.10b", "2.99"), None);
+    }
+}

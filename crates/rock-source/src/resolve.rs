@@ -1,0 +1,458 @@
+//! Where a project comes from: what was asked for, else what a combination says, else a pin, else
+//! the project's row.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use super::patch_sets::Choice;
+use super::related::{RelatedCommits, is_commit};
+use crate::codes::sources as codes;
+use rock_compat::Compat;
+use rock_compat::rows::{PinRow, ProjectRow, SourceRow, TorchSourceRow};
+use rock_diagnostic::{Diagnostic, Location, SourceText};
+
+/// What was said on the command line.
+#[derive(Debug, Clone, Default)]
+pub struct Explicit {
+    /// `--origin`.
+    pub url: Option<String>,
+    /// `--ref`.
+    pub reference: Option<String>,
+    /// `--patchset`.
+    pub patchset: Option<String>,
+    /// `--hipify`, `--no-hipify`.
+    pub hipify: Option<bool>,
+    /// `--release`: the branch of the version that torch names, in place of the commit.
+    pub release: bool,
+    /// `--require-related-commit`.
+    pub require_related: bool,
+}
+
+/// The files that pins are read from, by path, as far as they are there.
+#[derive(Debug, Clone, Default)]
+pub struct PinFiles {
+    /// Those of the checkout of torch; `None` where there is no checkout.
+    pub torch: Option<BTreeMap<String, SourceText>>,
+    /// Those of the working folder.
+    pub project: BTreeMap<String, SourceText>,
+    /// The rows of torch's `related_commits`, if it has the file.
+    pub related: Option<RelatedCommits>,
+}
+
+/// All that is asked about one project.
+#[derive(Debug, Clone, Copy)]
+pub struct Question<'a> {
+    /// Its row for the platform.
+    pub row: &'a ProjectRow,
+    /// What was said on the command line.
+    pub explicit: &'a Explicit,
+    /// The combination that was chosen.
+    pub preset: Option<&'a TorchSourceRow>,
+    /// What pins are read from.
+    pub files: &'a PinFiles,
+    /// The system whose rows of `related_commits` come first.
+    pub related_os: &'a str,
+}
+
+/// A value with what says so.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Told<T> {
+    /// The value.
+    pub value: T,
+    /// What says so.
+    pub from: From,
+}
+
+/// What says a value.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum From {
+    /// An option.
+    Option(&'static str),
+    /// A combination by name.
+    Preset(String),
+    /// A line of a file.
+    Pin {
+        /// The file as it was read.
+        file: String,
+        /// The line, from 1.
+        line: usize,
+    },
+    /// A variable of the environment.
+    Variable(String),
+    /// A row of the facts.
+    Row(String),
+}
+
+impl fmt::Display for From {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Option(name) => f.write_str(name),
+            Self::Preset(name) => write!(f, "preset {name}"),
+            Self::Pin { file, line } => write!(f, "{file}:{line}"),
+            Self::Variable(text) | Self::Row(text) => f.write_str(text),
+        }
+    }
+}
+
+/// What is checked out.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Reference {
+    /// A branch, a tag or a commit.
+    Known(Told<String>),
+    /// What a file of the checkout of torch will say, which is not there yet.
+    Later(String),
+}
+
+/// Where a project comes from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Resolved {
+    /// `audio`.
+    pub project: String,
+    /// `pytorch_audio`.
+    pub folder: String,
+    /// The address of its repository.
+    pub url: Told<String>,
+    /// What is checked out of it.
+    pub reference: Reference,
+    /// The patch set that is looked for.
+    pub patch_set: Told<Choice>,
+    /// Whether hipify runs.
+    pub hipify: Told<bool>,
+    /// Parallel fetches of submodules.
+    pub fetch_jobs: Option<u32>,
+}
+
+/// Whether the commit of a project may come from torch's `related_commits`.
+pub fn reads_related(
+    row: &ProjectRow,
+    explicit: &Explicit,
+    preset: Option<&TorchSourceRow>,
+) -> bool {
+    let says_ref =
+        |source: &SourceRow| source.project == row.project && !source.reference.is_empty();
+    let by_preset = preset.is_some_and(|preset| preset.sources.iter().any(says_ref));
+    !row.related.is_empty() && explicit.reference.is_none() && !by_preset
+}
+
+/// Finds where a project comes from.
+///
+/// # Errors
+/// When a pin that is needed is not there or cannot be read.
+pub fn resolve(question: &Question<'_>, compat: &Compat) -> Result<Resolved, Diagnostic> {
+    let Question { row, explicit, .. } = question;
+    let found = question.reference(compat)?;
+    let patch_set = question.patch_set(compat, &found);
+    let url = question.url(compat, found.url);
+    let of_row = Told {
+        value: row.hipify,
+        from: cite(compat, row),
+    };
+    let hipify = match explicit.hipify {
+        Some(value) if !row.hipify_is_fixed => Told {
+            value,
+            from: From::Option(if value { "--hipify" } else { "--no-hipify" }),
+        },
+        _ => of_row,
+    };
+    Ok(Resolved {
+        project: row.project.clone(),
+        folder: row.folder.clone(),
+        url,
+        reference: found.reference,
+        patch_set,
+        hipify,
+        fetch_jobs: row.fetch_jobs,
+    })
+}
+
+/// A ref on its way.
+struct Found {
+    reference: Reference,
+    /// The address that goes with it, where a pin says one.
+    url: Option<Told<String>>,
+    is_pinned: bool,
+}
+
+impl Found {
+    fn chosen(value: String, from: From) -> Self {
+        Self {
+            reference: Reference::Known(Told { value, from }),
+            url: None,
+            is_pinned: false,
+        }
+    }
+
+    fn pinned(reference: Reference) -> Self {
+        Self {
+            reference,
+            url: None,
+            is_pinned: true,
+        }
+    }
+}
+
+impl Question<'_> {
+    fn of_preset(&self) -> Option<(&SourceRow, From)> {
+        let preset = self.preset?;
+        let source = preset
+            .sources
+            .iter()
+            .find(|source| source.project == self.row.project)?;
+        Some((source, From::Preset(preset.name.clone())))
+    }
+
+    fn url(&self, compat: &Compat, pinned: Option<Told<String>>) -> Told<String> {
+        if let Some(url) = &self.explicit.url {
+            return Told {
+                value: url.clone(),
+                from: From::Option("--origin"),
+            };
+        }
+        let of_preset = self
+            .of_preset()
+            .filter(|(source, _)| !source.url.is_empty());
+        let of_preset = of_preset.map(|(source, from)| Told {
+            value: source.url.clone(),
+            from,
+        });
+        of_preset.or(pinned).unwrap_or_else(|| Told {
+            value: self.row.url.clone(),
+            from: cite(compat, self.row),
+        })
+    }
+
+    fn patch_set(&self, compat: &Compat, found: &Found) -> Told<Choice> {
+        if let Some(name) = &self.explicit.patchset {
+            return Told {
+                value: Choice::Named(name.clone()),
+                from: From::Option("--patchset"),
+            };
+        }
+        match (
+            &found.reference,
+            self.of_preset()
+                .filter(|(source, _)| !source.patchset.is_empty()),
+        ) {
+            (Reference::Known(known), _) if found.is_pinned => Told {
+                value: Choice::Pinned,
+                from: known.from.clone(),
+            },
+            (Reference::Later(_), _) => Told {
+                value: Choice::Pinned,
+                from: cite(compat, self.row),
+            },
+            (_, Some((source, from))) => Told {
+                value: Choice::Fitting(source.patchset.clone()),
+                from,
+            },
+            (Reference::Known(known), None) => Told {
+                value: Choice::Fitting(known.value.clone()),
+                from: known.from.clone(),
+            },
+        }
+    }
+
+    fn reference(&self, compat: &Compat) -> Result<Found, Diagnostic> {
+        if let Some(reference) = &self.explicit.reference {
+            return Ok(Found::chosen(reference.clone(), From::Option("--ref")));
+        }
+        if self.explicit.release && !self.row.release_ref.is_empty() {
+            return self.release(compat);
+        }
+        let of_preset = self.of_preset();
+        if let Some((source, from)) = of_preset
+            .clone()
+            .filter(|(source, _)| !source.reference.is_empty())
+        {
+            return Ok(Found::chosen(source.reference.clone(), from));
+        }
+        if let Some(pinned) = self.pin(
+            compat,
+            &self.row.pin,
+            is_commit,
+            "a commit of 7 to 40 hex digits",
+        )? {
+            return Ok(Found::pinned(pinned));
+        }
+        let is_required =
+            self.explicit.require_related || of_preset.is_some_and(|(source, _)| source.related);
+        if let Some(related) = self.related(compat, is_required)? {
+            return Ok(related);
+        }
+        Ok(Found::chosen(
+            self.row.reference.clone(),
+            cite(compat, self.row),
+        ))
+    }
+
+    /// The branch of the release that torch names.
+    fn release(&self, compat: &Compat) -> Result<Found, Diagnostic> {
+        let is_version = |text: &str| {
+            text.split('.').count() >= 2 && text.split('.').all(|part| part.parse::<u32>().is_ok())
+        };
+        let pinned = self.pin(
+            compat,
+            &self.row.release_pin,
+            is_version,
+            "a version such as 3.4.0",
+        )?;
+        Ok(match pinned {
+            Some(Reference::Known(Told {
+                value: version,
+                from,
+            })) => {
+                let mut parts = version.split('.');
+                let (major, minor) = (
+                    parts.next().unwrap_or_default(),
+                    parts.next().unwrap_or_default(),
+                );
+                Found::chosen(
+                    self.row
+                        .release_ref
+                        .replace("{major}", major)
+                        .replace("{minor}", minor),
+                    from,
+                )
+            }
+            Some(later) => Found::pinned(later),
+            None => Found::chosen(self.row.reference.clone(), cite(compat, self.row)),
+        })
+    }
+
+    /// What a pin of one line says; `None` where nothing does and the project has another ref.
+    fn pin(
+        &self,
+        compat: &Compat,
+        name: &str,
+        is_value: impl Fn(&str) -> bool,
+        form: &str,
+    ) -> Result<Option<Reference>, Diagnostic> {
+        let project = &self.row.project;
+        let Some(row) = compat
+            .source_tables()
+            .pins
+            .iter()
+            .find(|row| row.pin == name)
+        else {
+            return Ok(None);
+        };
+        let Some(source) = self.file_of(row) else {
+            if row.beside == "torch" && self.files.torch.is_none() {
+                return Ok(Some(Reference::Later(row.file.clone())));
+            }
+            if !self.row.reference.is_empty() {
+                return Ok(None);
+            }
+            let message = format!(
+                "torch's checkout has no `{}`, which pins {project}",
+                row.file
+            );
+            return Err(Diagnostic::new(&codes::NO_PIN, message).help(format!(
+                "check out torch first and name its folder with `--torch-dir`, or name {project}'s ref with `--ref`"
+            )));
+        };
+        let text = source.text.trim();
+        if is_value(text) {
+            let line = source
+                .text
+                .lines()
+                .position(|line| !line.trim().is_empty())
+                .unwrap_or(0)
+                + 1;
+            let from = From::Pin {
+                file: source.path.to_string(),
+                line,
+            };
+            return Ok(Some(Reference::Known(Told {
+                value: text.to_owned(),
+                from,
+            })));
+        }
+        let shown = text.lines().next().unwrap_or_default();
+        let start = source.text.len() - source.text.trim_start().len();
+        Err(
+            Diagnostic::new(&codes::NO_PIN, format!("`{shown}` is not {form}"))
+                .at(source.location(start..start + shown.len()), "")
+                .help(format!(
+                    "mend the file, or name {project}'s ref with `--ref`"
+                )),
+        )
+    }
+
+    fn file_of(&self, row: &PinRow) -> Option<&SourceText> {
+        let files = if row.beside == "torch" {
+            self.files.torch.as_ref()?
+        } else {
+            &self.files.project
+        };
+        files.get(&row.file)
+    }
+
+    /// The row of `related_commits`; `None` where there is none and none is needed.
+    fn related(&self, compat: &Compat, is_required: bool) -> Result<Option<Found>, Diagnostic> {
+        let Some(file) = compat
+            .source_tables()
+            .pins
+            .iter()
+            .find(|row| row.format == "related-commits")
+            .map(|row| &row.file)
+        else {
+            return Ok(None);
+        };
+        if self.row.related.is_empty() {
+            return Ok(None);
+        }
+        if self.files.torch.is_none() && is_required {
+            return Ok(Some(Found::pinned(Reference::Later(file.clone()))));
+        }
+        let source = self.files.torch.as_ref().and_then(|files| files.get(file));
+        let row = self
+            .files
+            .related
+            .as_ref()
+            .and_then(|related| related.of(&self.row.related, self.related_os));
+        if let (Some(row), Some(source)) = (row, source) {
+            let from = From::Pin {
+                file: source.path.to_string(),
+                line: row.line,
+            };
+            let url = Told {
+                value: row.origin.clone(),
+                from: from.clone(),
+            };
+            let reference = Reference::Known(Told {
+                value: row.commit.clone(),
+                from,
+            });
+            return Ok(Some(Found {
+                reference,
+                url: Some(url),
+                is_pinned: true,
+            }));
+        }
+        if !is_required {
+            return Ok(None);
+        }
+        let name = &self.row.related;
+        let (message, place) = match source {
+            Some(source) => (
+                format!("`{}` has no row for `{name}`", source.path),
+                Location::File(source.path.clone()),
+            ),
+            None => (
+                format!("torch's checkout has no `{file}`, so no commit of `{name}` is known"),
+                Location::File(file.as_str().into()),
+            ),
+        };
+        Err(Diagnostic::new(&codes::NO_RELATED_COMMIT, message)
+            .at(place, "")
+            .help(format!(
+                "name {}'s ref with `--ref`, or take a torch that pins it",
+                self.row.project
+            )))
+    }
+}
+
+fn cite(compat: &Compat, row: &ProjectRow) -> From {
+    From::Row(compat.cite("projects.yaml", &row.project, &row.origin))
+}
