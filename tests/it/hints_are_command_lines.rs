@@ -102,6 +102,7 @@ fn example(line: &str) -> &str {
 fn commands_in_messages_are_taken() {
     let mut files = Vec::new();
     sources(&Path::new(ROOT).join("src"), &mut files);
+    sources(&Path::new(ROOT).join("crates"), &mut files);
     let printed = regex::Regex::new(r"`rock-matrix ([a-z][^`\n]*)`").unwrap();
     let mut commands = BTreeSet::new();
     for path in files {

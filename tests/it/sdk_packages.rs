@@ -718,7 +718,7 @@ fn a_build_by_families_gives_each_its_libraries_and_its_tree() {
 /// The stub is what its source says.
 #[test]
 fn the_stub_is_made_of_the_source_beside_it() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/sdk/stub");
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("crates/rock-sdk/src/stub");
     let folder = tempfile::tempdir().unwrap();
     let run = |program: &str, words: &[&str]| {
         let done = Command::new(program)

@@ -13,7 +13,7 @@ const INDEX: &str = "index build dist --rules m.yaml";
 /// Groups have numbers only where the device nodes are.
 const ELSEWHERE: [Elsewhere; 1] = [Elsewhere {
     key: "docker.gid",
-    file: "src/recipe/tests/container.rs",
+    file: "crates/rock-recipe/src/tests/container.rs",
     test: "groups_are_named_or_numbered_and_shared_memory_has_a_size",
 }];
 

@@ -1,10 +1,10 @@
 """Compares requests and answers recorded by the stand-in for GitHub with GitHub's OpenAPI description.
 
-usage: openapi.py api.github.com.json SOURCES --others others.jsonl exchanges.jsonl...
+usage: openapi.py api.github.com.json REPOSITORY --others others.jsonl exchanges.jsonl...
 
 Every request must be an operation of the description, with parameters and a body that fit its schemas; those of --others
 may be malformed where the answer says so. Every answer must have a status that the operation documents, or one that any
-operation may give, and a body that fits the schema of that status. Every path that the Rust files below SOURCES send to
+operation may give, and a body that fits the schema of that status. Every path that the Rust files of REPOSITORY send to
 GitHub must have been requested, and every status that the description has for such an operation must have been answered,
 but for those of UNREACHED.
 """
@@ -39,6 +39,8 @@ UNREACHED = {
 ELSEWHERE = {"storage", "download"}
 # GitHub Docs, "Upload a release asset": a failed upload may leave an asset with the state `starter`, which the schema lacks.
 STARTER = "'starter' is not one of ['uploaded', 'open']"
+# Folders with requests to the API.
+SOURCES = ("crates/rock-github/src", "crates/rock-publish/src", "src/cli")
 # Methods of the client by the HTTP method that they send.
 METHODS = {"get": "GET", "find": "GET", "pages": "GET", "at": "GET", "post": "POST", "patch": "PATCH", "delete": "DELETE"}
 
@@ -203,7 +205,8 @@ def requests_in_sources(folder):
     """Returns the method and path of each request in the sources of the client, with `*` for a variable."""
     found, unread = set(), []
     call = r"\b(" + "|".join(METHODS) + r")(?:::<[^>]*>)?\(\s*&"
-    for file in sorted(folder.glob("github/**/*.rs")) + sorted(folder.glob("publish/**/*.rs")) + sorted(folder.glob("cli/**/*.rs")):
+    files = [file for sources in SOURCES for file in sorted(folder.glob(f"{sources}/**/*.rs"))]
+    for file in files:
         text = file.read_text(encoding="utf-8").split("#[cfg(test)]")[0]
         text = "\n".join(line for line in text.splitlines() if not line.lstrip().startswith("//"))
         path = None
@@ -229,7 +232,7 @@ def requests_in_sources(folder):
         literals = len(re.findall(r'"/repos/', text))
         if literals != len(re.findall(r'format!\(\s*"/repos/', text)):
             unread.append(f"{file}: a path that `format!` does not write")
-    if "caller.api.upload(" in "".join(file.read_text(encoding="utf-8") for file in folder.glob("github/**/*.rs")):
+    if "caller.api.upload(" in "".join(file.read_text(encoding="utf-8") for file in files):
         found.add(("POST", "/repos/*/*/releases/*/assets"))
     return found, unread
 

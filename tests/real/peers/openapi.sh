@@ -128,4 +128,4 @@ done
 finish
 
 step "compare the exchanges with the description"
-"$tools/bin/python" tests/real/peers/openapi.py "$description" src --others "$work/others.jsonl" "$work"/exchanges-*.jsonl
+"$tools/bin/python" tests/real/peers/openapi.py "$description" . --others "$work/others.jsonl" "$work"/exchanges-*.jsonl
