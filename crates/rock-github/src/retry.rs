@@ -57,7 +57,7 @@ impl Answer<'_> {
 ///
 /// ```
 /// use std::time::Duration;
-/// use rock_matrix::github::{Answer, Verdict, judge};
+/// use rock_github::{Answer, Verdict, judge};
 /// let asked = Answer { status: 503, retry_after: Some(7), ..Answer::default() };
 /// assert_eq!(judge(&asked, 1, 0.5), Verdict::Again(Duration::from_secs(7)));
 /// assert_eq!(judge(&Answer { status: 401, ..Answer::default() }, 1, 0.5), Verdict::Bad);

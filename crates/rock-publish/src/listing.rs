@@ -12,10 +12,10 @@ use rock_names::{Digest, RepoName, WheelName, WheelNameError, has_wheel_extensio
 /// answer does as well as the network: `gh api --paginate --slurp repos/OWNER/REPO/releases`.
 ///
 /// ```
-/// use rock_matrix::publish::Listing;
+/// use rock_publish::Listing;
 /// let listing = Listing::from_json(r#"[{"id": 7, "tag_name": "v1", "assets": [{"name": "a-1-py3-none-any.whl"}]}]"#)?;
 /// assert_eq!(listing.wheels().count(), 1);
-/// # Ok::<(), rock_matrix::publish::ListingError>(())
+/// # Ok::<(), rock_publish::ListingError>(())
 /// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Listing {

@@ -35,7 +35,7 @@ enum Token {
 ///
 /// ```
 /// let text = "therock_add_amdgpu_target(gfx1250 \"MI450\" FAMILY dcgpu-all gfx125X-all) # new";
-/// let families = rock_matrix::sdk::declared_families(text).unwrap();
+/// let families = rock_sdk::declared_families(text).unwrap();
 /// assert_eq!((families[1].family.as_str(), families[1].members.as_slice()), ("gfx125X-all", ["gfx1250".to_owned()].as_slice()));
 /// ```
 ///
