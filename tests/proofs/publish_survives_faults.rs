@@ -89,7 +89,7 @@ impl Sequence {
         let repository = github.repository_mut("me/wheels");
         repository.has_immutable_releases = chance.below(2) == 0;
         let mut add = |release: StoredRelease| {
-            drop(repository.releases.insert(release.id, Arc::new(release)))
+            drop(repository.releases.insert(release.id, Arc::new(release)));
         };
         for at in 0..chance.choose(&[0, 0, 2, 120]) {
             add(StoredRelease {
