@@ -1,7 +1,8 @@
 //! rock-matrix: from one matrix file to labelled, checked wheels for AMD GPUs in a release that pip
 //! installs from.
 //!
-//! The modules, lowest layer first; a module uses only those before it (see `ARCHITECTURE.md`).
+//! This crate is the command line; the libraries are the crates of the workspace (see
+//! `ARCHITECTURE.md`), under their subjects as names.
 
 pub use rock_diagnostic as diagnostic;
 

@@ -448,7 +448,7 @@ fn a_tag_that_no_installer_knows_is_refused_unless_it_is_meant() {
     error[R160 unknown-platform-tag]: `manylinux_2_28` is no platform that installers know
     --> demo-1.0-cp312-cp312-manylinux_2_28.whl
      = note: say that it is meant with `--allow R160`
-    help: it lacks the architecture: write `manylinux_2_28_x86_64`
+    help: add the architecture: `manylinux_2_28_x86_64`
     ");
     for (wheel, tag, help) in [
         (NAME, "+manylinux2014", "write `manylinux2014_x86_64`"),

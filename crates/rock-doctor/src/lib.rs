@@ -1,9 +1,9 @@
-//! What is right and wrong with a machine, for people who build and use wheels on it.
+//! Diagnoses a machine for building and running wheels.
 //!
-//! Input: [`HostFacts`](rock_host::HostFacts), the facts, the output of a script. Output:
-//! findings as diagnostics, a table, and JSON.
+//! Input: [`HostFacts`](rock_host::HostFacts), compatibility data, and the output of a script.
+//! Output: findings as diagnostics, a table, and JSON.
 //!
-//! **Invariant:** nothing is looked up here: the same facts give the same words.
+//! **Invariant:** This crate does not read the system: equal facts give equal output.
 
 pub mod codes;
 

@@ -35,7 +35,7 @@ pub struct Containment<'a> {
     pub image: &'a str,
     /// The script.
     pub script: &'a str,
-    /// The argv that starts it and passes on [`FROM`] where that is set.
+    /// The argv that starts it and passes on `ROCK_FROM` where that is set.
     pub argv: Vec<String>,
     /// The argv that ends and removes it.
     pub remove: Vec<String>,

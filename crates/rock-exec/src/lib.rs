@@ -1,10 +1,10 @@
-//! Runs the steps of a job: on this machine, or as one script in a container.
+//! Runs the steps of a job on this machine, or as one script in a container.
 //!
-//! Input: a [`rock_recipe::Step`] list, a folder, limits, and a [`Runner`]. Output: a [`Record`]
-//! of what was done (`build.json`, from which a build goes on), a log, and how it ended.
+//! Input: [`rock_recipe::Step`]s, a directory, limits, and a [`Runner`]. Output: a [`Record`] of
+//! the build (`build.json`, from which builds are resumed), a log, and the outcome.
 //!
-//! **Invariant:** nothing outside the job's folder is written or removed here, but for wheels that
-//! are copied to the folder asked for; when a run returns, nothing that it started is running.
+//! **Invariant:** Nothing outside the directory of the job is written or removed, except for wheels
+//! that are copied to the output directory. No started process is left when a run returns.
 
 pub mod codes;
 

@@ -1,13 +1,12 @@
-//! GitHub's API for releases, tags and files.
+//! Executes the steps of a publish with GitHub's API for releases, tags and assets.
 //!
-//! Input: an [`Api`], a [`Token`], and what `publish` decided. Output: what is there, and what was
-//! changed. octocrab makes the JSON calls; files are sent by a request of ours on the same stack,
-//! because a `+` in the name must stay one and a file must not be held in memory. All of it waits
-//! in here: what it offers is called and answers.
+//! Input: an [`Api`], a [`Token`], and the decisions of `rock-publish`. Output: the observed
+//! releases and the changes made. octocrab makes the JSON calls. Uploads use requests of this crate
+//! on the same HTTP stack, because a `+` in a name must not be decoded and files must not be held
+//! in memory. The API of this crate blocks.
 //!
-//! **Invariant:** the token goes to the API and its upload host, to nowhere else, and stands in no
-//! message; a call that makes something is never sent a second time before it was seen whether the
-//! first came through.
+//! **Invariant:** The token is sent only to the API and its upload host, and is in no message. A
+//! call that creates something is not repeated before its outcome is known.
 
 pub mod codes;
 

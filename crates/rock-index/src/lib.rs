@@ -1,15 +1,15 @@
-//! Projects and files to a static simple repository.
+//! Writes the pages of a static simple repository.
 //!
-//! Input: [`IndexFile`]s, and [`Links`] that say where the files lie as seen from the index.
-//! Output: a [`Repository`], the pages by relative path and the `.metadata` files that belong
-//! beside the wheels.
+//! Input: [`IndexFile`]s, and [`Links`] with the location of the files relative to the index.
+//! Output: a [`Repository`] with the pages by relative path, and the `.metadata` files that belong
+//! next to the wheels.
 //!
-//! One folder a pair of ROCm and torch, each a whole simple repository (PEP 503, 691, 658), because
-//! a local version label decides for an installer which file is the latest: on one flat page
-//! `rocm72torch2.9` beats `rocm72torch2.10`, whatever torch is installed.
+//! Each pair of ROCm and torch has a directory with a complete simple repository (PEP 503, 691,
+//! 658), because installers compare local version labels: on a single page, `rocm72torch2.9` would
+//! be preferred to `rocm72torch2.10`, whichever torch is installed.
 //!
-//! **Invariant:** equal files give equal bytes, in whatever order they come; a text reaches a page
-//! only escaped; no page ever lists wheels of two ROCm or two torch versions.
+//! **Invariant:** Equal files give equal bytes, in any order. Text is always escaped. No page lists
+//! wheels of two ROCm or two torch versions.
 
 pub mod codes;
 

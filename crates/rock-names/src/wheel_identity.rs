@@ -8,8 +8,8 @@ use super::{
 /// The fields of a wheel name and its label, without the build tag.
 ///
 /// Labels of both styles, `rocm62torch2.5` and `rocm6.2torch2.5`, give equal identities unless the
-/// compact one is [ambiguous](Self::is_ambiguous), and so do tag sets in any order. Identities are ordered by field, so torch 2.10
-/// follows 2.9 and ROCm 7.14 follows 7.2.
+/// compact one is [ambiguous](Self::is_ambiguous), and so do tag sets in any order. Identities are
+/// ordered by field, so torch 2.10 follows 2.9 and ROCm 7.14 follows 7.2.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct WheelIdentity {
     distribution: DistributionName,

@@ -48,7 +48,7 @@ const SMALL_CHUNK: usize = 32;
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields, expecting = "a plan")]
 pub struct PlanDocument {
-    /// [`VERSION`].
+    /// The version of the format.
     pub version: u32,
     /// Name and version of the program that wrote it.
     pub generator: String,

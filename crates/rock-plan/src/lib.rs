@@ -1,9 +1,10 @@
-//! Legs to jobs: ids, labels, wheel names, images, shards, and the JSON that hands the plan on.
+//! Expands matrix files into the jobs that build wheels for ROCm.
 //!
-//! Input: matrix files with their recipes' profiles, the facts, what is published, limits. Output:
-//! a [`Plan`] whose jobs are whole in themselves.
+//! Input: matrix files, recipes, compatibility data, published wheels and limits. Output: a
+//! [`Plan`] of self-contained jobs with IDs, labels, wheel names, images and shards, and
+//! `plan.json`.
 //!
-//! **Invariant:** two jobs never have the same id or the same wheel name with a version, and equal
+//! **Invariant:** No two jobs have the same ID or the same wheel name with a version, and equal
 //! input gives equal bytes.
 
 pub mod codes;

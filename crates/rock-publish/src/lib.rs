@@ -1,12 +1,11 @@
-//! Wanted and present files to ordered changes; the documents of a release.
+//! Reconciles releases with their desired files, and reads and writes the documents of a release.
 //!
-//! Input: what a release should hold and what it holds. Output: [`Changes`], which a local folder
-//! and GitHub apply alike, `SHA256SUMS` and `rock-manifest.json`, and the faults of a set of wheels
+//! Input: the desired and the observed files of a release. Output: [`Changes`], which apply to
+//! directories and to GitHub, `SHA256SUMS`, `rock-manifest.json`, and the errors of a set of wheels
 //! as a release.
 //!
-//! **Invariant:** applying the changes leaves no changes; a file whose bytes differ from the
-//! published ones is never replaced unless that was asked for; files that this program did not
-//! write are never touched.
+//! **Invariant:** Applying the changes leaves no changes. A file that differs from the published
+//! one is never replaced unless requested. Files that this program did not write are never changed.
 
 pub mod codes;
 

@@ -6,8 +6,8 @@ use super::{Build, Site, build};
 use crate::codes::build as codes;
 use rock_compat::{Compat, variable_diagnostic};
 use rock_diagnostic::{Diagnostic, Sink};
+use rock_names::Platform;
 use rock_plan::Job;
-use rock_plan::config::Platform;
 use rock_plan::config::recipe::RecipeDocument;
 
 /// Jobs that are tried; beyond that only the first ones, so that a plan of a million does not take

@@ -84,7 +84,7 @@ pub enum Question {
 /// asked with what is `given` and with the answers before it, since commands may name facts.
 ///
 /// # Errors
-/// As [`Context::new`].
+/// Returns an error if a fact cannot be computed, or if facts need each other.
 pub fn questions(
     job: &Job,
     document: &RecipeDocument,

@@ -1,10 +1,10 @@
-//! A job and facts to ordered steps; the container argv.
+//! Turns jobs into build steps, and prints plans and steps as scripts and workflows.
 //!
-//! Input: a [`rock_plan::Job`], a recipe document and the facts. Output: [`Step`]s that run the
-//! same on the host and in a container, and the argv of that container.
+//! Input: a [`rock_plan::Job`], its recipe and compatibility data. Output: [`Step`]s that run the
+//! same on the host and in a container, and the argument vector of the container.
 //!
-//! **Invariant:** the container argv is made in `container` and nowhere else; no version is
-//! compared in Rust.
+//! **Invariant:** Only the module `container` creates the argument vector of a container. No
+//! version is compared in Rust.
 
 pub mod codes;
 pub mod render;

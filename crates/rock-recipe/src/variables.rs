@@ -7,7 +7,7 @@ use super::step::{Extend, Jobs, OnlyIf, Step};
 use super::step_builder::Maker;
 use crate::codes::build as codes;
 use rock_diagnostic::Diagnostic;
-use rock_plan::config::Platform;
+use rock_names::Platform;
 use rock_plan::config::recipe::{EnvValue, PATH_SEPARATOR};
 
 impl Maker<'_> {

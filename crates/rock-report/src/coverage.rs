@@ -185,7 +185,7 @@ pub fn updated(document: &str, coverage: &Coverage) -> Result<String, MarkerErro
 mod tests {
     use super::{Coverage, CoverageRow, badges, coverage_table, updated};
     use crate::{Machine, Share};
-    use rock_plan::config::Platform;
+    use rock_names::Platform;
 
     fn coverage(rows: &[(&str, u64, u64)]) -> Coverage {
         let row = |(distribution, present, missing): &(&str, u64, u64)| CoverageRow {

@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 
 use super::{ArchiveName, Combination, ExpectedArchive, Machine};
-use crate::codes::plan as codes;
 use rock_diagnostic::{Diagnostic, Location, Sink};
+use rock_names::Platform;
 use rock_names::{
     ExpectedWheel, PythonVersion, RocmVersion, WheelIdentity, has_wheel_extension, is_tree_archive,
 };
-use rock_plan::config::Platform;
+use rock_plan::codes::plan as codes;
 use rock_plan::{Job, LeftOut, SavedPlan};
 
 /// The cells of a plan.

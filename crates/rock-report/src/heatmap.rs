@@ -334,7 +334,7 @@ fn style(scheme: Scheme) -> String {
 mod tests {
     use super::{Heatmap, Scheme, Section, svg};
     use crate::{Machine, Share};
-    use rock_plan::config::Platform;
+    use rock_names::Platform;
 
     fn heatmap(distribution: &str) -> Heatmap {
         let column = |torch: &str, rocm: &str| {

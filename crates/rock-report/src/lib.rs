@@ -1,12 +1,11 @@
-//! What is planned and what is published to documents: release notes, the history, tables of
-//! packages, coverage and its heatmap, and what is missing.
+//! Renders release notes, changelogs, package tables, coverage and missing wheels.
 //!
-//! Input: an [`Expected`] made of a plan, [`Wheels`] made of listings, and what the builds of a
-//! plan came to. Output: Markdown, SVG, and plain values for programs.
+//! Input: [`Expected`] cells of a plan, [`Wheels`] of listings, and the outcomes of jobs. Output:
+//! Markdown, SVG, and plain values for programs.
 //!
-//! **Invariant:** a document comes from plan and listing alone, never from an earlier document, and
-//! equal input in any order gives equal bytes; a name from outside reaches a document only escaped;
-//! a wheel whose name cannot be read is listed, never passed over in silence.
+//! **Invariant:** Documents are generated from the plan and the listings only, never from an
+//! earlier document, and equal input in any order gives equal bytes. External names are escaped.
+//! Wheels with unreadable names are listed.
 
 pub mod codes;
 pub mod finder;

@@ -2,8 +2,8 @@
 
 use std::fmt;
 
+use rock_names::Platform;
 use rock_names::{WheelName, plain_linux_tag};
-use rock_plan::config::Platform;
 
 /// A machine as wheel tags name it, `linux_x86_64`; `any` for wheels that run on all. `any` sorts
 /// last.
@@ -104,7 +104,7 @@ impl PartialOrd for Machine {
 #[cfg(test)]
 mod tests {
     use super::Machine;
-    use rock_plan::config::Platform;
+    use rock_names::Platform;
 
     #[test]
     fn repair_changes_a_tag_and_not_the_machine() {

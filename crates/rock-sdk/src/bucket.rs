@@ -10,8 +10,8 @@ use regex::Regex;
 
 use super::limits::{MAX_FILES, MAX_LISTING_DEPTH};
 use rock_bytes::archive::ArchiveCompression;
+use rock_names::Platform;
 use rock_names::{ArtifactComponent, ArtifactName, Digest};
-use rock_plan::config::Platform;
 
 /// The folder of a run in a bucket, with a slash at its end: `123-linux/`, and in a bucket that
 /// several repositories share, `OWNER-REPO/123-linux/` (ROCm/TheRock,
@@ -256,7 +256,7 @@ mod tests {
     use regex::Regex;
 
     use super::{Choice, MAX_FILES, MAX_LISTING_DEPTH, Published, folder_of_run, page};
-    use rock_plan::config::Platform;
+    use rock_names::Platform;
 
     #[test]
     fn runs_have_a_folder_and_share_buckets_under_the_name_of_their_repository() {

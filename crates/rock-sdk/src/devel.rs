@@ -10,8 +10,8 @@ use super::resolve::{Met, Target, follow};
 use super::search::up;
 use super::select::{is_of, of_family};
 use rock_compat::rows::{SdkPackageRow, SdkTables};
+use rock_names::Platform;
 use rock_names::{ArtifactComponent, parent_directories};
-use rock_plan::config::Platform;
 
 /// One member of the tree.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -7,11 +7,12 @@ use super::fill::Builder;
 use super::place::{Dropped, Origin, Placed};
 use super::resolve;
 use super::select::globs;
-use crate::codes::{sdk as codes, wheel::BAD_PATTERN};
+use crate::codes::sdk as codes;
+use rock_audit::codes::wheel::BAD_PATTERN;
 use rock_compat::rows::{SdkPackageRow, SdkTables};
 use rock_diagnostic::{Diagnostic, Location};
 use rock_names::DistributionName;
-use rock_plan::config::Platform;
+use rock_names::Platform;
 
 /// How the code for GPUs is split from the libraries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,12 +1,11 @@
-//! The Python packages of the ROCm SDK: which file of which artifact goes into which package, and
-//! in what shape.
+//! Lays out the Python packages of the ROCm SDK from the artifacts of a build.
 //!
-//! Input: the listings of artifacts with what the head of each ELF file tells, and the rows of
-//! `matrices/compat/sdk-packages.yaml`. Output: a [`Layout`], in which every file of every package
-//! stands with where its bytes come from, and every path that is left out with the reason.
+//! Input: the listings of artifacts, with the properties of their ELF files, and the rows of
+//! `matrices/compat/sdk-packages.yaml`. Output: a [`Layout`] with the source of each file of each
+//! package, and the reason for each path that is left out.
 //!
-//! **Invariant:** nothing is read here; the order in which a file system lists folders changes
-//! nothing.
+//! **Invariant:** This crate does not read files, and the order in which a file system lists
+//! directories has no effect.
 
 pub mod codes;
 

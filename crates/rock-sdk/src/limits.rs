@@ -5,8 +5,9 @@ use std::io;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::codes::{host, sdk as codes};
+use crate::codes::sdk as codes;
 use rock_bytes::archive::{ArchiveError, is_damage};
+use rock_diagnostic::codes::host;
 use rock_diagnostic::{Diagnostic, Location};
 
 /// The largest manifest of an artifact. Manifests have a few kB.

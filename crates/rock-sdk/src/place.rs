@@ -6,7 +6,7 @@ use super::alias::Alias;
 use super::artifact::{Artifact, EntryKind, FileFacts, Shape};
 use super::resolve::{Paths, Target};
 use super::search_path;
-use rock_plan::config::Platform;
+use rock_names::Platform;
 
 /// A file of an artifact, by their numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 use super::search::up;
 use super::{Mode, Package, PackageKind, SELECTOR};
 use rock_compat::rows::{SdkLibraryRow, SdkScriptRow, SdkTables};
-use rock_plan::config::Platform;
+use rock_names::Platform;
 
 /// A Python source.
 type Source = (&'static str, &'static str);

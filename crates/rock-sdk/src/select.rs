@@ -4,7 +4,7 @@ use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 
 use super::{Artifact, Mode};
 use rock_compat::rows::{ArtifactSelector, SdkPackageRow};
-use rock_plan::config::Platform;
+use rock_names::Platform;
 
 /// The GPUs whose artifacts a package takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -11,7 +11,7 @@ use super::select::globs;
 use crate::codes::sdk as codes;
 use rock_compat::rows::FamilyRow;
 use rock_diagnostic::{Code, Diagnostic, Location, Severity};
-use rock_plan::config::Platform;
+use rock_names::Platform;
 
 /// Whether what two artifacts have under one path is the same, as far as their listings tell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

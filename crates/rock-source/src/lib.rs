@@ -1,14 +1,12 @@
-//! Source trees: where the sources of torch and its companions come from (projects, named
-//! combinations, pins that a checkout of torch holds, patch sets), what tree is wanted of each,
-//! what the last checkout made, and the steps from the one to the other.
+//! Selects and checks out the sources of torch and its companions.
 //!
-//! Input: facts, texts of files as they were read, what the user asks for, the [`State`] that the
-//! last checkout left, and what git tells of the repositories that are there. Output: an address
-//! and a ref for each project with what says so, a tree as [`Wanted`], and its [`Step`]s, or what
-//! of the user's would be lost.
+//! Input: compatibility data, the texts of files, the options of the user, the [`State`] of the
+//! last checkout, and the output of git. Output: the repository and ref of each project with the
+//! origin of these values, the desired worktree as [`Wanted`], and the [`Step`]s to get there, or
+//! the user's work that would be lost.
 //!
-//! **Invariant:** no file is read and no program is run here; no version and no address of a
-//! project stands in this code, all are rows of the facts.
+//! **Invariant:** Only the module [`checkout`] runs git and reads files. Versions and addresses of
+//! projects are rows of compatibility data.
 
 pub mod checkout;
 pub mod cmake;

@@ -10,7 +10,7 @@ use super::route::RequestRoute;
 use super::state::{StoredAsset, StoredRepository, fake_sha};
 use super::{assets, times};
 
-/// How long a redirect is valid.
+/// Validity of a redirect in milliseconds.
 const VALID_MS: u64 = 300_000;
 
 /// Redirects a client to the bytes of an asset, with a signature instead of a token.

@@ -93,11 +93,11 @@ pub struct RequestLedger {
     pub requests: Vec<LoggedRequest>,
     /// Requests with their replies, if they are recorded.
     pub exchanges: Option<Vec<HttpExchange>>,
-    /// How often each state was reached.
+    /// Number of times that each state was reached.
     pub reached: BTreeMap<ReachedState, u64>,
     /// Mistakes of a client that GitHub accepts or cannot see, but that ours must not make.
     pub complaints: Vec<String>,
-    /// How often a host other than GitHub's API received a token.
+    /// Number of requests with a token to hosts other than GitHub's API.
     pub leaks: u64,
 }
 

@@ -111,11 +111,11 @@ pub struct ApiReply {
     pub headers: Vec<(String, String)>,
     /// The body.
     pub body: Arc<[u8]>,
-    /// How it is delivered.
+    /// The delivery of the reply.
     pub delivery: ReplyDelivery,
 }
 
-/// How a reply is delivered.
+/// The delivery of a reply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ReplyDelivery {
     /// Complete and without delay.

@@ -11,9 +11,9 @@ pub struct GithubSettings {
     pub web_base: String,
     /// The storage host, which has the bytes of assets and must not receive tokens.
     pub storage_base: String,
-    /// When lists show changes.
+    /// The delay after which lists show changes.
     pub listing: ListingMode,
-    /// Which assets have a digest.
+    /// The assets that have a digest.
     pub digests: DigestMode,
     /// Milliseconds by which the server's clock is ahead; negative if it is behind.
     pub clock_skew_ms: i64,
@@ -37,7 +37,7 @@ pub struct GithubSettings {
     pub keep_bytes: u64,
 }
 
-/// When lists show changes. Replies about a single release or asset are always current.
+/// The delay after which lists show changes. Replies about a single release or asset are always current.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ListingMode {
     /// Immediately.
@@ -48,7 +48,7 @@ pub enum ListingMode {
     Flapping(u64),
 }
 
-/// Which assets have a digest.
+/// The assets that have a digest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DigestMode {
     /// All.
@@ -56,7 +56,7 @@ pub enum DigestMode {
     /// None, as for assets from before June 2025 (GitHub Changelog, 2025-06-03, "Releases now
     /// expose digests for release assets"): `digest` is `null`.
     Null,
-    /// Those that are this many milliseconds old.
+    /// Assets of at least this age in milliseconds.
     Late(u64),
 }
 

@@ -10,6 +10,10 @@ use rock_compat::TorchEvidence;
 use rock_diagnostic::{Diagnostic, Severity};
 use rock_names::{Accelerator, GfxTarget, LabelParts, LocalLabel, Version};
 
+/// The remedy for a label that contradicts the contents.
+const CORRECT_LABEL: &str =
+    "correct the label with `rock-matrix wheel label WHEEL --local LABEL --replace`";
+
 /// Reports contradictions between the local version label or tags and the contents.
 pub(super) fn findings(context: CheckContext<'_>) -> Vec<Diagnostic> {
     let mut findings: Vec<Diagnostic> = python(context).into_iter().collect();
@@ -113,7 +117,9 @@ fn gfx(context: CheckContext<'_>, words: &[Word]) -> Option<Diagnostic> {
     Some(
         context
             .on_wheel(&codes::LABEL_NOT_IN_CONTENTS, message)
-            .help("build for the targets that the label says, or give the wheel the label that is true"),
+            .help(format!(
+                "build for the targets in the label, or {CORRECT_LABEL}"
+            )),
     )
 }
 
@@ -142,14 +148,16 @@ pub(super) fn gfx_without_code(context: CheckContext<'_>) -> Option<Diagnostic> 
     }
     let named: Vec<String> = named.iter().map(ToString::to_string).collect();
     let message = format!(
-        "the label says {}, and the wheel holds no code for a GPU",
+        "the label names {}, but the wheel contains no GPU code",
         named.join(", ")
     );
     Some(
         context
             .on_wheel(&codes::LABEL_NOT_IN_CONTENTS, message)
             .severity(Severity::Warning)
-            .help("build for the targets that the label says, or give the wheel the label that is true"),
+            .help(format!(
+                "build for the targets in the label, or {CORRECT_LABEL}"
+            )),
     )
 }
 
@@ -230,7 +238,7 @@ fn accelerator(context: CheckContext<'_>, parts: &LabelParts) -> Option<Diagnost
     Some(
         context
             .on_member(&codes::LABEL_NOT_IN_CONTENTS, path, message)
-            .help("give the wheel the label that is true, `rock-matrix wheel label WHEEL --local LABEL --replace`"),
+            .help(CORRECT_LABEL),
     )
 }
 
@@ -353,7 +361,9 @@ fn rocm(context: CheckContext<'_>, parts: &LabelParts) -> Option<Diagnostic> {
     Some(
         context
             .on_wheel(&codes::LABEL_NOT_IN_CONTENTS, message)
-            .help("build against the ROCm that the label says, or give the wheel the label that is true"),
+            .help(format!(
+                "build against the ROCm in the label, or {CORRECT_LABEL}"
+            )),
     )
 }
 
@@ -411,7 +421,9 @@ fn torch(context: CheckContext<'_>, parts: &LabelParts) -> Option<Diagnostic> {
         need.because
             .into_iter()
             .fold(finding, Diagnostic::note)
-            .help("build against the torch that the label says, or give the wheel the label that is true"),
+            .help(format!(
+                "build against the torch in the label, or {CORRECT_LABEL}"
+            )),
     )
 }
 

@@ -28,7 +28,7 @@ pub(super) fn findings(context: CheckContext<'_>) -> Vec<Diagnostic> {
     {
         let message = format!("`{tag}` is no platform that installers know");
         let help = match with_arch(context, tag) {
-            Some(whole) => format!("it lacks the architecture: write `{whole}`"),
+            Some(whole) => format!("add the architecture: `{whole}`"),
             None => "name the platform that the wheel was built for, such as `linux_x86_64`, with `rock-matrix wheel retag --platform-tag`".to_owned(),
         };
         findings.push(

@@ -189,7 +189,11 @@ fn hostile_counts_cost_no_more_than_their_bytes() {
         table.resize(300_000, 0);
         let inventory = scan(&fatbin(table, 1));
         assert_eq!(inventory.containers.len(), 1);
-        assert_eq!(inventory.damages.len(), 1, "the same words are told once");
+        assert_eq!(
+            inventory.damages.len(),
+            1,
+            "equal damages are reported once"
+        );
     }
 
     // A frame that decompresses to far more than its header declares is abandoned at once.

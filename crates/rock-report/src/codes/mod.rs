@@ -1,6 +1,5 @@
 //! The diagnostic codes of this crate, one module per letter.
 
-pub(crate) mod plan;
 pub mod release;
 
 use rock_diagnostic::Code;

@@ -1,9 +1,6 @@
 //! The diagnostic codes of this crate, one module per letter.
 
-pub(crate) mod host;
-pub(crate) mod rocm;
 pub mod sdk;
-pub(crate) mod wheel;
 
 use rock_diagnostic::Code;
 

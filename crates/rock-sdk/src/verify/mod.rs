@@ -18,7 +18,7 @@ mod sonames;
 mod stubs;
 mod texts;
 
-use crate::codes::{rocm, wheel as codes};
+use rock_audit::codes::{rocm, wheel as audit_codes};
 use rock_compat::rows::SdkTables;
 use rock_diagnostic::{Code, Diagnostic};
 
@@ -32,8 +32,8 @@ pub use texts::is_read;
 pub const ON_PURPOSE: [&Code; 4] = [
     &rocm::PURELIB_WITH_LIBRARIES,
     &rocm::VENDORED_ROCM,
-    &codes::PURELIB_MISMATCH,
-    &codes::COPIED_LIBRARY,
+    &rock_wheel::codes::wheel::PURELIB_MISMATCH,
+    &audit_codes::COPIED_LIBRARY,
 ];
 
 /// What to do about a package that a build would not have made so.

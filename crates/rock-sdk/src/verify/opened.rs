@@ -8,8 +8,8 @@ use crate::layout::{folder_of, row};
 use rock_bytes::archive::ParsedMemberKind;
 use rock_compat::rows::{SdkPackageRow, SdkTables};
 use rock_diagnostic::{Code, Diagnostic, Location};
+use rock_names::Platform;
 use rock_names::WheelName;
-use rock_plan::config::Platform;
 
 /// The packages of a folder.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

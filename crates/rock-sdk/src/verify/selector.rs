@@ -9,7 +9,7 @@ use crate::codes::sdk as codes;
 use crate::{PackageKind, base_target};
 use rock_compat::rows::SdkTables;
 use rock_diagnostic::{Diagnostic, Location};
-use rock_plan::config::Platform;
+use rock_names::Platform;
 use rock_wheel::HeaderDocument;
 
 /// What installers need of it.

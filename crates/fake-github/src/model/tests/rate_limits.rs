@@ -155,6 +155,6 @@ fn who_writes_on_after_the_token_was_refused_is_told_of() {
     assert_eq!(
         client.github.ledger.complaints.len(),
         1,
-        "it begins anew by reading"
+        "a read resets the count"
     );
 }

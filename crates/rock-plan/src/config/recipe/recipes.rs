@@ -83,7 +83,8 @@ impl Recipes {
     /// A recipe together with those that it uses; `None` where there is none of this name.
     ///
     /// # Errors
-    /// Those of [`resolve`].
+    /// Returns an error if a used recipe does not exist, if a recipe uses itself, or if two have the
+    /// same stage.
     pub fn whole(&self, name: &str) -> Option<Result<Arc<RecipeDocument>, Diagnostic>> {
         let document = self.document(name)?;
         let mut whole = self.whole.lock().unwrap_or_else(PoisonError::into_inner);

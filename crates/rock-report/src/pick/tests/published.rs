@@ -19,7 +19,7 @@ fn an_address_has_the_plus_encoded_whichever_way_it_was_published() {
         assert_eq!(
             listing.unreadable().count(),
             1,
-            "a plus that became a dot is told"
+            "the name with a replaced plus is reported"
         );
         let wheels = offers.into_wheels();
         assert_eq!(
