@@ -451,9 +451,17 @@ fn a_tag_that_no_installer_knows_is_refused_unless_it_is_meant() {
     help: add the architecture: `manylinux_2_28_x86_64`
     ");
     for (wheel, tag, help) in [
-        (NAME, "+manylinux2014", "write `manylinux2014_x86_64`"),
-        (pure, "musllinux_1_2", "write `musllinux_1_2_x86_64`"),
-        (pure, "linux", "write `linux_x86_64`"),
+        (
+            NAME,
+            "+manylinux2014",
+            "add the architecture: `manylinux2014_x86_64`",
+        ),
+        (
+            pure,
+            "musllinux_1_2",
+            "add the architecture: `musllinux_1_2_x86_64`",
+        ),
+        (pure, "linux", "add the architecture: `linux_x86_64`"),
     ] {
         let told = retag(wheel, tag, &[]).exits(1).stderr;
         assert!(
@@ -479,7 +487,8 @@ fn a_tag_that_no_installer_knows_is_refused_unless_it_is_meant() {
     let built = "out/demo-1.0-cp312-cp312-manylinux_2_28.whl";
     let found = project.run(&["wheel", "check", built]).exits(1).stderr;
     assert!(
-        found.contains("error[R160 ") && found.contains("write `manylinux_2_28_x86_64`"),
+        found.contains("error[R160 ")
+            && found.contains("add the architecture: `manylinux_2_28_x86_64`"),
         "{found}"
     );
 }
