@@ -32,6 +32,8 @@ begin_journey() {
   drops 'Running setup\.py clean for '
   drops '^ *Failed to build '
   drops 'note: This error originates from a subprocess'
+  # A step that runs for long reports its last line of output, which depends on the machine.
+  drops '^\[[0-9]+\/[0-9]+\] [^:,]+, .*:'
   replaces '\b([0-9]+ h )?([0-9]+ min )?[0-9]+(\.[0-9]+)? (s|ms)\b' TIME
   replaces "\\b$(regex_of "$(rock-matrix --version | sed 's/.* //')")\\b" VERSION
   : >"$transcript"
