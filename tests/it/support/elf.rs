@@ -5,8 +5,12 @@
 //! machine's own libraries play no part.
 
 use std::fmt::Write as _;
-use std::path::Path;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::time::SystemTime;
+
+use sha2::{Digest as _, Sha256};
 
 /// A note that says that x86-64-v3 is needed: `NT_GNU_PROPERTY_TYPE_0` with
 /// `GNU_PROPERTY_X86_ISA_1_NEEDED`.
@@ -106,8 +110,26 @@ impl Library {
         self
     }
 
-    /// The bytes of the file.
+    /// The bytes of the file. The first test that wants it compiles it; this file and the compiler
+    /// are part of the key under which it is kept.
     pub fn build(&self) -> Vec<u8> {
+        let mut key = Sha256::new();
+        key.update(include_str!("elf.rs"));
+        key.update(format!("{:?}{self:?}", compiler()));
+        let kept = Path::new(env!("CARGO_TARGET_TMPDIR")).join("libraries");
+        let path = kept.join(rock_matrix::names::Digest::new(key.finalize().into()).to_hex());
+        if let Ok(bytes) = std::fs::read(&path) {
+            return bytes;
+        }
+        let bytes = self.compile();
+        std::fs::create_dir_all(&kept).unwrap();
+        let mut pending = tempfile::NamedTempFile::new_in(&kept).unwrap();
+        pending.write_all(&bytes).unwrap();
+        pending.persist(&path).unwrap();
+        bytes
+    }
+
+    fn compile(&self) -> Vec<u8> {
         let folder = tempfile::tempdir().unwrap();
         let mut code = String::new();
         let (mut calls, mut inputs) = (String::new(), Vec::new());
@@ -209,6 +231,15 @@ fn stand_in(folder: &Path, soname: &str, versions: &[String]) -> String {
     }
     run(&mut command);
     file
+}
+
+/// The C compiler in PATH: its real path, size and modification time.
+fn compiler() -> Option<(PathBuf, u64, Option<SystemTime>)> {
+    let path = std::env::var_os("PATH")?;
+    let found =
+        std::env::split_paths(&path).find_map(|folder| folder.join("cc").canonicalize().ok())?;
+    let metadata = found.metadata().ok()?;
+    Some((found, metadata.len(), metadata.modified().ok()))
 }
 
 fn cc(folder: &Path) -> Command {

@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 #[track_caller]
 pub fn need_pip() {
     let mut pip = Command::new("python3");
-    pip.args(["-m", "pip", "--version"])
+    pip.args(["-c", "import pip"])
         .stdout(Stdio::null())
         .stderr(Stdio::null());
     let found = pip.status().is_ok_and(|status| status.success());
