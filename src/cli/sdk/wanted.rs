@@ -1,5 +1,6 @@
 //! What is asked for, and how the artifacts were made.
 
+use std::io::BufReader;
 use std::path::PathBuf;
 
 use serde::Deserialize;
@@ -187,7 +188,7 @@ pub(super) fn object<T: serde::de::DeserializeOwned>(
     document: impl std::io::Read,
 ) -> Result<T, String> {
     let read: serde_json::Map<String, serde_json::Value> =
-        serde_json::from_reader(document).map_err(|error| error.to_string())?;
+        serde_json::from_reader(BufReader::new(document)).map_err(|error| error.to_string())?;
     serde_json::from_value(read.into()).map_err(|error| error.to_string())
 }
 
