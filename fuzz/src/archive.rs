@@ -8,7 +8,7 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use rock_matrix::archive::limits::{MAX_MEMBERS, MAX_PATH_BYTES};
 use rock_matrix::archive::{ArchiveError, ParsedMember, ParsedMemberKind, for_each_member};
-use rock_matrix::sdk::bucket::{Page, page};
+use rock_matrix::sdk::bucket::{BucketPage, page};
 use rock_matrix::sdk::limits::MAX_FILES;
 use rock_matrix::wheel::{verify_source_distribution, verify_tree_archive};
 
@@ -112,7 +112,7 @@ pub fn bucket(bytes: &[u8]) {
     assert_eq!(page(&written(&listed)), Ok(listed));
 }
 
-fn written(listed: &Page) -> String {
+fn written(listed: &BucketPage) -> String {
     let mut xml = String::from("<ListBucketResult>");
     for (key, size_bytes) in &listed.objects {
         let _ = write!(

@@ -4,7 +4,7 @@ use rock_matrix::compat::pages::{linked_files, linked_rocm_indexes};
 use rock_matrix::diagnostic::{Location, Sink, SourceText};
 use rock_matrix::index::{metadata_in, withdrawn_in};
 use rock_matrix::plan::{is_id, read_saved};
-use rock_matrix::recipe::container::{self, Container, Devices, Engine};
+use rock_matrix::recipe::container::{self, ContainerRun, DeviceAccess, EngineProgram};
 use rock_matrix::render;
 
 /// A plan: it is refused with a place in its text, or no job of it ends a line of a script or adds
@@ -33,10 +33,10 @@ pub fn plan(bytes: &[u8]) {
     for job in &saved.jobs {
         assert!(is_id(&job.id), "{}", job.id);
         let Some(image) = &job.image else { continue };
-        let container = Container {
-            engine: Engine::Docker,
+        let container = ContainerRun {
+            engine: EngineProgram::Docker,
             image,
-            devices: Devices::Present,
+            devices: DeviceAccess::Present,
             folder: "/srv/.rock/job",
             caller: None,
             assigned: None,

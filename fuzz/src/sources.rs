@@ -1,15 +1,15 @@
 //! Files of a checkout of torch that pins are read from.
 
-use rock_matrix::cmake::Script;
+use rock_matrix::cmake::CmakeScript;
 use rock_matrix::diagnostic::{Sink, SourceText};
-use rock_matrix::source::related::{RelatedCommits, Strictness};
+use rock_matrix::source::related::{RelatedCommits, RowStrictness};
 
 /// CMake files: every statement lies in the text, in order, and blocks never count twice.
 pub fn cmake(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else {
         return;
     };
-    let script = Script::parse(text);
+    let script = CmakeScript::parse(text);
     let mut end = 0;
     for set in &script.sets {
         assert!(
@@ -30,8 +30,8 @@ pub fn related_commits(bytes: &[u8]) {
     };
     let source = SourceText::new("related_commits", text);
     let mut sink = Sink::new();
-    let strict = RelatedCommits::parse(&source, Strictness::Strict, &mut sink);
-    let lenient = RelatedCommits::parse(&source, Strictness::Lenient, &mut Sink::new());
+    let strict = RelatedCommits::parse(&source, RowStrictness::Strict, &mut sink);
+    let lenient = RelatedCommits::parse(&source, RowStrictness::Lenient, &mut Sink::new());
     assert_eq!(strict.rows(), lenient.rows());
     let counts = |line: &&str| !line.trim().is_empty() && !line.trim().starts_with('#');
     let lines = text.split('\n').filter(counts).count();

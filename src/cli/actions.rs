@@ -10,7 +10,7 @@ use std::sync::PoisonError;
 
 use super::{Exit, Shell};
 use crate::diagnostic::{Diagnostic, Severity};
-use crate::render::actions::{self, Output};
+use crate::render::actions::{self, ActionOutput};
 use crate::sys::{self, FileError};
 
 /// Where a step finds its token.
@@ -26,7 +26,7 @@ impl Shell {
     ///
     /// # Errors
     /// The exit of the command, after saying why not.
-    pub fn write_outputs(&self, outputs: &[Output]) -> Result<(), Exit> {
+    pub fn write_outputs(&self, outputs: &[ActionOutput]) -> Result<(), Exit> {
         if outputs.is_empty() {
             return Ok(());
         }

@@ -13,7 +13,7 @@ use crate::codes::host;
 use crate::codes::release as codes;
 use crate::compat::Compat;
 use crate::diagnostic::{Diagnostic, Location, Sink};
-use crate::index::{CoreMetadata, FileKind, Folder, IndexFile, Yanked};
+use crate::index::{CoreMetadata, FileKind, IndexFile, IndexFolder, YankStatus};
 use crate::names::{Digest, DistributionName, RocmVersion, Version, WheelName, is_tree_archive};
 use crate::publish::Asset;
 use crate::sdk;
@@ -268,7 +268,7 @@ fn asset(
         name,
         project: contents.project,
         version: wheel.version().clone(),
-        folder: Folder::of(label.as_ref()),
+        folder: IndexFolder::of(label.as_ref()),
         kind: FileKind::Wheel(wheel),
         digest: Some(digest),
         size_bytes,
@@ -281,7 +281,7 @@ fn asset(
             },
             Depth::Verify | Depth::Identify => contents.metadata,
         }),
-        yanked: Yanked::No,
+        yanked: YankStatus::No,
         uploaded: None,
         origin: None,
         is_of_sdk,

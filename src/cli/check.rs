@@ -6,11 +6,11 @@ use std::sync::Arc;
 use super::documents::documents;
 use super::{Exit, Format, Shell, load};
 use crate::codes::plan as codes;
-use crate::config::{Given, Places};
+use crate::config::{AxisOverrides, KeyLocations};
 use crate::diagnostic::{Diagnostic, Location, Severity, Sink, counted, render, shell_quoted};
 use crate::exec;
 use crate::plan::{
-    Group, JobView, Options, check_fit, check_images, first_reasons, warn_of_caches,
+    JobView, PlanGroup, PlanInputs, check_fit, check_images, first_reasons, warn_of_caches,
 };
 use crate::recipe;
 
@@ -64,9 +64,9 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
 /// How many files were read; their faults are in the sink.
 fn check(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<usize, Exit> {
     let compat = load::compat(shell)?;
-    let read = documents(shell, compat, &args.files, &Given::default(), sink)?;
+    let read = documents(shell, compat, &args.files, &AxisOverrides::default(), sink)?;
     // What is wrong between cells and files is told for the files that are sound in themselves.
-    if let Some(plan) = load::plan(shell, &read.matrices, compat, &Options::default(), sink) {
+    if let Some(plan) = load::plan(shell, &read.matrices, compat, &PlanInputs::default(), sink) {
         check_fit(&plan, compat, Severity::Warning, sink);
         check_images(&plan, sink);
         warn_of_caches(&plan, sink);
@@ -123,7 +123,7 @@ fn check(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<usize, Exit> {
 
 /// A recipe knows nothing of the file: its faults are placed at the first thing of the file that
 /// they name in backticks, `vars`, a field or an axis.
-fn placed(fault: Diagnostic, places: &Places) -> Diagnostic {
+fn placed(fault: Diagnostic, places: &KeyLocations) -> Diagnostic {
     if !fault.labels.is_empty() {
         return fault;
     }
@@ -155,7 +155,7 @@ fn placed(fault: Diagnostic, places: &Places) -> Diagnostic {
 }
 
 /// What is said of a file whose every cell is left out.
-fn no_jobs(group: &Group) -> Diagnostic {
+fn no_jobs(group: &PlanGroup) -> Diagnostic {
     let config = &group.config;
     let mut diagnostic = Diagnostic::new(
         &codes::EMPTY_PLAN,

@@ -8,7 +8,7 @@ use super::{Exit, Format, Shell};
 use crate::codes::plan as codes;
 use crate::diagnostic::nearest::nearest;
 use crate::diagnostic::{Diagnostic, Location};
-use crate::exec::{self, JobFolder, OpenFault, ROOT};
+use crate::exec::{self, JobFolder, OpenFolderError, ROOT};
 use crate::sys;
 
 #[derive(Debug, clap::Args)]
@@ -124,7 +124,7 @@ fn clean(
     id: &str,
     args: &Args,
     shell: &Shell,
-) -> Result<Option<Vec<Freed>>, OpenFault> {
+) -> Result<Option<Vec<Freed>>, OpenFolderError> {
     let base = &shell.environment.current_dir;
     let freed = |path: &Path, bytes: u64| {
         let path = path

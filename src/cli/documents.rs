@@ -7,7 +7,7 @@ use super::load::{Matrix, recipes};
 use super::{Exit, Shell};
 use crate::codes::{host, matrix as codes};
 use crate::compat::Compat;
-use crate::config::{self, Given, HostRocm, Lookups};
+use crate::config::{self, AxisOverrides, HostRocm, Lookups};
 use crate::diagnostic::{Diagnostic, Location, Sink, SourceText};
 use crate::{sys, yaml};
 
@@ -30,7 +30,7 @@ pub(super) fn documents(
     shell: &Shell,
     compat: &Compat,
     files: &[PathBuf],
-    given: &Given,
+    given: &AxisOverrides,
     sink: &mut Sink,
 ) -> Result<Documents, Exit> {
     let files = if files.is_empty() {

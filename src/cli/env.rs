@@ -11,7 +11,7 @@ use crate::config::RunTime;
 use crate::diagnostic::nearest::{nearest, with_nearest};
 use crate::diagnostic::{Diagnostic, Location, counted};
 use crate::names::{WheelName, WheelNameError, is_absolute};
-use crate::render::{self, Taker};
+use crate::render::{self, EnvironmentFormat};
 use crate::sys;
 
 #[derive(Debug, clap::Args)]
@@ -74,14 +74,14 @@ enum Form {
 }
 
 impl Form {
-    fn taker(self) -> Option<Taker> {
+    fn taker(self) -> Option<EnvironmentFormat> {
         match self {
-            Self::Sh => Some(Taker::Sh),
-            Self::Conda => Some(Taker::Conda),
-            Self::Yaml => Some(Taker::Yaml),
-            Self::EnvFile => Some(Taker::EnvFile),
-            Self::Powershell => Some(Taker::PowerShell),
-            Self::Cmd => Some(Taker::Cmd),
+            Self::Sh => Some(EnvironmentFormat::Sh),
+            Self::Conda => Some(EnvironmentFormat::Conda),
+            Self::Yaml => Some(EnvironmentFormat::Yaml),
+            Self::EnvFile => Some(EnvironmentFormat::EnvFile),
+            Self::Powershell => Some(EnvironmentFormat::PowerShell),
+            Self::Cmd => Some(EnvironmentFormat::Cmd),
             Self::Json => None,
         }
     }

@@ -6,8 +6,8 @@ use super::{Exit, Shell, documents, load};
 use crate::compat::Compat;
 use crate::diagnostic::{Sink, SourceText, shell_quoted};
 use crate::names::DistributionName;
-use crate::plan::Options;
-use crate::plan::starter::{self, ProjectFiles, Starter, StarterRequest};
+use crate::plan::PlanInputs;
+use crate::plan::starter::{self, ProjectFiles, StarterMatrix, StarterRequest};
 use crate::{render, sys};
 
 /// Where the workflow is written.
@@ -146,7 +146,7 @@ fn project_files(dir: &Path) -> Result<ProjectFiles, sys::FileError> {
 }
 
 /// Whether the matrix files are the one that is written here.
-fn is_alone(dir: &Path, starter: &Starter) -> bool {
+fn is_alone(dir: &Path, starter: &StarterMatrix) -> bool {
     let files = sys::files_with_extension(&dir.join(crate::config::MATRICES), &["yaml", "yml"])
         .unwrap_or_default();
     let own = dir
@@ -161,7 +161,12 @@ fn written_by() -> String {
 }
 
 /// What `render workflow` writes for the matrix file; why it cannot is told.
-fn workflow(path: &str, starter: &Starter, compat: &Compat, shell: &Shell) -> Result<String, Exit> {
+fn workflow(
+    path: &str,
+    starter: &StarterMatrix,
+    compat: &Compat,
+    shell: &Shell,
+) -> Result<String, Exit> {
     let mut sink = Sink::new();
     let rendered = rendered(path, starter, compat, shell, &mut sink);
     // What is only worth knowing is told where the workflow is rendered again.
@@ -174,7 +179,7 @@ fn workflow(path: &str, starter: &Starter, compat: &Compat, shell: &Shell) -> Re
 
 fn rendered(
     path: &str,
-    starter: &Starter,
+    starter: &StarterMatrix,
     compat: &Compat,
     shell: &Shell,
     sink: &mut Sink,
@@ -183,14 +188,14 @@ fn rendered(
     let matrix = documents::matrix(shell, compat, &source, sink)?.ok_or(Exit::Fault)?;
     let matrices = [matrix];
     let plan =
-        load::plan(shell, &matrices, compat, &Options::default(), sink).ok_or(Exit::Fault)?;
+        load::plan(shell, &matrices, compat, &PlanInputs::default(), sink).ok_or(Exit::Fault)?;
     let text = |path: &PathBuf| path.display().to_string();
     let (facts, recipes) = (
         shell.folders.compat.as_ref().map(text),
         shell.folders.recipes.as_ref().map(text),
     );
     let sources = super::render::sources(&plan, &matrices, compat);
-    let words = render::Words {
+    let words = render::WorkflowOverrides {
         sources: &sources,
         generator: super::render::GENERATOR,
         files: &[],

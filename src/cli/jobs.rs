@@ -15,8 +15,8 @@ use crate::diagnostic::{
     nearest::{nearest, with_nearest},
     shell_line,
 };
-use crate::plan::{self, Job, Options, Plan};
-use crate::recipe::container::Engine;
+use crate::plan::{self, Job, Plan, PlanInputs};
+use crate::recipe::container::EngineProgram;
 
 /// Jobs that a message lists.
 const SHOWN: usize = 5;
@@ -64,8 +64,8 @@ pub(super) fn named(
         if sink.has_errors() {
             return Err(Exit::Fault);
         }
-        let made =
-            load::plan(shell, &matrices, compat, &Options::default(), sink).ok_or(Exit::Fault)?;
+        let made = load::plan(shell, &matrices, compat, &PlanInputs::default(), sink)
+            .ok_or(Exit::Fault)?;
         if made.job_count() == 0 {
             let explain = ["rock-matrix", "plan", "--explain"]
                 .map(str::to_owned)
@@ -171,7 +171,7 @@ pub(super) fn of_recipe(
         return Err(Exit::Fault);
     }
     let plan =
-        load::plan(shell, &matrices, compat, &Options::default(), sink).ok_or(Exit::Fault)?;
+        load::plan(shell, &matrices, compat, &PlanInputs::default(), sink).ok_or(Exit::Fault)?;
     if plan.job_count() == 0 {
         let fault = no_jobs(&plan).severity(Severity::Error);
         sink.push(
@@ -216,17 +216,17 @@ pub(super) enum EngineChoice {
 
 impl EngineChoice {
     /// The container engine; `None` on this machine.
-    pub(super) fn container(self) -> Option<Engine> {
+    pub(super) fn container(self) -> Option<EngineProgram> {
         match self {
             Self::Local => None,
-            Self::Docker => Some(Engine::Docker),
-            Self::Podman => Some(Engine::Podman),
+            Self::Docker => Some(EngineProgram::Docker),
+            Self::Podman => Some(EngineProgram::Podman),
         }
     }
 
     /// The word of the command line and of records.
     pub(super) fn word(self) -> &'static str {
-        self.container().map_or("local", Engine::program)
+        self.container().map_or("local", EngineProgram::program)
     }
 }
 

@@ -9,7 +9,7 @@ use super::{Exit, Shell, load};
 use crate::codes::release as codes;
 use crate::diagnostic::{Diagnostic, Sink};
 use crate::names::Digest;
-use crate::publish::{Asset, LARGEST_MANIFEST_BYTES, MANIFEST, Manifest, read_sums};
+use crate::publish::{Asset, LARGEST_MANIFEST_BYTES, MANIFEST, ReleaseManifest, read_sums};
 use crate::sys;
 
 /// Digests, and what the inside of wheels says, from manifests and sums that were written when the
@@ -92,9 +92,9 @@ impl Known {
             };
             let text =
                 sys::read_text(&path, LARGEST_MANIFEST_BYTES).map_err(|error| error.to_string());
-            match text
-                .and_then(|text| Manifest::from_json(&text).map_err(|error| error.to_string()))
-            {
+            match text.and_then(|text| {
+                ReleaseManifest::from_json(&text).map_err(|error| error.to_string())
+            }) {
                 Ok(manifest) => {
                     let rows = rows(&manifest).collect();
                     known
@@ -116,7 +116,10 @@ impl Known {
     /// When it cannot be read, or is neither.
     pub(super) fn add(&mut self, path: &Path, sink: &mut Sink) -> Result<(), Exit> {
         let source = load::read_source(path, sink)?;
-        let fault = match (Manifest::from_json(&source.text), read_sums(&source.text)) {
+        let fault = match (
+            ReleaseManifest::from_json(&source.text),
+            read_sums(&source.text),
+        ) {
             (Ok(manifest), _) => {
                 self.named
                     .extend(rows(&manifest).map(|(name, row)| (name, (path.to_owned(), row))));
@@ -189,7 +192,7 @@ pub(super) fn tell(gathered: &[Gathered], shell: &Shell) {
     ));
 }
 
-fn rows(manifest: &Manifest) -> impl Iterator<Item = (String, Row)> {
+fn rows(manifest: &ReleaseManifest) -> impl Iterator<Item = (String, Row)> {
     manifest.files.iter().filter_map(|row| {
         let told = Told {
             asset: Asset::of_row(row)?,

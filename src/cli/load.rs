@@ -9,10 +9,10 @@ use super::limits::MAX_FILE_BYTES;
 use super::{Exit, Shell};
 use crate::codes::{build, plan as codes};
 use crate::compat::Compat;
-use crate::config::recipe::{self, RecipeDocument, Recipes};
-use crate::config::{Config, Gfx, Given};
+use crate::config::recipe::{self, RecipeDocument, RecipeSet};
+use crate::config::{AxisOverrides, GfxSelection, MatrixConfig};
 use crate::diagnostic::{Diagnostic, Severity, Sink, SourceText};
-use crate::plan::{self, Options, Plan};
+use crate::plan::{self, Plan, PlanInputs};
 use crate::publish::LARGEST_LISTING_BYTES;
 use crate::sys::{self, FileError};
 
@@ -171,7 +171,7 @@ pub(super) fn recipes(
     shell: &Shell,
     more: &[SourceText],
     sink: &mut Sink,
-) -> Result<Arc<Recipes>, Exit> {
+) -> Result<Arc<RecipeSet>, Exit> {
     let (mut documents, mut broken) = (Vec::new(), Vec::new());
     let mut read = |source: &SourceText, sink: &mut Sink| match recipe::from_source(source, sink) {
         Some(document) => documents.push(document),
@@ -197,7 +197,7 @@ pub(super) fn recipes(
         read(source, sink);
     }
     Ok(Arc::new(
-        Recipes::with_shipped(documents).with_broken(broken),
+        RecipeSet::with_shipped(documents).with_broken(broken),
     ))
 }
 
@@ -205,7 +205,7 @@ pub(super) fn recipes(
 #[derive(Debug)]
 pub(super) struct Matrix {
     /// The matrix file.
-    pub(super) config: Config,
+    pub(super) config: MatrixConfig,
     /// Its recipe.
     pub(super) recipe: Arc<RecipeDocument>,
 }
@@ -221,7 +221,7 @@ pub(super) fn matrices(
     files: &[PathBuf],
     sink: &mut Sink,
 ) -> Result<Vec<Matrix>, Exit> {
-    given(shell, compat, files, &Given::default(), sink)
+    given(shell, compat, files, &AxisOverrides::default(), sink)
 }
 
 /// The same with what the command line says in the place of the files' own values.
@@ -232,7 +232,7 @@ pub(super) fn given(
     shell: &Shell,
     compat: &Compat,
     files: &[PathBuf],
-    given: &Given,
+    given: &AxisOverrides,
     sink: &mut Sink,
 ) -> Result<Vec<Matrix>, Exit> {
     super::documents::documents(shell, compat, files, given, sink)
@@ -245,7 +245,7 @@ pub(super) fn plan(
     shell: &Shell,
     matrices: &[Matrix],
     compat: &Compat,
-    options: &Options,
+    options: &PlanInputs,
     sink: &mut Sink,
 ) -> Option<Plan> {
     let errors = sink.error_count();
@@ -253,7 +253,7 @@ pub(super) fn plan(
     let mut files = Vec::new();
     for matrix in matrices {
         let mut config = matrix.config.clone();
-        if config.gfx == Gfx::Host {
+        if config.gfx == GfxSelection::Host {
             let targets = targets.get_or_insert_with(|| {
                 crate::host::gfx_targets(&sys::read_host_facts(
                     &sys::HostRoots::default(),
@@ -274,7 +274,7 @@ pub(super) fn plan(
             };
             (config.families, config.gfx) = (
                 targets.iter().map(ToString::to_string).collect(),
-                Gfx::Targets(targets.clone()),
+                GfxSelection::Targets(targets.clone()),
             );
         }
         files.push((
@@ -289,7 +289,7 @@ pub(super) fn plan(
 
 /// The message where `gfx: [host]` finds no GPU: a warning where the file says what is built
 /// instead.
-fn without_gpu(config: &Config) -> Diagnostic {
+fn without_gpu(config: &MatrixConfig) -> Diagnostic {
     let message = "`gfx: [host]` asks for this machine's GPUs, and it has none";
     let fault = Diagnostic::new(&codes::HOST_WITHOUT_GPU, message).at(config.places.of("gfx"), "");
     if config.gfx_fallback.is_empty() {

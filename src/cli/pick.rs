@@ -14,7 +14,8 @@ use crate::diagnostic::nearest::{nearest, with_nearest};
 use crate::diagnostic::{Diagnostic, Location, Sink};
 use crate::names::{DistributionName, LocalLabel, PythonVersion, RocmVersion};
 use crate::pick::{
-    self, Candidate, Decision, Fit, InstalledTorch, Libc, LibcKind, Machine, PassedOver, Rules,
+    self, FittingWheel, InstalledTorch, LibcKind, MachineLibc, MatchRules, PassedOver,
+    PickDecision, TargetMachine, WheelCandidate,
 };
 use crate::sys;
 
@@ -90,10 +91,10 @@ pub(super) struct Args {
     platform: Option<String>,
     /// The version of glibc
     #[arg(long, value_name = "VERSION", value_parser = |text: &str| libc(LibcKind::Glibc, text), help_heading = "Machine")]
-    glibc: Option<Libc>,
+    glibc: Option<MachineLibc>,
     /// The version of musl
     #[arg(long, value_name = "VERSION", conflicts_with = "glibc", value_parser = |text: &str| libc(LibcKind::Musl, text), help_heading = "Machine")]
-    musl: Option<Libc>,
+    musl: Option<MachineLibc>,
     /// The backend; `default` is the one that labels do not name
     #[arg(long, value_name = "NAME")]
     backend: Option<String>,
@@ -144,7 +145,7 @@ fn pick(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, Exit> {
                 .help("take a line that installs torch for ROCm, too"),
         );
     }
-    let rules = Rules::of(compat);
+    let rules = MatchRules::of(compat);
     let (wheels, withdrawn) = pick::split(wheels, &reasons);
     let decision = pick::decide(&wheels, &machine, &rules);
     let passed_over =
@@ -166,7 +167,8 @@ fn pick(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, Exit> {
     let printed = match args.format {
         Format::Json => shell.print(&pick::json(&wheels, &machine, &decision, &passed_over)),
         Format::Human => {
-            let words = |fit: &Fit| told(&wheels[fit.index], &machine, &decision, &passed_over);
+            let words =
+                |fit: &FittingWheel| told(&wheels[fit.index], &machine, &decision, &passed_over);
             decision
                 .fits
                 .first()
@@ -180,11 +182,16 @@ fn pick(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, Exit> {
 }
 
 /// This machine or the one told of, with what was given on the command line.
-fn machine(args: &Args, compat: &Compat, shell: &Shell, sink: &mut Sink) -> Result<Machine, Exit> {
+fn machine(
+    args: &Args,
+    compat: &Compat,
+    shell: &Shell,
+    sink: &mut Sink,
+) -> Result<TargetMachine, Exit> {
     let mut machine = match &args.environment {
         Some(path) => {
             let source = load::source(shell, path)?;
-            Machine::from_json(&source.text, compat).map_err(|error| {
+            TargetMachine::from_json(&source.text, compat).map_err(|error| {
                 let message = format!("`{}`: {error}", source.path);
                 sink.push(
                     Diagnostic::new(&codes::BAD_ENVIRONMENT, message)
@@ -194,7 +201,7 @@ fn machine(args: &Args, compat: &Compat, shell: &Shell, sink: &mut Sink) -> Resu
                 Exit::Fault
             })?
         }
-        None if args.only_given => Machine::default(),
+        None if args.only_given => TargetMachine::default(),
         None => {
             let facts = sys::read_host_facts(&sys::HostRoots::default(), &shell.environment, &[]);
             let facts = if args.rocm.is_none() {
@@ -202,7 +209,7 @@ fn machine(args: &Args, compat: &Compat, shell: &Shell, sink: &mut Sink) -> Resu
             } else {
                 facts
             };
-            Machine::of(
+            TargetMachine::of(
                 &crate::host::HostFacts {
                     python: sys::read_python_facts(&shell.environment),
                     ..facts
@@ -238,7 +245,7 @@ fn machine(args: &Args, compat: &Compat, shell: &Shell, sink: &mut Sink) -> Resu
 }
 
 /// The project that was asked for, or the only one.
-fn project(args: &Args, wheels: &[Candidate], sink: &mut Sink) -> Result<String, Exit> {
+fn project(args: &Args, wheels: &[WheelCandidate], sink: &mut Sink) -> Result<String, Exit> {
     let mut projects: Vec<&str> = wheels
         .iter()
         .map(|wheel| wheel.distribution.as_str())
@@ -297,16 +304,16 @@ fn system(text: &str) -> Result<String, String> {
         .ok_or_else(|| "write it as wheels do, such as `linux_x86_64`".to_owned())
 }
 
-fn libc(kind: LibcKind, text: &str) -> Result<Libc, String> {
+fn libc(kind: LibcKind, text: &str) -> Result<MachineLibc, String> {
     format!("{kind} {text}")
         .parse()
         .map_err(|_| "write major and minor, such as `2.35`".to_owned())
 }
 
 fn told(
-    wheel: &Candidate,
-    machine: &Machine,
-    decision: &Decision,
+    wheel: &WheelCandidate,
+    machine: &TargetMachine,
+    decision: &PickDecision,
     passed_over: &[PassedOver],
 ) -> String {
     let offer = &wheel.offer;
@@ -361,9 +368,9 @@ fn told(
 }
 
 fn none_fits(
-    wheels: &[Candidate],
-    machine: &Machine,
-    decision: &Decision,
+    wheels: &[WheelCandidate],
+    machine: &TargetMachine,
+    decision: &PickDecision,
     passed_over: &[PassedOver],
 ) -> Diagnostic {
     let project = machine.distribution.as_deref().unwrap_or_default();

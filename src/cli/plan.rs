@@ -13,10 +13,10 @@ use super::published::{self, Manifests, Published};
 use super::{Exit, Shell, load};
 use crate::codes::plan as codes;
 use crate::compat::Compat;
-use crate::config::{self, Requested};
+use crate::config::{self, RequestedCell};
 use crate::diagnostic::{Diagnostic, Severity, Sink, counted};
-use crate::plan::{self, Options, Plan, RunnerShape, SavedPlan};
-use crate::report::Expected;
+use crate::plan::{self, Plan, PlanInputs, RunnerShape, SavedPlan};
+use crate::report::ExpectedCells;
 use crate::{exec, recipe, render, report};
 
 #[derive(Debug, clap::Args)]
@@ -134,7 +134,7 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
 fn make(
     args: &Args,
     shell: &Shell,
-    requested: &mut Option<Requested>,
+    requested: &mut Option<RequestedCell>,
     sink: &mut Sink,
 ) -> Result<Exit, Exit> {
     let compat = load::compat(shell)?;
@@ -146,7 +146,7 @@ fn make(
         sink,
     )?;
     let jobs_per_matrix = usize::from(args.max_jobs);
-    let mut options = Options {
+    let mut options = PlanInputs {
         published: published.to_skip(compat, sink),
         runner: args.runner,
         jobs_per_matrix,
@@ -280,7 +280,7 @@ fn warn_of_targets(
     }
     // Names that cannot be read were reported before.
     let silent = &mut Sink::new();
-    let expected = Expected::of(&skipped, &compat.rocm_versions(), silent);
+    let expected = ExpectedCells::of(&skipped, &compat.rocm_versions(), silent);
     let unread = report::unread_targets(&report::matched(&expected, &published.wheels(compat)));
     published.add_manifests(&unread, &args.connection, shell, sink)?;
     sink.extend(report::target_shortfalls(
@@ -296,7 +296,7 @@ fn asked_for(
     args: &Args,
     shell: &Shell,
     sink: &mut Sink,
-) -> Result<Option<Requested>, Exit> {
+) -> Result<Option<RequestedCell>, Exit> {
     let matrix = super::documents::only_file(shell, &args.files)?;
     let (Some(matrix), Some(issue)) = (
         super::documents::source(&matrix, sink),
@@ -353,9 +353,9 @@ fn print(
         PlanFormat::Human if args.github_output => Exit::Done,
         PlanFormat::Human => {
             let detail = if args.explain {
-                render::Detail::Explain
+                render::PlanDetail::Explain
             } else {
-                render::Detail::Summary
+                render::PlanDetail::Summary
             };
             let text = render::plan(plan, notes, detail);
             load::deliver(shell, args.out.as_deref(), |out| {
@@ -436,7 +436,7 @@ fn copies(
         .filter_map(|(number, (group, matrix))| {
             Some((group.jobs(number).next()?.to_job(), matrix))
         });
-    let site = recipe::Site::Container;
+    let site = recipe::BuildSite::Container;
     let builds = jobs.filter_map(|(job, matrix)| {
         let mut build =
             recipe::build(&job, &matrix.recipe, compat, &site, &BTreeMap::new()).ok()?;
@@ -470,13 +470,13 @@ fn parallel_jobs(
                 &job,
                 &matrix.recipe,
                 compat,
-                &recipe::Site::Container,
+                &recipe::BuildSite::Container,
                 &given,
             )
             .ok()
         }));
     }
-    recipe::jobs::on_machine(&builds, shape.threads, shape.memory_gib)
+    recipe::parallel_jobs::on_machine(&builds, shape.threads, shape.memory_gib)
 }
 
 /// The plan in GitHub's form; warns where the legs had to be cut down or soon will be.

@@ -14,8 +14,8 @@ use crate::compat::Compat;
 use crate::diagnostic::{Diagnostic, Location, Sink, counted};
 use crate::names::RepoName;
 use crate::pick::PrereleaseMode;
-use crate::publish::{ListedRelease, Listing, Manifest};
-use crate::report::{Beside, Wheels};
+use crate::publish::{ListedRelease, ReleaseListing, ReleaseManifest};
+use crate::report::{ListingContext, WheelListing};
 
 pub(super) use files::no_listing;
 use files::{files, folder};
@@ -60,7 +60,7 @@ pub(super) enum Manifests<'m> {
 
 /// What is published, with what is kept of each manifest.
 #[derive(Debug)]
-pub(super) struct Published<M = Manifest> {
+pub(super) struct Published<M = ReleaseManifest> {
     /// One for each place that was given, in its order; for a folder of releases one for each of
     /// them.
     pub(super) parts: Vec<Part<M>>,
@@ -69,9 +69,9 @@ pub(super) struct Published<M = Manifest> {
 
 /// What one place has.
 #[derive(Debug)]
-pub(super) struct Part<M = Manifest> {
+pub(super) struct Part<M = ReleaseManifest> {
     /// Its releases, drafts among them. Empty for a manifest whose release another part lists.
-    pub(super) listing: Listing,
+    pub(super) listing: ReleaseListing,
     /// The manifests of the releases.
     pub(super) manifests: Vec<M>,
     /// The folder that the files lie in; `None` where the listing has their addresses.
@@ -102,7 +102,7 @@ pub(super) fn read(
 ///
 /// # Errors
 /// As [`read`].
-pub(super) fn read_as<M: From<Manifest> + Send>(
+pub(super) fn read_as<M: From<ReleaseManifest> + Send>(
     given: &[PathBuf],
     connection: &Connection,
     manifests: Manifests<'_>,
@@ -148,7 +148,7 @@ impl Prereleases {
     /// Leaves out the releases that are marked as not finished, unless they were asked for.
     pub(super) fn leave_out<'l>(
         self,
-        listings: impl Iterator<Item = &'l mut Listing>,
+        listings: impl Iterator<Item = &'l mut ReleaseListing>,
         shell: &Shell,
     ) {
         if self.prereleases {
@@ -172,7 +172,7 @@ impl Prereleases {
 
 impl<M> Part<M> {
     /// What has its addresses itself.
-    fn of(listing: Listing, manifests: Vec<M>) -> Self {
+    fn of(listing: ReleaseListing, manifests: Vec<M>) -> Self {
         Self {
             listing,
             manifests,
@@ -214,7 +214,7 @@ impl<M> Part<M> {
 
 impl<M> Published<M> {
     /// What is listed at each place.
-    pub(super) fn listings_mut(&mut self) -> impl Iterator<Item = &mut Listing> {
+    pub(super) fn listings_mut(&mut self) -> impl Iterator<Item = &mut ReleaseListing> {
         self.parts.iter_mut().map(|part| &mut part.listing)
     }
 
@@ -268,8 +268,8 @@ impl<M> Published<M> {
 
 impl Published {
     /// All releases, drafts among them, and the repository where one place says so.
-    pub(super) fn listing(&self) -> Listing {
-        let mut all = Listing::default();
+    pub(super) fn listing(&self) -> ReleaseListing {
+        let mut all = ReleaseListing::default();
         for part in &self.parts {
             all.repository = all
                 .repository
@@ -281,7 +281,7 @@ impl Published {
     }
 
     /// All manifests.
-    pub(super) fn manifests(&self) -> Vec<Manifest> {
+    pub(super) fn manifests(&self) -> Vec<ReleaseManifest> {
         self.parts
             .iter()
             .flat_map(|part| part.manifests.iter().cloned())
@@ -289,13 +289,13 @@ impl Published {
     }
 
     /// The wheels that people can fetch.
-    pub(super) fn wheels(&self, compat: &Compat) -> Wheels {
+    pub(super) fn wheels(&self, compat: &Compat) -> WheelListing {
         let (known_rocm, manifests) = (compat.rocm_versions(), self.manifests());
-        let beside = Beside {
+        let beside = ListingContext {
             manifests: &manifests,
             known_rocm: &known_rocm,
-            ..Beside::default()
+            ..ListingContext::default()
         };
-        Wheels::published(&self.listing(), beside)
+        WheelListing::published(&self.listing(), beside)
     }
 }

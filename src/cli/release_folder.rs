@@ -16,8 +16,8 @@ use crate::compat::Compat;
 use crate::diagnostic::{Diagnostic, Location, Sink, shell_quoted};
 use crate::names::Digest;
 use crate::publish::{
-    Changes, Found, Holding, LARGEST_MANIFEST_BYTES, MANIFEST, Manifest, Present, Release, SUMS,
-    Wanted,
+    DesiredFile, FolderContents, FolderEdits, FolderFile, LARGEST_MANIFEST_BYTES, MANIFEST,
+    ObservedFile, ReleaseContents, ReleaseManifest, SUMS,
 };
 use crate::sys::{self, DirectorySwap, FileError, Signals, StagingDirectory, StopSignal};
 
@@ -26,12 +26,12 @@ use crate::sys::{self, DirectorySwap, FileError, Signals, StagingDirectory, Stop
 pub(super) struct Opened {
     folder: PathBuf,
     swap: Option<DirectorySwap>,
-    found: Vec<Found>,
-    holding: Holding,
+    found: Vec<FolderFile>,
+    holding: FolderContents,
     /// Names of assets whose bytes are not those of the manifest.
     damaged: BTreeSet<String>,
     /// What its manifest says; `None` where it has none.
-    pub(super) manifest: Option<Manifest>,
+    pub(super) manifest: Option<ReleaseManifest>,
     /// Its assets.
     pub(super) assets: Vec<Gathered>,
 }
@@ -65,13 +65,13 @@ pub(super) fn open(
     } else {
         None
     };
-    let found = |(name, size_bytes)| Found {
+    let found = |(name, size_bytes)| FolderFile {
         name,
         size_bytes,
         digest: None,
     };
-    let mut found: Vec<Found> = listing.into_iter().map(found).collect();
-    let holding = Holding::of(manifest.as_ref(), &found);
+    let mut found: Vec<FolderFile> = listing.into_iter().map(found).collect();
+    let holding = FolderContents::of(manifest.as_ref(), &found);
     let foreign: BTreeSet<&String> = holding.foreign.iter().collect();
     start_threads();
     let ours = found
@@ -238,7 +238,7 @@ impl Opened {
     }
 
     /// The files as they are, for comparing; `gone` are wheels that are to go.
-    pub(super) fn present(&self, gone: &BTreeSet<String>) -> Vec<Present> {
+    pub(super) fn present(&self, gone: &BTreeSet<String>) -> Vec<ObservedFile> {
         self.holding.present(&self.found, gone)
     }
 
@@ -248,8 +248,8 @@ impl Opened {
     /// When something cannot be written or a signal came; the folder is then as it was.
     pub(super) fn apply(
         self,
-        release: &Release,
-        changes: &Changes,
+        release: &ReleaseContents,
+        changes: &FolderEdits,
         paths: &BTreeMap<&str, &Path>,
         transfer: Transfer,
         sink: &mut Sink,
@@ -259,7 +259,7 @@ impl Opened {
         let staging = swap.stage().map_err(|error| in_place(&error, sink))?;
         let same: BTreeSet<&str> = changes.same.iter().map(String::as_str).collect();
         let stopped: Mutex<Option<StopSignal>> = Mutex::new(None);
-        let stage = |file: &Wanted| {
+        let stage = |file: &DesiredFile| {
             if let Some(signal) = signals.take() {
                 *stopped
                     .lock()
@@ -325,10 +325,10 @@ fn transferred(
     })
 }
 
-fn read_manifest(path: &Path, sink: &mut Sink) -> Result<Manifest, Exit> {
+fn read_manifest(path: &Path, sink: &mut Sink) -> Result<ReleaseManifest, Exit> {
     let text =
         sys::read_text(path, LARGEST_MANIFEST_BYTES).map_err(|error| machine(error, sink))?;
-    Manifest::from_json(&text).map_err(|error| {
+    ReleaseManifest::from_json(&text).map_err(|error| {
         sink.push(
             Diagnostic::new(
                 &codes::BAD_MANIFEST,

@@ -16,8 +16,8 @@ use crate::config::Platform;
 use crate::diagnostic::render::visible;
 use crate::diagnostic::{Diagnostic, Sink};
 use crate::exec::{self, ROOT, SOURCE_DATE, ignore_folder};
-use crate::recipe::container::{self, Container, Devices, Engine, PROXY_VARIABLES};
-use crate::recipe::{self, Build, Site, shell_variable};
+use crate::recipe::container::{self, ContainerRun, DeviceAccess, EngineProgram, PROXY_VARIABLES};
+use crate::recipe::{self, Build, BuildSite, shell_variable};
 use crate::render::WindowsShell;
 use crate::{render, sys};
 
@@ -266,7 +266,7 @@ fn summary(found: &Named) -> String {
     found
         .plan
         .as_ref()
-        .map(|plan| render::plan(plan, &[], render::Detail::Summary))
+        .map(|plan| render::plan(plan, &[], render::PlanDetail::Summary))
         .unwrap_or_default()
 }
 
@@ -334,17 +334,17 @@ impl Maker<'_> {
         Ok(())
     }
 
-    fn site(&self) -> Site {
+    fn site(&self) -> BuildSite {
         let image = self.options.image.is_some() || self.ready.job.image.is_some();
         match self.options.engine {
-            Some(EngineChoice::Docker | EngineChoice::Podman) => Site::Container,
-            Some(EngineChoice::Local) => Site::Script,
-            None if image => Site::Container,
-            None => Site::Script,
+            Some(EngineChoice::Docker | EngineChoice::Podman) => BuildSite::Container,
+            Some(EngineChoice::Local) => BuildSite::Script,
+            None if image => BuildSite::Container,
+            None => BuildSite::Script,
         }
     }
 
-    fn build(&self, site: &Site, sink: &mut Sink) -> Result<Build, Vec<Diagnostic>> {
+    fn build(&self, site: &BuildSite, sink: &mut Sink) -> Result<Build, Vec<Diagnostic>> {
         let given: BTreeMap<String, String> = self.options.fact.iter().cloned().collect();
         let mut build = recipe::build(
             &self.ready.job,
@@ -397,7 +397,7 @@ impl Maker<'_> {
                 fault.help("`render script` prints what builds it there"),
             ]);
         }
-        let build = self.build(&Site::Container, sink)?;
+        let build = self.build(&BuildSite::Container, sink)?;
         let command = self.command(&build, sink).map_err(|fault| vec![fault])?;
         let job = &self.ready.job;
         let folder = format!("{ROOT}/{}", job.id);
@@ -494,14 +494,14 @@ impl Maker<'_> {
         let mut pass_env = container::passed_env(job, build);
         pass_env.extend(PROXY_VARIABLES.map(str::to_owned));
         pass_env.push(SOURCE_DATE.to_owned());
-        let container = Container {
+        let container = ContainerRun {
             engine: self
                 .options
                 .engine
                 .and_then(EngineChoice::container)
-                .unwrap_or(Engine::Docker),
+                .unwrap_or(EngineProgram::Docker),
             image,
-            devices: Devices::Absent,
+            devices: DeviceAccess::Absent,
             folder: &format!("{here}/{}/{}", ROOT, job.id),
             caller: build.uses_caller.then_some(&here),
             assigned: None,
@@ -517,7 +517,7 @@ impl Maker<'_> {
         let site = self.site();
         let build = self.build(&site, sink)?;
         let job = &self.ready.job;
-        if site != Site::Container {
+        if site != BuildSite::Container {
             let place = match job.settings.platform {
                 Platform::Linux => "none: it builds on this machine",
                 Platform::Windows => "none: it builds on a Windows machine",

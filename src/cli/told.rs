@@ -8,9 +8,9 @@ use serde::Serialize;
 use super::Format;
 use crate::compat::{Compat, InstallCommands};
 use crate::diagnostic::render::visible;
-use crate::index::{Folder, IndexFile, Installing, Yanked, backend_releases};
+use crate::index::{IndexFile, IndexFolder, InstallCommand, YankStatus, backend_releases};
 use crate::names::percent_encode;
-use crate::publish::{Change, Changes, INDEX, Release};
+use crate::publish::{FolderEdit, FolderEdits, INDEX, ReleaseContents};
 
 /// The address of a folder on this machine, with a slash at its end.
 pub(super) fn file_url(folder: &Path) -> String {
@@ -26,8 +26,8 @@ pub(super) fn file_url(folder: &Path) -> String {
 #[derive(Debug)]
 pub(super) struct Told<'a> {
     pub(super) folder: &'a Path,
-    pub(super) release: &'a Release,
-    pub(super) changes: &'a Changes,
+    pub(super) release: &'a ReleaseContents,
+    pub(super) changes: &'a FolderEdits,
     pub(super) dry_run: bool,
     pub(super) compat: &'a Compat,
 }
@@ -62,8 +62,8 @@ pub(super) fn indexes<'a>(
     root: &Path,
     compat: &Compat,
 ) -> Vec<IndexDocument> {
-    let mut folders: BTreeMap<&Folder, BTreeMap<String, Vec<&IndexFile>>> = BTreeMap::new();
-    for file in files.filter(|file| file.yanked == Yanked::No && file.is_listed()) {
+    let mut folders: BTreeMap<&IndexFolder, BTreeMap<String, Vec<&IndexFile>>> = BTreeMap::new();
+    for file in files.filter(|file| file.yanked == YankStatus::No && file.is_listed()) {
         folders
             .entry(&file.folder)
             .or_default()
@@ -72,17 +72,17 @@ pub(super) fn indexes<'a>(
             .push(file);
     }
     let root = file_url(root);
-    let document = |(folder, projects): (&Folder, BTreeMap<String, Vec<&IndexFile>>)| {
+    let document = |(folder, projects): (&IndexFolder, BTreeMap<String, Vec<&IndexFile>>)| {
         let url = format!("{root}{}/", percent_encode(folder.to_string()));
-        let kinds: Vec<Installing> = projects
+        let kinds: Vec<InstallCommand> = projects
             .values()
-            .map(|files| Installing::of(files[0]))
+            .map(|files| InstallCommand::of(files[0]))
             .collect();
         let lines = projects
             .iter()
             .zip(&kinds)
             .flat_map(|((name, files), kind)| match kind {
-                Installing::Alone if *folder != Folder::Any => {
+                InstallCommand::Alone if *folder != IndexFolder::Any => {
                     backend_releases(name, files, compat)
                         .iter()
                         .map(|release| {
@@ -146,16 +146,18 @@ impl Told<'_> {
 
     fn document(&self) -> Document {
         let names = |deleted: bool, added: bool| {
-            let is = |wanted: &dyn Fn(&String) -> Change, name: &String| {
+            let is = |wanted: &dyn Fn(&String) -> FolderEdit, name: &String| {
                 self.changes.steps.contains(&wanted(name))
             };
             let steps = self.changes.steps.iter().filter_map(|step| match step {
-                Change::Delete(name)
-                    if deleted && is(&|n| Change::Add(n.clone()), name) == added =>
+                FolderEdit::Delete(name)
+                    if deleted && is(&|n| FolderEdit::Add(n.clone()), name) == added =>
                 {
                     Some(name.clone())
                 }
-                Change::Add(name) if !deleted && !is(&|n| Change::Delete(n.clone()), name) => {
+                FolderEdit::Add(name)
+                    if !deleted && !is(&|n| FolderEdit::Delete(n.clone()), name) =>
+                {
                     Some(name.clone())
                 }
                 _ => None,
@@ -201,8 +203,8 @@ impl Told<'_> {
                 .for_each(|name| text.push_str(&format!("  {sign} {name}\n")));
         }
         let generated = self.changes.steps.iter().filter(|step| {
-            let (Change::Add(name) | Change::Delete(name)) = step;
-            matches!(step, Change::Add(_)) && self.is_generated(name)
+            let (FolderEdit::Add(name) | FolderEdit::Delete(name)) = step;
+            matches!(step, FolderEdit::Add(_)) && self.is_generated(name)
         });
         match generated.count() {
             0 => {}

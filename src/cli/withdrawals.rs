@@ -8,7 +8,7 @@ use super::published::Published;
 use super::{Exit, Shell};
 use crate::codes::release as codes;
 use crate::diagnostic::{Diagnostic, Location, Sink};
-use crate::index::{IndexFile, Yanked};
+use crate::index::{IndexFile, YankStatus};
 use crate::names::YankedFiles;
 use crate::publish::INDEX;
 
@@ -55,7 +55,7 @@ pub(super) fn tell_of_names(before: &YankedFiles, files: &[&IndexFile], shell: &
     }
     let is_other = |file: &&&IndexFile| {
         let (name, digest) = (file.name.as_str(), file.digest);
-        file.yanked != Yanked::No
+        file.yanked != YankStatus::No
             && before.reason(name, None).is_some()
             && before.reason(name, digest).is_none()
     };

@@ -4,17 +4,17 @@ use std::collections::BTreeSet;
 
 use proptest::prelude::*;
 use rock_matrix::compat::{Compat, ImportQuery, Support};
-use rock_matrix::config::{self, Config, Lookups, Profile, recipe};
+use rock_matrix::config::{self, Lookups, MatrixConfig, RecipeProfile, recipe};
 use rock_matrix::diagnostic::{Sink, SourceText};
-use rock_matrix::matrix::{Universe, expand};
+use rock_matrix::matrix::{AxisSpace, expand};
 use rock_matrix::names::{PackageVersion, PythonVersion, RocmVersion, Version};
-use rock_matrix::plan::{self, Options};
+use rock_matrix::plan::{self, PlanInputs};
 
-fn read(text: &str) -> (Config, Profile) {
+fn read(text: &str) -> (MatrixConfig, RecipeProfile) {
     let mut sink = Sink::new();
     let document = recipe::embedded("flash-attn").unwrap();
     let compat = Compat::embedded();
-    let lookups = Lookups::new(&compat, recipe::Recipes::with_shipped([]).into());
+    let lookups = Lookups::new(&compat, recipe::RecipeSet::with_shipped([]).into());
     let config = config::read(&SourceText::new("m.yaml", text), &lookups, &mut sink);
     (
         config.unwrap_or_else(|| panic!("{text}\n{:?}", sink.finish())),
@@ -137,7 +137,7 @@ proptest! {
     ) {
         let axes = [("flash-attn", package), ("python", python), ("torch", torch), ("rocm", rocm), ("backend", backend)];
         let (config, profile) = read(&format!("{}rocm-precision: patch\ntest: {{runner: mi300x}}\n", matrix(&axes, &[])));
-        let options = Options { jobs_per_matrix: most, ..Options::default() };
+        let options = PlanInputs { jobs_per_matrix: most, ..PlanInputs::default() };
         let mut sink = Sink::new();
         let made = plan::plan(vec![(config, profile)], &Compat::embedded(), &options, &mut sink);
         let made = made.unwrap_or_else(|| panic!("{:?}", std::mem::take(&mut sink).finish()));
@@ -167,7 +167,7 @@ proptest! {
         let axes = [("flash-attn", vec!["2.8.3", "2.7.4"]), ("python", python), ("torch", vec!["2.5.1"]), ("rocm", vec!["6.1", "6.2"]), ("backend", backend)];
         let (config, profile) = read(&format!("{}gfx: [{}]\n", matrix(&axes, &[]), gfx.join(", ")));
         let mut sink = Sink::new();
-        let made = plan::plan(vec![(config, profile)], &Compat::embedded(), &Options::default(), &mut sink).unwrap();
+        let made = plan::plan(vec![(config, profile)], &Compat::embedded(), &PlanInputs::default(), &mut sink).unwrap();
         let mut bytes = Vec::new();
         plan::write_json(&made, "rock-matrix test", &[], &mut bytes).unwrap();
         let source = SourceText::new("plan.json", String::from_utf8(bytes).unwrap());
@@ -206,7 +206,7 @@ fn a_prefix_that_is_ruled_out_costs_one_step() {
         ("backend", vec!["ck"]),
     ];
     let (config, profile) = read(&matrix(&axes, &[]));
-    assert_eq!(Universe::new(&config).unwrap().raw(), 10_000_000);
+    assert_eq!(AxisSpace::new(&config).unwrap().raw(), 10_000_000);
     let expansion = expand(&config, &profile, &Compat::embedded(), &mut Sink::new()).unwrap();
     assert_eq!(expansion.legs.len(), 1000);
     let rows: Vec<(usize, u64)> = expansion

@@ -7,7 +7,9 @@ use std::io::Write as _;
 use rock_matrix::compat::Compat;
 use rock_matrix::finder;
 use rock_matrix::names::YankedFiles;
-use rock_matrix::pick::{self, Candidate, Decision, Machine, Note, Offers, Rules};
+use rock_matrix::pick::{
+    self, MatchNote, MatchRules, PickDecision, TargetMachine, WheelCandidate, WheelOffers,
+};
 use serde_json::{Value, json};
 
 use crate::support::Project;
@@ -51,7 +53,7 @@ const LABELS: [&str; 12] = [
 ];
 
 /// Wheels with everything that names can say, some with a manifest that says more.
-fn wheels() -> Vec<Candidate> {
+fn wheels() -> Vec<WheelCandidate> {
     let mut files = Vec::new();
     for (number, label) in LABELS.iter().enumerate() {
         for (at, python) in PYTHONS.iter().enumerate() {
@@ -87,9 +89,9 @@ fn wheels() -> Vec<Candidate> {
         ));
     }
     let manifest = json!({"version": 1, "tag": "v1+2", "plan": null, "files": files}).to_string();
-    let mut offers = Offers::default();
+    let mut offers = WheelOffers::default();
     offers.add_manifest(
-        &rock_matrix::publish::Manifest::from_json(&manifest).unwrap(),
+        &rock_matrix::publish::ReleaseManifest::from_json(&manifest).unwrap(),
         "https://example.org/v1%2B2/",
     );
     offers.add_names(["odd-1-py3-none-any.whl"], "file:///srv/a%20b/");
@@ -145,14 +147,14 @@ fn texts(numbers: &mut Numbers) -> Value {
     })
 }
 
-fn machine(texts: &Value) -> Machine {
+fn machine(texts: &Value) -> TargetMachine {
     let text = |name: &str| texts[name].as_str();
     let gfx = texts["gfx"]
         .as_array()
         .unwrap()
         .iter()
         .filter_map(Value::as_str);
-    Machine {
+    TargetMachine {
         distribution: text("distribution").map(str::to_owned),
         rocm: text("rocm").map(|text| text.parse().unwrap()),
         torch: text("torch").map(|text| text.parse().unwrap()),
@@ -168,8 +170,8 @@ fn machine(texts: &Value) -> Machine {
     }
 }
 
-fn expected(decision: &Decision) -> Value {
-    let notes = |notes: &[Note]| {
+fn expected(decision: &PickDecision) -> Value {
+    let notes = |notes: &[MatchNote]| {
         notes
             .iter()
             .map(|note| json!([note.axis.key(), note.text]))
@@ -218,7 +220,7 @@ fn reports() -> Vec<Value> {
         String::new(),
     ];
     let known = |report: String| {
-        let expected = Machine::from_json(&report, &Compat::embedded())
+        let expected = TargetMachine::from_json(&report, &Compat::embedded())
             .ok()
             .map(|machine| {
                 json!({
@@ -247,7 +249,7 @@ fn the_page_decides_as_pick_does() {
         .collect();
     let (wheels, withdrawn) = pick::split(all.clone(), &reasons);
     let compat = Compat::embedded();
-    let rules = Rules::of(&compat);
+    let rules = MatchRules::of(&compat);
     let data = finder::data(
         &wheels,
         &rules,
@@ -263,7 +265,7 @@ fn the_page_decides_as_pick_does() {
             let machine = machine(&texts);
             let decision = pick::decide(&wheels, &machine, &rules);
             // What is withdrawn changes nothing among the others.
-            let fits = |wheels: &[Candidate], decision: &Decision| {
+            let fits = |wheels: &[WheelCandidate], decision: &PickDecision| {
                 let offers = decision.fits.iter().map(|fit| &wheels[fit.index].offer);
                 let offered =
                     offers.filter(|offer| reasons.reason(&offer.file, offer.digest).is_none());

@@ -627,7 +627,7 @@ proptest! {
         text in mutated([include_str!("../../matrices/flash-attn.yaml"), RICH])
     ) {
         let compat = rock_matrix::compat::Compat::embedded();
-        let recipes = std::sync::Arc::new(rock_matrix::config::recipe::Recipes::with_shipped([]));
+        let recipes = std::sync::Arc::new(rock_matrix::config::recipe::RecipeSet::with_shipped([]));
         let lookups = rock_matrix::config::Lookups::new(&compat, recipes.clone());
         let mut sink = Sink::new();
         let config = rock_matrix::config::read(&SourceText::new("m.yaml", text.as_str()), &lookups, &mut sink);
@@ -636,7 +636,7 @@ proptest! {
             && let Some(recipe) = recipes.known(&config.recipe)
         {
             let profile = recipe.profile(&config.distribution.normalized());
-            let options = rock_matrix::plan::Options::default();
+            let options = rock_matrix::plan::PlanInputs::default();
             let _ = rock_matrix::plan::plan(vec![(config, profile)], &compat, &options, &mut sink);
         }
         let found = sink.finish();

@@ -4,8 +4,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use rock_matrix::github::{End, GithubError};
-use rock_matrix::publish::remote::{Allowed, MakeLatest, Refusal};
+use rock_matrix::github::{GithubError, PublishResult};
+use rock_matrix::publish::remote::{MakeLatest, PublishPolicy, ReleaseRefusal};
 
 use crate::publish_waits::{asked, complaints, crowd, play};
 use crate::support::play::{Files, Play};
@@ -63,8 +63,8 @@ fn a_draft_is_found_on_the_last_page_and_never_asked_for_by_its_tag() {
     put(&play, draft(5));
     let files = Files::of(2, 1);
     assert!(matches!(
-        play.publish(&files, &files.goal(1), Allowed::default()),
-        End::Done(_)
+        play.publish(&files, &files.goal(1), PublishPolicy::default()),
+        PublishResult::Done(_)
     ));
     let of_tag: Vec<u64> = play
         .releases()
@@ -101,8 +101,8 @@ fn a_draft_that_was_made_is_used_by_its_number_while_lists_do_not_have_it() {
     );
     let files = Files::of(3, 1);
     assert!(matches!(
-        play.publish(&files, &files.goal(1), Allowed::default()),
-        End::Done(_)
+        play.publish(&files, &files.goal(1), PublishPolicy::default()),
+        PublishResult::Done(_)
     ));
     let [release] = &play.releases()[..] else {
         panic!("one release")
@@ -143,15 +143,15 @@ fn of_several_releases_of_a_tag_the_public_one_is_used_then_the_one_with_files_t
             put(&play, release);
         }
         let files = Files::of(1, 1);
-        let allowed = Allowed {
+        let allowed = PublishPolicy {
             published: true,
-            ..Allowed::default()
+            ..PublishPolicy::default()
         };
         let end = play.publish(&files, &files.goal(1), allowed);
-        let End::Refused(refused) = end else {
+        let PublishResult::Refused(refused) = end else {
             panic!("{end:?}")
         };
-        let [Refusal::Duplicates { releases, .. }] = &refused[..] else {
+        let [ReleaseRefusal::Duplicates { releases, .. }] = &refused[..] else {
             panic!("{refused:?}")
         };
         assert_eq!(
@@ -160,13 +160,13 @@ fn of_several_releases_of_a_tag_the_public_one_is_used_then_the_one_with_files_t
             "all are told, the used one first"
         );
         assert_eq!((releases[0].0, play.github().ledger.writes()), (used, 0));
-        let allowed = Allowed {
+        let allowed = PublishPolicy {
             clean_duplicates: true,
             ..allowed
         };
         assert_eq!(
             play.publish(&files, &files.goal(2), allowed),
-            End::Done(vec![used])
+            PublishResult::Done(vec![used])
         );
     }
 }
@@ -181,13 +181,13 @@ fn bytes_that_github_tells_no_digest_of_are_fetched_and_hashed_where_that_is_ask
         &[],
     );
     let files = Files::of(2, 1);
-    let full = Allowed {
+    let full = PublishPolicy {
         fetch_to_verify: true,
-        ..Allowed::default()
+        ..PublishPolicy::default()
     };
     assert!(matches!(
         play.publish(&files, &files.goal(1), full),
-        End::Done(_)
+        PublishResult::Done(_)
     ));
     assert_eq!(
         asked(&play, ApiOperation::Storage),
@@ -200,18 +200,18 @@ fn bytes_that_github_tells_no_digest_of_are_fetched_and_hashed_where_that_is_ask
     });
     assert!(
         matches!(
-            play.publish(&files, &files.goal(2), Allowed::default()),
-            End::Done(_)
+            play.publish(&files, &files.goal(2), PublishPolicy::default()),
+            PublishResult::Done(_)
         ),
         "the size is the same"
     );
     let before = play.github().ledger.writes();
     let end = play.publish(&files, &files.goal(3), full);
-    let End::Refused(refused) = end else {
+    let PublishResult::Refused(refused) = end else {
         panic!("{end:?}")
     };
     assert!(
-        matches!(&refused[..], [Refusal::Differs { name: found, .. }] if found == name),
+        matches!(&refused[..], [ReleaseRefusal::Differs { name: found, .. }] if found == name),
         "{refused:?}"
     );
     assert_eq!(play.github().ledger.writes(), before, "nothing is written");
@@ -221,8 +221,8 @@ fn bytes_that_github_tells_no_digest_of_are_fetched_and_hashed_where_that_is_ask
 fn a_file_that_was_stored_under_another_name_is_deleted_and_the_publish_fails() {
     let play = play(GithubSettings::default(), &["upload#1=wrong-name"]);
     let files = Files::of(1, 1);
-    let end = play.publish(&files, &files.goal(1), Allowed::default());
-    let End::Incomplete(failed) = end else {
+    let end = play.publish(&files, &files.goal(1), PublishPolicy::default());
+    let PublishResult::Incomplete(failed) = end else {
         panic!("{end:?}")
     };
     assert!(
@@ -252,8 +252,8 @@ fn before_a_file_is_sent_again_the_assets_are_listed_and_what_is_left_of_it_is_d
         ..Files::of(1, 1)
     };
     assert!(matches!(
-        play.publish(&files, &files.goal(1), Allowed::default()),
-        End::Done(_)
+        play.publish(&files, &files.goal(1), PublishPolicy::default()),
+        PublishResult::Done(_)
     ));
     let all = operations(&play);
     let first = all
@@ -287,8 +287,8 @@ fn a_name_that_is_taken_by_the_same_bytes_is_a_success() {
         ..Files::of(1, 1)
     };
     assert!(matches!(
-        play.publish(&files, &files.goal(1), Allowed::default()),
-        End::Done(_)
+        play.publish(&files, &files.goal(1), PublishPolicy::default()),
+        PublishResult::Done(_)
     ));
     let github = play.github();
     assert!(
@@ -321,8 +321,8 @@ fn a_draft_whose_answer_was_lost_is_looked_for_and_not_made_again() {
         let files = Files::of(1, 1);
         assert!(
             matches!(
-                play.publish(&files, &files.goal(1), Allowed::default()),
-                End::Done(_)
+                play.publish(&files, &files.goal(1), PublishPolicy::default()),
+                PublishResult::Done(_)
             ),
             "{rule}"
         );
@@ -352,9 +352,9 @@ fn what_github_refuses_for_good_is_sent_once() {
             &[&format!("create-release={rule}")],
         );
         let files = Files::of(2, 1);
-        let end = play.publish(&files, &files.goal(1), Allowed::default());
+        let end = play.publish(&files, &files.goal(1), PublishPolicy::default());
         assert!(
-            matches!(end, End::Failed(GithubError::Status { .. })),
+            matches!(end, PublishResult::Failed(GithubError::Status { .. })),
             "{rule}: {end:?}"
         );
         assert_eq!(
@@ -382,13 +382,13 @@ fn a_call_is_made_six_times_at_most_within_the_deadline() {
             ..Files::of(0, 1)
         };
         let end = match operation {
-            ApiOperation::TagRef => End::Failed(play.client().tag("v1").unwrap_err()),
-            _ => play.publish(&files, &files.goal(1), Allowed::default()),
+            ApiOperation::TagRef => PublishResult::Failed(play.client().tag("v1").unwrap_err()),
+            _ => play.publish(&files, &files.goal(1), PublishPolicy::default()),
         };
         assert!(
             matches!(
                 end,
-                End::Failed(GithubError::NoAnswer { .. } | GithubError::Unsure { .. })
+                PublishResult::Failed(GithubError::NoAnswer { .. } | GithubError::Unsure { .. })
             ),
             "{end:?}"
         );
@@ -409,8 +409,8 @@ fn writes_other_than_files_are_one_after_the_other_and_a_second_apart() {
     );
     let files = Files::of(4, 1);
     assert!(matches!(
-        play.publish(&files, &files.goal(1), Allowed::default()),
-        End::Done(_)
+        play.publish(&files, &files.goal(1), PublishPolicy::default()),
+        PublishResult::Done(_)
     ));
     let is_short =
         |asked: &LoggedRequest| asked.method != "GET" && asked.operation != ApiOperation::Upload;
@@ -435,13 +435,13 @@ fn one_call_writes_the_text_and_publishes_with_what_becomes_the_latest() {
     ] {
         let play = play(GithubSettings::default(), &[]);
         let files = Files::of(2, 1);
-        let goal = rock_matrix::publish::remote::Goal {
+        let goal = rock_matrix::publish::remote::DesiredRelease {
             make_latest,
             ..files.goal(1)
         };
         assert!(matches!(
-            play.publish(&files, &goal, Allowed::default()),
-            End::Done(_)
+            play.publish(&files, &goal, PublishPolicy::default()),
+            PublishResult::Done(_)
         ));
         let log = log(&play);
         let edits: Vec<&LoggedRequest> = log
@@ -483,13 +483,13 @@ fn each_call_names_the_version_of_the_api_and_who_calls() {
         &[],
     );
     let files = Files::of(1, 1);
-    let full = Allowed {
+    let full = PublishPolicy {
         fetch_to_verify: true,
-        ..Allowed::default()
+        ..PublishPolicy::default()
     };
     assert!(matches!(
         play.publish(&files, &files.goal(1), full),
-        End::Done(_)
+        PublishResult::Done(_)
     ));
     for asked in log(&play) {
         let header = |name: &str| {
@@ -544,8 +544,8 @@ fn what_a_full_release_does_not_take_goes_to_a_second_one_that_grows() {
     let row = |tag: &str, count, is_draft| (tag.to_owned(), count, is_draft);
     let files = Files::of(1001, 1);
     assert!(matches!(
-        play.publish(&files, &files.goal(1), Allowed::default()),
-        End::Done(_)
+        play.publish(&files, &files.goal(1), PublishPolicy::default()),
+        PublishResult::Done(_)
     ));
     assert_eq!(
         counts(&play),
@@ -553,18 +553,18 @@ fn what_a_full_release_does_not_take_goes_to_a_second_one_that_grows() {
     );
     let published = log(&play).len();
     let more = Files::of(1004, 1);
-    let end = play.publish(&more, &more.goal(2), Allowed::default());
+    let end = play.publish(&more, &more.goal(2), PublishPolicy::default());
     assert!(
-        matches!(&end, End::Refused(refused) if matches!(&refused[..], [Refusal::Published { lacking: 3, .. }])),
+        matches!(&end, PublishResult::Refused(refused) if matches!(&refused[..], [ReleaseRefusal::Published { lacking: 3, .. }])),
         "{end:?}"
     );
-    let allowed = Allowed {
+    let allowed = PublishPolicy {
         published: true,
-        ..Allowed::default()
+        ..PublishPolicy::default()
     };
     assert!(matches!(
         play.publish(&more, &more.goal(3), allowed),
-        End::Done(_)
+        PublishResult::Done(_)
     ));
     assert_eq!(
         counts(&play),
@@ -578,8 +578,8 @@ fn what_a_full_release_does_not_take_goes_to_a_second_one_that_grows() {
     );
     let before = play.github().ledger.writes();
     assert!(matches!(
-        play.publish(&more, &more.goal(4), Allowed::default()),
-        End::Done(_)
+        play.publish(&more, &more.goal(4), PublishPolicy::default()),
+        PublishResult::Done(_)
     ));
     assert_eq!(play.github().ledger.writes(), before);
 }

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use rock_matrix::diagnostic::Diagnostic;
 use rock_matrix::diagnostic::render::human;
-use rock_matrix::github::{Answering, Body, End, GithubError, Wire};
-use rock_matrix::publish::remote::{Allowed, Refusal};
+use rock_matrix::github::{GithubError, HttpBody, PublishResult, ResponseFuture, Transport};
+use rock_matrix::publish::remote::{PublishPolicy, ReleaseRefusal};
 use serde_json::Value;
 
 use crate::publish_waits::{asked, play};
@@ -21,8 +21,8 @@ use fake_github::server::FakeServer;
 const WHEEL: &str = "flash_attn-2.8.3+rocm62torch2.5-cp311-cp311-linux_x86_64.whl";
 
 /// What ended a publish.
-fn error_of(end: End) -> GithubError {
-    let End::Failed(error) = end else {
+fn error_of(end: PublishResult) -> GithubError {
+    let PublishResult::Failed(error) = end else {
         panic!("{end:?}")
     };
     error
@@ -35,7 +35,7 @@ fn a_listing_that_contradicts_an_upload_stops_before_publishing() {
     for fault in ["later-digest", "later-size", "later-starter", "later-name"] {
         let play = play(GithubSettings::default(), &[&format!("upload#2={fault}")]);
         let files = Files::of(3, 1);
-        let error = error_of(play.publish(&files, &files.goal(1), Allowed::default()));
+        let error = error_of(play.publish(&files, &files.goal(1), PublishPolicy::default()));
         assert!(
             matches!(error, GithubError::Contradicted(_)),
             "{fault}: {error}"
@@ -47,12 +47,12 @@ fn a_listing_that_contradicts_an_upload_stops_before_publishing() {
         assert_eq!(asked(&play, ApiOperation::EditRelease), 0, "{fault}");
         // The next run goes by the list.
         play.pass(60_000);
-        let end = play.publish(&files, &files.goal(2), Allowed::default());
+        let end = play.publish(&files, &files.goal(2), PublishPolicy::default());
         let [release] = &play.releases()[..] else {
             panic!("{fault}: one release")
         };
         assert!(
-            matches!(end, End::Done(_)) && !release.draft,
+            matches!(end, PublishResult::Done(_)) && !release.draft,
             "{fault}: {end:?}"
         );
         assert!(files.are_in(&release.assets, true), "{fault}");
@@ -67,7 +67,7 @@ fn a_contradiction_shows_both_sides() {
         at_once: 1,
         ..Files::of(1, 1)
     };
-    let error = error_of(play.publish(&files, &files.goal(1), Allowed::default()));
+    let error = error_of(play.publish(&files, &files.goal(1), PublishPolicy::default()));
     insta::assert_snapshot!(human(&[Diagnostic::from(error)], false), @r#"
     error[G320 listing-contradicts]: GitHub lists `a-0+rocm6.2torch2.5-cp311-cp311-linux_x86_64.whl` otherwise than it answered
     --> a-0+rocm6.2torch2.5-cp311-cp311-linux_x86_64.whl
@@ -84,15 +84,15 @@ fn a_published_file_stays_until_its_replacement_is_listed_right() {
         let play = play(GithubSettings::default(), &[]);
         let (old, new) = (Files::of(1, 1), Files::of(1, 2));
         assert!(matches!(
-            play.publish(&old, &old.goal(1), Allowed::default()),
-            End::Done(_)
+            play.publish(&old, &old.goal(1), PublishPolicy::default()),
+            PublishResult::Done(_)
         ));
         play.github().faults =
             FaultSchedule::by_rule([format!("upload#1={fault}").parse::<FaultRule>().unwrap()]);
-        let allowed = Allowed {
+        let allowed = PublishPolicy {
             replace: true,
             published: true,
-            ..Allowed::default()
+            ..PublishPolicy::default()
         };
         let error = error_of(play.publish(&new, &new.goal(2), allowed));
         assert!(
@@ -115,7 +115,7 @@ fn a_lagging_list_is_waited_for_in_every_draft() {
         &["create-release#1=mute:0", "upload#1=later-starter"],
     );
     let files = Files::of(1, 1);
-    let error = error_of(play.publish(&files, &files.goal(1), Allowed::default()));
+    let error = error_of(play.publish(&files, &files.goal(1), PublishPolicy::default()));
     assert!(matches!(error, GithubError::Contradicted(_)), "{error}");
     assert!(play.releases().iter().all(|release| release.draft));
 }
@@ -129,17 +129,17 @@ fn a_page_in_place_of_a_file_is_not_hashed() {
     };
     let play = play(settings, &["edit-release=no-right"]);
     let files = Files::of(2, 1);
-    error_of(play.publish(&files, &files.goal(1), Allowed::default()));
+    error_of(play.publish(&files, &files.goal(1), PublishPolicy::default()));
     let sent = asked(&play, ApiOperation::Upload);
     play.github().faults =
         FaultSchedule::by_rule(["get-asset#1=garbled".parse::<FaultRule>().unwrap()]);
-    let allowed = Allowed {
+    let allowed = PublishPolicy {
         fetch_to_verify: true,
-        ..Allowed::default()
+        ..PublishPolicy::default()
     };
     assert!(matches!(
         play.publish(&files, &files.goal(2), allowed),
-        End::Done(_)
+        PublishResult::Done(_)
     ));
     assert_eq!(
         asked(&play, ApiOperation::Upload),
@@ -152,8 +152,8 @@ fn a_page_in_place_of_a_file_is_not_hashed() {
 /// the same time.
 struct Rival(Arc<Play>);
 
-impl Wire for Rival {
-    fn send(&self, request: http::Request<Body>) -> Answering<'_> {
+impl Transport for Rival {
+    fn send(&self, request: http::Request<HttpBody>) -> ResponseFuture<'_> {
         let is_upload =
             request.method() == http::Method::POST && request.uri().path().ends_with("/assets");
         Box::pin(async move {
@@ -188,11 +188,11 @@ fn a_file_that_changes_again_after_it_was_replaced_stops_the_run() {
         at_once: 1,
         ..Files::of(1, 1)
     };
-    error_of(play.publish(&files, &files.goal(1), Allowed::default()));
+    error_of(play.publish(&files, &files.goal(1), PublishPolicy::default()));
     replace_all(&mut play.github());
     play.github().faults = FaultSchedule::none();
     let client = play.client_over(Arc::new(Rival(Arc::clone(&play))));
-    let applied = run_over(&client, &files, &files.goal(2), Allowed::default()).unwrap();
+    let applied = run_over(&client, &files, &files.goal(2), PublishPolicy::default()).unwrap();
     insta::assert_snapshot!(human(&[Diagnostic::from(error_of(applied.end))], false), @r#"
     error[G321 replaced-again]: `SHA256SUMS` was replaced, and has other bytes again
     --> SHA256SUMS
@@ -352,22 +352,22 @@ fn a_published_release_does_not_become_a_draft() {
     let play = play(GithubSettings::default(), &[]);
     let files = Files::of(1, 1);
     assert!(matches!(
-        play.publish(&files, &files.goal(1), Allowed::default()),
-        End::Done(_)
+        play.publish(&files, &files.goal(1), PublishPolicy::default()),
+        PublishResult::Done(_)
     ));
     let more = Files::of(2, 1);
-    let goal = rock_matrix::publish::remote::Goal {
+    let goal = rock_matrix::publish::remote::DesiredRelease {
         stays_draft: true,
         ..more.goal(2)
     };
-    let end = play.publish(&more, &goal, Allowed::default());
-    let End::Refused(refused) = &end else {
+    let end = play.publish(&more, &goal, PublishPolicy::default());
+    let PublishResult::Refused(refused) = &end else {
         panic!("{end:?}")
     };
     assert!(
         refused
             .iter()
-            .any(|refusal| matches!(refusal, Refusal::Published { .. })),
+            .any(|refusal| matches!(refusal, ReleaseRefusal::Published { .. })),
         "{refused:?}"
     );
 }

@@ -5,8 +5,8 @@ use std::process::Stdio;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use rock_matrix::github::{Applied, End, GithubError};
-use rock_matrix::publish::remote::{Allowed, Step};
+use rock_matrix::github::{GithubError, PublishResult, PublishRun};
+use rock_matrix::publish::remote::{PublishPolicy, PublishStep};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
@@ -112,11 +112,11 @@ fn what_was_under_way_when_a_signal_came_is_said_to_be_unknown() {
 }
 
 /// What came of a run in which a call goes wrong, in so many seconds.
-fn played(rules: &[&str], seconds: u64) -> Applied {
+fn played(rules: &[&str], seconds: u64) -> PublishRun {
     let mut play = play(GithubSettings::default(), rules);
     Arc::get_mut(&mut play).unwrap().time = Duration::from_secs(seconds);
     let files = Files::of(1, 1);
-    play.run(&files, &files.goal(1), Allowed::default())
+    play.run(&files, &files.goal(1), PublishPolicy::default())
         .unwrap()
 }
 
@@ -124,35 +124,41 @@ fn played(rules: &[&str], seconds: u64) -> Applied {
 fn what_was_under_way_when_the_time_was_over_is_kept() {
     let made = played(&["create-release#1=mute:0"], 1);
     assert!(
-        matches!(made.end, End::Failed(GithubError::Deadline { .. })),
+        matches!(
+            made.end,
+            PublishResult::Failed(GithubError::Deadline { .. })
+        ),
         "{:?}",
         made.end
     );
     assert_eq!(
         made.open,
-        [Step::Create {
+        [PublishStep::Create {
             tag: "v1".to_owned()
         }]
     );
     let published = played(&["edit-release=mute:0"], 600);
     assert!(
-        matches!(published.end, End::Failed(GithubError::NoAnswer { .. })),
+        matches!(
+            published.end,
+            PublishResult::Failed(GithubError::NoAnswer { .. })
+        ),
         "{:?}",
         published.end
     );
     assert!(
-        matches!(published.open[..], [Step::Publish { .. }]),
+        matches!(published.open[..], [PublishStep::Publish { .. }]),
         "{:?}",
         published.open
     );
     let sent = played(&["upload#1=mute:0", "list-releases#3=bad-credentials"], 600);
     assert!(
-        matches!(sent.end, End::Failed(GithubError::Status { .. })),
+        matches!(sent.end, PublishResult::Failed(GithubError::Status { .. })),
         "{:?}",
         sent.end
     );
     assert!(
-        matches!(sent.open[..], [Step::Upload { .. }]),
+        matches!(sent.open[..], [PublishStep::Upload { .. }]),
         "{:?}",
         sent.open
     );
@@ -168,7 +174,7 @@ fn what_was_seen_to_come_through_or_never_sent_is_not_open() {
     ] {
         let applied = played(rules, 600);
         assert!(
-            matches!(applied.end, End::Done(_)),
+            matches!(applied.end, PublishResult::Done(_)),
             "{rules:?}: {:?}",
             applied.end
         );
@@ -181,7 +187,7 @@ fn what_was_seen_to_come_through_or_never_sent_is_not_open() {
     ] {
         let applied = played(rules, 100);
         assert!(
-            matches!(applied.end, End::Failed(_)),
+            matches!(applied.end, PublishResult::Failed(_)),
             "{rules:?}: {:?}",
             applied.end
         );

@@ -4,8 +4,8 @@
 use std::os::unix::fs::symlink;
 use std::process::Command;
 
-use rock_matrix::github::{End, GithubError};
-use rock_matrix::publish::remote::Allowed;
+use rock_matrix::github::{GithubError, PublishResult};
+use rock_matrix::publish::remote::PublishPolicy;
 
 use crate::publish_waits::{asked, play};
 use crate::support::play::Files;
@@ -144,9 +144,12 @@ fn a_refusal_that_holds_for_all_files_is_told_once_and_no_other_is_sent() {
             at_once: 1,
             ..Files::of(40, 1)
         };
-        let end = play.publish(&files, &files.goal(1), Allowed::default());
+        let end = play.publish(&files, &files.goal(1), PublishPolicy::default());
         assert!(
-            matches!(end, End::Failed(GithubError::Status { status: 422, .. })),
+            matches!(
+                end,
+                PublishResult::Failed(GithubError::Status { status: 422, .. })
+            ),
             "{rule}: {end:?}"
         );
         assert_eq!(asked(&play, ApiOperation::Upload), 1, "{rule}");
@@ -192,8 +195,8 @@ fn a_refusal_that_names_the_file_leaves_the_others_alone() {
         at_once: 1,
         ..Files::of(3, 1)
     };
-    let end = play.publish(&files, &files.goal(1), Allowed::default());
-    let End::Incomplete(faults) = end else {
+    let end = play.publish(&files, &files.goal(1), PublishPolicy::default());
+    let PublishResult::Incomplete(faults) = end else {
         panic!("{end:?}")
     };
     assert_eq!(faults.len(), 3, "{faults:?}");

@@ -3,7 +3,7 @@
 use std::process::Stdio;
 use std::time::Instant;
 
-use rock_matrix::exec::{BuiltWheel, Record};
+use rock_matrix::exec::{BuildRecord, BuiltWheel};
 
 use crate::support::{Project, Wheel, appears};
 
@@ -699,7 +699,7 @@ fn the_notes_of_the_rendered_workflow_say_how_to_verify() {
 /// The record of a build that used Debian's torch and left this wheel.
 fn record(name: &str, bytes: &[u8]) -> String {
     use sha2::{Digest as _, Sha256};
-    let mut record = Record::new("rock-matrix test", "a-job", name);
+    let mut record = BuildRecord::new("rock-matrix test", "a-job", name);
     let used = [("torch", "1.13.0a0"), ("torch-hip", "None")];
     record.used = used
         .map(|(name, text)| (name.to_owned(), Some(text.to_owned())))

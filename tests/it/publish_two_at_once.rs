@@ -4,8 +4,10 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex};
 
-use rock_matrix::github::{Answering, Applied, Body, End, GithubError, Wire};
-use rock_matrix::publish::remote::{Allowed, Refusal};
+use rock_matrix::github::{
+    GithubError, HttpBody, PublishResult, PublishRun, ResponseFuture, Transport,
+};
+use rock_matrix::publish::remote::{PublishPolicy, ReleaseRefusal};
 
 use crate::publish_waits::play;
 use crate::support::play::{Files, Play, Stage, run_over};
@@ -82,15 +84,15 @@ struct InTurn {
     stage: Stage,
 }
 
-impl Wire for InTurn {
-    fn send(&self, request: http::Request<Body>) -> Answering<'_> {
+impl Transport for InTurn {
+    fn send(&self, request: http::Request<HttpBody>) -> ResponseFuture<'_> {
         self.turns.wait(self.run);
         self.stage.send(request)
     }
 }
 
 /// Two runs at once: how each ended.
-fn both(play: &Arc<Play>, files: &Files, seed: u64) -> [Result<Applied, GithubError>; 2] {
+fn both(play: &Arc<Play>, files: &Files, seed: u64) -> [Result<PublishRun, GithubError>; 2] {
     let turns = Turns::of(seed, 2);
     std::thread::scope(|scope| {
         let runs = [0, 1].map(|run| {
@@ -103,7 +105,12 @@ fn both(play: &Arc<Play>, files: &Files, seed: u64) -> [Result<Applied, GithubEr
                     stage,
                 }));
                 turns.wait(run);
-                let ended = run_over(&client, files, &files.goal(run as u64), Allowed::default());
+                let ended = run_over(
+                    &client,
+                    files,
+                    &files.goal(run as u64),
+                    PublishPolicy::default(),
+                );
                 turns.end(run);
                 ended
             })
@@ -138,7 +145,7 @@ fn of_two_runs_at_once_one_publishes_and_neither_is_at_a_loss() {
             ..Files::of(3, 1)
         };
         let ended = both(&play, &files, seed)
-            .map(|one| one.map_or_else(End::Failed, |applied| applied.end));
+            .map(|one| one.map_or_else(PublishResult::Failed, |applied| applied.end));
         let what = format!("seed {seed}, lag {lag_ms}: {ended:?}");
         let public: Vec<_> = play
             .releases()
@@ -150,19 +157,21 @@ fn of_two_runs_at_once_one_publishes_and_neither_is_at_a_loss() {
         };
         assert!(files.are_in(&release.assets, true), "{what}");
         assert!(
-            ended.iter().any(|end| matches!(end, End::Done(_))),
+            ended
+                .iter()
+                .any(|end| matches!(end, PublishResult::Done(_))),
             "{what}"
         );
-        let is_clear = |end: &End| match end {
-            End::Done(_) | End::Failed(GithubError::Contested { .. }) => true,
-            End::Refused(why) => matches!(why[..], [Refusal::Published { .. }]),
+        let is_clear = |end: &PublishResult| match end {
+            PublishResult::Done(_) | PublishResult::Failed(GithubError::Contested { .. }) => true,
+            PublishResult::Refused(why) => matches!(why[..], [ReleaseRefusal::Published { .. }]),
             _ => false,
         };
         assert!(ended.iter().all(is_clear), "{what}");
         // The next run finds nothing to do but what the other left.
         play.pass(60_000);
-        let end = play.publish(&files, &files.goal(9), Allowed::default());
-        assert!(matches!(end, End::Done(_)), "{what}: {end:?}");
+        let end = play.publish(&files, &files.goal(9), PublishPolicy::default());
+        assert!(matches!(end, PublishResult::Done(_)), "{what}: {end:?}");
         assert_eq!(play.releases().len(), 1, "{what}");
     }
 }
@@ -174,8 +183,8 @@ struct Deleting {
     stage: Stage,
 }
 
-impl Wire for Deleting {
-    fn send(&self, request: http::Request<Body>) -> Answering<'_> {
+impl Transport for Deleting {
+    fn send(&self, request: http::Request<HttpBody>) -> ResponseFuture<'_> {
         let is_upload =
             request.method() == http::Method::POST && request.uri().path().ends_with("/assets");
         let less = |left: usize| left.checked_sub(1);
@@ -215,15 +224,15 @@ fn a_draft_that_is_deleted_under_way_is_made_once_more_and_not_again_and_again()
             at_once: 1,
             ..Files::of(2, 1)
         };
-        let applied = run_over(&client, &files, &files.goal(1), Allowed::default()).unwrap();
+        let applied = run_over(&client, &files, &files.goal(1), PublishPolicy::default()).unwrap();
         match (times, applied.end) {
-            (1, End::Done(_)) => {
+            (1, PublishResult::Done(_)) => {
                 let [release] = &play.releases()[..] else {
                     panic!("one release")
                 };
                 assert!(!release.draft && files.are_in(&release.assets, true));
             }
-            (9, End::Failed(GithubError::Contested { tag })) => {
+            (9, PublishResult::Failed(GithubError::Contested { tag })) => {
                 assert_eq!((tag.as_str(), play.releases().len()), ("v1", 0));
             }
             (_, end) => panic!("deleted {times} times: {end:?}"),

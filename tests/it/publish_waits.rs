@@ -8,11 +8,12 @@ use std::time::{Duration, Instant};
 
 use rock_matrix::compat::Compat;
 use rock_matrix::github::{
-    Api, Calls, Client, End, GithubError, Net, Rates, SystemClock, Through, Token,
+    ApiEndpoint, CallOptions, GithubError, HttpTransport, ProxyConfig, PublishResult, RateLimits,
+    ReleaseClient, SystemClock, Token,
 };
 use rock_matrix::names::Digest;
 use rock_matrix::publish::ListedAsset;
-use rock_matrix::publish::remote::Allowed;
+use rock_matrix::publish::remote::PublishPolicy;
 use sha2::{Digest as _, Sha256};
 
 use crate::support::play::{Files, Play};
@@ -50,8 +51,8 @@ fn an_upload_that_is_asked_to_wait_waits_and_nothing_else_is_sent_meanwhile() {
         let files = Files::of(5, 1);
         assert!(
             matches!(
-                play.publish(&files, &files.goal(1), Allowed::default()),
-                End::Done(_)
+                play.publish(&files, &files.goal(1), PublishPolicy::default()),
+                PublishResult::Done(_)
             ),
             "{rule}"
         );
@@ -80,8 +81,8 @@ fn a_wait_is_told_once_and_of_what_was_sent() {
     let play = play(GithubSettings::default(), &["upload#1=retry-after:429:8"]);
     let files = Files::of(5, 1);
     assert!(matches!(
-        play.publish(&files, &files.goal(1), Allowed::default()),
-        End::Done(_)
+        play.publish(&files, &files.goal(1), PublishPolicy::default()),
+        PublishResult::Done(_)
     ));
     let told = play.told.lock().unwrap().clone();
     let waits: Vec<&String> = told.iter().filter(|line| line.contains("429")).collect();
@@ -107,8 +108,8 @@ fn lines_about_waits_do_not_tell_the_token() {
         let files = Files::of(1, 1);
         assert!(
             matches!(
-                play.publish(&files, &files.goal(1), Allowed::default()),
-                End::Done(_)
+                play.publish(&files, &files.goal(1), PublishPolicy::default()),
+                PublishResult::Done(_)
             ),
             "{rule}"
         );
@@ -131,8 +132,8 @@ fn calls_that_are_asked_to_wait_hold_uploads_and_reads_as_well() {
         let files = Files::of(3, 1);
         assert!(
             matches!(
-                play.publish(&files, &files.goal(1), Allowed::default()),
-                End::Done(_)
+                play.publish(&files, &files.goal(1), PublishPolicy::default()),
+                PublishResult::Done(_)
             ),
             "{rule}"
         );
@@ -148,8 +149,8 @@ fn calls_that_are_asked_to_wait_hold_uploads_and_reads_as_well() {
 fn a_limit_that_does_not_end_is_told_as_one_after_few_tries() {
     let play = play(GithubSettings::default(), &["upload=retry-after:429:60"]);
     let files = Files::of(120, 1);
-    let end = play.publish(&files, &files.goal(1), Allowed::default());
-    let End::Failed(error @ GithubError::Limited { .. }) = end else {
+    let end = play.publish(&files, &files.goal(1), PublishPolicy::default());
+    let PublishResult::Failed(error @ GithubError::Limited { .. }) = end else {
         panic!("{end:?}")
     };
     assert!(
@@ -169,9 +170,9 @@ fn a_token_that_is_refused_ends_all_uploads() {
     for rule in ["upload=bad-credentials", "upload=no-right", "upload=hidden"] {
         let play = play(GithubSettings::default(), &[rule]);
         let files = Files::of(120, 1);
-        let end = play.publish(&files, &files.goal(1), Allowed::default());
+        let end = play.publish(&files, &files.goal(1), PublishPolicy::default());
         assert!(
-            matches!(end, End::Failed(GithubError::Status { .. })),
+            matches!(end, PublishResult::Failed(GithubError::Status { .. })),
             "{end:?}"
         );
         assert_eq!(asked(&play, ApiOperation::Upload), 1, "{rule}");
@@ -183,9 +184,9 @@ fn what_arrived_beside_a_final_error_is_known() {
     let play = play(GithubSettings::default(), &["upload#3=bad-credentials"]);
     let files = Files::of(20, 1);
     let applied = play
-        .run(&files, &files.goal(1), Allowed::default())
+        .run(&files, &files.goal(1), PublishPolicy::default())
         .unwrap();
-    assert!(matches!(applied.end, End::Failed(_)));
+    assert!(matches!(applied.end, PublishResult::Failed(_)));
     let known: usize = applied
         .releases
         .iter()
@@ -202,8 +203,8 @@ fn uploads_begin_no_faster_than_github_takes_them() {
         let files = Files::of(count, 1);
         assert!(
             matches!(
-                play.publish(&files, &files.goal(1), Allowed::default()),
-                End::Done(_)
+                play.publish(&files, &files.goal(1), PublishPolicy::default()),
+                PublishResult::Done(_)
             ),
             "{count}"
         );
@@ -226,8 +227,8 @@ fn a_wait_beyond_the_deadline_is_not_begun() {
     let mut play = play(GithubSettings::default(), &["upload#2=retry-after:429:600"]);
     Arc::get_mut(&mut play).unwrap().time = Duration::from_mins(5);
     let files = Files::of(5, 1);
-    let end = play.publish(&files, &files.goal(1), Allowed::default());
-    let End::Failed(error @ GithubError::Deadline { .. }) = end else {
+    let end = play.publish(&files, &files.goal(1), PublishPolicy::default());
+    let PublishResult::Failed(error @ GithubError::Deadline { .. }) = end else {
         panic!("{end:?}")
     };
     assert!(
@@ -251,8 +252,8 @@ fn only_files_whose_turn_has_come_are_open() {
         ..Files::of(60, 1)
     };
     assert!(matches!(
-        play.publish(&files, &files.goal(1), Allowed::default()),
-        End::Done(_)
+        play.publish(&files, &files.goal(1), PublishPolicy::default()),
+        PublishResult::Done(_)
     ));
     assert!(
         (1..=3).contains(&files.most_open()),
@@ -266,8 +267,8 @@ fn an_upload_that_is_answered_with_a_page_is_looked_at_and_not_given_up() {
     let play = play(GithubSettings::default(), &["upload#1=garbled"]);
     let files = Files::of(2, 1);
     assert!(matches!(
-        play.publish(&files, &files.goal(1), Allowed::default()),
-        End::Done(_)
+        play.publish(&files, &files.goal(1), PublishPolicy::default()),
+        PublishResult::Done(_)
     ));
 }
 
@@ -279,8 +280,8 @@ fn other_bytes_that_arrive_are_told_with_what_was_sent_and_deleted() {
     ] {
         let play = play(GithubSettings::default(), &[rule]);
         let files = Files::of(1, 1);
-        let end = play.publish(&files, &files.goal(1), Allowed::default());
-        let End::Incomplete(failed) = end else {
+        let end = play.publish(&files, &files.goal(1), PublishPolicy::default());
+        let PublishResult::Incomplete(failed) = end else {
             panic!("{end:?}")
         };
         let errors: Vec<_> = failed.values().collect();
@@ -329,7 +330,7 @@ fn a_draft_that_the_listing_did_not_have_yet_is_seen_before_anything_is_publishe
         killed_after_create(&play);
         play.pass(100);
         let files = Files::of(2, 1);
-        let end = play.publish(&files, &files.goal(1), Allowed::default());
+        let end = play.publish(&files, &files.goal(1), PublishPolicy::default());
         let releases = play.releases();
         let public = releases.iter().filter(|release| !release.draft).count();
         assert!(
@@ -339,7 +340,7 @@ fn a_draft_that_the_listing_did_not_have_yet_is_seen_before_anything_is_publishe
         );
         // The draft that it deleted is listed for a while.
         assert!(
-            lag_ms > 3000 || matches!(end, End::Done(_)),
+            lag_ms > 3000 || matches!(end, PublishResult::Done(_)),
             "lag {lag_ms}: {end:?}"
         );
     }
@@ -373,9 +374,13 @@ fn releases_of_others_are_listed_page_by_page_and_not_looked_into() {
     crowd(&play, 350);
     let files = Files::of(2, 1);
     let applied = play
-        .run(&files, &files.goal(1), Allowed::default())
+        .run(&files, &files.goal(1), PublishPolicy::default())
         .unwrap();
-    assert!(matches!(applied.end, End::Done(_)), "{:?}", applied.end);
+    assert!(
+        matches!(applied.end, PublishResult::Done(_)),
+        "{:?}",
+        applied.end
+    );
     assert!(
         asked(&play, ApiOperation::ListAssets) <= 3,
         "{}",
@@ -399,8 +404,8 @@ fn releases_of_others_are_listed_page_by_page_and_not_looked_into() {
     );
     let before = play.github().ledger.requests.len();
     assert!(matches!(
-        play.publish(&files, &files.goal(2), Allowed::default()),
-        End::Done(_)
+        play.publish(&files, &files.goal(2), PublishPolicy::default()),
+        PublishResult::Done(_)
     ));
     assert_eq!(
         play.github().ledger.requests.len() - before,
@@ -414,8 +419,8 @@ fn a_listing_is_followed_for_fifty_pages_and_to_no_other_host() {
     let crowded = play(GithubSettings::default(), &[]);
     crowd(&crowded, 5001);
     let files = Files::of(1, 1);
-    let end = crowded.publish(&files, &files.goal(1), Allowed::default());
-    let End::Failed(GithubError::Malformed { reason, .. }) = end else {
+    let end = crowded.publish(&files, &files.goal(1), PublishPolicy::default());
+    let PublishResult::Failed(GithubError::Malformed { reason, .. }) = end else {
         panic!("{end:?}")
     };
     assert!(reason.contains("50 pages"), "{reason}");
@@ -424,8 +429,11 @@ fn a_listing_is_followed_for_fifty_pages_and_to_no_other_host() {
         &["list-releases#2=next-elsewhere"],
     );
     crowd(&led, 350);
-    let end = led.publish(&files, &files.goal(1), Allowed::default());
-    assert!(matches!(end, End::Failed(GithubError::Api(_))), "{end:?}");
+    let end = led.publish(&files, &files.goal(1), PublishPolicy::default());
+    assert!(
+        matches!(end, PublishResult::Failed(GithubError::Api(_))),
+        "{end:?}"
+    );
     let github = led.github();
     assert_eq!((github.ledger.leaks, github.ledger.requests.len()), (0, 2));
 }
@@ -523,18 +531,18 @@ fn a_document_of_another_size_or_without_end_is_not_taken() {
 }
 
 /// A client over sockets with this much time.
-fn client(server: &FakeServer, time: Duration) -> Client {
-    let calls = Calls {
-        api: server.url().parse::<Api>().unwrap(),
+fn client(server: &FakeServer, time: Duration) -> ReleaseClient {
+    let calls = CallOptions {
+        api: server.url().parse::<ApiEndpoint>().unwrap(),
         token: Token::new("writer"),
-        wire: Arc::new(Net::new(&Through::default())),
+        wire: Arc::new(HttpTransport::new(&ProxyConfig::default())),
         clock: Arc::new(SystemClock::default()),
-        rates: Rates::of(&Compat::embedded()),
+        rates: RateLimits::of(&Compat::embedded()),
         time,
         stop: Box::new(|| false),
         on_wait: Box::new(|_, _, _| {}),
     };
-    Client::new("me/wheels".parse().unwrap(), calls).unwrap()
+    ReleaseClient::new("me/wheels".parse().unwrap(), calls).unwrap()
 }
 
 #[test]
@@ -564,8 +572,8 @@ fn files_go_with_their_type_and_their_exact_length() {
         .bytes
         .insert("rock-manifest.json".to_owned(), b"{}".to_vec());
     assert!(matches!(
-        play.publish(&files, &files.goal(1), Allowed::default()),
-        End::Done(_)
+        play.publish(&files, &files.goal(1), PublishPolicy::default()),
+        PublishResult::Done(_)
     ));
     let github = play.github();
     let sent: BTreeSet<(String, u64)> = github
@@ -612,8 +620,8 @@ fn a_release_that_takes_no_more_files_is_told_once_and_gets_no_other() {
         &[],
     );
     let files = Files::of(12, 1);
-    let end = play.publish(&files, &files.goal(1), Allowed::default());
-    let End::Failed(GithubError::Status {
+    let end = play.publish(&files, &files.goal(1), PublishPolicy::default());
+    let PublishResult::Failed(GithubError::Status {
         status: 422,
         message,
         ..

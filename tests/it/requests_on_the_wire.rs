@@ -6,10 +6,11 @@ use std::time::Duration;
 
 use rock_matrix::compat::Compat;
 use rock_matrix::github::{
-    Api, Calls, Client, Net, Rates, Source, SystemClock, Through, Token, Upload, Wire as _, whole,
+    ApiEndpoint, CallOptions, HttpTransport, PendingUpload, ProxyConfig, RateLimits, ReleaseClient,
+    SystemClock, Token, Transport as _, UploadSource, whole,
 };
 use rock_matrix::names::Digest;
-use rock_matrix::publish::remote::Description;
+use rock_matrix::publish::remote::ReleaseDescription;
 use sha2::{Digest as _, Sha256};
 
 use fake_github::model::{FakeGithub, GithubSettings};
@@ -26,31 +27,31 @@ fn recording_server() -> FakeServer {
     server
 }
 
-fn network() -> Arc<Net> {
-    Arc::new(Net::new(&Through::default()))
+fn network() -> Arc<HttpTransport> {
+    Arc::new(HttpTransport::new(&ProxyConfig::default()))
 }
 
-fn client(server: &FakeServer) -> Client {
+fn client(server: &FakeServer) -> ReleaseClient {
     let uploads = server.github().settings.uploads_base.clone();
     let uploads = uploads.strip_prefix("http://").unwrap().parse().unwrap();
-    let calls = Calls {
+    let calls = CallOptions {
         api: server
             .url()
-            .parse::<Api>()
+            .parse::<ApiEndpoint>()
             .unwrap()
             .with_uploads(&[uploads]),
         token: Token::new("writer"),
         wire: network(),
         clock: Arc::new(SystemClock::default()),
-        rates: Rates {
+        rates: RateLimits {
             between_writes: Duration::ZERO,
-            ..Rates::of(&Compat::embedded())
+            ..RateLimits::of(&Compat::embedded())
         },
         time: Duration::from_mins(1),
         stop: Box::new(|| false),
         on_wait: Box::new(|_, _, _| {}),
     };
-    Client::new("me/wheels".parse().unwrap(), calls).unwrap()
+    ReleaseClient::new("me/wheels".parse().unwrap(), calls).unwrap()
 }
 
 /// The requests of every connection: a head with the bytes that it announces, and nothing between
@@ -112,17 +113,17 @@ fn shown(server: &FakeServer) -> String {
 fn requests_send_their_length_and_never_chunks() {
     let server = recording_server();
     let client = client(&server);
-    let description = Description {
+    let description = ReleaseDescription {
         title: Some("A".to_owned()),
         body: Some("é\n".to_owned()),
-        ..Description::default()
+        ..ReleaseDescription::default()
     };
     let draft = client.create("v1", &description).unwrap();
     let bytes = b"the bytes of a wheel";
-    let upload = Upload {
+    let upload = PendingUpload {
         to: draft.upload_url.clone().unwrap(),
         name: "a-1+rocm6.2-py3-none-any.whl".to_owned(),
-        open: Box::new(|| Ok(Source::File(Box::new(bytes.as_slice())))),
+        open: Box::new(|| Ok(UploadSource::File(Box::new(bytes.as_slice())))),
         size_bytes: bytes.len() as u64,
         digest: Digest::new(Sha256::digest(bytes).into()),
         on_sent: Arc::new(|_| {}),

@@ -5,11 +5,11 @@ use std::path::Path;
 use std::sync::Arc;
 
 use rock_matrix::compat::Compat;
-use rock_matrix::config::recipe::{RecipeDocument, Recipes};
+use rock_matrix::config::recipe::{RecipeDocument, RecipeSet};
 use rock_matrix::config::{self, Lookups, Platform};
 use rock_matrix::diagnostic::{Severity, Sink, SourceText};
-use rock_matrix::plan::{self, Job, Options, Plan};
-use rock_matrix::recipe::{self, Build, Site};
+use rock_matrix::plan::{self, Job, Plan, PlanInputs};
+use rock_matrix::recipe::{self, Build, BuildSite};
 use rock_matrix::render::{self, WindowsShell};
 
 /// The matrix files: name and text.
@@ -27,7 +27,7 @@ fn files() -> Vec<(String, String)> {
 
 /// The plan of a file, and its recipe; nothing but notes may be said of it.
 fn planned(name: &str, text: &str, compat: &Compat) -> (Plan, Arc<RecipeDocument>) {
-    let recipes: Arc<Recipes> = Recipes::with_shipped([]).into();
+    let recipes: Arc<RecipeSet> = RecipeSet::with_shipped([]).into();
     let lookups = Lookups::new(compat, recipes.clone());
     let mut sink = Sink::new();
     let config = config::read(&SourceText::new(name, text), &lookups, &mut sink);
@@ -39,7 +39,7 @@ fn planned(name: &str, text: &str, compat: &Compat) -> (Plan, Arc<RecipeDocument
     let plan = plan::plan(
         vec![(config, profile)],
         compat,
-        &Options::default(),
+        &PlanInputs::default(),
         &mut sink,
     );
     let Some(plan) = plan else {
@@ -112,10 +112,10 @@ fn is_complete(job: &Job, document: &RecipeDocument, build: &Build, text: &str) 
 /// Builds a job for each place that it can be built in, and renders all that there is to render.
 fn renders(job: &Job, document: &RecipeDocument, compat: &Compat) {
     let is_windows = job.settings.platform == Platform::Windows;
-    let sites: &[Site] = if is_windows {
-        &[Site::Script]
+    let sites: &[BuildSite] = if is_windows {
+        &[BuildSite::Script]
     } else {
-        &[Site::Container, Site::Script]
+        &[BuildSite::Container, BuildSite::Script]
     };
     for site in sites {
         let build = recipe::build(job, document, compat, site, &BTreeMap::new());
@@ -146,7 +146,7 @@ fn renders(job: &Job, document: &RecipeDocument, compat: &Compat) {
         for step in build
             .steps
             .iter()
-            .filter(|step| !(step.host && *site == Site::Container))
+            .filter(|step| !(step.host && *site == BuildSite::Container))
         {
             assert!(
                 scripts.iter().all(|text| text.contains(&step.stage)),

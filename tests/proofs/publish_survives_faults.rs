@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use rayon::prelude::*;
-use rock_matrix::github::End;
-use rock_matrix::publish::remote::Allowed;
+use rock_matrix::github::PublishResult;
+use rock_matrix::publish::remote::PublishPolicy;
 
 use crate::support::play::{Files, Play};
 use fake_github::model::rng::SplitMixRng;
@@ -232,7 +232,7 @@ impl Sequence {
     }
 
     /// One run, and what holds after it, however it ended.
-    fn run(&mut self, allowed: Allowed) -> End {
+    fn run(&mut self, allowed: PublishPolicy) -> PublishResult {
         self.play.github().ledger.requests.clear();
         self.play.told.lock().unwrap().clear();
         self.runs += 1;
@@ -247,7 +247,7 @@ impl Sequence {
         end
     }
 
-    fn check(&self, end: &End) {
+    fn check(&self, end: &PublishResult) {
         let (releases, assets) = self.own();
         let requests = self.play.github().ledger.requests.clone();
         let faults = requests
@@ -277,17 +277,17 @@ impl Sequence {
         if public > 1 {
             self.fail("two public releases of one tag");
         }
-        if matches!(end, End::Done(_)) && public != 1 {
+        if matches!(end, PublishResult::Done(_)) && public != 1 {
             self.fail("it said that it was done");
         }
-        if matches!(end, End::Done(_)) && !self.files.are_in(&assets, self.is_full) {
+        if matches!(end, PublishResult::Done(_)) && !self.files.are_in(&assets, self.is_full) {
             self.fail("it said that it was done, and files are not what they should be");
         }
     }
 
     /// Runs among faults, three times if need be, and then without any. `check` looks at each state
     /// between.
-    fn reach(&mut self, allowed: Allowed, is_changing: bool, check: impl Fn(&Self)) {
+    fn reach(&mut self, allowed: PublishPolicy, is_changing: bool, check: impl Fn(&Self)) {
         for run in 0..4 {
             if run == 3 {
                 self.play.github().faults = FaultSchedule::none();
@@ -295,7 +295,7 @@ impl Sequence {
             // Files of the drafts that runs made are replaced without a flag; in a draft of others
             // they are not.
             let is_in_foreign = self.has_foreign_draft && (is_changing || run == 3);
-            let allowed = Allowed {
+            let allowed = PublishPolicy {
                 replace: allowed.replace || is_in_foreign,
                 ..allowed
             };
@@ -319,7 +319,7 @@ impl Sequence {
             let pause_ms = self.chance.choose(&[self.lag_ms + 1, 30_000, 3_700_000]);
             self.play.pass(pause_ms);
             match end {
-                End::Done(_) => return,
+                PublishResult::Done(_) => return,
                 end if run == 3 => self.fail(&format!("the run without faults ended with {end:?}")),
                 _ => {}
             }
@@ -364,10 +364,10 @@ impl Sequence {
 /// Publishes among faults, and perhaps changes what is public.
 fn play(seed: u64) -> Tally {
     let mut it = Sequence::of(seed);
-    let allowed = Allowed {
+    let allowed = PublishPolicy {
         clean_duplicates: true,
         fetch_to_verify: it.is_full,
-        ..Allowed::default()
+        ..PublishPolicy::default()
     };
     let is_changing = it.chance.below(4) == 0;
     it.reach(allowed, is_changing, |it| {
@@ -385,7 +385,7 @@ fn play(seed: u64) -> Tally {
         let before: Vec<String> = it.files.bytes.keys().cloned().collect();
         let faults = FaultSchedule::random(it.chance.next_u64(), it.chance.choose(&[50, 150, 300]));
         it.change();
-        let allowed = Allowed {
+        let allowed = PublishPolicy {
             replace: true,
             published: true,
             ..allowed
@@ -393,7 +393,8 @@ fn play(seed: u64) -> Tally {
         if is_immutable {
             let end = it.run(allowed);
             // Without a digest, other bytes of the same size are not seen.
-            let is_right = matches!(end, End::Refused(_) | End::Failed(_)) || !it.is_full;
+            let is_right =
+                matches!(end, PublishResult::Refused(_) | PublishResult::Failed(_)) || !it.is_full;
             if !is_right || it.play.github().ledger.writes() > 0 {
                 it.fail(&format!("an immutable release is written to: {end:?}"));
             }
@@ -436,12 +437,12 @@ fn play(seed: u64) -> Tally {
     let before = it.play.github().ledger.writes();
     if it.is_full {
         // Once more: nothing is written.
-        let again = it.run(Allowed {
+        let again = it.run(PublishPolicy {
             fetch_to_verify: true,
-            ..Allowed::default()
+            ..PublishPolicy::default()
         });
         let after = it.play.github().ledger.writes();
-        if !matches!(again, End::Done(_)) || after != 0 {
+        if !matches!(again, PublishResult::Done(_)) || after != 0 {
             it.fail(&format!(
                 "a second run wrote {after} times after {before} and ended with {again:?}"
             ));

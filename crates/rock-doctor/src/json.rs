@@ -13,7 +13,7 @@ use rock_host::{
 const VERSION: u32 = 1;
 
 #[derive(Debug, Serialize)]
-struct Report<'a> {
+struct DoctorReport<'a> {
     version: u32,
     gpus: Vec<GpuRow<'a>>,
     topology: TopologyRow<'a>,
@@ -159,7 +159,7 @@ struct FindingRow<'a> {
 /// # Panics
 /// Never: strings and numbers always serialize.
 pub fn json(facts: &HostFacts, findings: &[Diagnostic]) -> String {
-    let report = Report {
+    let report = DoctorReport {
         version: VERSION,
         gpus: facts.topology.gpus.iter().map(gpu).collect(),
         topology: TopologyRow {

@@ -6,7 +6,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::folder::{JobFolder, OpenFault, SOURCES};
+use super::folder::{JobFolder, OpenFolderError, SOURCES};
 use rock_sys::{self as sys, DirectoryEntry, DirectoryEntryKind, Environment};
 
 /// What build folders are called.
@@ -37,7 +37,7 @@ pub struct BuildFolder {
 pub fn build_folders(
     folder: &JobFolder,
     environment: &Environment,
-) -> Result<Option<Vec<BuildFolder>>, OpenFault> {
+) -> Result<Option<Vec<BuildFolder>>, OpenFolderError> {
     if !sys::exists(folder.path()) {
         return Ok(None);
     }
@@ -67,7 +67,10 @@ pub fn build_folders(
 ///
 /// # Errors
 /// When a build of the job is running, or the system refuses.
-pub fn remove_build_folders(folder: &JobFolder, found: &[BuildFolder]) -> Result<(), OpenFault> {
+pub fn remove_build_folders(
+    folder: &JobFolder,
+    found: &[BuildFolder],
+) -> Result<(), OpenFolderError> {
     let _lock = folder.lock()?;
     for one in found.iter().filter(|one| one.kept.is_none()) {
         folder
@@ -78,7 +81,7 @@ pub fn remove_build_folders(folder: &JobFolder, found: &[BuildFolder]) -> Result
 }
 
 /// The folders in a folder, no links; none where it is not there.
-fn folders_in(folder: &Path) -> Result<Vec<PathBuf>, OpenFault> {
+fn folders_in(folder: &Path) -> Result<Vec<PathBuf>, OpenFolderError> {
     let entries = sys::read_entries(folder)?
         .into_iter()
         .filter(|DirectoryEntry { kind, .. }| *kind == DirectoryEntryKind::Directory);
@@ -93,7 +96,7 @@ fn kept(
     source: &Path,
     build: &Path,
     environment: &Environment,
-) -> Result<Option<&'static str>, OpenFault> {
+) -> Result<Option<&'static str>, OpenFolderError> {
     if !has_mark(build)? {
         return Ok(Some("no build tool has left its mark in it"));
     }
@@ -118,7 +121,7 @@ fn kept(
 }
 
 /// Whether a build tool made something there, or one folder deeper.
-fn has_mark(build: &Path) -> Result<bool, OpenFault> {
+fn has_mark(build: &Path) -> Result<bool, OpenFolderError> {
     let is_marked = |folder: &Path| MARKS.iter().any(|mark| sys::exists(&folder.join(mark)));
     let inside = folders_in(build)?;
     let of_setuptools = |path: &PathBuf| {

@@ -8,7 +8,7 @@ use rock_sys::{self as sys, FileError};
 
 /// The wheel that a build left.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Collected {
+pub struct CollectedWheel {
     /// Where it lies in the job's folder.
     pub path: PathBuf,
     /// Its name.
@@ -17,7 +17,7 @@ pub struct Collected {
 
 /// A result that is not the job's.
 #[derive(Debug, thiserror::Error)]
-pub enum CollectFault {
+pub enum CollectError {
     /// Fewer wheels than are expected, or more.
     #[error("{} wheels for `{glob}`, not {wanted}", found.len())]
     Count {
@@ -47,7 +47,11 @@ pub enum CollectFault {
 ///
 /// # Errors
 /// When there are fewer, or more.
-pub fn collect(folder: &Path, wheels: &str, wanted: usize) -> Result<Vec<Collected>, CollectFault> {
+pub fn collect(
+    folder: &Path,
+    wheels: &str,
+    wanted: usize,
+) -> Result<Vec<CollectedWheel>, CollectError> {
     let found = sys::glob(folder, wheels)?;
     let name = |path: &PathBuf| {
         path.file_name()
@@ -57,7 +61,7 @@ pub fn collect(folder: &Path, wheels: &str, wanted: usize) -> Result<Vec<Collect
     };
     if found.len() != wanted {
         let found = found.iter().map(name).collect();
-        return Err(CollectFault::Count {
+        return Err(CollectError::Count {
             glob: wheels.to_owned(),
             wanted,
             found,
@@ -65,7 +69,7 @@ pub fn collect(folder: &Path, wheels: &str, wanted: usize) -> Result<Vec<Collect
     }
     Ok(found
         .into_iter()
-        .map(|path| Collected {
+        .map(|path| CollectedWheel {
             name: name(&path),
             path,
         })
@@ -79,7 +83,7 @@ pub fn collect(folder: &Path, wheels: &str, wanted: usize) -> Result<Vec<Collect
 pub fn wheels_match<'w>(
     expected: impl Iterator<Item = &'w str>,
     found: impl Iterator<Item = &'w str>,
-) -> Result<(), CollectFault> {
+) -> Result<(), CollectError> {
     let mut left: Vec<&str> = expected.collect();
     let distribution = |name: &str| name.split('-').next().unwrap_or_default().to_lowercase();
     for name in found {
@@ -105,8 +109,8 @@ pub fn wheels_match<'w>(
 ///
 /// # Errors
 /// What differs.
-pub fn wheel_matches(expected: &str, found: &str) -> Result<(), CollectFault> {
-    let fault = |reason: String| CollectFault::Name {
+pub fn wheel_matches(expected: &str, found: &str) -> Result<(), CollectError> {
+    let fault = |reason: String| CollectError::Name {
         expected: expected.to_owned(),
         found: found.to_owned(),
         reason,
@@ -128,7 +132,7 @@ pub fn wheel_matches(expected: &str, found: &str) -> Result<(), CollectFault> {
 /// # Errors
 /// When one cannot be read or written, or not be renamed to its name; files that were renamed
 /// before it stay.
-pub fn copy_out(found: &[Collected], out: &Path) -> Result<Vec<BuiltWheel>, CollectFault> {
+pub fn copy_out(found: &[CollectedWheel], out: &Path) -> Result<Vec<BuiltWheel>, CollectError> {
     let targets: Vec<PathBuf> = found.iter().map(|found| out.join(&found.name)).collect();
     let files: Vec<_> = found
         .iter()
@@ -136,7 +140,7 @@ pub fn copy_out(found: &[Collected], out: &Path) -> Result<Vec<BuiltWheel>, Coll
         .map(|(found, target)| (found.path.as_path(), target.as_path()))
         .collect();
     sys::copy_all(&files)?;
-    let built = |(found, target): (&Collected, &PathBuf)| {
+    let built = |(found, target): (&CollectedWheel, &PathBuf)| {
         let (size_bytes, digest) = sys::hash_file(target)?;
         let (name, path) = (found.name.clone(), target.display().to_string());
         Ok(BuiltWheel {
@@ -158,7 +162,7 @@ mod tests {
     fn check(found: &str) -> String {
         match wheel_matches(EXPECTED, found) {
             Ok(()) => "fits".to_owned(),
-            Err(CollectFault::Name { reason, .. }) => reason,
+            Err(CollectError::Name { reason, .. }) => reason,
             Err(other) => other.to_string(),
         }
     }
@@ -197,13 +201,13 @@ mod tests {
     fn as_many_wheels_as_are_wanted_are_collected() {
         let folder = tempfile::tempdir().unwrap();
         assert!(
-            matches!(collect(folder.path(), "dist/*.whl", 1), Err(CollectFault::Count { found, .. }) if found.is_empty())
+            matches!(collect(folder.path(), "dist/*.whl", 1), Err(CollectError::Count { found, .. }) if found.is_empty())
         );
         for name in ["a.whl", "b.whl"] {
             sys::write_atomic(&folder.path().join("dist").join(name), b"x").unwrap();
         }
         assert!(
-            matches!(collect(folder.path(), "dist/*.whl", 1), Err(CollectFault::Count { found, .. }) if found == ["a.whl", "b.whl"])
+            matches!(collect(folder.path(), "dist/*.whl", 1), Err(CollectError::Count { found, .. }) if found == ["a.whl", "b.whl"])
         );
         assert_eq!(
             collect(folder.path(), "dist/a*.whl", 1).unwrap()[0].name,
@@ -216,7 +220,7 @@ mod tests {
     fn of_several_wheels_all_are_copied_or_none() {
         let folder = tempfile::tempdir().unwrap();
         let out = folder.path().join("out");
-        let wheel = |name: &str| Collected {
+        let wheel = |name: &str| CollectedWheel {
             path: folder.path().join(name),
             name: name.to_owned(),
         };
@@ -224,7 +228,7 @@ mod tests {
         sys::write_atomic(&wheels[0].path, b"first").unwrap();
         assert!(matches!(
             copy_out(&wheels, &out),
-            Err(CollectFault::File(_))
+            Err(CollectError::File(_))
         ));
         assert_eq!(sys::entry_names(&out).unwrap(), Vec::<String>::new());
         sys::write_atomic(&wheels[1].path, b"second").unwrap();

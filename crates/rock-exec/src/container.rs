@@ -2,18 +2,18 @@
 
 use std::time::Duration;
 
-use super::engine_fault::{EngineFault, EngineTrouble};
-use super::fault::{BuildEnd, StepFault, StepTrouble};
+use super::engine_failure::{EngineErrorKind, EngineFailure};
 use super::folder::JobFolder;
-use super::record::{Record, StageState};
-use super::run::{Event, Order, Watch, brief, missing_outputs};
-use super::runner::Runner;
-use super::surroundings::MARK;
-use super::transcript::{Excerpt, Transcript};
-use rock_recipe::cap::{Allowance, Cap};
-use rock_recipe::container::Engine;
+use super::host_env::MARK;
+use super::record::{BuildRecord, StageState};
+use super::run::{BuildEvent, RunRequest, Watchdog, brief, missing_outputs};
+use super::runner::StepExecutor;
+use super::step_failure::{BuildEnd, StepError, StepErrorKind};
+use super::transcript::{BuildTranscript, OutputExcerpt};
+use rock_recipe::container::EngineProgram;
 use rock_recipe::render;
-use rock_recipe::{Output, Step};
+use rock_recipe::time_cap::{StepAllowance, TimeCap};
+use rock_recipe::{Step, StepOutput};
 use rock_sys::process::{Control, Invocation, ProcessError, ProcessEvent, ProcessStatus};
 use rock_sys::{self as sys, FileError};
 
@@ -28,9 +28,9 @@ const ENGINE_PATIENCE: Duration = Duration::from_secs(30);
 
 /// The container that a job is built in.
 #[derive(Debug, Clone)]
-pub struct Containment<'a> {
+pub struct ContainerSetup<'a> {
     /// The program that runs it.
-    pub engine: Engine,
+    pub engine: EngineProgram,
     /// The image.
     pub image: &'a str,
     /// The script.
@@ -46,12 +46,12 @@ pub struct Containment<'a> {
 }
 
 /// What the script was seen doing.
-struct Seen<'a> {
+struct ScriptProgress<'a> {
     folder: &'a JobFolder,
     steps: &'a [Step],
     current: Option<usize>,
     /// The stage that failed before those that run always, and its last lines.
-    failed: Option<(usize, Excerpt)>,
+    failed: Option<(usize, OutputExcerpt)>,
     since: Duration,
     seconds: Vec<u64>,
     tries: Vec<u32>,
@@ -60,33 +60,33 @@ struct Seen<'a> {
 /// Runs the script from `order.from` on in its container; keeps `record` on disk up to date before
 /// and after.
 pub fn run_container(
-    order: &Order<'_>,
-    containment: &Containment<'_>,
-    record: &mut Record,
-    runner: &mut dyn Runner,
-    tell: &mut dyn FnMut(Event<'_>),
+    order: &RunRequest<'_>,
+    containment: &ContainerSetup<'_>,
+    record: &mut BuildRecord,
+    runner: &mut dyn StepExecutor,
+    tell: &mut dyn FnMut(BuildEvent<'_>),
 ) -> BuildEnd {
     let (log, invocation) = match prepare(order, containment, record) {
         Ok(prepared) => prepared,
         Err(error) => return BuildEnd::File(error),
     };
-    let mut transcript = Transcript::new(log, order.masks);
+    let mut transcript = BuildTranscript::new(log, order.masks);
     let begun = runner.clock();
     let first = order
         .steps
         .get(order.from)
         .map_or("build", |step| step.stage.as_str());
-    let allowance = Cap::allowance(
+    let allowance = TimeCap::allowance(
         order.limits.cap,
         order.limits.used_before_s + begun.as_secs(),
         None,
     );
-    let mut watch = Watch::new(allowance, begun);
-    if watch.wish(begun, order.signals) != Control::Continue || allowance == Allowance::Over {
+    let mut watch = Watchdog::new(allowance, begun);
+    if watch.wish(begun, order.signals) != Control::Continue || allowance == StepAllowance::Over {
         return watch.end(first);
     }
     let count = order.steps.len();
-    let mut seen = Seen {
+    let mut seen = ScriptProgress {
         folder: order.folder,
         steps: order.steps,
         current: None,
@@ -103,14 +103,14 @@ pub fn run_container(
             let written =
                 transcript.feed(bytes, |transcript, line| match seen.stage_begun_by(&line) {
                     Some(number) => seen.begin(number, transcript.end_stage(), clock(), tell),
-                    None => tell(Event::Line(&line)),
+                    None => tell(BuildEvent::Line(&line)),
                 });
             lost_log = lost_log.take().or(written.err());
         }
         let stage = seen
             .current
             .map_or("container", |number| order.steps[number].stage.as_str());
-        tell(Event::Tick {
+        tell(BuildEvent::Tick {
             stage,
             elapsed: clock().saturating_sub(seen.since),
         });
@@ -147,9 +147,9 @@ pub fn run_container(
     seen.close(
         runner.clock(),
         if is_marked || matches!(end, BuildEnd::Done) {
-            Close::Done
+            StageClose::Done
         } else {
-            Close::of(&end)
+            StageClose::of(&end)
         },
         tell,
     );
@@ -164,9 +164,9 @@ pub fn run_container(
 /// missing, or its daemon does not answer. Words that are not understood say nothing against it;
 /// the build itself will tell.
 pub(super) fn unusable(
-    containment: &Containment<'_>,
-    runner: &mut dyn Runner,
-) -> Option<EngineFault> {
+    containment: &ContainerSetup<'_>,
+    runner: &mut dyn StepExecutor,
+) -> Option<EngineFailure> {
     let program = containment.engine.program();
     let argv = [program, "version"].map(str::to_owned).into();
     let mut said = Vec::new();
@@ -192,23 +192,23 @@ pub(super) fn unusable(
                 .lines()
                 .map(str::to_owned)
                 .collect();
-            let trouble = EngineTrouble::of(&said, &status.to_string());
-            let fault = EngineFault {
+            let trouble = EngineErrorKind::of(&said, &status.to_string());
+            let fault = EngineFailure {
                 engine: program.to_owned(),
                 image: containment.image.to_owned(),
                 trouble,
                 said,
             };
-            (fault.trouble == EngineTrouble::Unreachable).then_some(fault)
+            (fault.trouble == EngineErrorKind::Unreachable).then_some(fault)
         }
         _ => None,
     }
 }
 
 fn prepare(
-    order: &Order<'_>,
-    containment: &Containment<'_>,
-    record: &mut Record,
+    order: &RunRequest<'_>,
+    containment: &ContainerSetup<'_>,
+    record: &mut BuildRecord,
 ) -> Result<(std::fs::File, Invocation), FileError> {
     sys::replace_file(&order.folder.script(), containment.script.as_bytes())?;
     for step in &order.steps[order.from..] {
@@ -238,23 +238,23 @@ fn prepare(
     Ok((log, invocation))
 }
 
-fn not_started(containment: &Containment<'_>, error: &ProcessError) -> EngineFault {
-    EngineFault {
+fn not_started(containment: &ContainerSetup<'_>, error: &ProcessError) -> EngineFailure {
+    EngineFailure {
         engine: containment.engine.program().to_owned(),
         image: containment.image.to_owned(),
         trouble: match error {
-            ProcessError::ProgramNotFound(_) => EngineTrouble::NoProgram,
-            other => EngineTrouble::Other(other.to_string()),
+            ProcessError::ProgramNotFound(_) => EngineErrorKind::NoProgram,
+            other => EngineErrorKind::Other(other.to_string()),
         },
         said: Vec::new(),
     }
 }
 
 fn failure(
-    order: &Order<'_>,
-    containment: &Containment<'_>,
-    seen: &Seen<'_>,
-    transcript: &Transcript<'_>,
+    order: &RunRequest<'_>,
+    containment: &ContainerSetup<'_>,
+    seen: &ScriptProgress<'_>,
+    transcript: &BuildTranscript<'_>,
     status: ProcessStatus,
 ) -> BuildEnd {
     let (number, output) = match &seen.failed {
@@ -263,16 +263,16 @@ fn failure(
     };
     let tail = &output.tail;
     let Some(step) = number.map(|number| &order.steps[number]) else {
-        let trouble = EngineTrouble::of(tail, &status.to_string());
+        let trouble = EngineErrorKind::of(tail, &status.to_string());
         let engine = containment.engine.program().to_owned();
-        return BuildEnd::Engine(EngineFault {
+        return BuildEnd::Engine(EngineFailure {
             engine,
             image: containment.image.to_owned(),
             trouble,
             said: output.tail,
         });
     };
-    let complains = |output: &Output| {
+    let complains = |output: &StepOutput| {
         tail.iter()
             .any(|line| line.contains(&format!(" expected for {}", output.glob)))
     };
@@ -285,11 +285,11 @@ fn failure(
     let is_late = tail.iter().any(|line| line.starts_with(&late));
     let trouble = match (outputs, step.timeout_s) {
         (Ok(Some(trouble)), _) => trouble,
-        (_, Some(seconds)) if is_late => StepTrouble::TimedOut(seconds),
-        _ => StepTrouble::Ended(status.to_string()),
+        (_, Some(seconds)) if is_late => StepErrorKind::TimedOut(seconds),
+        _ => StepErrorKind::Ended(status.to_string()),
     };
     let command = brief(&step.argv, order.masks);
-    BuildEnd::Failed(StepFault {
+    BuildEnd::Failed(StepError {
         stage: step.stage.clone(),
         command,
         trouble,
@@ -298,7 +298,12 @@ fn failure(
 }
 
 /// What the marks in the job's folder say of the stages that were to run.
-fn note_stages(order: &Order<'_>, record: &mut Record, seen: &Seen<'_>, end: &BuildEnd) {
+fn note_stages(
+    order: &RunRequest<'_>,
+    record: &mut BuildRecord,
+    seen: &ScriptProgress<'_>,
+    end: &BuildEnd,
+) {
     for (number, step) in order.steps.iter().enumerate().skip(order.from) {
         let stage = &mut record.stages[number];
         (stage.seconds, stage.tries) = (seen.seconds[number], seen.tries[number]);
@@ -312,9 +317,9 @@ fn note_stages(order: &Order<'_>, record: &mut Record, seen: &Seen<'_>, end: &Bu
             _ => StageState::Waiting,
         };
         stage.ended = match end {
-            BuildEnd::Failed(StepFault {
+            BuildEnd::Failed(StepError {
                 stage,
-                trouble: StepTrouble::Ended(how),
+                trouble: StepErrorKind::Ended(how),
                 ..
             }) if *stage == step.stage => Some(how.clone()),
             _ => None,
@@ -324,13 +329,13 @@ fn note_stages(order: &Order<'_>, record: &mut Record, seen: &Seen<'_>, end: &Bu
 
 /// How the stage that was seen last is said to have ended.
 #[derive(Clone, Copy)]
-enum Close {
+enum StageClose {
     Done,
     Failed,
     Stopped,
 }
 
-impl Close {
+impl StageClose {
     fn of(end: &BuildEnd) -> Self {
         match end {
             BuildEnd::Capped(_) | BuildEnd::Stopped(..) => Self::Stopped,
@@ -339,7 +344,7 @@ impl Close {
     }
 }
 
-impl Seen<'_> {
+impl ScriptProgress<'_> {
     /// Returns the number of the stage that the script says begins with this line.
     fn stage_begun_by(&self, line: &str) -> Option<usize> {
         let name = line.strip_prefix("== ")?;
@@ -350,9 +355,9 @@ impl Seen<'_> {
     fn begin(
         &mut self,
         number: usize,
-        output: Excerpt,
+        output: OutputExcerpt,
         now: Duration,
-        tell: &mut dyn FnMut(Event<'_>),
+        tell: &mut dyn FnMut(BuildEvent<'_>),
     ) {
         if self.current != Some(number) {
             let is_done = |before: &usize| self.folder.is_done(&self.steps[*before].stage);
@@ -362,15 +367,15 @@ impl Seen<'_> {
             self.close(
                 now,
                 if failed.is_some() {
-                    Close::Failed
+                    StageClose::Failed
                 } else {
-                    Close::Done
+                    StageClose::Done
                 },
                 tell,
             );
             self.failed = self.failed.take().or(failed.map(|before| (before, output)));
             (self.current, self.since) = (Some(number), now);
-            tell(Event::Started {
+            tell(BuildEvent::Started {
                 stage: &self.steps[number].stage,
                 number: number + 1,
                 of: self.steps.len(),
@@ -379,18 +384,18 @@ impl Seen<'_> {
         self.tries[number] += 1;
     }
 
-    fn close(&mut self, now: Duration, how: Close, tell: &mut dyn FnMut(Event<'_>)) {
+    fn close(&mut self, now: Duration, how: StageClose, tell: &mut dyn FnMut(BuildEvent<'_>)) {
         let Some(number) = self.current.take() else {
             return;
         };
         let seconds = now.saturating_sub(self.since).as_secs();
         self.seconds[number] = seconds;
         let state = match how {
-            Close::Done => StageState::Done,
-            Close::Failed => StageState::Failed,
-            Close::Stopped => StageState::Stopped,
+            StageClose::Done => StageState::Done,
+            StageClose::Failed => StageState::Failed,
+            StageClose::Stopped => StageState::Stopped,
         };
-        tell(Event::Ended {
+        tell(BuildEvent::Ended {
             stage: &self.steps[number].stage,
             seconds,
             state,
@@ -405,13 +410,13 @@ impl Seen<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::runner::{Recorded, RecordingRunner};
-    use crate::{Limits, Masks, StageRecord, Surroundings};
+    use crate::runner::{RecordedProcess, RecordingRunner};
+    use crate::{HostEnv, RunLimits, SecretMasks, StageRecord};
     use rock_sys::{Environment, Signals, StopSignal};
 
     struct Run {
         end: BuildEnd,
-        record: Record,
+        record: BuildRecord,
         runner: RecordingRunner,
         events: Vec<String>,
     }
@@ -434,27 +439,27 @@ mod tests {
         let mut steps = [step("fetch"), step("build"), step("record")];
         steps[1].timeout_s = Some(60);
         steps[2].finally = true;
-        steps[1].outputs.push(Output {
+        steps[1].outputs.push(StepOutput {
             name: "wheel".into(),
             glob: "dist/*.whl".into(),
             count: 1,
         });
         let (environment, masks, signals) = (
             Environment::default(),
-            Masks::new(["sesame"]),
+            SecretMasks::new(["sesame"]),
             Signals::default(),
         );
-        let surroundings = Surroundings {
+        let surroundings = HostEnv {
             environment: &environment,
             threads: 1,
             memory_tenths_gib: 10,
         };
-        let limits = Limits {
-            cap: Some(Cap { at_s: 600 }),
-            ..Limits::default()
+        let limits = RunLimits {
+            cap: Some(TimeCap { at_s: 600 }),
+            ..RunLimits::default()
         };
         let (folder, surroundings, masks, signals) = (&folder, &surroundings, &masks, &signals);
-        let order = Order {
+        let order = RunRequest {
             folder,
             steps: &steps,
             from,
@@ -464,8 +469,8 @@ mod tests {
             signals,
         };
         let words = |words: &str| words.split(' ').map(str::to_owned).collect::<Vec<_>>();
-        let containment = Containment {
-            engine: Engine::Docker,
+        let containment = ContainerSetup {
+            engine: EngineProgram::Docker,
             image: "x:1",
             script: "echo script\n",
             argv: words("docker run"),
@@ -473,13 +478,13 @@ mod tests {
             give_back: words("docker chown"),
             inspect: words("docker inspect"),
         };
-        let mut record = Record::new("test", "job", "w");
+        let mut record = BuildRecord::new("test", "job", "w");
         record.stages = steps
             .iter()
             .map(|step| StageRecord::new(&step.stage, ""))
             .collect();
         let takes = Duration::from_secs(takes_s);
-        let answer = Recorded {
+        let answer = RecordedProcess {
             output: output.to_owned(),
             status: ProcessStatus::Code(status),
             takes,
@@ -497,7 +502,7 @@ mod tests {
             &mut record,
             &mut runner,
             &mut |event| match event {
-                Event::Started { stage, number, of } => {
+                BuildEvent::Started { stage, number, of } => {
                     events.push(format!("{number}/{of} {stage}"));
                     if number == 1 || number == from + 1 {
                         for stage in done {
@@ -505,13 +510,13 @@ mod tests {
                         }
                     }
                 }
-                Event::Ended { stage, state, .. } => events.push(format!("{stage} {state:?}")),
-                Event::Line(line) => assert!(!line.contains("sesame")),
-                Event::Replaces(_)
-                | Event::OtherAnswers { .. }
-                | Event::SourceChanged { .. }
-                | Event::Tick { .. }
-                | Event::Retried { .. } => {}
+                BuildEvent::Ended { stage, state, .. } => events.push(format!("{stage} {state:?}")),
+                BuildEvent::Line(line) => assert!(!line.contains("sesame")),
+                BuildEvent::Replaces(_)
+                | BuildEvent::OtherAnswers { .. }
+                | BuildEvent::SourceChanged { .. }
+                | BuildEvent::Tick { .. }
+                | BuildEvent::Retried { .. } => {}
             },
         );
         assert_eq!(
@@ -588,7 +593,7 @@ mod tests {
             (fault.stage.as_str(), fault.command.as_str()),
             ("build", "make build")
         );
-        assert_eq!(fault.trouble, StepTrouble::Ended("exit status 2".into()));
+        assert_eq!(fault.trouble, StepErrorKind::Ended("exit status 2".into()));
         assert_eq!(fault.output.tail, ["cc: no", "== build: failed with 2"]);
         assert_eq!(
             states(&failed),
@@ -603,7 +608,7 @@ mod tests {
             |_| {},
         );
         assert!(
-            matches!(&engine.end, BuildEnd::Engine(fault) if fault.trouble == EngineTrouble::NoDevice)
+            matches!(&engine.end, BuildEnd::Engine(fault) if fault.trouble == EngineErrorKind::NoDevice)
         );
         assert_eq!(states(&engine), [StageState::Waiting; 3]);
     }
@@ -640,7 +645,7 @@ mod tests {
             |_| {},
         );
         assert!(
-            matches!(late.end, BuildEnd::Failed(fault) if fault.trouble == StepTrouble::TimedOut(60))
+            matches!(late.end, BuildEnd::Failed(fault) if fault.trouble == StepErrorKind::TimedOut(60))
         );
         let missing = run(
             0,
@@ -651,7 +656,7 @@ mod tests {
             |_| {},
         );
         assert!(
-            matches!(missing.end, BuildEnd::Failed(fault) if matches!(fault.trouble, StepTrouble::Outputs { .. }))
+            matches!(missing.end, BuildEnd::Failed(fault) if matches!(fault.trouble, StepErrorKind::Outputs { .. }))
         );
     }
 

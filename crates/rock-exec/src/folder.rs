@@ -3,9 +3,9 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::record::Record;
-use super::resume::Continue;
-use super::surroundings::MARK;
+use super::host_env::MARK;
+use super::record::BuildRecord;
+use super::resume::ResumePoint;
 use rock_recipe::{LIBRARIES_FOLDER, TESTED};
 use rock_sys::{self as sys, FileError, FileLock, PathBelow};
 
@@ -49,7 +49,7 @@ pub struct JobFolder {
 
 /// A folder that cannot be used.
 #[derive(Debug, thiserror::Error)]
-pub enum OpenFault {
+pub enum OpenFolderError {
     /// An id that is no single folder name.
     #[error("`{0}` cannot be the name of a folder")]
     BadId(String),
@@ -63,11 +63,11 @@ pub enum OpenFault {
 
 /// A folder that is ours until this is dropped.
 #[derive(Debug)]
-pub struct Opened {
+pub struct LockedFolder {
     /// What the last build left; `None` when there was none, or a fresh start is wished for.
-    pub before: Option<Record>,
+    pub before: Option<BuildRecord>,
     /// How the last build ended, also before a fresh start.
-    pub last: Option<Record>,
+    pub last: Option<BuildRecord>,
     /// Why the last build's record could not be read.
     pub unreadable: Option<String>,
     /// How many processes of a killed build were still running, and were ended.
@@ -80,7 +80,7 @@ impl JobFolder {
     ///
     /// # Errors
     /// When the id is no single folder name.
-    pub fn new(base: &Path, id: &str) -> Result<Self, OpenFault> {
+    pub fn new(base: &Path, id: &str) -> Result<Self, OpenFolderError> {
         let is_name = !id.is_empty()
             && id.len() <= 200
             && !id.starts_with('.')
@@ -92,7 +92,7 @@ impl JobFolder {
                 path: base.join(ROOT).join(id),
             })
         } else {
-            Err(OpenFault::BadId(id.to_owned()))
+            Err(OpenFolderError::BadId(id.to_owned()))
         }
     }
 
@@ -102,8 +102,9 @@ impl JobFolder {
     }
 
     /// Holds it, so that no build begins meanwhile.
-    pub(super) fn lock(&self) -> Result<FileLock, OpenFault> {
-        sys::try_lock_below(&self.at(LOCK_FILE))?.ok_or_else(|| OpenFault::Busy(self.path.clone()))
+    pub(super) fn lock(&self) -> Result<FileLock, OpenFolderError> {
+        sys::try_lock_below(&self.at(LOCK_FILE))?
+            .ok_or_else(|| OpenFolderError::Busy(self.path.clone()))
     }
 
     /// A path in it that no symbolic link leads to, from the folder of all jobs on: the steps of a
@@ -135,8 +136,8 @@ impl JobFolder {
     ///
     /// # Errors
     /// Why a file that is there cannot be read.
-    pub fn last_record(&self) -> Result<Option<Record>, String> {
-        Record::load_below(&self.at(RECORD))
+    pub fn last_record(&self) -> Result<Option<BuildRecord>, String> {
+        BuildRecord::load_below(&self.at(RECORD))
     }
 
     /// The log.
@@ -186,7 +187,7 @@ pub fn ignore_folder(root: &Path) -> Result<(), FileError> {
 ///
 /// # Errors
 /// When another build has it, or the system refuses.
-pub fn open(folder: &JobFolder, wish: &Continue) -> Result<Opened, OpenFault> {
+pub fn open(folder: &JobFolder, wish: &ResumePoint) -> Result<LockedFolder, OpenFolderError> {
     sys::create_directory(folder.path())?;
     if let Some(root) = folder.path().parent() {
         ignore_folder(root)?;
@@ -198,12 +199,12 @@ pub fn open(folder: &JobFolder, wish: &Continue) -> Result<Opened, OpenFault> {
         Ok(record) => (record, None),
         Err(reason) => (None, Some(reason)),
     };
-    let before = if *wish == Continue::Fresh {
+    let before = if *wish == ResumePoint::Fresh {
         None
     } else {
         last.clone()
     };
-    if *wish == Continue::Fresh {
+    if *wish == ResumePoint::Fresh {
         for name in sys::entry_names(folder.path())?
             .iter()
             .filter(|name| *name != LOCK_FILE)
@@ -212,7 +213,7 @@ pub fn open(folder: &JobFolder, wish: &Continue) -> Result<Opened, OpenFault> {
         }
     }
     folder.check()?;
-    Ok(Opened {
+    Ok(LockedFolder {
         before,
         last,
         unreadable,
@@ -226,7 +227,10 @@ pub fn open(folder: &JobFolder, wish: &Continue) -> Result<Opened, OpenFault> {
 ///
 /// # Errors
 /// When a build has it, or the system refuses.
-pub fn freed_by_cleaning(folder: &JobFolder, only_measure: bool) -> Result<Option<u64>, OpenFault> {
+pub fn freed_by_cleaning(
+    folder: &JobFolder,
+    only_measure: bool,
+) -> Result<Option<u64>, OpenFolderError> {
     if !sys::exists(folder.path()) {
         return Ok(None);
     }
@@ -249,7 +253,7 @@ mod tests {
             assert!(
                 matches!(
                     JobFolder::new(Path::new("/x"), id),
-                    Err(OpenFault::BadId(_))
+                    Err(OpenFolderError::BadId(_))
                 ),
                 "{id}"
             );
@@ -267,19 +271,21 @@ mod tests {
         let other = base.path().join(".rock/two/kept");
         sys::write_atomic(&other, b"x").unwrap();
         sys::write_atomic(&folder.path().join("src/old"), b"x").unwrap();
-        Record::new("g", "one", "w").save(&folder.record()).unwrap();
-        let opened = open(&folder, &Continue::Auto).unwrap();
+        BuildRecord::new("g", "one", "w")
+            .save(&folder.record())
+            .unwrap();
+        let opened = open(&folder, &ResumePoint::Auto).unwrap();
         assert!(opened.before.is_some() && sys::exists(&folder.path().join("src/old")));
         assert!(matches!(
-            open(&folder, &Continue::Auto),
-            Err(OpenFault::Busy(_))
+            open(&folder, &ResumePoint::Auto),
+            Err(OpenFolderError::Busy(_))
         ));
         assert!(matches!(
             freed_by_cleaning(&folder, false),
-            Err(OpenFault::Busy(_))
+            Err(OpenFolderError::Busy(_))
         ));
         drop(opened);
-        let opened = open(&folder, &Continue::Fresh).unwrap();
+        let opened = open(&folder, &ResumePoint::Fresh).unwrap();
         assert!(opened.before.is_none() && opened.last.is_some());
         assert_eq!(sys::entry_names(folder.path()).unwrap(), ["lock"]);
         assert!(sys::exists(&other));

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use super::record::{BuiltWheel, Outcome, Record};
+use super::record::{BuildOutcome, BuildRecord, BuiltWheel};
 use rock_names::{Digest, has_wheel_extension};
 use rock_sys::{self as sys, FileError};
 
@@ -52,7 +52,7 @@ pub enum HandoverError {
 /// When the record is not of a finished build of this job, a file is missing or not as the record
 /// says, `dist` holds another wheel or source distribution, or `out` is not empty.
 pub fn hand_over(
-    record: &Record,
+    record: &BuildRecord,
     job: &str,
     dist: &Path,
     out: &Path,
@@ -60,7 +60,7 @@ pub fn hand_over(
     if record.job != job {
         return Err(HandoverError::OtherJob(record.job.clone()));
     }
-    if record.outcome != Outcome::Done || record.wheels.is_empty() {
+    if record.outcome != BuildOutcome::Done || record.wheels.is_empty() {
         return Err(HandoverError::NotDone);
     }
     if !sys::entry_names(out)?.is_empty() {
@@ -126,7 +126,7 @@ fn left_digest(
 
 /// Links files of `dist` with these digests into `out`, each with a copy of the record.
 fn link_all(
-    record: &Record,
+    record: &BuildRecord,
     digests: &[Digest],
     dist: &Path,
     out: &Path,

@@ -18,27 +18,27 @@ const BASIC_USERS: [&str; 2] = ["x-access-token:", "x-oauth-basic:"];
 
 /// Texts that must not be shown.
 #[derive(Clone, Default)]
-pub struct Masks {
+pub struct SecretMasks {
     /// Longest first.
     values: Vec<String>,
     matcher: Option<AhoCorasick>,
 }
 
-impl PartialEq for Masks {
+impl PartialEq for SecretMasks {
     fn eq(&self, other: &Self) -> bool {
         self.values == other.values
     }
 }
 
-impl Eq for Masks {}
+impl Eq for SecretMasks {}
 
-impl std::fmt::Debug for Masks {
+impl std::fmt::Debug for SecretMasks {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "Masks({} × {STARS})", self.values.len())
     }
 }
 
-impl Masks {
+impl SecretMasks {
     /// Masks for these values and what tools make of them: base64, alone and behind a user name,
     /// percent-encoded, hexadecimal and as a JSON string. Each line of a longer value is hidden by
     /// itself, since logs are lines.
@@ -242,11 +242,11 @@ fn both_alphabets(texts: Vec<String>) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Masks, base64};
+    use super::{SecretMasks, base64};
 
     #[test]
     fn secrets_are_hidden_longest_first_and_line_by_line() {
-        let masks = Masks::new(["abc", "abcdef", "", "first\nsecond"]);
+        let masks = SecretMasks::new(["abc", "abcdef", "", "first\nsecond"]);
         assert_eq!(masks.hide("abc abcdef first second"), "*** *** *** ***");
         assert_eq!(masks.hide_bytes(b"\xffabcdef\xfe"), b"\xff***\xfe");
         assert!(masks.longest() >= 6);
@@ -255,14 +255,14 @@ mod tests {
 
     #[test]
     fn without_secrets_nothing_changes() {
-        assert_eq!(Masks::default().hide_bytes(b"abc"), b"abc");
-        assert_eq!(Masks::default().longest(), 0);
+        assert_eq!(SecretMasks::default().hide_bytes(b"abc"), b"abc");
+        assert_eq!(SecretMasks::default().longest(), 0);
     }
 
     /// Go's `encoding/json` escapes three characters for HTML.
     #[test]
     fn secrets_in_json_of_go_are_hidden() {
-        let masks = Masks::new(["s3cret<&>value"]);
+        let masks = SecretMasks::new(["s3cret<&>value"]);
         assert_eq!(
             masks.hide(r#"{"x":"s3cret\u003c\u0026\u003evalue"}"#),
             r#"{"x":"***"}"#
@@ -273,7 +273,7 @@ mod tests {
     /// secret.
     #[test]
     fn encoded_forms_of_a_secret_are_hidden() {
-        let masks = Masks::new(["s3cr€t/+ \"value\"~1"]);
+        let masks = SecretMasks::new(["s3cr€t/+ \"value\"~1"]);
         for (form, left) in [
             ("czNjcuKCrHQvKyAidmFsdWUifjE=", "***"),
             ("czNjcuKCrHQvKyAidmFsdWUifjEK", "***"),
@@ -302,7 +302,7 @@ mod tests {
     /// neighbour.
     #[test]
     fn a_secret_inside_of_a_base64_text_is_hidden_at_every_alignment() {
-        let masks = Masks::new(["hunter2-hunter2"]);
+        let masks = SecretMasks::new(["hunter2-hunter2"]);
         for before in ["", "a", "ab", "abc", "abcd"] {
             for after in ["", "x", "xy"] {
                 let text = base64(format!("{before}hunter2-hunter2{after}").as_bytes());
@@ -321,7 +321,7 @@ mod tests {
         let secret = (0..40)
             .map(|at| format!("line {at} of a key\n"))
             .collect::<String>();
-        let masks = Masks::new([secret.as_str()]);
+        let masks = SecretMasks::new([secret.as_str()]);
         let text = base64(secret.as_bytes());
         for columns in [76, 64, usize::MAX] {
             let mut lines = Vec::new();

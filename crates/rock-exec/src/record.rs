@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::limits::{MAX_LINE_BYTES, MAX_RECORD_BYTES, MAX_SHOWN_BYTES};
 use rock_names::{Digest, is_file_name};
 use rock_plan::config::syntax;
-use rock_recipe::container::Engine;
+use rock_recipe::container::EngineProgram;
 use rock_sys::{self as sys, FileError, PathBelow};
 
 /// The version of the form.
@@ -16,7 +16,7 @@ const VERSION: u32 = 1;
 
 /// What a build did.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Record {
+pub struct BuildRecord {
     /// Version of this form, 1.
     pub version: u32,
     /// The program that wrote it.
@@ -42,7 +42,7 @@ pub struct Record {
     #[serde(default)]
     pub figures: BTreeMap<String, BTreeMap<String, u64>>,
     /// How it ended.
-    pub outcome: Outcome,
+    pub outcome: BuildOutcome,
     /// Why it did not end well, in one line.
     #[serde(default)]
     pub reason: Option<String>,
@@ -65,7 +65,7 @@ pub struct Record {
 /// How a build ended.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Outcome {
+pub enum BuildOutcome {
     /// It runs, or was ended from outside without a chance to say so.
     #[default]
     Running,
@@ -150,7 +150,7 @@ impl StageRecord {
     }
 }
 
-impl Record {
+impl BuildRecord {
     /// A record with nothing done.
     pub fn new(generator: &str, job: &str, expected_wheel: &str) -> Self {
         Self {
@@ -165,7 +165,7 @@ impl Record {
             image_digest: None,
             used: BTreeMap::new(),
             figures: BTreeMap::new(),
-            outcome: Outcome::Running,
+            outcome: BuildOutcome::Running,
             reason: None,
             stages: Vec::new(),
             wheels: Vec::new(),
@@ -211,7 +211,7 @@ impl Record {
         };
         let is_engine = self.engine.is_empty()
             || self.engine == "local"
-            || Engine::from_word(&self.engine).is_some();
+            || EngineProgram::from_word(&self.engine).is_some();
         let is_image = |image: &Option<String>| {
             image
                 .as_deref()
@@ -336,7 +336,7 @@ mod tests {
 
     #[test]
     fn a_record_round_trips_and_another_version_is_refused() {
-        let mut record = Record::new("rock-matrix 0", "job", "a-1-py3-none-any.whl");
+        let mut record = BuildRecord::new("rock-matrix 0", "job", "a-1-py3-none-any.whl");
         record.stages.push(StageRecord {
             stage: "build".into(),
             hash: "sha256:0".into(),
@@ -347,16 +347,16 @@ mod tests {
             ended: None,
         });
         let text = record.to_json();
-        assert_eq!(Record::from_json(&text).unwrap(), record);
+        assert_eq!(BuildRecord::from_json(&text).unwrap(), record);
         assert!(text.contains("\"state\": \"done\"") && text.contains("\"outcome\": \"running\""));
-        let other = Record::from_json(&text.replace("\"version\": 1", "\"version\": 9"));
+        let other = BuildRecord::from_json(&text.replace("\"version\": 1", "\"version\": 9"));
         assert!(other.unwrap_err().to_string().contains("version 9"));
     }
 
     /// A record lies in a folder that the build's own steps can write to.
     #[test]
     fn a_record_that_could_become_a_path_or_an_option_is_refused() {
-        let mut record = Record::new("rock-matrix 0", "job", "a-1-py3-none-any.whl");
+        let mut record = BuildRecord::new("rock-matrix 0", "job", "a-1-py3-none-any.whl");
         record.stages.push(StageRecord::new("build", "sha256:0"));
         record.image = Some("rocm/pytorch:1".into());
         let digest = format!("sha256:{}", "07".repeat(32));
@@ -376,7 +376,7 @@ mod tests {
         record.stages[0].ended = Some("exit status 2".to_owned());
         record.used.insert("torch".to_owned(), Some(most));
         let whole = serde_json::to_value(&record).unwrap();
-        assert_eq!(Record::from_json(&whole.to_string()).unwrap(), record);
+        assert_eq!(BuildRecord::from_json(&whole.to_string()).unwrap(), record);
         for (field, value) in [
             ("/job", "../other"),
             ("/job", "a\nb"),
@@ -399,7 +399,7 @@ mod tests {
         ] {
             let mut hostile = whole.clone();
             *hostile.pointer_mut(field).unwrap() = value.into();
-            let told = Record::from_json(&hostile.to_string())
+            let told = BuildRecord::from_json(&hostile.to_string())
                 .unwrap_err()
                 .to_string();
             let name = field.split('/').nth(1).unwrap();
@@ -413,7 +413,7 @@ mod tests {
             let mut hostile = record.clone();
             hostile.used.insert(name.to_owned(), None);
             assert!(
-                Record::from_json(&hostile.to_json())
+                BuildRecord::from_json(&hostile.to_json())
                     .unwrap_err()
                     .to_string()
                     .starts_with("`used` holds")
@@ -423,7 +423,7 @@ mod tests {
                 .figures
                 .insert("ccache".to_owned(), [(name.to_owned(), 1)].into());
             assert!(
-                Record::from_json(&hostile.to_json())
+                BuildRecord::from_json(&hostile.to_json())
                     .unwrap_err()
                     .to_string()
                     .starts_with("`figures` holds")
@@ -447,21 +447,25 @@ mod tests {
     fn a_record_past_its_limit_is_refused() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("build.json");
-        let text = Record::new("rock-matrix 0", "job", "a-1-py3-none-any.whl").to_json();
+        let text = BuildRecord::new("rock-matrix 0", "job", "a-1-py3-none-any.whl").to_json();
         let most = usize::try_from(MAX_RECORD_BYTES).unwrap();
         let padded = |bytes: usize| format!("{}{text}", " ".repeat(bytes - text.len()));
         sys::write_atomic(&path, padded(most).as_bytes()).unwrap();
-        assert!(Record::load(&path).unwrap().is_some());
+        assert!(BuildRecord::load(&path).unwrap().is_some());
         sys::write_atomic(&path, padded(most + 1).as_bytes()).unwrap();
-        assert!(Record::load(&path).unwrap_err().contains("larger than"));
+        assert!(
+            BuildRecord::load(&path)
+                .unwrap_err()
+                .contains("larger than")
+        );
     }
 
     #[test]
     fn half_a_file_is_told_and_no_file_is_none() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("build.json");
-        assert_eq!(Record::load(&path), Ok(None));
+        assert_eq!(BuildRecord::load(&path), Ok(None));
         sys::write_atomic(&path, b"{\"version\": 1,").unwrap();
-        assert!(Record::load(&path).is_err());
+        assert!(BuildRecord::load(&path).is_err());
     }
 }

@@ -2,24 +2,24 @@
 
 use std::time::Duration;
 
-use super::fault::{BuildEnd, StepFault, StepTrouble};
 use super::folder::JobFolder;
-use super::mask::Masks;
-use super::record::{Outcome, Record, StageRecord, StageState};
-use super::runner::Runner;
-use super::surroundings::{Surroundings, answers, invocation};
-use super::transcript::Transcript;
+use super::host_env::{HostEnv, answers, invocation};
+use super::mask::SecretMasks;
+use super::record::{BuildOutcome, BuildRecord, StageRecord, StageState};
+use super::runner::StepExecutor;
+use super::step_failure::{BuildEnd, StepError, StepErrorKind};
+use super::transcript::BuildTranscript;
 use rock_recipe::Step;
-use rock_recipe::cap::{Allowance, Cap, End, Next, next};
 use rock_recipe::render;
+use rock_recipe::time_cap::{CapDecision, StepAllowance, StepEnd, TimeCap, next};
 use rock_sys::process::{Control, ProcessError, ProcessEvent, ProcessStatus};
 use rock_sys::{self as sys, FileError, Signals, StopSignal};
 
 /// Bounds of a run.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Limits {
+pub struct RunLimits {
     /// When the build is ended so that its work can be saved.
-    pub cap: Option<Cap>,
+    pub cap: Option<TimeCap>,
     /// Seconds that the job had run when this program began.
     pub used_before_s: u64,
     /// The pause before a failed stage is tried again.
@@ -28,7 +28,7 @@ pub struct Limits {
 
 /// What is run, and where.
 #[derive(Debug, Clone, Copy)]
-pub struct Order<'a> {
+pub struct RunRequest<'a> {
     /// The job's folder.
     pub folder: &'a JobFolder,
     /// The steps, each a stage.
@@ -36,20 +36,20 @@ pub struct Order<'a> {
     /// The first to run.
     pub from: usize,
     /// What steps find on this machine.
-    pub surroundings: &'a Surroundings<'a>,
+    pub surroundings: &'a HostEnv<'a>,
     /// Bounds.
-    pub limits: Limits,
+    pub limits: RunLimits,
     /// What must not be shown.
-    pub masks: &'a Masks,
+    pub masks: &'a SecretMasks,
     /// Where wishes to end arrive.
     pub signals: &'a Signals,
 }
 
 /// What is told while a build runs.
 #[derive(Debug, Clone, Copy)]
-pub enum Event<'a> {
+pub enum BuildEvent<'a> {
     /// A fresh build takes the place of an earlier one that ended so.
-    Replaces(Outcome),
+    Replaces(BuildOutcome),
     /// A stage that was done is run again, since it took other answers of earlier stages than those
     /// there are.
     OtherAnswers {
@@ -101,16 +101,16 @@ pub enum Event<'a> {
 /// Runs the steps from `order.from` on; keeps `record` on disk up to date before and after each.
 /// After a step that failed only those run that run always; the first failure is how it ends.
 pub fn run_steps(
-    order: &Order<'_>,
-    record: &mut Record,
-    runner: &mut dyn Runner,
-    tell: &mut dyn FnMut(Event<'_>),
+    order: &RunRequest<'_>,
+    record: &mut BuildRecord,
+    runner: &mut dyn StepExecutor,
+    tell: &mut dyn FnMut(BuildEvent<'_>),
 ) -> BuildEnd {
     let log = match order.folder.open_log() {
         Ok(log) => log,
         Err(error) => return BuildEnd::File(error),
     };
-    let mut transcript = Transcript::new(log, order.masks);
+    let mut transcript = BuildTranscript::new(log, order.masks);
     for number in order.from..order.steps.len() {
         let end = run_stage(order, number, record, &mut transcript, runner, tell);
         if matches!(end, BuildEnd::Failed(_)) && !order.steps[number].finally {
@@ -138,10 +138,10 @@ pub fn run_steps(
 /// # Errors
 /// A signal or the cap, or a log that cannot be written.
 pub(super) fn ask_again(
-    order: &Order<'_>,
+    order: &RunRequest<'_>,
     before: &[StageRecord],
-    runner: &mut dyn Runner,
-    tell: &mut dyn FnMut(Event<'_>),
+    runner: &mut dyn StepExecutor,
+    tell: &mut dyn FnMut(BuildEvent<'_>),
 ) -> Result<usize, Box<BuildEnd>> {
     let asks = |number: &usize| !order.steps[*number].facts.is_empty();
     if !(0..order.from).any(|number| asks(&number)) {
@@ -151,7 +151,7 @@ pub(super) fn ask_again(
         .folder
         .open_log()
         .map_err(|error| Box::new(BuildEnd::File(error)))?;
-    let mut transcript = Transcript::new(log, order.masks);
+    let mut transcript = BuildTranscript::new(log, order.masks);
     for number in (0..order.from).filter(asks) {
         match run_step(
             order,
@@ -174,7 +174,7 @@ pub(super) fn ask_again(
     let Some(number) = (0..order.from).find(took_others) else {
         return Ok(order.from);
     };
-    tell(Event::OtherAnswers {
+    tell(BuildEvent::OtherAnswers {
         stage: &order.steps[number].stage,
     });
     Ok(number)
@@ -182,15 +182,15 @@ pub(super) fn ask_again(
 
 /// Runs one step and records how it ended.
 fn run_stage(
-    order: &Order<'_>,
+    order: &RunRequest<'_>,
     number: usize,
-    record: &mut Record,
-    transcript: &mut Transcript<'_>,
-    runner: &mut dyn Runner,
-    tell: &mut dyn FnMut(Event<'_>),
+    record: &mut BuildRecord,
+    transcript: &mut BuildTranscript<'_>,
+    runner: &mut dyn StepExecutor,
+    tell: &mut dyn FnMut(BuildEvent<'_>),
 ) -> BuildEnd {
     let step = &order.steps[number];
-    tell(Event::Started {
+    tell(BuildEvent::Started {
         stage: &step.stage,
         number: number + 1,
         of: order.steps.len(),
@@ -211,13 +211,13 @@ fn run_stage(
         _ => StageState::Failed,
     };
     stage.ended = match &end {
-        BuildEnd::Failed(StepFault {
-            trouble: StepTrouble::Ended(how),
+        BuildEnd::Failed(StepError {
+            trouble: StepErrorKind::Ended(how),
             ..
         }) => Some(how.clone()),
         _ => None,
     };
-    tell(Event::Ended {
+    tell(BuildEvent::Ended {
         stage: &step.stage,
         seconds: stage.seconds,
         state: stage.state,
@@ -233,16 +233,16 @@ fn run_stage(
 /// Runs one step with its retries; [`BuildEnd::Done`] when it is done. Also tells how often it was
 /// tried.
 fn run_step(
-    order: &Order<'_>,
+    order: &RunRequest<'_>,
     step: &Step,
-    transcript: &mut Transcript<'_>,
-    runner: &mut dyn Runner,
-    tell: &mut dyn FnMut(Event<'_>),
+    transcript: &mut BuildTranscript<'_>,
+    runner: &mut dyn StepExecutor,
+    tell: &mut dyn FnMut(BuildEvent<'_>),
 ) -> (BuildEnd, u32) {
     let command = brief(&step.argv, order.masks);
-    let failed = |trouble, transcript: &Transcript<'_>| {
+    let failed = |trouble, transcript: &BuildTranscript<'_>| {
         let (stage, command, output) = (step.stage.clone(), command.clone(), transcript.excerpt());
-        BuildEnd::Failed(StepFault {
+        BuildEnd::Failed(StepError {
             stage,
             command,
             trouble,
@@ -262,7 +262,7 @@ fn run_step(
         for path in &step.clean {
             if !is_below(path) {
                 return (
-                    failed(StepTrouble::CleansOutside(path.clone()), transcript),
+                    failed(StepErrorKind::CleansOutside(path.clone()), transcript),
                     tries,
                 );
             }
@@ -271,7 +271,7 @@ fn run_step(
             }
         }
         let ended = match attempt(order, step, transcript, runner, tell) {
-            Attempt::Succeeded => match order
+            AttemptResult::Succeeded => match order
                 .folder
                 .check()
                 .and_then(|()| missing_outputs(order, step))
@@ -280,14 +280,14 @@ fn run_step(
                 Ok(Some(trouble)) => return (failed(trouble, transcript), tries),
                 Err(error) => return (BuildEnd::File(error), tries),
             },
-            Attempt::Ended(how) => how,
-            Attempt::TimedOut(seconds) => {
-                return (failed(StepTrouble::TimedOut(seconds), transcript), tries);
+            AttemptResult::Ended(how) => how,
+            AttemptResult::TimedOut(seconds) => {
+                return (failed(StepErrorKind::TimedOut(seconds), transcript), tries);
             }
-            Attempt::NotStarted(reason) => {
-                return (failed(StepTrouble::NotStarted(reason), transcript), tries);
+            AttemptResult::NotStarted(reason) => {
+                return (failed(StepErrorKind::NotStarted(reason), transcript), tries);
             }
-            Attempt::Over(end) => return (end, tries),
+            AttemptResult::Over(end) => return (end, tries),
         };
         let told = note(
             transcript,
@@ -295,12 +295,12 @@ fn run_step(
             &format!("== {} failed: {ended}", step.stage),
         );
         if tries > step.retries {
-            return (failed(StepTrouble::Ended(ended), transcript), tries);
+            return (failed(StepErrorKind::Ended(ended), transcript), tries);
         }
         if let Err(error) = told {
             return (BuildEnd::File(error), tries);
         }
-        tell(Event::Retried {
+        tell(BuildEvent::Retried {
             stage: &step.stage,
             ended: &ended,
         });
@@ -312,7 +312,7 @@ fn run_step(
 
 /// Checks that no link is in the place of a folder that this program checks a source out into: an
 /// earlier build had it.
-fn check_checkout(order: &Order<'_>, step: &Step) -> Result<(), FileError> {
+fn check_checkout(order: &RunRequest<'_>, step: &Step) -> Result<(), FileError> {
     let Some(folder) = step.checkout_folder() else {
         return Ok(());
     };
@@ -326,7 +326,7 @@ fn check_checkout(order: &Order<'_>, step: &Step) -> Result<(), FileError> {
 }
 
 /// A command for a message: of a word of several lines, such as a whole program, only the first.
-pub(super) fn brief(argv: &[String], masks: &Masks) -> String {
+pub(super) fn brief(argv: &[String], masks: &SecretMasks) -> String {
     let first_lines = argv.iter().map(|word| match word.split_once('\n') {
         Some((first, _)) => format!("{first} …"),
         None => word.clone(),
@@ -335,7 +335,7 @@ pub(super) fn brief(argv: &[String], masks: &Masks) -> String {
 }
 
 /// How one attempt at a step ended.
-enum Attempt {
+enum AttemptResult {
     Succeeded,
     Ended(String),
     TimedOut(u64),
@@ -344,21 +344,21 @@ enum Attempt {
 }
 
 fn attempt(
-    order: &Order<'_>,
+    order: &RunRequest<'_>,
     step: &Step,
-    transcript: &mut Transcript<'_>,
-    runner: &mut dyn Runner,
-    tell: &mut dyn FnMut(Event<'_>),
-) -> Attempt {
+    transcript: &mut BuildTranscript<'_>,
+    runner: &mut dyn StepExecutor,
+    tell: &mut dyn FnMut(BuildEvent<'_>),
+) -> AttemptResult {
     let begun = runner.clock();
-    let allowance = Cap::allowance(
+    let allowance = TimeCap::allowance(
         order.limits.cap,
         order.limits.used_before_s + begun.as_secs(),
         step.timeout_s,
     );
-    let mut watch = Watch::new(allowance, begun);
-    if watch.wish(begun, order.signals) != Control::Continue || allowance == Allowance::Over {
-        return Attempt::Over(watch.end(&step.stage));
+    let mut watch = Watchdog::new(allowance, begun);
+    if watch.wish(begun, order.signals) != Control::Continue || allowance == StepAllowance::Over {
+        return AttemptResult::Over(watch.end(&step.stage));
     }
     let mut lost_log = None;
     let run = runner.run(
@@ -366,10 +366,10 @@ fn attempt(
         &mut |clock, heard| {
             if let ProcessEvent::Output(bytes) | ProcessEvent::Stderr(bytes) = heard {
                 lost_log = transcript
-                    .feed(bytes, |_, line| tell(Event::Line(&line)))
+                    .feed(bytes, |_, line| tell(BuildEvent::Line(&line)))
                     .err();
             }
-            tell(Event::Tick {
+            tell(BuildEvent::Tick {
                 stage: &step.stage,
                 elapsed: clock().saturating_sub(begun),
             });
@@ -383,11 +383,11 @@ fn attempt(
     let rest = transcript.finish();
     if let Ok(lines) = &rest {
         for line in lines {
-            tell(Event::Line(line));
+            tell(BuildEvent::Line(line));
         }
     }
     if let Some(error) = lost_log.or(rest.err()) {
-        return Attempt::Over(BuildEnd::File(FileError::new(
+        return AttemptResult::Over(BuildEnd::File(FileError::new(
             "write",
             &order.folder.log(),
             error,
@@ -400,50 +400,50 @@ fn attempt(
             | ProcessError::ProgramNotFound(_)
             | ProcessError::DirectoryNotFound(_)),
         ) => {
-            return Attempt::NotStarted(error.to_string());
+            return AttemptResult::NotStarted(error.to_string());
         }
         Err(ProcessError::SpawnFailed { source, .. }) => {
-            return Attempt::NotStarted(source.to_string());
+            return AttemptResult::NotStarted(source.to_string());
         }
     };
     if watch.stopped.is_some() {
-        return Attempt::Over(watch.end(&step.stage));
+        return AttemptResult::Over(watch.end(&step.stage));
     }
     let end = match status {
-        _ if watch.is_late => End::TimedOut,
-        ProcessStatus::Code(code) => End::Exit(code),
-        ProcessStatus::Signal(signal) => End::Exit(128 + signal),
+        _ if watch.is_late => StepEnd::TimedOut,
+        ProcessStatus::Code(code) => StepEnd::Exit(code),
+        ProcessStatus::Signal(signal) => StepEnd::Exit(128 + signal),
     };
     match (next(allowance, end), allowance) {
-        (Next::GoOn, _) => Attempt::Succeeded,
+        (CapDecision::GoOn, _) => AttemptResult::Succeeded,
         (
-            Next::Stop {
+            CapDecision::Stop {
                 save_cache: true, ..
             },
             _,
-        ) => Attempt::Over(BuildEnd::Capped(step.stage.clone())),
-        (_, Allowance::Step(seconds)) if watch.is_late => Attempt::TimedOut(seconds),
-        _ => Attempt::Ended(status.to_string()),
+        ) => AttemptResult::Over(BuildEnd::Capped(step.stage.clone())),
+        (_, StepAllowance::Step(seconds)) if watch.is_late => AttemptResult::TimedOut(seconds),
+        _ => AttemptResult::Ended(status.to_string()),
     }
 }
 
 /// Decides when what runs has to end: by a signal, or when its allowance is used up.
 #[derive(Debug)]
-pub(super) struct Watch {
+pub(super) struct Watchdog {
     until: Option<Duration>,
     pub(super) stopped: Option<StopSignal>,
     pub(super) is_late: bool,
     is_forced: bool,
 }
 
-impl Watch {
-    pub(super) fn new(allowance: Allowance, begun: Duration) -> Self {
+impl Watchdog {
+    pub(super) fn new(allowance: StepAllowance, begun: Duration) -> Self {
         let until = match allowance {
-            Allowance::Step(seconds) | Allowance::Cap(seconds) => {
+            StepAllowance::Step(seconds) | StepAllowance::Cap(seconds) => {
                 Some(begun + Duration::from_secs(seconds))
             }
-            Allowance::Over => Some(begun),
-            Allowance::Unlimited => None,
+            StepAllowance::Over => Some(begun),
+            StepAllowance::Unlimited => None,
         };
         Self {
             until,
@@ -476,16 +476,20 @@ impl Watch {
     }
 }
 
-fn note(transcript: &mut Transcript<'_>, order: &Order<'_>, line: &str) -> Result<(), FileError> {
+fn note(
+    transcript: &mut BuildTranscript<'_>,
+    order: &RunRequest<'_>,
+    line: &str,
+) -> Result<(), FileError> {
     transcript
         .note(line)
         .map_err(|error| FileError::new("write", &order.folder.log(), error))
 }
 
 pub(super) fn missing_outputs(
-    order: &Order<'_>,
+    order: &RunRequest<'_>,
     step: &Step,
-) -> Result<Option<StepTrouble>, FileError> {
+) -> Result<Option<StepErrorKind>, FileError> {
     for output in &step.outputs {
         let found = sys::glob(order.folder.path(), &output.glob)?;
         if found.len() != output.count {
@@ -495,7 +499,7 @@ pub(super) fn missing_outputs(
                     .display()
                     .to_string()
             };
-            return Ok(Some(StepTrouble::Outputs {
+            return Ok(Some(StepErrorKind::Outputs {
                 glob: output.glob.clone(),
                 expected: output.count,
                 found: found.iter().map(name).collect(),
@@ -506,7 +510,7 @@ pub(super) fn missing_outputs(
 }
 
 /// Waits before another try; ends early at a signal, which is given.
-fn pause(order: &Order<'_>, runner: &mut dyn Runner) -> Option<StopSignal> {
+fn pause(order: &RunRequest<'_>, runner: &mut dyn StepExecutor) -> Option<StopSignal> {
     const MOMENT: Duration = Duration::from_millis(50);
     let until = runner.clock() + order.limits.retry_pause;
     while runner.clock() < until {

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use rock_sys::process::{self, Control, Invocation, ProcessError, ProcessEvent, ProcessStatus};
 
 /// Runs processes and knows how late it is. One of the two traits for effects.
-pub trait Runner {
+pub trait StepExecutor {
     /// Runs a process to its end; see [`process::run`].
     ///
     /// # Errors
@@ -45,7 +45,7 @@ impl ProcessRunner {
     }
 }
 
-impl Runner for ProcessRunner {
+impl StepExecutor for ProcessRunner {
     fn run(
         &mut self,
         invocation: &Invocation,
@@ -72,7 +72,7 @@ impl Runner for ProcessRunner {
 
 /// What a recorded process does.
 #[derive(Debug, Clone)]
-pub struct Recorded {
+pub struct RecordedProcess {
     /// What it writes.
     pub output: String,
     /// How it ends when it may.
@@ -86,7 +86,7 @@ pub struct Recorded {
 #[derive(Debug, Default)]
 pub struct RecordingRunner {
     /// What the next processes do; after the last, they succeed at once.
-    pub answers: VecDeque<Recorded>,
+    pub answers: VecDeque<RecordedProcess>,
     /// What was run.
     pub invocations: Vec<Invocation>,
     /// What was asked.
@@ -95,7 +95,7 @@ pub struct RecordingRunner {
     pub now: Duration,
 }
 
-impl Runner for RecordingRunner {
+impl StepExecutor for RecordingRunner {
     fn run(
         &mut self,
         invocation: &Invocation,

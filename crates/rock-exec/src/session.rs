@@ -5,20 +5,22 @@ use std::time::Duration;
 
 use serde::de::DeserializeOwned;
 
-use super::container::{Containment, run_container, unusable};
-use super::engine_fault::EngineFault;
-use super::fault::BuildEnd;
-use super::folder::{JobFolder, OpenFault, Opened, open};
+use super::container::{ContainerSetup, run_container, unusable};
+use super::engine_failure::EngineFailure;
+use super::folder::{JobFolder, LockedFolder, OpenFolderError, open};
+use super::host_env::{HostEnv, MARK, answers};
 use super::limits::MAX_FACTS_BYTES;
-use super::record::{Outcome, Record, StageRecord, StageState, is_counted, is_used, shown_text};
-use super::resume::{Continue, UnknownStage, first_step};
-use super::run::{Event, Limits, Order, ask_again, run_steps};
-use super::runner::Runner;
+use super::record::{
+    BuildOutcome, BuildRecord, StageRecord, StageState, is_counted, is_used, shown_text,
+};
+use super::resume::{ResumePoint, UnknownStage, first_step};
+use super::run::{BuildEvent, RunLimits, RunRequest, ask_again, run_steps};
+use super::runner::StepExecutor;
+use super::step_failure::BuildEnd;
 use super::step_hash::step_hash;
-use super::surroundings::{MARK, Surroundings, answers};
 use super::wheels_to_test::{WheelToTest, place_wheels};
-use crate::Masks;
-use rock_recipe::container::{self, Engine};
+use crate::SecretMasks;
+use rock_recipe::container::{self, EngineProgram};
 use rock_recipe::{FIGURES_FILE, RECORD_FILE, Step};
 use rock_sys::{self as sys, FileError, Signals};
 
@@ -27,15 +29,15 @@ const STRAY_GRACE: Duration = Duration::from_secs(5);
 
 /// What is built, and how.
 #[derive(Debug)]
-pub struct Session<'a> {
+pub struct BuildSession<'a> {
     /// The job's folder.
     pub folder: &'a JobFolder,
     /// Where to begin.
-    pub wish: Continue,
+    pub wish: ResumePoint,
     /// The steps.
     pub steps: &'a [Step],
     /// The container to run them in; `None`: on this machine.
-    pub containment: Option<Containment<'a>>,
+    pub containment: Option<ContainerSetup<'a>>,
     /// The name that containers of this job have in this folder; one of a build that was killed is
     /// removed.
     pub container_name: &'a str,
@@ -45,22 +47,22 @@ pub struct Session<'a> {
     /// Listings of files outside the folder that a stage reads, by stage.
     pub inputs: BTreeMap<String, String>,
     /// The record as it is before anything was done: job, versions, names.
-    pub record: Record,
+    pub record: BuildRecord,
     /// What steps find on this machine.
-    pub surroundings: &'a Surroundings<'a>,
+    pub surroundings: &'a HostEnv<'a>,
     /// Bounds.
-    pub limits: Limits,
+    pub limits: RunLimits,
     /// What must not be shown.
-    pub masks: &'a Masks,
+    pub masks: &'a SecretMasks,
     /// Where wishes to end arrive.
     pub signals: &'a Signals,
 }
 
 /// A build that was run.
 #[derive(Debug)]
-pub struct Built {
+pub struct FinishedBuild {
     /// What was done. It is on disk as well.
-    pub record: Record,
+    pub record: BuildRecord,
     /// How it ended.
     pub end: BuildEnd,
     /// Why the record of an earlier build could not be read.
@@ -68,18 +70,18 @@ pub struct Built {
     /// How many stages were passed over because they were done.
     pub passed_over: usize,
     /// The folder stays ours until this is dropped.
-    pub opened: Opened,
+    pub opened: LockedFolder,
 }
 
 /// A build that was not begun.
 #[derive(Debug)]
-pub enum NotBegun {
+pub enum StartError {
     /// The folder cannot be used.
-    Open(OpenFault),
+    Open(OpenFolderError),
     /// There is no such stage.
     Stage(UnknownStage),
     /// The engine cannot start anything.
-    Engine(EngineFault),
+    Engine(EngineFailure),
     /// The wheels to test cannot be put into the folder.
     Wheels(FileError),
 }
@@ -89,11 +91,11 @@ pub enum NotBegun {
 /// # Errors
 /// When it cannot begin. No step was run and no record changed then.
 pub fn build(
-    session: Session<'_>,
-    runner: &mut dyn Runner,
-    tell: &mut dyn FnMut(Event<'_>),
-) -> Result<Built, NotBegun> {
-    let Session {
+    session: BuildSession<'_>,
+    runner: &mut dyn StepExecutor,
+    tell: &mut dyn FnMut(BuildEvent<'_>),
+) -> Result<FinishedBuild, StartError> {
+    let BuildSession {
         folder,
         wish,
         steps,
@@ -115,27 +117,27 @@ pub fn build(
         )
     };
     let stages: Vec<(String, String)> = steps.iter().map(hash).collect();
-    if let Continue::Stage(_) = &wish {
-        first_step(&wish, &stages, &[]).map_err(NotBegun::Stage)?;
+    if let ResumePoint::Stage(_) = &wish {
+        first_step(&wish, &stages, &[]).map_err(StartError::Stage)?;
     }
     if let Some(fault) = containment
         .as_ref()
         .and_then(|containment| unusable(containment, runner))
     {
-        return Err(NotBegun::Engine(fault));
+        return Err(StartError::Engine(fault));
     }
-    let opened = open(folder, &wish).map_err(NotBegun::Open)?;
-    if let (Continue::Fresh, Some(last)) = (&wish, &opened.last) {
-        tell(Event::Replaces(last.outcome));
+    let opened = open(folder, &wish).map_err(StartError::Open)?;
+    if let (ResumePoint::Fresh, Some(last)) = (&wish, &opened.last) {
+        tell(BuildEvent::Replaces(last.outcome));
     }
     let killed = opened
         .last
         .as_ref()
-        .filter(|last| last.outcome == Outcome::Running);
-    if let Some(engine) = killed.and_then(|last| Engine::from_word(&last.engine)) {
+        .filter(|last| last.outcome == BuildOutcome::Running);
+    if let Some(engine) = killed.and_then(|last| EngineProgram::from_word(&last.engine)) {
         runner.ask(&container::removal(engine, session.container_name));
     }
-    place_wheels(folder, &session.wheels).map_err(NotBegun::Wheels)?;
+    place_wheels(folder, &session.wheels).map_err(StartError::Wheels)?;
     let mut before = opened
         .before
         .as_ref()
@@ -149,9 +151,9 @@ pub fn build(
             }
         }
     }
-    let mut from = first_step(&wish, &stages, &before).map_err(NotBegun::Stage)?;
+    let mut from = first_step(&wish, &stages, &before).map_err(StartError::Stage)?;
     if let Some(number) = changed_copy(&steps[..from], &stages, &before) {
-        tell(Event::SourceChanged {
+        tell(BuildEvent::SourceChanged {
             stage: &steps[number].stage,
         });
         from = number;
@@ -162,7 +164,7 @@ pub fn build(
         session.masks,
         session.signals,
     );
-    let order = Order {
+    let order = RunRequest {
         folder,
         steps,
         from,
@@ -173,11 +175,11 @@ pub fn build(
     };
     // In a container it is the image that answers, which is a part of every stage's hash.
     let asked = match (&wish, &containment) {
-        (Continue::Auto | Continue::Test, None) => ask_again(&order, &before, runner, tell),
+        (ResumePoint::Auto | ResumePoint::Test, None) => ask_again(&order, &before, runner, tell),
         _ => Ok(from),
     };
     let from = *asked.as_ref().unwrap_or(&from);
-    let order = Order { from, ..order };
+    let order = RunRequest { from, ..order };
     record.stages = stages
         .iter()
         .map(|(stage, hash)| StageRecord::new(stage, hash))
@@ -192,7 +194,7 @@ pub fn build(
         // With its own hash: a stage that was passed over on request is still one that changed.
         *stage = old.clone();
     }
-    record.outcome = Outcome::Running;
+    record.outcome = BuildOutcome::Running;
     record.log = folder.log().display().to_string();
     record.disk_before_bytes = sys::free_bytes(folder.path());
     let mut end = match (asked, &containment) {
@@ -204,7 +206,7 @@ pub fn build(
         (Ok(_), Some(containment)) => {
             // Checkouts are this program's own work; the container finds them in the folder.
             let own = steps.iter().take_while(|step| step.host).count();
-            let checkouts = Order {
+            let checkouts = RunRequest {
                 steps: &steps[..own],
                 ..order
             };
@@ -214,7 +216,7 @@ pub fn build(
                 BuildEnd::Done
             } {
                 BuildEnd::Done => run_container(
-                    &Order {
+                    &RunRequest {
                         from: from.max(own),
                         ..order
                     },
@@ -239,14 +241,14 @@ pub fn build(
     record.seconds = runner.clock().saturating_sub(begun).as_secs();
     record.disk_after_bytes = sys::free_bytes(folder.path());
     record.outcome = match &end {
-        BuildEnd::Done => Outcome::Done,
-        BuildEnd::Failed(_) => Outcome::Failed,
-        BuildEnd::Capped(_) => Outcome::Capped,
-        BuildEnd::Stopped(..) => Outcome::Stopped,
-        BuildEnd::Engine(_) | BuildEnd::File(_) => Outcome::Machine,
+        BuildEnd::Done => BuildOutcome::Done,
+        BuildEnd::Failed(_) => BuildOutcome::Failed,
+        BuildEnd::Capped(_) => BuildOutcome::Capped,
+        BuildEnd::Stopped(..) => BuildOutcome::Stopped,
+        BuildEnd::Engine(_) | BuildEnd::File(_) => BuildOutcome::Machine,
     };
     record.reason = end.reason().map(|reason| shown_text(&reason));
-    if wish == Continue::Test {
+    if wish == ResumePoint::Test {
         // Stages that only a build has: it still resumes after those that were done.
         record.stages = with_earlier(record.stages, before);
     }
@@ -261,7 +263,7 @@ pub fn build(
     {
         end = BuildEnd::File(error);
     }
-    Ok(Built {
+    Ok(FinishedBuild {
         record,
         end,
         unreadable: opened.unreadable.clone(),
@@ -357,19 +359,19 @@ mod tests {
 
         fn build(
             &self,
-            wish: Continue,
+            wish: ResumePoint,
             steps: &[Step],
             inputs: &[(&str, &str)],
-        ) -> (Result<Built, NotBegun>, Vec<String>) {
+        ) -> (Result<FinishedBuild, StartError>, Vec<String>) {
             let environment = Environment::default();
-            let surroundings = Surroundings {
+            let surroundings = HostEnv {
                 environment: &environment,
                 threads: 1,
                 memory_tenths_gib: 10,
             };
-            let mut record = Record::new("test", "job", "w");
+            let mut record = BuildRecord::new("test", "job", "w");
             record.engine = "local".into();
-            let session = Session {
+            let session = BuildSession {
                 folder: &self.folder(),
                 wish,
                 steps,
@@ -382,8 +384,8 @@ mod tests {
                     .collect(),
                 record,
                 surroundings: &surroundings,
-                limits: Limits::default(),
-                masks: &Masks::default(),
+                limits: RunLimits::default(),
+                masks: &SecretMasks::default(),
                 signals: &Signals::default(),
             };
             let mut ran = Vec::new();
@@ -391,7 +393,7 @@ mod tests {
                 session,
                 &mut ProcessRunner::new(Duration::from_millis(200)),
                 &mut |event| {
-                    if let Event::Started { stage, .. } = event {
+                    if let BuildEvent::Started { stage, .. } = event {
                         ran.push(stage.to_owned());
                     }
                 },
@@ -429,30 +431,32 @@ mod tests {
             step("b", "echo b >>order; [ -e mended ]"),
             step("c", "echo c >>order"),
         ];
-        let (built, ran) = bench.build(Continue::Auto, &steps, &[]);
-        assert_eq!(built.unwrap().record.outcome, Outcome::Failed);
+        let (built, ran) = bench.build(ResumePoint::Auto, &steps, &[]);
+        assert_eq!(built.unwrap().record.outcome, BuildOutcome::Failed);
         assert_eq!(ran, ["a", "b"]);
         sys::write_atomic(&bench.folder().path().join("mended"), b"").unwrap();
-        let (built, ran) = bench.build(Continue::Auto, &steps, &[]);
+        let (built, ran) = bench.build(ResumePoint::Auto, &steps, &[]);
         assert_eq!(
             (built.unwrap().record.outcome, ran.join(" ").as_str()),
-            (Outcome::Done, "b c")
+            (BuildOutcome::Done, "b c")
         );
         assert!(
-            bench.build(Continue::Auto, &steps, &[]).1.is_empty(),
+            bench.build(ResumePoint::Auto, &steps, &[]).1.is_empty(),
             "all is done"
         );
         assert_eq!(
-            bench.build(Continue::Auto, &steps, &[("b", "changed")]).1,
+            bench
+                .build(ResumePoint::Auto, &steps, &[("b", "changed")])
+                .1,
             ["b", "c"]
         );
         assert_eq!(
             bench
-                .build(Continue::Stage("c".into()), &steps, &[("b", "changed")])
+                .build(ResumePoint::Stage("c".into()), &steps, &[("b", "changed")])
                 .1,
             ["c"]
         );
-        let (built, ran) = bench.build(Continue::Fresh, &steps, &[]);
+        let (built, ran) = bench.build(ResumePoint::Fresh, &steps, &[]);
         assert_eq!(ran, ["a", "b"], "a fresh build begins in an empty folder");
         assert_eq!(built.unwrap().record.stages[1].state, StageState::Failed);
     }
@@ -485,36 +489,36 @@ mod tests {
         ];
         answer("7.13");
         assert_eq!(
-            bench.build(Continue::Auto, &steps, &[]).1,
+            bench.build(ResumePoint::Auto, &steps, &[]).1,
             ["sdk", "facts-sdk", "between", "torch", "audio"]
         );
         assert!(
-            bench.build(Continue::Auto, &steps, &[]).1.is_empty(),
+            bench.build(ResumePoint::Auto, &steps, &[]).1.is_empty(),
             "the same answer builds nothing"
         );
         answer("7.14");
         sys::write_atomic(&bench.folder().path().join("cut"), b"").unwrap();
         assert_eq!(
-            bench.build(Continue::Auto, &steps, &[]).1,
+            bench.build(ResumePoint::Auto, &steps, &[]).1,
             ["torch"],
             "it was cut there"
         );
         sys::remove(&bench.folder().path().join("cut")).unwrap();
         assert_eq!(
-            bench.build(Continue::Auto, &steps, &[]).1,
+            bench.build(ResumePoint::Auto, &steps, &[]).1,
             ["torch", "audio"]
         );
-        assert!(bench.build(Continue::Auto, &steps, &[]).1.is_empty());
+        assert!(bench.build(ResumePoint::Auto, &steps, &[]).1.is_empty());
         let built = sys::read_text(&bench.folder().path().join("built"), 99).unwrap();
         assert_eq!(
             built.split_whitespace().collect::<Vec<_>>(),
             ["7.13", "7.14", "7.14"]
         );
         sys::remove(&bench.folder().path().join("installed")).unwrap();
-        let (built, ran) = bench.build(Continue::Auto, &steps, &[]);
+        let (built, ran) = bench.build(ResumePoint::Auto, &steps, &[]);
         assert_eq!(
             (built.unwrap().record.outcome, ran.join(" ").as_str()),
-            (Outcome::Failed, "facts-sdk")
+            (BuildOutcome::Failed, "facts-sdk")
         );
     }
 
@@ -533,7 +537,7 @@ mod tests {
             ]
         };
         for script in ["true", "exit 9"] {
-            let (built, ran) = bench.build(Continue::Fresh, &steps(script), &[]);
+            let (built, ran) = bench.build(ResumePoint::Fresh, &steps(script), &[]);
             let built = built.unwrap();
             assert_eq!(
                 (built.end.reason().unwrap().as_str(), ran.join(" ").as_str()),
@@ -543,12 +547,12 @@ mod tests {
         }
         sys::write_atomic(&bench.folder().path().join("mended"), b"").unwrap();
         assert_eq!(
-            bench.build(Continue::Auto, &steps("true"), &[]).1,
+            bench.build(ResumePoint::Auto, &steps("true"), &[]).1,
             ["a", "b", "last"]
         );
         assert!(
             bench
-                .build(Continue::Auto, &steps("true"), &[])
+                .build(ResumePoint::Auto, &steps("true"), &[])
                 .1
                 .is_empty()
         );
@@ -562,9 +566,12 @@ mod tests {
                 outdated: vec!["objects".into()],
                 ..step("build", script)
             };
-            let (built, _) =
-                bench.build(Continue::Auto, &[self::step("fetch", "true"), step], inputs);
-            assert_eq!(built.unwrap().record.outcome, Outcome::Done);
+            let (built, _) = bench.build(
+                ResumePoint::Auto,
+                &[self::step("fetch", "true"), step],
+                inputs,
+            );
+            assert_eq!(built.unwrap().record.outcome, BuildOutcome::Done);
             sys::read_text(&bench.folder().path().join("objects/log"), 99).unwrap()
         };
         let one = "mkdir -p objects; echo one >>objects/log";
@@ -582,8 +589,8 @@ mod tests {
     #[test]
     fn a_stage_that_is_not_there_changes_nothing() {
         let bench = Bench::new();
-        let (built, _) = bench.build(Continue::Stage("z".into()), &[step("a", "true")], &[]);
-        assert!(matches!(built, Err(NotBegun::Stage(_))));
+        let (built, _) = bench.build(ResumePoint::Stage("z".into()), &[step("a", "true")], &[]);
+        assert!(matches!(built, Err(StartError::Stage(_))));
         assert!(!sys::exists(bench.folder().path()));
     }
 
@@ -593,7 +600,7 @@ mod tests {
         let counts = "echo '{\"ccache\": {\"hits\": 12, \"misses\": 3}}' >figures.json";
         let built = |steps: &[Step]| {
             bench
-                .build(Continue::Fresh, steps, &[])
+                .build(ResumePoint::Fresh, steps, &[])
                 .0
                 .unwrap()
                 .record
@@ -611,7 +618,7 @@ mod tests {
     #[test]
     fn what_was_used_and_measured_is_recorded() {
         let facts = "echo '{\"torch\": \"1.13.1\", \"hip\": null}' >used.json";
-        let (built, _) = Bench::new().build(Continue::Fresh, &[step("record", facts)], &[]);
+        let (built, _) = Bench::new().build(ResumePoint::Fresh, &[step("record", facts)], &[]);
         let record = built.unwrap().record;
         assert_eq!(record.used["torch"].as_deref(), Some("1.13.1"));
         assert_eq!(record.used["hip"], None);
@@ -622,7 +629,7 @@ mod tests {
     fn a_daemon_that_left_its_group_ends_with_the_build() {
         let bench = Bench::new();
         let (built, _) = bench.build(
-            Continue::Fresh,
+            ResumePoint::Fresh,
             &[step("a", "setsid sleep 60 >/dev/null 2>&1 & echo $! >id")],
             &[],
         );
@@ -635,7 +642,7 @@ mod tests {
     fn a_record_that_cannot_be_read_begins_anew() {
         let bench = Bench::new();
         sys::write_atomic(&bench.folder().record(), b"{").unwrap();
-        let (built, ran) = bench.build(Continue::Auto, &[step("a", "true")], &[]);
+        let (built, ran) = bench.build(ResumePoint::Auto, &[step("a", "true")], &[]);
         assert!(built.unwrap().unreadable.is_some());
         assert_eq!(ran, ["a"]);
     }

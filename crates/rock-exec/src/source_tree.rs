@@ -9,7 +9,7 @@ use std::time::Duration;
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 
 use rock_plan::config::MATRICES;
-use rock_recipe::{Build, Site};
+use rock_recipe::{Build, BuildSite};
 use rock_sys::process::{self, Control, Invocation, ProcessEvent, ProcessStatus, StderrTarget};
 use rock_sys::{self as sys, FileError};
 
@@ -138,7 +138,7 @@ fn ask_git(folder: &Path, words: &[&str]) -> Option<Vec<u8>> {
 /// Excludes the matrices folder from the source trees that a build copies, if it holds nothing but
 /// matrix files, recipes and tables: setuptools would take it for a second top-level package and
 /// refuse the project.
-pub fn exclude_matrix_folder(build: &mut Build, site: &Site, current_dir: &Path) {
+pub fn exclude_matrix_folder(build: &mut Build, site: &BuildSite, current_dir: &Path) {
     if holds_only_matrix_files(&current_dir.join(MATRICES)) {
         build.leave_out(&format!("{}/{MATRICES}", site.caller()));
     }

@@ -5,11 +5,11 @@ use std::io::Write;
 
 use super::compiler_errors::CompilerErrors;
 use super::limits::{MAX_TAIL_LINE_CHARS, MAX_TAIL_LINES, MAX_UNFINISHED_LINE_BYTES};
-use super::mask::Masks;
+use super::mask::SecretMasks;
 
 /// Excerpt of the output of a failed stage for a message.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Excerpt {
+pub struct OutputExcerpt {
     /// The first errors of compilers, linkers and CMake; several lines each.
     pub errors: Vec<String>,
     /// The last lines.
@@ -17,15 +17,15 @@ pub struct Excerpt {
 }
 
 /// Takes output as it comes, writes it masked, and keeps its tail.
-pub(super) struct Transcript<'a> {
+pub(super) struct BuildTranscript<'a> {
     log: Box<dyn Write + 'a>,
-    masks: &'a Masks,
+    masks: &'a SecretMasks,
     unfinished: Vec<u8>,
     tail: VecDeque<String>,
     errors: CompilerErrors,
 }
 
-impl std::fmt::Debug for Transcript<'_> {
+impl std::fmt::Debug for BuildTranscript<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Transcript")
             .field("tail", &self.tail)
@@ -33,9 +33,9 @@ impl std::fmt::Debug for Transcript<'_> {
     }
 }
 
-impl<'a> Transcript<'a> {
+impl<'a> BuildTranscript<'a> {
     /// A transcript that goes to `log`.
-    pub(super) fn new(log: impl Write + 'a, masks: &'a Masks) -> Self {
+    pub(super) fn new(log: impl Write + 'a, masks: &'a SecretMasks) -> Self {
         Self {
             log: Box::new(log),
             masks,
@@ -102,8 +102,8 @@ impl<'a> Transcript<'a> {
     }
 
     /// Returns the errors of compilers and the last lines.
-    pub(super) fn excerpt(&self) -> Excerpt {
-        Excerpt {
+    pub(super) fn excerpt(&self) -> OutputExcerpt {
+        OutputExcerpt {
             errors: self.errors.found().to_vec(),
             tail: self.tail.iter().cloned().collect(),
         }
@@ -117,7 +117,7 @@ impl<'a> Transcript<'a> {
 
     /// Returns the excerpt of what came before the last line, and forgets both: the line tells that
     /// another stage begins.
-    pub(super) fn end_stage(&mut self) -> Excerpt {
+    pub(super) fn end_stage(&mut self) -> OutputExcerpt {
         self.tail.pop_back();
         let excerpt = self.excerpt();
         self.forget();
@@ -169,7 +169,7 @@ mod tests {
     use super::*;
 
     /// The lines that these bytes finish.
-    fn fed(transcript: &mut Transcript<'_>, bytes: &[u8]) -> Vec<String> {
+    fn fed(transcript: &mut BuildTranscript<'_>, bytes: &[u8]) -> Vec<String> {
         let mut lines = Vec::new();
         transcript.feed(bytes, |_, line| lines.push(line)).unwrap();
         lines
@@ -177,9 +177,9 @@ mod tests {
 
     #[test]
     fn a_secret_split_over_two_pieces_is_masked() {
-        let masks = Masks::new(["sesame"]);
+        let masks = SecretMasks::new(["sesame"]);
         let mut log = Vec::new();
-        let mut transcript = Transcript::new(&mut log, &masks);
+        let mut transcript = BuildTranscript::new(&mut log, &masks);
         assert!(fed(&mut transcript, b"open ses").is_empty());
         assert_eq!(fed(&mut transcript, b"ame\nrest"), ["open ***"]);
         assert_eq!(transcript.finish().unwrap(), ["rest"]);
@@ -189,9 +189,9 @@ mod tests {
 
     #[test]
     fn a_secret_in_an_endless_line_is_masked_at_every_cut() {
-        let masks = Masks::new(["sesame"]);
+        let masks = SecretMasks::new(["sesame"]);
         let mut log = Vec::new();
-        let mut transcript = Transcript::new(&mut log, &masks);
+        let mut transcript = BuildTranscript::new(&mut log, &masks);
         for _ in 0..100 {
             fed(&mut transcript, &b"xsesame".repeat(1000));
             fed(&mut transcript, b"xsesa");
@@ -204,8 +204,8 @@ mod tests {
 
     #[test]
     fn the_tail_holds_the_last_lines_without_colours() {
-        let masks = Masks::default();
-        let mut transcript = Transcript::new(std::io::sink(), &masks);
+        let masks = SecretMasks::default();
+        let mut transcript = BuildTranscript::new(std::io::sink(), &masks);
         for number in 0..50 {
             fed(
                 &mut transcript,
@@ -221,10 +221,10 @@ mod tests {
 
     #[test]
     fn a_line_is_cut_and_one_without_an_end_comes_in_pieces() {
-        let masks = Masks::default();
+        let masks = SecretMasks::default();
         let long = |bytes: usize| {
             fed(
-                &mut Transcript::new(std::io::sink(), &masks),
+                &mut BuildTranscript::new(std::io::sink(), &masks),
                 &vec![b'x'; bytes],
             )
         };
@@ -245,9 +245,9 @@ mod tests {
 
     #[test]
     fn bytes_that_are_no_text_stay_in_the_log_as_they_are() {
-        let masks = Masks::default();
+        let masks = SecretMasks::default();
         let mut log = Vec::new();
-        let mut transcript = Transcript::new(&mut log, &masks);
+        let mut transcript = BuildTranscript::new(&mut log, &masks);
         assert_eq!(fed(&mut transcript, b"\xff\x01x\n"), ["\u{fffd}x"]);
         drop(transcript);
         assert_eq!(log, b"\xff\x01x\n");

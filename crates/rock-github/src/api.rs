@@ -14,7 +14,7 @@ const PUBLIC: &str = "https://api.github.com";
 /// An API that was chosen: GitHub's, that of an enterprise server, or one on this machine for
 /// tests.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Api {
+pub struct ApiEndpoint {
     base: Uri,
     /// Further hosts that files may be sent to.
     uploads: Vec<UploadsHost>,
@@ -61,7 +61,7 @@ pub enum ApiError {
     NoHost(String),
 }
 
-impl Api {
+impl ApiEndpoint {
     /// GitHub's own.
     pub fn public() -> Self {
         Self {
@@ -171,7 +171,7 @@ fn authority(uri: &Uri) -> String {
         .map_or_else(|| uri.to_string(), ToString::to_string)
 }
 
-impl FromStr for Api {
+impl FromStr for ApiEndpoint {
     type Err = ApiError;
 
     fn from_str(text: &str) -> Result<Self, ApiError> {
@@ -220,7 +220,7 @@ impl fmt::Display for UploadsHost {
     }
 }
 
-impl fmt::Display for Api {
+impl fmt::Display for ApiEndpoint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.base())
     }
@@ -237,7 +237,7 @@ pub(super) fn is_loopback(host: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{Api, ApiError, UploadsHost};
+    use super::{ApiEndpoint, ApiError, UploadsHost};
 
     #[test]
     fn plain_http_is_for_this_machine_alone() {
@@ -247,10 +247,10 @@ mod tests {
             "http://localhost",
             "https://ghe.example.com/api/v3/",
         ] {
-            assert!(good.parse::<Api>().is_ok(), "{good}");
+            assert!(good.parse::<ApiEndpoint>().is_ok(), "{good}");
         }
         assert!(matches!(
-            "http://api.github.com".parse::<Api>(),
+            "http://api.github.com".parse::<ApiEndpoint>(),
             Err(ApiError::Plain(_))
         ));
         for bad in [
@@ -261,7 +261,7 @@ mod tests {
             "https://x?y",
         ] {
             assert!(
-                matches!(bad.parse::<Api>(), Err(ApiError::Malformed(_))),
+                matches!(bad.parse::<ApiEndpoint>(), Err(ApiError::Malformed(_))),
                 "{bad}"
             );
         }
@@ -270,7 +270,7 @@ mod tests {
     #[test]
     fn a_plus_stays_a_plus_and_the_token_goes_to_no_other_host() {
         let template = "https://uploads.github.com/repos/o/r/releases/7/assets{?name,label}";
-        let sent = Api::public()
+        let sent = ApiEndpoint::public()
             .upload(template, "a-1+rocm62 ~x.whl")
             .unwrap()
             .to_string();
@@ -283,13 +283,13 @@ mod tests {
             "http://uploads.github.com/x",
             "https://uploads.github.com:8/x",
         ] {
-            let refused = Api::public().upload(elsewhere, "a");
+            let refused = ApiEndpoint::public().upload(elsewhere, "a");
             assert!(
                 matches!(refused, Err(ApiError::UploadsElsewhere { .. })),
                 "{elsewhere}"
             );
         }
-        let residency: Api = "https://api.octo.ghe.com".parse().unwrap();
+        let residency: ApiEndpoint = "https://api.octo.ghe.com".parse().unwrap();
         assert!(
             residency
                 .upload("https://uploads.octo.ghe.com/x", "a")
@@ -301,7 +301,7 @@ mod tests {
                 .upload("https://uploads.github.com/x", "a")
                 .is_err()
         );
-        let local: Api = "http://127.0.0.1:8080".parse().unwrap();
+        let local: ApiEndpoint = "http://127.0.0.1:8080".parse().unwrap();
         assert!(
             local.upload("http://127.0.0.1:8081/x", "a").is_err(),
             "another port"
@@ -316,7 +316,7 @@ mod tests {
             .map(|host| host.parse().unwrap())
             .collect();
         let api = "https://ghe.example.com/api/v3"
-            .parse::<Api>()
+            .parse::<ApiEndpoint>()
             .unwrap()
             .with_uploads(&hosts);
         for (address, is_taken) in [

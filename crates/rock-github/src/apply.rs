@@ -1,6 +1,6 @@
 //! The steps of a publish, one after the other, until nothing is left to do.
 
-mod look;
+mod observe;
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -8,26 +8,27 @@ use std::sync::Arc;
 
 use serde_json::json;
 
-use super::client::{Client, Upload};
+use super::client::{PendingUpload, ReleaseClient};
 use super::error::GithubError;
-use super::upload::Source;
+use super::upload::UploadSource;
 use rock_names::Digest;
 use rock_publish::remote::{
-    Allowed, DeleteReason, Description, Goal, Memory, Next, Refusal, Step, next,
+    DeleteReason, DesiredRelease, ObservedOverlay, PublishPolicy, PublishStep, Reconciliation,
+    ReleaseDescription, ReleaseRefusal, reconcile,
 };
-use rock_publish::{AssetState, ListedAsset, ListedRelease, Wanted};
+use rock_publish::{AssetState, DesiredFile, ListedAsset, ListedRelease};
 
-pub use look::of_goal;
+pub use observe::of_goal;
 
 /// Told of each piece of a file that is sent: the file, and how many bytes.
 pub type OnSent = dyn Fn(&str, u64) + Send + Sync;
 
 /// What a publish needs beside its goal.
-pub struct Doing<'d> {
+pub struct PublishCallbacks<'d> {
     /// Opens a wanted file, when its turn to be sent has come.
-    pub open: &'d dyn Fn(&str) -> std::io::Result<Source>,
+    pub open: &'d dyn Fn(&str) -> std::io::Result<UploadSource>,
     /// Told before each step.
-    pub on_step: &'d mut dyn FnMut(&Step),
+    pub on_step: &'d mut dyn FnMut(&PublishStep),
     /// Told of each piece of a file that is sent: the file, and how many bytes.
     pub on_sent: Arc<OnSent>,
     /// How many files are sent at once.
@@ -36,25 +37,25 @@ pub struct Doing<'d> {
 
 /// What came of it.
 #[derive(Debug)]
-pub struct Applied {
+pub struct PublishRun {
     /// The releases as they were last seen.
     pub releases: Vec<ListedRelease>,
     /// How many steps were taken that change something.
     pub steps: usize,
     /// The steps that were under way at the end: it is not known whether they came through.
-    pub open: Vec<Step>,
+    pub open: Vec<PublishStep>,
     /// How it ended.
-    pub end: End,
+    pub end: PublishResult,
 }
 
 /// How a publish ended.
 #[derive(Debug, PartialEq, Eq)]
-pub enum End {
+pub enum PublishResult {
     /// Every wanted file is there, and everybody sees it. The numbers of the releases, the first
     /// first.
     Done(Vec<u64>),
     /// Nothing may be written.
-    Refused(Vec<Refusal>),
+    Refused(Vec<ReleaseRefusal>),
     /// A call failed, and the next would as well.
     Failed(GithubError),
     /// Some files could not be sent: name and reason. Nothing was published.
@@ -64,17 +65,17 @@ pub enum End {
 /// Publishes. `listed` are the releases of the goal's tags, with their assets, as they were just
 /// seen.
 pub fn apply(
-    client: &Client,
-    goal: &Goal,
-    allowed: Allowed,
+    client: &ReleaseClient,
+    goal: &DesiredRelease,
+    allowed: PublishPolicy,
     listed: Vec<ListedRelease>,
-    doing: &mut Doing<'_>,
-) -> Applied {
-    let mut run = Run {
+    doing: &mut PublishCallbacks<'_>,
+) -> PublishRun {
+    let mut run = StepRunner {
         client,
         goal,
         listed,
-        memory: Memory::default(),
+        memory: ObservedOverlay::default(),
         tries: BTreeMap::new(),
         made: BTreeMap::new(),
         failed: BTreeMap::new(),
@@ -85,8 +86,8 @@ pub fn apply(
     };
     let end = run
         .go(allowed)
-        .unwrap_or_else(|error| End::Failed(error.cause()));
-    Applied {
+        .unwrap_or_else(|error| PublishResult::Failed(error.cause()));
+    PublishRun {
         releases: run.memory.over(&run.listed),
         steps: run.steps,
         open: run.open,
@@ -94,11 +95,11 @@ pub fn apply(
     }
 }
 
-struct Run<'r, 'd> {
-    client: &'r Client,
-    goal: &'r Goal,
+struct StepRunner<'r, 'd> {
+    client: &'r ReleaseClient,
+    goal: &'r DesiredRelease,
     listed: Vec<ListedRelease>,
-    memory: Memory,
+    memory: ObservedOverlay,
     /// Of each thing that was tried and of which it is not known what came: how often.
     tries: BTreeMap<String, u32>,
     /// Of each tag how many drafts were made.
@@ -108,32 +109,36 @@ struct Run<'r, 'd> {
     replaced: BTreeMap<String, u64>,
     steps: usize,
     /// Steps of which it is not known whether they came through.
-    open: Vec<Step>,
-    doing: &'r mut Doing<'d>,
+    open: Vec<PublishStep>,
+    doing: &'r mut PublishCallbacks<'d>,
 }
 
-impl Run<'_, '_> {
-    fn go(&mut self, allowed: Allowed) -> Result<End, GithubError> {
+impl StepRunner<'_, '_> {
+    fn go(&mut self, allowed: PublishPolicy) -> Result<PublishResult, GithubError> {
         // Whether the listing is younger than the last change to a file.
         let mut is_fresh = false;
         loop {
             self.client.glance()?;
             let seen = self.memory.over(&self.listed);
-            let is_last =
-                |step: &Step| matches!(step, Step::Describe { .. } | Step::Publish { .. });
-            let is_public = |step: &Step| matches!(step, Step::Publish { .. });
-            let next = next(self.goal, allowed, &seen);
+            let is_last = |step: &PublishStep| {
+                matches!(
+                    step,
+                    PublishStep::Describe { .. } | PublishStep::Publish { .. }
+                )
+            };
+            let is_public = |step: &PublishStep| matches!(step, PublishStep::Publish { .. });
+            let next = reconcile(self.goal, allowed, &seen);
             // What is seen last decides, before anything is made public and before a published file
             // gives way to another: a listing may lack a draft of another run, and may show a file
             // otherwise than it was answered.
-            let takes_place = |step: &Step| matches!(step, Step::Rename { .. });
+            let takes_place = |step: &PublishStep| matches!(step, PublishStep::Rename { .. });
             let is_decisive = match &next {
-                Next::Done(_) => self.memory.has_assets(),
-                Next::Steps(steps) => {
+                Reconciliation::Done(_) => self.memory.has_assets(),
+                Reconciliation::Steps(steps) => {
                     (steps.iter().all(is_last) && steps.iter().any(is_public))
                         || steps.iter().any(takes_place)
                 }
-                Next::Refused(_) => false,
+                Reconciliation::Refused(_) => false,
             };
             if is_decisive && !is_fresh {
                 self.look()?;
@@ -141,19 +146,19 @@ impl Run<'_, '_> {
                 continue;
             }
             let mut steps = match next {
-                Next::Done(releases) => return Ok(End::Done(releases)),
-                Next::Refused(refused) => return Ok(End::Refused(refused)),
-                Next::Steps(steps) => steps,
+                Reconciliation::Done(releases) => return Ok(PublishResult::Done(releases)),
+                Reconciliation::Refused(refused) => return Ok(PublishResult::Refused(refused)),
+                Reconciliation::Steps(steps) => steps,
             };
-            let upload_names = |step: &Step| match step {
-                Step::Upload { name, .. } => Some(name.clone()),
+            let upload_names = |step: &PublishStep| match step {
+                PublishStep::Upload { name, .. } => Some(name.clone()),
                 _ => None,
             };
             steps.retain(|step| {
                 upload_names(step).is_none_or(|name| !self.failed.contains_key(&name))
             });
             if steps.is_empty() {
-                return Ok(End::Incomplete(std::mem::take(&mut self.failed)));
+                return Ok(PublishResult::Incomplete(std::mem::take(&mut self.failed)));
             }
             is_fresh &= steps.iter().all(is_last);
             self.take(steps, &seen)?;
@@ -161,35 +166,35 @@ impl Run<'_, '_> {
     }
 
     /// Takes steps, until one leaves open what it did.
-    fn take(&mut self, steps: Vec<Step>, seen: &[ListedRelease]) -> Result<(), GithubError> {
+    fn take(&mut self, steps: Vec<PublishStep>, seen: &[ListedRelease]) -> Result<(), GithubError> {
         let mut uploads = Vec::new();
         let mut is_made = false;
         // What must go before a file comes is no upload and is done first; what waits for a file
         // comes the next time.
         for step in steps {
             self.client.glance()?;
-            if let Step::Upload { .. } = step {
+            if let PublishStep::Upload { .. } = step {
                 uploads.push(step);
                 continue;
             }
             (self.doing.on_step)(&step);
-            let is_read = matches!(step, Step::Hash { .. });
+            let is_read = matches!(step, PublishStep::Hash { .. });
             self.steps += usize::from(!is_read);
             let done = self.one(&step);
             if done.as_ref().is_err_and(GithubError::leaves_open) && !is_read {
                 self.open.push(step.clone());
             }
             match (done, &step) {
-                (Ok(()), Step::Create { .. }) => is_made = true,
+                (Ok(()), PublishStep::Create { .. }) => is_made = true,
                 (Ok(()), _) => {}
-                (Err(error @ GithubError::Unsure { .. }), Step::Create { tag }) => {
+                (Err(error @ GithubError::Unsure { .. }), PublishStep::Create { tag }) => {
                     return self.find_draft(tag, error);
                 }
                 // There is no such repository for this token, however often it is asked.
-                (Err(error), Step::Create { .. }) => return Err(error),
+                (Err(error), PublishStep::Create { .. }) => return Err(error),
                 (
                     Err(error @ GithubError::Status { status: 404, .. }),
-                    Step::Describe { release, .. } | Step::Publish { release, .. },
+                    PublishStep::Describe { release, .. } | PublishStep::Publish { release, .. },
                 ) if self.was_deleted(*release, &error)? => return Ok(()),
                 (Err(error), _) => return self.unsure(vec![(format!("{step:?}"), error)]),
             }
@@ -201,19 +206,19 @@ impl Run<'_, '_> {
         self.upload(&uploads, seen)
     }
 
-    fn one(&mut self, step: &Step) -> Result<(), GithubError> {
+    fn one(&mut self, step: &PublishStep) -> Result<(), GithubError> {
         match step {
-            Step::Create { tag } => {
+            PublishStep::Create { tag } => {
                 self.may_be_made(tag)?;
                 let made = self.client.create(tag, &self.goal.draft(tag))?;
                 *self.made.entry(tag.clone()).or_default() += 1;
                 self.memory.has_release(&made);
             }
-            Step::DeleteRelease { release } => {
+            PublishStep::DeleteRelease { release } => {
                 self.client.delete_release(*release)?;
                 self.memory.release_is_gone(*release);
             }
-            Step::DeleteAsset { asset, name, why } => {
+            PublishStep::DeleteAsset { asset, name, why } => {
                 if *why == DeleteReason::OtherBytes {
                     let before = self.replaced.insert(name.clone(), *asset);
                     if before.is_some_and(|before| before != *asset) {
@@ -223,7 +228,7 @@ impl Run<'_, '_> {
                 self.client.delete_asset(*asset)?;
                 self.memory.asset_is_gone(*asset);
             }
-            Step::Rename { asset, from, to } => {
+            PublishStep::Rename { asset, from, to } => {
                 let renamed = self.client.rename(*asset, to)?;
                 if renamed.name != *to {
                     return Err(GithubError::Stored {
@@ -235,7 +240,7 @@ impl Run<'_, '_> {
                     self.memory.has_asset(release, &renamed);
                 }
             }
-            Step::Hash { asset, name } => match self.client.hash(*asset) {
+            PublishStep::Hash { asset, name } => match self.client.hash(*asset) {
                 Ok((digest, came)) => {
                     let listed = self
                         .release_of(*asset, name)
@@ -251,11 +256,11 @@ impl Run<'_, '_> {
                 Err(GithubError::Status { status: 404, .. }) => self.memory.asset_is_lost(*asset),
                 Err(error) => return Err(error),
             },
-            Step::Describe { release, lacks, .. } => {
+            PublishStep::Describe { release, lacks, .. } => {
                 let described = self.client.update(*release, &fields(lacks))?;
                 self.memory.has_release(&described);
             }
-            Step::Publish {
+            PublishStep::Publish {
                 release,
                 lacks,
                 make_latest,
@@ -267,16 +272,16 @@ impl Run<'_, '_> {
                 let published = self.client.update(*release, &fields)?;
                 self.memory.has_release(&published);
             }
-            Step::Upload { .. } => {}
+            PublishStep::Upload { .. } => {}
         }
         Ok(())
     }
 
-    fn upload(&mut self, steps: &[Step], seen: &[ListedRelease]) -> Result<(), GithubError> {
+    fn upload(&mut self, steps: &[PublishStep], seen: &[ListedRelease]) -> Result<(), GithubError> {
         let (mut sent, mut uploads) = (Vec::new(), Vec::new());
         let (open, on_step) = (self.doing.open, RefCell::new(&mut *self.doing.on_step));
         for step in steps {
-            let Step::Upload {
+            let PublishStep::Upload {
                 release,
                 name,
                 as_name,
@@ -293,7 +298,7 @@ impl Run<'_, '_> {
                 .and_then(|found| found.upload_url.clone());
             let (on_sent, shown) = (Arc::clone(&self.doing.on_sent), name.clone());
             let on_step = &on_step;
-            uploads.push(Upload {
+            uploads.push(PendingUpload {
                 to: to.unwrap_or_default(),
                 name: as_name.clone(),
                 open: Box::new(move || {
@@ -344,7 +349,7 @@ impl Run<'_, '_> {
     fn checked(
         &self,
         asset: ListedAsset,
-        wanted: &Wanted,
+        wanted: &DesiredFile,
         as_name: &str,
     ) -> Result<ListedAsset, GithubError> {
         let has_digest = asset.digest.is_none_or(|digest| digest == wanted.digest);
@@ -404,8 +409,8 @@ fn exists_already(error: &GithubError) -> bool {
 
 /// What is said of a release, as the API names it (REST API version 2022-11-28, "Update a
 /// release").
-pub(super) fn fields(description: &Description) -> serde_json::Value {
-    let Description {
+pub(super) fn fields(description: &ReleaseDescription) -> serde_json::Value {
+    let ReleaseDescription {
         title,
         body,
         prerelease,

@@ -17,64 +17,64 @@ use http::{HeaderMap, Uri};
 use octocrab::Octocrab;
 use serde::de::DeserializeOwned;
 
-use super::api::Api;
-use super::call::{Caller, OnWait, Stop};
+use super::api::ApiEndpoint;
 use super::clock::Clock;
 use super::error::GithubError;
+use super::executor::{Executor, OnWait, StopRequested};
 use super::limits::MOST_PAGES;
-use super::octo::{octocrab, read, reply};
-use super::pace::{Pace, Rates};
+use super::octocrab_service::{octocrab, read, reply};
+use super::rate_limiter::{RateLimiter, RateLimits};
 use super::token::Token;
-use super::wire::Wire;
+use super::transport::Transport;
 use rock_names::RepoName;
 
-pub use send::{Sent, Upload};
+pub use send::{PendingUpload, UploadResult};
 pub use tags::TagObject;
 
 /// The releases of one repository.
-pub struct Client {
+pub struct ReleaseClient {
     runtime: tokio::runtime::Runtime,
-    caller: Arc<Caller>,
+    caller: Arc<Executor>,
     octocrab: Octocrab,
     repo: RepoName,
 }
 
 /// How calls are made.
-pub struct Calls {
+pub struct CallOptions {
     /// Where.
-    pub api: Api,
+    pub api: ApiEndpoint,
     /// As whom; without a token only what everybody sees is read.
     pub token: Option<Token>,
     /// Over what.
-    pub wire: Arc<dyn Wire>,
+    pub wire: Arc<dyn Transport>,
     /// By which clock.
     pub clock: Arc<dyn Clock>,
     /// How fast.
-    pub rates: Rates,
+    pub rates: RateLimits,
     /// How long all of them may take.
     pub time: Duration,
     /// Whether to stop.
-    pub stop: Box<Stop>,
+    pub stop: Box<StopRequested>,
     /// Told before each wait: the call, why, how long.
     pub on_wait: Box<OnWait>,
 }
 
-impl Client {
+impl ReleaseClient {
     /// The releases of a repository.
     ///
     /// # Errors
     /// When the system has no room for what waits on the network.
-    pub fn new(repo: RepoName, calls: Calls) -> io::Result<Self> {
+    pub fn new(repo: RepoName, calls: CallOptions) -> io::Result<Self> {
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .build()?;
         let deadline = calls.clock.now() + calls.time;
-        let caller = Arc::new(Caller {
+        let caller = Arc::new(Executor {
             api: calls.api,
             token: calls.token,
             wire: calls.wire,
             clock: calls.clock,
-            pace: Pace::new(calls.rates),
+            pace: RateLimiter::new(calls.rates),
             deadline,
             stop: calls.stop,
             on_wait: calls.on_wait,
@@ -207,7 +207,7 @@ impl Client {
     }
 }
 
-impl std::fmt::Debug for Client {
+impl std::fmt::Debug for ReleaseClient {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Client")
             .field("repo", &self.repo)

@@ -4,7 +4,7 @@ mod advice;
 
 use super::api::ApiError;
 use super::token::Token;
-use rock_publish::remote::Contradiction;
+use rock_publish::remote::ListingContradiction;
 
 /// The fields of an asset (REST API version 2022-11-28, "Upload a release asset": its parameters
 /// and its answer).
@@ -106,7 +106,7 @@ pub enum GithubError {
     },
     /// The listing shows a file otherwise than the answer to its upload did.
     #[error("GitHub lists `{}` otherwise than it answered", .0.name)]
-    Contradicted(Contradiction),
+    Contradicted(ListingContradiction),
     /// A file that this run replaced has other bytes again.
     #[error("`{name}` was replaced, and has other bytes again")]
     ReplacedAgain {
@@ -244,11 +244,11 @@ impl GithubError {
                 found: clean(found),
             }
             .into(),
-            Self::Contradicted(Contradiction {
+            Self::Contradicted(ListingContradiction {
                 name,
                 answered,
                 listed,
-            }) => Self::Contradicted(Contradiction {
+            }) => Self::Contradicted(ListingContradiction {
                 name,
                 answered: clean(answered),
                 listed: clean(listed),

@@ -1,6 +1,6 @@
 //! Executes the steps of a publish with GitHub's API for releases, tags and assets.
 //!
-//! Input: an [`Api`], a [`Token`], and the decisions of `rock-publish`. Output: the observed
+//! Input: an [`ApiEndpoint`], a [`Token`], and the decisions of `rock-publish`. Output: the observed
 //! releases and the changes made. octocrab makes the JSON calls. Uploads use requests of this crate
 //! on the same HTTP stack, because a `+` in a name must not be decoded and files must not be held
 //! in memory. The API of this crate blocks.
@@ -10,35 +10,35 @@
 
 pub mod codes;
 
-mod answer;
 mod api;
 mod apply;
-mod call;
 mod client;
 mod clock;
 mod error;
+mod executor;
+mod http_transport;
 mod limits;
-mod net;
-mod octo;
-mod pace;
-mod record;
+mod octocrab_service;
+mod rate_limiter;
+mod recording;
+mod reply;
 mod resolver;
 mod retry;
 mod token;
+mod transport;
 mod upload;
-mod wire;
 
-pub use api::{Api, ApiError, UploadsHost};
-pub use apply::{Applied, Doing, End, OnSent, apply, of_goal};
-pub use call::{OnWait, Stop};
-pub use client::{Calls, Client, Sent, TagObject, Upload};
+pub use api::{ApiEndpoint, ApiError, UploadsHost};
+pub use apply::{OnSent, PublishCallbacks, PublishResult, PublishRun, apply, of_goal};
+pub use client::{CallOptions, PendingUpload, ReleaseClient, TagObject, UploadResult};
 pub use clock::{Clock, SkippingClock, SystemClock};
 pub use error::GithubError;
+pub use executor::{OnWait, StopRequested};
+pub use http_transport::{HttpTransport, ProxyConfig};
 pub use limits::{LARGEST_TOKEN_BYTES, LONGEST_DEADLINE_MIN};
-pub use net::{Net, Through};
-pub use pace::Rates;
-pub use record::{Recorded, Recorder};
-pub use retry::{Answer, Verdict, judge};
+pub use rate_limiter::RateLimits;
+pub use recording::{RecordedCall, RecordingTransport};
+pub use retry::{RetryDecision, RetryInput, judge};
 pub use token::Token;
-pub use upload::Source;
-pub use wire::{Answering, Body, Wire, WireError, whole};
+pub use transport::{HttpBody, ResponseFuture, Transport, WireError, whole};
+pub use upload::UploadSource;

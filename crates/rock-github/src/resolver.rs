@@ -17,9 +17,9 @@ use tower_service::Service;
 /// Tokio's own threads, which hyper's resolver uses, panic in that case (tokio,
 /// `runtime/blocking/pool.rs`, `SpawnError::NoThreads`).
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Resolver;
+pub(super) struct ThreadResolver;
 
-impl Service<Name> for Resolver {
+impl Service<Name> for ThreadResolver {
     type Response = IntoIter<SocketAddr>;
     type Error = io::Error;
     type Future = Pin<Box<dyn Future<Output = io::Result<IntoIter<SocketAddr>>> + Send>>;

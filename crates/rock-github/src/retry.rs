@@ -12,7 +12,7 @@ const SECONDARY: Duration = Duration::from_mins(1);
 
 /// What retrying depends on.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Answer<'a> {
+pub struct RetryInput<'a> {
     /// The HTTP status; 0 where there was no answer.
     pub status: u16,
     /// Seconds in the header `retry-after`.
@@ -29,7 +29,7 @@ pub struct Answer<'a> {
 
 /// What is done about an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Verdict {
+pub enum RetryDecision {
     /// It is good.
     Good,
     /// Try again after this time.
@@ -40,7 +40,7 @@ pub enum Verdict {
     Bad,
 }
 
-impl Answer<'_> {
+impl RetryInput<'_> {
     fn is_secondary(&self) -> bool {
         self.message
             .to_ascii_lowercase()
@@ -57,14 +57,14 @@ impl Answer<'_> {
 ///
 /// ```
 /// use std::time::Duration;
-/// use rock_github::{Answer, Verdict, judge};
-/// let asked = Answer { status: 503, retry_after: Some(7), ..Answer::default() };
-/// assert_eq!(judge(&asked, 1, 0.5), Verdict::Again(Duration::from_secs(7)));
-/// assert_eq!(judge(&Answer { status: 401, ..Answer::default() }, 1, 0.5), Verdict::Bad);
+/// use rock_github::{RetryInput, RetryDecision, judge};
+/// let asked = RetryInput { status: 503, retry_after: Some(7), ..RetryInput::default() };
+/// assert_eq!(judge(&asked, 1, 0.5), RetryDecision::Again(Duration::from_secs(7)));
+/// assert_eq!(judge(&RetryInput { status: 401, ..RetryInput::default() }, 1, 0.5), RetryDecision::Bad);
 /// ```
-pub fn judge(answer: &Answer<'_>, tries: u32, chance: f64) -> Verdict {
+pub fn judge(answer: &RetryInput<'_>, tries: u32, chance: f64) -> RetryDecision {
     if (200..400).contains(&answer.status) {
-        return Verdict::Good;
+        return RetryDecision::Good;
     }
     let is_passing = match answer.status {
         0 | 408 | 429 | 500 | 502 | 503 | 504 => true,
@@ -72,17 +72,17 @@ pub fn judge(answer: &Answer<'_>, tries: u32, chance: f64) -> Verdict {
         _ => false,
     };
     if !is_passing {
-        return Verdict::Bad;
+        return RetryDecision::Bad;
     }
     if tries >= MOST_TRIES {
-        return Verdict::TooOften;
+        return RetryDecision::TooOften;
     }
     if let Some(seconds) = answer.retry_after {
-        return Verdict::Again(Duration::from_secs(seconds));
+        return RetryDecision::Again(Duration::from_secs(seconds));
     }
     if let (Some(0), Some(reset)) = (answer.remaining, answer.reset) {
         // The second that the limit ends in is over a second later.
-        return Verdict::Again(Duration::from_secs(reset.saturating_sub(answer.now) + 1));
+        return RetryDecision::Again(Duration::from_secs(reset.saturating_sub(answer.now) + 1));
     }
     let doubled = Duration::from_secs(1 << (tries - 1).min(6)).min(LONGEST);
     let least = if answer.is_secondary() {
@@ -90,25 +90,25 @@ pub fn judge(answer: &Answer<'_>, tries: u32, chance: f64) -> Verdict {
     } else {
         Duration::ZERO
     };
-    Verdict::Again(least + doubled.mul_f64(chance.clamp(0.0, 1.0)))
+    RetryDecision::Again(least + doubled.mul_f64(chance.clamp(0.0, 1.0)))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Answer, MOST_TRIES, Verdict, judge};
+    use super::{MOST_TRIES, RetryDecision, RetryInput, judge};
     use std::time::Duration;
 
-    fn status(status: u16) -> Answer<'static> {
-        Answer {
+    fn status(status: u16) -> RetryInput<'static> {
+        RetryInput {
             status,
             now: 1000,
-            ..Answer::default()
+            ..RetryInput::default()
         }
     }
 
-    fn waits(answer: &Answer<'_>, tries: u32) -> Option<u64> {
+    fn waits(answer: &RetryInput<'_>, tries: u32) -> Option<u64> {
         match judge(answer, tries, 1.0) {
-            Verdict::Again(time) => Some(time.as_secs()),
+            RetryDecision::Again(time) => Some(time.as_secs()),
             _ => None,
         }
     }
@@ -119,9 +119,9 @@ mod tests {
             assert!(waits(&status(code), 1).is_some(), "{code}");
         }
         for code in [400, 401, 403, 404, 409, 410, 413, 422, 451, 501] {
-            assert_eq!(judge(&status(code), 1, 1.0), Verdict::Bad, "{code}");
+            assert_eq!(judge(&status(code), 1, 1.0), RetryDecision::Bad, "{code}");
         }
-        assert_eq!(judge(&status(302), 1, 1.0), Verdict::Good);
+        assert_eq!(judge(&status(302), 1, 1.0), RetryDecision::Good);
     }
 
     #[test]
@@ -130,15 +130,21 @@ mod tests {
             .map(|tries| waits(&status(502), tries))
             .collect();
         assert_eq!(longest, [Some(1), Some(2), Some(4), Some(8), Some(16)]);
-        assert_eq!(judge(&status(502), 3, 0.0), Verdict::Again(Duration::ZERO));
-        assert_eq!(judge(&status(502), MOST_TRIES, 1.0), Verdict::TooOften);
+        assert_eq!(
+            judge(&status(502), 3, 0.0),
+            RetryDecision::Again(Duration::ZERO)
+        );
+        assert_eq!(
+            judge(&status(502), MOST_TRIES, 1.0),
+            RetryDecision::TooOften
+        );
     }
 
     #[test]
     fn a_server_that_names_its_time_is_obeyed() {
         assert_eq!(
             waits(
-                &Answer {
+                &RetryInput {
                     retry_after: Some(90),
                     ..status(403)
                 },
@@ -146,20 +152,20 @@ mod tests {
             ),
             Some(90)
         );
-        let empty = Answer {
+        let empty = RetryInput {
             remaining: Some(0),
             reset: Some(1300),
             ..status(403)
         };
         assert_eq!(waits(&empty, 1), Some(301));
         assert_eq!(
-            waits(&Answer { now: 5000, ..empty }, 1),
+            waits(&RetryInput { now: 5000, ..empty }, 1),
             Some(1),
             "the limit is over"
         );
         assert_eq!(
             waits(
-                &Answer {
+                &RetryInput {
                     remaining: Some(3),
                     ..status(403)
                 },
@@ -172,13 +178,13 @@ mod tests {
 
     #[test]
     fn a_secondary_limit_waits_a_minute_at_least() {
-        let limited = Answer {
+        let limited = RetryInput {
             message: "You have exceeded a Secondary rate limit.",
             ..status(403)
         };
         assert_eq!(
             judge(&limited, 1, 0.0),
-            Verdict::Again(Duration::from_mins(1))
+            RetryDecision::Again(Duration::from_mins(1))
         );
     }
 }

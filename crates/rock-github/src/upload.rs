@@ -11,7 +11,7 @@ use http_body_util::BodyExt;
 use sha2::{Digest as _, Sha256};
 use tokio::sync::mpsc;
 
-use super::wire::{Body, whole};
+use super::transport::{HttpBody, whole};
 use rock_names::Digest;
 
 /// Bytes of one piece.
@@ -21,7 +21,7 @@ const PIECE_BYTES: usize = 256 << 10;
 const WAITING: usize = 4;
 
 /// Where the bytes of a file come from.
-pub enum Source {
+pub enum UploadSource {
     /// A file, read while it is sent.
     File(Box<dyn Read + Send>),
     /// A document that the program made.
@@ -35,18 +35,18 @@ pub enum Source {
 /// A thread reads and hashes the file while it is sent. Where none can be started, it is read
 /// between sending.
 pub(super) fn body(
-    source: Source,
+    source: UploadSource,
     size_bytes: u64,
     digest: Digest,
     fault: Arc<OnceLock<String>>,
     on_sent: impl Fn(u64) + Send + 'static,
-) -> Body {
+) -> HttpBody {
     let file = match source {
-        Source::Text(bytes) => {
+        UploadSource::Text(bytes) => {
             on_sent(bytes.len() as u64);
             return whole(bytes);
         }
-        Source::File(file) => file,
+        UploadSource::File(file) => file,
     };
     let file = CheckedFile::new(file, size_bytes, digest, fault, on_sent);
     let (hand_over, handed_over) = std::sync::mpsc::channel::<CheckedFile>();
@@ -66,8 +66,8 @@ pub(super) fn body(
         Ok(_) => hand_over.send(file).err().map(|unsent| unsent.0),
         Err(_) => Some(file),
     };
-    let pieces = unsent.map_or(Pieces::ReadAhead(pieces), |file| {
-        Pieces::ReadHere(Box::new(file))
+    let pieces = unsent.map_or(UploadChunks::ReadAhead(pieces), |file| {
+        UploadChunks::ReadHere(Box::new(file))
     });
     FileBody {
         pieces,
@@ -162,7 +162,7 @@ impl Iterator for CheckedFile {
 }
 
 /// Where the pieces of a file come from.
-enum Pieces {
+enum UploadChunks {
     /// From a thread.
     ReadAhead(mpsc::Receiver<io::Result<Bytes>>),
     /// From the file, which is read when a piece is asked for.
@@ -170,7 +170,7 @@ enum Pieces {
 }
 
 struct FileBody {
-    pieces: Pieces,
+    pieces: UploadChunks,
     left: u64,
 }
 
@@ -183,8 +183,8 @@ impl http_body::Body for FileBody {
         cx: &mut Context<'_>,
     ) -> Poll<Option<io::Result<Frame<Bytes>>>> {
         let piece = match &mut self.pieces {
-            Pieces::ReadAhead(pieces) => std::task::ready!(pieces.poll_recv(cx)),
-            Pieces::ReadHere(file) => file.next(),
+            UploadChunks::ReadAhead(pieces) => std::task::ready!(pieces.poll_recv(cx)),
+            UploadChunks::ReadHere(file) => file.next(),
         };
         if let Some(Ok(piece)) = &piece {
             self.left = self.left.saturating_sub(piece.len() as u64);
@@ -199,7 +199,7 @@ impl http_body::Body for FileBody {
 
 #[cfg(test)]
 mod tests {
-    use super::{CheckedFile, FileBody, PIECE_BYTES, Pieces, Source, WAITING, body};
+    use super::{CheckedFile, FileBody, PIECE_BYTES, UploadChunks, UploadSource, WAITING, body};
     use http_body_util::BodyExt;
     use rock_names::Digest;
     use sha2::{Digest as _, Sha256};
@@ -227,7 +227,7 @@ mod tests {
         let digest = Digest::new(Sha256::digest(&bytes).into());
         let (read, size) = (Arc::new(AtomicU64::new(0)), bytes.len() as u64);
         let counted = Arc::clone(&read);
-        let source = Source::File(Box::new(std::io::Cursor::new(bytes)));
+        let source = UploadSource::File(Box::new(std::io::Cursor::new(bytes)));
         let mut body = body(source, size, digest, Arc::default(), move |piece| {
             counted.fetch_add(piece, Ordering::SeqCst);
         });
@@ -267,7 +267,7 @@ mod tests {
                 on_sent,
             );
             let body = FileBody {
-                pieces: Pieces::ReadHere(Box::new(file)),
+                pieces: UploadChunks::ReadHere(Box::new(file)),
                 left: bytes.len() as u64,
             };
             let collected = body.collect().await;

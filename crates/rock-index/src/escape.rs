@@ -7,9 +7,9 @@ use serde::Serialize;
 /// Text in which no character has a meaning to HTML, in content and in quoted attributes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(transparent)]
-pub struct Html(String);
+pub struct HtmlEscaped(String);
 
-impl Html {
+impl HtmlEscaped {
     /// Escapes a text.
     pub fn of(text: &str) -> Self {
         let mut escaped = String::with_capacity(text.len());
@@ -37,7 +37,7 @@ pub(super) fn push(page: &mut String, text: &str) {
     page.push_str(&text[done..]);
 }
 
-impl fmt::Display for Html {
+impl fmt::Display for HtmlEscaped {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
     }
@@ -45,12 +45,12 @@ impl fmt::Display for Html {
 
 #[cfg(test)]
 mod tests {
-    use super::Html;
+    use super::HtmlEscaped;
 
     #[test]
     fn no_text_can_end_an_attribute_or_begin_a_tag() {
         assert_eq!(
-            Html::of(r#">=3.9,<4 & "x" 'y'"#).0,
+            HtmlEscaped::of(r#">=3.9,<4 & "x" 'y'"#).0,
             "&gt;=3.9,&lt;4 &amp; &quot;x&quot; &#39;y&#39;"
         );
     }

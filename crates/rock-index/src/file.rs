@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use super::{Folder, Links};
+use super::{FileLinks, IndexFolder};
 use rock_names::{Digest, DistributionName, Version, WheelName};
 use rock_plan::config::RunTime;
 
@@ -17,7 +17,7 @@ pub struct IndexFile {
     /// Its version with label.
     pub version: Version,
     /// The folder it is listed in.
-    pub folder: Folder,
+    pub folder: IndexFolder,
     /// What kind of file it is.
     pub kind: FileKind,
     /// SHA-256 of the file; `None` for a published one of which nothing tells it.
@@ -31,11 +31,11 @@ pub struct IndexFile {
     /// Its METADATA, where it is served beside the file (PEP 658).
     pub metadata: Option<CoreMetadata>,
     /// Whether it is withdrawn.
-    pub yanked: Yanked,
+    pub yanked: YankStatus,
     /// When it was published, RFC 3339 in UTC, where that is known.
     pub uploaded: Option<String>,
     /// Where it was published, where that is not where the others lie.
-    pub origin: Option<Arc<Origin>>,
+    pub origin: Option<Arc<PublishedOrigin>>,
     /// Whether it is a package of the ROCm SDK. Those need each other and nothing else, and a label
     /// of theirs names the build that all of them are of.
     pub is_of_sdk: bool,
@@ -55,14 +55,14 @@ impl IndexFile {
             name,
             project,
             version,
-            folder: Folder::Any,
+            folder: IndexFolder::Any,
             kind,
             digest: None,
             size_bytes: 0,
             requires_python: None,
             requires: Vec::new(),
             metadata: None,
-            yanked: Yanked::No,
+            yanked: YankStatus::No,
             uploaded: None,
             origin: None,
             is_of_sdk: false,
@@ -103,7 +103,7 @@ impl IndexFile {
     /// every machine.
     pub fn unread_label(&self) -> Option<&str> {
         match &self.kind {
-            FileKind::Wheel(wheel) if self.folder == Folder::Any && !self.is_of_sdk => {
+            FileKind::Wheel(wheel) if self.folder == IndexFolder::Any && !self.is_of_sdk => {
                 wheel.version().local()
             }
             _ => None,
@@ -117,7 +117,7 @@ impl IndexFile {
 
     /// The link to it from a page this many folders below the root of an index whose files lie by
     /// `links`.
-    pub(super) fn link(&self, links: &Links, depth: usize) -> String {
+    pub(super) fn link(&self, links: &FileLinks, depth: usize) -> String {
         self.origin
             .as_ref()
             .map_or(links, |origin| &origin.links)
@@ -127,9 +127,9 @@ impl IndexFile {
 
 /// Where a file was published.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Origin {
+pub struct PublishedOrigin {
     /// Where it is fetched from.
-    pub links: Links,
+    pub links: FileLinks,
     /// The tag of its release; empty for none.
     pub tag: String,
 }
@@ -157,7 +157,7 @@ pub struct CoreMetadata {
 
 /// Whether installers pass over a file (PEP 592).
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub enum Yanked {
+pub enum YankStatus {
     /// It is offered.
     #[default]
     No,

@@ -6,7 +6,7 @@ use rock_names::{Accelerator, Combination, LabelParts, RocmVersion, Version, tor
 
 /// A folder of the index. Ordered with the newest accelerator and torch first, and `any` last.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Folder {
+pub enum IndexFolder {
     /// `rocm6.2-torch2.5`, or `rocm6.2` for files without torch.
     Rocm(RocmVersion, Option<Version>),
     /// `cu124-torch2.5`; the digits are kept as printed.
@@ -15,13 +15,13 @@ pub enum Folder {
     Any,
 }
 
-impl From<&Combination> for Folder {
+impl From<&Combination> for IndexFolder {
     fn from(combination: &Combination) -> Self {
         Self::with(combination.accelerator.as_ref(), combination.torch.as_ref())
     }
 }
 
-impl Folder {
+impl IndexFolder {
     /// The folder of a file with this label. Patch versions of torch fall together, dates of
     /// nightlies do not. Nightlies of a ROCm are in the folder of its release.
     pub fn of(label: Option<&LabelParts>) -> Self {
@@ -69,7 +69,7 @@ impl Folder {
     }
 }
 
-impl Ord for Folder {
+impl Ord for IndexFolder {
     fn cmp(&self, other: &Self) -> std::cmp::Ordering {
         if self == other {
             return std::cmp::Ordering::Equal;
@@ -81,13 +81,13 @@ impl Ord for Folder {
     }
 }
 
-impl PartialOrd for Folder {
+impl PartialOrd for IndexFolder {
     fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
         Some(self.cmp(other))
     }
 }
 
-impl fmt::Display for Folder {
+impl fmt::Display for IndexFolder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Rocm(rocm, _) => write!(f, "rocm{}", short(rocm))?,
@@ -124,15 +124,15 @@ fn cut(torch: &Version) -> Version {
 
 #[cfg(test)]
 mod tests {
-    use super::Folder;
+    use super::IndexFolder;
     use rock_names::{Accelerator, LabelParts};
 
-    fn folder(accelerator: &str, torch: Option<&str>) -> Folder {
+    fn folder(accelerator: &str, torch: Option<&str>) -> IndexFolder {
         let accelerator = accelerator.parse().map_or_else(
             |_| Accelerator::Cuda(accelerator.to_owned()),
             Accelerator::Rocm,
         );
-        Folder::of(Some(&LabelParts {
+        IndexFolder::of(Some(&LabelParts {
             accelerator,
             torch: torch.map(|t| t.parse().unwrap()),
             git: None,
@@ -156,14 +156,14 @@ mod tests {
         );
         assert_eq!(name("5.2", None), "rocm5.2");
         assert_eq!(name("124", Some("2.5")), "cu124-torch2.5");
-        assert_eq!(Folder::of(None).to_string(), "any");
+        assert_eq!(IndexFolder::of(None).to_string(), "any");
     }
 
     #[test]
     fn patches_of_one_torch_share_a_folder_and_the_newest_stands_first() {
         assert_eq!(folder("6.2", Some("2.5.0")), folder("6.2.0", Some("2.5.1")));
         let mut folders = [
-            Folder::Any,
+            IndexFolder::Any,
             folder("7.2", Some("2.9")),
             folder("124", Some("2.5")),
             folder("7.14", Some("2.14")),

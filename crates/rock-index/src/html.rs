@@ -1,7 +1,7 @@
 //! The pages as PEP 503 HTML. They are for installers, so nothing on them is laid out.
 
 use super::escape::push;
-use super::{GENERATOR, IndexFile, Yanked};
+use super::{GENERATOR, IndexFile, YankStatus};
 
 /// The list of projects.
 pub(super) fn root<'a>(title: &str, projects: impl Iterator<Item = &'a str>) -> Vec<u8> {
@@ -50,7 +50,7 @@ fn add(page: &mut String, file: &IndexFile, link: &str) {
         attribute("data-core-metadata", &digest);
         attribute("data-dist-info-metadata", &digest);
     }
-    if let Yanked::Because(reason) = &file.yanked {
+    if let YankStatus::Because(reason) = &file.yanked {
         attribute("data-yanked", reason);
     }
     page.push('>');

@@ -2,14 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use super::{FileKind, Folder, IndexFile};
+use super::{FileKind, IndexFile, IndexFolder};
 use rock_compat::{Compat, TorchWheel};
 use rock_names::LabelParts;
 use rock_plan::config::RunTime;
 
 /// How a project is installed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Installing {
+pub enum InstallCommand {
     /// By itself: what it needs is elsewhere.
     Alone,
     /// It is the source distribution of a ROCm SDK, which is built where it is installed, and
@@ -19,7 +19,7 @@ pub enum Installing {
     Chosen,
 }
 
-impl Installing {
+impl InstallCommand {
     /// How the project of a file is installed.
     pub fn of(file: &IndexFile) -> Self {
         match (file.is_of_sdk, &file.kind) {
@@ -87,7 +87,7 @@ pub fn backend_releases(
             requirement: format!("{project}=={}", file.version),
             torch: match &file.folder {
                 // The official index has no torch for ROCm on Windows.
-                Folder::Rocm(rocm, Some(torch))
+                IndexFolder::Rocm(rocm, Some(torch))
                     if !torch.is_prerelease()
                         && !matches!(&file.kind, FileKind::Wheel(wheel) if wheel.is_windows_only()) =>
                 {
@@ -105,14 +105,14 @@ pub fn backend_releases(
 
 #[cfg(test)]
 mod tests {
-    use super::Installing::{Alone, Chooses, Chosen};
+    use super::InstallCommand::{Alone, Chooses, Chosen};
     use super::backend_releases;
     use crate::testing::file;
     use rock_compat::Compat;
 
     #[test]
     fn packages_of_the_sdk_come_by_the_one_that_chooses_and_all_others_alone() {
-        let words = |one: super::Installing, others: &[super::Installing]| {
+        let words = |one: super::InstallCommand, others: &[super::InstallCommand]| {
             one.words("x", others.iter().copied())
         };
         assert_eq!(

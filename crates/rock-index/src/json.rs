@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::{IndexFile, Yanked};
+use super::{IndexFile, YankStatus};
 use rock_names::{Digest, YankedFiles};
 
 /// The version of the simple API whose required keys are written (PEP 700: `versions` and `size`).
@@ -12,62 +12,62 @@ const API_VERSION: &str = "1.1";
 
 #[derive(Serialize)]
 #[serde(rename_all = "kebab-case")]
-struct Meta {
+struct ApiMeta {
     api_version: &'static str,
 }
 
 #[derive(Serialize)]
-struct Root<'a> {
-    meta: Meta,
-    projects: Vec<Named<'a>>,
+struct ProjectListDocument<'a> {
+    meta: ApiMeta,
+    projects: Vec<ProjectEntry<'a>>,
 }
 
 #[derive(Serialize)]
-struct Named<'a> {
+struct ProjectEntry<'a> {
     name: &'a str,
 }
 
 #[derive(Serialize)]
-struct Project<'a> {
-    meta: Meta,
+struct ProjectDocument<'a> {
+    meta: ApiMeta,
     name: &'a str,
     versions: Vec<String>,
-    files: Vec<File<'a>>,
+    files: Vec<FileEntry<'a>>,
 }
 
 #[derive(Serialize)]
 #[serde(rename_all = "kebab-case")]
-struct File<'a> {
+struct FileEntry<'a> {
     filename: &'a str,
     url: &'a str,
-    hashes: Hashes,
+    hashes: FileHashes,
     #[serde(skip_serializing_if = "Option::is_none")]
     requires_python: Option<&'a str>,
     size: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
     upload_time: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    core_metadata: Option<Hashes>,
+    core_metadata: Option<FileHashes>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    yanked: Option<Reason<'a>>,
+    yanked: Option<YankReason<'a>>,
 }
 
 /// Digests by their kind; empty where none is known.
-struct Hashes(Option<Digest>);
+struct FileHashes(Option<Digest>);
 
-impl Serialize for Hashes {
+impl Serialize for FileHashes {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_map(self.0.map(|digest| ("sha256", digest.to_hex())))
     }
 }
 
 /// `true`, or the reason.
-enum Reason<'a> {
+enum YankReason<'a> {
     Plain,
     Because(&'a str),
 }
 
-impl Serialize for Reason<'_> {
+impl Serialize for YankReason<'_> {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self {
             Self::Plain => serializer.serialize_bool(true),
@@ -78,11 +78,11 @@ impl Serialize for Reason<'_> {
 
 /// The list of projects.
 pub(super) fn root<'a>(projects: impl Iterator<Item = &'a str>) -> Vec<u8> {
-    let projects: Vec<Named<'_>> = projects.map(|name| Named { name }).collect();
+    let projects: Vec<ProjectEntry<'_>> = projects.map(|name| ProjectEntry { name }).collect();
     written(
         projects.len(),
-        &Root {
-            meta: Meta {
+        &ProjectListDocument {
+            meta: ApiMeta {
                 api_version: API_VERSION,
             },
             projects,
@@ -97,30 +97,30 @@ pub(super) fn project(name: &str, files: &[(&IndexFile, String)]) -> Vec<u8> {
         .map(|files| files[0].0.version.normalized())
         .collect();
     versions.dedup();
-    let files: Vec<File<'_>> = files
+    let files: Vec<FileEntry<'_>> = files
         .iter()
-        .map(|(file, link)| File {
+        .map(|(file, link)| FileEntry {
             filename: &file.name,
             url: link,
-            hashes: Hashes(file.digest),
+            hashes: FileHashes(file.digest),
             requires_python: file.requires_python.as_deref(),
             size: file.size_bytes,
             upload_time: file.uploaded.as_deref(),
             core_metadata: file
                 .metadata
                 .as_ref()
-                .map(|metadata| Hashes(Some(metadata.digest))),
+                .map(|metadata| FileHashes(Some(metadata.digest))),
             yanked: match &file.yanked {
-                Yanked::No => None,
-                Yanked::Because(reason) if reason.is_empty() => Some(Reason::Plain),
-                Yanked::Because(reason) => Some(Reason::Because(reason)),
+                YankStatus::No => None,
+                YankStatus::Because(reason) if reason.is_empty() => Some(YankReason::Plain),
+                YankStatus::Because(reason) => Some(YankReason::Because(reason)),
             },
         })
         .collect();
     written(
         files.len(),
-        &Project {
-            meta: Meta {
+        &ProjectDocument {
+            meta: ApiMeta {
                 api_version: API_VERSION,
             },
             name,

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{IndexFile, Yanked};
+use super::{IndexFile, YankStatus};
 use crate::codes::release as codes;
 use rock_diagnostic::Diagnostic;
 use rock_names::{Version, find_order_conflict};
@@ -10,7 +10,7 @@ use rock_names::{Version, find_order_conflict};
 /// A warning for each project that has two such versions among what is offered.
 pub fn label_order(files: &[IndexFile]) -> Vec<Diagnostic> {
     let mut versions: BTreeMap<String, Vec<&Version>> = BTreeMap::new();
-    for file in files.iter().filter(|file| file.yanked == Yanked::No) {
+    for file in files.iter().filter(|file| file.yanked == YankStatus::No) {
         if file
             .version
             .local()

@@ -3,9 +3,9 @@
 use itertools::Itertools as _;
 use serde::Serialize;
 
-use super::escape::Html;
+use super::escape::HtmlEscaped;
 use super::install::{BackendRelease, backend_releases};
-use super::{Folder, IndexFile, Installing, Named, Yanked};
+use super::{IndexFile, IndexFolder, InstallCommand, NormalizedFile, YankStatus};
 use rock_compat::{Compat, TorchWheel};
 use rock_plan::template::{TemplateError, render};
 
@@ -13,48 +13,48 @@ use rock_plan::template::{TemplateError, render};
 pub const GENERATOR: &str = "rock-matrix index";
 
 #[derive(Serialize)]
-struct Page {
-    generator: Html,
+struct LandingPage {
+    generator: HtmlEscaped,
     folders: Vec<FolderView>,
 }
 
 #[derive(Serialize)]
 struct FolderView {
-    name: Html,
-    title: Html,
-    why: Html,
+    name: HtmlEscaped,
+    title: HtmlEscaped,
+    why: HtmlEscaped,
     projects: Vec<ProjectView>,
 }
 
 #[derive(Serialize)]
 struct ProjectView {
-    name: Html,
+    name: HtmlEscaped,
     /// Arguments of `pip install` with this index alone; empty where `releases` has the lines, and
     /// where another project requires this one.
-    install: Html,
+    install: HtmlEscaped,
     releases: Vec<BackendReleaseView>,
-    versions: Vec<Html>,
-    requires: Vec<Html>,
+    versions: Vec<HtmlEscaped>,
+    requires: Vec<HtmlEscaped>,
 }
 
 #[derive(Serialize)]
 struct BackendReleaseView {
     /// Empty where the project has one backend.
-    backend: Html,
-    requirement: Html,
+    backend: HtmlEscaped,
+    requirement: HtmlEscaped,
     /// Empty for a wheel that is for no torch.
-    torch: Html,
-    torch_requirement: Html,
-    torch_index: Html,
-    needs: Html,
-    assignments: Vec<Html>,
+    torch: HtmlEscaped,
+    torch_requirement: HtmlEscaped,
+    torch_index: HtmlEscaped,
+    needs: HtmlEscaped,
+    assignments: Vec<HtmlEscaped>,
 }
 
 /// Renders the page for files that are sorted. What is withdrawn is not shown.
-pub(super) fn page(files: &[Named<'_>], compat: &Compat) -> Result<String, TemplateError> {
-    let offered: Vec<&Named<'_>> = files
+pub(super) fn page(files: &[NormalizedFile<'_>], compat: &Compat) -> Result<String, TemplateError> {
+    let offered: Vec<&NormalizedFile<'_>> = files
         .iter()
-        .filter(|(_, file)| file.yanked == Yanked::No)
+        .filter(|(_, file)| file.yanked == YankStatus::No)
         .collect();
     let folders = offered
         .chunk_by(|(_, a), (_, b)| a.folder == b.folder)
@@ -63,24 +63,24 @@ pub(super) fn page(files: &[Named<'_>], compat: &Compat) -> Result<String, Templ
     render(
         "landing.html",
         include_str!("../templates/pages/landing.html"),
-        &Page {
-            generator: Html::of(GENERATOR),
+        &LandingPage {
+            generator: HtmlEscaped::of(GENERATOR),
             folders,
         },
     )
 }
 
-fn folder(files: &[&Named<'_>], compat: &Compat) -> FolderView {
+fn folder(files: &[&NormalizedFile<'_>], compat: &Compat) -> FolderView {
     let folder = &files[0].1.folder;
-    let kinds: Vec<Installing> = files
+    let kinds: Vec<InstallCommand> = files
         .iter()
-        .map(|(_, file)| Installing::of(file))
+        .map(|(_, file)| InstallCommand::of(file))
         .unique()
         .collect();
     FolderView {
-        name: Html::of(&folder.to_string()),
-        title: Html::of(&folder.title()),
-        why: Html::of(&why(folder, &kinds)),
+        name: HtmlEscaped::of(&folder.to_string()),
+        title: HtmlEscaped::of(&folder.title()),
+        why: HtmlEscaped::of(&why(folder, &kinds)),
         projects: files
             .chunk_by(|(a, _), (b, _)| a == b)
             .map(|files| project(files, &kinds, compat))
@@ -88,24 +88,28 @@ fn folder(files: &[&Named<'_>], compat: &Compat) -> FolderView {
     }
 }
 
-fn project(files: &[&Named<'_>], kinds: &[Installing], compat: &Compat) -> ProjectView {
+fn project(
+    files: &[&NormalizedFile<'_>],
+    kinds: &[InstallCommand],
+    compat: &Compat,
+) -> ProjectView {
     let (name, file) = files[0];
     let own: Vec<&IndexFile> = files.iter().map(|(_, file)| *file).collect();
-    let releases = match Installing::of(file) {
-        Installing::Alone => backend_releases(name, &own, compat),
-        Installing::Chooses | Installing::Chosen => Vec::new(),
+    let releases = match InstallCommand::of(file) {
+        InstallCommand::Alone => backend_releases(name, &own, compat),
+        InstallCommand::Chooses | InstallCommand::Chosen => Vec::new(),
     };
-    let words = Installing::of(file)
+    let words = InstallCommand::of(file)
         .words(name, kinds.iter().copied())
         .filter(|_| releases.is_empty());
     let has_backends = releases.len() > 1;
     ProjectView {
-        install: Html::of(&words.unwrap_or_default()),
+        install: HtmlEscaped::of(&words.unwrap_or_default()),
         releases: releases
             .iter()
             .map(|release| view(release, file, has_backends))
             .collect(),
-        name: Html::of(&files[0].0),
+        name: HtmlEscaped::of(&files[0].0),
         versions: unique(files.iter().rev().map(|(_, file)| file.version.as_str())),
         requires: unique(
             files
@@ -121,30 +125,30 @@ fn view(release: &BackendRelease, file: &IndexFile, has_backends: bool) -> Backe
         release.torch.as_ref().map(field).map_or("", String::as_str)
     };
     BackendReleaseView {
-        backend: Html::of(if has_backends { backend } else { "" }),
-        requirement: Html::of(&release.requirement),
-        torch: Html::of(&file.folder.torch().unwrap_or_default()),
-        torch_requirement: Html::of(torch(|torch| &torch.requirement)),
-        torch_index: Html::of(torch(|torch| &torch.index)),
-        needs: Html::of(&release.run_time.sentence()),
+        backend: HtmlEscaped::of(if has_backends { backend } else { "" }),
+        requirement: HtmlEscaped::of(&release.requirement),
+        torch: HtmlEscaped::of(&file.folder.torch().unwrap_or_default()),
+        torch_requirement: HtmlEscaped::of(torch(|torch| &torch.requirement)),
+        torch_index: HtmlEscaped::of(torch(|torch| &torch.index)),
+        needs: HtmlEscaped::of(&release.run_time.sentence()),
         assignments: release
             .run_time
             .assignments()
-            .map(|text| Html::of(&text))
+            .map(|text| HtmlEscaped::of(&text))
             .collect(),
     }
 }
 
-fn unique<'t>(texts: impl Iterator<Item = &'t str>) -> Vec<Html> {
-    texts.unique().map(Html::of).collect()
+fn unique<'t>(texts: impl Iterator<Item = &'t str>) -> Vec<HtmlEscaped> {
+    texts.unique().map(HtmlEscaped::of).collect()
 }
 
-fn why(folder: &Folder, kinds: &[Installing]) -> String {
+fn why(folder: &IndexFolder, kinds: &[InstallCommand]) -> String {
     let of_sdk = "The ROCm SDK is built where it is installed, without isolation, because this index has no setuptools: \
                   install that before. Its packages need each other and nothing else.";
     match (
-        kinds.contains(&Installing::Chooses),
-        kinds.contains(&Installing::Alone),
+        kinds.contains(&InstallCommand::Chooses),
+        kinds.contains(&InstallCommand::Alone),
     ) {
         (true, false) => of_sdk.to_owned(),
         (true, true) => format!("{} {of_sdk}", why_these_lines(folder)),
@@ -152,9 +156,9 @@ fn why(folder: &Folder, kinds: &[Installing]) -> String {
     }
 }
 
-fn why_these_lines(folder: &Folder) -> String {
+fn why_these_lines(folder: &IndexFolder) -> String {
     match (folder, folder.torch()) {
-        (Folder::Any, _) => {
+        (IndexFolder::Any, _) => {
             "With --no-deps, because this index holds no other projects: install what the files \
                              need from where you always do."
                 .to_owned()

@@ -1,7 +1,7 @@
 //! Writes the pages of a static simple repository.
 //!
-//! Input: [`IndexFile`]s, and [`Links`] with the location of the files relative to the index.
-//! Output: a [`Repository`] with the pages by relative path, and the `.metadata` files that belong
+//! Input: [`IndexFile`]s, and [`FileLinks`] with the location of the files relative to the index.
+//! Output: a [`SimpleRepository`] with the pages by relative path, and the `.metadata` files that belong
 //! next to the wheels.
 //!
 //! Each pair of ROCm and torch has a directory with a complete simple repository (PEP 503, 691,
@@ -26,22 +26,22 @@ mod order;
 mod pages;
 mod yank;
 
-pub use escape::Html;
-pub use file::{CoreMetadata, FileKind, IndexFile, Origin, Yanked};
-pub use folder::Folder;
-pub use install::{BackendRelease, Installing, backend_releases};
+pub use escape::HtmlEscaped;
+pub use file::{CoreMetadata, FileKind, IndexFile, PublishedOrigin, YankStatus};
+pub use folder::IndexFolder;
+pub use install::{BackendRelease, InstallCommand, backend_releases};
 pub use json::{NotAPage, metadata_in, withdrawn_in};
 pub use label_order::label_order;
 pub use landing::GENERATOR;
-pub use links::{BaseUrl, BaseUrlError, Links};
-pub use order::{Named, sort_by_file, sorted};
-pub use pages::{IndexError, Repository, repository};
+pub use links::{BaseUrl, BaseUrlError, FileLinks};
+pub use order::{NormalizedFile, sort_by_file, sorted};
+pub use pages::{IndexError, SimpleRepository, repository};
 pub use yank::{YankChanges, YankRule, carry_over, means, yank_changes};
 
 /// Files for tests.
 #[cfg(test)]
 mod testing {
-    use super::{CoreMetadata, FileKind, Folder, IndexFile, Yanked};
+    use super::{CoreMetadata, FileKind, IndexFile, IndexFolder, YankStatus};
     use rock_names::{Accelerator, Digest, LabelParts, WheelName};
 
     /// A wheel of this name for this ROCm and torch.
@@ -58,7 +58,7 @@ mod testing {
             name: name.to_owned(),
             project: wheel.distribution().clone(),
             version: wheel.version().clone(),
-            folder: Folder::of(label.as_ref()),
+            folder: IndexFolder::of(label.as_ref()),
             kind: FileKind::Wheel(wheel),
             digest: Some(Digest::new([0xab; 32])),
             size_bytes: 1234,
@@ -68,7 +68,7 @@ mod testing {
                 bytes: Some(b"Name: x\n".to_vec()),
                 digest: Digest::new([0xcd; 32]),
             }),
-            yanked: Yanked::No,
+            yanked: YankStatus::No,
             uploaded: None,
             origin: None,
             is_of_sdk: false,

@@ -7,7 +7,7 @@ use rock_names::{RepoName, percent_encode, push_percent_encoded};
 
 /// Where the files lie.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Links {
+pub enum FileLinks {
     /// In a folder reached from the root of the index by these steps, `[".."]` for its parent.
     Relative(Vec<String>),
     /// Below an address.
@@ -28,7 +28,7 @@ pub struct BaseUrlError {
     pub reason: &'static str,
 }
 
-impl Links {
+impl FileLinks {
     /// The link to a file from a page this many folders below the root of the index.
     pub(super) fn link(&self, depth: usize, name: &str) -> String {
         let mut link = String::with_capacity(128);
@@ -121,13 +121,13 @@ impl fmt::Display for BaseUrl {
 
 #[cfg(test)]
 mod tests {
-    use super::{BaseUrl, Links};
+    use super::{BaseUrl, FileLinks};
 
     #[test]
     fn links_are_relative_to_the_files_or_absolute_below_the_base() {
         let name = "a-1+rocm62-py3-none-any.whl";
         assert_eq!(
-            Links::Relative(vec!["..".into()]).link(2, name),
+            FileLinks::Relative(vec!["..".into()]).link(2, name),
             "../../../a-1%2Brocm62-py3-none-any.whl"
         );
         let base: BaseUrl = "https://example.org/r/v1%2B2//".parse().unwrap();
@@ -136,7 +136,7 @@ mod tests {
             (base.clone(), format!("{base}/a%2Bb"))
         );
         assert_eq!(
-            Links::Absolute(base).link(2, name),
+            FileLinks::Absolute(base).link(2, name),
             "https://example.org/r/v1%2B2/a-1%2Brocm62-py3-none-any.whl"
         );
     }

@@ -2,20 +2,20 @@
 
 use rayon::prelude::*;
 
-use super::{FileKind, Folder, IndexFile};
+use super::{FileKind, IndexFile, IndexFolder};
 use rock_bytes::start_threads;
 use rock_names::Version;
 
 /// A file after the normal form of its project's name.
-pub type Named<'f> = (String, &'f IndexFile);
+pub type NormalizedFile<'f> = (String, &'f IndexFile);
 
 /// Sorts files by folder, project, version, Python, and last by name. Fields are compared as what
 /// they are: `cp39` stands before `cp310`, and torch 2.9 before 2.10.
-pub fn sorted<'f>(files: &[&'f IndexFile]) -> Vec<Named<'f>> {
+pub fn sorted<'f>(files: &[&'f IndexFile]) -> Vec<NormalizedFile<'f>> {
     start_threads();
-    let mut keyed: Vec<(Key<'f>, &IndexFile)> = files
+    let mut keyed: Vec<(FileSortKey<'f>, &IndexFile)> = files
         .par_iter()
-        .map(|file| (Key::of(file), *file))
+        .map(|file| (FileSortKey::of(file), *file))
         .collect();
     keyed.par_sort_unstable_by(|(a, _), (b, _)| a.cmp(b));
     keyed
@@ -27,7 +27,10 @@ pub fn sorted<'f>(files: &[&'f IndexFile]) -> Vec<Named<'f>> {
 /// Sorts what holds files as [`sorted`] sorts files.
 pub fn sort_by_file<T>(items: &mut Vec<T>, file: impl Fn(&T) -> &IndexFile) {
     let mut order: Vec<usize> = (0..items.len()).collect();
-    let keys: Vec<Key<'_>> = items.iter().map(|item| Key::of(file(item))).collect();
+    let keys: Vec<FileSortKey<'_>> = items
+        .iter()
+        .map(|item| FileSortKey::of(file(item)))
+        .collect();
     order.sort_by(|a, b| keys[*a].cmp(&keys[*b]));
     drop(keys);
     let mut given: Vec<Option<T>> = items.drain(..).map(Some).collect();
@@ -36,19 +39,19 @@ pub fn sort_by_file<T>(items: &mut Vec<T>, file: impl Fn(&T) -> &IndexFile) {
 
 /// What files are compared by, made once for each.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Key<'f> {
-    folder: &'f Folder,
+struct FileSortKey<'f> {
+    folder: &'f IndexFolder,
     project: String,
     version: &'f Version,
     /// None for a source distribution, which stands before the wheels.
-    tags: Option<[Vec<Numbered<'f>>; 2]>,
+    tags: Option<[Vec<NaturalTag<'f>>; 2]>,
     name: &'f str,
 }
 
 /// A tag with its numbers as numbers.
-type Numbered<'t> = (&'t str, u64, u64);
+type NaturalTag<'t> = (&'t str, u64, u64);
 
-impl<'f> Key<'f> {
+impl<'f> FileSortKey<'f> {
     fn of(file: &'f IndexFile) -> Self {
         let tags = |tags: &'f [String]| tags.iter().map(|tag| numbered(tag)).collect();
         Self {
@@ -67,7 +70,7 @@ impl<'f> Key<'f> {
 }
 
 /// `cp310` as `cp`, 3, 10: the first digit is the major version, the rest the minor.
-fn numbered(tag: &str) -> Numbered<'_> {
+fn numbered(tag: &str) -> NaturalTag<'_> {
     let digits = tag.find(|c: char| c.is_ascii_digit()).unwrap_or(tag.len());
     let (letters, rest) = tag.split_at(digits);
     let end = rest

@@ -4,14 +4,14 @@ use std::collections::{BTreeMap, HashSet};
 
 use rayon::prelude::*;
 
-use super::{IndexFile, Links, Named, html, json, landing, sorted};
+use super::{FileLinks, IndexFile, NormalizedFile, html, json, landing, sorted};
 use rock_bytes::start_threads;
 use rock_compat::Compat;
 use rock_plan::template::TemplateError;
 
 /// A static simple repository.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Repository {
+pub struct SimpleRepository {
     /// Pages by path relative to the root of the index, `rocm6.2-torch2.5/flash-attn/index.html`.
     pub pages: BTreeMap<String, Vec<u8>>,
     /// Files that belong beside the wheels, by name: `<wheel>.metadata`.
@@ -35,15 +35,15 @@ pub enum IndexError {
 /// When two files have one name.
 pub fn repository(
     files: &[&IndexFile],
-    links: &Links,
+    links: &FileLinks,
     compat: &Compat,
-) -> Result<Repository, IndexError> {
+) -> Result<SimpleRepository, IndexError> {
     let mut names = HashSet::with_capacity(files.len());
     if let Some(twice) = files.iter().find(|file| !names.insert(file.folded_name())) {
         return Err(IndexError::SameName(twice.name.clone()));
     }
     let named = sorted(files);
-    let folders: Vec<&[Named<'_>]> = named
+    let folders: Vec<&[NormalizedFile<'_>]> = named
         .chunk_by(|(_, a), (_, b)| a.folder == b.folder)
         .collect();
     let pages = || {
@@ -54,9 +54,9 @@ pub fn repository(
     };
     start_threads();
     let (landing, pages) = rayon::join(|| landing::page(&named, compat), pages);
-    let mut made = Repository {
+    let mut made = SimpleRepository {
         pages,
-        ..Repository::default()
+        ..SimpleRepository::default()
     };
     made.pages
         .insert("index.html".to_owned(), landing?.into_bytes());
@@ -74,11 +74,11 @@ pub fn repository(
 }
 
 /// The pages of a folder, with the name of the project of each of its files.
-fn folder(files: &[Named<'_>], links: &Links) -> Vec<(String, Vec<u8>)> {
+fn folder(files: &[NormalizedFile<'_>], links: &FileLinks) -> Vec<(String, Vec<u8>)> {
     /// How far a project's page is below the root of the index.
     const DEPTH: usize = 2;
     let folder = files[0].1.folder.to_string();
-    let projects: Vec<&[Named<'_>]> = files.chunk_by(|(a, _), (b, _)| a == b).collect();
+    let projects: Vec<&[NormalizedFile<'_>]> = files.chunk_by(|(a, _), (b, _)| a == b).collect();
     let names = || projects.iter().map(|files| files[0].0.as_str());
     let mut pages = vec![
         (format!("{folder}/index.html"), html::root(&folder, names())),
@@ -104,9 +104,9 @@ fn folder(files: &[Named<'_>], links: &Links) -> Vec<(String, Vec<u8>)> {
 
 #[cfg(test)]
 mod tests {
-    use super::{IndexError, Repository, repository};
+    use super::{IndexError, SimpleRepository, repository};
     use crate::testing::file;
-    use crate::{IndexFile, Links, Yanked};
+    use crate::{FileLinks, IndexFile, YankStatus};
     use rock_compat::Compat;
 
     fn some() -> Vec<IndexFile> {
@@ -145,11 +145,11 @@ mod tests {
         ]
     }
 
-    fn links() -> Links {
-        Links::Relative(vec!["..".to_owned()])
+    fn links() -> FileLinks {
+        FileLinks::Relative(vec!["..".to_owned()])
     }
 
-    fn made(files: &[IndexFile]) -> Result<Repository, IndexError> {
+    fn made(files: &[IndexFile]) -> Result<SimpleRepository, IndexError> {
         repository(
             &files.iter().collect::<Vec<_>>(),
             &links(),
@@ -283,7 +283,7 @@ mod tests {
         let mut file = file("x-1+rocm62torch2.5-py3-none-any.whl", "6.2", "2.5");
         file.requires_python = Some(evil.to_owned());
         file.requires = vec![evil.to_owned()];
-        file.yanked = Yanked::Because(evil.to_owned());
+        file.yanked = YankStatus::Because(evil.to_owned());
         let made = made(&[file]).unwrap();
         for (page, bytes) in made.pages.iter().filter(|(page, _)| page.ends_with("html")) {
             assert!(

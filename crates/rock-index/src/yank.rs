@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{IndexFile, Yanked};
+use super::{IndexFile, YankStatus};
 use rock_names::{Age, Version, YankSelection, YankSelector, YankedFiles};
 
 /// Seconds of a day.
@@ -55,7 +55,7 @@ pub fn yank_changes(
         }
     }
     for file in files {
-        let is_yanked = file.yanked != Yanked::No;
+        let is_yanked = file.yanked != YankStatus::No;
         let is_unyanked = unyank.iter().any(|selector| means(selector, file));
         if is_yanked || is_unyanked {
             changes.yank.remove(&file.name);
@@ -77,9 +77,9 @@ impl YankChanges {
     pub fn apply(&self, files: &mut [IndexFile]) {
         for file in files {
             if let Some(reason) = self.yank.get(&file.name) {
-                file.yanked = Yanked::Because(reason.clone());
+                file.yanked = YankStatus::Because(reason.clone());
             } else if self.unyank.contains(&file.name) {
-                file.yanked = Yanked::No;
+                file.yanked = YankStatus::No;
             }
         }
     }
@@ -92,7 +92,7 @@ pub fn carry_over<'f>(withdrawn: &YankedFiles, files: impl IntoIterator<Item = &
     }
     for file in files {
         if let Some(reason) = withdrawn.reason(&file.name, file.digest) {
-            file.yanked = Yanked::Because(reason.to_owned());
+            file.yanked = YankStatus::Because(reason.to_owned());
         }
     }
 }
@@ -108,7 +108,7 @@ fn add_nightly(files: &[IndexFile], age: Age, keep: usize, now_s: u64, changes: 
     }
     for group in groups.values() {
         let is_offered = |file: &&&IndexFile| {
-            file.yanked == Yanked::No && !changes.yank.contains_key(&file.name)
+            file.yanked == YankStatus::No && !changes.yank.contains_key(&file.name)
         };
         let versions: BTreeSet<Version> = group
             .iter()
@@ -202,7 +202,7 @@ fn day_number(date: &str) -> Option<u64> {
 mod tests {
     use super::{YankRule, carry_over, day_number, yank_changes};
     use crate::testing::file;
-    use crate::{IndexFile, Links, Origin, Yanked};
+    use crate::{FileLinks, IndexFile, PublishedOrigin, YankStatus};
     use rock_names::{YankSelection, YankSelector, YankedFiles};
 
     /// 2026-11-21 12:00 UTC.
@@ -293,9 +293,9 @@ mod tests {
     fn what_a_release_called_nightly_holds_is_as_old_as_its_upload() {
         let mut files = wheels(&["3.0", "3.1"]);
         for file in &mut files {
-            let links = Links::Relative(Vec::new());
+            let links = FileLinks::Relative(Vec::new());
             file.origin = Some(
-                Origin {
+                PublishedOrigin {
                     links,
                     tag: "nightly-x".to_owned(),
                 }
@@ -314,7 +314,7 @@ mod tests {
         let mut files = wheels(&["1.0", "2.0"]);
         let rule = rule("flash-attn<2: broken");
         yank_changes(&files, std::slice::from_ref(&rule), &[], NOW_S).apply(&mut files);
-        assert_eq!(files[0].yanked, Yanked::Because("broken".to_owned()));
+        assert_eq!(files[0].yanked, YankStatus::Because("broken".to_owned()));
         let withdrawn = [(files[0].name.clone(), files[0].digest, "broken".to_owned())];
         let mut next = wheels(&["1.0", "2.0"]);
         carry_over(&withdrawn.into_iter().collect::<YankedFiles>(), &mut next);

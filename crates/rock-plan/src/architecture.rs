@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use super::place::{Place, arch_of_label};
-use super::{Group, Plan};
+use super::machine_kind::{MachineKind, arch_of_label};
+use super::{Plan, PlanGroup};
 use crate::codes::plan as codes;
 use crate::config::Platform;
 use rock_compat::Compat;
@@ -108,7 +108,7 @@ fn of_tag<'a>(tag: &str, compat: &'a Compat) -> Option<&'a str> {
 
 /// The architectures that a place claims: each label that is known, or that GitHub gives to runners
 /// of an architecture.
-fn claimed<'a>(place: &'a Place, compat: &'a Compat) -> BTreeSet<&'a str> {
+fn claimed<'a>(place: &'a MachineKind, compat: &'a Compat) -> BTreeSet<&'a str> {
     let of_label = |label: &'a String| {
         // Labels of runners of one's own say nothing beyond what GitHub gives them.
         let row = compat
@@ -123,7 +123,7 @@ fn claimed<'a>(place: &'a Place, compat: &'a Compat) -> BTreeSet<&'a str> {
 fn report(
     fault: Diagnostic,
     path: &str,
-    group: &Group,
+    group: &PlanGroup,
     reported: &mut BTreeSet<String>,
     sink: &mut Sink,
 ) {

@@ -6,17 +6,19 @@ use indexmap::IndexMap;
 use itertools::Itertools as _;
 
 use super::architecture::check_architectures;
-use super::draft::Drafting;
-use super::naming::Labels;
+use super::draft::GroupDrafter;
+use super::job_view::JobView;
+use super::naming::LabelFactory;
 use super::plan_checks::{
     check_backends, check_collapse, check_family_of_indexes, check_required_axes,
     check_required_variables, check_version_axis, warn_of_idle_values,
 };
-use super::shared::{Draft, Shared};
-use super::view::JobView;
-use super::{Options, collide};
-use crate::config::{CheckProfile, Config, Leaves, Profile, RepairPlatform, Switch, VersionFrom};
-use crate::matrix::{Excluded, Universe, expand};
+use super::shared_values::{CompactJob, SharedValues};
+use super::{PlanInputs, collisions};
+use crate::config::{
+    CheckProfile, Leaves, MatrixConfig, RecipeProfile, RepairPlatform, Switch, VersionFrom,
+};
+use crate::matrix::{AxisSpace, ExclusionRow, expand};
 use rock_compat::Compat;
 use rock_diagnostic::Sink;
 
@@ -27,7 +29,7 @@ use rock_diagnostic::Sink;
 #[derive(Debug)]
 pub struct Plan {
     /// One group a matrix file, in the order given.
-    pub groups: Vec<Group>,
+    pub groups: Vec<PlanGroup>,
     /// Names of the wheels that jobs were left out for because they are published, sorted.
     pub published: Vec<String>,
     /// Jobs of one matrix at most: what is asked for, or the least `workflow.max-jobs` where that
@@ -39,15 +41,15 @@ pub struct Plan {
 
 /// The jobs of one matrix file.
 #[derive(Debug)]
-pub struct Group {
+pub struct PlanGroup {
     /// The matrix file.
-    pub config: Config,
+    pub config: MatrixConfig,
     /// The planning side of its recipe.
-    pub profile: Profile,
+    pub profile: RecipeProfile,
     /// The axes with all values.
-    pub universe: Universe,
+    pub universe: AxisSpace,
     /// What was left out.
-    pub excluded: Vec<Excluded>,
+    pub excluded: Vec<ExclusionRow>,
     /// Cells looked at.
     pub raw: u64,
     /// Legs before collapsing and before leaving out published ones.
@@ -57,10 +59,10 @@ pub struct Group {
     /// Names of the wheels that jobs were left out for because they did not fail in a run, in the
     /// order of the jobs.
     pub not_failed: Vec<String>,
-    pub(super) drafts: Vec<Draft>,
+    pub(super) drafts: Vec<CompactJob>,
     /// Jobs that were left out because their files are published.
-    pub(super) skipped: Vec<Draft>,
-    pub(super) shared: Shared,
+    pub(super) skipped: Vec<CompactJob>,
+    pub(super) shared: SharedValues,
 }
 
 impl Plan {
@@ -162,7 +164,7 @@ impl Plan {
     /// keeps one.
     pub fn cache_share_mb(&self) -> Option<u64> {
         let cached = self.groups.iter().filter(|group| group.keeps_cache());
-        let builds: usize = cached.map(Group::job_count).sum();
+        let builds: usize = cached.map(PlanGroup::job_count).sum();
         (builds > 0).then(|| (self.cache_limit_mb / builds as u64).max(1))
     }
 
@@ -194,7 +196,7 @@ impl Plan {
     }
 }
 
-impl Group {
+impl PlanGroup {
     /// Whether its builds keep a compiler cache between attempts.
     pub(super) fn keeps_cache(&self) -> bool {
         self.config.workflow.cache == Switch::On
@@ -220,7 +222,7 @@ impl Group {
 const REASONS_SHOWN: usize = 3;
 
 /// Returns the first reasons for combinations of these files that are left out, each once.
-pub fn first_reasons(groups: &[Group]) -> Vec<String> {
+pub fn first_reasons(groups: &[PlanGroup]) -> Vec<String> {
     let reasons = groups
         .iter()
         .flat_map(|group| &group.excluded)
@@ -231,9 +233,9 @@ pub fn first_reasons(groups: &[Group]) -> Vec<String> {
 /// Makes the plan of several matrix files. Every fault of every file goes to the sink; `None` when
 /// the jobs would not be sound.
 pub fn plan(
-    files: Vec<(Config, Profile)>,
+    files: Vec<(MatrixConfig, RecipeProfile)>,
     compat: &Compat,
-    options: &Options,
+    options: &PlanInputs,
     sink: &mut Sink,
 ) -> Option<Plan> {
     let errors = sink.error_count();
@@ -257,13 +259,13 @@ pub fn plan(
     if sink.error_count() > errors {
         return None;
     }
-    let labels = Labels::new(
+    let labels = LabelFactory::new(
         compat,
         expanded.iter().map(|(_, _, expansion)| &expansion.universe),
     );
     let mut groups = Vec::new();
     for (config, profile, expansion) in expanded {
-        let drafting = Drafting::new(
+        let drafting = GroupDrafter::new(
             &config,
             &profile,
             &expansion.universe,
@@ -271,12 +273,12 @@ pub fn plan(
             &labels,
             options,
         );
-        let shared = Shared::of(&config, &profile, &expansion.universe, compat);
+        let shared = SharedValues::of(&config, &profile, &expansion.universe, compat);
         let (drafts, shared, refused) = drafting.all(shared, &expansion.legs, sink);
         let legs = expansion.legs.len() as u64 - refused.iter().map(|row| row.count).sum::<u64>();
         let universe = expansion.universe;
         let excluded = expansion.excluded.into_iter().chain(refused).collect();
-        groups.push(Group {
+        groups.push(PlanGroup {
             config,
             profile,
             universe,
@@ -306,7 +308,7 @@ pub fn plan(
         jobs_per_matrix,
         cache_limit_mb,
     };
-    collide::check(&plan, sink);
+    collisions::check(&plan, sink);
     if sink.error_count() > errors {
         return None;
     }
@@ -321,7 +323,7 @@ pub fn plan(
     Some(plan)
 }
 
-fn leave_out_published(plan: &mut Plan, options: &Options) {
+fn leave_out_published(plan: &mut Plan, options: &PlanInputs) {
     if options.published.is_empty() {
         return;
     }

@@ -2,15 +2,15 @@
 
 use std::collections::HashMap;
 
-use super::draft::Drafting;
-use super::naming::Words;
-use super::shared::{Draft, Shared};
-use crate::config::{AxisRole, Backend, Config, Word};
-use crate::matrix::{Cell, Universe};
+use super::draft::GroupDrafter;
+use super::naming::CellValues;
+use super::shared_values::{CompactJob, SharedValues};
+use crate::config::{AxisRole, MatrixConfig, ParsedValue, RecipeBackend};
+use crate::matrix::{AxisSpace, CellRank};
 
-impl Drafting<'_> {
+impl GroupDrafter<'_> {
     /// The axes whose legal values share one wheel for this backend.
-    pub(super) fn collapsed_axes(&self, words: &Words<'_>) -> &[usize] {
+    pub(super) fn collapsed_axes(&self, words: &CellValues<'_>) -> &[usize] {
         let own = self
             .collapsed
             .iter()
@@ -19,30 +19,30 @@ impl Drafting<'_> {
     }
 
     /// A cell without its values on some axes.
-    pub(super) fn without(&self, cell: Cell, axes: &[usize]) -> Cell {
+    pub(super) fn without(&self, cell: CellRank, axes: &[usize]) -> CellRank {
         axes.iter()
             .fold(cell, |cell, &axis| self.universe.with(cell, axis, 0))
     }
 
     /// The cell that each collapsed job is built as: the one with the lowest Python that is not
     /// free-threaded, and of several the first.
-    pub(super) fn first_cells(&self, legs: &[Cell]) -> HashMap<Cell, Cell> {
-        let mut first: HashMap<Cell, Cell> = HashMap::new();
+    pub(super) fn first_cells(&self, legs: &[CellRank]) -> HashMap<CellRank, CellRank> {
+        let mut first: HashMap<CellRank, CellRank> = HashMap::new();
         if self.collapsed.iter().all(|(_, axes)| axes.is_empty()) {
             return first;
         }
-        let python = |cell: Cell| {
+        let python = |cell: CellRank| {
             let value = self
                 .at
                 .get(&AxisRole::Python)
                 .and_then(|&axis| self.universe.value(cell, axis));
             match value.map(|value| &value.value) {
-                Some(Word::Python(python)) => Some((python.is_free_threaded(), *python)),
+                Some(ParsedValue::Python(python)) => Some((python.is_free_threaded(), *python)),
                 _ => None,
             }
         };
         for &cell in legs {
-            let Some(words) = Words::of(self.universe, cell, self.profile) else {
+            let Some(words) = CellValues::of(self.universe, cell, self.profile) else {
                 continue;
             };
             let axes = self.collapsed_axes(&words);
@@ -57,7 +57,13 @@ impl Drafting<'_> {
     }
 
     /// Adds the values of a cell to what a job covers.
-    pub(super) fn cover(&self, shared: &mut Shared, draft: &mut Draft, axes: &[usize], cell: Cell) {
+    pub(super) fn cover(
+        &self,
+        shared: &mut SharedValues,
+        draft: &mut CompactJob,
+        axes: &[usize],
+        cell: CellRank,
+    ) {
         if draft.covers == 0 {
             shared
                 .covers
@@ -76,7 +82,11 @@ impl Drafting<'_> {
 
 /// The axes whose values share one wheel of a backend: those that its recipe always collapses, and
 /// of those that it can collapse the ones that the matrix file asks for.
-pub(super) fn collapsed(backend: &Backend, config: &Config, universe: &Universe) -> Vec<usize> {
+pub(super) fn collapsed(
+    backend: &RecipeBackend,
+    config: &MatrixConfig,
+    universe: &AxisSpace,
+) -> Vec<usize> {
     let is_collapsed = |name: &String| {
         backend.collapse.contains(name)
             || (backend.collapsible.contains(name) && config.collapse.contains(name))

@@ -1,27 +1,27 @@
 //! The device code of jobs: the gfx targets that the axes, the matrix file and the recipe leave.
 
 use super::DroppedGfx;
-use super::draft::Drafting;
-use super::naming::Words;
-use super::shared::Device;
+use super::draft::GroupDrafter;
+use super::naming::CellValues;
+use super::shared_values::DeviceCode;
 use crate::codes::plan as codes;
-use crate::config::{AxisRole, AxisValue, Gfx, Overrides, TorchFrom, Word};
-use crate::matrix::{Cell, choose_gfx};
+use crate::config::{AxisRole, AxisValue, GfxSelection, ParsedValue, RowOverrides, TorchFrom};
+use crate::matrix::{CellRank, choose_gfx};
 use rock_diagnostic::{Diagnostic, Sink};
 use rock_names::GfxTarget;
 
-impl Drafting<'_> {
+impl GroupDrafter<'_> {
     /// The device code of a cell, with the rows that change it. None of the wanted targets left is
     /// a fault.
     pub(super) fn device(
         &self,
-        cell: Cell,
-        words: &Words<'_>,
+        cell: CellRank,
+        words: &CellValues<'_>,
         refused: u64,
-        (changes, matching): (&Overrides, &[usize]),
+        (changes, matching): (&RowOverrides, &[usize]),
         sink: &mut Sink,
-    ) -> Device {
-        let none = Device {
+    ) -> DeviceCode {
+        let none = DeviceCode {
             families: Vec::new(),
             gfx: Vec::new(),
             dropped: Vec::new(),
@@ -39,20 +39,20 @@ impl Drafting<'_> {
                 (
                     Some(AxisValue {
                         text,
-                        value: Word::Gfx(targets),
+                        value: ParsedValue::Gfx(targets),
                     }),
                     _,
                     _,
                 ) => (targets, text.split(';').map(str::to_owned).collect()),
                 (_, Some(targets), _) => (targets, changes.families.clone().unwrap_or_default()),
-                (_, _, Gfx::Targets(targets)) => (targets, self.config.families.clone()),
-                (_, None, Gfx::Host) => return none,
+                (_, _, GfxSelection::Targets(targets)) => (targets, self.config.families.clone()),
+                (_, None, GfxSelection::Host) => return none,
             };
         let (left, taken): (Vec<String>, Vec<String>) = families
             .into_iter()
             .partition(|family| self.refused.why(refused, family).is_none());
         if left.is_empty() && !taken.is_empty() {
-            return Device {
+            return DeviceCode {
                 is_refused: true,
                 ..none
             };
@@ -110,7 +110,7 @@ impl Drafting<'_> {
                 .any(|target| choice.kept.contains(target))
         };
         let families = left.into_iter().filter(is_compiled).collect();
-        Device {
+        DeviceCode {
             families,
             gfx: choice.kept,
             dropped,
@@ -131,8 +131,8 @@ impl Drafting<'_> {
 
     fn no_gfx_left(
         &self,
-        cell: Cell,
-        words: &Words<'_>,
+        cell: CellRank,
+        words: &CellValues<'_>,
         matching: &[usize],
         dropped: &[(GfxTarget, String)],
     ) -> Diagnostic {

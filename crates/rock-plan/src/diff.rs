@@ -8,7 +8,7 @@ use crate::config::Gate;
 /// One difference, by job id.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
 #[serde(tag = "change", rename_all = "snake_case")]
-pub enum Change {
+pub enum JobChange {
     /// The job is new.
     Added {
         /// Its id.
@@ -33,7 +33,7 @@ pub enum Change {
 }
 
 /// Differences from `old` to `new`, sorted by id.
-pub fn diff(old: &[Job], new: &[Job]) -> Vec<Change> {
+pub fn diff(old: &[Job], new: &[Job]) -> Vec<JobChange> {
     let by_id = |jobs: &'_ [Job]| {
         jobs.iter()
             .map(|job| (job.id.clone(), job.clone()))
@@ -46,18 +46,18 @@ pub fn diff(old: &[Job], new: &[Job]) -> Vec<Change> {
         .chain(new.keys().filter(|id| !old.contains_key(*id)))
     {
         match (old.get(id), new.get(id)) {
-            (Some(a), None) => changes.push(Change::Removed {
+            (Some(a), None) => changes.push(JobChange::Removed {
                 id: id.clone(),
                 wheel: a.wheel.clone(),
             }),
-            (None, Some(b)) => changes.push(Change::Added {
+            (None, Some(b)) => changes.push(JobChange::Added {
                 id: id.clone(),
                 wheel: b.wheel.clone(),
             }),
             (Some(a), Some(b)) => {
                 let fields = fields(a, b);
                 if !fields.is_empty() {
-                    changes.push(Change::Changed {
+                    changes.push(JobChange::Changed {
                         id: id.clone(),
                         fields,
                     });
@@ -70,7 +70,7 @@ pub fn diff(old: &[Job], new: &[Job]) -> Vec<Change> {
     changes
 }
 
-impl Change {
+impl JobChange {
     /// The job's id.
     pub fn id(&self) -> &str {
         match self {

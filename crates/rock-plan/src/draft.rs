@@ -2,48 +2,49 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use super::changes::Changes;
 use super::collapse::collapsed;
-use super::estimate::{Question, estimate};
-use super::further::{Further, Own};
-use super::naming::{Labels, Words, name_end, platform_tag};
-use super::place::{Place, places};
-use super::refused::Refused;
-use super::shared::{Device, Draft, Shared, Site};
-use super::{Estimate, Options};
+use super::estimate::{EstimateQuery, estimate};
+use super::extra_wheels::{ExtraWheels, JobNameValues};
+use super::machine_kind::{MachineKind, places};
+use super::naming::{CellValues, LabelFactory, name_end, platform_tag};
+use super::override_rows::OverrideRows;
+use super::refused_values::RefusedValues;
+use super::shared_values::{CompactJob, DeviceCode, RunnerChoice, SharedValues};
+use super::{BuildEstimate, PlanInputs};
 use crate::config::{
-    AxisRole, Backend, Config, GpuPolicy, Leaves, Overrides, Profile, RunnerSelector,
+    AxisRole, GpuPolicy, Leaves, MatrixConfig, RecipeBackend, RecipeProfile, RowOverrides,
+    RunnerSelector,
 };
-use crate::matrix::{Cell, Excluded, Universe};
+use crate::matrix::{AxisSpace, CellRank, ExclusionRow};
 use rock_compat::Compat;
 use rock_diagnostic::Sink;
 
 /// Makes the compact jobs of one group.
-pub(super) struct Drafting<'a> {
-    pub(super) config: &'a Config,
-    pub(super) profile: &'a Profile,
-    pub(super) universe: &'a Universe,
+pub(super) struct GroupDrafter<'a> {
+    pub(super) config: &'a MatrixConfig,
+    pub(super) profile: &'a RecipeProfile,
+    pub(super) universe: &'a AxisSpace,
     pub(super) compat: &'a Compat,
-    labels: &'a Labels,
-    options: &'a Options,
-    pub(super) changes: Changes<'a>,
-    further: Further<'a>,
-    pub(super) refused: Refused<'a>,
+    labels: &'a LabelFactory,
+    options: &'a PlanInputs,
+    pub(super) changes: OverrideRows<'a>,
+    further: ExtraWheels<'a>,
+    pub(super) refused: RefusedValues<'a>,
     pub(super) at: BTreeMap<AxisRole, usize>,
     runner_axis: Option<usize>,
     gpu_axis: Option<usize>,
     /// The axes whose values share one wheel, by backend.
-    pub(super) collapsed: Vec<(&'a Backend, Vec<usize>)>,
+    pub(super) collapsed: Vec<(&'a RecipeBackend, Vec<usize>)>,
 }
 
-impl<'a> Drafting<'a> {
+impl<'a> GroupDrafter<'a> {
     pub(super) fn new(
-        config: &'a Config,
-        profile: &'a Profile,
-        universe: &'a Universe,
+        config: &'a MatrixConfig,
+        profile: &'a RecipeProfile,
+        universe: &'a AxisSpace,
         compat: &'a Compat,
-        labels: &'a Labels,
-        options: &'a Options,
+        labels: &'a LabelFactory,
+        options: &'a PlanInputs,
     ) -> Self {
         let named = |name: &str| {
             universe
@@ -64,9 +65,9 @@ impl<'a> Drafting<'a> {
             compat,
             labels,
             options,
-            changes: Changes::new(config, universe),
-            further: Further::new(config, profile, universe),
-            refused: Refused::new(universe, compat, config.platform),
+            changes: OverrideRows::new(config, universe),
+            further: ExtraWheels::new(config, profile, universe),
+            refused: RefusedValues::new(universe, compat, config.platform),
             at,
             collapsed: profile
                 .backends
@@ -82,16 +83,16 @@ impl<'a> Drafting<'a> {
     /// be built.
     pub(super) fn all(
         &self,
-        mut shared: Shared,
-        legs: &[Cell],
+        mut shared: SharedValues,
+        legs: &[CellRank],
         sink: &mut Sink,
-    ) -> (Vec<Draft>, Shared, Vec<Excluded>) {
-        let mut drafts: Vec<Draft> = Vec::with_capacity(legs.len());
+    ) -> (Vec<CompactJob>, SharedValues, Vec<ExclusionRow>) {
+        let mut drafts: Vec<CompactJob> = Vec::with_capacity(legs.len());
         let mut refused = Vec::new();
         let first = self.first_cells(legs);
-        let mut collapsed: HashMap<Cell, usize> = HashMap::new();
+        let mut collapsed: HashMap<CellRank, usize> = HashMap::new();
         for &cell in legs {
-            let Some(words) = Words::of(self.universe, cell, self.profile) else {
+            let Some(words) = CellValues::of(self.universe, cell, self.profile) else {
                 continue;
             };
             let axes = self.collapsed_axes(&words);
@@ -102,7 +103,7 @@ impl<'a> Drafting<'a> {
                     continue;
                 }
                 let own = first.get(&key).copied().unwrap_or(cell);
-                let words = Words::of(self.universe, own, self.profile).unwrap_or(words);
+                let words = CellValues::of(self.universe, own, self.profile).unwrap_or(words);
                 let mut draft = self.draft(&mut shared, own, &words, sink);
                 if shared.devices.get(draft.device).is_refused {
                     refused.push((cell, self.refused.of(self.universe, cell)));
@@ -125,13 +126,19 @@ impl<'a> Drafting<'a> {
         (drafts, shared, excluded)
     }
 
-    fn index(&self, cell: Cell, role: AxisRole) -> usize {
+    fn index(&self, cell: CellRank, role: AxisRole) -> usize {
         self.at
             .get(&role)
             .map_or(0, |&axis| self.universe.index(cell, axis))
     }
 
-    fn draft(&self, shared: &mut Shared, cell: Cell, words: &Words<'_>, sink: &mut Sink) -> Draft {
+    fn draft(
+        &self,
+        shared: &mut SharedValues,
+        cell: CellRank,
+        words: &CellValues<'_>,
+        sink: &mut Sink,
+    ) -> CompactJob {
         let package = self.index(cell, AxisRole::Package);
         let (torch, rocm) = (
             self.index(cell, AxisRole::Torch),
@@ -170,7 +177,7 @@ impl<'a> Drafting<'a> {
         );
         let label = shared.labels.number(of_label, || {
             let words = if torch_is_shared {
-                Words {
+                CellValues {
                     torch: None,
                     ..*words
                 }
@@ -178,7 +185,7 @@ impl<'a> Drafting<'a> {
                 *words
             };
             if rocm_is_shared {
-                Labels::label_without_rocm(&words)
+                LabelFactory::label_without_rocm(&words)
             } else {
                 self.labels.label(&words, self.config, sink)
             }
@@ -214,7 +221,7 @@ impl<'a> Drafting<'a> {
             .number((torch, rocm, of_image, runner, gpu, key), || {
                 self.site(cell, words, shared.changes.get(changes))
             });
-        let Site {
+        let RunnerChoice {
             platform,
             arch_number,
             ..
@@ -237,7 +244,7 @@ impl<'a> Drafting<'a> {
             (device, site),
             sink,
         );
-        Draft {
+        CompactJob {
             cell,
             label,
             tag,
@@ -253,15 +260,15 @@ impl<'a> Drafting<'a> {
     /// The number of the names of the further wheels.
     fn further_wheels(
         &self,
-        shared: &mut Shared,
-        cell: Cell,
-        words: &Words<'_>,
+        shared: &mut SharedValues,
+        cell: CellRank,
+        words: &CellValues<'_>,
         (label, tag, changes): (u32, u32, u32),
         (device, site): (u32, u32),
         sink: &mut Sink,
     ) -> u32 {
         if self.further.is_none() {
-            return Shared::NO_WHEELS;
+            return SharedValues::NO_WHEELS;
         }
         let package = self.index(cell, AxisRole::Package);
         let key = (
@@ -270,7 +277,7 @@ impl<'a> Drafting<'a> {
             changes,
             self.further.asked(cell, package, device),
         );
-        let Shared {
+        let SharedValues {
             wheels,
             labels,
             changes: all,
@@ -279,7 +286,7 @@ impl<'a> Drafting<'a> {
             sites,
             ..
         } = shared;
-        let own = Own {
+        let own = JobNameValues {
             version: packages
                 .get(package)
                 .and_then(|package| package.version.as_ref()),
@@ -293,18 +300,18 @@ impl<'a> Drafting<'a> {
     }
 
     /// The number of what these rows change together.
-    fn changes_of(&self, shared: &mut Shared, matching: &[usize]) -> u32 {
+    fn changes_of(&self, shared: &mut SharedValues, matching: &[usize]) -> u32 {
         if matching.is_empty() {
             // Not asked of the pool: comparing two empty keys in it took two fifths of planning a
             // million jobs.
-            return Shared::NO_CHANGES;
+            return SharedValues::NO_CHANGES;
         }
         shared
             .changes
             .number(matching.to_vec(), || self.changes.merged(matching))
     }
 
-    fn site(&self, cell: Cell, words: &Words<'_>, changes: &Overrides) -> Site {
+    fn site(&self, cell: CellRank, words: &CellValues<'_>, changes: &RowOverrides) -> RunnerChoice {
         let text = |axis: Option<usize>| {
             axis.and_then(|axis| self.universe.value(cell, axis))
                 .map(|v| v.text.as_str())
@@ -328,7 +335,7 @@ impl<'a> Drafting<'a> {
         let image_glibc = image
             .as_deref()
             .and_then(|image| self.compat.glibc_of_image(image));
-        Site {
+        RunnerChoice {
             platform: platform_tag(self.config.platform, arch),
             arch_number: self
                 .compat
@@ -350,16 +357,21 @@ impl<'a> Drafting<'a> {
             limit_min: least(&places, |place| place.limit_min),
             tested_at: match &self.config.test.runner {
                 runner if runner.is_empty() => Vec::new(),
-                runner => super::place::places(runner, self.compat),
+                runner => super::machine_kind::places(runner, self.compat),
             },
             places,
         }
     }
 
-    fn estimate(&self, words: &Words<'_>, device: &Device, site: &Site) -> Option<Estimate> {
+    fn estimate(
+        &self,
+        words: &CellValues<'_>,
+        device: &DeviceCode,
+        site: &RunnerChoice,
+    ) -> Option<BuildEstimate> {
         estimate(
             &self.compat.tables().build_costs,
-            &Question {
+            &EstimateQuery {
                 package: &self.profile.package,
                 backend: &words.backend.name,
                 targets: u32::try_from(device.gfx.len()).unwrap_or(u32::MAX),
@@ -392,6 +404,6 @@ impl<'a> Drafting<'a> {
     }
 }
 
-fn least(places: &[Place], of: impl Fn(&Place) -> Option<u32>) -> Option<u32> {
+fn least(places: &[MachineKind], of: impl Fn(&MachineKind) -> Option<u32>) -> Option<u32> {
     places.iter().filter_map(of).min()
 }

@@ -4,13 +4,13 @@
 //! both linear between measurements. Outside of what was measured the rate a thread of the nearest
 //! measurement is taken, and objects grow with targets.
 
-use super::Estimate;
+use super::BuildEstimate;
 use rock_compat::rows::BuildCostRow;
 use rock_diagnostic::counted;
 
 /// What is asked: how long this takes there.
 #[derive(Debug, Clone, Copy)]
-pub struct Question<'a> {
+pub struct EstimateQuery<'a> {
     /// Normalized name of the package.
     pub package: &'a str,
     /// The backend.
@@ -32,7 +32,7 @@ pub(super) const IDLE_MIN: u32 = 60;
 
 /// The estimate; `None` where nothing was measured for this package and backend, or the machine is
 /// not known.
-pub fn estimate(rows: &[BuildCostRow], question: &Question<'_>) -> Option<Estimate> {
+pub fn estimate(rows: &[BuildCostRow], question: &EstimateQuery<'_>) -> Option<BuildEstimate> {
     let rows: Vec<&BuildCostRow> = rows
         .iter()
         .filter(|row| row.package == question.package && row.backend == question.backend)
@@ -67,7 +67,7 @@ pub fn estimate(rows: &[BuildCostRow], question: &Question<'_>) -> Option<Estima
         }
     };
     let hours = (minutes / 6.0).round() / 10.0;
-    Some(Estimate {
+    Some(BuildEstimate {
         objects: round(objects),
         hours,
         attempts: u32::try_from(attempts).unwrap_or(u32::MAX),
@@ -96,30 +96,33 @@ fn objects(rows: &[&BuildCostRow], targets: u32) -> f64 {
         .collect();
     match between(&points, targets) {
         // Objects come with targets: in proportion outside of what was measured.
-        Place::Outside(nearest, value) => value * f64::from(targets) / f64::from(nearest),
-        Place::Inside(value) => value,
+        SamplePosition::Outside(nearest, value) => value * f64::from(targets) / f64::from(nearest),
+        SamplePosition::Inside(value) => value,
     }
 }
 
 /// Objects a minute for this many targets on this many threads.
-fn rate(rows: &[&BuildCostRow], question: &Question<'_>) -> f64 {
+fn rate(rows: &[&BuildCostRow], question: &EstimateQuery<'_>) -> f64 {
     let mut by_threads: Vec<(u32, f64)> = Vec::new();
     for threads in rows.iter().map(|row| row.threads) {
         let here = rows.iter().filter(|row| row.threads == threads);
         let points: Vec<(u32, f64)> = here
             .map(|row| (row.targets, as_f64(row.objects) / f64::from(row.wall_min)))
             .collect();
-        let (Place::Inside(value) | Place::Outside(_, value)) = between(&points, question.targets);
+        let (SamplePosition::Inside(value) | SamplePosition::Outside(_, value)) =
+            between(&points, question.targets);
         by_threads.push((threads, value));
     }
     match between(&by_threads, question.threads) {
-        Place::Inside(value) => value,
-        Place::Outside(nearest, value) => value * f64::from(question.threads) / f64::from(nearest),
+        SamplePosition::Inside(value) => value,
+        SamplePosition::Outside(nearest, value) => {
+            value * f64::from(question.threads) / f64::from(nearest)
+        }
     }
 }
 
 /// Where a value lies among measured points.
-enum Place {
+enum SamplePosition {
     /// Between two of them, or on one.
     Inside(f64),
     /// Beyond the nearest, with its place and value.
@@ -127,7 +130,7 @@ enum Place {
 }
 
 /// Linear between the neighbours of `at`. `points` is never empty.
-fn between(points: &[(u32, f64)], at: u32) -> Place {
+fn between(points: &[(u32, f64)], at: u32) -> SamplePosition {
     let below = points
         .iter()
         .filter(|(x, _)| *x <= at)
@@ -138,11 +141,11 @@ fn between(points: &[(u32, f64)], at: u32) -> Place {
         .min_by_key(|(x, _)| *x);
     match (below, above) {
         (Some((x0, y0)), Some((x1, y1))) if x1 > x0 => {
-            Place::Inside(y0 + (y1 - y0) * f64::from(at - x0) / f64::from(x1 - x0))
+            SamplePosition::Inside(y0 + (y1 - y0) * f64::from(at - x0) / f64::from(x1 - x0))
         }
-        (Some((_, y)), Some(_)) => Place::Inside(*y),
-        (Some((x, y)), None) | (None, Some((x, y))) => Place::Outside(*x, *y),
-        (None, None) => Place::Inside(0.0),
+        (Some((_, y)), Some(_)) => SamplePosition::Inside(*y),
+        (Some((x, y)), None) | (None, Some((x, y))) => SamplePosition::Outside(*x, *y),
+        (None, None) => SamplePosition::Inside(0.0),
     }
 }
 
@@ -165,8 +168,8 @@ fn round(value: f64) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use super::{Question, estimate};
-    use crate::Estimate;
+    use super::{EstimateQuery, estimate};
+    use crate::BuildEstimate;
     use rock_compat::rows::{BuildCostRow, Confidence, Provenance};
 
     fn rows() -> Vec<BuildCostRow> {
@@ -194,9 +197,9 @@ mod tests {
         ]
     }
 
-    fn check(targets: u32, threads: u32, limit_min: Option<u32>) -> Estimate {
+    fn check(targets: u32, threads: u32, limit_min: Option<u32>) -> BuildEstimate {
         let levers = ["one gfx target".to_owned(), "`opt-dim: \"128\"`".to_owned()];
-        let question = Question {
+        let question = EstimateQuery {
             package: "flash-attn",
             backend: "ck",
             targets,
@@ -254,7 +257,7 @@ mod tests {
 
     #[test]
     fn what_was_never_measured_gets_no_estimate() {
-        let question = Question {
+        let question = EstimateQuery {
             package: "other",
             backend: "ck",
             targets: 3,
@@ -266,7 +269,7 @@ mod tests {
         assert!(
             estimate(
                 &rows(),
-                &Question {
+                &EstimateQuery {
                     package: "flash-attn",
                     targets: 0,
                     ..question

@@ -16,7 +16,7 @@ pub const OUTPUT_BYTES: usize = 1_048_576;
 
 /// One matrix.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Shard {
+pub struct PlanShard {
     /// `{"include":[…]}` on one line.
     pub json: String,
     /// How many jobs it has.
@@ -27,7 +27,7 @@ pub struct Shard {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GithubPlan {
     /// The matrices.
-    pub shards: Vec<Shard>,
+    pub shards: Vec<PlanShard>,
     /// For each matrix, the jobs of it whose wheels are tested on another runner,
     /// `{"include":[…]}`; none for none.
     pub tests: Vec<Option<String>>,
@@ -41,13 +41,13 @@ pub struct GithubPlan {
 }
 
 #[derive(Serialize)]
-struct Matrix<L> {
+struct GithubMatrix<L> {
     include: Vec<L>,
 }
 
 /// How much a leg says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Detail {
+pub(super) enum LegDetail {
     /// Everything.
     Whole,
     /// What a rendered workflow reads.
@@ -118,8 +118,8 @@ pub fn warn_of_size(github: &GithubPlan, sink: &mut Sink) {
 /// too much.
 fn fitted(plan: &Plan, most: usize) -> Result<GithubPlan, usize> {
     let jobs: Vec<JobView<'_>> = plan.jobs().collect();
-    let made = |detail: Detail| {
-        let shards: Vec<Shard> = jobs
+    let made = |detail: LegDetail| {
+        let shards: Vec<PlanShard> = jobs
             .chunks(plan.jobs_per_matrix)
             .map(|jobs| shard(jobs, detail))
             .collect();
@@ -139,14 +139,14 @@ fn fitted(plan: &Plan, most: usize) -> Result<GithubPlan, usize> {
                 count: jobs.len(),
                 shards,
                 tests,
-                slim: detail != Detail::Whole,
+                slim: detail != LegDetail::Whole,
                 whole_bytes: bytes,
             },
         )
     };
-    let (mut bytes, mut plan) = made(Detail::Whole);
+    let (mut bytes, mut plan) = made(LegDetail::Whole);
     let whole_bytes = bytes;
-    for detail in [Detail::Steps, Detail::Start] {
+    for detail in [LegDetail::Steps, LegDetail::Start] {
         if bytes > most {
             (bytes, plan) = made(detail);
         }
@@ -166,14 +166,14 @@ pub(super) fn output_bytes(text: &str) -> usize {
     text.len().max(2 * text.encode_utf16().count())
 }
 
-fn shard(jobs: &[JobView<'_>], detail: Detail) -> Shard {
+fn shard(jobs: &[JobView<'_>], detail: LegDetail) -> PlanShard {
     let include = jobs
         .iter()
         .enumerate()
         .map(|(number, job)| Leg::of(*job, number, detail))
         .collect();
-    let json = serde_json::to_string(&Matrix { include }).expect("texts serialise");
-    Shard {
+    let json = serde_json::to_string(&GithubMatrix { include }).expect("texts serialise");
+    PlanShard {
         json,
         count: jobs.len(),
     }
@@ -186,14 +186,14 @@ fn tests(jobs: &[JobView<'_>], by_family: bool) -> Option<String> {
         .flat_map(|(number, job)| TestLeg::of(*job, number, by_family))
         .collect();
     (!include.is_empty())
-        .then(|| serde_json::to_string(&Matrix { include }).expect("texts serialise"))
+        .then(|| serde_json::to_string(&GithubMatrix { include }).expect("texts serialise"))
 }
 
 #[cfg(test)]
 mod tests {
     use super::{GithubPlan, fitted, output_bytes};
     use crate::config::{self, Lookups, recipe};
-    use crate::{self as plan, Options, Plan};
+    use crate::{self as plan, Plan, PlanInputs};
     use rock_compat::Compat;
     use rock_diagnostic::{Sink, SourceText};
 
@@ -205,14 +205,14 @@ mod tests {
         let mut sink = Sink::new();
         let config = config::read(
             &SourceText::new(file, text),
-            &Lookups::new(&compat, recipe::Recipes::with_shipped([]).into()),
+            &Lookups::new(&compat, recipe::RecipeSet::with_shipped([]).into()),
             &mut sink,
         )
         .unwrap();
         plan::plan(
             vec![(config, document.profile("flash-attn"))],
             &compat,
-            &Options::default(),
+            &PlanInputs::default(),
             &mut sink,
         )
         .unwrap()

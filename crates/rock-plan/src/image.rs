@@ -1,7 +1,7 @@
 //! The container image of a cell.
 
-use super::naming::Words;
-use crate::config::{Config, MissingImage, Platform, PythonFrom, TorchFrom};
+use super::naming::CellValues;
+use crate::config::{MatrixConfig, MissingImage, Platform, PythonFrom, TorchFrom};
 use rock_compat::Compat;
 
 /// The image reference, or why there is none; a note may come with an image too.
@@ -9,9 +9,9 @@ use rock_compat::Compat;
 /// An exact tag of the matrix file wins; else the table's tag for these versions; else, with
 /// `missing: builder`, an image with this ROCm and an old glibc.
 pub(super) fn choose(
-    config: &Config,
+    config: &MatrixConfig,
     compat: &Compat,
-    words: &Words<'_>,
+    words: &CellValues<'_>,
 ) -> (Option<String>, Option<String>) {
     if config.platform == Platform::Windows {
         return (None, None);

@@ -3,7 +3,8 @@
 use indexmap::IndexMap;
 
 use crate::config::{
-    Docker, Gate, GpuPolicy, Image, Platform, PythonFrom, Repair, RunTime, Switch, Test, TorchFrom,
+    DockerConfig, Gate, GpuPolicy, ImageConfig, Platform, PythonFrom, RepairConfig, RunTime,
+    Switch, TestConfig, TorchFrom,
 };
 use rock_names::{
     DistributionName, GfxTarget, LocalLabel, PackageVersion, PythonVersion, RocmVersion, Version,
@@ -60,7 +61,7 @@ pub struct Job {
     /// Checks the built wheel must pass, in order.
     pub gates: Vec<Gate>,
     /// What the build is likely to cost, where measurements allow a guess.
-    pub estimate: Option<Estimate>,
+    pub estimate: Option<BuildEstimate>,
     /// Values of collapsed axes that this job stands for: axis name → values, the job's own among
     /// them.
     pub covers: IndexMap<String, Vec<String>>,
@@ -69,7 +70,7 @@ pub struct Job {
     /// Needs of the installed wheel.
     pub run_time: RunTime,
     /// Fields of the matrix file that recipes and rendering read.
-    pub settings: Settings,
+    pub settings: JobSettings,
 }
 
 impl Job {
@@ -108,7 +109,7 @@ pub struct DroppedGfx {
 
 /// What a build is likely to cost.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Estimate {
+pub struct BuildEstimate {
     /// Objects compiled.
     pub objects: u64,
     /// Wall-clock hours on the job's runner.
@@ -124,7 +125,7 @@ pub struct Estimate {
 /// Fields of the matrix file that recipes and rendering read, the same for all jobs of one file but
 /// for overrides.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Settings {
+pub struct JobSettings {
     /// The matrix file's path as given.
     pub matrix: String,
     /// Where the wheels run.
@@ -134,9 +135,9 @@ pub struct Settings {
     /// Where Python comes from.
     pub python_from: PythonFrom,
     /// The image options.
-    pub image: Image,
+    pub image: ImageConfig,
     /// The container options.
-    pub docker: Docker,
+    pub docker: DockerConfig,
     /// Whether the compiler keeps a cache: `workflow.cache`.
     pub cache: Switch,
     /// MB that this cache may take, where a plan shares a limit among builds.
@@ -150,9 +151,9 @@ pub struct Settings {
     /// Whether the ROCm index has device code under an extra for each target.
     pub device_extras: bool,
     /// Wheel repair.
-    pub repair: Repair,
+    pub repair: RepairConfig,
     /// Tests after the build.
-    pub test: Test,
+    pub test: TestConfig,
 }
 
 /// What stands in the address of an index for the one family of a job.

@@ -18,9 +18,9 @@ use indexmap::IndexMap;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use self::pieces::Pieces;
-use super::shared::Draft;
-use super::{DroppedGfx, Estimate, JobView, Plan};
+use self::pieces::SerializedPieces;
+use super::shared_values::CompactJob;
+use super::{BuildEstimate, DroppedGfx, JobView, Plan};
 use crate::config::RunTime;
 use rock_bytes::start_threads;
 
@@ -278,9 +278,9 @@ pub fn write_json(
     out.write_all(b",\n\"jobs\":[")?;
     let mut first = true;
     for (number, group) in plan.groups.iter().enumerate() {
-        let pieces = Pieces::new(group, number);
+        let pieces = SerializedPieces::new(group, number);
         // Returns how many jobs fit: values of axes can make a job many times as long as usual.
-        let render = |drafts: &[Draft], text: &mut Vec<u8>| {
+        let render = |drafts: &[CompactJob], text: &mut Vec<u8>| {
             let has_room = |text: &Vec<u8>| text.len() < CHUNK_BYTES;
             let mut jobs = drafts.iter();
             while has_room(text)
@@ -311,7 +311,7 @@ pub fn write_json(
         }
         start_threads();
         for batch in group.drafts.chunks(CHUNK * rayon::current_num_threads()) {
-            let rendered = |drafts: &[Draft]| {
+            let rendered = |drafts: &[CompactJob]| {
                 let mut text = Vec::with_capacity(drafts.len() * 640);
                 let done = render(drafts, &mut text);
                 (text, done)
@@ -343,8 +343,8 @@ pub fn write_json(
 
 /// Serialises jobs into a buffer and writes it, as often as it is full.
 fn write_jobs(
-    mut drafts: &[Draft],
-    render: &impl Fn(&[Draft], &mut Vec<u8>) -> usize,
+    mut drafts: &[CompactJob],
+    render: &impl Fn(&[CompactJob], &mut Vec<u8>) -> usize,
     text: &mut Vec<u8>,
     write: &mut impl FnMut(&[u8]) -> io::Result<()>,
 ) -> io::Result<()> {
@@ -403,8 +403,8 @@ impl From<&DroppedGfx> for DroppedDocument {
     }
 }
 
-impl From<&Estimate> for EstimateDocument {
-    fn from(e: &Estimate) -> Self {
+impl From<&BuildEstimate> for EstimateDocument {
+    fn from(e: &BuildEstimate) -> Self {
         Self {
             objects: e.objects,
             hours: e.hours,

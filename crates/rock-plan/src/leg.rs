@@ -3,8 +3,8 @@
 use serde::Serialize;
 
 use super::cache::cell_key;
-use super::github::Detail;
-use super::{JobView, Place};
+use super::github::LegDetail;
+use super::{JobView, MachineKind};
 
 /// A leg, as much of a job as a workflow needs to start and to build it; every value is a text,
 /// because GitHub's expressions compare `3.10` and `3.1` as numbers.
@@ -18,14 +18,14 @@ pub(super) struct Leg<'a> {
     runner: String,
     gpu: &'a str,
     #[serde(flatten)]
-    steps: Option<Steps<'a>>,
+    steps: Option<LegInputs<'a>>,
     #[serde(flatten)]
-    more: Option<More<'a>>,
+    more: Option<LegDescription<'a>>,
 }
 
 /// What the steps of a rendered workflow read.
 #[derive(Serialize)]
-struct Steps<'a> {
+struct LegInputs<'a> {
     /// The architecture of the runner.
     arch: &'a str,
     /// What `build --engine` takes.
@@ -40,7 +40,7 @@ struct Steps<'a> {
 
 /// What a leg says for people.
 #[derive(Serialize)]
-struct More<'a> {
+struct LegDescription<'a> {
     wheel: String,
     image: &'a str,
     recipe: &'a str,
@@ -51,14 +51,14 @@ struct More<'a> {
 }
 
 impl<'a> Leg<'a> {
-    pub(super) fn of(job: JobView<'a>, number: usize, detail: Detail) -> Self {
+    pub(super) fn of(job: JobView<'a>, number: usize, detail: LegDetail) -> Self {
         let id = job.id();
         Self {
             n: number.to_string(),
             runner: labels(job.place()),
             gpu: job.site().gpu.word(),
-            steps: (detail != Detail::Start).then(|| Steps::of(job, &id)),
-            more: (detail == Detail::Whole).then(|| More {
+            steps: (detail != LegDetail::Start).then(|| LegInputs::of(job, &id)),
+            more: (detail == LegDetail::Whole).then(|| LegDescription {
                 wheel: job.wheel(),
                 image: job.site().image.as_deref().unwrap_or_default(),
                 recipe: &job.group.config.recipe,
@@ -95,7 +95,7 @@ pub(super) struct TestLeg<'a> {
 impl<'a> TestLeg<'a> {
     /// None for a job that is tested where it is built.
     pub(super) fn of(job: JobView<'a>, number: usize, by_family: bool) -> Vec<Self> {
-        let leg = |(family, place): (Option<&'a str>, &'a Place)| Self {
+        let leg = |(family, place): (Option<&'a str>, &'a MachineKind)| Self {
             id: job.id(),
             n: number.to_string(),
             family: by_family.then_some(family.unwrap_or(ANY_FAMILY)),
@@ -111,7 +111,7 @@ impl<'a> TestLeg<'a> {
 const ANY_FAMILY: &str = "any";
 
 /// Returns the value of `runs-on` as JSON: labels, or a group with labels.
-fn labels(place: &Place) -> String {
+fn labels(place: &MachineKind) -> String {
     match &place.group {
         Some(group) if place.labels.is_empty() => serde_json::json!({"group": group}).to_string(),
         Some(group) => serde_json::json!({"group": group, "labels": place.labels}).to_string(),
@@ -120,7 +120,7 @@ fn labels(place: &Place) -> String {
 }
 
 /// What runs the steps of a job there.
-fn engine(job: JobView<'_>, place: &Place) -> &'static str {
+fn engine(job: JobView<'_>, place: &MachineKind) -> &'static str {
     if job.site().image.is_some() && place.docker {
         "docker"
     } else {
@@ -128,7 +128,7 @@ fn engine(job: JobView<'_>, place: &Place) -> &'static str {
     }
 }
 
-impl<'a> Steps<'a> {
+impl<'a> LegInputs<'a> {
     fn of(job: JobView<'a>, id: &str) -> Self {
         let (site, place, words) = (job.site(), job.place(), job.words());
         let toolchain = [

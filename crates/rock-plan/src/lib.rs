@@ -15,65 +15,65 @@ pub mod template;
 mod architecture;
 mod assemble;
 mod cache;
-mod changes;
 mod collapse;
-mod collide;
+mod collisions;
 mod device_code;
 mod diff;
 mod draft;
 pub mod estimate;
-mod fit;
-mod further;
+mod extra_wheels;
+mod failed_jobs;
 mod github;
-mod id;
 mod image;
+mod interner;
 mod job;
+mod job_id;
+mod job_view;
 mod json;
 mod leg;
+mod machine_kind;
 mod naming;
-mod place;
+mod override_rows;
 mod plan_checks;
-mod pool;
 mod published;
-mod refused;
-mod run;
+mod refused_values;
 mod runner;
-mod saved;
-mod shared;
+mod runner_fit;
+mod runner_hours;
+mod saved_plan;
+mod shared_values;
 pub mod starter;
-mod total;
-mod view;
 
-pub use assemble::{Group, Plan, first_reasons, plan};
-pub use diff::{Change, diff};
-pub use fit::{check_fit, check_images, warn_of_caches};
-pub use github::{GithubPlan, JOBS_PER_MATRIX, OUTPUT_BYTES, Shard, github, warn_of_size};
-pub use id::is_id;
-pub use job::{DroppedGfx, Estimate, Job, Settings};
+pub use assemble::{Plan, PlanGroup, first_reasons, plan};
+pub use diff::{JobChange, diff};
+pub use failed_jobs::{RunError, failed_jobs};
+pub use github::{GithubPlan, JOBS_PER_MATRIX, OUTPUT_BYTES, PlanShard, github, warn_of_size};
+pub use job::{BuildEstimate, DroppedGfx, Job, JobSettings};
+pub use job_id::is_id;
+pub use job_view::JobView;
 pub use json::{LARGEST_PLAN_BYTES, PlanDocument, read_json, read_saved, write_json};
-pub use place::Place;
-pub use published::Published;
-pub use run::{RunError, failed_jobs};
+pub use machine_kind::MachineKind;
+pub use published::PublishedSet;
 pub use runner::{RunnerShape, RunnerShapeError};
-pub use saved::{LeftOut, SavedPlan};
-pub use total::RunnerHours;
-pub use view::JobView;
+pub use runner_fit::{check_fit, check_images, warn_of_caches};
+pub use runner_hours::RunnerHours;
+pub use saved_plan::{LeftOut, SavedPlan};
 
 /// What a plan is made with beside matrix files and facts.
 #[derive(Debug, Clone)]
-pub struct Options {
+pub struct PlanInputs {
     /// Files that are published already; their jobs are left out.
-    pub published: Published,
+    pub published: PublishedSet,
     /// Estimate for this machine instead of the jobs' runners.
     pub runner: Option<RunnerShape>,
     /// Jobs of one matrix, 1 to [`JOBS_PER_MATRIX`].
     pub jobs_per_matrix: usize,
 }
 
-impl Default for Options {
+impl Default for PlanInputs {
     fn default() -> Self {
         Self {
-            published: Published::default(),
+            published: PublishedSet::default(),
             runner: None,
             jobs_per_matrix: JOBS_PER_MATRIX,
         }

@@ -1,11 +1,12 @@
 //! Labels and expected wheel names of the cells of one matrix file.
 
-use super::id::short_digest;
+use super::job_id::short_digest;
 use crate::codes::plan as codes;
 use crate::config::{
-    AxisRole, Backend, Config, LabelChoice, Leaves, Platform, Profile, RocmPrecision, Word,
+    AxisRole, LabelChoice, Leaves, MatrixConfig, ParsedValue, Platform, RecipeBackend,
+    RecipeProfile, RocmPrecision,
 };
-use crate::matrix::{Cell, Universe};
+use crate::matrix::{AxisSpace, CellRank};
 use rock_compat::Compat;
 use rock_diagnostic::{Diagnostic, Sink};
 use rock_names::{
@@ -15,17 +16,21 @@ use rock_names::{
 
 /// What is asked of a cell by role, once.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Words<'a> {
+pub(super) struct CellValues<'a> {
     pub(super) package: Option<&'a PackageVersion>,
     pub(super) torch: Option<&'a Version>,
     pub(super) rocm: Option<&'a RocmVersion>,
     pub(super) python: Option<rock_names::PythonVersion>,
-    pub(super) backend: &'a Backend,
+    pub(super) backend: &'a RecipeBackend,
 }
 
-impl<'a> Words<'a> {
+impl<'a> CellValues<'a> {
     /// Reads a cell. `None` when the recipe does not know the cell's backend.
-    pub(super) fn of(universe: &'a Universe, cell: Cell, profile: &'a Profile) -> Option<Self> {
+    pub(super) fn of(
+        universe: &'a AxisSpace,
+        cell: CellRank,
+        profile: &'a RecipeProfile,
+    ) -> Option<Self> {
         let mut name = None;
         let mut words = Self {
             package: None,
@@ -36,11 +41,13 @@ impl<'a> Words<'a> {
         };
         for axis in 0..universe.axes().len() {
             match universe.value(cell, axis).map(|value| &value.value) {
-                Some(Word::Package(version)) => words.package = Some(version),
-                Some(Word::Torch(version)) => words.torch = Some(version),
-                Some(Word::Rocm(version)) => words.rocm = Some(version),
-                Some(Word::Python(version)) => words.python = Some(*version),
-                Some(Word::Text(text)) if universe.axes()[axis].role == AxisRole::Backend => {
+                Some(ParsedValue::Package(version)) => words.package = Some(version),
+                Some(ParsedValue::Torch(version)) => words.torch = Some(version),
+                Some(ParsedValue::Rocm(version)) => words.rocm = Some(version),
+                Some(ParsedValue::Python(version)) => words.python = Some(*version),
+                Some(ParsedValue::Text(text))
+                    if universe.axes()[axis].role == AxisRole::Backend =>
+                {
                     name = Some(text.as_str());
                 }
                 _ => {}
@@ -53,15 +60,15 @@ impl<'a> Words<'a> {
 
 /// Makes labels; knows every ROCm version of the facts and of the plan, for ambiguity.
 #[derive(Debug)]
-pub(super) struct Labels {
+pub(super) struct LabelFactory {
     known: Vec<RocmVersion>,
 }
 
-impl Labels {
+impl LabelFactory {
     /// The ROCm versions of the facts and of these matrix files.
     pub(super) fn new<'a>(
         compat: &Compat,
-        universes: impl IntoIterator<Item = &'a Universe>,
+        universes: impl IntoIterator<Item = &'a AxisSpace>,
     ) -> Self {
         let mut known = compat.rocm_versions();
         for universe in universes {
@@ -70,7 +77,7 @@ impl Labels {
                 .iter()
                 .flat_map(|column| column.values.iter().flatten())
             {
-                if let Word::Rocm(rocm) = &value.value
+                if let ParsedValue::Rocm(rocm) = &value.value
                     && !known.contains(rocm)
                 {
                     known.push(rocm.clone());
@@ -84,8 +91,8 @@ impl Labels {
     /// readings is a fault.
     pub(super) fn label(
         &self,
-        words: &Words<'_>,
-        config: &Config,
+        words: &CellValues<'_>,
+        config: &MatrixConfig,
         sink: &mut Sink,
     ) -> Option<LocalLabel> {
         let full = words.rocm?;
@@ -115,12 +122,12 @@ impl Labels {
     }
 
     /// The label of a cell whose wheel is the same for every ROCm: what else it names.
-    pub(super) fn label_without_rocm(words: &Words<'_>) -> Option<LocalLabel> {
+    pub(super) fn label_without_rocm(words: &CellValues<'_>) -> Option<LocalLabel> {
         label_parts(words, words.rocm?.clone()).label_without_accelerator()
     }
 }
 
-fn label_parts(words: &Words<'_>, rocm: RocmVersion) -> LabelParts {
+fn label_parts(words: &CellValues<'_>, rocm: RocmVersion) -> LabelParts {
     LabelParts {
         accelerator: Accelerator::Rocm(rocm),
         torch: words.torch.cloned(),
@@ -137,7 +144,7 @@ fn label_parts(words: &Words<'_>, rocm: RocmVersion) -> LabelParts {
 /// a source distribution `.tar.gz`, or for a tree the targets that it is for, the Python where one
 /// is named, and the platform: `-gfx942_gfx950-linux_x86_64-tree.tar.gz`.
 pub(super) fn name_end(
-    words: &Words<'_>,
+    words: &CellValues<'_>,
     leaves: Leaves,
     targets: &[GfxTarget],
     platform: &str,
@@ -193,7 +200,7 @@ pub(super) fn platform_tag(platform: Platform, arch: &str) -> String {
 
 /// The three wheel tags of a cell, `cp311-cp311-linux_x86_64`, before repair. A wheel may have
 /// `fixed` ones.
-pub(super) fn wheel_tag(words: &Words<'_>, fixed: Option<&str>, platform: &str) -> String {
+pub(super) fn wheel_tag(words: &CellValues<'_>, fixed: Option<&str>, platform: &str) -> String {
     match (fixed, words.python) {
         (Some(tag), _) if tag.matches('-').count() == 2 => tag.to_owned(),
         (Some(tag), _) => format!("{tag}-{platform}"),

@@ -2,14 +2,14 @@
 
 use super::assemble::Plan;
 use super::job::FAMILY;
-use super::view::JobView;
+use super::job_view::JobView;
 use crate::codes::matrix;
 use crate::codes::plan as codes;
-use crate::config::{AxisRole, Backend, Config, Profile};
+use crate::config::{AxisRole, MatrixConfig, RecipeBackend, RecipeProfile};
 use rock_diagnostic::{Diagnostic, Sink, nearest::nearest, shell_quoted};
 
 /// Every backend of the axis must be one of the recipe's.
-pub(super) fn check_backends(config: &Config, profile: &Profile, sink: &mut Sink) {
+pub(super) fn check_backends(config: &MatrixConfig, profile: &RecipeProfile, sink: &mut Sink) {
     let known = || profile.backends.iter().map(|backend| backend.name.as_str());
     for axis in config
         .axes
@@ -39,7 +39,7 @@ pub(super) fn check_backends(config: &Config, profile: &Profile, sink: &mut Sink
     }
 }
 
-pub(super) fn check_version_axis(config: &Config, sink: &mut Sink) {
+pub(super) fn check_version_axis(config: &MatrixConfig, sink: &mut Sink) {
     let named = config
         .axes
         .iter()
@@ -62,7 +62,7 @@ pub(super) fn check_version_axis(config: &Config, sink: &mut Sink) {
 }
 
 /// The recipe says which axes it cannot do without.
-pub(super) fn check_required_axes(config: &Config, profile: &Profile, sink: &mut Sink) {
+pub(super) fn check_required_axes(config: &MatrixConfig, profile: &RecipeProfile, sink: &mut Sink) {
     for name in &profile.requires {
         let is_axis = config.axes.iter().any(|axis| axis.name == *name);
         let in_rows =
@@ -83,13 +83,13 @@ pub(super) fn check_required_axes(config: &Config, profile: &Profile, sink: &mut
 
 /// Checks `collapse` of a matrix file: it lists axes of the file that the recipe lets a backend
 /// collapse.
-pub(super) fn check_collapse(config: &Config, profile: &Profile, sink: &mut Sink) {
+pub(super) fn check_collapse(config: &MatrixConfig, profile: &RecipeProfile, sink: &mut Sink) {
     for (number, name) in config.collapse.iter().enumerate() {
         let place = config.places.of(&format!("collapse[{number}]"));
         let fault = |message: String| {
             Diagnostic::new(&codes::CANNOT_COLLAPSE, message).at(place.clone(), "")
         };
-        let allows = |backend: &Backend| {
+        let allows = |backend: &RecipeBackend| {
             backend.collapse.contains(name) || backend.collapsible.contains(name)
         };
         let in_rows = config.rows.iter().any(|row| row.axes.contains_key(name));

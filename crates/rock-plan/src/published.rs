@@ -10,33 +10,33 @@ use rock_names::{
 /// machine are: the spelling of the label may differ, and the platform tag, because repair changes
 /// it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Published {
+pub struct PublishedSet {
     known_rocm: Vec<RocmVersion>,
     /// The versions that are there, by what else makes a wheel.
-    versions: BTreeMap<Identity, BTreeSet<Version>>,
+    versions: BTreeMap<PublishedIdentity, BTreeSet<Version>>,
     names: BTreeSet<String>,
     archives: BTreeSet<String>,
 }
 
 /// What makes a wheel beside its version.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-struct Identity {
+struct PublishedIdentity {
     distribution: String,
     python: String,
     abi: String,
     machine: String,
-    label: What,
+    label: PublishedPart,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-enum What {
+enum PublishedPart {
     /// A label that can be taken apart, or none; of the combination the version says nothing.
     Told(Combination, Option<bool>),
     /// A label of another making.
     Text(String),
 }
 
-impl Published {
+impl PublishedSet {
     /// Nothing yet. `known_rocm` decides how labels with digits without dots are read.
     pub fn new(known_rocm: Vec<RocmVersion>) -> Self {
         Self {
@@ -78,8 +78,8 @@ impl Published {
         if expected.label().is_some() {
             return there(&identity).map_or(0, BTreeSet::len);
         }
-        let is_alike = |other: &Identity| {
-            let of = |one: &Identity| {
+        let is_alike = |other: &PublishedIdentity| {
+            let of = |one: &PublishedIdentity| {
                 (
                     one.distribution.clone(),
                     one.python.clone(),
@@ -106,7 +106,7 @@ impl Published {
         self.names.iter().map(String::as_str)
     }
 
-    fn identity(&self, name: &WheelName) -> Identity {
+    fn identity(&self, name: &WheelName) -> PublishedIdentity {
         let no_version: Version = "0".parse().expect("a number is a version");
         let label = match WheelIdentity::of(name, &self.known_rocm) {
             Ok(identity) => {
@@ -114,7 +114,7 @@ impl Published {
                     version: no_version,
                     ..Combination::of(&identity)
                 };
-                What::Told(combination, identity.cxx11abi())
+                PublishedPart::Told(combination, identity.cxx11abi())
             }
             Err(_) => match name.label().map(|label| (label.without_commit(), label)) {
                 // A development build puts its commit before the label of the plan.
@@ -123,14 +123,14 @@ impl Published {
                     let local = local.parse().expect("a version with a label is one");
                     return self.identity(&name.clone().with_version(local));
                 }
-                label => What::Text(
+                label => PublishedPart::Text(
                     label
                         .map(|(label, _)| label.to_string())
                         .unwrap_or_default(),
                 ),
             },
         };
-        Identity {
+        PublishedIdentity {
             distribution: name.distribution().escaped(),
             python: name.python_tags().to_string(),
             abi: name.abi_tags().to_string(),
@@ -146,7 +146,7 @@ impl Published {
 
 #[cfg(test)]
 mod tests {
-    use super::Published;
+    use super::PublishedSet;
 
     /// Whether a wheel with this label and these tags is published where that of the first label
     /// is.
@@ -155,8 +155,8 @@ mod tests {
         published_of(&[&name(published)]).count(&name(wanted).parse().unwrap()) == 1
     }
 
-    fn published_of(names: &[&str]) -> Published {
-        let mut all = Published::new(vec!["7.14".parse().unwrap(), "6.2".parse().unwrap()]);
+    fn published_of(names: &[&str]) -> PublishedSet {
+        let mut all = PublishedSet::new(vec!["7.14".parse().unwrap(), "6.2".parse().unwrap()]);
         for name in names {
             all.insert(&name.parse().unwrap());
         }

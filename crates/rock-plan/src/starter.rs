@@ -232,7 +232,7 @@ pub struct StarterRequest {
 
 /// A first matrix file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Starter {
+pub struct StarterMatrix {
     /// The normalized name of the project, `flash-attn`.
     pub distribution: String,
     /// The matrix file.
@@ -255,7 +255,7 @@ pub fn choose(
     files: &ProjectFiles,
     request: &StarterRequest,
     compat: &Compat,
-) -> Result<Starter, Diagnostic> {
+) -> Result<StarterMatrix, Diagnostic> {
     let fault = |message: String| Diagnostic::new(&codes::NO_STARTER, message);
     let distribution = request
         .distribution
@@ -288,7 +288,7 @@ pub fn choose(
                 .to_owned()
         };
         let matrix = flash_attn_matrix(compat).map_err(starter_fault)?;
-        return Ok(Starter {
+        return Ok(StarterMatrix {
             distribution: FLASH_ATTN.to_owned(),
             matrix,
             why,
@@ -328,7 +328,7 @@ pub fn choose(
     } else {
         ""
     };
-    Ok(Starter {
+    Ok(StarterMatrix {
         distribution: project.name.normalized(),
         matrix: project_matrix(&project, compat).map_err(starter_fault)?,
         why: format!(
@@ -342,7 +342,7 @@ pub fn choose(
 
 /// Values of a first matrix that the facts give.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-struct Values {
+struct StarterValues {
     python: String,
     torch: String,
     rocm: String,
@@ -353,7 +353,7 @@ struct Values {
 struct FlashAttnView {
     version: String,
     #[serde(flatten)]
-    values: Values,
+    values: StarterValues,
 }
 
 #[derive(Serialize)]
@@ -429,7 +429,7 @@ fn flash_attn_matrix(compat: &Compat) -> Result<String, StarterError> {
     let with_triton = rows.filter(|row| row.backends.iter().any(|backend| backend == "triton"));
     let versions = with_triton.flat_map(|row| row.same.iter().rev().chain([&row.version]));
     let candidates = versions.filter_map(|text| text.parse::<PackageVersion>().ok());
-    let fits = |version: &PackageVersion, values: &Values| {
+    let fits = |version: &PackageVersion, values: &StarterValues| {
         let Ok(torch) = values.torch.parse::<Version>() else {
             return false;
         };
@@ -462,7 +462,7 @@ fn flash_attn_matrix(compat: &Compat) -> Result<String, StarterError> {
 fn pairs<'a>(
     compat: &'a Compat,
     supported: Option<&'a VersionSpecifiers>,
-) -> impl Iterator<Item = Values> + use<'a> {
+) -> impl Iterator<Item = StarterValues> + use<'a> {
     let verified = |row: &&TorchRow| row.origin.status == Confidence::Verified;
     compat
         .tables()
@@ -488,7 +488,7 @@ fn pairs<'a>(
                     .is_none_or(|row| row.gfx.iter().any(|gfx| gfx == *target))
             };
             let gfx = TARGETS.iter().copied().filter(in_torch).collect();
-            has_wheels.then(|| Values {
+            has_wheels.then(|| StarterValues {
                 python,
                 torch: torch.clone(),
                 rocm: rocm.clone(),

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use crate::indexed::{by_name, label};
-use crate::{Accelerated, GfxOrigin, ListedAsset, ManifestFile};
-use rock_index::{FileKind, Folder, IndexFile};
+use crate::{AcceleratorVersion, GfxOrigin, ListedAsset, ManifestFile};
+use rock_index::{FileKind, IndexFile, IndexFolder};
 use rock_names::{
     Accelerator, Digest, DistributionName, LabelParts, RocmVersion, Version, WheelName,
     is_tree_archive, torch_text,
@@ -72,11 +72,12 @@ impl Asset {
         let project = row.distribution.parse::<DistributionName>().ok()?;
         // A label that says nothing of what a wheel is for keeps it out of indexes, but for those
         // of the SDK.
-        let is_of_sdk =
-            label.is_none() && version.local().is_some() && row.index == Folder::Any.to_string();
+        let is_of_sdk = label.is_none()
+            && version.local().is_some()
+            && row.index == IndexFolder::Any.to_string();
         let file = IndexFile {
             is_of_sdk,
-            folder: Folder::of(label.as_ref()),
+            folder: IndexFolder::of(label.as_ref()),
             digest: Some(row.sha256),
             size_bytes: row.size_bytes,
             requires_python: row.requires_python.clone(),
@@ -133,11 +134,11 @@ impl Asset {
             version: file.version.public().to_string(),
             label: file.version.local().map(str::to_owned),
             accelerator: label.map(|parts| match &parts.accelerator {
-                Accelerator::Rocm(rocm) => Accelerated {
+                Accelerator::Rocm(rocm) => AcceleratorVersion {
                     name: "rocm".to_owned(),
                     version: rocm.release().to_string(),
                 },
-                Accelerator::Cuda(digits) => Accelerated {
+                Accelerator::Cuda(digits) => AcceleratorVersion {
                     name: "cuda".to_owned(),
                     version: digits.clone(),
                 },

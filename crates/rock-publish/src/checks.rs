@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Asset, Cell};
+use super::{Asset, WheelCell};
 use crate::codes::release as codes;
 use rock_diagnostic::{Diagnostic, Location, Severity, Sink};
 use rock_index::FileKind;
@@ -10,7 +10,7 @@ use rock_names::{ExpectedWheel, Version, WheelName, is_tree_archive};
 
 /// A wheel that a plan expects.
 #[derive(Debug, Clone)]
-pub struct Expected {
+pub struct PlannedWheel {
     /// The job's id.
     pub job: String,
     /// The wheel before repair; a job that leaves several has several of these.
@@ -36,7 +36,7 @@ pub struct LeftOut {
 }
 
 /// Name and path of a file.
-type Named<'n> = (&'n str, &'n str);
+type NamedPath<'n> = (&'n str, &'n str);
 
 /// Reports files that cannot stand in one release together, and warns of names that GitHub would
 /// change.
@@ -61,17 +61,17 @@ pub fn as_github_release(offered: &[Asset], left_out: &[LeftOut], sink: &mut Sin
     labels_normal(offered.iter().map(named).chain(others), sink);
 }
 
-fn named(file: &Asset) -> Named<'_> {
+fn named(file: &Asset) -> NamedPath<'_> {
     (file.name(), &file.shown)
 }
 
 /// Reports files left out whose name another file has but for the case of letters.
 fn cases_differ<'n>(
-    offered: impl Iterator<Item = Named<'n>>,
-    others: impl Iterator<Item = Named<'n>>,
+    offered: impl Iterator<Item = NamedPath<'n>>,
+    others: impl Iterator<Item = NamedPath<'n>>,
     sink: &mut Sink,
 ) {
-    let mut names: BTreeMap<String, Named<'_>> =
+    let mut names: BTreeMap<String, NamedPath<'_>> =
         offered.map(|file| (file.0.to_lowercase(), file)).collect();
     for (name, shown) in others {
         if let Some((other, at)) = names
@@ -92,7 +92,7 @@ fn cases_differ<'n>(
 }
 
 /// Reports labels that are not in the normal form of PEP 440: an installer looks for that one.
-fn labels_normal<'n>(files: impl Iterator<Item = Named<'n>>, sink: &mut Sink) {
+fn labels_normal<'n>(files: impl Iterator<Item = NamedPath<'n>>, sink: &mut Sink) {
     for (name, shown) in files {
         let Some((written, normal)) = label_not_normal(name) else {
             continue;
@@ -120,7 +120,7 @@ pub(super) fn label_not_normal(name: &str) -> Option<(String, String)> {
 
 /// Reports names that GitHub would change (REST API version 2022-11-28, "Upload a release asset":
 /// "special characters, non-alphanumeric characters, and leading or trailing periods").
-fn names_kept<'n>(files: impl Iterator<Item = Named<'n>>, severity: Severity, sink: &mut Sink) {
+fn names_kept<'n>(files: impl Iterator<Item = NamedPath<'n>>, severity: Severity, sink: &mut Sink) {
     let names: BTreeMap<&str, &str> = files.collect();
     for (name, shown) in names {
         let Some(odd) = changed_character(name) else {
@@ -155,7 +155,7 @@ pub(super) fn is_kept_name(name: &str) -> bool {
 
 fn stand_together(offered: &[Asset], sink: &mut Sink) {
     let mut names: BTreeMap<String, &Asset> = BTreeMap::new();
-    let mut cells: BTreeMap<Cell, &Asset> = BTreeMap::new();
+    let mut cells: BTreeMap<WheelCell, &Asset> = BTreeMap::new();
     let mut source_distributions: BTreeMap<(String, &Version), &Asset> = BTreeMap::new();
     for file in offered {
         if let Some(other) = names.insert(file.name().to_lowercase(), file) {
@@ -165,7 +165,7 @@ fn stand_together(offered: &[Asset], sink: &mut Sink) {
             continue;
         }
         if let Some(wheel) = file.wheel()
-            && let Some(other) = cells.insert(Cell::of(wheel), file)
+            && let Some(other) = cells.insert(WheelCell::of(wheel), file)
         {
             sink.push(
                 Diagnostic::new(
@@ -174,7 +174,7 @@ fn stand_together(offered: &[Asset], sink: &mut Sink) {
                         "`{}` and `{}` are both {}",
                         other.name(),
                         file.name(),
-                        Cell::of(wheel)
+                        WheelCell::of(wheel)
                     ),
                 )
                 .at(Location::File(file.shown.as_str().into()), "")
@@ -219,30 +219,30 @@ fn same_name(one: &Asset, other: &Asset) -> Diagnostic {
 /// Reports wheels that the plan expects and the release would lack, and offered wheels that the
 /// plan does not know. `kept` are the wheels that the release has already.
 pub fn against_plan(
-    expected: &[Expected],
+    expected: &[PlannedWheel],
     offered: &[Asset],
     kept: &[WheelName],
     missing: MissingRule,
     sink: &mut Sink,
 ) {
-    let mut planned: BTreeMap<Cell, Vec<&Expected>> = BTreeMap::new();
+    let mut planned: BTreeMap<WheelCell, Vec<&PlannedWheel>> = BTreeMap::new();
     for job in expected {
         planned
-            .entry(Cell::expected(&job.wheel))
+            .entry(WheelCell::expected(&job.wheel))
             .or_default()
             .push(job);
     }
     let cell_of = |wheel: &WheelName| {
-        Cell::as_planned(wheel)
+        WheelCell::as_planned(wheel)
             .into_iter()
             .find(|cell| planned.contains_key(cell))
     };
-    let mut there: BTreeMap<Cell, BTreeSet<Cell>> = BTreeMap::new();
+    let mut there: BTreeMap<WheelCell, BTreeSet<WheelCell>> = BTreeMap::new();
     for wheel in kept {
         there
-            .entry(cell_of(wheel).unwrap_or_else(|| Cell::of(wheel).planned()))
+            .entry(cell_of(wheel).unwrap_or_else(|| WheelCell::of(wheel).planned()))
             .or_default()
-            .insert(Cell::of(wheel).planned());
+            .insert(WheelCell::of(wheel).planned());
     }
     for file in offered {
         let Some(wheel) = file.wheel() else { continue };
@@ -253,7 +253,7 @@ pub fn against_plan(
         there
             .entry(cell)
             .or_default()
-            .insert(Cell::of(wheel).planned());
+            .insert(WheelCell::of(wheel).planned());
     }
     for (cell, jobs) in &planned {
         // Of wheels whose versions only the builds know, each job has one of its own.
@@ -315,8 +315,8 @@ fn absent(message: String, note: String, missing: MissingRule) -> Diagnostic {
 }
 
 fn missing_wheel(
-    cell: &Cell,
-    jobs: &[&Expected],
+    cell: &WheelCell,
+    jobs: &[&PlannedWheel],
     found: usize,
     missing: MissingRule,
 ) -> Diagnostic {
@@ -351,7 +351,7 @@ fn are_wheels(count: usize) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Expected, LeftOut, MissingRule, against_plan, as_github_release, as_release};
+    use super::{LeftOut, MissingRule, PlannedWheel, against_plan, as_github_release, as_release};
     use crate::{Asset, testing::asset};
     use rock_diagnostic::{Severity, Sink};
 
@@ -440,7 +440,7 @@ mod tests {
 
     #[test]
     fn each_job_whose_version_only_its_build_knows_must_leave_every_wheel_of_its_own() {
-        let expected = |job: &str, name: &str| Expected {
+        let expected = |job: &str, name: &str| PlannedWheel {
             job: job.into(),
             wheel: name.parse().unwrap(),
         };
@@ -482,7 +482,7 @@ mod tests {
 
     #[test]
     fn missing_and_unplanned_wheels_are_named() {
-        let expected = |name: &str| Expected {
+        let expected = |name: &str| PlannedWheel {
             job: "j".into(),
             wheel: name.parse().unwrap(),
         };

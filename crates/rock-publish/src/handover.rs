@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Deserialize;
 
-use super::{Asset, Cell, SUMS, read_sums};
+use super::{Asset, SUMS, WheelCell, read_sums};
 use crate::codes::handover as codes;
 use rock_diagnostic::{Diagnostic, Location, Severity, Sink};
 use rock_names::{Digest, ExpectedWheel, is_tree_archive};
@@ -175,7 +175,7 @@ pub fn check_plan_digest(shown: &str, found: Digest, reported: Digest) -> Result
 
 /// The downloaded artifact of a leg.
 #[derive(Debug, Clone)]
-pub struct Artifact {
+pub struct LegArtifact {
     /// Its folder as the user knows it.
     pub shown: String,
     /// Its `SHA256SUMS`; `None` where there is none.
@@ -216,7 +216,7 @@ impl ArtifactSums {
     }
 }
 
-impl Artifact {
+impl LegArtifact {
     fn fault(
         &self,
         code: &'static rock_diagnostic::Code,
@@ -238,7 +238,7 @@ impl Artifact {
 pub fn check_artifact(
     report: &LegReport,
     job: &Job,
-    artifact: &Artifact,
+    artifact: &LegArtifact,
     assets: &BTreeMap<&str, &Asset>,
     sink: &mut Sink,
 ) {
@@ -299,10 +299,10 @@ pub fn check_artifact(
         .wheels()
         .filter_map(|wheel| wheel.parse().ok())
         .collect();
-    let cells: BTreeSet<Cell> = expected.iter().map(Cell::expected).collect();
+    let cells: BTreeSet<WheelCell> = expected.iter().map(WheelCell::expected).collect();
     for (file, asset) in assets {
         let is_of_job = match asset.wheel() {
-            Some(wheel) => Cell::as_planned(wheel)
+            Some(wheel) => WheelCell::as_planned(wheel)
                 .iter()
                 .any(|cell| cells.contains(cell)),
             None if is_tree_archive(file) => job.archive() == Some(file),

@@ -8,38 +8,40 @@ use std::sync::Arc;
 use rayon::prelude::*;
 
 use super::{
-    Asset, AssetState, Held, ListedAsset, ListedRelease, Listing, Manifest, ManifestFile, Rebuilt,
-    newest_first,
+    Asset, AssetState, ListedAsset, ListedRelease, ManifestFile, RebuiltFile, ReleaseListing,
+    ReleaseManifest, ReleasedBytes, newest_first,
 };
 use crate::codes::release as codes;
 use rock_bytes::start_threads;
 use rock_diagnostic::{Diagnostic, Location as Spot, Sink};
-use rock_index::{BaseUrl, CoreMetadata, FileKind, Folder, IndexFile, Links, Origin};
+use rock_index::{
+    BaseUrl, CoreMetadata, FileKind, FileLinks, IndexFile, IndexFolder, PublishedOrigin,
+};
 use rock_names::{Digest, LabelParts, RocmVersion, WheelName, has_wheel_extension};
 
 /// What one place has published: a repository, or a folder.
 #[derive(Debug)]
 pub struct PublishedAt<'p> {
     /// Its releases.
-    pub listing: &'p Listing,
+    pub listing: &'p ReleaseListing,
     /// What the manifests of its releases tell, as far as they are at hand.
-    pub told: Vec<ToldFiles>,
+    pub told: Vec<ManifestRowSet>,
     /// Where the files lie; `None` where the listing has their addresses.
-    pub links: Option<Links>,
+    pub links: Option<FileLinks>,
     /// Names of the files beside which their METADATA is served.
     pub sidecars: BTreeSet<String>,
 }
 
 /// What a manifest tells, as far as an index needs it.
 #[derive(Debug)]
-pub struct ToldFiles {
+pub struct ManifestRowSet {
     tag: Option<String>,
-    files: Vec<ToldFile>,
+    files: Vec<ManifestRow>,
 }
 
 /// What a row of a manifest tells.
 #[derive(Debug, Clone)]
-struct ToldFile {
+struct ManifestRow {
     /// The file; only its name where the row contradicts itself.
     file: Result<Arc<IndexFile>, String>,
     digest: Digest,
@@ -56,11 +58,11 @@ pub fn index_files(
     known: &[RocmVersion],
     sink: &mut Sink,
 ) -> Vec<IndexFile> {
-    let told: Vec<ToldFiles> = places
+    let told: Vec<ManifestRowSet> = places
         .iter_mut()
         .flat_map(|place| std::mem::take(&mut place.told))
         .collect();
-    let mut releases: Vec<Release<'_>> = Vec::new();
+    let mut releases: Vec<IndexedRelease<'_>> = Vec::new();
     for place in &places {
         for listed in place
             .listing
@@ -68,13 +70,13 @@ pub fn index_files(
             .iter()
             .filter(|release| !release.draft)
         {
-            let origin = |links: &Links| {
-                Arc::new(Origin {
+            let origin = |links: &FileLinks| {
+                Arc::new(PublishedOrigin {
                     links: links.clone(),
                     tag: listed.tag_name.clone(),
                 })
             };
-            releases.push(Release {
+            releases.push(IndexedRelease {
                 place,
                 listed,
                 origin: place.links.as_ref().map(origin),
@@ -82,7 +84,7 @@ pub fn index_files(
         }
     }
     newest_first(&mut releases, |release| release.listed);
-    let assets: Vec<(&Release<'_>, &ListedAsset)> = releases
+    let assets: Vec<(&IndexedRelease<'_>, &ListedAsset)> = releases
         .iter()
         .flat_map(|release| {
             release
@@ -94,12 +96,12 @@ pub fn index_files(
         .filter(|(_, asset)| asset.state == AssetState::Uploaded)
         .collect();
     let rows = rows(&told);
-    let row = |(release, asset): &(&Release<'_>, &ListedAsset)| {
+    let row = |(release, asset): &(&IndexedRelease<'_>, &ListedAsset)| {
         rows.get(asset.name.as_str())
             .and_then(|rows| row_of(asset, release.listed, rows))
             .cloned()
     };
-    let found: Vec<Option<ToldFile>> = assets.iter().map(row).collect();
+    let found: Vec<Option<ManifestRow>> = assets.iter().map(row).collect();
     drop(rows);
     // What one asset alone needs is then its own, and is not copied.
     drop(told);
@@ -127,7 +129,7 @@ pub fn index_files(
 /// several releases hold has the address of the first; of other bytes under one name the first are
 /// listed. Within one release or folder they are an error, which goes to the sink, and so does a
 /// word of files without a digest.
-pub fn merged(mut files: Vec<IndexFile>, sink: &mut Sink) -> (Vec<IndexFile>, Vec<Rebuilt>) {
+pub fn merged(mut files: Vec<IndexFile>, sink: &mut Sink) -> (Vec<IndexFile>, Vec<RebuiltFile>) {
     let mut rebuilt = Vec::new();
     let firsts = firsts(&files);
     for (at, first) in firsts.iter().enumerate().filter(|(at, first)| at != *first) {
@@ -138,7 +140,7 @@ pub fn merged(mut files: Vec<IndexFile>, sink: &mut Sink) -> (Vec<IndexFile>, Ve
         } else if is_of_one_place(first, file) {
             sink.push(other_bytes(first, file));
         } else {
-            rebuilt.push(Rebuilt {
+            rebuilt.push(RebuiltFile {
                 name: first.name.clone(),
                 offered: held(first),
                 older: held(file),
@@ -162,19 +164,19 @@ fn firsts(files: &[IndexFile]) -> Vec<usize> {
 }
 
 /// A release of a place.
-struct Release<'p> {
+struct IndexedRelease<'p> {
     place: &'p PublishedAt<'p>,
     listed: &'p ListedRelease,
     /// Where its files lie, where that is one folder.
-    origin: Option<Arc<Origin>>,
+    origin: Option<Arc<PublishedOrigin>>,
 }
 
 /// The rows by name: the first of it, and further ones.
-type Rows<'t> = HashMap<&'t str, (Row<'t>, Vec<Row<'t>>)>;
-type Row<'t> = (&'t ToldFiles, &'t ToldFile);
+type RowsByName<'t> = HashMap<&'t str, (IndexedRow<'t>, Vec<IndexedRow<'t>>)>;
+type IndexedRow<'t> = (&'t ManifestRowSet, &'t ManifestRow);
 
-fn rows(told: &[ToldFiles]) -> Rows<'_> {
-    let mut rows = Rows::with_capacity(told.iter().map(|told| told.files.len()).sum());
+fn rows(told: &[ManifestRowSet]) -> RowsByName<'_> {
+    let mut rows = RowsByName::with_capacity(told.iter().map(|told| told.files.len()).sum());
     for told in told {
         for file in &told.files {
             match rows.entry(file.name()) {
@@ -186,12 +188,12 @@ fn rows(told: &[ToldFiles]) -> Rows<'_> {
     rows
 }
 
-impl From<Manifest> for ToldFiles {
-    fn from(manifest: Manifest) -> Self {
-        let mut files: Vec<ToldFile> = Vec::with_capacity(manifest.files.len());
+impl From<ReleaseManifest> for ManifestRowSet {
+    fn from(manifest: ReleaseManifest) -> Self {
+        let mut files: Vec<ManifestRow> = Vec::with_capacity(manifest.files.len());
         for row in manifest.files {
             let before = files.last().and_then(|told| told.file.as_deref().ok());
-            let told = ToldFile::of(row, before);
+            let told = ManifestRow::of(row, before);
             files.push(told);
         }
         Self {
@@ -201,7 +203,7 @@ impl From<Manifest> for ToldFiles {
     }
 }
 
-impl ToldFile {
+impl ManifestRow {
     /// What a row tells, sharing what it can with the file before it.
     fn of(row: ManifestFile, before: Option<&IndexFile>) -> Self {
         let mut file = Asset::of_row(&row).map(|asset| asset.file);
@@ -228,8 +230,8 @@ impl ToldFile {
 fn row_of<'t>(
     asset: &ListedAsset,
     release: &ListedRelease,
-    (first, further): &(Row<'t>, Vec<Row<'t>>),
-) -> Option<&'t ToldFile> {
+    (first, further): &(IndexedRow<'t>, Vec<IndexedRow<'t>>),
+) -> Option<&'t ManifestRow> {
     let rows = || std::iter::once(first).chain(further);
     if let Some(digest) = asset.digest {
         return rows().map(|(_, row)| *row).find(|row| row.digest == digest);
@@ -243,8 +245,8 @@ fn row_of<'t>(
 /// source distribution.
 fn file(
     asset: &ListedAsset,
-    release: &Release<'_>,
-    row: Option<ToldFile>,
+    release: &IndexedRelease<'_>,
+    row: Option<ManifestRow>,
     known: &[RocmVersion],
 ) -> Result<Option<IndexFile>, String> {
     let metadata = row.as_ref().and_then(|row| row.metadata);
@@ -271,7 +273,7 @@ fn file(
                 release.listed,
                 release.place.listing.repository.as_deref(),
             )?;
-            Arc::new(Origin {
+            Arc::new(PublishedOrigin {
                 links,
                 tag: release.listed.tag_name.clone(),
             })
@@ -301,7 +303,7 @@ pub(super) fn by_name(name: &str, known: &[RocmVersion]) -> Result<IndexFile, St
         .parse::<WheelName>()
         .map_err(|error| error.kind.to_string())?;
     let project = wheel.distribution().clone();
-    let folder = Folder::of(label(&wheel, known)?.as_ref());
+    let folder = IndexFolder::of(label(&wheel, known)?.as_ref());
     let version = wheel.version().clone();
     Ok(IndexFile {
         folder,
@@ -333,7 +335,7 @@ fn address(
     asset: &ListedAsset,
     release: &ListedRelease,
     repository: Option<&str>,
-) -> Result<Links, String> {
+) -> Result<FileLinks, String> {
     let named = asset
         .browser_download_url
         .as_deref()
@@ -351,7 +353,7 @@ fn address(
     };
     folder
         .parse::<BaseUrl>()
-        .map(Links::Absolute)
+        .map(FileLinks::Absolute)
         .map_err(|error| error.to_string())
 }
 
@@ -374,13 +376,13 @@ fn is_of_one_place(one: &IndexFile, other: &IndexFile) -> bool {
     }
 }
 
-fn held(file: &IndexFile) -> Held {
+fn held(file: &IndexFile) -> ReleasedBytes {
     let tag = file
         .origin
         .as_ref()
         .map(|origin| origin.tag.clone())
         .unwrap_or_default();
-    Held {
+    ReleasedBytes {
         tag,
         digest: file.digest,
         size_bytes: file.size_bytes,

@@ -1,6 +1,6 @@
 //! Reconciles releases with their desired files, and reads and writes the documents of a release.
 //!
-//! Input: the desired and the observed files of a release. Output: [`Changes`], which apply to
+//! Input: the desired and the observed files of a release. Output: [`FolderEdits`], which apply to
 //! directories and to GitHub, `SHA256SUMS`, `rock-manifest.json`, and the errors of a set of wheels
 //! as a release.
 //!
@@ -11,63 +11,66 @@ pub mod codes;
 
 mod asset;
 mod built_torch;
-mod cell;
-mod changes;
 mod checks;
+mod folder_edits;
 mod handover;
 mod indexed;
 mod listing;
 mod manifest;
 mod preflight;
 mod prune;
-mod rebuilt;
+mod rebuilt_files;
 mod release;
 pub mod remote;
-mod saved;
+mod saved_document;
 mod sums;
 mod tag;
 mod tag_ruleset;
 mod tag_target;
 mod target_shortfall;
+mod wheel_cell;
 
 pub use asset::Asset;
 pub use built_torch::{built_with_other_torch, torch_contradictions};
-pub use cell::Cell;
-pub use changes::{Change, Changes, Conflict, Difference, Present, Wanted, changes};
 pub use checks::{
-    Expected, LeftOut, MissingRule, against_plan, archives_against_plan, as_github_release,
+    LeftOut, MissingRule, PlannedWheel, against_plan, archives_against_plan, as_github_release,
     as_release,
 };
+pub use folder_edits::{
+    DesiredFile, FileConflict, FolderEdit, FolderEdits, ObservedFile, OnDifference, folder_edits,
+};
 pub use handover::{
-    Artifact, ArtifactSums, LARGEST_SUMS_BYTES, LegReport, LegReportError, check_all_reported,
+    ArtifactSums, LARGEST_SUMS_BYTES, LegArtifact, LegReport, LegReportError, check_all_reported,
     check_artifact, check_leg_reports, check_plan_digest, check_strays, read_leg_reports,
 };
-pub use indexed::{PublishedAt, ToldFiles, index_files, merged};
+pub use indexed::{ManifestRowSet, PublishedAt, index_files, merged};
 pub use listing::{
-    AssetState, LARGEST_LISTING_BYTES, ListedAsset, ListedRelease, Listing, ListingError,
+    AssetState, LARGEST_LISTING_BYTES, ListedAsset, ListedRelease, ListingError, ReleaseListing,
 };
 pub use manifest::{
-    Accelerated, GfxOrigin, LARGEST_MANIFEST_BYTES, MANIFEST, Manifest, ManifestError, ManifestFile,
+    AcceleratorVersion, GfxOrigin, LARGEST_MANIFEST_BYTES, MANIFEST, ManifestError, ManifestFile,
+    ReleaseManifest,
 };
 pub use preflight::{
-    CheckOutcome, DeploymentRules, Observation, Preflight, PreflightCheck, PreflightRequest,
-    RepositoryFacts, preflight,
+    CheckOutcome, DeploymentRules, ObservedRepository, PreflightCheck, PreflightReport,
+    PreflightRequest, RepositoryFacts, preflight,
 };
-pub use prune::{Because, Fate, Judged, PruneRule, TagGlob, TagGlobError, prune};
-pub use rebuilt::{Held, Rebuilt, newest_first, rebuilt_warning};
-pub use release::{Found, Holding, INDEX, Particulars, Release, superseded};
-pub use saved::{saved, saved_manifests};
+pub use prune::{PruneDecision, PruneFate, PruneReason, PruneRule, TagGlob, TagGlobError, prune};
+pub use rebuilt_files::{RebuiltFile, ReleasedBytes, newest_first, rebuilt_warning};
+pub use release::{FolderContents, FolderFile, INDEX, ReleaseContents, ReleaseDetails, superseded};
+pub use saved_document::{saved, saved_manifests};
 pub use sums::{SUMS, SumsError, read_sums, sums};
 pub use tag::{GitTag, GitTagError, TagName, TagNameError, is_prerelease_tag, tag_pieces};
 pub use tag_ruleset::{TagRuleset, TagRulesetDetails};
-pub use tag_target::{TagTarget, Target};
+pub use tag_target::{TagTarget, TargetCommitish};
 pub use target_shortfall::{TargetShortfall, targets_against_plan};
+pub use wheel_cell::WheelCell;
 
 /// Assets for tests.
 #[cfg(test)]
 mod testing {
     use super::Asset;
-    use rock_index::{FileKind, Folder, IndexFile};
+    use rock_index::{FileKind, IndexFile, IndexFolder};
     use rock_names::{Accelerator, Digest, LabelParts, WheelName};
 
     /// A wheel of this name; a label counts as that of ROCm 6.2 with torch 2.5.
@@ -82,7 +85,7 @@ mod testing {
         });
         let (project, version) = (wheel.distribution().clone(), wheel.version().clone());
         let file = IndexFile {
-            folder: Folder::of(label.as_ref()),
+            folder: IndexFolder::of(label.as_ref()),
             digest: Some(Digest::new([byte; 32])),
             size_bytes: 7,
             ..IndexFile::named(name.to_owned(), project, version, FileKind::Wheel(wheel))

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Manifest, ManifestFile};
+use super::{ManifestFile, ReleaseManifest};
 use rock_diagnostic::render::visible;
 use rock_names::{Digest, RepoName, WheelName, WheelNameError, has_wheel_extension, is_file_name};
 
@@ -12,13 +12,13 @@ use rock_names::{Digest, RepoName, WheelName, WheelNameError, has_wheel_extensio
 /// answer does as well as the network: `gh api --paginate --slurp repos/OWNER/REPO/releases`.
 ///
 /// ```
-/// use rock_publish::Listing;
-/// let listing = Listing::from_json(r#"[{"id": 7, "tag_name": "v1", "assets": [{"name": "a-1-py3-none-any.whl"}]}]"#)?;
+/// use rock_publish::ReleaseListing;
+/// let listing = ReleaseListing::from_json(r#"[{"id": 7, "tag_name": "v1", "assets": [{"name": "a-1-py3-none-any.whl"}]}]"#)?;
 /// assert_eq!(listing.wheels().count(), 1);
 /// # Ok::<(), rock_publish::ListingError>(())
 /// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
-pub struct Listing {
+pub struct ReleaseListing {
     /// `OWNER/REPO`, where it is known.
     pub repository: Option<String>,
     /// The releases, drafts among them.
@@ -132,7 +132,7 @@ pub const LARGEST_LISTING_BYTES: u64 = 128 << 20;
 /// The forms that a saved listing has.
 const FORMS: &str = "give GitHub's list of releases, one release, its assets or their names, or a `rock-manifest.json`";
 
-impl Listing {
+impl ReleaseListing {
     /// The release that GitHub shows first, as far as a list tells: the newest one that is neither
     /// a draft nor a prerelease (REST API version 2022-11-28, "Get the latest release"). Which one
     /// `make_latest` chose is in no list.
@@ -215,7 +215,7 @@ impl Listing {
             }
             Value::Array(items) => items.into_iter().try_for_each(|item| self.add(item)),
             Value::Object(object) if object.contains_key("files") => {
-                let manifest = Manifest::from_json(&Value::Object(object).to_string())
+                let manifest = ReleaseManifest::from_json(&Value::Object(object).to_string())
                     .map_err(|error| ListingError(error.to_string()))?;
                 self.releases.push(ListedRelease::of_manifest(&manifest));
                 Ok(())
@@ -289,7 +289,7 @@ impl ListedRelease {
     }
 
     /// The release that a manifest tells of.
-    pub fn of_manifest(manifest: &Manifest) -> Self {
+    pub fn of_manifest(manifest: &ReleaseManifest) -> Self {
         let asset = |file: &ManifestFile| ListedAsset {
             name: file.name.clone(),
             size: file.size_bytes,
@@ -333,8 +333,8 @@ mod digest_text {
 
 #[cfg(test)]
 mod tests {
-    use super::{AssetState, Listing};
-    use crate::Manifest;
+    use super::{AssetState, ReleaseListing};
+    use crate::ReleaseManifest;
 
     const RELEASE: &str = r#"{"id": 7, "tag_name": "v1", "draft": false, "immutable": true, "author": {"id": 1},
         "assets": [{"id": 9, "name": "a-1-py3-none-any.whl", "state": "starter", "size": 3, "digest": null},
@@ -349,7 +349,7 @@ mod tests {
             format!("[{RELEASE}]"),
             format!("[[], [{RELEASE}]]"),
         ] {
-            let listing = Listing::from_json(&text).unwrap();
+            let listing = ReleaseListing::from_json(&text).unwrap();
             let release = &listing.releases[0];
             assert_eq!(
                 (release.id, release.tag_name.as_str(), release.immutable),
@@ -370,7 +370,7 @@ mod tests {
             r#"["a-1-py3-none-any.whl", "b.whl"]"#,
             r#"[[{"name": "a-1-py3-none-any.whl"}, {"name": "b.whl"}]]"#,
         ] {
-            let listing = Listing::from_json(text).unwrap();
+            let listing = ReleaseListing::from_json(text).unwrap();
             assert_eq!(
                 (listing.releases.len(), listing.wheels().count()),
                 (1, 1),
@@ -392,7 +392,8 @@ mod tests {
         let manifest =
             |tag: &str| format!(r#"{{"version": 1, "tag": "{tag}", "plan": null, "files": []}}"#);
         let listing =
-            Listing::from_json(&format!("[{}, {}]", manifest("v1"), manifest("v2"))).unwrap();
+            ReleaseListing::from_json(&format!("[{}, {}]", manifest("v1"), manifest("v2")))
+                .unwrap();
         assert_eq!(
             listing
                 .releases
@@ -405,7 +406,7 @@ mod tests {
 
     #[test]
     fn only_what_can_be_fetched_is_published() {
-        let published = Listing::from_json(RELEASE).unwrap();
+        let published = ReleaseListing::from_json(RELEASE).unwrap();
         assert_eq!(
             published
                 .wheels()
@@ -414,20 +415,21 @@ mod tests {
             ["b"]
         );
         let draft =
-            Listing::from_json(&RELEASE.replace("\"draft\": false", "\"draft\": true")).unwrap();
+            ReleaseListing::from_json(&RELEASE.replace("\"draft\": false", "\"draft\": true"))
+                .unwrap();
         assert_eq!(draft.published().count(), 0);
     }
 
     #[test]
     fn a_listing_written_and_read_is_equal_and_a_manifest_is_one_release() {
-        let listing = Listing::from_json(RELEASE).unwrap();
+        let listing = ReleaseListing::from_json(RELEASE).unwrap();
         assert_eq!(
-            Listing::from_json(&serde_json::to_string(&listing).unwrap()).unwrap(),
+            ReleaseListing::from_json(&serde_json::to_string(&listing).unwrap()).unwrap(),
             listing
         );
-        let manifest = Manifest::new(Some("v2".into()), None, vec![]).to_json();
+        let manifest = ReleaseManifest::new(Some("v2".into()), None, vec![]).to_json();
         assert_eq!(
-            Listing::from_json(&manifest).unwrap().releases[0].tag_name,
+            ReleaseListing::from_json(&manifest).unwrap().releases[0].tag_name,
             "v2"
         );
     }
@@ -448,11 +450,12 @@ mod tests {
             let (parent, key) = field.rsplit_once('/').unwrap();
             hostile.pointer_mut(parent).unwrap()[key] = value.into();
             assert!(
-                Listing::from_json(&hostile.to_string()).is_err(),
+                ReleaseListing::from_json(&hostile.to_string()).is_err(),
                 "{field} {value:?}"
             );
         }
-        let told = Listing::from_json(r#"{"repository": "a b", "releases": []}"#).unwrap_err();
+        let told =
+            ReleaseListing::from_json(r#"{"repository": "a b", "releases": []}"#).unwrap_err();
         assert!(
             told.to_string()
                 .contains("it names no repository, but `a b`"),
@@ -472,7 +475,7 @@ mod tests {
             r#"{"message": "Not Found"}"#,
         ] {
             assert!(
-                Listing::from_json(text)
+                ReleaseListing::from_json(text)
                     .unwrap_err()
                     .to_string()
                     .contains("no list of releases"),

@@ -22,7 +22,7 @@ const VERSION: u32 = 1;
 /// What a release holds.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Manifest {
+pub struct ReleaseManifest {
     /// Version of the format.
     version: u32,
     /// The release's tag, where it has one.
@@ -51,7 +51,7 @@ pub struct ManifestFile {
     /// The label after `+`.
     pub label: Option<String>,
     /// What the label says the file runs on.
-    pub accelerator: Option<Accelerated>,
+    pub accelerator: Option<AcceleratorVersion>,
     /// The torch that the label names.
     pub torch: Option<String>,
     /// The commit that the label names.
@@ -99,7 +99,7 @@ pub enum GfxOrigin {
 /// An accelerator and its version.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Accelerated {
+pub struct AcceleratorVersion {
     /// `rocm` or `cuda`.
     pub name: String,
     /// Its version as the label means it.
@@ -132,7 +132,7 @@ pub enum ManifestError {
     BadName(String),
 }
 
-impl Manifest {
+impl ReleaseManifest {
     /// A manifest of these files.
     pub fn new(tag: Option<String>, plan: Option<String>, files: Vec<ManifestFile>) -> Self {
         Self {
@@ -172,7 +172,7 @@ impl Manifest {
             plan,
             files,
         } = self;
-        let of_release = Fields { file: "" };
+        let of_release = FieldChecker { file: "" };
         of_release.optional("tag", tag.as_deref(), is_word, "a tag")?;
         of_release.optional(
             "plan",
@@ -219,7 +219,7 @@ impl ManifestFile {
         if !is_name || name.len() > WheelName::MAX_BYTES {
             return Err(ManifestError::BadName(visible(name)));
         }
-        let fields = Fields { file: name };
+        let fields = FieldChecker { file: name };
         let is_version = |text: &str| text.parse::<Version>().is_ok();
         let is_tag = |text: &str| {
             !text.is_empty() && text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
@@ -239,7 +239,7 @@ impl ManifestFile {
             |text| text.parse::<LocalLabel>().is_ok(),
             "a label",
         )?;
-        if let Some(Accelerated { name, version }) = accelerator {
+        if let Some(AcceleratorVersion { name, version }) = accelerator {
             fields.needed("accelerator", name, is_tag, "an accelerator")?;
             fields.needed(
                 "accelerator",
@@ -287,11 +287,11 @@ impl ManifestFile {
 
 /// Makes the faults of one file's fields.
 #[derive(Clone, Copy)]
-struct Fields<'a> {
+struct FieldChecker<'a> {
     file: &'a str,
 }
 
-impl Fields<'_> {
+impl FieldChecker<'_> {
     fn needed(
         self,
         field: &'static str,
@@ -347,12 +347,12 @@ mod hex {
     }
 
     pub(super) fn deserialize<'d, D: Deserializer<'d>>(from: D) -> Result<Digest, D::Error> {
-        from.deserialize_str(Hex)
+        from.deserialize_str(HexDigest)
     }
 
-    struct Hex;
+    struct HexDigest;
 
-    impl serde::de::Visitor<'_> for Hex {
+    impl serde::de::Visitor<'_> for HexDigest {
         type Value = Digest;
         fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
             f.write_str("64 hex digits")
@@ -393,7 +393,7 @@ mod hex {
 
 #[cfg(test)]
 mod tests {
-    use super::{Manifest, ManifestError, ManifestFile, RunTime};
+    use super::{ManifestError, ManifestFile, ReleaseManifest, RunTime};
 
     fn file(name: &str) -> ManifestFile {
         ManifestFile {
@@ -403,7 +403,7 @@ mod tests {
             distribution: "flash-attn".into(),
             version: "2.8.3".into(),
             label: Some("rocm62torch2.5".into()),
-            accelerator: Some(super::Accelerated {
+            accelerator: Some(super::AcceleratorVersion {
                 name: "rocm".into(),
                 version: "6.2".into(),
             }),
@@ -426,8 +426,11 @@ mod tests {
 
     #[test]
     fn a_manifest_written_and_read_is_equal() {
-        let manifest = Manifest::new(Some("v1".into()), None, vec![file("a.whl")]);
-        assert_eq!(Manifest::from_json(&manifest.to_json()).unwrap(), manifest);
+        let manifest = ReleaseManifest::new(Some("v1".into()), None, vec![file("a.whl")]);
+        assert_eq!(
+            ReleaseManifest::from_json(&manifest.to_json()).unwrap(),
+            manifest
+        );
     }
 
     #[test]
@@ -436,10 +439,13 @@ mod tests {
             gfx: vec!["gfx942".into()],
             ..file("a.whl")
         };
-        let manifest = Manifest::new(None, None, vec![known]);
-        assert_eq!(Manifest::from_json(&manifest.to_json()).unwrap(), manifest);
+        let manifest = ReleaseManifest::new(None, None, vec![known]);
+        assert_eq!(
+            ReleaseManifest::from_json(&manifest.to_json()).unwrap(),
+            manifest
+        );
         assert!(
-            !Manifest::new(None, None, vec![file("a.whl")])
+            !ReleaseManifest::new(None, None, vec![file("a.whl")])
                 .to_json()
                 .contains("gfx")
         );
@@ -448,9 +454,12 @@ mod tests {
     #[test]
     fn a_manifest_cannot_point_out_of_its_folder() {
         for name in ["../x.whl", "/etc/passwd", ".hidden", "a\\b"] {
-            let text = Manifest::new(None, None, vec![file(name)]).to_json();
+            let text = ReleaseManifest::new(None, None, vec![file(name)]).to_json();
             assert!(
-                matches!(Manifest::from_json(&text), Err(ManifestError::BadName(_))),
+                matches!(
+                    ReleaseManifest::from_json(&text),
+                    Err(ManifestError::BadName(_))
+                ),
                 "{name}"
             );
         }
@@ -458,9 +467,12 @@ mod tests {
 
     #[test]
     fn every_field_of_a_manifest_is_checked() {
-        let whole =
-            serde_json::to_value(Manifest::new(Some("v1".into()), None, vec![file("a.whl")]))
-                .unwrap();
+        let whole = serde_json::to_value(ReleaseManifest::new(
+            Some("v1".into()),
+            None,
+            vec![file("a.whl")],
+        ))
+        .unwrap();
         for (field, value) in [
             ("/tag", "v1 --force"),
             ("/plan", "sha256:00"),
@@ -481,14 +493,14 @@ mod tests {
         ] {
             let mut hostile = whole.clone();
             *hostile.pointer_mut(field).unwrap() = value.into();
-            let told = Manifest::from_json(&hostile.to_string());
+            let told = ReleaseManifest::from_json(&hostile.to_string());
             let is_refused = matches!(
                 told,
                 Err(ManifestError::BadField { .. } | ManifestError::BadName(_))
             );
             assert!(is_refused, "{field} {value:?}: {told:?}");
         }
-        let told = Manifest::from_json(&whole.to_string().replace("flash-attn", "a b"))
+        let told = ReleaseManifest::from_json(&whole.to_string().replace("flash-attn", "a b"))
             .unwrap_err()
             .to_string();
         assert_eq!(
@@ -503,10 +515,10 @@ mod tests {
             metadata_sha256: Some(rock_names::Digest::new([0xcd; 32])),
             ..file("a.whl")
         };
-        let text = Manifest::new(None, None, vec![known.clone()]).to_json();
-        assert_eq!(Manifest::from_json(&text).unwrap().files, [known]);
+        let text = ReleaseManifest::new(None, None, vec![known.clone()]).to_json();
+        assert_eq!(ReleaseManifest::from_json(&text).unwrap().files, [known]);
         for whole in ["ab".repeat(32), "cd".repeat(32)] {
-            let told = Manifest::from_json(&text.replace(&whole, &whole[2..]))
+            let told = ReleaseManifest::from_json(&text.replace(&whole, &whole[2..]))
                 .unwrap_err()
                 .to_string();
             assert!(
@@ -518,15 +530,15 @@ mod tests {
 
     #[test]
     fn another_version_is_refused_and_named() {
-        let text = Manifest::new(None, None, vec![])
+        let text = ReleaseManifest::new(None, None, vec![])
             .to_json()
             .replace("\"version\": 1", "\"version\": 2");
         assert_eq!(
-            Manifest::from_json(&text),
+            ReleaseManifest::from_json(&text),
             Err(ManifestError::OtherVersion(2))
         );
         assert!(matches!(
-            Manifest::from_json("[]"),
+            ReleaseManifest::from_json("[]"),
             Err(ManifestError::Malformed(_))
         ));
     }

@@ -1,6 +1,6 @@
 //! The checks of a publish that can be made before anything is built.
 //!
-//! Input: the tag that will be published and what GitHub says of it ([`Observation`]). Output: one
+//! Input: the tag that will be published and what GitHub says of it ([`ObservedRepository`]). Output: one
 //! [`PreflightCheck`] for each thing that publishing needs, and a diagnostic for each that is not
 //! there.
 //!
@@ -53,7 +53,7 @@ pub struct PreflightRequest<'a> {
 
 /// The state of a repository before a publish. What could not be read is `None`.
 #[derive(Debug, Clone, Default)]
-pub struct Observation {
+pub struct ObservedRepository {
     /// Whether it comes from a saved listing, without asking GitHub.
     pub is_offline: bool,
     /// The releases of the tag, drafts among them where the token may see them.
@@ -89,15 +89,15 @@ pub struct RepositoryFacts {
     pub disabled: bool,
     /// Whose it is.
     #[serde(default)]
-    pub owner: Owner,
+    pub owner: RepositoryOwner,
     /// What the token may do.
     #[serde(default)]
-    pub permissions: Option<Permissions>,
+    pub permissions: Option<TokenPermissions>,
 }
 
 /// The owner of a repository.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
-pub struct Owner {
+pub struct RepositoryOwner {
     /// `User` or `Organization`.
     #[serde(default, rename = "type")]
     pub kind: String,
@@ -105,7 +105,7 @@ pub struct Owner {
 
 /// The rights of a token in a repository.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
-pub struct Permissions {
+pub struct TokenPermissions {
     /// Whether it may write, and see drafts.
     #[serde(default)]
     pub push: bool,
@@ -161,7 +161,7 @@ pub struct PreflightCheck {
 
 /// All checks of a publish.
 #[derive(Debug, Clone, Default)]
-pub struct Preflight {
+pub struct PreflightReport {
     /// Each check, always in the same order.
     pub checks: Vec<PreflightCheck>,
     /// The faults of those that failed.
@@ -169,7 +169,7 @@ pub struct Preflight {
 }
 
 /// A check in words, or its faults.
-enum Finding {
+enum CheckResult {
     Passed(String),
     Unknown(String),
     Failed(Vec<Diagnostic>),
@@ -186,7 +186,7 @@ const ONLINE_CHECKS: [&str; 6] = [
 ];
 
 /// Checks everything that publishing needs and that is known before a build.
-pub fn preflight(request: &PreflightRequest<'_>, observed: &Observation) -> Preflight {
+pub fn preflight(request: &PreflightRequest<'_>, observed: &ObservedRepository) -> PreflightReport {
     let findings = [
         ("server", server(request)),
         ("tag-name", tag_name(request)),
@@ -203,17 +203,17 @@ pub fn preflight(request: &PreflightRequest<'_>, observed: &Observation) -> Pref
         ("attestation", attestation(request, observed)),
         ("environment", environment(request, observed)),
     ];
-    let mut preflight = Preflight::default();
+    let mut preflight = PreflightReport::default();
     for (name, finding) in findings {
         let (outcome, detail, faults) = match finding {
-            Finding::Passed(detail) => (CheckOutcome::Passed, detail, Vec::new()),
-            Finding::Unknown(_) if observed.is_offline && ONLINE_CHECKS.contains(&name) => (
+            CheckResult::Passed(detail) => (CheckOutcome::Passed, detail, Vec::new()),
+            CheckResult::Unknown(_) if observed.is_offline && ONLINE_CHECKS.contains(&name) => (
                 CheckOutcome::Unknown,
                 "GitHub was not asked".to_owned(),
                 Vec::new(),
             ),
-            Finding::Unknown(detail) => (CheckOutcome::Unknown, detail, Vec::new()),
-            Finding::Failed(faults) => {
+            CheckResult::Unknown(detail) => (CheckOutcome::Unknown, detail, Vec::new()),
+            CheckResult::Failed(faults) => {
                 let detail = faults
                     .iter()
                     .map(|fault| fault.message.as_str())
@@ -234,14 +234,14 @@ pub fn preflight(request: &PreflightRequest<'_>, observed: &Observation) -> Pref
     preflight
 }
 
-fn passed(detail: impl Into<String>) -> Finding {
-    Finding::Passed(detail.into())
+fn passed(detail: impl Into<String>) -> CheckResult {
+    CheckResult::Passed(detail.into())
 }
 
-fn unknown(detail: impl Into<String>) -> Finding {
-    Finding::Unknown(detail.into())
+fn unknown(detail: impl Into<String>) -> CheckResult {
+    CheckResult::Unknown(detail.into())
 }
 
-fn failed(fault: Diagnostic) -> Finding {
-    Finding::Failed(vec![fault])
+fn failed(fault: Diagnostic) -> CheckResult {
+    CheckResult::Failed(vec![fault])
 }

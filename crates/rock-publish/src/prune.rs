@@ -11,7 +11,7 @@ use std::cmp::Reverse;
 use std::fmt;
 use std::str::FromStr;
 
-use super::{ListedRelease, Listing};
+use super::{ListedRelease, ReleaseListing};
 use rock_names::Age;
 
 /// What may go: of the releases that tags name, those that are neither among the newest nor young.
@@ -36,25 +36,25 @@ pub struct TagGlobError(pub String);
 
 /// A release and whether it may go.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Judged<'l> {
+pub struct PruneDecision<'l> {
     /// The release.
     pub release: &'l ListedRelease,
     /// Whether it goes.
-    pub fate: Fate,
+    pub fate: PruneFate,
 }
 
 /// Whether a release goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Fate {
+pub enum PruneFate {
     /// It goes.
-    Goes(Because),
+    Goes(PruneReason),
     /// It stays.
-    Stays(Because),
+    Stays(PruneReason),
 }
 
 /// Why it goes or stays.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Because {
+pub enum PruneReason {
     /// It is the release that GitHub shows first.
     Latest,
     /// Its assets and tag are locked.
@@ -85,11 +85,11 @@ pub enum Because {
 ///
 /// Releases that go on with the files of another share its fate.
 pub fn prune<'l>(
-    listing: &'l Listing,
+    listing: &'l ReleaseListing,
     rule: &PruneRule,
     latest: Option<u64>,
     now_s: u64,
-) -> Vec<Judged<'l>> {
+) -> Vec<PruneDecision<'l>> {
     let named: Vec<&ListedRelease> = listing
         .releases
         .iter()
@@ -120,29 +120,31 @@ pub fn prune<'l>(
             .map(|at| at + 1);
         judge(release, rule, place, latest, now_s)
     };
-    let mut judged: Vec<Judged<'_>> = named
+    let mut judged: Vec<PruneDecision<'_>> = named
         .iter()
         .map(|release| {
             let own = fate(release);
             let fate = match (first_of(release).map(fate), own) {
-                (Some(Fate::Stays(_)), Fate::Goes(_)) => Fate::Stays(Because::Continues),
-                (Some(Fate::Goes(because)), Fate::Stays(Because::UnknownAge)) => {
-                    Fate::Goes(because)
+                (Some(PruneFate::Stays(_)), PruneFate::Goes(_)) => {
+                    PruneFate::Stays(PruneReason::Continues)
+                }
+                (Some(PruneFate::Goes(because)), PruneFate::Stays(PruneReason::UnknownAge)) => {
+                    PruneFate::Goes(because)
                 }
                 _ => own,
             };
-            Judged { release, fate }
+            PruneDecision { release, fate }
         })
         .collect();
     judged.sort_by_key(|judged| {
         let time = changed(judged.release).unwrap_or_default();
         match judged.fate {
-            Fate::Goes(_) => (
+            PruneFate::Goes(_) => (
                 i32::from(!judged.release.draft),
                 i128::from(time),
                 judged.release.id,
             ),
-            Fate::Stays(_) => (2, -i128::from(time), judged.release.id),
+            PruneFate::Stays(_) => (2, -i128::from(time), judged.release.id),
         }
     });
     judged
@@ -156,33 +158,33 @@ fn judge(
     place: Option<usize>,
     latest: Option<u64>,
     now_s: u64,
-) -> Fate {
+) -> PruneFate {
     if release.immutable {
-        return Fate::Stays(Because::Immutable);
+        return PruneFate::Stays(PruneReason::Immutable);
     }
     if latest == Some(release.id) {
-        return Fate::Stays(Because::Latest);
+        return PruneFate::Stays(PruneReason::Latest);
     }
     let Some(time) = changed(release) else {
-        return Fate::Stays(Because::UnknownAge);
+        return PruneFate::Stays(PruneReason::UnknownAge);
     };
     let age_s = now_s.saturating_sub(time);
     let is_old = rule.older_than.is_none_or(|least| age_s > least.seconds());
     if release.draft {
         return match rule.older_than {
-            None => Fate::Stays(Because::DraftWithoutAge),
-            Some(_) if is_old => Fate::Goes(Because::Draft { age_s }),
-            Some(_) => Fate::Stays(Because::Draft { age_s }),
+            None => PruneFate::Stays(PruneReason::DraftWithoutAge),
+            Some(_) if is_old => PruneFate::Goes(PruneReason::Draft { age_s }),
+            Some(_) => PruneFate::Stays(PruneReason::Draft { age_s }),
         };
     }
     let has_rule = rule.keep.is_some() || rule.older_than.is_some();
     let place = place.unwrap_or(usize::MAX);
     let is_behind = rule.keep.is_none_or(|keep| place > keep);
-    let because = Because::Place { place, age_s };
+    let because = PruneReason::Place { place, age_s };
     if has_rule && is_old && is_behind {
-        Fate::Goes(because)
+        PruneFate::Goes(because)
     } else {
-        Fate::Stays(because)
+        PruneFate::Stays(because)
     }
 }
 
@@ -292,7 +294,7 @@ impl fmt::Display for TagGlob {
     }
 }
 
-impl fmt::Display for Because {
+impl fmt::Display for PruneReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Latest => f.write_str("it is marked as the latest release"),
@@ -326,8 +328,8 @@ fn aged(age_s: u64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Because, Fate, PruneRule, TagGlob, prune, seconds};
-    use crate::{ListedAsset, ListedRelease, Listing};
+    use super::{PruneFate, PruneReason, PruneRule, TagGlob, prune, seconds};
+    use crate::{ListedAsset, ListedRelease, ReleaseListing};
 
     const NOW: &str = "2026-11-21T00:00:00Z";
 
@@ -363,14 +365,14 @@ mod tests {
 
     /// The numbers of those that go, in their order.
     fn goes(releases: Vec<ListedRelease>, rule: &PruneRule, latest: Option<u64>) -> Vec<u64> {
-        let listing = Listing {
+        let listing = ReleaseListing {
             repository: None,
             releases,
         };
         let judged = prune(&listing, rule, latest, seconds(NOW).unwrap());
         judged
             .iter()
-            .filter(|judged| matches!(judged.fate, Fate::Goes(_)))
+            .filter(|judged| matches!(judged.fate, PruneFate::Goes(_)))
             .map(|judged| judged.release.id)
             .collect()
     }
@@ -506,7 +508,7 @@ mod tests {
             assert!(bad.parse::<TagGlob>().is_err(), "{bad}");
         }
         assert_eq!(
-            Because::Place {
+            PruneReason::Place {
                 place: 8,
                 age_s: 31 * 86_400
             }

@@ -6,11 +6,11 @@ use std::sync::Arc;
 use sha2::{Digest as _, Sha256};
 
 use super::{
-    Asset, Cell, GfxOrigin, ListedAsset, MANIFEST, Manifest, ManifestFile, Present, SUMS, Wanted,
-    sums,
+    Asset, DesiredFile, GfxOrigin, ListedAsset, MANIFEST, ManifestFile, ObservedFile,
+    ReleaseManifest, SUMS, WheelCell, sums,
 };
 use rock_compat::Compat;
-use rock_index::{IndexError, IndexFile, Links, repository};
+use rock_index::{FileLinks, IndexError, IndexFile, repository};
 use rock_names::{Digest, RocmVersion, has_wheel_extension};
 use rock_plan::config::RunTime;
 
@@ -19,7 +19,7 @@ pub const INDEX: &str = "simple";
 
 /// What a release should hold.
 #[derive(Debug, Clone)]
-pub struct Release {
+pub struct ReleaseContents {
     /// Its wheels and source distributions, in the order of the index.
     pub assets: Vec<Asset>,
     /// The files made from them, by name relative to the release.
@@ -28,7 +28,7 @@ pub struct Release {
 
 /// What is told of a release beside its files.
 #[derive(Debug, Clone, Default)]
-pub struct Particulars {
+pub struct ReleaseDetails {
     /// Its tag.
     pub tag: Option<String>,
     /// Digest of the plan it is published against.
@@ -43,7 +43,7 @@ pub struct Particulars {
     pub run_time: BTreeMap<String, RunTime>,
 }
 
-impl Particulars {
+impl ReleaseDetails {
     /// Returns the gfx targets that the code of a file is for, where it was read now or a manifest
     /// says that it was.
     pub(super) fn gfx_read<'p>(&'p self, asset: &'p Asset) -> Option<&'p Vec<String>> {
@@ -53,7 +53,7 @@ impl Particulars {
 
 /// A file found in the folder of a release.
 #[derive(Debug, Clone)]
-pub struct Found {
+pub struct FolderFile {
     /// Its name, with `/` between folders.
     pub name: String,
     /// Its size; `None` for what is no regular file.
@@ -64,7 +64,7 @@ pub struct Found {
 
 /// What is in the folder of a release, by whose it is.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Holding {
+pub struct FolderContents {
     /// Names of assets that the manifest lists and that are there.
     pub assets: Vec<String>,
     /// Names of assets that the manifest lists and that are missing.
@@ -75,7 +75,7 @@ pub struct Holding {
     pub foreign: Vec<String>,
 }
 
-impl Release {
+impl ReleaseContents {
     /// A release of these assets. What `before` knew of them and `particulars` does not say is
     /// kept.
     ///
@@ -83,9 +83,9 @@ impl Release {
     /// When no index can be made of the files.
     pub fn of(
         mut assets: Vec<Asset>,
-        particulars: &Particulars,
-        before: Option<&Manifest>,
-        links: &Links,
+        particulars: &ReleaseDetails,
+        before: Option<&ReleaseManifest>,
+        links: &FileLinks,
         compat: &Compat,
     ) -> Result<Self, IndexError> {
         for asset in &mut assets {
@@ -114,8 +114,8 @@ impl Release {
     /// by which labels are read.
     pub fn on_github(
         mut assets: Vec<Asset>,
-        particulars: &Particulars,
-        before: Option<&Manifest>,
+        particulars: &ReleaseDetails,
+        before: Option<&ReleaseManifest>,
         standing: &BTreeMap<&str, &ListedAsset>,
         known: &[RocmVersion],
     ) -> (Self, Vec<String>) {
@@ -141,8 +141,8 @@ impl Release {
 
     /// Every file, assets first and the manifest last, so that a release without one is seen to be
     /// unfinished.
-    pub fn wanted(&self) -> Vec<Wanted> {
-        let assets = self.assets.iter().map(|asset| Wanted {
+    pub fn wanted(&self) -> Vec<DesiredFile> {
+        let assets = self.assets.iter().map(|asset| DesiredFile {
             name: asset.file.name.clone(),
             digest: asset.digest,
             size_bytes: asset.file.size_bytes,
@@ -152,7 +152,7 @@ impl Release {
         names.sort_by_key(|name| (*name == MANIFEST, *name == SUMS, *name));
         let generated = names.into_iter().map(|name| {
             let bytes = &self.generated[name];
-            Wanted {
+            DesiredFile {
                 name: name.clone(),
                 digest: digest(bytes),
                 size_bytes: bytes.len() as u64,
@@ -167,8 +167,8 @@ impl Release {
 fn documents(
     assets: &[Asset],
     kept: &[ManifestFile],
-    particulars: &Particulars,
-    before: Option<&Manifest>,
+    particulars: &ReleaseDetails,
+    before: Option<&ReleaseManifest>,
 ) -> BTreeMap<String, Vec<u8>> {
     let offered = assets.iter().map(|asset| {
         let earlier = before
@@ -221,7 +221,7 @@ fn documents(
         .iter()
         .map(|(asset, _)| (asset.name().to_owned(), asset.digest))
         .collect();
-    let manifest = Manifest::new(
+    let manifest = ReleaseManifest::new(
         particulars
             .tag
             .clone()
@@ -241,9 +241,9 @@ fn documents(
     ])
 }
 
-impl Holding {
+impl FolderContents {
     /// Sorts what was found by whose it is.
-    pub fn of(manifest: Option<&Manifest>, found: &[Found]) -> Self {
+    pub fn of(manifest: Option<&ReleaseManifest>, found: &[FolderFile]) -> Self {
         let listed: BTreeSet<&str> = manifest
             .iter()
             .flat_map(|m| &m.files)
@@ -276,12 +276,16 @@ impl Holding {
         holding
     }
 
-    /// The files as [`super::changes`] wants them. Generated files and superseded wheels are
+    /// The files as [`super::folder_edits()`] wants them. Generated files and superseded wheels are
     /// disposable.
-    pub fn present(&self, found: &[Found], superseded: &BTreeSet<String>) -> Vec<Present> {
+    pub fn present(
+        &self,
+        found: &[FolderFile],
+        superseded: &BTreeSet<String>,
+    ) -> Vec<ObservedFile> {
         let generated: BTreeSet<&String> = self.generated.iter().collect();
         let files = found.iter().filter_map(|file| {
-            Some(Present {
+            Some(ObservedFile {
                 name: file.name.clone(),
                 digest: file.digest,
                 size_bytes: file.size_bytes?,
@@ -296,12 +300,12 @@ impl Holding {
 /// Names of kept wheels that an offered wheel of another name takes the cell of, with that wheel's
 /// name.
 pub fn superseded(offered: &[Asset], kept: &[Asset]) -> BTreeMap<String, String> {
-    let cells: BTreeMap<Cell, &str> = offered
+    let cells: BTreeMap<WheelCell, &str> = offered
         .iter()
-        .filter_map(|asset| Some((Cell::of(asset.wheel()?), asset.name())))
+        .filter_map(|asset| Some((WheelCell::of(asset.wheel()?), asset.name())))
         .collect();
     let taken = kept.iter().filter_map(|asset| {
-        let by = cells.get(&Cell::of(asset.wheel()?))?;
+        let by = cells.get(&WheelCell::of(asset.wheel()?))?;
         (*by != asset.name()).then(|| (asset.name().to_owned(), (*by).to_owned()))
     });
     taken.collect()
@@ -331,21 +335,21 @@ fn taken_metadata(assets: &mut [Asset]) -> BTreeMap<String, Vec<u8>> {
 mod tests {
     use std::collections::BTreeSet;
 
-    use super::{Found, Holding, Particulars, Release, superseded};
+    use super::{FolderContents, FolderFile, ReleaseContents, ReleaseDetails, superseded};
     use crate::testing::asset;
-    use crate::{Asset, Change, Difference, MANIFEST, Manifest, changes};
+    use crate::{Asset, FolderEdit, MANIFEST, OnDifference, ReleaseManifest, folder_edits};
     use rock_compat::Compat;
-    use rock_index::Links;
+    use rock_index::FileLinks;
     use rock_names::Digest;
 
     const ONE: &str = "a-1+rocm62torch2.5-cp311-cp311-linux_x86_64.whl";
     const TWO: &str = "a-1+rocm62torch2.5-cp312-cp312-linux_x86_64.whl";
 
-    fn release(assets: &[Asset], before: Option<&Manifest>) -> Release {
-        let links = Links::Relative(vec!["..".into()]);
-        Release::of(
+    fn release(assets: &[Asset], before: Option<&ReleaseManifest>) -> ReleaseContents {
+        let links = FileLinks::Relative(vec!["..".into()]);
+        ReleaseContents::of(
             assets.to_vec(),
-            &Particulars::default(),
+            &ReleaseDetails::default(),
             before,
             &links,
             &Compat::embedded(),
@@ -353,12 +357,13 @@ mod tests {
         .unwrap()
     }
 
-    fn manifest(release: &Release) -> Manifest {
-        Manifest::from_json(std::str::from_utf8(&release.generated[MANIFEST]).unwrap()).unwrap()
+    fn manifest(release: &ReleaseContents) -> ReleaseManifest {
+        ReleaseManifest::from_json(std::str::from_utf8(&release.generated[MANIFEST]).unwrap())
+            .unwrap()
     }
 
-    fn found(release: &Release) -> Vec<Found> {
-        let file = |name: String, size, digest| Found {
+    fn found(release: &ReleaseContents) -> Vec<FolderFile> {
+        let file = |name: String, size, digest| FolderFile {
             name,
             size_bytes: Some(size),
             digest: Some(digest),
@@ -388,7 +393,7 @@ mod tests {
     #[test]
     fn a_finished_release_has_no_changes() {
         let made = release(&[asset(ONE, 1), asset(TWO, 2)], None);
-        let holding = Holding::of(Some(&manifest(&made)), &found(&made));
+        let holding = FolderContents::of(Some(&manifest(&made)), &found(&made));
         assert_eq!(
             (
                 holding.assets.len(),
@@ -400,22 +405,22 @@ mod tests {
         let again = release(&[asset(TWO, 2), asset(ONE, 1)], Some(&manifest(&made)));
         let present = holding.present(&found(&made), &BTreeSet::new());
         assert_eq!(
-            changes(&again.wanted(), &present, Difference::Refuse).steps,
+            folder_edits(&again.wanted(), &present, OnDifference::Refuse).steps,
             []
         );
     }
 
     #[test]
     fn what_a_plan_said_stays_when_publishing_without_one() {
-        let particulars = Particulars {
+        let particulars = ReleaseDetails {
             tag: Some("v1".into()),
             plan: Some(Digest::new([9; 32])),
             covers: [(ONE.to_owned(), vec!["3.11".to_owned(), "3.12".to_owned()])].into(),
-            ..Particulars::default()
+            ..ReleaseDetails::default()
         };
-        let links = Links::Relative(vec!["..".into()]);
+        let links = FileLinks::Relative(vec!["..".into()]);
         let planned = manifest(
-            &Release::of(
+            &ReleaseContents::of(
                 vec![asset(ONE, 1)],
                 &particulars,
                 None,
@@ -438,15 +443,15 @@ mod tests {
     fn pages_of_a_folder_that_lost_its_last_wheel_go() {
         let before = release(&[asset(ONE, 1), asset("b-1-py3-none-any.whl", 2)], None);
         let after = release(&[asset(ONE, 1)], None);
-        let holding = Holding::of(Some(&manifest(&before)), &found(&before));
+        let holding = FolderContents::of(Some(&manifest(&before)), &found(&before));
         let present = holding.present(&found(&before), &["b-1-py3-none-any.whl".to_owned()].into());
-        let steps = changes(&after.wanted(), &present, Difference::Refuse).steps;
+        let steps = folder_edits(&after.wanted(), &present, OnDifference::Refuse).steps;
         for name in [
             "simple/any/index.html",
             "simple/any/b/index.json",
             "b-1-py3-none-any.whl",
         ] {
-            assert!(steps.contains(&Change::Delete(name.into())), "{name}");
+            assert!(steps.contains(&FolderEdit::Delete(name.into())), "{name}");
         }
     }
 
@@ -454,23 +459,23 @@ mod tests {
     fn files_of_others_are_seen_and_without_a_manifest_all_are() {
         let made = release(&[asset(ONE, 1)], None);
         let mut files = found(&made);
-        files.push(Found {
+        files.push(FolderFile {
             name: "notes.txt".into(),
             size_bytes: Some(1),
             digest: None,
         });
-        files.push(Found {
+        files.push(FolderFile {
             name: "simple/link".into(),
             size_bytes: None,
             digest: None,
         });
         assert_eq!(
-            Holding::of(Some(&manifest(&made)), &files).foreign,
+            FolderContents::of(Some(&manifest(&made)), &files).foreign,
             ["notes.txt", "simple/link"]
         );
-        assert_eq!(Holding::of(None, &files).foreign.len(), files.len());
+        assert_eq!(FolderContents::of(None, &files).foreign.len(), files.len());
         assert_eq!(
-            Holding::of(Some(&manifest(&made)), &files[1..]).missing,
+            FolderContents::of(Some(&manifest(&made)), &files[1..]).missing,
             [ONE]
         );
     }

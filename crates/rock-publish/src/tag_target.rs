@@ -11,14 +11,14 @@ pub struct TagTarget {
     /// The commit that the tag is at, `None` where there is no such tag.
     pub commit: Option<String>,
     /// The commit or branch that was asked for.
-    pub target: Option<Target>,
+    pub target: Option<TargetCommitish>,
     /// Whether a release of the tag is published.
     pub is_published: bool,
 }
 
 /// The commit or branch that a tag should be at.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Target {
+pub enum TargetCommitish {
     /// A commit, perhaps the beginning of its hash.
     Commit(String),
     /// A branch or another name.
@@ -30,7 +30,7 @@ pub enum Target {
     },
 }
 
-impl Target {
+impl TargetCommitish {
     /// Returns whether a text may be a hash or the beginning of one. A branch may have such a name,
     /// too, such as `20261101`.
     pub fn may_be_hash(text: &str) -> bool {
@@ -61,17 +61,17 @@ impl TagTarget {
                 .at(Location::Argument("--tag".to_owned()), "")
                 .help("push the tag, or let it be made at a commit with `--target COMMIT`"),
             ),
-            (Some(found), Some(Target::Commit(target)))
+            (Some(found), Some(TargetCommitish::Commit(target)))
                 if !found.starts_with(&target.to_ascii_lowercase()) =>
             {
                 Some(self.moved(found, &format!("the wheels are from {target}")))
             }
             // A branch may advance after a release.
-            (Some(_), Some(Target::Name { .. })) if self.is_published => None,
-            (_, Some(Target::Name { name, commit: None })) => Some(no_such_target(name)),
+            (Some(_), Some(TargetCommitish::Name { .. })) if self.is_published => None,
+            (_, Some(TargetCommitish::Name { name, commit: None })) => Some(no_such_target(name)),
             (
                 Some(found),
-                Some(Target::Name {
+                Some(TargetCommitish::Name {
                     name,
                     commit: Some(commit),
                 }),

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{Asset, Particulars};
+use super::{Asset, ReleaseDetails};
 use crate::codes::release as codes;
 use rock_codeobj::{CodeTarget, TargetDifference};
 use rock_compat::Compat;
@@ -87,7 +87,7 @@ impl TargetShortfall {
 /// of it.
 pub fn targets_against_plan(
     offered: &[Asset],
-    particulars: &Particulars,
+    particulars: &ReleaseDetails,
     is_allowed: bool,
     compat: &Compat,
     sink: &mut Sink,

@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use super::container::CALLER_MOUNT;
-use super::context::{Context, Site};
+use super::context::{BuildSite, ExpressionContext};
 use super::prepare;
-use super::smoke::{Elsewhere, SMOKE_TEST};
+use super::smoke::{SMOKE_TEST, TestPreparation};
 use super::step::Step;
-use super::step_builder::Maker;
+use super::step_builder::StepBuilder;
 use crate::codes::build as codes;
 use rock_compat::Compat;
 use rock_diagnostic::{Code, Diagnostic};
@@ -39,7 +39,7 @@ pub struct Build {
     /// Whether a step reads from the folder that relative paths of a matrix file start from.
     pub uses_caller: bool,
     /// What a test of a finished wheel takes elsewhere than where it was built.
-    pub elsewhere: Elsewhere,
+    pub elsewhere: TestPreparation,
     /// What a person should know before it runs.
     pub warnings: Vec<Diagnostic>,
 }
@@ -149,14 +149,15 @@ pub fn build(
     job: &Job,
     document: &RecipeDocument,
     compat: &Compat,
-    site: &Site,
+    site: &BuildSite,
     given: &BTreeMap<String, String>,
 ) -> Result<Build, Vec<Diagnostic>> {
     let faults = refusals(job, document, compat);
     if !faults.is_empty() {
         return Err(faults);
     }
-    let context = Context::new(job, document, compat, site, given).map_err(|fault| vec![fault])?;
+    let context =
+        ExpressionContext::new(job, document, compat, site, given).map_err(|fault| vec![fault])?;
     let refused = told(&context, &document.refuse, &codes::REFUSED_BY_RECIPE);
     if !refused.is_empty() {
         return Err(refused);
@@ -168,7 +169,7 @@ pub fn build(
     let python = prepare::interpreter(job, document, site);
     let platform = job.settings.platform;
     let programs = prepare::programs(job, site);
-    let maker = Maker {
+    let maker = StepBuilder {
         document,
         context: &context,
         job,
@@ -185,7 +186,11 @@ pub fn build(
 }
 
 /// What a recipe says against a job, with what of it cannot be evaluated.
-fn told(context: &Context<'_>, all: &[RefuseDocument], code: &'static Code) -> Vec<Diagnostic> {
+fn told(
+    context: &ExpressionContext<'_>,
+    all: &[RefuseDocument],
+    code: &'static Code,
+) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     for one in all {
         match context.holds(Some(&one.when)) {

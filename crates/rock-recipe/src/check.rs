@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Build, Site, build};
+use super::{Build, BuildSite, build};
 use crate::codes::build as codes;
 use rock_compat::{Compat, variable_diagnostic};
 use rock_diagnostic::{Diagnostic, Sink};
@@ -28,9 +28,9 @@ pub fn check(
     let mut found: Vec<(Diagnostic, usize, String)> = Vec::new();
     for job in jobs.into_iter().take(MOST_JOBS) {
         let site = if job.settings.platform == Platform::Windows {
-            Site::Script
+            BuildSite::Script
         } else {
-            Site::Container
+            BuildSite::Container
         };
         let told = build(&job, document, compat, &site, &BTreeMap::new());
         let found_in = |build: Build| [against(&job, &build, compat), also(&build)].concat();

@@ -10,14 +10,14 @@ use rock_plan::config::{DigestRule, GpuPolicy, GroupIds};
 
 /// The program that runs containers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Engine {
+pub enum EngineProgram {
     /// Docker.
     Docker,
     /// Podman.
     Podman,
 }
 
-impl Engine {
+impl EngineProgram {
     /// The program's name.
     pub fn program(self) -> &'static str {
         match self {
@@ -36,14 +36,14 @@ impl Engine {
 
 /// Whether the container gets the GPU's device nodes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Devices {
+pub enum DeviceAccess {
     /// With them, and with what using them asks for.
     Present,
     /// Without.
     Absent,
 }
 
-impl Devices {
+impl DeviceAccess {
     /// What a policy means on a machine that has the nodes, or has not.
     pub fn resolve(policy: GpuPolicy, nodes_exist: bool) -> Self {
         match policy {
@@ -123,13 +123,13 @@ const TARGETS_WITHIN_USUAL_STACK: usize = 3;
 
 /// A container to start.
 #[derive(Debug, Clone)]
-pub struct Container<'a> {
+pub struct ContainerRun<'a> {
     /// The program that runs it.
-    pub engine: Engine,
+    pub engine: EngineProgram,
     /// Image reference.
     pub image: &'a str,
     /// Whether it gets the GPU.
-    pub devices: Devices,
+    pub devices: DeviceAccess,
     /// The job's folder on the host, absolute.
     pub folder: &'a str,
     /// The folder that relative source paths start from, absolute; `None` when the recipe copies
@@ -170,7 +170,7 @@ pub fn passed_env(job: &Job, build: &Build) -> Vec<String> {
 
 /// The argv that builds `job`: the engine, its options, the image, and the script in the job's
 /// folder.
-pub fn argv(job: &Job, container: &Container<'_>) -> Vec<String> {
+pub fn argv(job: &Job, container: &ContainerRun<'_>) -> Vec<String> {
     let docker = &job.settings.docker;
     let mut argv: Vec<String> = [container.engine.program(), "run", "--rm"]
         .map(str::to_owned)
@@ -179,7 +179,7 @@ pub fn argv(job: &Job, container: &Container<'_>) -> Vec<String> {
     if let Some(name) = container.name {
         add(format!("--name={name}"));
     }
-    if container.devices == Devices::Present {
+    if container.devices == DeviceAccess::Present {
         let assigned = container.assigned;
         let nodes = assigned
             .map(|gpu| gpu.render_nodes.as_slice())
@@ -207,7 +207,7 @@ pub fn argv(job: &Job, container: &Container<'_>) -> Vec<String> {
     // The host's shared memory is as large as the host made it: docker ignores a size for it, and
     // podman refuses one ("cannot set shmsize when running in the host IPC Namespace", podman
     // 4.3.1).
-    if container.engine == Engine::Docker && !docker.shm_size.is_empty() {
+    if container.engine == EngineProgram::Docker && !docker.shm_size.is_empty() {
         add("--shm-size".to_owned());
         add(docker.shm_size.clone());
     }
@@ -241,14 +241,14 @@ pub fn name(id: &str, folder: &str) -> String {
 }
 
 /// The argv that ends a container and removes it.
-pub fn removal(engine: Engine, name: &str) -> Vec<String> {
+pub fn removal(engine: EngineProgram, name: &str) -> Vec<String> {
     [engine.program(), "rm", "--force", name]
         .map(str::to_owned)
         .into()
 }
 
 /// The argv that prints what an image's name means: its digest in a registry, else its own id.
-pub fn inspection(engine: Engine, image: &str) -> Vec<String> {
+pub fn inspection(engine: EngineProgram, image: &str) -> Vec<String> {
     const FORMAT: &str = "{{if .RepoDigests}}{{index .RepoDigests 0}}{{else}}{{.Id}}{{end}}";
     [
         engine.program(),
@@ -265,7 +265,7 @@ pub fn inspection(engine: Engine, image: &str) -> Vec<String> {
 /// The argv that gives the files of a job's folder to a user of the host: a container writes them
 /// as its own root.
 pub fn giving_back(
-    engine: Engine,
+    engine: EngineProgram,
     image: &str,
     folder: &str,
     (uid, gid): (u32, u32),
@@ -305,7 +305,7 @@ const DEVICE_GROUPS: [&str; 2] = ["video", "render"];
 
 /// Groups of the matrix file; those of the device nodes by number where the numbers were read,
 /// because a name is looked up in the image, whose group file may lack it.
-fn groups(job: &Job, container: &Container<'_>) -> Vec<String> {
+fn groups(job: &Job, container: &ContainerRun<'_>) -> Vec<String> {
     let docker = &job.settings.docker;
     if docker.gid == GroupIds::Name || container.device_gids.is_empty() {
         return docker.groups.clone();

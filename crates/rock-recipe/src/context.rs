@@ -11,11 +11,11 @@ use rock_compat::Compat;
 use rock_diagnostic::Diagnostic;
 use rock_plan::Job;
 use rock_plan::config::recipe::{FactDocument, RecipeDocument};
-use rock_plan::template::{Expressions, Object, Serde, Span, TemplateError, Value};
+use rock_plan::template::{ExpressionEnv, Object, Serde, TemplateError, TemplateSpan, Value};
 
 /// Where steps run; paths and preparation differ.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Site {
+pub enum BuildSite {
     /// On this machine, in the job's folder (absolute).
     Host {
         /// The job's folder, absolute.
@@ -41,7 +41,7 @@ pub const SHELL_VARIABLE: char = '\u{1}';
 /// The variable of a script that names the folder which relative paths of a matrix file start from.
 pub const CALLER_VARIABLE: &str = "ROCK_CALLER";
 
-impl Site {
+impl BuildSite {
     /// The job's folder as the step sees it, absolute.
     pub fn folder(&self) -> String {
         match self {
@@ -63,7 +63,7 @@ impl Site {
 
 /// What a recipe wants to know of the machine before its steps can be made.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Question {
+pub enum FactSource {
     /// The trimmed output of this command.
     Command(Vec<String>),
     /// The trimmed content of this file, as its site sees it; relative to where rock-matrix is
@@ -89,10 +89,10 @@ pub fn questions(
     job: &Job,
     document: &RecipeDocument,
     compat: &Compat,
-    site: &Site,
+    site: &BuildSite,
     given: &BTreeMap<String, String>,
-    answer: &mut dyn FnMut(&str, &Question) -> Option<String>,
-) -> Result<Vec<(String, Question)>, Diagnostic> {
+    answer: &mut dyn FnMut(&str, &FactSource) -> Option<String>,
+) -> Result<Vec<(String, FactSource)>, Diagnostic> {
     // Without a question nothing is evaluated here: the build evaluates the facts again.
     if document
         .facts
@@ -102,7 +102,7 @@ pub fn questions(
         return Ok(Vec::new());
     }
     let mut open = Vec::new();
-    Context::resolve(job, document, compat, site, given, &mut |name, question| {
+    ExpressionContext::resolve(job, document, compat, site, given, &mut |name, question| {
         let answer = answer(name, &question);
         if answer.is_none() {
             open.push((name.to_owned(), question));
@@ -114,17 +114,17 @@ pub fn questions(
 
 /// The names that expressions see, and how to evaluate one.
 #[derive(Debug)]
-pub(super) struct Context<'d> {
-    recipes: Expressions,
+pub(super) struct ExpressionContext<'d> {
+    recipes: ExpressionEnv,
     values: Value,
     pub(super) document: &'d RecipeDocument,
 }
 
 /// Values by name. A fact is seen as soon as it is computed.
 #[derive(Debug)]
-struct Names(Mutex<BTreeMap<String, Value>>);
+struct ExpressionNames(Mutex<BTreeMap<String, Value>>);
 
-impl Names {
+impl ExpressionNames {
     fn add(&self, name: &str, value: &Json) {
         self.0
             .lock()
@@ -133,7 +133,7 @@ impl Names {
     }
 }
 
-impl Object for Names {
+impl Object for ExpressionNames {
     fn get_value(self: &Arc<Self>, key: &Value) -> Option<Value> {
         self.0
             .lock()
@@ -143,7 +143,7 @@ impl Object for Names {
     }
 }
 
-impl<'d> Context<'d> {
+impl<'d> ExpressionContext<'d> {
     /// Collects the values of a job. `given` are facts known from elsewhere (`--fact`, answers to
     /// [`questions`]); one that is neither given nor computed has its default, else `<name>`, so
     /// that a dry run shows where it goes.
@@ -154,7 +154,7 @@ impl<'d> Context<'d> {
         job: &Job,
         document: &'d RecipeDocument,
         compat: &Compat,
-        site: &Site,
+        site: &BuildSite,
         given: &BTreeMap<String, String>,
     ) -> Result<Self, Diagnostic> {
         Self::resolve(job, document, compat, site, given, &mut |name, _| {
@@ -169,18 +169,18 @@ impl<'d> Context<'d> {
         job: &Job,
         document: &'d RecipeDocument,
         compat: &Compat,
-        site: &Site,
+        site: &BuildSite,
         given: &BTreeMap<String, String>,
-        answer: &mut dyn FnMut(&str, Question) -> Option<String>,
+        answer: &mut dyn FnMut(&str, FactSource) -> Option<String>,
     ) -> Result<Self, Diagnostic> {
         let values = values_of(job, document, compat, site);
         let names = values
             .iter()
             .map(|(name, value)| (name.clone(), Value::from(Serde(value))))
             .collect();
-        let names = Arc::new(Names(Mutex::new(names)));
+        let names = Arc::new(ExpressionNames(Mutex::new(names)));
         let context = Self {
-            recipes: Expressions::default(),
+            recipes: ExpressionEnv::default(),
             values: Value::from_dyn_object(names.clone()),
             document,
         };
@@ -206,11 +206,11 @@ impl<'d> Context<'d> {
             let before = waiting.len();
             let mut failed = None;
             waiting.retain(|(name, fact)| match context.fact(name, fact, compat) {
-                Ok(Computed::Value(value)) => {
+                Ok(FactValue::Value(value)) => {
                     names.add(name, &value);
                     false
                 }
-                Ok(Computed::Question(question)) => {
+                Ok(FactValue::Question(question)) => {
                     match answer(name, question) {
                         Some(text) => names.add(name, &json!(text)),
                         None => open = true,
@@ -262,39 +262,39 @@ impl<'d> Context<'d> {
         name: &str,
         fact: &FactDocument,
         compat: &Compat,
-    ) -> Result<Computed, Diagnostic> {
+    ) -> Result<FactValue, Diagnostic> {
         if let Some(expression) = &fact.expr {
             let value = self
                 .recipes
                 .evaluate(expression, &self.values)
                 .map_err(|e| self.bad(expression, &e))?;
-            return Ok(Computed::Value(
+            return Ok(FactValue::Value(
                 serde_json::to_value(&value).unwrap_or(Json::Null),
             ));
         }
         if let Some(table) = &fact.table {
-            return self.row(name, table, fact, compat).map(Computed::Value);
+            return self.row(name, table, fact, compat).map(FactValue::Value);
         }
         if let Some(stage) = fact.stage() {
             let beside = self.document.steps.iter().find(|step| step.stage == stage);
             if !self.holds(beside.and_then(|step| step.when.as_deref()))? {
-                return Ok(Computed::Value(json!(
+                return Ok(FactValue::Value(json!(
                     fact.default.as_deref().unwrap_or_default()
                 )));
             }
-            return Ok(Computed::Value(json!(shell_variable(&late_name(name)))));
+            return Ok(FactValue::Value(json!(shell_variable(&late_name(name)))));
         }
-        Ok(Computed::Question(if let Some(command) = &fact.command {
-            Question::Command(self.words(command)?)
+        Ok(FactValue::Question(if let Some(command) = &fact.command {
+            FactSource::Command(self.words(command)?)
         } else if let Some(file) = &fact.file {
-            Question::File {
+            FactSource::File {
                 path: self.required(file)?,
                 find: fact.find.clone(),
             }
         } else if let Some(paths) = &fact.path {
-            Question::FirstPath(self.words(paths)?)
+            FactSource::FirstPath(self.words(paths)?)
         } else {
-            Question::Variable(fact.env.clone().unwrap_or_default())
+            FactSource::Variable(fact.env.clone().unwrap_or_default())
         }))
     }
 
@@ -320,7 +320,7 @@ impl<'d> Context<'d> {
     ///
     /// # Errors
     /// As [`Self::text`].
-    pub(super) fn spans(&self, text: &str) -> Result<Vec<Span>, Diagnostic> {
+    pub(super) fn spans(&self, text: &str) -> Result<Vec<TemplateSpan>, Diagnostic> {
         self.recipes
             .spans(text, &self.values)
             .map_err(|error| self.bad(text, &error))
@@ -404,7 +404,7 @@ pub fn late_name(fact: &str) -> String {
 pub const LATE: &str = "ROCK_FACT_";
 
 /// What a fact gives.
-enum Computed {
+enum FactValue {
     Value(Json),
-    Question(Question),
+    Question(FactSource),
 }

@@ -3,20 +3,20 @@
 
 use std::collections::BTreeMap;
 
-use super::{Build, Site, build};
+use super::{Build, BuildSite, build};
 use rock_compat::Compat;
 use std::sync::Arc;
 
 use rock_diagnostic::{Diagnostic, Sink, SourceText};
-use rock_plan::config::recipe::Recipes;
+use rock_plan::config::recipe::RecipeSet;
 use rock_plan::config::{self, Lookups};
-use rock_plan::{self as plan, Job, JobView, Options};
+use rock_plan::{self as plan, Job, JobView, PlanInputs};
 
 /// The jobs of a matrix file; `version`, `distribution` and `recipe` are put in where they are
 /// missing.
 pub fn jobs(text: &str) -> Vec<Job> {
     let compat = Compat::embedded();
-    let recipes = Arc::new(Recipes::with_shipped([]));
+    let recipes = Arc::new(RecipeSet::with_shipped([]));
     let head = if text.contains("distribution:") {
         ""
     } else {
@@ -31,7 +31,7 @@ pub fn jobs(text: &str) -> Vec<Job> {
         plan::plan(
             vec![(config, profile)],
             &compat,
-            &Options::default(),
+            &PlanInputs::default(),
             &mut sink,
         )
     });
@@ -61,15 +61,15 @@ pub fn flash_attn(version: &str, rocm: &str, torch: &str, backend: &str, more: &
 /// # Errors
 /// As [`build`].
 pub fn made(job: &Job) -> Result<Build, Vec<Diagnostic>> {
-    made_at(job, &Site::Container)
+    made_at(job, &BuildSite::Container)
 }
 
 /// The build of a job with its shipped recipe.
 ///
 /// # Errors
 /// As [`build`].
-pub fn made_at(job: &Job, site: &Site) -> Result<Build, Vec<Diagnostic>> {
-    let document = Recipes::with_shipped([]).known(&job.recipe).unwrap();
+pub fn made_at(job: &Job, site: &BuildSite) -> Result<Build, Vec<Diagnostic>> {
+    let document = RecipeSet::with_shipped([]).known(&job.recipe).unwrap();
     build(job, &document, &Compat::embedded(), site, &BTreeMap::new())
 }
 

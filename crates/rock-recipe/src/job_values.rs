@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value as Json, json};
 
-use super::context::{CALLER_VARIABLE, Site, shell_variable};
+use super::context::{BuildSite, CALLER_VARIABLE, shell_variable};
 use rock_compat::Compat;
 use rock_plan::Job;
 use rock_plan::config::Switch;
@@ -13,7 +13,7 @@ pub(super) fn values_of(
     job: &Job,
     document: &RecipeDocument,
     compat: &Compat,
-    site: &Site,
+    site: &BuildSite,
 ) -> Map<String, Json> {
     let snake = |name: &str| name.replace('-', "_");
     let mut values = Map::new();
@@ -82,13 +82,13 @@ pub(super) fn values_of(
         (
             "caller",
             // Only what runs outside sees it.
-            json!(if *site == Site::Container {
+            json!(if *site == BuildSite::Container {
                 shell_variable(CALLER_VARIABLE)
             } else {
                 site.caller()
             }),
         ),
-        ("in_container", json!(*site == Site::Container)),
+        ("in_container", json!(*site == BuildSite::Container)),
         (
             "interpreter",
             json!(super::prepare::interpreter(job, document, site)),

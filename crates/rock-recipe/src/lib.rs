@@ -10,16 +10,15 @@ pub mod codes;
 pub mod render;
 
 mod build;
-pub mod cap;
 mod check;
 pub mod container;
 mod context;
+mod deferred_facts;
 #[cfg(test)]
 pub mod fixture;
 mod job_values;
-pub mod jobs;
-mod late;
-pub mod measure;
+pub mod measurements;
+pub mod parallel_jobs;
 mod prepare;
 mod repair;
 mod smoke;
@@ -29,16 +28,17 @@ mod step_builder;
 mod table_lookup;
 #[cfg(test)]
 mod tests;
+pub mod time_cap;
 mod variables;
 
 pub use build::{Build, FIGURES_FILE, RECORD_FILE, TESTED, build};
 pub use check::check;
 pub use context::{
-    CALLER_VARIABLE, LATE, Question, SHELL_VARIABLE, Site, found, late_name, questions,
+    BuildSite, CALLER_VARIABLE, FactSource, LATE, SHELL_VARIABLE, found, late_name, questions,
     shell_variable,
 };
 pub use prepare::{index_suffix, named};
 pub use repair::{LIBRARIES_FOLDER, finishing, is_repaired, outside};
-pub use smoke::Elsewhere;
+pub use smoke::TestPreparation;
 pub use sources::{FIRST_DATE_S, SOURCE_DATES};
-pub use step::{Extend, Jobs, OnlyIf, Output, Step};
+pub use step::{OnlyIf, ParallelJobsVariable, Step, StepOutput, VariableExtension};

@@ -3,7 +3,7 @@
 
 use itertools::Itertools as _;
 
-use super::context::Site;
+use super::context::BuildSite;
 use super::step::Step;
 use rock_compat::Compat;
 use rock_compat::rows::TorchIndexRow;
@@ -18,7 +18,7 @@ const DEADSNAKES: &str = include_str!("../templates/recipe/deadsnakes.sh");
 
 /// The interpreter that every later step calls: one of the job's own wherever something is
 /// installed for it.
-pub(super) fn interpreter(job: &Job, document: &RecipeDocument, site: &Site) -> String {
+pub(super) fn interpreter(job: &Job, document: &RecipeDocument, site: &BuildSite) -> String {
     if has_own_python(job) {
         format!("{}/{}", site.folder(), python_in_venv(job))
     } else {
@@ -27,7 +27,7 @@ pub(super) fn interpreter(job: &Job, document: &RecipeDocument, site: &Site) -> 
 }
 
 /// The folder of the programs that are installed beside the job's own Python.
-pub(super) fn programs(job: &Job, site: &Site) -> Option<String> {
+pub(super) fn programs(job: &Job, site: &BuildSite) -> Option<String> {
     let (folder, _) = python_in_venv(job).rsplit_once('/')?;
     has_own_python(job).then(|| format!("{}/{folder}", site.folder()))
 }
@@ -72,10 +72,10 @@ pub(super) fn steps(
     job: &Job,
     document: &RecipeDocument,
     compat: &Compat,
-    site: &Site,
+    site: &BuildSite,
 ) -> Vec<Step> {
     let mut steps = Vec::new();
-    if *site == Site::Container && job.settings.python_from != PythonFrom::Host {
+    if *site == BuildSite::Container && job.settings.python_from != PythonFrom::Host {
         steps.push(step("tools", &["bash", "-c", TOOLS]));
     }
     if has_own_python(job) {
@@ -102,7 +102,7 @@ fn step(stage: &str, argv: &[&str]) -> Step {
 
 /// A virtual environment in the job's folder, and what wheels are built with. Values reach the
 /// programs as arguments.
-fn python_steps(job: &Job, document: &RecipeDocument, site: &Site) -> Vec<Step> {
+fn python_steps(job: &Job, document: &RecipeDocument, site: &BuildSite) -> Vec<Step> {
     let venv = format!("{}/venv", site.folder());
     let version = job
         .python
@@ -115,7 +115,7 @@ fn python_steps(job: &Job, document: &RecipeDocument, site: &Site) -> Vec<Step> 
             &["uv", "venv", "--seed", "--python", &version, &venv],
         ),
         (PythonFrom::Uv, _) => step("python", &["bash", "-c", UV, "uv.sh", &version, &venv]),
-        (PythonFrom::Deadsnakes, Some(python)) if *site == Site::Container => {
+        (PythonFrom::Deadsnakes, Some(python)) if *site == BuildSite::Container => {
             let package = format!("python{}", python.plain());
             let free_threaded = if python.is_free_threaded() {
                 "-nogil"

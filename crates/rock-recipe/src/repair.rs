@@ -1,12 +1,12 @@
 //! Steps and command line of the repair of a finished wheel.
 
-use super::context::Site;
+use super::context::BuildSite;
 use super::step::Step;
-use super::step_builder::Maker;
+use super::step_builder::StepBuilder;
 use rock_compat::Compat;
 use rock_names::ExpectedWheel;
 use rock_plan::Job;
-use rock_plan::config::{Platform, Repair, RepairPlatform};
+use rock_plan::config::{Platform, RepairConfig, RepairPlatform};
 
 const LIBRARIES: &str = include_str!("../templates/recipe/libraries.py");
 
@@ -29,7 +29,7 @@ pub fn is_repaired(job: &Job) -> bool {
 }
 
 /// Returns the names and shell patterns of the libraries that are excluded from a repair.
-pub fn outside(repair: &Repair, compat: &Compat) -> Vec<String> {
+pub fn outside(repair: &RepairConfig, compat: &Compat) -> Vec<String> {
     let of_presets = repair
         .presets
         .iter()
@@ -77,11 +77,11 @@ pub fn finishing(job: &Job, relabels: bool) -> Option<Vec<String>> {
     Some(words)
 }
 
-impl Maker<'_> {
+impl StepBuilder<'_> {
     /// Returns the step that copies the libraries of a container which may be grafted into the
     /// wheel; none where the wheel is repaired on the system that it was built on.
     pub(super) fn libraries(&self, job: &Job, compat: &Compat) -> Option<Step> {
-        if *self.site != Site::Container || !is_repaired(job) {
+        if *self.site != BuildSite::Container || !is_repaired(job) {
             return None;
         }
         let folders = [INSTALLED.to_owned(), LIBRARIES_FOLDER.to_owned()];

@@ -2,7 +2,7 @@
 //! wheel was built.
 
 use super::step::Step;
-use super::step_builder::Maker;
+use super::step_builder::StepBuilder;
 use rock_diagnostic::Diagnostic;
 
 const SMOKE: &str = include_str!("../templates/recipe/smoke.py");
@@ -12,14 +12,14 @@ pub(super) const SMOKE_TEST: &str = "smoke-test";
 
 /// What a test of a finished wheel runs first, where that was not built.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Elsewhere {
+pub struct TestPreparation {
     /// Stages of the build.
     pub stages: Vec<String>,
     /// A step of its own, which installs packages.
     pub requires: Option<Step>,
 }
 
-impl Maker<'_> {
+impl StepBuilder<'_> {
     /// The step that installs the wheels that match a glob, and tries them.
     ///
     /// # Errors
@@ -57,7 +57,7 @@ impl Maker<'_> {
     ///
     /// # Errors
     /// As [`Self::smoke`].
-    pub(super) fn elsewhere(&self) -> Result<Elsewhere, Diagnostic> {
+    pub(super) fn elsewhere(&self) -> Result<TestPreparation, Diagnostic> {
         let packages = self.context.words(&self.document.test.requires)?;
         let install = ["-m", "pip", "install", "--quiet"].map(str::to_owned);
         let requires = (!packages.is_empty()).then(|| Step {
@@ -70,7 +70,7 @@ impl Maker<'_> {
             retries: 2,
             ..Step::default()
         });
-        Ok(Elsewhere {
+        Ok(TestPreparation {
             stages: self.document.test.stages.clone(),
             requires,
         })

@@ -2,7 +2,7 @@
 
 use super::context::SHELL_VARIABLE;
 use super::step::{CHECKOUT_OPTION, Step};
-use super::step_builder::{Maker, THIS_PROGRAM};
+use super::step_builder::{StepBuilder, THIS_PROGRAM};
 use crate::codes::build as codes;
 use rock_diagnostic::Diagnostic;
 use rock_names::is_absolute;
@@ -41,7 +41,7 @@ pub const SOURCE_DATES: &str = "facts/source_date.*";
 /// commit.
 pub const FIRST_DATE_S: i64 = 315_532_800;
 
-impl Maker<'_> {
+impl StepBuilder<'_> {
     /// The steps that fetch a source.
     ///
     /// # Errors

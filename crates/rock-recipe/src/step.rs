@@ -21,17 +21,17 @@ pub struct Step {
     /// Variables taken away.
     pub env_remove: Vec<String>,
     /// Variables whose inherited value is extended.
-    pub env_extend: BTreeMap<String, Extend>,
+    pub env_extend: BTreeMap<String, VariableExtension>,
     /// Variables set where a fact, asked by an earlier step, has an answer.
     pub env_if: BTreeMap<String, OnlyIf>,
     /// A variable that gets the number of parallel jobs, unless it is set already.
-    pub jobs: Option<Jobs>,
+    pub jobs: Option<ParallelJobsVariable>,
     /// Working folder, relative to the job's folder; empty: the job's folder.
     pub cwd: String,
     /// Seconds until it is stopped; `None`: as long as the build may take.
     pub timeout_s: Option<u64>,
     /// Files it must leave behind.
-    pub outputs: Vec<Output>,
+    pub outputs: Vec<StepOutput>,
     /// Paths removed before it runs, relative to the job's folder.
     pub clean: Vec<String>,
     /// Paths removed before it runs, relative to the job's folder, unless it last ran with the same
@@ -138,7 +138,7 @@ pub struct OnlyIf {
 
 /// Texts put before and after a variable's inherited value.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Extend {
+pub struct VariableExtension {
     /// Put before.
     pub prepend: Option<String>,
     /// Put after.
@@ -147,7 +147,7 @@ pub struct Extend {
     pub separator: String,
 }
 
-impl Extend {
+impl VariableExtension {
     /// The new value for an inherited one; an empty or missing one adds no separator.
     pub fn apply(&self, inherited: Option<&str>) -> String {
         let parts = [
@@ -165,7 +165,7 @@ impl Extend {
 
 /// A variable that gets the number of parallel jobs, counted where and when the step runs.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Jobs {
+pub struct ParallelJobsVariable {
     /// `MAX_JOBS`.
     pub variable: String,
     /// The number itself, where the matrix file names it.
@@ -174,22 +174,23 @@ pub struct Jobs {
     pub tenths_gib_per_job: u32,
 }
 
-impl Jobs {
+impl ParallelJobsVariable {
     /// The variable's value on a machine: what is inherited wins, then the number of the matrix
     /// file, then as many as threads and memory (in tenths of a GiB) allow.
     pub fn value(&self, inherited: Option<&str>, threads: u32, memory_tenths_gib: u32) -> String {
         if let Some(inherited) = inherited.filter(|text| !text.is_empty()) {
             return inherited.to_owned();
         }
-        let computed =
-            || super::jobs::parallel_jobs(threads, memory_tenths_gib, self.tenths_gib_per_job);
+        let computed = || {
+            super::parallel_jobs::parallel_jobs(threads, memory_tenths_gib, self.tenths_gib_per_job)
+        };
         self.count.unwrap_or_else(computed).to_string()
     }
 }
 
 /// Files that a step leaves behind.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Output {
+pub struct StepOutput {
     /// What the recipe calls them, `wheel`.
     pub name: String,
     /// A glob, relative to the job's folder.
@@ -200,11 +201,11 @@ pub struct Output {
 
 #[cfg(test)]
 mod tests {
-    use super::{Extend, Jobs};
+    use super::{ParallelJobsVariable, VariableExtension};
 
     #[test]
     fn an_inherited_number_of_jobs_always_wins() {
-        let jobs = |count| Jobs {
+        let jobs = |count| ParallelJobsVariable {
             variable: "MAX_JOBS".into(),
             count,
             tenths_gib_per_job: 28,
@@ -216,7 +217,7 @@ mod tests {
 
     #[test]
     fn an_extended_variable_has_no_stray_separator() {
-        let extend = Extend {
+        let extend = VariableExtension {
             prepend: Some("/a".into()),
             append: Some("/z".into()),
             separator: ":".into(),
@@ -224,7 +225,7 @@ mod tests {
         assert_eq!(extend.apply(Some("/usr")), "/a:/usr:/z");
         assert_eq!(extend.apply(Some("")), "/a:/z");
         assert_eq!(
-            Extend {
+            VariableExtension {
                 append: None,
                 ..extend
             }

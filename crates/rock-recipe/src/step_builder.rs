@@ -4,10 +4,10 @@ use std::cell::OnceCell;
 use std::collections::BTreeSet;
 
 use super::build::{Build, RECORD_FILE};
-use super::context::{CALLER_VARIABLE, Context, Site, shell_variable};
-use super::late::Place;
-use super::smoke::Elsewhere;
-use super::step::{Output, Step};
+use super::context::{BuildSite, CALLER_VARIABLE, ExpressionContext, shell_variable};
+use super::deferred_facts::FactStage;
+use super::smoke::TestPreparation;
+use super::step::{Step, StepOutput};
 use crate::codes::build as codes;
 use rock_diagnostic::Diagnostic;
 use rock_names::is_absolute;
@@ -16,7 +16,7 @@ use rock_plan::config::recipe::{
     ESCAPES, EditDocument, PlaceDocument, RecipeDocument, ReplacementPart, StepDocument,
 };
 use rock_plan::config::{Leaves, Platform};
-use rock_plan::template::Span;
+use rock_plan::template::TemplateSpan;
 
 const EDIT: &str = concat!(
     include_str!("../templates/recipe/inside.py"),
@@ -38,13 +38,13 @@ const WRITE: &str = concat!(
 pub(super) const THIS_PROGRAM: &str = "rock-matrix";
 
 /// Makes steps out of the parts of a document.
-pub(super) struct Maker<'a> {
+pub(super) struct StepBuilder<'a> {
     pub(super) document: &'a RecipeDocument,
-    pub(super) context: &'a Context<'a>,
+    pub(super) context: &'a ExpressionContext<'a>,
     pub(super) job: &'a Job,
     /// The interpreter of every program of ours.
     pub(super) python: &'a str,
-    pub(super) site: &'a Site,
+    pub(super) site: &'a BuildSite,
     pub(super) platform: Platform,
     /// The folder of what is installed beside the job's own Python: programs such as ninja and
     /// cmake.
@@ -54,7 +54,7 @@ pub(super) struct Maker<'a> {
     pub(super) shared: OnceCell<Step>,
 }
 
-impl Maker<'_> {
+impl StepBuilder<'_> {
     /// All steps after those that make ready; every fault of every part.
     pub(super) fn build(
         &self,
@@ -113,7 +113,7 @@ impl Maker<'_> {
             self.record()
                 .map_or_else(|fault| faults.push(fault), |step| steps.push(step));
         }
-        let mut elsewhere = Elsewhere::default();
+        let mut elsewhere = TestPreparation::default();
         if document.leaves == Leaves::Wheels && !wheels.is_empty() {
             self.smoke(&wheels)
                 .map_or_else(|fault| faults.push(fault), |step| steps.push(step));
@@ -137,7 +137,7 @@ impl Maker<'_> {
             let mut words = step.argv.iter().chain(step.env.values());
             !step.inputs.is_empty() || words.any(|word| word.contains(&caller))
         };
-        let is_inside = |step: &&Step| !(step.host && *self.site == Site::Container);
+        let is_inside = |step: &&Step| !(step.host && *self.site == BuildSite::Container);
         let uses_caller = steps.iter().filter(is_inside).any(|step| of_caller(&step));
         let points = points(document, &steps);
         let relabel = document.collect.relabel;
@@ -206,8 +206,8 @@ impl Maker<'_> {
         let mut words = Vec::new();
         for span in self.context.spans(text)? {
             match span {
-                Span::Inserted(value) => words.push(ReplacementPart::Text(value).word()),
-                Span::Written(text) => {
+                TemplateSpan::Inserted(value) => words.push(ReplacementPart::Text(value).word()),
+                TemplateSpan::Written(text) => {
                     let fault = |reason: String| {
                         Diagnostic::new(&codes::BAD_REPLACEMENT, reason).help(ESCAPES)
                     };
@@ -227,9 +227,9 @@ impl Maker<'_> {
     ) -> Result<Vec<Step>, Diagnostic> {
         let mut made = Vec::new();
         if self.context.holds(written.when.as_deref())? {
-            made.extend(self.ask(&written.stage, Place::Before, asked)?);
+            made.extend(self.ask(&written.stage, FactStage::Before, asked)?);
             made.extend(self.step(written, asked)?);
-            made.extend(self.ask(&written.stage, Place::After, asked)?);
+            made.extend(self.ask(&written.stage, FactStage::After, asked)?);
         }
         for step in &mut made {
             step.finally = written.finally;
@@ -277,7 +277,7 @@ impl Maker<'_> {
         }
         for (name, output) in &written.outputs {
             let glob = inside(context.required(&output.glob))?;
-            step.outputs.push(Output {
+            step.outputs.push(StepOutput {
                 name: name.clone(),
                 glob,
                 count: output.count,

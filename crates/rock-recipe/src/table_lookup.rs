@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use indexmap::IndexMap;
 use serde_json::{Value as Json, json};
 
-use super::context::Context;
+use super::context::ExpressionContext;
 use crate::codes::build as codes;
 use rock_compat::Compat;
 use rock_compat::rows::CompatTables;
@@ -13,7 +13,7 @@ use rock_diagnostic::Diagnostic;
 use rock_names::Version;
 use rock_plan::config::recipe::FactDocument;
 
-impl Context<'_> {
+impl ExpressionContext<'_> {
     /// The value of a column in the first row of a table that has what is asked.
     pub(super) fn row(
         &self,

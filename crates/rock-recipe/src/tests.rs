@@ -14,7 +14,7 @@ mod steps;
 use std::collections::BTreeMap;
 
 use super::fixture::flash_attn;
-use super::{Build, Site, build};
+use super::{Build, BuildSite, build};
 use rock_compat::Compat;
 use rock_diagnostic::{Diagnostic, Sink, SourceText};
 use rock_plan::config::recipe::{RecipeDocument, from_source};
@@ -45,7 +45,7 @@ fn built(document: &RecipeDocument) -> Result<Build, Vec<Diagnostic>> {
         &job,
         document,
         &Compat::embedded(),
-        &Site::Container,
+        &BuildSite::Container,
         &BTreeMap::new(),
     )
 }

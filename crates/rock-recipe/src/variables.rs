@@ -3,14 +3,14 @@
 use indexmap::IndexMap;
 
 use super::context::{LATE, SHELL_VARIABLE};
-use super::step::{Extend, Jobs, OnlyIf, Step};
-use super::step_builder::Maker;
+use super::step::{OnlyIf, ParallelJobsVariable, Step, VariableExtension};
+use super::step_builder::StepBuilder;
 use crate::codes::build as codes;
 use rock_diagnostic::Diagnostic;
 use rock_names::Platform;
 use rock_plan::config::recipe::{EnvValue, PATH_SEPARATOR};
 
-impl Maker<'_> {
+impl StepBuilder<'_> {
     /// Gives a step without variables those of every step.
     ///
     /// # Errors
@@ -23,7 +23,7 @@ impl Maker<'_> {
                 extend(
                     &mut shared,
                     "PATH",
-                    &Extend {
+                    &VariableExtension {
                         prepend: Some(programs.clone()),
                         append: None,
                         separator,
@@ -86,7 +86,7 @@ impl Maker<'_> {
                     extend(
                         step,
                         name,
-                        &Extend {
+                        &VariableExtension {
                             prepend,
                             append,
                             separator,
@@ -138,7 +138,7 @@ fn set(step: &mut Step, name: &str, value: Option<String>) {
 }
 
 /// Extends what the step has, else what it inherits.
-fn extend(step: &mut Step, name: &str, more: &Extend) {
+fn extend(step: &mut Step, name: &str, more: &VariableExtension) {
     if more.prepend.is_none() && more.append.is_none() {
         return;
     }
@@ -154,7 +154,7 @@ fn extend(step: &mut Step, name: &str, more: &Extend) {
         (first, second) => first.or(second),
     };
     let known = step.env_extend.remove(name).unwrap_or_default();
-    let extend = Extend {
+    let extend = VariableExtension {
         prepend: joined(more.prepend.clone(), known.prepend),
         append: joined(known.append, more.append.clone()),
         separator: more.separator.clone(),
@@ -162,7 +162,7 @@ fn extend(step: &mut Step, name: &str, more: &Extend) {
     step.env_extend.insert(name.to_owned(), extend);
 }
 
-fn jobs(variable: &str, count: &str, gib: &str) -> Result<Jobs, Diagnostic> {
+fn jobs(variable: &str, count: &str, gib: &str) -> Result<ParallelJobsVariable, Diagnostic> {
     let fault = |text: &str, what: &str, help: &str| {
         Diagnostic::new(
             &codes::BAD_EXPRESSION,
@@ -190,7 +190,7 @@ fn jobs(variable: &str, count: &str, gib: &str) -> Result<Jobs, Diagnostic> {
             }
         },
     };
-    Ok(Jobs {
+    Ok(ParallelJobsVariable {
         variable: variable.to_owned(),
         count,
         tenths_gib_per_job,

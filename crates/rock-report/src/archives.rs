@@ -1,7 +1,7 @@
 //! Archives of install trees, which no index lists: what their names tell, those that are expected
 //! and those that are there.
 
-use super::{Expected, Machine, Wheels};
+use super::{ExpectedCells, MachineTag, WheelListing};
 use rock_names::{Digest, DistributionName, TREE_ARCHIVE_SUFFIX};
 
 /// What the name of an archive tells: of `aotriton-0.13.0+rocm7.14-gfx942-linux_x86_64-tree.tar.gz`
@@ -9,7 +9,7 @@ use rock_names::{Digest, DistributionName, TREE_ARCHIVE_SUFFIX};
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ArchiveName {
     /// What it runs on.
-    pub machine: Machine,
+    pub machine: MachineTag,
     /// The distribution, normalised.
     pub distribution: String,
     /// All of it.
@@ -55,7 +55,7 @@ impl From<&str> for ArchiveName {
             .parse::<DistributionName>()
             .map(|name| name.normalized());
         Self {
-            machine: Machine::of_tag(rest.rsplit('-').next().unwrap_or(rest)),
+            machine: MachineTag::of_tag(rest.rsplit('-').next().unwrap_or(rest)),
             distribution: normal.unwrap_or_else(|_| distribution.to_owned()),
             text: text.to_owned(),
         }
@@ -63,7 +63,10 @@ impl From<&str> for ArchiveName {
 }
 
 /// Each expected archive with whether it is there, by name.
-pub fn matched_archives<'a>(expected: &'a Expected, wheels: &Wheels) -> Vec<MatchedArchive<'a>> {
+pub fn matched_archives<'a>(
+    expected: &'a ExpectedCells,
+    wheels: &WheelListing,
+) -> Vec<MatchedArchive<'a>> {
     let is_there = |name: &str| {
         wheels
             .archives

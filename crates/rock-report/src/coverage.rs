@@ -2,8 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use super::markers::{self, Part};
-use super::{Expected, Grade, Machine, MarkerError, Matched, MatchedArchive, Share, markdown};
+use super::markers::{self, MarkedPart};
+use super::{
+    CoverageGrade, CoverageShare, ExpectedCells, MachineTag, MarkerError, MatchedArchive,
+    MatchedCell, markdown,
+};
 use rock_names::percent_encode;
 
 /// How much of a plan is published.
@@ -12,33 +15,33 @@ pub struct Coverage {
     /// By platform and distribution.
     pub rows: Vec<CoverageRow>,
     /// All of them.
-    pub total: Share,
+    pub total: CoverageShare,
 }
 
 /// The cells of one distribution on one platform.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CoverageRow {
     /// The platform.
-    pub machine: Machine,
+    pub machine: MachineTag,
     /// The distribution, normalised.
     pub distribution: String,
     /// Present and missing cells, and archives.
-    pub share: Share,
+    pub share: CoverageShare,
     /// Cells that the plan leaves out; they count for nothing.
     pub excluded: u64,
 }
 
 /// Counts. A distribution all of whose cells are excluded has a row, and no percentage.
 pub fn coverage(
-    expected: &Expected,
-    matched: &[Matched<'_>],
+    expected: &ExpectedCells,
+    matched: &[MatchedCell<'_>],
     archives: &[MatchedArchive<'_>],
 ) -> Coverage {
-    let mut shares: BTreeMap<(Machine, String), Share> = BTreeMap::new();
+    let mut shares: BTreeMap<(MachineTag, String), CoverageShare> = BTreeMap::new();
     for row in &expected.left_out {
         shares
             .entry((
-                Machine::of_platform(row.platform),
+                MachineTag::of_platform(row.platform),
                 row.distribution.normalized(),
             ))
             .or_default();
@@ -59,13 +62,14 @@ pub fn coverage(
     }
     let total = shares
         .values()
-        .fold(Share::default(), |total, share| total.plus(*share));
-    let row = |((machine, distribution), share): ((Machine, String), Share)| CoverageRow {
-        excluded: expected.left_out_count(&machine, &distribution),
-        machine,
-        distribution,
-        share,
-    };
+        .fold(CoverageShare::default(), |total, share| total.plus(*share));
+    let row =
+        |((machine, distribution), share): ((MachineTag, String), CoverageShare)| CoverageRow {
+            excluded: expected.left_out_count(&machine, &distribution),
+            machine,
+            distribution,
+            share,
+        };
     Coverage {
         rows: shares.into_iter().map(row).collect(),
         total,
@@ -74,7 +78,7 @@ pub fn coverage(
 
 /// The table in Markdown.
 pub fn coverage_table(coverage: &Coverage) -> String {
-    let line = |platform: String, distribution: String, share: Share, excluded: u64| {
+    let line = |platform: String, distribution: String, share: CoverageShare, excluded: u64| {
         let numbers = [share.present, share.missing, excluded].map(|number| number.to_string());
         [
             vec![platform, distribution],
@@ -119,12 +123,12 @@ pub fn coverage_table(coverage: &Coverage) -> String {
 
 /// One badge a row, as images of shields.io ("Static Badge"); the alternative text says the same.
 pub fn badges(coverage: &Coverage) -> String {
-    let badge = |label: &str, share: Share| {
+    let badge = |label: &str, share: CoverageShare| {
         let colour = match share.grade() {
-            Grade::Green => "brightgreen",
-            Grade::Yellow => "yellow",
-            Grade::Red => "red",
-            Grade::None => "lightgrey",
+            CoverageGrade::Green => "brightgreen",
+            CoverageGrade::Yellow => "yellow",
+            CoverageGrade::Red => "red",
+            CoverageGrade::None => "lightgrey",
         };
         let message = share.to_string();
         let address = format!(
@@ -147,7 +151,7 @@ pub fn badges(coverage: &Coverage) -> String {
         })
         .collect();
     if text.is_empty() {
-        badge("wheels", Share::default())
+        badge("wheels", CoverageShare::default())
     } else {
         text
     }
@@ -169,11 +173,11 @@ pub fn updated(document: &str, coverage: &Coverage) -> Result<String, MarkerErro
         format!("\n{}\n", coverage_table(coverage)),
     );
     let parts = [
-        Part {
+        MarkedPart {
             name: "COVERAGE_BADGE",
             text: &badges,
         },
-        Part {
+        MarkedPart {
             name: "COVERAGE_TABLE",
             text: &table,
         },
@@ -184,14 +188,14 @@ pub fn updated(document: &str, coverage: &Coverage) -> Result<String, MarkerErro
 #[cfg(test)]
 mod tests {
     use super::{Coverage, CoverageRow, badges, coverage_table, updated};
-    use crate::{Machine, Share};
+    use crate::{CoverageShare, MachineTag};
     use rock_names::Platform;
 
     fn coverage(rows: &[(&str, u64, u64)]) -> Coverage {
         let row = |(distribution, present, missing): &(&str, u64, u64)| CoverageRow {
-            machine: Machine::of_platform(Platform::Linux),
+            machine: MachineTag::of_platform(Platform::Linux),
             distribution: (*distribution).to_owned(),
-            share: Share {
+            share: CoverageShare {
                 present: *present,
                 missing: *missing,
             },
@@ -200,7 +204,7 @@ mod tests {
         let rows: Vec<CoverageRow> = rows.iter().map(row).collect();
         let total = rows
             .iter()
-            .fold(Share::default(), |total, row| total.plus(row.share));
+            .fold(CoverageShare::default(), |total, row| total.plus(row.share));
         Coverage { rows, total }
     }
 

@@ -4,26 +4,26 @@
 use std::collections::BTreeSet;
 
 use super::{
-    Expected, Matched, MatchedArchive, Outcomes, Wheels, called, markdown, matched,
-    matched_archives,
+    ExpectedCells, JobOutcomes, MatchedArchive, MatchedCell, WheelListing, called, markdown,
+    matched, matched_archives,
 };
 
 /// What a run lacks to be published.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Failures {
+pub struct RunFailures {
     /// How many wheels and archives are planned.
     pub planned: usize,
     /// What these are called: `wheel`, `archive`, or `file` where there are both.
     pub noun: &'static str,
     /// Those that are not built.
-    pub absent: Vec<Failed>,
+    pub absent: Vec<MissingFile>,
     /// Those that are built, and of whose job the last result is bad.
-    pub untested: Vec<Failed>,
+    pub untested: Vec<MissingFile>,
 }
 
 /// One planned wheel or archive, and what is known of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Failed {
+pub struct MissingFile {
     /// The expected wheel or archive.
     file: String,
     /// Its job.
@@ -32,7 +32,7 @@ pub struct Failed {
     why: String,
 }
 
-impl Failed {
+impl MissingFile {
     /// The columns of [`Self::cells`], by what the files are called.
     pub fn head(noun: &str) -> [&str; 3] {
         [noun, "job", "what happened"]
@@ -51,11 +51,11 @@ impl Failed {
 /// Compares the wheels and archives of a plan with those that were built: the files in `built`, and
 /// those of the jobs in `reported`.
 pub fn failures(
-    expected: &Expected,
-    built: &Wheels,
+    expected: &ExpectedCells,
+    built: &WheelListing,
     reported: &BTreeSet<String>,
-    outcomes: &Outcomes,
-) -> Failures {
+    outcomes: &JobOutcomes,
+) -> RunFailures {
     let (found, archives) = (matched(expected, built), matched_archives(expected, built));
     // What was published before has no job, and is not of this run.
     let of_jobs = found.iter().filter(|matched| matched.cell.job.is_some());
@@ -66,7 +66,7 @@ pub fn failures(
         .iter()
         .filter(|found| found.archive.job.is_some())
         .count();
-    Failures {
+    RunFailures {
         planned: planned.len() + planned_archives,
         noun: called(planned.len(), planned_archives),
         absent: absent_but(&found, &archives, reported, outcomes),
@@ -76,20 +76,20 @@ pub fn failures(
 
 /// The planned wheels and archives that are not there.
 pub(super) fn absent(
-    found: &[Matched<'_>],
+    found: &[MatchedCell<'_>],
     archives: &[MatchedArchive<'_>],
-    outcomes: &Outcomes,
-) -> Vec<Failed> {
+    outcomes: &JobOutcomes,
+) -> Vec<MissingFile> {
     absent_but(found, archives, &BTreeSet::new(), outcomes)
 }
 
 /// The same, without those of the jobs in `reported`.
 fn absent_but(
-    found: &[Matched<'_>],
+    found: &[MatchedCell<'_>],
     archives: &[MatchedArchive<'_>],
     reported: &BTreeSet<String>,
-    outcomes: &Outcomes,
-) -> Vec<Failed> {
+    outcomes: &JobOutcomes,
+) -> Vec<MissingFile> {
     each(found, archives, reported, false, |job| {
         Some(outcomes.why(job).unwrap_or("no result is known"))
     })
@@ -97,12 +97,12 @@ fn absent_but(
 
 /// Each file once that is there, or is not, of whose job there is something to tell.
 fn each<'a>(
-    found: &[Matched<'_>],
+    found: &[MatchedCell<'_>],
     archives: &[MatchedArchive<'_>],
     reported: &BTreeSet<String>,
     is_there: bool,
     why: impl Fn(&str) -> Option<&'a str>,
-) -> Vec<Failed> {
+) -> Vec<MissingFile> {
     let mut seen = BTreeSet::new();
     let is_reported = |job: &Option<String>| job.as_ref().is_some_and(|job| reported.contains(job));
     let wheels = found
@@ -114,11 +114,12 @@ fn each<'a>(
     let failed = |(file, job): (&String, &Option<String>)| {
         let job = job.as_ref()?;
         let (file, why) = (file.clone(), why(job)?.to_owned());
-        seen.insert((file.clone(), job.clone())).then(|| Failed {
-            file,
-            job: job.clone(),
-            why,
-        })
+        seen.insert((file.clone(), job.clone()))
+            .then(|| MissingFile {
+                file,
+                job: job.clone(),
+                why,
+            })
     };
     let files = wheels
         .chain(archives)

@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 use std::ops::Range;
 
 use super::bands::bands;
-use super::{Grade, Machine, Matched, Share};
-use rock_index::Html;
+use super::{CoverageGrade, CoverageShare, MachineTag, MatchedCell};
+use rock_index::HtmlEscaped;
 use rock_names::{Accelerator, PythonVersion, Version};
 
 /// The coverage of one distribution.
@@ -15,19 +15,19 @@ pub struct Heatmap {
     /// The distribution, normalised.
     pub distribution: String,
     /// One a platform.
-    sections: Vec<Section>,
+    sections: Vec<HeatmapSection>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Section {
-    machine: Machine,
+struct HeatmapSection {
+    machine: MachineTag,
     columns: Vec<(Option<Version>, Option<Accelerator>)>,
-    rows: Vec<(Option<PythonVersion>, Vec<Option<Share>>)>,
+    rows: Vec<(Option<PythonVersion>, Vec<Option<CoverageShare>>)>,
 }
 
 /// Which colours a picture has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Scheme {
+pub enum ColorScheme {
     /// Those that the reader's system prefers.
     Auto,
     /// Dark on light.
@@ -37,12 +37,13 @@ pub enum Scheme {
 }
 
 /// One picture a distribution. A cell counts all versions and backends of its distribution.
-pub fn heatmaps(found: &[Matched<'_>]) -> Vec<Heatmap> {
-    type Place = (
+pub fn heatmaps(found: &[MatchedCell<'_>]) -> Vec<Heatmap> {
+    type CellPosition = (
         Option<PythonVersion>,
         (Option<Version>, Option<Accelerator>),
     );
-    let mut shares: BTreeMap<&str, BTreeMap<&Machine, BTreeMap<Place, Share>>> = BTreeMap::new();
+    let mut shares: BTreeMap<&str, BTreeMap<&MachineTag, BTreeMap<CellPosition, CoverageShare>>> =
+        BTreeMap::new();
     for matched in found {
         let cell = matched.cell;
         let what = &cell.combination;
@@ -57,7 +58,7 @@ pub fn heatmaps(found: &[Matched<'_>]) -> Vec<Heatmap> {
             .or_default()
             .count(matched.by.is_some());
     }
-    let section = |(machine, cells): (&Machine, BTreeMap<Place, Share>)| {
+    let section = |(machine, cells): (&MachineTag, BTreeMap<CellPosition, CoverageShare>)| {
         let columns: BTreeSet<_> = cells.keys().map(|(_, column)| column.clone()).collect();
         let pythons: BTreeSet<_> = cells.keys().map(|(python, _)| *python).collect();
         let row = |python: Option<PythonVersion>| {
@@ -66,17 +67,19 @@ pub fn heatmaps(found: &[Matched<'_>]) -> Vec<Heatmap> {
             };
             (python, columns.iter().map(of_column).collect())
         };
-        Section {
+        HeatmapSection {
             machine: machine.clone(),
             rows: pythons.iter().map(|python| row(*python)).collect(),
             columns: columns.iter().cloned().collect(),
         }
     };
-    let heatmap =
-        |(distribution, machines): (&str, BTreeMap<&Machine, BTreeMap<Place, Share>>)| Heatmap {
-            distribution: distribution.to_owned(),
-            sections: machines.into_iter().map(section).collect(),
-        };
+    let heatmap = |(distribution, machines): (
+        &str,
+        BTreeMap<&MachineTag, BTreeMap<CellPosition, CoverageShare>>,
+    )| Heatmap {
+        distribution: distribution.to_owned(),
+        sections: machines.into_iter().map(section).collect(),
+    };
     shares.into_iter().map(heatmap).collect()
 }
 
@@ -100,7 +103,7 @@ const DARK: [&str; 7] = [
 
 /// The picture. A screen reader gets title, description and a title a cell; the number in each cell
 /// and the kind of its edge say what its colour says.
-pub fn svg(heatmap: &Heatmap, scheme: Scheme) -> String {
+pub fn svg(heatmap: &Heatmap, scheme: ColorScheme) -> String {
     let column = heatmap
         .sections
         .iter()
@@ -111,7 +114,7 @@ pub fn svg(heatmap: &Heatmap, scheme: Scheme) -> String {
                 .max(accelerator_label(other.as_ref()).len());
             width.max(letters * LETTER + 8)
         });
-    let parts = |section: &Section| {
+    let parts = |section: &HeatmapSection| {
         bands(
             &section.columns,
             |one, other| one.0 == other.0,
@@ -139,11 +142,11 @@ pub fn svg(heatmap: &Heatmap, scheme: Scheme) -> String {
     let _ = writeln!(
         body,
         "<text class=\"h\" x=\"{MARGIN}\" y=\"{y}\">{}</text>",
-        Html::of(&title)
+        HtmlEscaped::of(&title)
     );
     for section in &heatmap.sections {
         y += LINE + 8;
-        let title = Html::of(&section.machine.title());
+        let title = HtmlEscaped::of(&section.machine.title());
         let _ = writeln!(
             body,
             "<text class=\"s\" x=\"{MARGIN}\" y=\"{y}\">{title}</text>"
@@ -159,20 +162,20 @@ pub fn svg(heatmap: &Heatmap, scheme: Scheme) -> String {
         .flat_map(|section| &section.rows)
         .flat_map(|(_, cells)| cells)
         .flatten();
-    let total = total.fold(Share::default(), |total, share| total.plus(*share));
+    let total = total.fold(CoverageShare::default(), |total, share| total.plus(*share));
     let told = format!(
         "{} of {} cells are published, {total}. Rows are Python versions; columns are torch and accelerator versions.",
         total.present,
         total.total()
     );
     let (width, height) = (inner + 2 * MARGIN, y + MARGIN);
-    let id = Html::of(&heatmap.distribution);
+    let id = HtmlEscaped::of(&heatmap.distribution);
     format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" width=\"{width}\" height=\"{height}\" \
          role=\"img\" aria-labelledby=\"title-{id} desc-{id}\">\n<title id=\"title-{id}\">{}</title>\n<desc id=\"desc-{id}\">{}</desc>\n\
          <style>\n{}</style>\n<rect class=\"b\" width=\"{width}\" height=\"{height}\"/>\n{body}</svg>\n",
-        Html::of(&title),
-        Html::of(&told),
+        HtmlEscaped::of(&title),
+        HtmlEscaped::of(&told),
         style(scheme)
     )
 }
@@ -180,7 +183,7 @@ pub fn svg(heatmap: &Heatmap, scheme: Scheme) -> String {
 /// Draws some columns with their heads below `y`; what comes next begins at the line that is
 /// returned.
 fn draw(
-    section: &Section,
+    section: &HeatmapSection,
     band: Range<usize>,
     column: usize,
     mut y: usize,
@@ -205,7 +208,7 @@ fn draw(
                 body,
                 "<text class=\"t\" x=\"{}\" y=\"{y}\">{}</text>",
                 usize::midpoint(centre(at), centre(at + same - 1)),
-                Html::of(&torch_label(torch.as_ref()))
+                HtmlEscaped::of(&torch_label(torch.as_ref()))
             );
         }
         let _ = writeln!(
@@ -213,7 +216,7 @@ fn draw(
             "<text class=\"t q\" x=\"{}\" y=\"{}\">{}</text>",
             centre(at),
             y + LINE - 4,
-            Html::of(&accelerator_label(accelerator.as_ref()))
+            HtmlEscaped::of(&accelerator_label(accelerator.as_ref()))
         );
     }
     y += LINE + 4;
@@ -223,7 +226,7 @@ fn draw(
             body,
             "<text x=\"{MARGIN}\" y=\"{}\">{}</text>",
             y + 16,
-            Html::of(&python)
+            HtmlEscaped::of(&python)
         );
         for (at, ((torch, accelerator), share)) in
             columns.iter().zip(&cells[band.clone()]).enumerate()
@@ -246,12 +249,12 @@ fn draw(
                 body,
                 "<g><title>{}</title><rect class=\"{class}\" x=\"{x}\" y=\"{y}\" width=\"{}\" height=\"{}\" rx=\"4\"/>\
                  <text class=\"t\" x=\"{}\" y=\"{}\">{}</text></g>",
-                Html::of(&told),
+                HtmlEscaped::of(&told),
                 column - 4,
                 ROW - 4,
                 centre(at),
                 y + 16,
-                Html::of(&number)
+                HtmlEscaped::of(&number)
             );
         }
         y += ROW;
@@ -281,9 +284,9 @@ fn legend(y: usize, body: &mut String) -> usize {
     y
 }
 
-fn class(share: Share) -> &'static str {
+fn class(share: CoverageShare) -> &'static str {
     match (share.present, share.missing) {
-        _ if share.grade() == Grade::None => "x",
+        _ if share.grade() == CoverageGrade::None => "x",
         (_, 0) => "a",
         (0, _) => "n",
         _ => "p",
@@ -307,7 +310,7 @@ fn accelerator_label(accelerator: Option<&Accelerator>) -> String {
 
 /// The style sheet. Edges: all is a plain line, some a dashed one, none a thick one, excluded a
 /// dotted one.
-fn style(scheme: Scheme) -> String {
+fn style(scheme: ColorScheme) -> String {
     let colours = |[back, text, quiet, line, all, some, none]: [&str; 7]| {
         format!(
             ".b{{fill:{back}}}text{{fill:{text}}}.q{{fill:{quiet}}}rect{{stroke:{line}}}.b{{stroke:none}}\
@@ -318,9 +321,9 @@ fn style(scheme: Scheme) -> String {
                   .t{text-anchor:middle}rect{stroke-width:1}.p{stroke-dasharray:5 3}.n{stroke-width:2.5}\
                   .x{stroke-dasharray:1 3}\n";
     match scheme {
-        Scheme::Light => format!("{shapes}{}\n", colours(LIGHT)),
-        Scheme::Dark => format!("{shapes}{}\n", colours(DARK)),
-        Scheme::Auto => {
+        ColorScheme::Light => format!("{shapes}{}\n", colours(LIGHT)),
+        ColorScheme::Dark => format!("{shapes}{}\n", colours(DARK)),
+        ColorScheme::Auto => {
             format!(
                 "{shapes}{}\n@media (prefers-color-scheme:dark){{{}}}\n",
                 colours(LIGHT),
@@ -332,8 +335,8 @@ fn style(scheme: Scheme) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Heatmap, Scheme, Section, svg};
-    use crate::{Machine, Share};
+    use super::{ColorScheme, Heatmap, HeatmapSection, svg};
+    use crate::{CoverageShare, MachineTag};
     use rock_names::Platform;
 
     fn heatmap(distribution: &str) -> Heatmap {
@@ -345,20 +348,20 @@ mod tests {
         };
         let shares = |share: [(u64, u64); 2]| {
             share
-                .map(|(present, missing)| Some(Share { present, missing }))
+                .map(|(present, missing)| Some(CoverageShare { present, missing }))
                 .to_vec()
         };
         Heatmap {
             distribution: distribution.to_owned(),
-            sections: vec![Section {
-                machine: Machine::of_platform(Platform::Linux),
+            sections: vec![HeatmapSection {
+                machine: MachineTag::of_platform(Platform::Linux),
                 columns: vec![column("2.9", "7.2"), column("2.10", "7.14")],
                 rows: vec![
                     ("3.9".parse().ok(), shares([(3, 0), (1, 2)])),
                     (
                         "3.10".parse().ok(),
                         vec![
-                            Some(Share {
+                            Some(CoverageShare {
                                 present: 0,
                                 missing: 3,
                             }),
@@ -372,7 +375,7 @@ mod tests {
 
     #[test]
     fn every_cell_says_its_number_in_text_and_to_a_screen_reader() {
-        let picture = svg(&heatmap("flash-attn"), Scheme::Auto);
+        let picture = svg(&heatmap("flash-attn"), ColorScheme::Auto);
         for told in [
             "Python 3.9, torch 2.9, ROCm 7.2: 3 of 3 published",
             "Python 3.9, torch 2.10, ROCm 7.14: 1 of 3 published",
@@ -385,8 +388,8 @@ mod tests {
         ] {
             assert!(picture.contains(told), "{told}\n{picture}");
         }
-        assert!(!svg(&heatmap("a"), Scheme::Light).contains("prefers"));
-        assert!(svg(&heatmap("a"), Scheme::Dark).contains("#0d1117"));
+        assert!(!svg(&heatmap("a"), ColorScheme::Light).contains("prefers"));
+        assert!(svg(&heatmap("a"), ColorScheme::Dark).contains("#0d1117"));
     }
 
     #[test]
@@ -397,7 +400,7 @@ mod tests {
             .map(|at| (format!("2.{}", at / 2).parse().ok(), rocm.clone()))
             .collect();
         wide.sections[0].rows = vec![("3.9".parse().ok(), vec![None; 20])];
-        let picture = svg(&wide, Scheme::Auto);
+        let picture = svg(&wide, ColorScheme::Auto);
         let count = |what: &str| picture.matches(what).count();
         assert_eq!(
             (count(": excluded"), count(">torch 2."), count(">Python<")),
@@ -414,7 +417,7 @@ mod tests {
 
     #[test]
     fn a_name_cannot_leave_its_text() {
-        let picture = svg(&heatmap("<script>\"&"), Scheme::Auto);
+        let picture = svg(&heatmap("<script>\"&"), ColorScheme::Auto);
         assert!(!picture.contains("<script>") && picture.contains("&lt;script&gt;&quot;&amp;"));
     }
 }

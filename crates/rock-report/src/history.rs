@@ -18,7 +18,7 @@ pub fn with_section(document: &str, section: &str) -> Result<String, MarkerError
     let (Some(mark), None) = (marks.next(), marks.next()) else {
         return Err(MarkerError::Heading(HEADING.to_owned()));
     };
-    let below: Vec<&Heading<'_>> = lines
+    let below: Vec<&ReleaseHeading<'_>> = lines
         .iter()
         .filter(|line| line.start > mark.start)
         .collect();
@@ -26,7 +26,7 @@ pub fn with_section(document: &str, section: &str) -> Result<String, MarkerError
         .iter()
         .find(|line| line.level < 3)
         .map_or(text.len(), |line| line.start);
-    let sections: Vec<&&Heading<'_>> = below
+    let sections: Vec<&&ReleaseHeading<'_>> = below
         .iter()
         .filter(|line| line.level == 3 && line.start < region_end)
         .collect();
@@ -50,14 +50,14 @@ pub fn with_section(document: &str, section: &str) -> Result<String, MarkerError
     Ok(with_line_ends_of(document, &made))
 }
 
-struct Heading<'a> {
+struct ReleaseHeading<'a> {
     start: usize,
     level: usize,
     text: &'a str,
 }
 
 /// The headings of a document outside of its blocks of code.
-fn headings(text: &str) -> Vec<Heading<'_>> {
+fn headings(text: &str) -> Vec<ReleaseHeading<'_>> {
     let mut found = Vec::new();
     let (mut start, mut fence) = (0, None);
     for line in text.split_inclusive('\n') {
@@ -72,7 +72,7 @@ fn headings(text: &str) -> Vec<Heading<'_>> {
         }
         let level = line.bytes().take_while(|b| *b == b'#').count();
         if fence.is_none() && (1..=6).contains(&level) && line[level..].starts_with([' ', '\n']) {
-            found.push(Heading {
+            found.push(ReleaseHeading {
                 start,
                 level,
                 text: line.trim_end(),

@@ -1,6 +1,6 @@
 //! Renders release notes, changelogs, package tables, coverage and missing wheels.
 //!
-//! Input: [`Expected`] cells of a plan, [`Wheels`] of listings, and the outcomes of jobs. Output:
+//! Input: [`ExpectedCells`] cells of a plan, [`WheelListing`] of listings, and the outcomes of jobs. Output:
 //! Markdown, SVG, and plain values for programs.
 //!
 //! **Invariant:** Documents are generated from the plan and the listings only, never from an
@@ -15,21 +15,21 @@ mod addresses;
 mod archives;
 mod bands;
 mod coverage;
-mod dealt;
-mod expected;
+mod coverage_share;
+mod expected_cells;
 mod failures;
 mod heatmap;
 mod history;
-mod machine;
+mod machine_tag;
 mod markdown;
 mod markers;
-mod matched;
+mod matched_cells;
 mod missing;
 mod notes;
 mod outcomes;
 mod packages;
 mod pythons;
-mod share;
+mod split_release;
 mod target_shortfalls;
 #[cfg(test)]
 mod tests;
@@ -40,20 +40,23 @@ pub use archives::{
     ArchiveName, ExpectedArchive, MatchedArchive, PublishedArchive, called, matched_archives,
 };
 pub use coverage::{Coverage, CoverageRow, badges, coverage, coverage_table, updated};
-pub use dealt::dealt_out;
-pub use expected::{Expected, ExpectedCell};
-pub use failures::{Failed, Failures, failures};
-pub use heatmap::{Heatmap, Scheme, heatmaps, svg};
+pub use coverage_share::{CoverageGrade, CoverageShare};
+pub use expected_cells::{ExpectedCell, ExpectedCells};
+pub use failures::{MissingFile, RunFailures, failures};
+pub use heatmap::{ColorScheme, Heatmap, heatmaps, svg};
 pub use history::with_section;
-pub use machine::Machine;
+pub use machine_tag::MachineTag;
 pub use markers::MarkerError;
-pub use matched::{Matched, matched};
-pub use missing::{Cell, Column, Grid, Row, State, archives_text, grids, listed, missing_text};
-pub use notes::{Notes, history_section, notes, release_of};
-pub use outcomes::{Outcomes, OutcomesError};
+pub use matched_cells::{MatchedCell, matched};
+pub use missing::{
+    CellState, GridCell, GridColumn, GridRow, MissingGrid, archives_text, grids, listed,
+    missing_text,
+};
+pub use notes::{ReleaseNotes, history_section, notes, release_of};
+pub use outcomes::{JobOutcomes, OutcomesError};
 pub use packages::{PackageRow, package_rows, packages};
-pub use pythons::Pythons;
+pub use pythons::WheelPythons;
 pub use rock_names::Combination;
-pub use share::{Grade, Share};
+pub use split_release::dealt_out;
 pub use target_shortfalls::{target_shortfalls, unread_targets};
-pub use wheels::{Beside, PublishedWheel, Unread, Wheels};
+pub use wheels::{ListingContext, PublishedWheel, UnreadableName, WheelListing};

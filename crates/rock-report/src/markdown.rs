@@ -35,9 +35,9 @@ pub(super) fn table(head: &[&str], rows: &[Vec<String>]) -> String {
 
 /// Names of places in a document, each given once.
 #[derive(Debug, Default)]
-pub(super) struct Anchors(BTreeSet<String>);
+pub(super) struct AnchorNames(BTreeSet<String>);
 
-impl Anchors {
+impl AnchorNames {
     /// A name of letters, digits, `.` and `-` made of these words, with a number where it is taken.
     pub(super) fn place(&mut self, words: &[&str]) -> String {
         let slug: String = words
@@ -68,7 +68,7 @@ impl Anchors {
 
 #[cfg(test)]
 mod tests {
-    use super::{Anchors, link, table};
+    use super::{AnchorNames, link, table};
 
     #[test]
     fn an_entity_in_an_address_is_not_decoded() {
@@ -88,7 +88,7 @@ mod tests {
 
     #[test]
     fn places_are_named_once() {
-        let mut anchors = Anchors::default();
+        let mut anchors = AnchorNames::default();
         assert_eq!(
             anchors.place(&["Linux x86-64", "flash-attn", "2.8.3"]),
             "linux-x86-64-flash-attn-2.8.3"

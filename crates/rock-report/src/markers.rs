@@ -27,7 +27,7 @@ pub enum MarkerError {
 
 /// A part and what it is to hold.
 #[derive(Debug, Clone)]
-pub(super) struct Part<'a> {
+pub(super) struct MarkedPart<'a> {
     /// `COVERAGE_TABLE`, of `<!-- COVERAGE_TABLE_START -->` and `<!-- COVERAGE_TABLE_END -->`.
     pub(super) name: &'a str,
     /// Its text, with a line break at its end.
@@ -36,7 +36,7 @@ pub(super) struct Part<'a> {
 
 /// Replaces every part that the document has; the rest of it stays byte for byte. Line ends are
 /// those of the document.
-pub(super) fn replaced(document: &str, parts: &[Part<'_>]) -> Result<String, MarkerError> {
+pub(super) fn replaced(document: &str, parts: &[MarkedPart<'_>]) -> Result<String, MarkerError> {
     let mut text = document.to_owned();
     let mut found = false;
     for part in parts {
@@ -93,14 +93,14 @@ pub(super) fn with_line_ends_of(document: &str, text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{MarkerError, Part, replaced};
+    use super::{MarkedPart, MarkerError, replaced};
 
-    const PARTS: [Part<'_>; 2] = [
-        Part {
+    const PARTS: [MarkedPart<'_>; 2] = [
+        MarkedPart {
             name: "A",
             text: "new\n",
         },
-        Part {
+        MarkedPart {
             name: "B",
             text: "b\n",
         },

@@ -5,29 +5,29 @@ use std::fmt::Write as _;
 use std::ops::Range;
 
 use super::bands::bands;
-use super::{Combination, Expected, Machine, Matched, MatchedArchive, Share};
+use super::{Combination, CoverageShare, ExpectedCells, MachineTag, MatchedArchive, MatchedCell};
 use rock_names::PythonVersion;
 
 /// One version of a distribution on one platform.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Grid {
+pub struct MissingGrid {
     /// The platform.
-    pub machine: Machine,
+    pub machine: MachineTag,
     /// The distribution, normalised.
     pub distribution: String,
     /// Version and commit.
     pub version: String,
     /// What the columns are. One in which every cell is excluded is left out.
-    pub columns: Vec<Column>,
+    pub columns: Vec<GridColumn>,
     /// One a Python.
-    pub rows: Vec<Row>,
+    pub rows: Vec<GridRow>,
     /// What is there of it. Jobs that share a place of the grid count each.
-    pub share: Share,
+    pub share: CoverageShare,
 }
 
 /// One accelerator, torch and backend.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Column {
+pub struct GridColumn {
     /// The accelerator with its version, `ROCm 6.2`.
     pub accelerator: Option<String>,
     /// Torch.
@@ -38,18 +38,18 @@ pub struct Column {
 
 /// One Python.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Row {
+pub struct GridRow {
     /// The Python; `None` for wheels that name none.
     pub python: Option<PythonVersion>,
     /// Its cells, in the order of the columns.
-    pub cells: Vec<Cell>,
+    pub cells: Vec<GridCell>,
 }
 
 /// One cell of a grid.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Cell {
+pub struct GridCell {
     /// How it is.
-    pub state: State,
+    pub state: CellState,
     /// The wheel that fills it, or that would.
     pub wheel: Option<String>,
     /// The job that makes it.
@@ -60,7 +60,7 @@ pub struct Cell {
 
 /// How a cell is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum State {
+pub enum CellState {
     /// A wheel fills it.
     Present,
     /// The plan makes a wheel for it, and there is none.
@@ -69,7 +69,7 @@ pub enum State {
     Excluded,
 }
 
-impl State {
+impl CellState {
     /// The word of tables and JSON.
     pub fn word(self) -> &'static str {
         match self {
@@ -80,7 +80,7 @@ impl State {
     }
 }
 
-impl Column {
+impl GridColumn {
     fn of(combination: &Combination) -> Self {
         let version = combination.accelerator_version();
         Self {
@@ -116,11 +116,13 @@ impl Column {
 }
 
 /// A grid for every platform, distribution and version of a plan.
-pub fn grids(expected: &Expected, found: &[Matched<'_>]) -> Vec<Grid> {
+pub fn grids(expected: &ExpectedCells, found: &[MatchedCell<'_>]) -> Vec<MissingGrid> {
     // Pythons of a distribution on a platform are rows of all its grids, so that a gap is seen as
     // one.
-    let mut pythons: BTreeMap<(&Machine, &str), BTreeSet<Option<PythonVersion>>> = BTreeMap::new();
-    let mut groups: BTreeMap<(&Machine, Combination, String), Vec<&Matched<'_>>> = BTreeMap::new();
+    let mut pythons: BTreeMap<(&MachineTag, &str), BTreeSet<Option<PythonVersion>>> =
+        BTreeMap::new();
+    let mut groups: BTreeMap<(&MachineTag, Combination, String), Vec<&MatchedCell<'_>>> =
+        BTreeMap::new();
     for matched in found {
         let cell = matched.cell;
         let distribution = cell.combination.distribution.as_str();
@@ -140,8 +142,8 @@ pub fn grids(expected: &Expected, found: &[Matched<'_>]) -> Vec<Grid> {
             .push(matched);
     }
     let grid = |((machine, version, text), cells): (
-        (&Machine, Combination, String),
-        Vec<&Matched<'_>>,
+        (&MachineTag, Combination, String),
+        Vec<&MatchedCell<'_>>,
     )| {
         let distribution = version.distribution.as_str();
         let columns: BTreeSet<ByTorch<'_>> = cells
@@ -150,7 +152,7 @@ pub fn grids(expected: &Expected, found: &[Matched<'_>]) -> Vec<Grid> {
             .collect();
         // Jobs that are told apart by a version that is not known share a place, and the first that
         // is missing has it.
-        let mut by_place: BTreeMap<(Option<PythonVersion>, ByTorch<'_>), &Matched<'_>> =
+        let mut by_place: BTreeMap<(Option<PythonVersion>, ByTorch<'_>), &MatchedCell<'_>> =
             BTreeMap::new();
         for matched in &cells {
             let shown = by_place
@@ -162,11 +164,11 @@ pub fn grids(expected: &Expected, found: &[Matched<'_>]) -> Vec<Grid> {
         }
         let row = |python: &Option<PythonVersion>| {
             let of_column = |column: &ByTorch<'_>| match by_place.get(&(*python, *column)) {
-                Some(matched) => Cell {
+                Some(matched) => GridCell {
                     state: if matched.by.is_some() {
-                        State::Present
+                        CellState::Present
                     } else {
-                        State::Missing
+                        CellState::Missing
                     },
                     wheel: Some(
                         matched
@@ -176,8 +178,8 @@ pub fn grids(expected: &Expected, found: &[Matched<'_>]) -> Vec<Grid> {
                     job: matched.cell.job.clone(),
                     reason: None,
                 },
-                None => Cell {
-                    state: State::Excluded,
+                None => GridCell {
+                    state: CellState::Excluded,
                     wheel: None,
                     job: None,
                     reason: expected
@@ -185,16 +187,16 @@ pub fn grids(expected: &Expected, found: &[Matched<'_>]) -> Vec<Grid> {
                         .map(|row| row.reason.clone()),
                 },
             };
-            Row {
+            GridRow {
                 python: *python,
                 cells: columns.iter().map(of_column).collect(),
             }
         };
-        let mut share = Share::default();
+        let mut share = CoverageShare::default();
         for matched in &cells {
             share.count(matched.by.is_some());
         }
-        Grid {
+        MissingGrid {
             share,
             machine: machine.clone(),
             distribution: distribution.to_owned(),
@@ -205,7 +207,10 @@ pub fn grids(expected: &Expected, found: &[Matched<'_>]) -> Vec<Grid> {
                 .flatten()
                 .map(row)
                 .collect(),
-            columns: columns.iter().map(|column| Column::of(column.0)).collect(),
+            columns: columns
+                .iter()
+                .map(|column| GridColumn::of(column.0))
+                .collect(),
         }
     };
     groups.into_iter().map(grid).collect()
@@ -237,7 +242,7 @@ impl PartialOrd for ByTorch<'_> {
 }
 
 /// The grids for a terminal. What is missing is in capitals, so that it is found without colour.
-pub fn missing_text(grids: &[Grid]) -> String {
+pub fn missing_text(grids: &[MissingGrid]) -> String {
     let mut text = String::new();
     for grid in grids {
         let share = grid.share;
@@ -295,9 +300,9 @@ const FIRST: usize = 8;
 const BETWEEN: usize = 2;
 
 /// The head of some columns and their cells.
-fn push_band(text: &mut String, grid: &Grid, band: Range<usize>) {
+fn push_band(text: &mut String, grid: &MissingGrid, band: Range<usize>) {
     let columns = &grid.columns[band.clone()];
-    let heads: Vec<[String; 3]> = columns.iter().map(Column::head).collect();
+    let heads: Vec<[String; 3]> = columns.iter().map(GridColumn::head).collect();
     for line in 0..3 {
         let name = if line == 0 { "Python" } else { "" };
         push_line(
@@ -310,10 +315,10 @@ fn push_band(text: &mut String, grid: &Grid, band: Range<usize>) {
         let python = row
             .python
             .map_or_else(|| "any".to_owned(), |python| python.to_string());
-        let word = |cell: &Cell| match cell.state {
-            State::Present => "yes",
-            State::Missing => "MISSING",
-            State::Excluded => "-",
+        let word = |cell: &GridCell| match cell.state {
+            CellState::Present => "yes",
+            CellState::Missing => "MISSING",
+            CellState::Excluded => "-",
         };
         push_line(
             text,
@@ -326,7 +331,7 @@ fn push_band(text: &mut String, grid: &Grid, band: Range<usize>) {
 fn push_line<'a>(
     text: &mut String,
     first: &str,
-    cells: impl Iterator<Item = (&'a str, &'a Column)>,
+    cells: impl Iterator<Item = (&'a str, &'a GridColumn)>,
 ) {
     let mut line = format!("  {first:0$}", FIRST - 2);
     for (cell, column) in cells {
@@ -340,7 +345,7 @@ fn push_line<'a>(
 }
 
 /// The wheels that are missing, one a line, sorted as the grids are, each once.
-pub fn listed(found: &[Matched<'_>]) -> Vec<String> {
+pub fn listed(found: &[MatchedCell<'_>]) -> Vec<String> {
     let mut seen = BTreeSet::new();
     let missing = found
         .iter()

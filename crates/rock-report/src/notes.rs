@@ -4,34 +4,34 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
-use super::failures::{Failed, absent};
+use super::failures::{MissingFile, absent};
 use super::packages::{counted, unread_part};
 use super::{
-    Combination, Expected, ExpectedCell, Outcomes, PublishedArchive, PublishedWheel, Wheels,
-    addresses, called, markdown, matched, matched_archives,
+    Combination, ExpectedCell, ExpectedCells, JobOutcomes, PublishedArchive, PublishedWheel,
+    WheelListing, addresses, called, markdown, matched, matched_archives,
 };
 use rock_compat::{Compat, InstallCommands, TorchWheel};
 use rock_diagnostic::{is_or_are, shell_quoted};
-use rock_index::{BaseUrl, Folder};
+use rock_index::{BaseUrl, IndexFolder};
 use rock_names::{RepoName, WheelName};
 use rock_plan::config::RunTime;
 use rock_plan::template::{TemplateError, render};
 use rock_publish::remote::continued_tag;
-use rock_publish::{AssetState, ListedAsset, ListedRelease, Listing, SUMS, sums};
+use rock_publish::{AssetState, ListedAsset, ListedRelease, ReleaseListing, SUMS, sums};
 
 /// What notes are made of.
 #[derive(Debug, Clone, Copy)]
-pub struct Notes<'a> {
+pub struct ReleaseNotes<'a> {
     /// The tag.
     pub tag: &'a str,
     /// The release of the tag, then those that took what it had no room for.
     pub releases: &'a [&'a ListedRelease],
     /// Their wheels.
-    pub wheels: &'a Wheels,
+    pub wheels: &'a WheelListing,
     /// What should be there.
-    pub expected: &'a Expected,
+    pub expected: &'a ExpectedCells,
     /// What the builds came to.
-    pub outcomes: &'a Outcomes,
+    pub outcomes: &'a JobOutcomes,
     /// The root of the package indexes, where there are some.
     pub index: Option<&'a BaseUrl>,
     /// The facts, for the torch that wheels are installed with.
@@ -48,7 +48,7 @@ pub struct Notes<'a> {
 
 /// The release of a tag, then those that say that they go on from it: they hold what one release
 /// has no room for. Of several releases of one tag it is the published one, then the oldest.
-pub fn release_of<'a>(listing: &'a Listing, tag: &str) -> Vec<&'a ListedRelease> {
+pub fn release_of<'a>(listing: &'a ReleaseListing, tag: &str) -> Vec<&'a ListedRelease> {
     let is_of = |release: &&ListedRelease| {
         release.tag_name == tag || release.body.as_deref().and_then(continued_tag) == Some(tag)
     };
@@ -75,7 +75,7 @@ const MOST_ABSENT: usize = 10;
 const MOST_SHORT: usize = 100;
 
 #[derive(Serialize)]
-struct View {
+struct NotesView {
     summary: String,
     sections: String,
     /// What the files are called: `wheel`, `archive` or `file`.
@@ -84,7 +84,7 @@ struct View {
     absent: String,
     absent_summary: String,
     are_absent_many: bool,
-    installs: Vec<Install>,
+    installs: Vec<InstallView>,
     has_index: bool,
     has_sums: bool,
     check_sums: String,
@@ -98,7 +98,7 @@ struct View {
 }
 
 #[derive(Serialize)]
-struct Install {
+struct InstallView {
     title: String,
     lines: String,
     /// Needs at run time, one paragraph a distribution and backend.
@@ -110,7 +110,7 @@ const ADDED: u64 = 1000;
 
 /// How much notes tell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd)]
-enum Detail {
+enum NotesDetail {
     /// Everything.
     Whole,
     /// No digests: `SHA256SUMS` has them.
@@ -126,17 +126,17 @@ enum Detail {
 ///
 /// # Errors
 /// When the template is at fault.
-pub fn notes(notes: &Notes<'_>) -> Result<String, TemplateError> {
-    for detail in [Detail::Whole, Detail::NoSums, Detail::Short] {
+pub fn notes(notes: &ReleaseNotes<'_>) -> Result<String, TemplateError> {
+    for detail in [NotesDetail::Whole, NotesDetail::NoSums, NotesDetail::Short] {
         let text = with_detail(notes, detail)?;
         if text.len() as u64 + ADDED <= notes.most_bytes {
             return Ok(text);
         }
     }
-    with_detail(notes, Detail::Counts)
+    with_detail(notes, NotesDetail::Counts)
 }
 
-fn with_detail(notes: &Notes<'_>, detail: Detail) -> Result<String, TemplateError> {
+fn with_detail(notes: &ReleaseNotes<'_>, detail: NotesDetail) -> Result<String, TemplateError> {
     let (expected, wheels) = (notes.expected, notes.wheels);
     let mut absent: Vec<Vec<String>> = absent(
         &matched(expected, wheels),
@@ -164,9 +164,9 @@ fn with_detail(notes: &Notes<'_>, detail: Detail) -> Result<String, TemplateErro
     };
     let absent_count = absent.len();
     absent.truncate(match detail {
-        Detail::Whole | Detail::NoSums => usize::MAX,
-        Detail::Short => MOST_SHORT,
-        Detail::Counts => 0,
+        NotesDetail::Whole | NotesDetail::NoSums => usize::MAX,
+        NotesDetail::Short => MOST_SHORT,
+        NotesDetail::Counts => 0,
     });
     let of_archives = wheels
         .archives
@@ -190,11 +190,11 @@ fn with_detail(notes: &Notes<'_>, detail: Detail) -> Result<String, TemplateErro
     let tag = shell_quoted(notes.tag);
     let mut files = notes.releases.iter().flat_map(|release| &release.assets);
     let is_sums = |file: &ListedAsset| file.name == SUMS && file.state == AssetState::Uploaded;
-    let view = View {
+    let view = NotesView {
         summary,
         sections: section(wheels, expected, 2, detail) + &trees(wheels, 2, detail),
         noun: called(wheels.all.len(), wheels.archives.len()),
-        is_short: detail >= Detail::Short,
+        is_short: detail >= NotesDetail::Short,
         are_absent_many: absent.len() > MOST_ABSENT,
         absent_summary: match absent.len() {
             shown if shown == absent_count => {
@@ -207,7 +207,7 @@ fn with_detail(notes: &Notes<'_>, detail: Detail) -> Result<String, TemplateErro
         absent: if absent.is_empty() {
             String::new()
         } else {
-            markdown::table(&Failed::head(noun), &absent)
+            markdown::table(&MissingFile::head(noun), &absent)
                 .trim_end()
                 .to_owned()
         },
@@ -230,14 +230,14 @@ fn with_detail(notes: &Notes<'_>, detail: Detail) -> Result<String, TemplateErro
             String::new()
         },
         has_digests: !digests.is_empty(),
-        sums: if digests.is_empty() || detail > Detail::Whole {
+        sums: if digests.is_empty() || detail > NotesDetail::Whole {
             String::new()
         } else {
             markdown::fenced("text", &sums(digests))
                 .trim_end()
                 .to_owned()
         },
-        unread: if detail == Detail::Counts {
+        unread: if detail == NotesDetail::Counts {
             String::new()
         } else {
             unread_part(&notes.wheels.unread, 2)
@@ -269,7 +269,12 @@ fn block(lines: &str) -> String {
 
 /// A heading a platform, and a table an accelerator below it. `level` is that of the platforms'
 /// headings.
-fn section(wheels: &Wheels, expected: &Expected, level: usize, detail: Detail) -> String {
+fn section(
+    wheels: &WheelListing,
+    expected: &ExpectedCells,
+    level: usize,
+    detail: NotesDetail,
+) -> String {
     let found = matched(expected, wheels);
     let planned: BTreeMap<&str, &ExpectedCell> = found
         .iter()
@@ -300,7 +305,7 @@ fn section(wheels: &Wheels, expected: &Expected, level: usize, detail: Detail) -
         names.sort_by_key(|name| (*name != "ROCm", *name));
         for name in names {
             text.push_str(&format!("\n{marks}# {name}\n\n"));
-            if detail == Detail::Counts {
+            if detail == NotesDetail::Counts {
                 text.push_str(&format!("{}.\n", counted(parts[name].len(), "wheel")));
                 continue;
             }
@@ -318,7 +323,7 @@ fn section(wheels: &Wheels, expected: &Expected, level: usize, detail: Detail) -
                 .iter()
                 .map(|wheel| row(wheel, planned.get(wheel.name.as_str()).copied()))
                 .collect();
-            if detail == Detail::Short {
+            if detail == NotesDetail::Short {
                 markdown::remove_column(&mut head, &mut rows, LINK);
                 rows = by_python(rows);
             }
@@ -335,12 +340,12 @@ fn section(wheels: &Wheels, expected: &Expected, level: usize, detail: Detail) -
 }
 
 /// A heading and a table of the archives of install trees; nothing without any.
-fn trees(wheels: &Wheels, level: usize, detail: Detail) -> String {
+fn trees(wheels: &WheelListing, level: usize, detail: NotesDetail) -> String {
     if wheels.archives.is_empty() {
         return String::new();
     }
     let head = format!("\n{} Install trees\n\n", "#".repeat(level));
-    if detail == Detail::Counts {
+    if detail == NotesDetail::Counts {
         return format!("{head}{}.\n", counted(wheels.archives.len(), "archive"));
     }
     let row = |archive: &PublishedArchive| {
@@ -360,7 +365,7 @@ fn trees(wheels: &Wheels, level: usize, detail: Detail) -> String {
 }
 
 /// How many wheels and archives there are.
-fn count_of(wheels: &Wheels) -> String {
+fn count_of(wheels: &WheelListing) -> String {
     let archives = counted(wheels.archives.len(), "archive");
     match (wheels.all.len(), wheels.archives.len()) {
         (_, 0) => counted(wheels.all.len(), "wheel"),
@@ -419,23 +424,25 @@ fn row(wheel: &PublishedWheel, planned: Option<&ExpectedCell>) -> Vec<String> {
 }
 
 /// Lines for each folder of the index: where its torch is installed, and from nothing.
-fn installs(notes: &Notes<'_>) -> Vec<Install> {
-    let mut folders: BTreeMap<Folder, BTreeMap<&str, Vec<&PublishedWheel>>> = BTreeMap::new();
+fn installs(notes: &ReleaseNotes<'_>) -> Vec<InstallView> {
+    let mut folders: BTreeMap<IndexFolder, BTreeMap<&str, Vec<&PublishedWheel>>> = BTreeMap::new();
     for wheel in notes
         .wheels
         .all
         .iter()
         .filter(|wheel| wheel.withdrawn.is_none())
     {
-        let of_folder = folders.entry(Folder::from(&wheel.combination)).or_default();
+        let of_folder = folders
+            .entry(IndexFolder::from(&wheel.combination))
+            .or_default();
         of_folder
             .entry(&wheel.combination.distribution)
             .or_default()
             .push(wheel);
     }
-    let install = |(folder, distributions): (Folder, BTreeMap<&str, Vec<&PublishedWheel>>)| {
+    let install = |(folder, distributions): (IndexFolder, BTreeMap<&str, Vec<&PublishedWheel>>)| {
         let torch = match &folder {
-            Folder::Rocm(rocm, Some(torch)) if !torch.is_prerelease() => {
+            IndexFolder::Rocm(rocm, Some(torch)) if !torch.is_prerelease() => {
                 notes.compat.official_torch(&torch.minor(), rocm)
             }
             _ => None,
@@ -461,7 +468,7 @@ fn installs(notes: &Notes<'_>) -> Vec<Install> {
             text.extend(from_nothing);
         }
         let needs: BTreeSet<String> = chosen.iter().filter_map(|wheel| needs(wheel)).collect();
-        Install {
+        InstallView {
             title: markdown::text(&folder.title()),
             lines: block(&text.join("\n")),
             needs: needs.into_iter().collect::<Vec<_>>().join("\n\n"),
@@ -497,7 +504,7 @@ fn examples<'w>(wheels: &[&'w PublishedWheel], has_index: bool) -> Vec<&'w Publi
 
 fn lines(
     wheel: &PublishedWheel,
-    folder: &Folder,
+    folder: &IndexFolder,
     index: Option<&BaseUrl>,
     torch: Option<&TorchWheel>,
 ) -> InstallCommands {
@@ -508,7 +515,7 @@ fn lines(
         (Some(index), Some(version)) => {
             let address = shell_quoted(format!("{index}/{folder}/"));
             let distribution = &wheel.combination.distribution;
-            if *folder == Folder::Any {
+            if *folder == IndexFolder::Any {
                 let with_torch =
                     format!("pip install {distribution} --no-deps --index-url {address}");
                 return InstallCommands {
@@ -568,7 +575,7 @@ fn needs(wheel: &PublishedWheel) -> Option<String> {
 }
 
 /// The section of the history: `### TAG`, a link, and a heading a platform.
-pub fn history_section(notes: &Notes<'_>) -> String {
+pub fn history_section(notes: &ReleaseNotes<'_>) -> String {
     let page = notes
         .releases
         .first()
@@ -581,7 +588,7 @@ pub fn history_section(notes: &Notes<'_>) -> String {
         "### {}\n\n{link}, {}.\n{}{}",
         markdown::text(notes.tag),
         count_of(notes.wheels),
-        section(notes.wheels, notes.expected, 4, Detail::Whole),
-        trees(notes.wheels, 4, Detail::Whole)
+        section(notes.wheels, notes.expected, 4, NotesDetail::Whole),
+        trees(notes.wheels, 4, NotesDetail::Whole)
     )
 }

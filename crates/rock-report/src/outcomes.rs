@@ -6,10 +6,10 @@ use serde_json::Value;
 
 /// What jobs came to, by id.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Outcomes(BTreeMap<String, CameTo>);
+pub struct JobOutcomes(BTreeMap<String, JobOutcome>);
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct CameTo {
+struct JobOutcome {
     is_good: bool,
     why: String,
 }
@@ -25,7 +25,7 @@ pub enum OutcomesError {
     OtherForm,
 }
 
-impl Outcomes {
+impl JobOutcomes {
     /// Adds a `build.json`, a list of such, or one object a line, and gives the jobs that it is
     /// about. Of two results of one job the later one counts.
     ///
@@ -56,7 +56,7 @@ impl Outcomes {
         );
         self.0.insert(
             job.to_owned(),
-            CameTo {
+            JobOutcome {
                 is_good: matches!(outcome, "done" | "success" | "skipped"),
                 why,
             },
@@ -113,10 +113,10 @@ fn stage(value: &Value) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Outcomes, OutcomesError};
+    use super::{JobOutcomes, OutcomesError};
 
-    fn of(text: &str) -> Outcomes {
-        let mut outcomes = Outcomes::default();
+    fn of(text: &str) -> JobOutcomes {
+        let mut outcomes = JobOutcomes::default();
         outcomes.add_json(text).unwrap();
         outcomes
     }
@@ -144,11 +144,11 @@ mod tests {
         assert!(of(twice).why("j").unwrap().starts_with("built"));
         assert_eq!(of(twice).fault("j"), None, "a second attempt succeeded");
         assert_eq!(
-            Outcomes::default().add_json("7"),
+            JobOutcomes::default().add_json("7"),
             Err(OutcomesError::OtherForm)
         );
         assert!(matches!(
-            Outcomes::default().add_json("{"),
+            JobOutcomes::default().add_json("{"),
             Err(OutcomesError::Malformed(_))
         ));
     }

@@ -2,25 +2,25 @@
 
 use std::collections::BTreeMap;
 
-use super::markdown::{self, Anchors};
-use super::{Combination, Machine, PublishedWheel, Pythons, Unread, Wheels};
-use rock_index::Html;
+use super::markdown::{self, AnchorNames};
+use super::{Combination, MachineTag, PublishedWheel, UnreadableName, WheelListing, WheelPythons};
+use rock_index::HtmlEscaped;
 
 /// The wheels of all releases for one Python, platform and combination.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PackageRow<'a> {
     /// The platform.
-    pub machine: &'a Machine,
+    pub machine: &'a MachineTag,
     /// What it is.
     pub combination: &'a Combination,
     /// The Pythons served.
-    pub pythons: &'a Pythons,
+    pub pythons: &'a WheelPythons,
     /// The wheels, the newest release first.
     pub wheels: Vec<&'a PublishedWheel>,
 }
 
 /// One row a cell, in order; wheels of several releases that fill the same cell are one row.
-pub fn package_rows(wheels: &Wheels) -> Vec<PackageRow<'_>> {
+pub fn package_rows(wheels: &WheelListing) -> Vec<PackageRow<'_>> {
     wheels
         .all
         .chunk_by(|one, other| one.what() == other.what())
@@ -85,9 +85,9 @@ impl PackageRow<'_> {
 }
 
 /// The page in Markdown: a table of contents, then a folded table a version.
-pub fn packages(wheels: &Wheels) -> String {
+pub fn packages(wheels: &WheelListing) -> String {
     let rows = package_rows(wheels);
-    let mut anchors = Anchors::default();
+    let mut anchors = AnchorNames::default();
     let (mut contents, mut body) = (String::new(), String::new());
     for platform in rows.chunk_by(|one, other| one.machine == other.machine) {
         let Some(first) = platform.first() else {
@@ -143,7 +143,7 @@ pub fn packages(wheels: &Wheels) -> String {
     text
 }
 
-fn releases(wheels: &Wheels) -> usize {
+fn releases(wheels: &WheelListing) -> usize {
     wheels
         .all
         .iter()
@@ -159,7 +159,7 @@ pub(super) fn counted(count: usize, what: &str) -> String {
 
 /// A closed block that opens by its first line.
 fn folded(name: &str, version: &str, rows: &[PackageRow<'_>]) -> String {
-    let summary = Html::of(&format!("{name} {version}: {}", counted(rows.len(), "row")));
+    let summary = HtmlEscaped::of(&format!("{name} {version}: {}", counted(rows.len(), "row")));
     let has_gfx = rows.iter().any(|row| row.with_gfx().is_some());
     let mut text = format!("<details>\n<summary>{summary}</summary>\n\n");
     let mut by_accelerator: Vec<&[PackageRow<'_>]> = rows
@@ -211,7 +211,7 @@ fn cells(row: &PackageRow<'_>, has_gfx: bool) -> Vec<String> {
 }
 
 /// The files whose names say nothing; nothing where there are none.
-pub(super) fn unread_part(unread: &[Unread], level: usize) -> String {
+pub(super) fn unread_part(unread: &[UnreadableName], level: usize) -> String {
     if unread.is_empty() {
         return String::new();
     }

@@ -8,7 +8,7 @@ use rock_names::{PythonVersion, WheelName, is_free_threaded_abi};
 /// The Pythons of a wheel (platform compatibility tags, "Python Tag" and "ABI Tag"; PEP 384 for
 /// `abi3`).
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Pythons {
+pub enum WheelPythons {
     /// These alone.
     Listed(Vec<PythonVersion>),
     /// This one and every later one; through the stable ABI, which free-threaded builds do not
@@ -22,7 +22,7 @@ pub enum Pythons {
     Other(String),
 }
 
-impl Pythons {
+impl WheelPythons {
     /// The Pythons of a wheel.
     pub fn of(name: &WheelName) -> Self {
         let tags = name.python_tags().as_slice();
@@ -88,19 +88,19 @@ fn version(tag: &str, is_free_threaded: bool) -> Option<PythonVersion> {
         .ok()
 }
 
-impl Ord for Pythons {
+impl Ord for WheelPythons {
     fn cmp(&self, other: &Self) -> Ordering {
         self.key().cmp(&other.key())
     }
 }
 
-impl PartialOrd for Pythons {
+impl PartialOrd for WheelPythons {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         Some(self.cmp(other))
     }
 }
 
-impl fmt::Display for Pythons {
+impl fmt::Display for WheelPythons {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Listed(versions) => f.write_str(
@@ -120,10 +120,10 @@ impl fmt::Display for Pythons {
 
 #[cfg(test)]
 mod tests {
-    use super::Pythons;
+    use super::WheelPythons;
 
-    fn of(tags: &str) -> Pythons {
-        Pythons::of(&format!("a-1-{tags}-linux_x86_64.whl").parse().unwrap())
+    fn of(tags: &str) -> WheelPythons {
+        WheelPythons::of(&format!("a-1-{tags}-linux_x86_64.whl").parse().unwrap())
     }
 
     #[test]

@@ -4,14 +4,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{ExpectedCell, Matched, PublishedWheel};
+use super::{ExpectedCell, MatchedCell, PublishedWheel};
 use rock_compat::Compat;
 use rock_diagnostic::Diagnostic;
 use rock_publish::{GfxOrigin, TargetShortfall};
 
 /// Returns the planned wheels with code for GPUs that are published for one platform.
 fn compared<'a>(
-    found: &'a [Matched<'a>],
+    found: &'a [MatchedCell<'a>],
 ) -> impl Iterator<Item = (&'a ExpectedCell, &'a PublishedWheel)> {
     let filled = found
         .iter()
@@ -20,7 +20,7 @@ fn compared<'a>(
 }
 
 /// Returns the tags of releases whose manifests are needed to compare their wheels.
-pub fn unread_targets(found: &[Matched<'_>]) -> BTreeSet<String> {
+pub fn unread_targets(found: &[MatchedCell<'_>]) -> BTreeSet<String> {
     compared(found)
         .filter(|(_, wheel)| wheel.gfx_from.is_none())
         .map(|(_, wheel)| wheel.tag.clone())
@@ -29,7 +29,7 @@ pub fn unread_targets(found: &[Matched<'_>]) -> BTreeSet<String> {
 
 /// Warns once of each published wheel that lacks code for a target of its job. Only wheels whose
 /// manifest has targets that were read from the wheel's code are compared.
-pub fn target_shortfalls(found: &[Matched<'_>], compat: &Compat) -> Vec<Diagnostic> {
+pub fn target_shortfalls(found: &[MatchedCell<'_>], compat: &Compat) -> Vec<Diagnostic> {
     let read = compared(found).filter(|(_, wheel)| wheel.gfx_from == Some(GfxOrigin::Wheel));
     let told: BTreeMap<(&str, &str), Diagnostic> = read
         .filter_map(|(cell, wheel)| {

@@ -4,11 +4,12 @@ use super::*;
 use rock_compat::Compat;
 use rock_diagnostic::Sink;
 use rock_plan::SavedPlan;
-use rock_publish::{ListedAsset, ListedRelease, Listing};
+use rock_publish::{ListedAsset, ListedRelease, ReleaseListing};
 
 /// The forty names of the fixture in three releases, some in several.
-fn listing() -> Listing {
-    let fixture = Listing::from_json(include_str!("../../../tests/fixtures/assets.json")).unwrap();
+fn listing() -> ReleaseListing {
+    let fixture =
+        ReleaseListing::from_json(include_str!("../../../tests/fixtures/assets.json")).unwrap();
     let assets = &fixture.releases[0].assets;
     let release = |tag: &str, id, assets: &[ListedAsset]| ListedRelease {
         id,
@@ -23,13 +24,13 @@ fn listing() -> Listing {
         release("v10", 2, &assets[10..]),
         release("v10-2", 2, &assets[..3]),
     ];
-    Listing {
+    ReleaseListing {
         repository: None,
         releases,
     }
 }
 
-fn expected() -> Expected {
+fn expected() -> ExpectedCells {
     let names = ["3.10", "3.11", "3.12"].map(|python| python.replace('.', ""));
     let wheel = |python: &String| {
         format!("flash_attn-2.8.3+rocm62torch2.5-cp{python}-cp{python}-linux_x86_64.whl")
@@ -38,7 +39,7 @@ fn expected() -> Expected {
         .map(|torch| format!("flash_attn-2.8.3+rocm7.2torch{torch}-cp312-cp312-linux_x86_64.whl"));
     let published = names.iter().map(wheel).chain(missing).collect();
     let mut sink = Sink::new();
-    let made = Expected::of(
+    let made = ExpectedCells::of(
         &SavedPlan {
             published,
             ..SavedPlan::default()
@@ -50,14 +51,14 @@ fn expected() -> Expected {
     made
 }
 
-fn documents(listing: &Listing) -> Vec<String> {
-    let wheels = Wheels::published(listing, Beside::default());
+fn documents(listing: &ReleaseListing) -> Vec<String> {
+    let wheels = WheelListing::published(listing, ListingContext::default());
     let expected = expected();
     let found = matched(&expected, &wheels);
     let releases = release_of(listing, "v10");
-    let of_tag = Wheels::of(releases.iter().copied(), Beside::default());
-    let outcomes = Outcomes::default();
-    let about = Notes {
+    let of_tag = WheelListing::of(releases.iter().copied(), ListingContext::default());
+    let outcomes = JobOutcomes::default();
+    let about = ReleaseNotes {
         tag: "v10",
         releases: &releases,
         wheels: &of_tag,
@@ -82,7 +83,7 @@ fn documents(listing: &Listing) -> Vec<String> {
     documents.extend(
         heatmaps(&found)
             .iter()
-            .map(|heatmap| svg(heatmap, Scheme::Auto)),
+            .map(|heatmap| svg(heatmap, ColorScheme::Auto)),
     );
     documents
 }
@@ -107,8 +108,8 @@ proptest! {
     fn no_name_breaks_a_table(name in "\\PC{0,40}", tag in "\\PC{0,20}") {
         let asset = ListedAsset { name: format!("{name}.whl"), ..ListedAsset::default() };
         let release = ListedRelease { tag_name: tag, assets: vec![asset], ..ListedRelease::default() };
-        let listing = Listing { repository: None, releases: vec![release] };
-        let page = packages(&Wheels::published(&listing, Beside::default()));
+        let listing = ReleaseListing { repository: None, releases: vec![release] };
+        let page = packages(&WheelListing::published(&listing, ListingContext::default()));
         for line in page.lines().filter(|line| line.starts_with('|')) {
             let bars = line.match_indices('|').filter(|(at, _)| !line[..*at].ends_with('\\')).count();
             prop_assert_eq!(bars, 4, "{}", line);

@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use super::{ArchiveName, Combination, Machine, PublishedArchive, Pythons, addresses};
+use super::{ArchiveName, Combination, MachineTag, PublishedArchive, WheelPythons, addresses};
 use crate::codes::release as codes;
 use rock_diagnostic::{Diagnostic, Location, Sink};
 use rock_index::BaseUrl;
@@ -14,19 +14,19 @@ use rock_names::{
 };
 use rock_plan::config::RunTime;
 use rock_publish::{
-    AssetState, GfxOrigin, Held, ListedAsset, ListedRelease, Listing, Manifest, ManifestFile,
-    Rebuilt, tag_pieces,
+    AssetState, GfxOrigin, ListedAsset, ListedRelease, ManifestFile, RebuiltFile, ReleaseListing,
+    ReleaseManifest, ReleasedBytes, tag_pieces,
 };
 
 /// Wheels, sorted by what they are, archives, and wheel files whose names say nothing.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Wheels {
+pub struct WheelListing {
     /// The wheels: by platform, combination and Python, then the newest release first.
     pub all: Vec<PublishedWheel>,
     /// Archives of install trees, by platform and name.
     pub archives: Vec<PublishedArchive>,
     /// Files that end in `.whl` and cannot be read, by release and name.
-    pub unread: Vec<Unread>,
+    pub unread: Vec<UnreadableName>,
 }
 
 /// One wheel of one release.
@@ -35,11 +35,11 @@ pub struct PublishedWheel {
     /// Its name, decoded.
     pub name: String,
     /// What it runs on.
-    pub machine: Machine,
+    pub machine: MachineTag,
     /// What it is.
     pub combination: Combination,
     /// The Pythons it serves.
-    pub pythons: Pythons,
+    pub pythons: WheelPythons,
     /// The C++ ABI that its label names.
     pub cxx11abi: Option<bool>,
     /// Its build tag.
@@ -72,7 +72,7 @@ pub struct PublishedWheel {
 
 /// A file whose name cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Unread {
+pub struct UnreadableName {
     /// The release.
     pub tag: String,
     /// The name as listed.
@@ -85,9 +85,9 @@ pub struct Unread {
 
 /// What is known beside a listing.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Beside<'a> {
+pub struct ListingContext<'a> {
     /// Manifests, for what names do not say.
-    pub manifests: &'a [Manifest],
+    pub manifests: &'a [ReleaseManifest],
     /// Address below which the files are served.
     pub base: Option<&'a BaseUrl>,
     /// The repository, where the listing does not say.
@@ -98,9 +98,9 @@ pub struct Beside<'a> {
     pub withdrawn: Option<&'a YankedFiles>,
 }
 
-impl Wheels {
+impl WheelListing {
     /// The wheels that people can fetch: finished assets of releases that are no drafts.
-    pub fn published(listing: &Listing, beside: Beside<'_>) -> Self {
+    pub fn published(listing: &ReleaseListing, beside: ListingContext<'_>) -> Self {
         Self::of(
             listing.releases.iter().filter(|release| !release.draft),
             beside,
@@ -110,10 +110,10 @@ impl Wheels {
     /// The finished wheels of these releases, drafts or not.
     pub fn of<'a>(
         releases: impl IntoIterator<Item = &'a ListedRelease>,
-        beside: Beside<'_>,
+        beside: ListingContext<'_>,
     ) -> Self {
         let mut wheels = Self::default();
-        let rows: Rows<'_> = beside
+        let rows: ManifestRows<'_> = beside
             .manifests
             .iter()
             .flat_map(|manifest| &manifest.files)
@@ -141,7 +141,7 @@ impl Wheels {
                         }
                         wheels.all.push(wheel);
                     }
-                    Err(error) => wheels.unread.push(Unread {
+                    Err(error) => wheels.unread.push(UnreadableName {
                         tag: release.tag_name.clone(),
                         name: asset.name.clone(),
                         reason: match &error {
@@ -178,8 +178,8 @@ impl Wheels {
 
     /// Leaves out wheels of which a newer release has other bytes under the same name, as an index
     /// does, and gives them.
-    pub fn pass_over_older(&mut self) -> Vec<Rebuilt> {
-        let mut newest: HashMap<String, Held> = HashMap::new();
+    pub fn pass_over_older(&mut self) -> Vec<RebuiltFile> {
+        let mut newest: HashMap<String, ReleasedBytes> = HashMap::new();
         let mut rebuilt = Vec::new();
         // They stand by what they are, and then the newest release first.
         self.all
@@ -192,7 +192,7 @@ impl Wheels {
                     let (offered, older) = (first.get(), wheel.held());
                     let is_same = offered.is_same(&older);
                     if !is_same {
-                        rebuilt.push(Rebuilt {
+                        rebuilt.push(RebuiltFile {
                             name: wheel.name.clone(),
                             offered: offered.clone(),
                             older,
@@ -234,11 +234,11 @@ impl Wheels {
 }
 
 /// Rows of manifests by name and digest.
-type Rows<'a> = BTreeMap<(&'a str, Digest), &'a ManifestFile>;
+type ManifestRows<'a> = BTreeMap<(&'a str, Digest), &'a ManifestFile>;
 
 /// Returns the row of a wheel by name and digest; by name alone where the listing has no digest and
 /// all manifests agree.
-fn row<'a>(rows: &Rows<'a>, wheel: &PublishedWheel) -> Option<&'a ManifestFile> {
+fn row<'a>(rows: &ManifestRows<'a>, wheel: &PublishedWheel) -> Option<&'a ManifestFile> {
     let mut of_name = rows
         .range((wheel.name.as_str(), Digest::new([0; 32]))..)
         .take_while(|((name, _), _)| *name == wheel.name);
@@ -253,7 +253,11 @@ fn row<'a>(rows: &Rows<'a>, wheel: &PublishedWheel) -> Option<&'a ManifestFile> 
     }
 }
 
-fn archive(release: &ListedRelease, asset: &ListedAsset, beside: Beside<'_>) -> PublishedArchive {
+fn archive(
+    release: &ListedRelease,
+    asset: &ListedAsset,
+    beside: ListingContext<'_>,
+) -> PublishedArchive {
     let own_repository = addresses::repository_of(release);
     let repository = own_repository.as_ref().or(beside.repository);
     PublishedArchive {
@@ -267,7 +271,7 @@ fn archive(release: &ListedRelease, asset: &ListedAsset, beside: Beside<'_>) -> 
 fn read(
     release: &ListedRelease,
     asset: &ListedAsset,
-    beside: Beside<'_>,
+    beside: ListingContext<'_>,
 ) -> Result<PublishedWheel, WheelIdentityError> {
     let name = asset.wheel_name()?;
     let identity = WheelIdentity::of(&name, beside.known_rocm)?;
@@ -281,9 +285,9 @@ fn read(
             .and_then(|all| all.reason(&text, asset.digest))
             .map(str::to_owned),
         name: text,
-        machine: Machine::of(&name),
+        machine: MachineTag::of(&name),
         combination: Combination::of(&identity),
-        pythons: Pythons::of(&name),
+        pythons: WheelPythons::of(&name),
         cxx11abi: identity.cxx11abi(),
         build: name.build_tag().map(ToString::to_string),
         tags: name.compressed_tag(),
@@ -300,8 +304,8 @@ fn read(
 }
 
 impl PublishedWheel {
-    fn held(&self) -> Held {
-        Held {
+    fn held(&self) -> ReleasedBytes {
+        ReleasedBytes {
             tag: self.tag.clone(),
             digest: self.digest,
             size_bytes: self.size_bytes,
@@ -356,7 +360,7 @@ impl PublishedWheel {
     }
 
     /// Platform, combination and Python: equal for wheels that fill the same cell.
-    pub(super) fn what(&self) -> (&Machine, &Combination, &Pythons, Option<bool>) {
+    pub(super) fn what(&self) -> (&MachineTag, &Combination, &WheelPythons, Option<bool>) {
         (
             &self.machine,
             &self.combination,
@@ -368,14 +372,14 @@ impl PublishedWheel {
 
 #[cfg(test)]
 mod tests {
-    use super::{Beside, Wheels};
-    use rock_publish::Listing;
+    use super::{ListingContext, WheelListing};
+    use rock_publish::ReleaseListing;
 
     #[test]
     fn every_wheel_file_is_read_or_listed_as_unread() {
         let listing =
-            Listing::from_json(include_str!("../../../tests/fixtures/assets.json")).unwrap();
-        let wheels = Wheels::published(&listing, Beside::default());
+            ReleaseListing::from_json(include_str!("../../../tests/fixtures/assets.json")).unwrap();
+        let wheels = WheelListing::published(&listing, ListingContext::default());
         let unread: Vec<&str> = wheels
             .unread
             .iter()
@@ -400,13 +404,15 @@ mod tests {
     fn drafts_and_broken_uploads_are_not_published() {
         let text = r#"[{"tag_name": "a", "draft": true, "assets": [{"name": "a-1-py3-none-any.whl"}]},
             {"tag_name": "b", "assets": [{"name": "a-1-py3-none-any.whl", "state": "starter"}]}]"#;
-        let listing = Listing::from_json(text).unwrap();
+        let listing = ReleaseListing::from_json(text).unwrap();
         assert_eq!(
-            Wheels::published(&listing, Beside::default()),
-            Wheels::default()
+            WheelListing::published(&listing, ListingContext::default()),
+            WheelListing::default()
         );
         assert_eq!(
-            Wheels::of(&listing.releases, Beside::default()).all.len(),
+            WheelListing::of(&listing.releases, ListingContext::default())
+                .all
+                .len(),
             1,
             "notes look into drafts"
         );
@@ -425,7 +431,10 @@ mod tests {
             release("v2", 3),
             release("v1", 1)
         );
-        let mut wheels = Wheels::published(&Listing::from_json(&text).unwrap(), Beside::default());
+        let mut wheels = WheelListing::published(
+            &ReleaseListing::from_json(&text).unwrap(),
+            ListingContext::default(),
+        );
         let rebuilt = wheels.pass_over_older();
         assert_eq!(
             wheels

@@ -27,7 +27,7 @@ const PAGE_BYTES: u64 = 0x1_0000;
 
 /// A library that stands for another name of a library.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Alias {
+pub struct LibraryAlias {
     /// The processor, as in `e_machine`.
     pub machine: u16,
     /// The other name, under which it lies.
@@ -38,7 +38,7 @@ pub struct Alias {
     pub search: String,
 }
 
-impl Alias {
+impl LibraryAlias {
     /// Whether there is one for a processor.
     pub fn is_for(processor: u16) -> bool {
         matches!(processor, machine::X86_64 | machine::AARCH64)
@@ -112,16 +112,16 @@ impl Alias {
 
 #[cfg(test)]
 mod tests {
-    use super::{Alias, machine, tag};
-    use crate::Shape;
+    use super::{LibraryAlias, machine, tag};
+    use crate::FileShape;
     use rock_elf::{Elf, verify};
 
     #[test]
     fn an_alias_is_a_library_that_needs_the_other_one() {
         for processor in [machine::X86_64, machine::AARCH64] {
-            assert!(Alias::is_for(processor));
+            assert!(LibraryAlias::is_for(processor));
             let [name, soname, search] = ["libx.so", "libx.so.7", "$ORIGIN"].map(str::to_owned);
-            let bytes = Alias {
+            let bytes = LibraryAlias {
                 machine: processor,
                 name,
                 soname,
@@ -137,14 +137,14 @@ mod tests {
             );
             let (soname, search) = (Some("libx.so".to_owned()), Some("$ORIGIN".to_owned()));
             assert_eq!(
-                Shape::read(&bytes).unwrap(),
-                Shape::Library {
+                FileShape::read(&bytes).unwrap(),
+                FileShape::Library {
                     machine: processor,
                     soname,
                     search
                 }
             );
         }
-        assert!(!Alias::is_for(224));
+        assert!(!LibraryAlias::is_for(224));
     }
 }

@@ -4,18 +4,18 @@ use rock_names::{ArtifactName, is_file_name};
 
 /// One artifact with everything in it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Artifact {
+pub struct BuildArtifact {
     /// Its name.
     pub name: ArtifactName,
     /// The folders that its manifest lists, which lie over each other: paths in it, with slashes.
     pub roots: Vec<String>,
     /// What is in them, sorted by root and path; folders that only a path names need not be listed.
-    pub entries: Vec<Entry>,
+    pub entries: Vec<ArtifactEntry>,
 }
 
 /// A file, link or folder of an artifact.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Entry {
+pub struct ArtifactEntry {
     /// Which of the roots it is below.
     pub root: usize,
     /// Its path below the root, with slashes: where it is in an install tree.
@@ -43,13 +43,13 @@ pub struct FileFacts {
     /// Its permission bits.
     pub mode: u32,
     /// What a loader would make of it.
-    pub shape: Shape,
+    pub shape: FileShape,
 }
 
 /// What a loader would make of a file. Read from its head, never from its name, so that a linker
 /// script named `libx.so` is data and a code object for a GPU is, too.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Shape {
+pub enum FileShape {
     /// Nothing, or nothing that is changed: texts, archives, relocatable files, programs without a
     /// dynamic table, code for GPUs, files for other processors.
     Data,
@@ -73,7 +73,7 @@ pub enum Shape {
     },
 }
 
-impl Shape {
+impl FileShape {
     /// The name of the file that loaders look for. A SONAME that no file can have, such as one with
     /// a slash, is none.
     pub fn soname(&self) -> Option<&str> {

@@ -24,13 +24,13 @@ pub fn folder_of_run(shared_by: Option<&str>, run: &str, platform: Platform) -> 
 }
 
 /// A name, and its size in bytes.
-pub type File = (String, u64);
+pub type BucketFile = (String, u64);
 
 /// One page of what a bucket lists.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Page {
+pub struct BucketPage {
     /// What lies in it.
-    pub objects: Vec<File>,
+    pub objects: Vec<BucketFile>,
     /// What the next page is asked for with, where there is one.
     pub next: Option<String>,
 }
@@ -42,9 +42,10 @@ const CDATA_END: u64 = 3;
 ///
 /// # Errors
 /// Why it is no listing.
-pub fn page(xml: &str) -> Result<Page, String> {
+pub fn page(xml: &str) -> Result<BucketPage, String> {
     let mut reader = Reader::from_str(xml);
-    let (mut page, mut path, mut text) = (Page::default(), Vec::<String>::new(), String::new());
+    let (mut page, mut path, mut text) =
+        (BucketPage::default(), Vec::<String>::new(), String::new());
     let (mut key, mut size_bytes, mut is_listing) = (None, None, false);
     loop {
         match reader.read_event().map_err(|error| error.to_string())? {
@@ -142,7 +143,7 @@ fn legal_text(text: &str, end: u64) -> Result<&str, String> {
 
 /// Which artifacts of a run are wanted.
 #[derive(Debug, Clone, Default)]
-pub struct Choice {
+pub struct ArtifactSelection {
     /// The families and targets, beside what is for any GPU; `None` for all.
     pub made_for: Option<BTreeSet<String>>,
     /// One of these matches, where there are any.
@@ -157,7 +158,7 @@ pub struct Choice {
 
 /// An archive of an artifact, where it is published.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Published {
+pub struct BucketArchive {
     /// The artifact.
     pub name: ArtifactName,
     /// What its archive is compressed by.
@@ -168,7 +169,7 @@ pub struct Published {
     pub has_sum: bool,
 }
 
-impl Published {
+impl BucketArchive {
     /// The file name of the archive.
     pub fn file(&self) -> String {
         format!("{}{}", self.name, self.compression.suffix())
@@ -203,15 +204,15 @@ pub fn sum_in(text: &str) -> Result<Digest, &str> {
         .map_err(|_| said)
 }
 
-impl Choice {
+impl ArtifactSelection {
     /// The archives among the files of a run that are wanted, sorted; of each artifact the one that
     /// is read fastest.
-    pub fn of(&self, files: &[File]) -> Vec<Published> {
+    pub fn of(&self, files: &[BucketFile]) -> Vec<BucketArchive> {
         let sums: BTreeSet<&str> = files
             .iter()
             .filter_map(|(file, _)| file.strip_suffix(SUM))
             .collect();
-        let mut best: BTreeMap<ArtifactName, Published> = BTreeMap::new();
+        let mut best: BTreeMap<ArtifactName, BucketArchive> = BTreeMap::new();
         for (file, size_bytes) in files {
             let Some((name, compression)) = ArchiveCompression::from_file_name(file) else {
                 continue;
@@ -223,7 +224,7 @@ impl Choice {
                 continue;
             }
             let has_sum = sums.contains(file.as_str());
-            let published = Published {
+            let published = BucketArchive {
                 name: name.clone(),
                 compression,
                 size_bytes: *size_bytes,
@@ -255,7 +256,9 @@ impl Choice {
 mod tests {
     use regex::Regex;
 
-    use super::{Choice, MAX_FILES, MAX_LISTING_DEPTH, Published, folder_of_run, page};
+    use super::{
+        ArtifactSelection, BucketArchive, MAX_FILES, MAX_LISTING_DEPTH, folder_of_run, page,
+    };
     use rock_names::Platform;
 
     #[test]
@@ -284,7 +287,7 @@ mod tests {
         assert_eq!(read.next.as_deref(), Some("1/a+b="));
         assert_eq!(
             page("<ListBucketResult></ListBucketResult>").unwrap(),
-            super::Page::default()
+            super::BucketPage::default()
         );
         for none in [
             "",
@@ -303,7 +306,10 @@ mod tests {
             let inner = format!("{}{}", "<a>".repeat(depth), "</a>".repeat(depth));
             page(&format!("<ListBucketResult>{inner}</ListBucketResult>"))
         };
-        assert_eq!(nested(MAX_LISTING_DEPTH - 1), Ok(super::Page::default()));
+        assert_eq!(
+            nested(MAX_LISTING_DEPTH - 1),
+            Ok(super::BucketPage::default())
+        );
         let said = "it has more than 32 elements within each other, at byte 114";
         assert_eq!(nested(MAX_LISTING_DEPTH), Err(said.to_owned()));
         let files = |count: usize| {
@@ -390,7 +396,7 @@ mod tests {
 
     #[test]
     fn what_is_wanted_is_chosen_by_base_target_pattern_and_component() {
-        let files: Vec<super::File> = [
+        let files: Vec<super::BucketFile> = [
             "blas_lib_generic.tar.xz",
             "blas_lib_generic.tar.zst",
             "blas_lib_generic.tar.zst.sha256sum",
@@ -404,18 +410,18 @@ mod tests {
         ]
         .map(|file| (file.to_owned(), 1))
         .to_vec();
-        let of = |choice: &Choice| {
+        let of = |choice: &ArtifactSelection| {
             choice
                 .of(&files)
                 .iter()
-                .map(Published::file)
+                .map(BucketArchive::file)
                 .collect::<Vec<_>>()
         };
-        assert_eq!(of(&Choice::default()).len(), 6);
-        let mut choice = Choice {
+        assert_eq!(of(&ArtifactSelection::default()).len(), 6);
+        let mut choice = ArtifactSelection {
             made_for: Some(["gfx942".to_owned()].into()),
             without_names: ["rand".to_owned()].into(),
-            ..Choice::default()
+            ..ArtifactSelection::default()
         };
         choice.without_components = ["test".parse().unwrap()].into();
         assert_eq!(

@@ -3,10 +3,13 @@
 use std::collections::btree_map::Entry as Slot;
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::artifact::{Artifact, EntryKind, Shape};
-use super::layout::{Layout, Mode, Overlap, Package, PackageKind, Wish, folder_of, row};
-use super::place::{Content, Dropped, Origin};
-use super::resolve::{Met, Target, follow};
+use super::artifact::{BuildArtifact, EntryKind, FileShape};
+use super::layout::{
+    LayoutRequest, PackageKind, PackageLayout, PathOverlap, RuntimePackage, SplitMode, folder_of,
+    row,
+};
+use super::placement::{DropReason, FileContent, FileOrigin};
+use super::resolve::{LinkTarget, PathEntry, follow};
 use super::search::up;
 use super::select::{is_of, of_family};
 use rock_compat::rows::{SdkPackageRow, SdkTables};
@@ -21,7 +24,7 @@ pub struct DevelEntry {
     /// What it is.
     pub kind: DevelKind,
     /// What of an artifact it is there for; folders that only a path names are for nothing.
-    pub from: Option<Origin>,
+    pub from: Option<FileOrigin>,
 }
 
 /// What a member of the tree is.
@@ -32,7 +35,7 @@ pub enum DevelKind {
     /// A file.
     File {
         /// Whose bytes.
-        bytes: Origin,
+        bytes: FileOrigin,
         /// The RUNPATH that becomes an RPATH, so that `LD_LIBRARY_PATH` cannot override it.
         search: Option<String>,
         /// Whether it may be run.
@@ -56,24 +59,24 @@ pub struct DevelTree {
     /// The members.
     pub entries: Vec<DevelEntry>,
     /// Links that lead to nothing in the tree, out of it, or to themselves.
-    pub dropped: BTreeMap<String, (Dropped, Origin)>,
+    pub dropped: BTreeMap<String, (DropReason, FileOrigin)>,
     /// Paths that several artifacts have. Whether their bytes differ is to be seen.
-    pub overlaps: Vec<Overlap>,
+    pub overlaps: Vec<PathOverlap>,
     /// What is no folder, with something that lies in a folder of the same path.
-    pub torn: Vec<Overlap>,
+    pub torn: Vec<PathOverlap>,
 }
 
 /// The trees to build against: one, or one for each family.
 pub fn devel_trees(
-    artifacts: &[Artifact],
+    artifacts: &[BuildArtifact],
     facts: &SdkTables,
-    wish: &Wish,
-    layout: &Layout,
+    wish: &LayoutRequest,
+    layout: &PackageLayout,
     keeps_dangling: bool,
 ) -> Vec<DevelTree> {
     let families: Vec<Option<&str>> = match wish.mode {
-        Mode::Kpack => vec![None],
-        Mode::Legacy => {
+        SplitMode::Kpack => vec![None],
+        SplitMode::Legacy => {
             let libraries = layout
                 .packages
                 .iter()
@@ -94,7 +97,7 @@ pub fn devel_trees(
         let fed_by = of_family(artifacts, family, |artifact| {
             feeds(artifact, facts, row, wish.mode)
         });
-        let mut members = Members {
+        let mut members = TreeMembers {
             artifacts,
             platform: wish.platform,
             by_path: BTreeMap::new(),
@@ -126,13 +129,18 @@ pub fn devel_trees(
 }
 
 /// Whether an artifact is one to build against.
-fn feeds(artifact: &Artifact, facts: &SdkTables, devel: &SdkPackageRow, mode: Mode) -> bool {
+fn feeds(
+    artifact: &BuildArtifact,
+    facts: &SdkTables,
+    devel: &SdkPackageRow,
+    mode: SplitMode,
+) -> bool {
     let name = artifact.name.name();
     if devel.without.iter().any(|known| known == name) {
         return false;
     }
     // Tests of libraries for all GPUs at once would be larger than all else.
-    if mode == Mode::Kpack && artifact.name.component() == ArtifactComponent::Test {
+    if mode == SplitMode::Kpack && artifact.name.component() == ArtifactComponent::Test {
         return false;
     }
     let runs_from = [
@@ -149,30 +157,30 @@ fn feeds(artifact: &Artifact, facts: &SdkTables, devel: &SdkPackageRow, mode: Mo
 }
 
 /// A member before it is put in order.
-struct Member {
+struct TreeMember {
     kind: DevelKind,
     /// What it is there for.
-    from: Origin,
+    from: FileOrigin,
     /// Whose bytes are taken.
-    kept: Origin,
+    kept: FileOrigin,
 }
 
 /// The members of a tree by path.
-struct Members<'m> {
-    artifacts: &'m [Artifact],
+struct TreeMembers<'m> {
+    artifacts: &'m [BuildArtifact],
     platform: Platform,
-    by_path: BTreeMap<&'m str, Member>,
-    overlaps: Vec<Overlap>,
+    by_path: BTreeMap<&'m str, TreeMember>,
+    overlaps: Vec<PathOverlap>,
 }
 
-impl<'m> Members<'m> {
+impl<'m> TreeMembers<'m> {
     /// Takes everything of the artifacts, each path once: what a package that is run from has is
     /// taken from there.
-    fn claim(&mut self, fed_by: &[usize], owners: &[&Package]) {
+    fn claim(&mut self, fed_by: &[usize], owners: &[&RuntimePackage]) {
         let artifacts = self.artifacts;
         for &artifact in fed_by {
             for (entry, listed) in artifacts[artifact].entries.iter().enumerate() {
-                let from = Origin { artifact, entry };
+                let from = FileOrigin { artifact, entry };
                 let is_folder = listed.kind == EntryKind::Folder;
                 let kept = match self.by_path.entry(&listed.path) {
                     Slot::Vacant(slot) => {
@@ -186,7 +194,7 @@ impl<'m> Members<'m> {
                             || own(&listed.kind, from, self.platform),
                             |(kind, _)| kind,
                         );
-                        slot.insert(Member { kind, from, kept }).kept
+                        slot.insert(TreeMember { kind, from, kept }).kept
                     }
                     Slot::Occupied(slot) if is_folder && slot.get().kind == DevelKind::Folder => {
                         continue;
@@ -194,7 +202,7 @@ impl<'m> Members<'m> {
                     Slot::Occupied(slot) => slot.get().kept,
                 };
                 if kept != from {
-                    self.overlaps.push(Overlap { kept, other: from });
+                    self.overlaps.push(PathOverlap { kept, other: from });
                 }
             }
         }
@@ -211,15 +219,15 @@ impl<'m> Members<'m> {
     /// Takes out links that lead out of the tree or to themselves and, unless they are kept, those
     /// that lead to nothing in it, until none is left: a folder that only such links were in is
     /// none any more.
-    fn drop_links(&mut self, keeps_dangling: bool) -> BTreeMap<String, (Dropped, Origin)> {
+    fn drop_links(&mut self, keeps_dangling: bool) -> BTreeMap<String, (DropReason, FileOrigin)> {
         let mut dropped = BTreeMap::new();
         loop {
             let folders = self.folders();
             let met = |at: &str| match self.by_path.get(at).map(|member| &member.kind) {
-                Some(DevelKind::Link(text)) => Some(Met::Link(text)),
-                Some(DevelKind::Folder) => Some(Met::Folder),
-                Some(DevelKind::Owned(_) | DevelKind::File { .. }) => Some(Met::File),
-                None => folders.contains(at).then_some(Met::Folder),
+                Some(DevelKind::Link(text)) => Some(PathEntry::Link(text)),
+                Some(DevelKind::Folder) => Some(PathEntry::Folder),
+                Some(DevelKind::Owned(_) | DevelKind::File { .. }) => Some(PathEntry::File),
+                None => folders.contains(at).then_some(PathEntry::Folder),
             };
             let links = self
                 .by_path
@@ -229,12 +237,12 @@ impl<'m> Members<'m> {
                     _ => None,
                 });
             let fault = |target| match target {
-                Target::File(_) | Target::Folder | Target::Elsewhere => None,
-                Target::Nothing => Some(Dropped::Dangling).filter(|_| !keeps_dangling),
-                Target::Outside => Some(Dropped::Outside),
-                Target::Loop => Some(Dropped::Loop),
+                LinkTarget::File(_) | LinkTarget::Folder | LinkTarget::Elsewhere => None,
+                LinkTarget::Nothing => Some(DropReason::Dangling).filter(|_| !keeps_dangling),
+                LinkTarget::Outside => Some(DropReason::Outside),
+                LinkTarget::Loop => Some(DropReason::Loop),
             };
-            let gone: Vec<(&str, Dropped)> = links
+            let gone: Vec<(&str, DropReason)> = links
                 .filter_map(|(path, target)| fault(target).map(|why| (path, why)))
                 .collect();
             if gone.is_empty() {
@@ -249,7 +257,7 @@ impl<'m> Members<'m> {
     }
 
     /// Files and links under whose path something lies, each with one that does.
-    fn torn(&self) -> Vec<Overlap> {
+    fn torn(&self) -> Vec<PathOverlap> {
         let mut torn = Vec::new();
         for folder in self.folders() {
             let Some(member) = self
@@ -265,7 +273,7 @@ impl<'m> Members<'m> {
                 .range(below.as_str()..)
                 .next()
                 .map(|(_, inside)| inside.from);
-            torn.extend(inside.map(|other| Overlap {
+            torn.extend(inside.map(|other| PathOverlap {
                 kept: member.kept,
                 other,
             }));
@@ -274,7 +282,7 @@ impl<'m> Members<'m> {
     }
 
     /// Everything, with the folders that only a path names.
-    fn whole(self) -> BTreeMap<String, (DevelKind, Option<Origin>)> {
+    fn whole(self) -> BTreeMap<String, (DevelKind, Option<FileOrigin>)> {
         let named = self
             .folders()
             .into_iter()
@@ -290,7 +298,7 @@ impl<'m> Members<'m> {
 }
 
 /// What the tree has of an entry that is in no package that is run from.
-fn own(kind: &EntryKind, bytes: Origin, platform: Platform) -> DevelKind {
+fn own(kind: &EntryKind, bytes: FileOrigin, platform: Platform) -> DevelKind {
     match kind {
         EntryKind::Folder => DevelKind::Folder,
         EntryKind::Link(text) => DevelKind::Link(text.clone()),
@@ -305,17 +313,17 @@ fn own(kind: &EntryKind, bytes: Origin, platform: Platform) -> DevelKind {
 }
 
 /// The link to what a package that is run from has under the path, and what that is there for.
-fn owned(path: &str, owners: &[&Package]) -> Option<(DevelKind, Origin)> {
+fn owned(path: &str, owners: &[&RuntimePackage]) -> Option<(DevelKind, FileOrigin)> {
     for package in owners {
         if let Some(placed) = package.files.get(path) {
             let kind = match &placed.content {
                 // What is linked against it is to need the library.
-                Content::Alias(alias) => DevelKind::Link(alias.soname.clone()),
+                FileContent::Alias(alias) => DevelKind::Link(alias.soname.clone()),
                 _ => DevelKind::Owned(format!("{}{}/{path}", up(path), package.folder)),
             };
             return Some((kind, placed.from));
         }
-        if let Some((Dropped::Alias(soname), from)) = package.dropped.get(path) {
+        if let Some((DropReason::Alias(soname), from)) = package.dropped.get(path) {
             return Some((DevelKind::Link(soname.clone()), *from));
         }
     }
@@ -323,14 +331,14 @@ fn owned(path: &str, owners: &[&Package]) -> Option<(DevelKind, Origin)> {
 }
 
 /// The search path of a file that is not in a package that is run from.
-fn runpath(shape: &Shape) -> Option<String> {
+fn runpath(shape: &FileShape) -> Option<String> {
     shape.search()?.clone()
 }
 
 /// The members in the order that the extractor in the installed package needs: it removes a folder
 /// when it first meets something that is in it. So whatever lies in a folder comes before what lies
 /// in the folders of that.
-fn in_order(members: BTreeMap<String, (DevelKind, Option<Origin>)>) -> Vec<DevelEntry> {
+fn in_order(members: BTreeMap<String, (DevelKind, Option<FileOrigin>)>) -> Vec<DevelEntry> {
     let mut by_folder: BTreeMap<String, Vec<DevelEntry>> = BTreeMap::new();
     for (path, (kind, from)) in members {
         let folder = path

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use super::artifact::Artifact;
-use super::fill::Builder;
-use super::place::{Dropped, Origin, Placed};
+use super::artifact::BuildArtifact;
+use super::package_builder::PackageBuilder;
+use super::placement::{DropReason, FileOrigin, PackageFile};
 use super::resolve;
 use super::select::globs;
 use crate::codes::sdk as codes;
@@ -16,14 +16,14 @@ use rock_names::Platform;
 
 /// How the code for GPUs is split from the libraries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Mode {
+pub enum SplitMode {
     /// Libraries for any GPU, and files with the code for each target beside them.
     Kpack,
     /// Libraries that hold the code for a family of targets.
     Legacy,
 }
 
-impl Mode {
+impl SplitMode {
     /// The word of options and facts.
     pub fn word(self) -> &'static str {
         match self {
@@ -35,9 +35,9 @@ impl Mode {
 
 /// What is asked for.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Wish {
+pub struct LayoutRequest {
     /// How code for GPUs is split.
-    pub mode: Mode,
+    pub mode: SplitMode,
     /// What the packages are made for.
     pub platform: Platform,
     /// What is appended to the names of the folders that hold files, so that two versions can lie
@@ -77,41 +77,41 @@ impl PackageKind {
 }
 
 /// The target or family that a package is for.
-pub(super) type Family = Option<String>;
+pub(super) type DeviceFamily = Option<String>;
 
 /// A package that is run from.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Package {
+pub struct RuntimePackage {
     /// Which it is.
     pub kind: PackageKind,
     /// The target or family that it is for.
-    pub made_for: Family,
+    pub made_for: DeviceFamily,
     /// The name of its project, `rocm-sdk-device-gfx942`.
     pub distribution: String,
     /// The folder of `site-packages` that its files are in, `_rocm_sdk_libraries`.
     pub folder: String,
     /// Its files by path in that folder.
-    pub files: BTreeMap<String, Placed>,
+    pub files: BTreeMap<String, PackageFile>,
     /// Paths of its artifacts that are not in it.
-    pub dropped: BTreeMap<String, (Dropped, Origin)>,
+    pub dropped: BTreeMap<String, (DropReason, FileOrigin)>,
 }
 
 /// A path that two artifacts have, of which one is taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Overlap {
+pub struct PathOverlap {
     /// The one that is taken.
-    pub kept: Origin,
+    pub kept: FileOrigin,
     /// The one that is not.
-    pub other: Origin,
+    pub other: FileOrigin,
 }
 
 /// All packages that are run from.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Layout {
+pub struct PackageLayout {
     /// They, in the order in which they are made: core, profiler, libraries, devices.
-    pub packages: Vec<Package>,
+    pub packages: Vec<RuntimePackage>,
     /// Paths that several artifacts of one package have. Whether their bytes differ is to be seen.
-    pub overlaps: Vec<Overlap>,
+    pub overlaps: Vec<PathOverlap>,
 }
 
 /// Lays out the packages that are run from. `artifacts` must be sorted by name.
@@ -120,11 +120,12 @@ pub struct Layout {
 /// Rows of the facts that cannot be right, artifacts that are missing, paths that are a file in one
 /// artifact and a folder in another, and packages that would have one file name.
 pub fn lay_out(
-    artifacts: &[Artifact],
+    artifacts: &[BuildArtifact],
     facts: &SdkTables,
-    wish: &Wish,
-) -> Result<Layout, Vec<Diagnostic>> {
-    let paths: Vec<resolve::Paths<'_>> = artifacts.iter().map(resolve::Paths::new).collect();
+    wish: &LayoutRequest,
+) -> Result<PackageLayout, Vec<Diagnostic>> {
+    let paths: Vec<resolve::ArtifactPaths<'_>> =
+        artifacts.iter().map(resolve::ArtifactPaths::new).collect();
     let aliases = globs(&wish.aliases).map_err(|error| {
         let place = Location::Argument(format!(
             "--runtime-alias {}",
@@ -134,17 +135,17 @@ pub fn lay_out(
             Diagnostic::new(&BAD_PATTERN, format!("it is no glob: {}", error.kind())).at(place, "");
         vec![fault.help("give one over whole paths, such as `lib/libhsa-runtime64.so`")]
     })?;
-    let builder = Builder {
+    let builder = PackageBuilder {
         artifacts,
         paths,
         facts,
         wish,
         aliases,
     };
-    let mut kinds: Vec<(PackageKind, Family)> =
+    let mut kinds: Vec<(PackageKind, DeviceFamily)> =
         vec![(PackageKind::Core, None), (PackageKind::Profiler, None)];
     match wish.mode {
-        Mode::Kpack => {
+        SplitMode::Kpack => {
             kinds.push((PackageKind::Libraries, None));
             kinds.extend(
                 builder
@@ -153,7 +154,7 @@ pub fn lay_out(
                     .map(|base| (PackageKind::Device, Some(base))),
             );
         }
-        Mode::Legacy => {
+        SplitMode::Legacy => {
             let bases = builder.bases(PackageKind::Libraries);
             kinds.extend(
                 bases
@@ -163,7 +164,7 @@ pub fn lay_out(
         }
     }
     let (mut layout, mut faults) = (
-        Layout {
+        PackageLayout {
             packages: Vec::new(),
             overlaps: Vec::new(),
         },
@@ -189,15 +190,15 @@ pub fn lay_out(
 
 /// Packages of which one would take the place of another: file names know neither case nor how
 /// words are joined.
-fn same_names(artifacts: &[Artifact], packages: &[Package]) -> Vec<Diagnostic> {
-    let made_of = |package: &Package| {
-        let is_of = |artifact: &&Artifact| artifact.name.base() == package.made_for.as_deref();
+fn same_names(artifacts: &[BuildArtifact], packages: &[RuntimePackage]) -> Vec<Diagnostic> {
+    let made_of = |package: &RuntimePackage| {
+        let is_of = |artifact: &&BuildArtifact| artifact.name.base() == package.made_for.as_deref();
         artifacts
             .iter()
             .find(is_of)
             .map_or_else(String::new, |artifact| artifact.name.to_string())
     };
-    let mut seen: BTreeMap<String, &Package> = BTreeMap::new();
+    let mut seen: BTreeMap<String, &RuntimePackage> = BTreeMap::new();
     let mut found = Vec::new();
     for package in packages {
         let word = file_word(&package.distribution);
@@ -248,7 +249,7 @@ pub(super) fn row(facts: &SdkTables, kind: PackageKind) -> Option<&SdkPackageRow
 }
 
 /// A path of an artifact as a person knows it.
-pub fn shown(artifacts: &[Artifact], origin: Origin) -> String {
+pub fn shown(artifacts: &[BuildArtifact], origin: FileOrigin) -> String {
     let artifact = &artifacts[origin.artifact];
     let entry = &artifact.entries[origin.entry];
     format!(

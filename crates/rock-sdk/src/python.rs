@@ -6,14 +6,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::{Map, Value, json};
 
 use super::search::up;
-use super::{Mode, Package, PackageKind, SELECTOR};
+use super::{PackageKind, RuntimePackage, SELECTOR, SplitMode};
 use rock_compat::rows::{SdkLibraryRow, SdkScriptRow, SdkTables};
 use rock_names::Platform;
 
 /// A Python source.
-type Source = (&'static str, &'static str);
+type PythonSource = (&'static str, &'static str);
 
-const META: &[Source] = &[
+const META: &[PythonSource] = &[
     (
         "__init__.py",
         include_str!("../templates/sdk/rocm_sdk/__init__.py"),
@@ -87,7 +87,7 @@ const META: &[Source] = &[
         include_str!("../templates/sdk/rocm_sdk/tests/profiler_test.py"),
     ),
 ];
-const CORE: &[Source] = &[
+const CORE: &[PythonSource] = &[
     (
         "__init__.py",
         include_str!("../templates/sdk/rocm_sdk_core/__init__.py"),
@@ -101,7 +101,7 @@ const CORE: &[Source] = &[
         include_str!("../templates/sdk/rocm_sdk_core/py.typed"),
     ),
 ];
-const LIBRARIES: &[Source] = &[
+const LIBRARIES: &[PythonSource] = &[
     (
         "__init__.py",
         include_str!("../templates/sdk/rocm_sdk_libraries/__init__.py"),
@@ -111,7 +111,7 @@ const LIBRARIES: &[Source] = &[
         include_str!("../templates/sdk/rocm_sdk_libraries/py.typed"),
     ),
 ];
-const DEVEL: &[Source] = &[
+const DEVEL: &[PythonSource] = &[
     (
         "__init__.py",
         include_str!("../templates/sdk/rocm_sdk_devel/__init__.py"),
@@ -121,7 +121,7 @@ const DEVEL: &[Source] = &[
         include_str!("../templates/sdk/rocm_sdk_devel/py.typed"),
     ),
 ];
-const PROFILER: &[Source] = &[
+const PROFILER: &[PythonSource] = &[
     (
         "__init__.py",
         include_str!("../templates/sdk/rocm_profiler/__init__.py"),
@@ -135,7 +135,7 @@ const PROFILER: &[Source] = &[
         include_str!("../templates/sdk/rocm_profiler/py.typed"),
     ),
 ];
-const PROJECT: &[Source] = &[
+const PROJECT: &[PythonSource] = &[
     (
         "MANIFEST.in",
         include_str!("../templates/sdk/rocm/MANIFEST.in"),
@@ -153,22 +153,22 @@ const TRAMPOLINE: &str = include_str!("../templates/sdk/shared/_trampoline.py");
 
 /// What one build says of itself in every package.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Build {
+pub struct BuildInfo {
     /// The version of all packages.
     pub version: String,
     /// How code for GPUs is split.
-    pub mode: Mode,
+    pub mode: SplitMode,
     /// What the packages are for.
     pub platform: Platform,
     /// What ends the names of folders.
     pub nonce: String,
     /// The targets or families that there are packages for.
-    pub gpus: Gpus,
+    pub gpus: BuildTargets,
 }
 
 /// The targets or families of a build.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Gpus {
+pub struct BuildTargets {
     /// All, sorted.
     pub available: Vec<String>,
     /// The one that is taken where no GPU is found.
@@ -179,7 +179,7 @@ pub struct Gpus {
     pub windows: Vec<String>,
 }
 
-impl Gpus {
+impl BuildTargets {
     /// Those that there are artifacts for.
     pub fn found(targets: impl IntoIterator<Item = String>) -> Self {
         let available: Vec<String> = targets
@@ -248,7 +248,7 @@ pub fn modules(
     kind: PackageKind,
     distribution: &str,
     made_for: Option<&str>,
-    build: &Build,
+    build: &BuildInfo,
     facts: &SdkTables,
 ) -> Vec<(String, String)> {
     let (sources, has_scripts) = match kind {
@@ -275,7 +275,7 @@ pub fn modules(
 }
 
 /// The files of the source distribution of `rocm`, by their paths in it.
-pub fn project(build: &Build, facts: &SdkTables) -> Vec<(String, String)> {
+pub fn project(build: &BuildInfo, facts: &SdkTables) -> Vec<(String, String)> {
     let mut files: Vec<(String, String)> = PROJECT
         .iter()
         .map(|(name, text)| ((*name).to_owned(), (*text).to_owned()))
@@ -300,7 +300,7 @@ pub fn module(distribution: &str) -> String {
 
 /// The shared source, and behind it the values of a build. JSON's texts, lists and maps are
 /// Python's, too.
-fn dist_info(package: &str, made_for: &str, build: &Build, facts: &SdkTables) -> String {
+fn dist_info(package: &str, made_for: &str, build: &BuildInfo, facts: &SdkTables) -> String {
     let mut values: Vec<(&str, Value)> = vec![
         ("__version__", json!(build.version)),
         ("PY_PACKAGE_SUFFIX_NONCE", json!(build.nonce)),
@@ -311,7 +311,7 @@ fn dist_info(package: &str, made_for: &str, build: &Build, facts: &SdkTables) ->
         ("LINUX_TARGET_FAMILIES", json!(build.gpus.linux)),
         ("WINDOWS_TARGET_FAMILIES", json!(build.gpus.windows)),
     ];
-    if build.mode == Mode::Kpack {
+    if build.mode == SplitMode::Kpack {
         values.push((
             "LIBRARIES_DIST_TEMPLATE",
             json!(distribution(facts, PackageKind::Libraries)),
@@ -376,7 +376,7 @@ fn distribution(facts: &SdkTables, kind: PackageKind) -> &str {
 }
 
 /// The METADATA of a package (core metadata specification, version 2.4).
-pub fn metadata(kind: PackageKind, project: &str, build: &Build, facts: &SdkTables) -> String {
+pub fn metadata(kind: PackageKind, project: &str, build: &BuildInfo, facts: &SdkTables) -> String {
     let mut text = format!(
         "Metadata-Version: 2.4\nName: {project}\nVersion: {}\n",
         build.version
@@ -396,11 +396,11 @@ pub fn metadata(kind: PackageKind, project: &str, build: &Build, facts: &SdkTabl
 
 /// PKG-INFO of `rocm`: what it requires where no GPU is found. Installers ask `setup.py`, which
 /// looks for one.
-fn package_info(build: &Build, facts: &SdkTables) -> String {
+fn package_info(build: &BuildInfo, facts: &SdkTables) -> String {
     let version = &build.version;
     let per_target = match build.mode {
-        Mode::Kpack => PackageKind::Device,
-        Mode::Legacy => PackageKind::Libraries,
+        SplitMode::Kpack => PackageKind::Device,
+        SplitMode::Legacy => PackageKind::Libraries,
     };
     let mut extras: BTreeMap<String, Vec<(String, Option<&'static str>)>> = BTreeMap::new();
     let neutral = [
@@ -451,7 +451,11 @@ fn package_info(build: &Build, facts: &SdkTables) -> String {
 }
 
 /// The console scripts of a package; `None` where it has none.
-pub fn entry_points(package: &Package, build: &Build, facts: &SdkTables) -> Option<String> {
+pub fn entry_points(
+    package: &RuntimePackage,
+    build: &BuildInfo,
+    facts: &SdkTables,
+) -> Option<String> {
     let module = module(&package.distribution);
     let is_there = |program: &str| {
         package.files.contains_key(program) || package.files.contains_key(&format!("{program}.exe"))
@@ -487,7 +491,7 @@ fn scripts<'f>(
 }
 
 /// The file that says which files of a device package are in the tree to build against, as links.
-pub fn device_links(package: &Package, version: &str) -> String {
+pub fn device_links(package: &RuntimePackage, version: &str) -> String {
     let links: Vec<Value> = package
         .files
         .keys()

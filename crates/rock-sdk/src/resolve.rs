@@ -3,12 +3,12 @@
 use rustc_hash::FxHashMap;
 
 use super::limits::MAX_LINKS;
-use super::{Artifact, EntryKind};
+use super::{BuildArtifact, EntryKind};
 use rock_names::parent_directories;
 
 /// What is right at a path of a tree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Met<'t> {
+pub(super) enum PathEntry<'t> {
     /// A regular file.
     File,
     /// A folder.
@@ -21,7 +21,7 @@ pub(super) enum Met<'t> {
 
 /// Where a link leads in the end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Target<F> {
+pub(super) enum LinkTarget<F> {
     /// To this regular file.
     File(F),
     /// To a folder.
@@ -41,8 +41,8 @@ pub(super) enum Target<F> {
 pub(super) fn follow<'t>(
     path: &str,
     text: &'t str,
-    met: impl Fn(&str) -> Option<Met<'t>>,
-) -> Target<String> {
+    met: impl Fn(&str) -> Option<PathEntry<'t>>,
+) -> LinkTarget<String> {
     let mut at = path
         .rsplit_once('/')
         .map_or_else(String::new, |(folder, _)| folder.to_owned());
@@ -53,13 +53,13 @@ pub(super) fn follow<'t>(
         if let Some(text) = link.take() {
             links += 1;
             if links > MAX_LINKS {
-                return Target::Loop;
+                return LinkTarget::Loop;
             }
             if text.starts_with('/') {
-                return Target::Outside;
+                return LinkTarget::Outside;
             }
             if text.is_empty() {
-                return Target::Nothing;
+                return LinkTarget::Nothing;
             }
             left.extend(
                 text.split('/')
@@ -68,11 +68,11 @@ pub(super) fn follow<'t>(
             );
         }
         let Some(word) = left.pop() else {
-            return Target::Folder;
+            return LinkTarget::Folder;
         };
         if word == ".." {
             if at.is_empty() {
-                return Target::Outside;
+                return LinkTarget::Outside;
             }
             at.truncate(at.rfind('/').unwrap_or_default());
             continue;
@@ -83,12 +83,12 @@ pub(super) fn follow<'t>(
         }
         at.push_str(word);
         match met(&at) {
-            None => return Target::Nothing,
-            Some(Met::Folder) => {}
-            Some(Met::File) if left.is_empty() => return Target::File(at),
-            Some(Met::File) => return Target::Nothing,
-            Some(Met::Elsewhere) => return Target::Elsewhere,
-            Some(Met::Link(text)) => {
+            None => return LinkTarget::Nothing,
+            Some(PathEntry::Folder) => {}
+            Some(PathEntry::File) if left.is_empty() => return LinkTarget::File(at),
+            Some(PathEntry::File) => return LinkTarget::Nothing,
+            Some(PathEntry::Elsewhere) => return LinkTarget::Elsewhere,
+            Some(PathEntry::Link(text)) => {
                 at.truncate(folder_bytes);
                 link = Some(text);
             }
@@ -113,14 +113,14 @@ pub(super) fn way(path: &str, target: &str) -> String {
 }
 
 /// Every path of an artifact.
-pub(super) struct Paths<'a> {
-    artifact: &'a Artifact,
+pub(super) struct ArtifactPaths<'a> {
+    artifact: &'a BuildArtifact,
     known: FxHashMap<String, Option<usize>>,
 }
 
-impl<'a> Paths<'a> {
+impl<'a> ArtifactPaths<'a> {
     /// The paths of an artifact, with the folders above them.
-    pub(super) fn new(artifact: &'a Artifact) -> Self {
+    pub(super) fn new(artifact: &'a BuildArtifact) -> Self {
         let mut known = FxHashMap::default();
         for (number, entry) in artifact.entries.iter().enumerate() {
             let path = format!("{}/{}", artifact.roots[entry.root], entry.path);
@@ -137,29 +137,29 @@ impl<'a> Paths<'a> {
 
     /// Where the link with this text leads that is entry `number`: to the entry of a regular file,
     /// or not to one.
-    pub(super) fn follow(&self, number: usize, text: &str) -> Target<usize> {
+    pub(super) fn follow(&self, number: usize, text: &str) -> LinkTarget<usize> {
         let entry = &self.artifact.entries[number];
         let path = format!("{}/{}", self.artifact.roots[entry.root], entry.path);
         match follow(&path, text, |at| self.met(at)) {
-            Target::File(path) => match self.known.get(&path) {
-                Some(Some(number)) => Target::File(*number),
-                _ => Target::Nothing,
+            LinkTarget::File(path) => match self.known.get(&path) {
+                Some(Some(number)) => LinkTarget::File(*number),
+                _ => LinkTarget::Nothing,
             },
-            Target::Folder => Target::Folder,
-            Target::Elsewhere => Target::Elsewhere,
-            Target::Nothing => Target::Nothing,
-            Target::Outside => Target::Outside,
-            Target::Loop => Target::Loop,
+            LinkTarget::Folder => LinkTarget::Folder,
+            LinkTarget::Elsewhere => LinkTarget::Elsewhere,
+            LinkTarget::Nothing => LinkTarget::Nothing,
+            LinkTarget::Outside => LinkTarget::Outside,
+            LinkTarget::Loop => LinkTarget::Loop,
         }
     }
 
-    fn met(&self, path: &str) -> Option<Met<'_>> {
+    fn met(&self, path: &str) -> Option<PathEntry<'_>> {
         let number = self.known.get(path)?;
         Some(
             match number.map(|number| &self.artifact.entries[number].kind) {
-                None | Some(EntryKind::Folder) => Met::Folder,
-                Some(EntryKind::File(_)) => Met::File,
-                Some(EntryKind::Link(text)) => Met::Link(text),
+                None | Some(EntryKind::Folder) => PathEntry::Folder,
+                Some(EntryKind::File(_)) => PathEntry::File,
+                Some(EntryKind::Link(text)) => PathEntry::Link(text),
             },
         )
     }
@@ -167,27 +167,27 @@ impl<'a> Paths<'a> {
 
 #[cfg(test)]
 mod tests {
-    use super::{MAX_LINKS, Met, Target, follow, way};
+    use super::{LinkTarget, MAX_LINKS, PathEntry, follow, way};
 
-    fn check(path: &str, text: &str, expect: Target<&str>) {
+    fn check(path: &str, text: &str, expect: LinkTarget<&str>) {
         let met = |at: &str| match at {
-            "lib" | "lib/llvm" | "lib/llvm/bin" | "bin" => Some(Met::Folder),
-            "lib/llvm/bin/clang-23" => Some(Met::File),
-            "llvm" => Some(Met::Link("lib/llvm")),
-            "lib/again" => Some(Met::Link("../llvm/bin")),
-            "a" => Some(Met::Link("b")),
-            "b" => Some(Met::Link("a")),
-            "out" => Some(Met::Link("/usr")),
-            "other" => Some(Met::Elsewhere),
+            "lib" | "lib/llvm" | "lib/llvm/bin" | "bin" => Some(PathEntry::Folder),
+            "lib/llvm/bin/clang-23" => Some(PathEntry::File),
+            "llvm" => Some(PathEntry::Link("lib/llvm")),
+            "lib/again" => Some(PathEntry::Link("../llvm/bin")),
+            "a" => Some(PathEntry::Link("b")),
+            "b" => Some(PathEntry::Link("a")),
+            "out" => Some(PathEntry::Link("/usr")),
+            "other" => Some(PathEntry::Elsewhere),
             _ => None,
         };
         let expect = match expect {
-            Target::File(path) => Target::File(path.to_owned()),
-            Target::Folder => Target::Folder,
-            Target::Elsewhere => Target::Elsewhere,
-            Target::Nothing => Target::Nothing,
-            Target::Outside => Target::Outside,
-            Target::Loop => Target::Loop,
+            LinkTarget::File(path) => LinkTarget::File(path.to_owned()),
+            LinkTarget::Folder => LinkTarget::Folder,
+            LinkTarget::Elsewhere => LinkTarget::Elsewhere,
+            LinkTarget::Nothing => LinkTarget::Nothing,
+            LinkTarget::Outside => LinkTarget::Outside,
+            LinkTarget::Loop => LinkTarget::Loop,
         };
         assert_eq!(follow(path, text, met), expect, "{path} -> {text}");
     }
@@ -197,23 +197,23 @@ mod tests {
         check(
             "bin/clang",
             "../llvm/bin/clang-23",
-            Target::File("lib/llvm/bin/clang-23"),
+            LinkTarget::File("lib/llvm/bin/clang-23"),
         );
         check(
             "x",
             "lib/again/clang-23",
-            Target::File("lib/llvm/bin/clang-23"),
+            LinkTarget::File("lib/llvm/bin/clang-23"),
         );
-        check("x", "llvm/../llvm", Target::Folder);
-        check("x", "other/what/ever", Target::Elsewhere);
+        check("x", "llvm/../llvm", LinkTarget::Folder);
+        check("x", "other/what/ever", LinkTarget::Elsewhere);
         for text in ["", "gone", "lib/gone/..", "lib/llvm/bin/clang-23/x"] {
-            check("x", text, Target::Nothing);
+            check("x", text, LinkTarget::Nothing);
         }
         for text in ["/lib", "out/include", "../x", "lib/../../x"] {
-            check("x", text, Target::Outside);
+            check("x", text, LinkTarget::Outside);
         }
         for text in ["a", "b", "b/x"] {
-            check("x", text, Target::Loop);
+            check("x", text, LinkTarget::Loop);
         }
     }
 
@@ -222,15 +222,15 @@ mod tests {
         let texts: Vec<String> = (0..=MAX_LINKS).map(|number| number.to_string()).collect();
         // The link `N` leads to `N-1`, and `0` is a file. The link at the path itself counts, too.
         let met = |at: &str| match at.parse::<usize>() {
-            Ok(0) => Some(Met::File),
-            Ok(number) => Some(Met::Link(&texts[number - 1])),
+            Ok(0) => Some(PathEntry::File),
+            Ok(number) => Some(PathEntry::Link(&texts[number - 1])),
             Err(_) => None,
         };
         assert_eq!(
             follow("x", &texts[MAX_LINKS - 1], met),
-            Target::File("0".to_owned())
+            LinkTarget::File("0".to_owned())
         );
-        assert_eq!(follow("x", &texts[MAX_LINKS], met), Target::Loop);
+        assert_eq!(follow("x", &texts[MAX_LINKS], met), LinkTarget::Loop);
     }
 
     #[test]

@@ -2,13 +2,13 @@
 
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 
-use super::{Artifact, Mode};
+use super::{BuildArtifact, SplitMode};
 use rock_compat::rows::{ArtifactSelector, SdkPackageRow};
 use rock_names::Platform;
 
 /// The GPUs whose artifacts a package takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum For<'f> {
+pub(super) enum DeviceScope<'f> {
     /// Those for any GPU, and all others, too.
     All,
     /// Those for any GPU.
@@ -19,8 +19,8 @@ pub(super) enum For<'f> {
     AnyAnd(&'f str),
 }
 
-impl For<'_> {
-    fn takes(self, artifact: &Artifact) -> bool {
+impl DeviceScope<'_> {
+    fn takes(self, artifact: &BuildArtifact) -> bool {
         match (self, artifact.name.base()) {
             (Self::All, _) | (Self::Any | Self::AnyAnd(_), None) => true,
             (Self::Any, Some(_)) | (Self::Target(_), None) => false,
@@ -30,7 +30,7 @@ impl For<'_> {
 }
 
 /// Whether a selection of artifacts applies in this mode.
-pub(super) fn is_of(take: &ArtifactSelector, mode: Mode) -> bool {
+pub(super) fn is_of(take: &ArtifactSelector, mode: SplitMode) -> bool {
     take.modes.is_empty() || take.modes.iter().any(|word| word == mode.word())
 }
 
@@ -40,7 +40,7 @@ pub(super) fn is_for(package: &SdkPackageRow, platform: Platform) -> bool {
 }
 
 /// Whether an artifact of this name and component feeds a package.
-pub(super) fn takes(package: &SdkPackageRow, artifact: &Artifact, mode: Mode) -> bool {
+pub(super) fn takes(package: &SdkPackageRow, artifact: &BuildArtifact, mode: SplitMode) -> bool {
     let (name, component) = (artifact.name.name(), artifact.name.component().word());
     package
         .takes
@@ -56,11 +56,12 @@ pub(super) fn takes(package: &SdkPackageRow, artifact: &Artifact, mode: Mode) ->
 /// Returns the numbers of the artifacts that feed a package, in their order.
 pub(super) fn fed_by(
     package: &SdkPackageRow,
-    artifacts: &[Artifact],
-    mode: Mode,
-    made_for: For<'_>,
+    artifacts: &[BuildArtifact],
+    mode: SplitMode,
+    made_for: DeviceScope<'_>,
 ) -> Vec<usize> {
-    let feeds = |artifact: &Artifact| made_for.takes(artifact) && takes(package, artifact, mode);
+    let feeds =
+        |artifact: &BuildArtifact| made_for.takes(artifact) && takes(package, artifact, mode);
     (0..artifacts.len())
         .filter(|number| feeds(&artifacts[*number]))
         .collect()
@@ -68,11 +69,11 @@ pub(super) fn fed_by(
 
 /// The artifacts for any GPU and, where one is named, for one family, that a predicate takes.
 pub(super) fn of_family(
-    artifacts: &[Artifact],
+    artifacts: &[BuildArtifact],
     family: Option<&str>,
-    takes: impl Fn(&Artifact) -> bool,
+    takes: impl Fn(&BuildArtifact) -> bool,
 ) -> Vec<usize> {
-    let made_for = family.map_or(For::Any, For::AnyAnd);
+    let made_for = family.map_or(DeviceScope::Any, DeviceScope::AnyAnd);
     (0..artifacts.len())
         .filter(|number| made_for.takes(&artifacts[*number]) && takes(&artifacts[*number]))
         .collect()
@@ -80,12 +81,12 @@ pub(super) fn of_family(
 
 /// Paths that a package takes of its artifacts.
 #[derive(Debug)]
-pub(super) struct Paths {
+pub(super) struct PathSelection {
     includes: Option<GlobSet>,
     excludes: GlobSet,
 }
 
-impl Paths {
+impl PathSelection {
     /// The paths of a row.
     ///
     /// # Errors

@@ -1,6 +1,6 @@
 //! What a loader would make of a file.
 
-use super::Shape;
+use super::FileShape;
 use rock_bytes::ReadAt;
 use rock_elf::{Elf, ElfClass, ElfError, Endianness, is_elf, machine, segment_type, tag};
 
@@ -8,7 +8,7 @@ use rock_elf::{Elf, ElfClass, ElfError, Endianness, is_elf, machine, segment_typ
 const EXECUTABLE: u16 = 2;
 const SHARED: u16 = 3;
 
-impl Shape {
+impl FileShape {
     /// Reads it from the head of a file. Only a few kB of the file are read, and of most files four
     /// bytes.
     ///

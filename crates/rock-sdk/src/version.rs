@@ -6,7 +6,7 @@ use rock_compat::rows::SdkVersionRow;
 
 /// The versions of one build.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Versions {
+pub struct PackageVersions {
     /// That of wheels.
     pub wheel: String,
     /// That of Debian's packages.
@@ -22,7 +22,7 @@ pub struct Versions {
 pub fn versions(
     row: &SdkVersionRow,
     known: &BTreeMap<&str, String>,
-) -> Result<Versions, Vec<String>> {
+) -> Result<PackageVersions, Vec<String>> {
     let mut missing: Vec<String> = row
         .asks
         .iter()
@@ -46,7 +46,7 @@ pub fn versions(
         }
         text + rest
     };
-    let versions = Versions {
+    let versions = PackageVersions {
         wheel: made(&row.wheel),
         deb: made(&row.deb),
         rpm: made(&row.rpm),

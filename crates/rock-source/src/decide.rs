@@ -1,9 +1,9 @@
 //! What is to be done about the difference between what is wanted and what is there.
 
-use super::state::{Outcome, State};
-use super::step::{Session, Step};
-use super::told::{Status, is_commit_hash};
-use super::wanted::{Hipify, Wanted};
+use super::checkout_spec::{CheckoutSpec, HipifyMode};
+use super::git_output::{GitStatus, is_commit_hash};
+use super::state::{CheckoutOutcome, CheckoutState};
+use super::step::{CheckoutStep, GitOperation};
 use crate::codes::checkout as codes;
 use rock_diagnostic::{Diagnostic, Location, counted};
 
@@ -12,13 +12,13 @@ const SHOWN: usize = 10;
 
 /// What is there.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Facts {
+pub struct CheckoutFacts {
     /// What the last checkout left.
-    pub state: Option<State>,
+    pub state: Option<CheckoutState>,
     /// What the folder holds.
     pub folder: FolderKind,
     /// The outer repository and every submodule that is there.
-    pub repositories: Vec<Found>,
+    pub repositories: Vec<FoundRepository>,
     /// The commit that the ref means, where that was asked.
     pub remote: Option<String>,
     /// Whether git knows who commits.
@@ -41,24 +41,24 @@ pub enum FolderKind {
 
 /// A repository as it is.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Found {
+pub struct FoundRepository {
     /// Its path below the folder; empty for the outer one.
     pub path: String,
     /// What git says of it.
-    pub status: Status,
+    pub status: GitStatus,
     /// Paths that are neither as committed nor as the last checkout left them.
     pub changes: Vec<String>,
     /// Commits above what was made and what upstream has, the last first.
-    pub above: Vec<Above>,
+    pub above: Vec<LocalCommit>,
     /// What is under way.
-    pub session: Option<Session>,
+    pub session: Option<GitOperation>,
     /// Whether the last checkout left changes in it, without a commit.
     pub is_left_changed: bool,
 }
 
 /// A commit of the user.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Above {
+pub struct LocalCommit {
     /// Its hash, in short.
     pub hash: String,
     /// Its subject.
@@ -68,9 +68,9 @@ pub struct Above {
 /// Whether nothing is to be done: the same was asked for and made, at the commit that is meant now,
 /// every repository is there at the commit that was recorded, and nothing is changed.
 pub fn is_up_to_date(
-    wanted: &Wanted,
-    state: &State,
-    repositories: &[Found],
+    wanted: &CheckoutSpec,
+    state: &CheckoutState,
+    repositories: &[FoundRepository],
     remote: Option<&str>,
 ) -> bool {
     let is_as_recorded = || {
@@ -87,15 +87,15 @@ pub fn is_up_to_date(
                         && found.session.is_none()
                 })
     };
-    state.outcome == Outcome::Done
+    state.outcome == CheckoutOutcome::Done
         && remote.is_some()
         && remote == state.commit.as_deref()
-        && State::begun(wanted, None).makes_the_same_as(state)
+        && CheckoutState::begun(wanted, None).makes_the_same_as(state)
         && is_as_recorded()
 }
 
 /// The commit that is wanted, where nobody needs to be asked: the ref is its hash.
-pub fn known_commit(wanted: &Wanted) -> Option<&str> {
+pub fn known_commit(wanted: &CheckoutSpec) -> Option<&str> {
     is_commit_hash(&wanted.reference).then_some(wanted.reference.as_str())
 }
 
@@ -103,7 +103,10 @@ pub fn known_commit(wanted: &Wanted) -> Option<&str> {
 ///
 /// # Errors
 /// When something of the user's would be lost that may not be, or the folder holds other things.
-pub fn steps(wanted: &Wanted, facts: &Facts) -> Result<Vec<Step>, Vec<Diagnostic>> {
+pub fn steps(
+    wanted: &CheckoutSpec,
+    facts: &CheckoutFacts,
+) -> Result<Vec<CheckoutStep>, Vec<Diagnostic>> {
     let faults = refusals(wanted, facts);
     if !faults.is_empty() {
         return Err(faults);
@@ -111,8 +114,8 @@ pub fn steps(wanted: &Wanted, facts: &Facts) -> Result<Vec<Step>, Vec<Diagnostic
     let was_ended = facts
         .state
         .as_ref()
-        .is_some_and(|state| state.outcome == Outcome::Begun);
-    let of = |wish: &dyn Fn(&Found) -> bool| -> Vec<String> {
+        .is_some_and(|state| state.outcome == CheckoutOutcome::Begun);
+    let of = |wish: &dyn Fn(&FoundRepository) -> bool| -> Vec<String> {
         facts
             .repositories
             .iter()
@@ -122,17 +125,17 @@ pub fn steps(wanted: &Wanted, facts: &Facts) -> Result<Vec<Step>, Vec<Diagnostic
     };
     let mut steps = Vec::new();
     match facts.folder {
-        FolderKind::Repository => steps.push(Step::Repoint {
+        FolderKind::Repository => steps.push(CheckoutStep::Repoint {
             origin: wanted.origin.clone(),
         }),
-        _ => steps.push(Step::Initialise {
+        _ => steps.push(CheckoutStep::Initialise {
             origin: wanted.origin.clone(),
         }),
     }
     // Nothing of the tree changes before what is wanted is here.
     let had = had_commit(facts);
     if had.is_none() {
-        steps.push(Step::Fetch {
+        steps.push(CheckoutStep::Fetch {
             reference: wanted.reference.clone(),
             depth: wanted.depth,
             jobs: wanted.jobs,
@@ -145,14 +148,14 @@ pub fn steps(wanted: &Wanted, facts: &Facts) -> Result<Vec<Step>, Vec<Diagnostic
         .filter_map(|found| Some((found.path.clone(), found.session?)));
     let sessions: Vec<_> = sessions.collect();
     if !sessions.is_empty() {
-        steps.push(Step::EndSession {
+        steps.push(CheckoutStep::EndSession {
             repositories: sessions,
             identity: identity(facts),
         });
     }
     let saved = of(&|found| was_ended && !found.changes.is_empty());
     if !saved.is_empty() {
-        steps.push(Step::Save {
+        steps.push(CheckoutStep::Save {
             repositories: saved,
         });
     }
@@ -160,12 +163,12 @@ pub fn steps(wanted: &Wanted, facts: &Facts) -> Result<Vec<Step>, Vec<Diagnostic
         found.status.head.is_some() && (!found.changes.is_empty() || found.is_left_changed)
     });
     if !discarded.is_empty() {
-        steps.push(Step::Discard {
+        steps.push(CheckoutStep::Discard {
             repositories: discarded,
         });
     }
     if facts.folder == FolderKind::Repository {
-        steps.push(Step::DropTags);
+        steps.push(CheckoutStep::DropTags);
     }
     steps.extend(to_upstream(wanted, facts, had));
     steps.extend(above_upstream(wanted, facts));
@@ -173,17 +176,21 @@ pub fn steps(wanted: &Wanted, facts: &Facts) -> Result<Vec<Step>, Vec<Diagnostic
 }
 
 /// The commit that is wanted, where the last checkout had it too: it is here, with what it needs.
-fn had_commit(facts: &Facts) -> Option<String> {
+fn had_commit(facts: &CheckoutFacts) -> Option<String> {
     let had = facts
         .state
         .as_ref()
-        .filter(|state| state.outcome != Outcome::Begun)?
+        .filter(|state| state.outcome != CheckoutOutcome::Begun)?
         .commit
         .clone();
     had.filter(|had| facts.remote.as_ref() == Some(had))
 }
 
-fn to_upstream(wanted: &Wanted, facts: &Facts, had: Option<String>) -> Vec<Step> {
+fn to_upstream(
+    wanted: &CheckoutSpec,
+    facts: &CheckoutFacts,
+    had: Option<String>,
+) -> Vec<CheckoutStep> {
     let mut steps = Vec::new();
     let commit = had.unwrap_or_else(|| "FETCH_HEAD".to_owned());
     // Before the first commit, what lies there was put there by a checkout that was ended, and was
@@ -193,51 +200,51 @@ fn to_upstream(wanted: &Wanted, facts: &Facts, had: Option<String>) -> Vec<Step>
             .repositories
             .iter()
             .any(|found| found.path.is_empty() && found.status.head.is_none());
-    steps.push(Step::CheckOut {
+    steps.push(CheckoutStep::CheckOut {
         commit,
         force: is_half_made,
     });
-    steps.push(Step::Tag);
+    steps.push(CheckoutStep::Tag);
     if wanted.submodules {
-        steps.push(Step::Submodules {
+        steps.push(CheckoutStep::Submodules {
             depth: wanted.depth,
             jobs: wanted.jobs,
         });
-        steps.push(Step::TagSubmodules);
-        steps.push(Step::Quiet);
+        steps.push(CheckoutStep::TagSubmodules);
+        steps.push(CheckoutStep::Quiet);
     }
     steps
 }
 
-fn above_upstream(wanted: &Wanted, facts: &Facts) -> Vec<Step> {
+fn above_upstream(wanted: &CheckoutSpec, facts: &CheckoutFacts) -> Vec<CheckoutStep> {
     let identity = identity(facts);
     let series = |stage| {
         let set = wanted.patches.clone()?;
         let is_part = set.series.iter().any(|series| series.stage == stage);
-        is_part.then(|| Step::Series {
+        is_part.then(|| CheckoutStep::Series {
             stage,
             set,
             name: wanted.name.clone(),
             identity: identity.clone(),
         })
     };
-    let mut steps: Vec<Step> = series(super::Stage::Base).into_iter().collect();
-    if wanted.hipify != Hipify::Skip {
-        steps.push(Step::Hipify {
+    let mut steps: Vec<CheckoutStep> = series(super::PatchStage::Base).into_iter().collect();
+    if wanted.hipify != HipifyMode::Skip {
+        steps.push(CheckoutStep::Hipify {
             python: wanted.python.clone(),
         });
-        if wanted.hipify == Hipify::Commit {
-            steps.push(Step::CommitHipify {
+        if wanted.hipify == HipifyMode::Commit {
+            steps.push(CheckoutStep::CommitHipify {
                 identity: identity.clone(),
             });
         }
-        steps.extend(series(super::Stage::Hipified));
+        steps.extend(series(super::PatchStage::Hipified));
     }
     steps
 }
 
 /// Options that name a committer, where none is configured.
-fn identity(facts: &Facts) -> Vec<String> {
+fn identity(facts: &CheckoutFacts) -> Vec<String> {
     if facts.has_identity {
         return Vec::new();
     }
@@ -251,7 +258,7 @@ fn identity(facts: &Facts) -> Vec<String> {
     .into()
 }
 
-fn refusals(wanted: &Wanted, facts: &Facts) -> Vec<Diagnostic> {
+fn refusals(wanted: &CheckoutSpec, facts: &CheckoutFacts) -> Vec<Diagnostic> {
     let place = || Location::File(wanted.folder.display().to_string().into());
     let mut faults = Vec::new();
     if facts.folder == FolderKind::Other {
@@ -264,7 +271,7 @@ fn refusals(wanted: &Wanted, facts: &Facts) -> Vec<Diagnostic> {
                 .help("name a folder that is empty or not there yet"),
         );
     }
-    if let Some(why) = super::told::bad_reference(&wanted.reference) {
+    if let Some(why) = super::git_output::bad_reference(&wanted.reference) {
         let message = format!("`{}` is no branch, tag or commit: {why}", wanted.reference);
         faults.push(
             Diagnostic::new(&codes::BAD_REFERENCE, message)
@@ -283,9 +290,9 @@ fn refusals(wanted: &Wanted, facts: &Facts) -> Vec<Diagnostic> {
     let has_hipified = |set: &super::PatchSet| {
         set.series
             .iter()
-            .any(|series| series.stage == super::Stage::Hipified)
+            .any(|series| series.stage == super::PatchStage::Hipified)
     };
-    if wanted.hipify == Hipify::Leave && wanted.patches.as_ref().is_some_and(has_hipified) {
+    if wanted.hipify == HipifyMode::Leave && wanted.patches.as_ref().is_some_and(has_hipified) {
         let message = "patches of hipified sources need what hipify changed to be a commit";
         faults.push(
             Diagnostic::new(&codes::HIPIFIED_NEEDS_COMMIT, message)
@@ -297,7 +304,7 @@ fn refusals(wanted: &Wanted, facts: &Facts) -> Vec<Diagnostic> {
     let was_ended = facts
         .state
         .as_ref()
-        .is_some_and(|state| state.outcome == Outcome::Begun);
+        .is_some_and(|state| state.outcome == CheckoutOutcome::Begun);
     for found in &facts.repositories {
         if !wanted.discard.changes && !was_ended {
             if let Some(session) = found.session {

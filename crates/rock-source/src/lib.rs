@@ -1,8 +1,8 @@
 //! Selects and checks out the sources of torch and its companions.
 //!
-//! Input: compatibility data, the texts of files, the options of the user, the [`State`] of the
+//! Input: compatibility data, the texts of files, the options of the user, the [`CheckoutState`] of the
 //! last checkout, and the output of git. Output: the repository and ref of each project with the
-//! origin of these values, the desired worktree as [`Wanted`], and the [`Step`]s to get there, or
+//! origin of these values, the desired worktree as [`CheckoutSpec`], and the [`CheckoutStep`]s to get there, or
 //! the user's work that would be lost.
 //!
 //! **Invariant:** Only the module [`checkout`] runs git and reads files. Versions and addresses of
@@ -12,8 +12,10 @@ pub mod checkout;
 pub mod cmake;
 pub mod codes;
 
+mod checkout_spec;
+mod commit_range;
 mod decide;
-mod line;
+mod git_output;
 pub mod manifest;
 pub mod patch_sets;
 pub mod pins;
@@ -23,22 +25,26 @@ mod resolve;
 mod series;
 mod state;
 mod step;
-mod told;
-mod wanted;
 
+pub use checkout_spec::{CheckoutSpec, DiscardPolicy, HipifyMode};
+pub use commit_range::{CommitRange, NoLine, RangeBounds};
 pub use decide::{
-    Above, Facts, FolderKind, Found, is_up_to_date, known_commit, named, shown, steps,
+    CheckoutFacts, FolderKind, FoundRepository, LocalCommit, is_up_to_date, known_commit, named,
+    shown, steps,
 };
-pub use line::{Line, NoLine, Range};
+pub use git_output::{
+    GitStatus, REFLOG_MARK, bad_reference, commit_of, is_commit_hash, made_by_us,
+    submodule_settings,
+};
 pub use resolve::{
-    Explicit, From, PinFiles, Question, Reference, Resolved, Told, reads_related, resolve,
+    ExplicitSelection, PinFiles, ProjectQuery, ResolvedProject, SourceRef, Sourced, ValueOrigin,
+    reads_related, resolve,
 };
-pub use series::{Patch, PatchSet, Series, Stage};
-pub use state::{Outcome, PatchesRecord, RepositoryRecord, State, StateFault};
+pub use series::{PatchFile, PatchSeries, PatchSet, PatchStage};
+pub use state::{
+    CheckoutOutcome, CheckoutState, CheckoutStateError, PatchesRecord, RepositoryRecord,
+};
 pub use step::{
-    HIPIFY_MESSAGE, HIPIFY_SCRIPT, HIPIFY_TAG, Order, Place, Session, Step, UPSTREAM_TAG,
+    CheckoutCommand, CheckoutStep, CommandPlace, GitOperation, HIPIFY_MESSAGE, HIPIFY_SCRIPT,
+    HIPIFY_TAG, UPSTREAM_TAG,
 };
-pub use told::{
-    REFLOG_MARK, Status, bad_reference, commit_of, is_commit_hash, made_by_us, submodule_settings,
-};
-pub use wanted::{Discard, Hipify, Wanted};

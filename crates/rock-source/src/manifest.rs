@@ -19,14 +19,14 @@ const SCHEMA: u64 = 1;
 
 /// The commits of a build.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Manifest {
+pub struct SourceManifest {
     /// In the order of a build.
-    pub entries: Vec<Entry>,
+    pub entries: Vec<ManifestEntry>,
 }
 
 /// One project.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Entry {
+pub struct ManifestEntry {
     /// The key of the project: its folder, `pytorch_audio`.
     pub key: String,
     /// The address of its repository.
@@ -43,7 +43,7 @@ pub struct Entry {
     pub patches: BTreeMap<String, String>,
 }
 
-impl Manifest {
+impl SourceManifest {
     /// Reads a text. Keys that are no projects of ours are passed over.
     ///
     /// # Errors
@@ -97,7 +97,7 @@ impl Manifest {
     }
 
     /// The entry of a project.
-    pub fn entry(&self, key: &str) -> Option<&Entry> {
+    pub fn entry(&self, key: &str) -> Option<&ManifestEntry> {
         self.entries.iter().find(|entry| entry.key == key)
     }
 
@@ -187,7 +187,7 @@ fn keys(compat: &Compat) -> Vec<&str> {
     keys
 }
 
-fn entry(key: &str, value: &Value) -> Result<Entry, String> {
+fn entry(key: &str, value: &Value) -> Result<ManifestEntry, String> {
     let Value::Object(object) = value else {
         return Err(format!("`{key}` is not an object"));
     };
@@ -225,7 +225,7 @@ fn entry(key: &str, value: &Value) -> Result<Entry, String> {
         patches.insert(path, sum);
     }
     let (branch, version, patchset) = (text("branch")?, text("version")?, text("patchset")?);
-    Ok(Entry {
+    Ok(ManifestEntry {
         key: key.to_owned(),
         repo,
         commit,
@@ -236,19 +236,19 @@ fn entry(key: &str, value: &Value) -> Result<Entry, String> {
     })
 }
 
-impl Serialize for Manifest {
+impl Serialize for SourceManifest {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("schema_version", &SCHEMA)?;
         for entry in &self.entries {
-            map.serialize_entry(&entry.key, &Written::of(entry))?;
+            map.serialize_entry(&entry.key, &ManifestDocument::of(entry))?;
         }
         map.end()
     }
 }
 
 #[derive(Serialize)]
-struct Written<'a> {
+struct ManifestDocument<'a> {
     repo: &'a str,
     commit: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -267,8 +267,8 @@ struct WrittenPatch<'a> {
     sha256: &'a str,
 }
 
-impl<'a> Written<'a> {
-    fn of(entry: &'a Entry) -> Self {
+impl<'a> ManifestDocument<'a> {
+    fn of(entry: &'a ManifestEntry) -> Self {
         Self {
             repo: &entry.repo,
             commit: &entry.commit,
@@ -286,13 +286,13 @@ impl<'a> Written<'a> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Entry, Manifest, file_name};
+    use super::{ManifestEntry, SourceManifest, file_name};
     use crate::codes::sources as codes;
     use rock_compat::Compat;
 
     const COMMIT: &str = "0123456789abcdef0123456789abcdef01234567";
 
-    fn parse(text: &str) -> Result<Manifest, Vec<String>> {
+    fn parse(text: &str) -> Result<SourceManifest, Vec<String>> {
         let faults = |faults: Vec<rock_diagnostic::Diagnostic>| {
             assert!(
                 faults
@@ -301,30 +301,30 @@ mod tests {
             );
             faults.into_iter().map(|one| one.message).collect()
         };
-        Manifest::parse(text, "m.json", &Compat::embedded()).map_err(faults)
+        SourceManifest::parse(text, "m.json", &Compat::embedded()).map_err(faults)
     }
 
-    fn torch(branch: Option<&str>, version: Option<&str>) -> Entry {
-        Entry {
+    fn torch(branch: Option<&str>, version: Option<&str>) -> ManifestEntry {
+        ManifestEntry {
             key: "pytorch".into(),
             repo: "https://example.org/pytorch".into(),
             commit: COMMIT.into(),
             branch: branch.map(str::to_owned),
             version: version.map(str::to_owned),
-            ..Entry::default()
+            ..ManifestEntry::default()
         }
     }
 
     /// What is written reads the same.
     #[test]
     fn a_manifest_reads_back_and_its_keys_stand_in_the_order_of_a_build() {
-        let audio = Entry {
+        let audio = ManifestEntry {
             key: "pytorch_audio".into(),
             patchset: Some("main".into()),
             patches: [("audio/base/0001-x.patch".to_owned(), "ab".repeat(32))].into(),
             ..torch(None, None)
         };
-        let manifest = Manifest {
+        let manifest = SourceManifest {
             entries: vec![torch(Some("release/2.9"), Some("2.9.0+rocm7.2")), audio],
         };
         let text = manifest.to_json();
@@ -364,7 +364,7 @@ mod tests {
     fn a_manifest_of_another_torch_is_told() {
         let compat = Compat::embedded();
         let expect = |branch: Option<&str>| {
-            let manifest = Manifest {
+            let manifest = SourceManifest {
                 entries: vec![torch(branch, None)],
             };
             manifest
@@ -411,18 +411,18 @@ mod tests {
     #[test]
     fn versions_that_belong_to_another_torch_are_told() {
         let compat = Compat::embedded();
-        let vision = Entry {
+        let vision = ManifestEntry {
             key: "pytorch_vision".into(),
             ..torch(None, Some("0.27.0a0"))
         };
-        let manifest = Manifest {
+        let manifest = SourceManifest {
             entries: vec![torch(None, Some("2.13.0+rocm7.2")), vision.clone()],
         };
         assert_eq!(
             manifest.strangers(&compat),
             [("vision", "0.27.0a0", "0.28")]
         );
-        let fitting = Manifest {
+        let fitting = SourceManifest {
             entries: vec![torch(None, Some("2.12.1")), vision],
         };
         assert_eq!(fitting.strangers(&compat), []);

@@ -9,7 +9,7 @@ use rock_names::without_dots;
 
 /// Which patch set is wanted.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Choice {
+pub enum PatchSetSelection {
     /// This one, and its folder must be there.
     Named(String),
     /// The one that belongs to this ref or combination, if there is one.
@@ -20,7 +20,7 @@ pub enum Choice {
 
 /// The set that is taken.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Chosen {
+pub enum SelectedPatchSet {
     /// The folder of this name under the root.
     Found(String),
     /// No patches are applied; the names that were looked for.
@@ -34,27 +34,27 @@ pub enum Chosen {
 /// # Errors
 /// When a name was given that leads out of the root, or that no folder has.
 pub fn look_up(
-    wanted: &Choice,
+    wanted: &PatchSetSelection,
     root: &str,
     has: impl Fn(&str) -> bool,
-) -> Result<Chosen, Diagnostic> {
+) -> Result<SelectedPatchSet, Diagnostic> {
     match wanted {
-        Choice::Pinned => Ok(Chosen::Pinned),
-        Choice::Named(name) => {
+        PatchSetSelection::Pinned => Ok(SelectedPatchSet::Pinned),
+        PatchSetSelection::Named(name) => {
             check(name)?;
             if has(name) {
-                return Ok(Chosen::Found(name.clone()));
+                return Ok(SelectedPatchSet::Found(name.clone()));
             }
             let message = format!("`{root}` has no patch set `{name}`");
             Err(Diagnostic::new(&codes::NO_PATCH_SET, message)
                 .at(Location::Argument(name.clone()), "")
                 .help("make the folder, or pass `--allow-empty-patchset` to go on without patches"))
         }
-        Choice::Fitting(name) => {
+        PatchSetSelection::Fitting(name) => {
             let names = candidates(name);
             Ok(match names.iter().find(|name| has(name)) {
-                Some(found) => Chosen::Found(found.clone()),
-                None => Chosen::Absent(names),
+                Some(found) => SelectedPatchSet::Found(found.clone()),
+                None => SelectedPatchSet::Absent(names),
             })
         }
     }
@@ -94,17 +94,19 @@ fn candidates(reference: &str) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Choice, Chosen, look_up};
+    use super::{PatchSetSelection, SelectedPatchSet, look_up};
 
-    fn fitting(reference: &str, folders: &[&str]) -> Chosen {
-        look_up(&Choice::Fitting(reference.into()), "patches", |name| {
-            folders.contains(&name)
-        })
+    fn fitting(reference: &str, folders: &[&str]) -> SelectedPatchSet {
+        look_up(
+            &PatchSetSelection::Fitting(reference.into()),
+            "patches",
+            |name| folders.contains(&name),
+        )
         .unwrap()
     }
 
-    fn named(name: &str, folders: &[&str]) -> Result<Chosen, String> {
-        look_up(&Choice::Named(name.into()), "patches", |name| {
+    fn named(name: &str, folders: &[&str]) -> Result<SelectedPatchSet, String> {
+        look_up(&PatchSetSelection::Named(name.into()), "patches", |name| {
             folders.contains(&name)
         })
         .map_err(|fault| format!("{}: {}", fault.code, fault.message))
@@ -115,38 +117,41 @@ mod tests {
     fn a_ref_finds_its_own_set_then_that_of_the_part_before_its_dash_and_then_none() {
         assert_eq!(
             fitting("v2.7.0", &["v2.7.0"]),
-            Chosen::Found("v2.7.0".into())
+            SelectedPatchSet::Found("v2.7.0".into())
         );
         assert_eq!(
             fitting("v2.7.0-rc9", &["v2.7.0"]),
-            Chosen::Found("v2.7.0".into())
+            SelectedPatchSet::Found("v2.7.0".into())
         );
         assert_eq!(
             fitting("v2.7.0-rc9", &["v2.7.0", "v2.7.0-rc9"]),
-            Chosen::Found("v2.7.0-rc9".into())
+            SelectedPatchSet::Found("v2.7.0-rc9".into())
         );
         assert_eq!(
             fitting("v2.7.0-rc9-x", &["v2.7.0-rc9"]),
-            Chosen::Absent(vec!["v2.7.0-rc9-x".into(), "v2.7.0".into()])
+            SelectedPatchSet::Absent(vec!["v2.7.0-rc9-x".into(), "v2.7.0".into()])
         );
         assert_eq!(
             fitting("release/2.7", &["release/2.7"]),
-            Chosen::Found("release/2.7".into())
+            SelectedPatchSet::Found("release/2.7".into())
         );
         assert_eq!(
             fitting("main", &["v2.7.0"]),
-            Chosen::Absent(vec!["main".into()])
+            SelectedPatchSet::Absent(vec!["main".into()])
         );
         assert_eq!(
             fitting("../main", &["../main", ".."]),
-            Chosen::Absent(Vec::new())
+            SelectedPatchSet::Absent(Vec::new())
         );
     }
 
     /// A name that was given is taken as it is, and stays under the root.
     #[test]
     fn a_named_set_must_be_there_and_must_not_lead_elsewhere() {
-        assert_eq!(named("main", &["main"]), Ok(Chosen::Found("main".into())));
+        assert_eq!(
+            named("main", &["main"]),
+            Ok(SelectedPatchSet::Found("main".into()))
+        );
         assert_eq!(
             named("rocm_2.7", &["main"]).unwrap_err(),
             "C110 no-patch-set: `patches` has no patch set `rocm_2.7`"
@@ -164,8 +169,8 @@ mod tests {
     #[test]
     fn a_pinned_commit_has_no_set() {
         assert_eq!(
-            look_up(&Choice::Pinned, "patches", |_| true).unwrap(),
-            Chosen::Pinned
+            look_up(&PatchSetSelection::Pinned, "patches", |_| true).unwrap(),
+            SelectedPatchSet::Pinned
         );
     }
 }

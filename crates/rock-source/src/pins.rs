@@ -6,8 +6,8 @@
 use std::collections::BTreeMap;
 
 use super::related::is_commit;
-use super::resolve::From;
-use crate::cmake::{Fault, Script};
+use super::resolve::ValueOrigin;
+use crate::cmake::{CmakeError, CmakeScript};
 use rock_compat::Compat;
 use rock_compat::rows::{PinRow, TorchAotritonRow};
 use rock_diagnostic::SourceText;
@@ -15,7 +15,7 @@ use rock_names::{Digest, RocmVersion};
 
 /// What is pinned.
 #[derive(Debug, Clone)]
-pub struct Pinned<'a> {
+pub struct PinnedSources<'a> {
     /// The row that says how it was read; the newest one where the checkout has no file of any.
     pub row: &'a PinRow,
     /// The file that it was read from.
@@ -25,24 +25,24 @@ pub struct Pinned<'a> {
     /// What stands after the version in names of archives, `+asan`.
     pub variant: String,
     /// The commit.
-    pub commit: Commit,
+    pub commit: PinnedCommit,
     /// What is released for each ROCm, in the order of the file.
-    pub builds: Vec<Build>,
+    pub builds: Vec<AotritonBuild>,
     /// What is released for each group of targets.
-    pub images: Vec<Image>,
+    pub images: Vec<AotritonImages>,
     /// The ending of archives, `gz`.
     compression: String,
 }
 
 /// The commit of something pinned.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Commit {
+pub enum PinnedCommit {
     /// It is this one.
     Known {
         /// 40 hex digits, or what a variable says.
         commit: String,
         /// What says so.
-        from: From,
+        from: ValueOrigin,
     },
     /// It cannot be told.
     Unknown {
@@ -55,27 +55,27 @@ pub enum Commit {
 
 /// A library for one ROCm.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Build {
+pub struct AotritonBuild {
     /// As the file names it, `rocm7.2`.
     pub rocm: String,
     /// `manylinux_2_28`.
     pub manylinux: String,
     /// Its digest.
-    pub sum: Sum,
+    pub sum: ArchiveDigest,
 }
 
 /// Images for one group of targets.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Image {
+pub struct AotritonImages {
     /// As the file names it, `amd-gfx11xx`.
     pub name: String,
     /// Its digest.
-    pub sum: Sum,
+    pub sum: ArchiveDigest,
 }
 
 /// What a file says of the digest of an archive.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Sum {
+pub enum ArchiveDigest {
     /// It is this one.
     Digest(Digest),
     /// Only zeros: there is no such archive.
@@ -86,11 +86,11 @@ pub enum Sum {
 
 /// What torch's build takes for a ROCm.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Taken<'a> {
+pub enum TorchAotriton<'a> {
     /// The archive for this ROCm.
-    Archive(&'a Build),
+    Archive(&'a AotritonBuild),
     /// The archive for the nearest ROCm that is listed.
-    Clamped(&'a Build),
+    Clamped(&'a AotritonBuild),
     /// None: the library is built from source, and images are downloaded.
     BuiltRuntime,
     /// None: the build fails.
@@ -99,7 +99,7 @@ pub enum Taken<'a> {
 
 /// How torch's build comes by it, by the variables that it looks at.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Mode {
+pub enum AotritonMode {
     /// It is installed here.
     Installed(String),
     /// It is built from source: the variable is there, whatever it says.
@@ -109,14 +109,14 @@ pub enum Mode {
 }
 
 /// A value of a file with its line.
-struct Value {
+struct LocatedValue {
     text: String,
     line: usize,
 }
 
 /// What one file says, field by field.
-struct Read {
-    fields: BTreeMap<String, Vec<Value>>,
+struct PinFile {
+    fields: BTreeMap<String, Vec<LocatedValue>>,
     /// Why the commit cannot be told from it, and the line.
     doubt: Option<(String, usize)>,
 }
@@ -138,7 +138,7 @@ pub fn read<'a>(
     name: &str,
     files: &BTreeMap<String, SourceText>,
     variable: impl Fn(&str) -> Option<String>,
-) -> Option<Pinned<'a>> {
+) -> Option<PinnedSources<'a>> {
     let rows = || {
         compat
             .source_tables()
@@ -157,10 +157,11 @@ pub fn read<'a>(
         let mut known = known;
         known.dedup();
         let reason = format!("the checkout says nothing in {}", known.join(" or "));
-        let commit = overridden(row, &variable).unwrap_or(Commit::Unknown { reason, line: None });
+        let commit =
+            overridden(row, &variable).unwrap_or(PinnedCommit::Unknown { reason, line: None });
         let (version, variant, compression) = (None, String::new(), String::new());
         let (builds, images) = (Vec::new(), Vec::new());
-        return Some(Pinned {
+        return Some(PinnedSources {
             row,
             file: None,
             version,
@@ -190,17 +191,17 @@ pub fn read<'a>(
     let builds = list("rocm")
         .into_iter()
         .enumerate()
-        .map(|(number, rocm)| Build {
+        .map(|(number, rocm)| AotritonBuild {
             rocm,
             manylinux: at(&manylinux, number),
-            sum: Sum::of(&at(&sums, number)),
+            sum: ArchiveDigest::of(&at(&sums, number)),
         });
     let images = list("image").into_iter().enumerate();
-    let images = images.map(|(number, name)| Image {
+    let images = images.map(|(number, name)| AotritonImages {
         name,
-        sum: Sum::of(&at(&image_sums, number)),
+        sum: ArchiveDigest::of(&at(&image_sums, number)),
     });
-    Some(Pinned {
+    Some(PinnedSources {
         row,
         file: Some(source.path.to_string()),
         version: first("version"),
@@ -212,7 +213,7 @@ pub fn read<'a>(
     })
 }
 
-impl Sum {
+impl ArchiveDigest {
     fn of(text: &str) -> Self {
         if !text.is_empty() && text.bytes().all(|byte| byte == b'0') {
             return Self::Absent;
@@ -221,13 +222,13 @@ impl Sum {
     }
 }
 
-impl Pinned<'_> {
+impl PinnedSources<'_> {
     /// The same with the commit of the row where no other is known.
     #[must_use]
     pub fn or_default(mut self) -> Self {
-        if matches!(self.commit, Commit::Unknown { .. }) && !self.row.default.is_empty() {
-            let from = From::Row(format!("the default of pin {}", self.row.pin));
-            self.commit = Commit::Known {
+        if matches!(self.commit, PinnedCommit::Unknown { .. }) && !self.row.default.is_empty() {
+            let from = ValueOrigin::Row(format!("the default of pin {}", self.row.pin));
+            self.commit = PinnedCommit::Known {
                 commit: self.row.default.clone(),
                 from,
             };
@@ -236,7 +237,7 @@ impl Pinned<'_> {
     }
 
     /// How torch's build comes by it. `variable` looks up a variable, also an empty one.
-    pub fn mode(&self, variable: impl Fn(&str) -> Option<String>) -> Mode {
+    pub fn mode(&self, variable: impl Fn(&str) -> Option<String>) -> AotritonMode {
         let of = |name: &str| {
             if name.is_empty() {
                 None
@@ -245,15 +246,15 @@ impl Pinned<'_> {
             }
         };
         match (of(&self.row.installed_env), of(&self.row.from_source_env)) {
-            (Some(prefix), _) => Mode::Installed(prefix),
-            (None, Some(_)) => Mode::FromSource,
-            (None, None) => Mode::Download,
+            (Some(prefix), _) => AotritonMode::Installed(prefix),
+            (None, Some(_)) => AotritonMode::FromSource,
+            (None, None) => AotritonMode::Download,
         }
     }
 
     /// Returns the build that torch takes for a ROCm. Archives are named by the minor of its HIP.
-    pub fn taken(&self, rocm: &RocmVersion, compat: &Compat) -> Taken<'_> {
-        let versions: Vec<(RocmVersion, &Build)> = self
+    pub fn taken(&self, rocm: &RocmVersion, compat: &Compat) -> TorchAotriton<'_> {
+        let versions: Vec<(RocmVersion, &AotritonBuild)> = self
             .builds
             .iter()
             .filter_map(|build| {
@@ -270,21 +271,21 @@ impl Pinned<'_> {
             .collect();
         let wanted = compat.hip_of(rocm).unwrap_or_else(|| rocm.minor());
         if let Some((_, build)) = versions.iter().find(|(version, _)| *version == wanted) {
-            return Taken::Archive(build);
+            return TorchAotriton::Archive(build);
         }
         match self.row.unlisted_rocm.as_str() {
             "clamp" => match (versions.first(), versions.last()) {
-                (Some((first, build)), _) if wanted < *first => Taken::Clamped(build),
-                (_, Some((last, build))) if wanted > *last => Taken::Clamped(build),
-                _ => Taken::Refused,
+                (Some((first, build)), _) if wanted < *first => TorchAotriton::Clamped(build),
+                (_, Some((last, build))) if wanted > *last => TorchAotriton::Clamped(build),
+                _ => TorchAotriton::Refused,
             },
-            "build-runtime" => Taken::BuiltRuntime,
-            _ => Taken::Refused,
+            "build-runtime" => TorchAotriton::BuiltRuntime,
+            _ => TorchAotriton::Refused,
         }
     }
 
     /// The file name of a library for a CPU, `x86_64`.
-    pub fn archive(&self, build: &Build, cpu: &str) -> String {
+    pub fn archive(&self, build: &AotritonBuild, cpu: &str) -> String {
         let name = self
             .row
             .archive
@@ -294,7 +295,7 @@ impl Pinned<'_> {
     }
 
     /// The file name of images.
-    pub fn image(&self, image: &Image) -> String {
+    pub fn image(&self, image: &AotritonImages) -> String {
         self.named(&self.row.image.replace("{image}", &image.name))
     }
 
@@ -327,7 +328,7 @@ impl Pinned<'_> {
     }
 }
 
-impl Image {
+impl AotritonImages {
     /// Whether it has code for a target: `x` in its name stands for any character.
     pub fn is_for(&self, target: &str) -> bool {
         let pattern = self.name.strip_prefix("amd-").unwrap_or(&self.name);
@@ -353,7 +354,7 @@ fn line_of(version: &str) -> String {
 }
 
 /// The commit that a variable says in place of the file.
-fn overridden(row: &PinRow, variable: &impl Fn(&str) -> Option<String>) -> Option<Commit> {
+fn overridden(row: &PinRow, variable: &impl Fn(&str) -> Option<String>) -> Option<PinnedCommit> {
     let value = Some(&row.env)
         .filter(|name| !name.is_empty())
         .and_then(|name| variable(name))?;
@@ -362,44 +363,44 @@ fn overridden(row: &PinRow, variable: &impl Fn(&str) -> Option<String>) -> Optio
         return None;
     }
     Some(if is_commit(value) {
-        Commit::Known {
+        PinnedCommit::Known {
             commit: value.to_owned(),
-            from: From::Variable(row.env.clone()),
+            from: ValueOrigin::Variable(row.env.clone()),
         }
     } else {
         let reason = format!(
             "{} says `{value}`, which is not a commit of 7 to 40 hex digits",
             row.env
         );
-        Commit::Unknown { reason, line: None }
+        PinnedCommit::Unknown { reason, line: None }
     })
 }
 
 /// The one commit that a file names.
-fn commit(read: &Read, source: &SourceText) -> Commit {
+fn commit(read: &PinFile, source: &SourceText) -> PinnedCommit {
     if let Some((reason, line)) = &read.doubt {
-        return Commit::Unknown {
+        return PinnedCommit::Unknown {
             reason: reason.clone(),
             line: Some(*line),
         };
     }
     let values = read.fields.get("commit").map_or(&[][..], Vec::as_slice);
     // What a variable of the environment says is not in the file.
-    let is_whole = |value: &&Value| value.text.len() == 40 && is_commit(&value.text);
-    let mut commits: Vec<&Value> = values.iter().filter(is_whole).collect();
+    let is_whole = |value: &&LocatedValue| value.text.len() == 40 && is_commit(&value.text);
+    let mut commits: Vec<&LocatedValue> = values.iter().filter(is_whole).collect();
     commits.dedup_by(|a, b| a.text.eq_ignore_ascii_case(&b.text));
     match commits[..] {
         [one] => {
-            let from = From::Pin {
+            let from = ValueOrigin::Pin {
                 file: source.path.to_string(),
                 line: one.line,
             };
-            Commit::Known {
+            PinnedCommit::Known {
                 commit: one.text.clone(),
                 from,
             }
         }
-        [] => Commit::Unknown {
+        [] => PinnedCommit::Unknown {
             reason: "the file names no commit of 40 hex digits".to_owned(),
             line: None,
         },
@@ -408,7 +409,7 @@ fn commit(read: &Read, source: &SourceText) -> Commit {
                 "the file names several commits, {} and {}",
                 first.text, second.text
             );
-            Commit::Unknown {
+            PinnedCommit::Unknown {
                 reason,
                 line: Some(second.line),
             }
@@ -416,7 +417,7 @@ fn commit(read: &Read, source: &SourceText) -> Commit {
     }
 }
 
-fn read_file(row: &PinRow, source: &SourceText) -> Read {
+fn read_file(row: &PinRow, source: &SourceText) -> PinFile {
     match row.format.as_str() {
         "cmake" => read_cmake(row, source),
         _ => read_lines(row, source),
@@ -424,18 +425,18 @@ fn read_file(row: &PinRow, source: &SourceText) -> Read {
 }
 
 /// Lists of values on lines of their own, with `;` between them.
-fn read_lines(row: &PinRow, source: &SourceText) -> Read {
+fn read_lines(row: &PinRow, source: &SourceText) -> PinFile {
     let lines: Vec<&str> = source.text.lines().collect();
-    let of = |places: &Vec<String>| -> Vec<Value> {
+    let of = |places: &Vec<String>| -> Vec<LocatedValue> {
         let number = places.first().and_then(|place| place.parse::<usize>().ok());
         let line = number.and_then(|number| Some((number, lines.get(number)?)));
-        let values = |(number, line): (usize, &&str)| -> Vec<Value> {
+        let values = |(number, line): (usize, &&str)| -> Vec<LocatedValue> {
             let texts = line
                 .split(';')
                 .map(str::trim)
                 .filter(|text| !text.is_empty());
             texts
-                .map(|text| Value {
+                .map(|text| LocatedValue {
                     text: text.to_owned(),
                     line: number + 1,
                 })
@@ -448,7 +449,7 @@ fn read_lines(row: &PinRow, source: &SourceText) -> Read {
         .iter()
         .map(|(field, places)| (field.clone(), of(places)))
         .collect();
-    Read {
+    PinFile {
         fields,
         doubt: merge_marks(source),
     }
@@ -456,25 +457,25 @@ fn read_lines(row: &PinRow, source: &SourceText) -> Read {
 
 /// The first line that begins as those that a merge leaves, as the reader of CMake tells them.
 fn merge_marks(source: &SourceText) -> Option<(String, usize)> {
-    Script::parse(&source.text)
+    CmakeScript::parse(&source.text)
         .faults
         .iter()
         .find_map(|fault| match fault {
-            Fault::ConflictMarker { .. } => Some(doubt(fault, source)),
+            CmakeError::ConflictMarker { .. } => Some(doubt(fault, source)),
             _ => None,
         })
 }
 
-fn doubt(fault: &Fault, source: &SourceText) -> (String, usize) {
+fn doubt(fault: &CmakeError, source: &SourceText) -> (String, usize) {
     let (reason, span) = match fault {
-        Fault::ConflictMarker { span } => (
+        CmakeError::ConflictMarker { span } => (
             "the file has marks of a merge that was not finished".to_owned(),
             span,
         ),
-        Fault::Unclosed { what, span } => {
+        CmakeError::Unclosed { what, span } => {
             (format!("the file cannot be read: {what} has no end"), span)
         }
-        Fault::Unbalanced { span } => (
+        CmakeError::Unbalanced { span } => (
             "the file cannot be read: an `if` or `endif` is alone".to_owned(),
             span,
         ),
@@ -486,17 +487,17 @@ fn doubt(fault: &Fault, source: &SourceText) -> (String, usize) {
     (reason, line)
 }
 
-fn read_cmake(row: &PinRow, source: &SourceText) -> Read {
-    let script = Script::parse(&source.text);
-    let mut fields: BTreeMap<String, Vec<Value>> = BTreeMap::new();
+fn read_cmake(row: &PinRow, source: &SourceText) -> PinFile {
+    let script = CmakeScript::parse(&source.text);
+    let mut fields: BTreeMap<String, Vec<LocatedValue>> = BTreeMap::new();
     for (field, names) in &row.fields {
         // Every commit counts, since two different ones are a doubt; of a list the first block
         // does.
-        let values: Vec<Value> = if field == "commit" {
+        let values: Vec<LocatedValue> = if field == "commit" {
             let all = names
                 .iter()
                 .flat_map(|name| script.sets.iter().filter(move |set| set.name == *name));
-            all.map(|set| Value {
+            all.map(|set| LocatedValue {
                 text: set.value(),
                 line: set.line,
             })
@@ -513,7 +514,7 @@ fn read_cmake(row: &PinRow, source: &SourceText) -> Read {
                     set.values
                         .iter()
                         .flat_map(|value| value.text.split(';'))
-                        .map(|text| Value {
+                        .map(|text| LocatedValue {
                             text: text.to_owned(),
                             line: set.line,
                         })
@@ -522,7 +523,7 @@ fn read_cmake(row: &PinRow, source: &SourceText) -> Read {
         };
         fields.insert(field.clone(), values);
     }
-    Read {
+    PinFile {
         fields,
         doubt: script.faults.first().map(|fault| doubt(fault, source)),
     }
@@ -530,7 +531,7 @@ fn read_cmake(row: &PinRow, source: &SourceText) -> Read {
 
 /// Where AOTriton can be taken from besides a download, as far as it was looked for.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Copies {
+pub struct LocalCopies {
     /// What the variable names.
     pub installed: Option<String>,
     /// The install folder of its own checkout, where that has the library.
@@ -541,7 +542,7 @@ pub struct Copies {
 
 /// Which copy a build of torch takes.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Copy {
+pub enum AotritonCopy {
     /// What the variable names.
     Installed(String),
     /// What its own checkout installed.
@@ -554,24 +555,27 @@ pub enum Copy {
 
 /// The copy that is taken: what was named, else what was built here, else what is installed, else
 /// none.
-pub fn copy(copies: &Copies) -> Copy {
-    let Copies {
+pub fn copy(copies: &LocalCopies) -> AotritonCopy {
+    let LocalCopies {
         installed,
         built,
         module,
     } = copies.clone();
     installed
-        .map(Copy::Installed)
-        .or(built.map(Copy::Built))
-        .or(module.map(Copy::Module))
-        .unwrap_or(Copy::Source)
+        .map(AotritonCopy::Installed)
+        .or(built.map(AotritonCopy::Built))
+        .or(module.map(AotritonCopy::Module))
+        .unwrap_or(AotritonCopy::Source)
 }
 
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeMap;
 
-    use super::{Commit, Copies, Copy, Mode, Pinned, Sum, Taken, copy, read};
+    use super::{
+        AotritonCopy, AotritonMode, ArchiveDigest, LocalCopies, PinnedCommit, PinnedSources,
+        TorchAotriton, copy, read,
+    };
     use rock_compat::Compat;
     use rock_diagnostic::SourceText;
 
@@ -620,7 +624,7 @@ mod tests {
     fn with<T>(
         files: &[(&str, &str)],
         variables: &[(&str, &str)],
-        look: impl FnOnce(&Pinned<'_>) -> T,
+        look: impl FnOnce(&PinnedSources<'_>) -> T,
     ) -> T {
         let compat = Compat::embedded();
         let source =
@@ -640,8 +644,8 @@ mod tests {
     fn told(path: &str, text: &str, variables: &[(&str, &str)]) -> String {
         with(&[(path, text)], variables, |pinned| {
             let commit = match &pinned.commit {
-                Commit::Known { commit, from } => format!("{commit} by {from}"),
-                Commit::Unknown { reason, line } => format!("{reason} {line:?}"),
+                PinnedCommit::Known { commit, from } => format!("{commit} by {from}"),
+                PinnedCommit::Unknown { reason, line } => format!("{reason} {line:?}"),
             };
             format!("{} {commit}", pinned.row.generation)
         })
@@ -728,23 +732,29 @@ mod tests {
             .unwrap()
             .or_default();
         assert!(
-            matches!(pinned.commit, Commit::Known { ref commit, .. } if *commit == pinned.row.default)
+            matches!(pinned.commit, PinnedCommit::Known { ref commit, .. } if *commit == pinned.row.default)
         );
         let known = BTreeMap::from([(CMAKE.to_owned(), SourceText::new(CMAKE, file_b()))]);
         let pinned = read(&compat, "aotriton", &known, |_| None)
             .unwrap()
             .or_default();
-        assert!(matches!(pinned.commit, Commit::Known { ref commit, .. } if commit == COMMIT));
+        assert!(
+            matches!(pinned.commit, PinnedCommit::Known { ref commit, .. } if commit == COMMIT)
+        );
     }
 
     fn taken(path: &str, text: &str, rocm: &str) -> String {
         with(&[(path, text)], &[], |pinned| {
             match pinned.taken(&rocm.parse().unwrap(), &Compat::embedded()) {
-                Taken::Archive(build) if build.sum == Sum::Absent => "absent".to_owned(),
-                Taken::Archive(build) => pinned.archive(build, "x86_64"),
-                Taken::Clamped(build) => format!("clamped {}", pinned.archive(build, "x86_64")),
-                Taken::BuiltRuntime => "built".to_owned(),
-                Taken::Refused => "refused".to_owned(),
+                TorchAotriton::Archive(build) if build.sum == ArchiveDigest::Absent => {
+                    "absent".to_owned()
+                }
+                TorchAotriton::Archive(build) => pinned.archive(build, "x86_64"),
+                TorchAotriton::Clamped(build) => {
+                    format!("clamped {}", pinned.archive(build, "x86_64"))
+                }
+                TorchAotriton::BuiltRuntime => "built".to_owned(),
+                TorchAotriton::Refused => "refused".to_owned(),
             }
         })
     }
@@ -809,8 +819,8 @@ mod tests {
             assert_eq!(names("gfx942"), Vec::<String>::new());
             assert_eq!(names("gfx11"), Vec::<String>::new());
             assert!(
-                matches!(pinned.images[0].sum, Sum::Digest(_))
-                    && pinned.images[1].sum == Sum::Unsaid
+                matches!(pinned.images[0].sum, ArchiveDigest::Digest(_))
+                    && pinned.images[1].sum == ArchiveDigest::Unsaid
             );
         });
     }
@@ -827,16 +837,16 @@ mod tests {
                         .map(|(_, value)| (*value).to_owned())
                 })
             };
-            assert_eq!(mode(&[]), Mode::Download);
+            assert_eq!(mode(&[]), AotritonMode::Download);
             assert_eq!(
                 mode(&[("AOTRITON_INSTALL_FROM_SOURCE", "0")]),
-                Mode::FromSource
+                AotritonMode::FromSource
             );
             let both = [
                 ("AOTRITON_INSTALL_FROM_SOURCE", "1"),
                 ("AOTRITON_INSTALLED_PREFIX", "/opt/aotriton"),
             ];
-            assert_eq!(mode(&both), Mode::Installed("/opt/aotriton".into()));
+            assert_eq!(mode(&both), AotritonMode::Installed("/opt/aotriton".into()));
         });
     }
 
@@ -845,16 +855,16 @@ mod tests {
     fn a_copy_is_taken_in_one_order() {
         let copies = |installed: &str, built: &str, module: &str| {
             let some = |text: &str| Some(text.to_owned()).filter(|text| !text.is_empty());
-            copy(&Copies {
+            copy(&LocalCopies {
                 installed: some(installed),
                 built: some(built),
                 module: some(module),
             })
         };
-        assert_eq!(copies("a", "b", "c"), Copy::Installed("a".into()));
-        assert_eq!(copies("", "b", "c"), Copy::Built("b".into()));
-        assert_eq!(copies("", "", "c"), Copy::Module("c".into()));
-        assert_eq!(copies("", "", ""), Copy::Source);
+        assert_eq!(copies("a", "b", "c"), AotritonCopy::Installed("a".into()));
+        assert_eq!(copies("", "b", "c"), AotritonCopy::Built("b".into()));
+        assert_eq!(copies("", "", "c"), AotritonCopy::Module("c".into()));
+        assert_eq!(copies("", "", ""), AotritonCopy::Source);
     }
 
     #[test]

@@ -13,7 +13,7 @@ const FIELDS: [&str; 6] = ["os", "source", "project", "branch", "commit", "origi
 
 /// Whether rows that cannot be read are faults.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Strictness {
+pub enum RowStrictness {
     /// They are errors.
     Strict,
     /// They are left out with a warning.
@@ -48,10 +48,10 @@ pub struct RelatedRow {
 impl RelatedCommits {
     /// Reads the text. Faults go to the sink; two rows of one project that name different commits
     /// are an error however strict the reading is.
-    pub fn parse(source: &SourceText, strictness: Strictness, sink: &mut Sink) -> Self {
+    pub fn parse(source: &SourceText, strictness: RowStrictness, sink: &mut Sink) -> Self {
         let severity = match strictness {
-            Strictness::Strict => Severity::Error,
-            Strictness::Lenient => Severity::Warning,
+            RowStrictness::Strict => Severity::Error,
+            RowStrictness::Lenient => Severity::Warning,
         };
         let mut rows = Vec::new();
         let mut start = 0;
@@ -175,7 +175,7 @@ pub fn is_commit(text: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{RelatedCommits, Strictness};
+    use super::{RelatedCommits, RowStrictness};
     use rock_diagnostic::{Sink, SourceText};
 
     const COMMIT: &str = "0123456789abcdef0123456789abcdef01234567";
@@ -186,7 +186,7 @@ mod tests {
     }
 
     /// What is told of a text, a line a fault, with the place.
-    fn told(text: &str, strictness: Strictness) -> Vec<String> {
+    fn told(text: &str, strictness: RowStrictness) -> Vec<String> {
         let mut sink = Sink::new();
         RelatedCommits::parse(
             &SourceText::new("related_commits", text),
@@ -204,7 +204,7 @@ mod tests {
 
     #[track_caller]
     fn check(text: &str, expect: &[&str]) {
-        assert_eq!(told(text, Strictness::Strict), expect, "{text}");
+        assert_eq!(told(text, RowStrictness::Strict), expect, "{text}");
     }
 
     /// Ten kinds of rows, each with exactly what is said of it.
@@ -269,7 +269,7 @@ mod tests {
     #[test]
     fn a_lenient_reading_leaves_out_bad_rows_with_a_warning() {
         let text = format!("garbage\n{}", row("ubuntu", "torchaudio", COMMIT));
-        let said = told(&text, Strictness::Lenient);
+        let said = told(&text, RowStrictness::Lenient);
         assert_eq!(
             said,
             [
@@ -278,7 +278,7 @@ mod tests {
         );
         let conflict = row("ubuntu", "apex", COMMIT) + &row("centos", "apex", OTHER);
         assert!(
-            told(&conflict, Strictness::Lenient)[0].contains("error[C102"),
+            told(&conflict, RowStrictness::Lenient)[0].contains("error[C102"),
             "{conflict}"
         );
     }
@@ -301,8 +301,11 @@ mod tests {
             + &row("ubuntu", "apex", COMMIT)
             + &row("centos", "ao", OTHER);
         let mut sink = Sink::new();
-        let related =
-            RelatedCommits::parse(&SourceText::new("r", text), Strictness::Strict, &mut sink);
+        let related = RelatedCommits::parse(
+            &SourceText::new("r", text),
+            RowStrictness::Strict,
+            &mut sink,
+        );
         let line = |project: &str, os: &str| related.of(project, os).map(|row| row.line);
         assert_eq!(line("apex", "ubuntu"), Some(2));
         assert_eq!(line("apex", "centos"), Some(1));

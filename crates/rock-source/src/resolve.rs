@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use super::patch_sets::Choice;
+use super::patch_sets::PatchSetSelection;
 use super::related::{RelatedCommits, is_commit};
 use crate::codes::sources as codes;
 use rock_compat::Compat;
@@ -13,7 +13,7 @@ use rock_diagnostic::{Diagnostic, Location, SourceText};
 
 /// What was said on the command line.
 #[derive(Debug, Clone, Default)]
-pub struct Explicit {
+pub struct ExplicitSelection {
     /// `--origin`.
     pub url: Option<String>,
     /// `--ref`.
@@ -41,11 +41,11 @@ pub struct PinFiles {
 
 /// All that is asked about one project.
 #[derive(Debug, Clone, Copy)]
-pub struct Question<'a> {
+pub struct ProjectQuery<'a> {
     /// Its row for the platform.
     pub row: &'a ProjectRow,
     /// What was said on the command line.
-    pub explicit: &'a Explicit,
+    pub explicit: &'a ExplicitSelection,
     /// The combination that was chosen.
     pub preset: Option<&'a TorchSourceRow>,
     /// What pins are read from.
@@ -56,16 +56,16 @@ pub struct Question<'a> {
 
 /// A value with what says so.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Told<T> {
+pub struct Sourced<T> {
     /// The value.
     pub value: T,
     /// What says so.
-    pub from: From,
+    pub from: ValueOrigin,
 }
 
 /// What says a value.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum From {
+pub enum ValueOrigin {
     /// An option.
     Option(&'static str),
     /// A combination by name.
@@ -83,7 +83,7 @@ pub enum From {
     Row(String),
 }
 
-impl fmt::Display for From {
+impl fmt::Display for ValueOrigin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Option(name) => f.write_str(name),
@@ -96,28 +96,28 @@ impl fmt::Display for From {
 
 /// What is checked out.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Reference {
+pub enum SourceRef {
     /// A branch, a tag or a commit.
-    Known(Told<String>),
+    Known(Sourced<String>),
     /// What a file of the checkout of torch will say, which is not there yet.
     Later(String),
 }
 
 /// Where a project comes from.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Resolved {
+pub struct ResolvedProject {
     /// `audio`.
     pub project: String,
     /// `pytorch_audio`.
     pub folder: String,
     /// The address of its repository.
-    pub url: Told<String>,
+    pub url: Sourced<String>,
     /// What is checked out of it.
-    pub reference: Reference,
+    pub reference: SourceRef,
     /// The patch set that is looked for.
-    pub patch_set: Told<Choice>,
+    pub patch_set: Sourced<PatchSetSelection>,
     /// Whether hipify runs.
-    pub hipify: Told<bool>,
+    pub hipify: Sourced<bool>,
     /// Parallel fetches of submodules.
     pub fetch_jobs: Option<u32>,
 }
@@ -125,7 +125,7 @@ pub struct Resolved {
 /// Whether the commit of a project may come from torch's `related_commits`.
 pub fn reads_related(
     row: &ProjectRow,
-    explicit: &Explicit,
+    explicit: &ExplicitSelection,
     preset: Option<&TorchSourceRow>,
 ) -> bool {
     let says_ref =
@@ -138,23 +138,26 @@ pub fn reads_related(
 ///
 /// # Errors
 /// When a pin that is needed is not there or cannot be read.
-pub fn resolve(question: &Question<'_>, compat: &Compat) -> Result<Resolved, Diagnostic> {
-    let Question { row, explicit, .. } = question;
+pub fn resolve(
+    question: &ProjectQuery<'_>,
+    compat: &Compat,
+) -> Result<ResolvedProject, Diagnostic> {
+    let ProjectQuery { row, explicit, .. } = question;
     let found = question.reference(compat)?;
     let patch_set = question.patch_set(compat, &found);
     let url = question.url(compat, found.url);
-    let of_row = Told {
+    let of_row = Sourced {
         value: row.hipify,
         from: cite(compat, row),
     };
     let hipify = match explicit.hipify {
-        Some(value) if !row.hipify_is_fixed => Told {
+        Some(value) if !row.hipify_is_fixed => Sourced {
             value,
-            from: From::Option(if value { "--hipify" } else { "--no-hipify" }),
+            from: ValueOrigin::Option(if value { "--hipify" } else { "--no-hipify" }),
         },
         _ => of_row,
     };
-    Ok(Resolved {
+    Ok(ResolvedProject {
         project: row.project.clone(),
         folder: row.folder.clone(),
         url,
@@ -166,23 +169,23 @@ pub fn resolve(question: &Question<'_>, compat: &Compat) -> Result<Resolved, Dia
 }
 
 /// A ref on its way.
-struct Found {
-    reference: Reference,
+struct RefCandidate {
+    reference: SourceRef,
     /// The address that goes with it, where a pin says one.
-    url: Option<Told<String>>,
+    url: Option<Sourced<String>>,
     is_pinned: bool,
 }
 
-impl Found {
-    fn chosen(value: String, from: From) -> Self {
+impl RefCandidate {
+    fn chosen(value: String, from: ValueOrigin) -> Self {
         Self {
-            reference: Reference::Known(Told { value, from }),
+            reference: SourceRef::Known(Sourced { value, from }),
             url: None,
             is_pinned: false,
         }
     }
 
-    fn pinned(reference: Reference) -> Self {
+    fn pinned(reference: SourceRef) -> Self {
         Self {
             reference,
             url: None,
@@ -191,41 +194,41 @@ impl Found {
     }
 }
 
-impl Question<'_> {
-    fn of_preset(&self) -> Option<(&SourceRow, From)> {
+impl ProjectQuery<'_> {
+    fn of_preset(&self) -> Option<(&SourceRow, ValueOrigin)> {
         let preset = self.preset?;
         let source = preset
             .sources
             .iter()
             .find(|source| source.project == self.row.project)?;
-        Some((source, From::Preset(preset.name.clone())))
+        Some((source, ValueOrigin::Preset(preset.name.clone())))
     }
 
-    fn url(&self, compat: &Compat, pinned: Option<Told<String>>) -> Told<String> {
+    fn url(&self, compat: &Compat, pinned: Option<Sourced<String>>) -> Sourced<String> {
         if let Some(url) = &self.explicit.url {
-            return Told {
+            return Sourced {
                 value: url.clone(),
-                from: From::Option("--origin"),
+                from: ValueOrigin::Option("--origin"),
             };
         }
         let of_preset = self
             .of_preset()
             .filter(|(source, _)| !source.url.is_empty());
-        let of_preset = of_preset.map(|(source, from)| Told {
+        let of_preset = of_preset.map(|(source, from)| Sourced {
             value: source.url.clone(),
             from,
         });
-        of_preset.or(pinned).unwrap_or_else(|| Told {
+        of_preset.or(pinned).unwrap_or_else(|| Sourced {
             value: self.row.url.clone(),
             from: cite(compat, self.row),
         })
     }
 
-    fn patch_set(&self, compat: &Compat, found: &Found) -> Told<Choice> {
+    fn patch_set(&self, compat: &Compat, found: &RefCandidate) -> Sourced<PatchSetSelection> {
         if let Some(name) = &self.explicit.patchset {
-            return Told {
-                value: Choice::Named(name.clone()),
-                from: From::Option("--patchset"),
+            return Sourced {
+                value: PatchSetSelection::Named(name.clone()),
+                from: ValueOrigin::Option("--patchset"),
             };
         }
         match (
@@ -233,28 +236,31 @@ impl Question<'_> {
             self.of_preset()
                 .filter(|(source, _)| !source.patchset.is_empty()),
         ) {
-            (Reference::Known(known), _) if found.is_pinned => Told {
-                value: Choice::Pinned,
+            (SourceRef::Known(known), _) if found.is_pinned => Sourced {
+                value: PatchSetSelection::Pinned,
                 from: known.from.clone(),
             },
-            (Reference::Later(_), _) => Told {
-                value: Choice::Pinned,
+            (SourceRef::Later(_), _) => Sourced {
+                value: PatchSetSelection::Pinned,
                 from: cite(compat, self.row),
             },
-            (_, Some((source, from))) => Told {
-                value: Choice::Fitting(source.patchset.clone()),
+            (_, Some((source, from))) => Sourced {
+                value: PatchSetSelection::Fitting(source.patchset.clone()),
                 from,
             },
-            (Reference::Known(known), None) => Told {
-                value: Choice::Fitting(known.value.clone()),
+            (SourceRef::Known(known), None) => Sourced {
+                value: PatchSetSelection::Fitting(known.value.clone()),
                 from: known.from.clone(),
             },
         }
     }
 
-    fn reference(&self, compat: &Compat) -> Result<Found, Diagnostic> {
+    fn reference(&self, compat: &Compat) -> Result<RefCandidate, Diagnostic> {
         if let Some(reference) = &self.explicit.reference {
-            return Ok(Found::chosen(reference.clone(), From::Option("--ref")));
+            return Ok(RefCandidate::chosen(
+                reference.clone(),
+                ValueOrigin::Option("--ref"),
+            ));
         }
         if self.explicit.release && !self.row.release_ref.is_empty() {
             return self.release(compat);
@@ -264,7 +270,7 @@ impl Question<'_> {
             .clone()
             .filter(|(source, _)| !source.reference.is_empty())
         {
-            return Ok(Found::chosen(source.reference.clone(), from));
+            return Ok(RefCandidate::chosen(source.reference.clone(), from));
         }
         if let Some(pinned) = self.pin(
             compat,
@@ -272,21 +278,21 @@ impl Question<'_> {
             is_commit,
             "a commit of 7 to 40 hex digits",
         )? {
-            return Ok(Found::pinned(pinned));
+            return Ok(RefCandidate::pinned(pinned));
         }
         let is_required =
             self.explicit.require_related || of_preset.is_some_and(|(source, _)| source.related);
         if let Some(related) = self.related(compat, is_required)? {
             return Ok(related);
         }
-        Ok(Found::chosen(
+        Ok(RefCandidate::chosen(
             self.row.reference.clone(),
             cite(compat, self.row),
         ))
     }
 
     /// The branch of the release that torch names.
-    fn release(&self, compat: &Compat) -> Result<Found, Diagnostic> {
+    fn release(&self, compat: &Compat) -> Result<RefCandidate, Diagnostic> {
         let is_version = |text: &str| {
             text.split('.').count() >= 2 && text.split('.').all(|part| part.parse::<u32>().is_ok())
         };
@@ -297,7 +303,7 @@ impl Question<'_> {
             "a version such as 3.4.0",
         )?;
         Ok(match pinned {
-            Some(Reference::Known(Told {
+            Some(SourceRef::Known(Sourced {
                 value: version,
                 from,
             })) => {
@@ -306,7 +312,7 @@ impl Question<'_> {
                     parts.next().unwrap_or_default(),
                     parts.next().unwrap_or_default(),
                 );
-                Found::chosen(
+                RefCandidate::chosen(
                     self.row
                         .release_ref
                         .replace("{major}", major)
@@ -314,8 +320,8 @@ impl Question<'_> {
                     from,
                 )
             }
-            Some(later) => Found::pinned(later),
-            None => Found::chosen(self.row.reference.clone(), cite(compat, self.row)),
+            Some(later) => RefCandidate::pinned(later),
+            None => RefCandidate::chosen(self.row.reference.clone(), cite(compat, self.row)),
         })
     }
 
@@ -326,7 +332,7 @@ impl Question<'_> {
         name: &str,
         is_value: impl Fn(&str) -> bool,
         form: &str,
-    ) -> Result<Option<Reference>, Diagnostic> {
+    ) -> Result<Option<SourceRef>, Diagnostic> {
         let project = &self.row.project;
         let Some(row) = compat
             .source_tables()
@@ -338,7 +344,7 @@ impl Question<'_> {
         };
         let Some(source) = self.file_of(row) else {
             if row.beside == "torch" && self.files.torch.is_none() {
-                return Ok(Some(Reference::Later(row.file.clone())));
+                return Ok(Some(SourceRef::Later(row.file.clone())));
             }
             if !self.row.reference.is_empty() {
                 return Ok(None);
@@ -359,11 +365,11 @@ impl Question<'_> {
                 .position(|line| !line.trim().is_empty())
                 .unwrap_or(0)
                 + 1;
-            let from = From::Pin {
+            let from = ValueOrigin::Pin {
                 file: source.path.to_string(),
                 line,
             };
-            return Ok(Some(Reference::Known(Told {
+            return Ok(Some(SourceRef::Known(Sourced {
                 value: text.to_owned(),
                 from,
             })));
@@ -389,7 +395,11 @@ impl Question<'_> {
     }
 
     /// The row of `related_commits`; `None` where there is none and none is needed.
-    fn related(&self, compat: &Compat, is_required: bool) -> Result<Option<Found>, Diagnostic> {
+    fn related(
+        &self,
+        compat: &Compat,
+        is_required: bool,
+    ) -> Result<Option<RefCandidate>, Diagnostic> {
         let Some(file) = compat
             .source_tables()
             .pins
@@ -403,7 +413,7 @@ impl Question<'_> {
             return Ok(None);
         }
         if self.files.torch.is_none() && is_required {
-            return Ok(Some(Found::pinned(Reference::Later(file.clone()))));
+            return Ok(Some(RefCandidate::pinned(SourceRef::Later(file.clone()))));
         }
         let source = self.files.torch.as_ref().and_then(|files| files.get(file));
         let row = self
@@ -412,19 +422,19 @@ impl Question<'_> {
             .as_ref()
             .and_then(|related| related.of(&self.row.related, self.related_os));
         if let (Some(row), Some(source)) = (row, source) {
-            let from = From::Pin {
+            let from = ValueOrigin::Pin {
                 file: source.path.to_string(),
                 line: row.line,
             };
-            let url = Told {
+            let url = Sourced {
                 value: row.origin.clone(),
                 from: from.clone(),
             };
-            let reference = Reference::Known(Told {
+            let reference = SourceRef::Known(Sourced {
                 value: row.commit.clone(),
                 from,
             });
-            return Ok(Some(Found {
+            return Ok(Some(RefCandidate {
                 reference,
                 url: Some(url),
                 is_pinned: true,
@@ -453,6 +463,6 @@ impl Question<'_> {
     }
 }
 
-fn cite(compat: &Compat, row: &ProjectRow) -> From {
-    From::Row(compat.cite("projects.yaml", &row.project, &row.origin))
+fn cite(compat: &Compat, row: &ProjectRow) -> ValueOrigin {
+    ValueOrigin::Row(compat.cite("projects.yaml", &row.project, &row.origin))
 }

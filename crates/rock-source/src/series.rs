@@ -13,24 +13,24 @@ pub struct PatchSet {
     /// The folder.
     pub folder: String,
     /// Its series, sorted by repository and stage. None is empty.
-    pub series: Vec<Series>,
+    pub series: Vec<PatchSeries>,
 }
 
 /// The patches of one repository at one stage, in the order in which they are applied.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Series {
+pub struct PatchSeries {
     /// The repository's folder in the set: a name for the outer one, a submodule's path for
     /// another.
     pub repository: String,
     /// When they are applied.
-    pub stage: Stage,
+    pub stage: PatchStage,
     /// The patches, in byte order of their file names.
-    pub patches: Vec<Patch>,
+    pub patches: Vec<PatchFile>,
 }
 
 /// When patches are applied.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Stage {
+pub enum PatchStage {
     /// On what upstream has.
     Base,
     /// On what hipify made of it.
@@ -39,14 +39,14 @@ pub enum Stage {
 
 /// One patch file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Patch {
+pub struct PatchFile {
     /// Its path below the set's folder, with `/` between parts.
     pub path: String,
     /// What is in it.
     pub digest: Digest,
 }
 
-impl Stage {
+impl PatchStage {
     /// Both, in the order in which they are applied.
     pub const ALL: [Self; 2] = [Self::Base, Self::Hipified];
 
@@ -69,8 +69,8 @@ impl PatchSet {
 
     /// The set that the files of a folder make. Files that are no patches of a stage are not part
     /// of it.
-    pub fn new(name: &str, folder: &str, files: impl IntoIterator<Item = Patch>) -> Self {
-        let mut series: BTreeMap<(String, Stage), Vec<Patch>> = BTreeMap::new();
+    pub fn new(name: &str, folder: &str, files: impl IntoIterator<Item = PatchFile>) -> Self {
+        let mut series: BTreeMap<(String, PatchStage), Vec<PatchFile>> = BTreeMap::new();
         for patch in files {
             if let Some(key) = series_of(&patch.path) {
                 series.entry(key).or_default().push(patch);
@@ -84,7 +84,7 @@ impl PatchSet {
         for ((repository, stage), mut patches) in series {
             // All lie in one folder, so the order of paths is that of file names, byte by byte.
             patches.sort_by(|a, b| a.path.cmp(&b.path));
-            set.series.push(Series {
+            set.series.push(PatchSeries {
                 repository,
                 stage,
                 patches,
@@ -105,7 +105,7 @@ impl PatchSet {
     }
 
     /// The patches of a repository at a stage.
-    pub fn patches(&self, repository: &str, stage: Stage) -> &[Patch] {
+    pub fn patches(&self, repository: &str, stage: PatchStage) -> &[PatchFile] {
         let found = self
             .series
             .iter()
@@ -115,10 +115,10 @@ impl PatchSet {
 }
 
 /// The repository and the stage that `REPOSITORY/STAGE/NAME.patch` belongs to.
-fn series_of(path: &str) -> Option<(String, Stage)> {
+fn series_of(path: &str) -> Option<(String, PatchStage)> {
     let (folder, name) = path.rsplit_once('/')?;
     let (repository, stage) = folder.rsplit_once('/')?;
-    let stage = Stage::ALL
+    let stage = PatchStage::ALL
         .into_iter()
         .find(|known| known.folder() == stage)?;
     let is_patch = name
@@ -132,7 +132,7 @@ mod tests {
     use super::*;
 
     fn set(paths: &[&str]) -> PatchSet {
-        let patch = |path: &&str| Patch {
+        let patch = |path: &&str| PatchFile {
             path: (*path).to_owned(),
             digest: Digest::new([0; 32]),
         };
@@ -147,7 +147,7 @@ mod tests {
             "top/base/0002-B.patch",
         ]);
         let paths: Vec<&str> = found
-            .patches("top", Stage::Base)
+            .patches("top", PatchStage::Base)
             .iter()
             .map(|patch| patch.path.as_str())
             .collect();
@@ -159,7 +159,7 @@ mod tests {
                 "top/base/0010-b.patch"
             ]
         );
-        assert_eq!(found.patches("top", Stage::Hipified), []);
+        assert_eq!(found.patches("top", PatchStage::Hipified), []);
     }
 
     #[test]
@@ -172,6 +172,11 @@ mod tests {
             "base/0001-x.patch",
         ]);
         assert_eq!(found.series.len(), 1);
-        assert_eq!(found.patches("third_party/inner", Stage::Hipified).len(), 1);
+        assert_eq!(
+            found
+                .patches("third_party/inner", PatchStage::Hipified)
+                .len(),
+            1
+        );
     }
 }

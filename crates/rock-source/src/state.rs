@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::told::is_commit_hash;
-use super::wanted::{Hipify, Wanted};
+use super::checkout_spec::{CheckoutSpec, HipifyMode};
+use super::git_output::is_commit_hash;
 use rock_diagnostic::render::redact_urls;
 use rock_names::is_path_below;
 
@@ -15,13 +15,13 @@ const VERSION: u32 = 1;
 
 /// What a checkout did, or had begun to do.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct State {
+pub struct CheckoutState {
     /// Version of this form, 1.
     pub version: u32,
     /// The program that wrote it.
     pub generator: String,
     /// How far it came.
-    pub outcome: Outcome,
+    pub outcome: CheckoutOutcome,
     /// The project, where it is a known one.
     pub project: Option<String>,
     /// The folder of the outer repository inside a patch set.
@@ -49,7 +49,7 @@ pub struct State {
 /// How far a checkout came.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Outcome {
+pub enum CheckoutOutcome {
     /// It runs, or was ended before its end by force; files may be half written.
     Begun,
     /// It ended before its end by itself, and left nothing that is not committed.
@@ -88,7 +88,7 @@ pub struct RepositoryRecord {
 
 /// A state that cannot be gone on from.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum StateFault {
+pub enum CheckoutStateError {
     /// It is not the JSON of one.
     #[error("it cannot be read: {0}")]
     Unreadable(String),
@@ -100,9 +100,9 @@ pub enum StateFault {
     BadField(&'static str),
 }
 
-impl State {
+impl CheckoutState {
     /// The state of a checkout that begins. `before` is what was made earlier in the same folder.
-    pub fn begun(wanted: &Wanted, before: Option<&Self>) -> Self {
+    pub fn begun(wanted: &CheckoutSpec, before: Option<&Self>) -> Self {
         let patches = wanted.patches.as_ref().map(|set| PatchesRecord {
             set: set.name.clone(),
             folder: set.folder.clone(),
@@ -116,15 +116,15 @@ impl State {
         Self {
             version: VERSION,
             generator: format!("rock-matrix {}", env!("CARGO_PKG_VERSION")),
-            outcome: Outcome::Begun,
+            outcome: CheckoutOutcome::Begun,
             project: wanted.project.clone(),
             name: wanted.name.clone(),
             origin: redact_urls(&wanted.origin).into_owned(),
             reference: wanted.reference.clone(),
             commit: None,
             patches,
-            hipify: wanted.hipify != Hipify::Skip,
-            commit_hipify: wanted.hipify == Hipify::Commit,
+            hipify: wanted.hipify != HipifyMode::Skip,
+            commit_hipify: wanted.hipify == HipifyMode::Commit,
             submodules: wanted.submodules,
             repositories: before
                 .map(|before| before.repositories.clone())
@@ -156,12 +156,13 @@ impl State {
     ///
     /// # Errors
     /// When it is no state of this version.
-    pub fn parse(text: &str) -> Result<Self, StateFault> {
-        let unreadable = |error: serde_json::Error| StateFault::Unreadable(error.to_string());
+    pub fn parse(text: &str) -> Result<Self, CheckoutStateError> {
+        let unreadable =
+            |error: serde_json::Error| CheckoutStateError::Unreadable(error.to_string());
         let value: serde_json::Value = serde_json::from_str(text).map_err(unreadable)?;
         match value.get("version").and_then(serde_json::Value::as_u64) {
             Some(version) if version != u64::from(VERSION) => {
-                Err(StateFault::OtherVersion(version))
+                Err(CheckoutStateError::OtherVersion(version))
             }
             _ => {
                 let state: Self = serde_json::from_value(value).map_err(unreadable)?;
@@ -172,7 +173,7 @@ impl State {
 
     /// Refuses paths that leave the checkout, options in the place of names, and commits that are
     /// none: each becomes a folder that git works in, or an argument of git.
-    fn check(&self) -> Result<(), StateFault> {
+    fn check(&self) -> Result<(), CheckoutStateError> {
         let is_line = |text: &str| !text.contains(char::is_control);
         let is_word = |text: &str| !text.starts_with('-') && is_line(text);
         let is_hex =
@@ -204,7 +205,7 @@ impl State {
             ("repositories", self.repositories.iter().all(is_record)),
         ];
         match fields.iter().find(|(_, fits)| !fits) {
-            Some((name, _)) => Err(StateFault::BadField(name)),
+            Some((name, _)) => Err(CheckoutStateError::BadField(name)),
             None => Ok(()),
         }
     }
@@ -220,53 +221,56 @@ impl State {
 mod tests {
     use super::*;
 
-    fn wanted() -> Wanted {
-        Wanted {
+    fn wanted() -> CheckoutSpec {
+        CheckoutSpec {
             folder: "/src/torch".into(),
             project: Some("torch".into()),
             origin: "https://example.com/torch".into(),
             reference: "v1".into(),
             name: "pytorch".into(),
             patches: None,
-            hipify: Hipify::Commit,
+            hipify: HipifyMode::Commit,
             submodules: true,
             depth: None,
             jobs: Some(10),
             python: "python3".into(),
             build_environment: BTreeMap::new(),
-            discard: super::super::Discard::default(),
+            discard: super::super::DiscardPolicy::default(),
         }
     }
 
     #[test]
     fn a_state_reads_back() {
-        let mut state = State::begun(&wanted(), None);
+        let mut state = CheckoutState::begun(&wanted(), None);
         state.repositories.push(RepositoryRecord {
             head: "a".repeat(40),
             ..RepositoryRecord::default()
         });
-        assert_eq!(State::parse(&state.to_json()).unwrap(), state);
+        assert_eq!(CheckoutState::parse(&state.to_json()).unwrap(), state);
         assert!(state.to_json().contains("\"ref\": \"v1\""));
     }
 
     #[test]
     fn a_state_of_another_version_and_one_that_is_cut_are_told() {
-        let text = State::begun(&wanted(), None).to_json();
+        let text = CheckoutState::begun(&wanted(), None).to_json();
         assert_eq!(
-            State::parse(&text.replace("\"version\": 1", "\"version\": 2")),
-            Err(StateFault::OtherVersion(2))
+            CheckoutState::parse(&text.replace("\"version\": 1", "\"version\": 2")),
+            Err(CheckoutStateError::OtherVersion(2))
         );
         assert!(matches!(
-            State::parse(&text[..40]),
-            Err(StateFault::Unreadable(_))
+            CheckoutState::parse(&text[..40]),
+            Err(CheckoutStateError::Unreadable(_))
         ));
-        assert!(matches!(State::parse("{}"), Err(StateFault::Unreadable(_))));
+        assert!(matches!(
+            CheckoutState::parse("{}"),
+            Err(CheckoutStateError::Unreadable(_))
+        ));
     }
 
     /// The folder of a checkout is one that its own hooks and build steps can write to.
     #[test]
     fn a_state_that_leads_out_of_its_checkout_is_refused() {
-        let mut state = State::begun(&wanted(), None);
+        let mut state = CheckoutState::begun(&wanted(), None);
         let head = "a".repeat(40);
         state.repositories.push(RepositoryRecord {
             path: "third_party/x".into(),
@@ -279,7 +283,7 @@ mod tests {
             files: BTreeMap::from([("pytorch/base/0001-x.patch".into(), "0".repeat(64))]),
         });
         let whole = serde_json::to_value(&state).unwrap();
-        assert_eq!(State::parse(&whole.to_string()).unwrap(), state);
+        assert_eq!(CheckoutState::parse(&whole.to_string()).unwrap(), state);
         for (field, value) in [
             ("/repositories/0/path", "../../other"),
             ("/repositories/0/path", "/etc"),
@@ -296,9 +300,9 @@ mod tests {
             let mut hostile = whole.clone();
             *hostile.pointer_mut(field).unwrap() = value.into();
             let name = field.split('/').nth(1).unwrap();
-            let told = State::parse(&hostile.to_string()).unwrap_err();
+            let told = CheckoutState::parse(&hostile.to_string()).unwrap_err();
             assert!(
-                matches!(told, StateFault::BadField(field) if field == name),
+                matches!(told, CheckoutStateError::BadField(field) if field == name),
                 "{field} {value}: {told}"
             );
         }
@@ -306,11 +310,11 @@ mod tests {
 
     #[test]
     fn the_name_of_a_branch_and_the_origin_do_not_make_another_tree() {
-        let (one, mut other) = (State::begun(&wanted(), None), wanted());
+        let (one, mut other) = (CheckoutState::begun(&wanted(), None), wanted());
         other.reference = "main".into();
         other.origin = "elsewhere".into();
-        assert!(one.makes_the_same_as(&State::begun(&other, None)));
-        other.hipify = Hipify::Skip;
-        assert!(!one.makes_the_same_as(&State::begun(&other, None)));
+        assert!(one.makes_the_same_as(&CheckoutState::begun(&other, None)));
+        other.hipify = HipifyMode::Skip;
+        assert!(!one.makes_the_same_as(&CheckoutState::begun(&other, None)));
     }
 }

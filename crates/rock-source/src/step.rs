@@ -1,6 +1,6 @@
 //! The steps of a checkout, in order, each with the commands that it runs.
 
-use super::series::{PatchSet, Stage};
+use super::series::{PatchSet, PatchStage};
 
 /// The tag on the commit that upstream has, in every repository.
 pub const UPSTREAM_TAG: &str = "THEROCK_UPSTREAM_DIFFBASE";
@@ -13,7 +13,7 @@ pub const HIPIFY_MESSAGE: &str = "DO NOT SUBMIT: HIPIFY";
 
 /// What is done, and by what it is told apart from the others.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Step {
+pub enum CheckoutStep {
     /// A repository is made.
     Initialise {
         /// Where it is fetched from.
@@ -27,7 +27,7 @@ pub enum Step {
     /// A series of patches, or a rebase, that was not ended is ended where it is.
     EndSession {
         /// Repositories, and what is under way there.
-        repositories: Vec<(String, Session)>,
+        repositories: Vec<(String, GitOperation)>,
         /// Options that name a committer, where none is configured.
         identity: Vec<String>,
     },
@@ -77,7 +77,7 @@ pub enum Step {
     /// Patches are applied, in the outer repository and then in each submodule.
     Series {
         /// When.
-        stage: Stage,
+        stage: PatchStage,
         /// The set.
         set: PatchSet,
         /// The outer repository's folder in the set.
@@ -99,7 +99,7 @@ pub enum Step {
 
 /// Something of git that is under way in a repository.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Session {
+pub enum GitOperation {
     /// Patches are being applied.
     Apply,
     /// Commits are being moved.
@@ -108,7 +108,7 @@ pub enum Session {
 
 /// Where a command runs.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Place {
+pub enum CommandPlace {
     /// In the outer repository.
     Outer,
     /// In each submodule, and theirs.
@@ -121,14 +121,14 @@ pub enum Place {
 
 /// A command and where it runs. A word in angle brackets stands for what is known by then.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Order {
+pub struct CheckoutCommand {
     /// Where.
-    pub place: Place,
+    pub place: CommandPlace,
     /// Program and arguments.
     pub argv: Vec<String>,
 }
 
-impl std::fmt::Display for Place {
+impl std::fmt::Display for CommandPlace {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Outer => f.write_str("."),
@@ -140,7 +140,7 @@ impl std::fmt::Display for Place {
     }
 }
 
-impl Session {
+impl GitOperation {
     /// What a person calls it.
     pub fn word(self) -> &'static str {
         match self {
@@ -150,8 +150,8 @@ impl Session {
     }
 }
 
-fn git(place: Place, words: &[&str]) -> Order {
-    Order {
+fn git(place: CommandPlace, words: &[&str]) -> CheckoutCommand {
+    CheckoutCommand {
         place,
         argv: std::iter::once(&"git")
             .chain(words)
@@ -169,7 +169,7 @@ fn amounts(depth: Option<u32>, jobs: Option<u32>) -> Vec<String> {
         .collect()
 }
 
-impl Step {
+impl CheckoutStep {
     /// The step in a few words, for people.
     pub fn title(&self) -> String {
         match self {
@@ -186,10 +186,11 @@ impl Step {
             Self::TagSubmodules => "tag what upstream has in submodules".to_owned(),
             Self::Quiet => "let git ignore changes of submodules".to_owned(),
             Self::Series {
-                stage: Stage::Base, ..
+                stage: PatchStage::Base,
+                ..
             } => "apply patches".to_owned(),
             Self::Series {
-                stage: Stage::Hipified,
+                stage: PatchStage::Hipified,
                 ..
             } => "apply patches of hipified sources".to_owned(),
             Self::Hipify { .. } => "hipify".to_owned(),
@@ -198,28 +199,37 @@ impl Step {
     }
 
     /// The commands of the step, in order.
-    pub fn orders(&self) -> Vec<Order> {
+    pub fn orders(&self) -> Vec<CheckoutCommand> {
         let tag = |place| git(place, &["tag", "--force", "--no-sign", UPSTREAM_TAG]);
         match self {
             Self::Initialise { origin } => vec![
-                git(Place::Outer, &["init", "--quiet", "--initial-branch=main"]),
-                git(Place::Outer, &["config", "advice.detachedHead", "false"]),
-                git(Place::Outer, &["remote", "add", "origin", origin]),
+                git(
+                    CommandPlace::Outer,
+                    &["init", "--quiet", "--initial-branch=main"],
+                ),
+                git(
+                    CommandPlace::Outer,
+                    &["config", "advice.detachedHead", "false"],
+                ),
+                git(CommandPlace::Outer, &["remote", "add", "origin", origin]),
             ],
             Self::Repoint { origin } => {
-                vec![git(Place::Outer, &["remote", "set-url", "origin", origin])]
+                vec![git(
+                    CommandPlace::Outer,
+                    &["remote", "set-url", "origin", origin],
+                )]
             }
             Self::EndSession {
                 repositories,
                 identity,
             } => {
-                let end = |(path, session): &(String, Session)| {
-                    let word = if *session == Session::Apply {
+                let end = |(path, session): &(String, GitOperation)| {
+                    let word = if *session == GitOperation::Apply {
                         "am"
                     } else {
                         "rebase"
                     };
-                    let mut order = git(Place::In(path.clone()), &[]);
+                    let mut order = git(CommandPlace::In(path.clone()), &[]);
                     order.argv.extend(
                         identity
                             .iter()
@@ -231,12 +241,12 @@ impl Step {
                 repositories.iter().map(end).collect()
             }
             Self::Save { repositories } => {
-                let save = |path: &String| git(Place::In(path.clone()), &["add", "--all"]);
+                let save = |path: &String| git(CommandPlace::In(path.clone()), &["add", "--all"]);
                 repositories.iter().map(save).collect()
             }
             Self::Discard { repositories } => {
                 let discard = |path: &String| {
-                    let place = Place::In(path.clone());
+                    let place = CommandPlace::In(path.clone());
                     [
                         git(place.clone(), &["reset", "--hard", "--quiet"]),
                         git(
@@ -250,7 +260,7 @@ impl Step {
             Self::DropTags => [HIPIFY_TAG, UPSTREAM_TAG]
                 .map(|tag| {
                     git(
-                        Place::Every,
+                        CommandPlace::Every,
                         &["update-ref", "-d", &format!("refs/tags/{tag}")],
                     )
                 })
@@ -261,7 +271,7 @@ impl Step {
                 jobs,
                 submodules,
             } => {
-                let mut order = git(Place::Outer, &["fetch"]);
+                let mut order = git(CommandPlace::Outer, &["fetch"]);
                 order.argv.extend(amounts(*depth, *jobs));
                 if !submodules {
                     order.argv.push("--no-recurse-submodules".to_owned());
@@ -272,22 +282,25 @@ impl Step {
             Self::CheckOut { commit, force } => {
                 let force: &[&str] = if *force { &["--force"] } else { &[] };
                 let words = [&["checkout", "--quiet", "--detach"][..], force, &[commit]].concat();
-                vec![git(Place::Outer, &words)]
+                vec![git(CommandPlace::Outer, &words)]
             }
-            Self::Tag => vec![tag(Place::Outer)],
+            Self::Tag => vec![tag(CommandPlace::Outer)],
             Self::Submodules { depth, jobs } => {
                 let mut order = git(
-                    Place::Outer,
+                    CommandPlace::Outer,
                     &["submodule", "update", "--init", "--recursive"],
                 );
                 order.argv.extend(amounts(*depth, *jobs));
                 vec![order]
             }
-            Self::TagSubmodules => vec![tag(Place::Submodules)],
+            Self::TagSubmodules => vec![tag(CommandPlace::Submodules)],
             Self::Quiet => vec![
-                git(Place::Every, &["config", "submodule.<name>.ignore", "all"]),
                 git(
-                    Place::Every,
+                    CommandPlace::Every,
+                    &["config", "submodule.<name>.ignore", "all"],
+                ),
+                git(
+                    CommandPlace::Every,
                     &["update-index", "--skip-worktree", "--", "<path>"],
                 ),
             ],
@@ -298,8 +311,8 @@ impl Step {
                 identity,
             } => series_orders(*stage, set, name, identity),
             Self::Hipify { python } => {
-                vec![Order {
-                    place: Place::Outer,
+                vec![CheckoutCommand {
+                    place: CommandPlace::Outer,
                     argv: vec![python.clone(), HIPIFY_SCRIPT.to_owned()],
                 }]
             }
@@ -314,9 +327,12 @@ impl Step {
                     HIPIFY_MESSAGE,
                 ];
                 vec![
-                    git(Place::Every, &["add", "--all"]),
-                    git(Place::Every, &[&identity[..], &commit].concat()),
-                    git(Place::Every, &["tag", "--force", "--no-sign", HIPIFY_TAG]),
+                    git(CommandPlace::Every, &["add", "--all"]),
+                    git(CommandPlace::Every, &[&identity[..], &commit].concat()),
+                    git(
+                        CommandPlace::Every,
+                        &["tag", "--force", "--no-sign", HIPIFY_TAG],
+                    ),
                 ]
             }
         }
@@ -324,7 +340,12 @@ impl Step {
 }
 
 /// One `git am` a repository: the outer one first, then the others by path.
-fn series_orders(stage: Stage, set: &PatchSet, name: &str, identity: &[String]) -> Vec<Order> {
+fn series_orders(
+    stage: PatchStage,
+    set: &PatchSet,
+    name: &str,
+    identity: &[String],
+) -> Vec<CheckoutCommand> {
     let of_stage = || {
         set.series
             .iter()
@@ -332,11 +353,11 @@ fn series_orders(stage: Stage, set: &PatchSet, name: &str, identity: &[String]) 
     };
     let outer = of_stage().filter(|series| series.repository == name);
     let others = of_stage().filter(|series| series.repository != name);
-    let order = |series: &super::series::Series| {
+    let order = |series: &super::series::PatchSeries| {
         let place = if series.repository == name {
-            Place::Outer
+            CommandPlace::Outer
         } else {
-            Place::In(series.repository.clone())
+            CommandPlace::In(series.repository.clone())
         };
         apply(place, set, &series.patches, identity)
     };
@@ -346,11 +367,11 @@ fn series_orders(stage: Stage, set: &PatchSet, name: &str, identity: &[String]) 
 /// The one call that applies patches to a repository. What stands in brackets before a subject is
 /// part of it.
 fn apply(
-    place: Place,
+    place: CommandPlace,
     set: &PatchSet,
-    patches: &[super::series::Patch],
+    patches: &[super::series::PatchFile],
     identity: &[String],
-) -> Order {
+) -> CheckoutCommand {
     let options = [
         "am",
         "--whitespace=nowarn",

@@ -10,7 +10,7 @@ use std::process::Command;
 use std::sync::Arc;
 
 use rock_matrix::compat::Compat;
-use rock_matrix::config::{self, Lookups, recipe::Recipes};
+use rock_matrix::config::{self, Lookups, recipe::RecipeSet};
 use rock_matrix::diagnostic::{Sink, SourceText};
 use rock_matrix::elf::sample_for_fuzzing;
 use rock_matrix::plan;
@@ -127,7 +127,7 @@ indexes: {torch: "https://e.example/whl/{rocm}"}
 /// Plans as the program writes them.
 fn plans() -> impl Iterator<Item = Vec<u8>> {
     let compat = Compat::embedded();
-    let recipes = Arc::new(Recipes::with_shipped([]));
+    let recipes = Arc::new(RecipeSet::with_shipped([]));
     let one_cell = MATRIX.replace("\"3.8\", ", "").replace("ck, ", "");
     [MATRIX.to_owned(), one_cell].into_iter().map(move |text| {
         let mut sink = Sink::new();
@@ -142,7 +142,7 @@ fn plans() -> impl Iterator<Item = Vec<u8>> {
         let plan = plan::plan(
             vec![(config, profile)],
             &compat,
-            &plan::Options::default(),
+            &plan::PlanInputs::default(),
             &mut sink,
         );
         let mut made = Vec::new();

@@ -11,23 +11,23 @@ use crate::exec;
 use crate::host::{HostFacts, device_group_ids};
 use crate::plan::Job;
 use crate::recipe::container::{
-    self, Container, DEVICE_NODES, Devices, Engine, PROXY_VARIABLES, VISIBLE_GPUS,
+    self, ContainerRun, DEVICE_NODES, DeviceAccess, EngineProgram, PROXY_VARIABLES, VISIBLE_GPUS,
 };
-use crate::recipe::{Build, Site};
+use crate::recipe::{Build, BuildSite};
 use crate::render;
 use crate::sys;
 
-/// What [`exec::Containment`] borrows.
+/// What [`exec::ContainerSetup`] borrows.
 #[derive(Debug)]
 pub(super) struct Owned {
-    pub(super) engine: Engine,
+    pub(super) engine: EngineProgram,
     pub(super) image: String,
     pub(super) script: String,
     pub(super) argv: Vec<String>,
 }
 
 pub(super) fn contained(
-    engine: Engine,
+    engine: EngineProgram,
     job: &Job,
     build: &mut Build,
     args: &Args,
@@ -44,15 +44,17 @@ pub(super) fn contained(
             Diagnostic::new(&codes::BUILD_FOLDER, message).help("build below a folder without one"),
         ]);
     }
-    let devices = Devices::resolve(
+    let devices = DeviceAccess::resolve(
         job.gpu,
         DEVICE_NODES.iter().all(|node| sys::exists(Path::new(node))),
     );
     let assigned = match devices {
-        Devices::Present => exec::assigned_gpu(&args.podinfo_dir).map_err(|fault| vec![fault])?,
-        Devices::Absent => None,
+        DeviceAccess::Present => {
+            exec::assigned_gpu(&args.podinfo_dir).map_err(|fault| vec![fault])?
+        }
+        DeviceAccess::Absent => None,
     };
-    let container = Container {
+    let container = ContainerRun {
         engine,
         image,
         devices,
@@ -65,7 +67,7 @@ pub(super) fn contained(
         name: Some(name),
     };
     let argv = container::argv(job, &container);
-    let script = render::script(job, build, &Site::Container, GENERATOR);
+    let script = render::script(job, build, &BuildSite::Container, GENERATOR);
     Ok(Owned {
         engine,
         image: image.to_owned(),
@@ -76,8 +78,8 @@ pub(super) fn contained(
 
 /// Names of the variables that a container gets: those of the build, the proxies of this machine,
 /// and, with a GPU, which of them are visible.
-fn passed_env(job: &Job, build: &Build, devices: Devices, shell: &Shell) -> Vec<String> {
-    let gpu = (devices == Devices::Present).then_some(VISIBLE_GPUS);
+fn passed_env(job: &Job, build: &Build, devices: DeviceAccess, shell: &Shell) -> Vec<String> {
+    let gpu = (devices == DeviceAccess::Present).then_some(VISIBLE_GPUS);
     let of_machine = PROXY_VARIABLES
         .into_iter()
         .chain(gpu)

@@ -11,17 +11,22 @@ use crate::cli::{Exit, Format, Shell, load};
 use crate::codes::{build as codes, rocm as rocm_codes, wheel as wheel_codes};
 use crate::config::{Gate, RepairPlatform, TorchFrom};
 use crate::diagnostic::{Diagnostic, Severity, counted};
-use crate::exec::{self, Built, BuiltWheel, CollectFault, Collected, Outcome};
+use crate::exec::{self, BuildOutcome, BuiltWheel, CollectError, CollectedWheel, FinishedBuild};
 use crate::names::{LabelParts, LocalLabel, WheelName, WheelNameError};
 use crate::plan::Job;
 use crate::publish::torch_contradictions;
-use crate::recipe::measure::{MEASURED_FILE, Measurements};
+use crate::recipe::measurements::{BuildMeasurements, MEASURED_FILE};
 use crate::recipe::{LIBRARIES_FOLDER, is_repaired, outside};
 use crate::sys::{self, OnExisting, PositionalFile};
 use crate::wheel::{self, DosTime, ExistingLabel, RewriteOptions, Wheel, WheelError};
 
 /// Delivers the wheels of a finished build: all of them or none.
-pub(super) fn finish(job: &Prepared, built: &mut Built, args: &Args, shell: &Shell) -> Exit {
+pub(super) fn finish(
+    job: &Prepared,
+    built: &mut FinishedBuild,
+    args: &Args,
+    shell: &Shell,
+) -> Exit {
     if job.build.wheels.is_empty() && job.build.archive.is_empty() {
         return Exit::Done;
     }
@@ -30,20 +35,20 @@ pub(super) fn finish(job: &Prepared, built: &mut Built, args: &Args, shell: &She
             shell.report(&other_torch(job, built, shell));
             let told = say(&wheels, built, args, shell);
             built.record.wheels = wheels;
-            (told, Outcome::Done, None)
+            (told, BuildOutcome::Done, None)
         }
         Err(Undelivered::Refused(faults)) => {
             shell.report(&faults);
             let first = faults.into_iter().find(Diagnostic::is_error);
             (
                 Exit::Fault,
-                Outcome::Refused,
+                BuildOutcome::Refused,
                 first.map(|fault| fault.message),
             )
         }
         Err(Undelivered::Machine(fault)) => {
             shell.report(std::slice::from_ref(&fault));
-            (Exit::Machine, Outcome::Machine, Some(fault.message))
+            (Exit::Machine, BuildOutcome::Machine, Some(fault.message))
         }
     };
     built.record.outcome = outcome;
@@ -58,7 +63,7 @@ pub(super) fn finish(job: &Prepared, built: &mut Built, args: &Args, shell: &She
 }
 
 /// Warns of a torch in the build that is not the one of the label.
-fn other_torch(job: &Prepared, built: &Built, shell: &Shell) -> Vec<Diagnostic> {
+fn other_torch(job: &Prepared, built: &FinishedBuild, shell: &Shell) -> Vec<Diagnostic> {
     let Ok(compat) = load::compat(shell) else {
         return Vec::new();
     };
@@ -88,9 +93,9 @@ fn other_torch(job: &Prepared, built: &Built, shell: &Shell) -> Vec<Diagnostic> 
 
 /// Writes what the build took beside its record, and gives the row of it for the summary. A build
 /// is not worth less because this could not be written, so that is a warning.
-pub(super) fn measure(job: &Prepared, built: &Built, exit: Exit, shell: &Shell) -> String {
+pub(super) fn measure(job: &Prepared, built: &FinishedBuild, exit: Exit, shell: &Shell) -> String {
     let record = &built.record;
-    let measured = Measurements {
+    let measured = BuildMeasurements {
         version: 1,
         job: record.job.clone(),
         exit: i32::from(exit.code()),
@@ -116,10 +121,10 @@ enum Undelivered {
     Machine(Diagnostic),
 }
 
-impl From<CollectFault> for Undelivered {
-    fn from(fault: CollectFault) -> Self {
+impl From<CollectError> for Undelivered {
+    fn from(fault: CollectError) -> Self {
         let told = Diagnostic::from(&fault);
-        if matches!(fault, CollectFault::File(_)) {
+        if matches!(fault, CollectError::File(_)) {
             Self::Machine(told)
         } else {
             Self::Refused(vec![told])
@@ -128,11 +133,11 @@ impl From<CollectFault> for Undelivered {
 }
 
 fn deliver(job: &Prepared, args: &Args, shell: &Shell) -> Result<Vec<BuiltWheel>, Undelivered> {
-    let of_archive = |archive: &str| -> Result<Vec<Collected>, CollectFault> {
+    let of_archive = |archive: &str| -> Result<Vec<CollectedWheel>, CollectError> {
         let found = exec::collect(job.folder.path(), &job.build.archive, 1)?;
         Ok(found
             .into_iter()
-            .map(|found| Collected {
+            .map(|found| CollectedWheel {
                 name: archive.to_owned(),
                 ..found
             })
@@ -192,9 +197,9 @@ fn deliver(job: &Prepared, args: &Args, shell: &Shell) -> Result<Vec<BuiltWheel>
 
 /// Refuses a source distribution of another name than the plan's: its name holds the version that
 /// is inside.
-fn named_whole(expected: &str, job: &Prepared) -> Result<(), CollectFault> {
+fn named_whole(expected: &str, job: &Prepared) -> Result<(), CollectError> {
     match exec::collect(job.folder.path(), &job.build.archive, 1)?.as_slice() {
-        [found] if found.name != expected => Err(CollectFault::Name {
+        [found] if found.name != expected => Err(CollectError::Name {
             expected: expected.to_owned(),
             found: found.name.clone(),
             reason: "it is of another version".to_owned(),
@@ -216,11 +221,11 @@ fn source_date(job: &Prepared, shell: &Shell) -> Result<DosTime, Undelivered> {
 /// Makes a wheel comply with the platform of the matrix file. One that fits none keeps its tag,
 /// where none was asked for.
 fn repaired(
-    found: &Collected,
+    found: &CollectedWheel,
     job: &Prepared,
     time: DosTime,
     shell: &Shell,
-) -> Result<Collected, Undelivered> {
+) -> Result<CollectedWheel, Undelivered> {
     let compat = load::compat(shell).map_err(|_| Undelivered::Refused(Vec::new()))?;
     let folder = job.folder.at(exec::REPAIRED);
     folder
@@ -258,7 +263,7 @@ fn repaired(
             if name != found.name {
                 shell.say(&format!("repaired for {}", done.name.platform_tags()));
             }
-            Ok(Collected {
+            Ok(CollectedWheel {
                 path: done.path,
                 name,
             })
@@ -287,11 +292,11 @@ fn repaired(
 
 /// The wheel under its label, for a build that cannot set it by itself.
 fn labelled(
-    found: &Collected,
+    found: &CollectedWheel,
     label: &LocalLabel,
     job: &Prepared,
     time: DosTime,
-) -> Result<Collected, Undelivered> {
+) -> Result<CollectedWheel, Undelivered> {
     let (name, file) = open(found)?;
     let refused = |error: WheelError| Undelivered::Refused(vec![error.diagnostic(&found.name)]);
     let wheel = Wheel::open(&file).map_err(refused)?;
@@ -315,18 +320,18 @@ fn labelled(
             .map_err(|e| e.diagnostic(&found.name))
     })
     .map_err(Undelivered::Machine)?;
-    Ok(Collected { path, name })
+    Ok(CollectedWheel { path, name })
 }
 
 /// Refuses a wheel whose container, RECORD or METADATA is wrong; remarks are shown.
-fn verify(found: &Collected, shell: &Shell) -> Result<(), Undelivered> {
+fn verify(found: &CollectedWheel, shell: &Shell) -> Result<(), Undelivered> {
     let (name, file) = open(found)?;
     pass(found, Gate::Verify, wheel::verify(&file, &name), shell)
 }
 
 /// Refuses a wheel whose label, platforms, libraries or code for GPUs are not those of the plan;
 /// remarks are shown.
-fn check(found: &Collected, job: &Job, shell: &Shell) -> Result<(), Undelivered> {
+fn check(found: &CollectedWheel, job: &Job, shell: &Shell) -> Result<(), Undelivered> {
     let (name, file) = open(found)?;
     let compat = load::compat(shell).map_err(|_| Undelivered::Refused(Vec::new()))?;
     let told = check_built_wheel(&name, &file, &job.gfx, compat)
@@ -353,7 +358,7 @@ fn check(found: &Collected, job: &Job, shell: &Shell) -> Result<(), Undelivered>
 
 /// Refuses a wheel that lacks what finished ones of its distribution hold and require; remarks are
 /// shown.
-fn holds_all(found: &Collected, shell: &Shell) -> Result<(), Undelivered> {
+fn holds_all(found: &CollectedWheel, shell: &Shell) -> Result<(), Undelivered> {
     let (name, file) = open(found)?;
     let compat = load::compat(shell).map_err(|_| Undelivered::Refused(Vec::new()))?;
     let told = check_contents(&name, &file, &ExpectedWheels::default(), compat)
@@ -362,7 +367,7 @@ fn holds_all(found: &Collected, shell: &Shell) -> Result<(), Undelivered> {
 }
 
 fn pass(
-    found: &Collected,
+    found: &CollectedWheel,
     gate: Gate,
     mut told: Vec<Diagnostic>,
     shell: &Shell,
@@ -385,7 +390,7 @@ fn pass(
     Err(Undelivered::Refused(told))
 }
 
-fn open(found: &Collected) -> Result<(WheelName, PositionalFile), Undelivered> {
+fn open(found: &CollectedWheel) -> Result<(WheelName, PositionalFile), Undelivered> {
     let file =
         PositionalFile::open(&found.path).map_err(|error| Undelivered::Machine(error.into()))?;
     let bad_name = |error: WheelNameError| {
@@ -398,7 +403,7 @@ fn open(found: &Collected) -> Result<(WheelName, PositionalFile), Undelivered> {
 }
 
 /// Writes the record, and beside a wheel a copy of it.
-fn save(job: &Prepared, built: &Built, args: &Args) -> Result<(), sys::FileError> {
+fn save(job: &Prepared, built: &FinishedBuild, args: &Args) -> Result<(), sys::FileError> {
     built.record.save(&job.folder.record())?;
     for wheel in &built.record.wheels {
         built
@@ -408,7 +413,7 @@ fn save(job: &Prepared, built: &Built, args: &Args) -> Result<(), sys::FileError
     Ok(())
 }
 
-fn say(wheels: &[BuiltWheel], built: &Built, args: &Args, shell: &Shell) -> Exit {
+fn say(wheels: &[BuiltWheel], built: &FinishedBuild, args: &Args, shell: &Shell) -> Exit {
     let used: Vec<String> = built
         .record
         .used

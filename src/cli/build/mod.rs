@@ -22,9 +22,9 @@ use crate::compat::rows::KnownFailureRow;
 use crate::diagnostic::render::redact_urls;
 use crate::diagnostic::{Diagnostic, Sink};
 use crate::doctor;
-use crate::exec::{self, BuildEnd, MessageContext, NotBegun, ProcessRunner};
+use crate::exec::{self, BuildEnd, MessageContext, ProcessRunner, StartError};
 use crate::host::HostFacts;
-use crate::recipe::measure::Measurements;
+use crate::recipe::measurements::BuildMeasurements;
 use crate::render::actions::table;
 use crate::sys::{self, HostRoots, Signals};
 use prepare::Prepared;
@@ -185,13 +185,13 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
             let exit = build_all(&jobs, args, shell, &facts, &mut measured);
             if !measured.is_empty() {
                 shell.summarise_if_it_can_be(|room| {
-                    table(Measurements::TABLE_HEAD, measured, "build", room)
+                    table(BuildMeasurements::TABLE_HEAD, measured, "build", room)
                 });
             }
             exit
         }
         Err(error) => {
-            shell.report(&[Diagnostic::from(&exec::CollectFault::File(error))]);
+            shell.report(&[Diagnostic::from(&exec::CollectError::File(error))]);
             Exit::Machine
         }
     }
@@ -381,19 +381,19 @@ fn build_one(
     };
     let mut built = match built {
         Ok(built) => built,
-        Err(NotBegun::Open(fault)) => {
+        Err(StartError::Open(fault)) => {
             shell.report(&[Diagnostic::from(&fault)]);
             return Exit::Machine;
         }
-        Err(NotBegun::Wheels(fault)) => {
+        Err(StartError::Wheels(fault)) => {
             shell.report(&[Diagnostic::from(fault)]);
             return Exit::Machine;
         }
-        Err(NotBegun::Engine(fault)) => {
+        Err(StartError::Engine(fault)) => {
             shell.report(&[fault.diagnostic(&context)]);
             return Exit::Machine;
         }
-        Err(NotBegun::Stage(fault)) => {
+        Err(StartError::Stage(fault)) => {
             shell.report(&[job.unknown(&fault)]);
             return Exit::Usage;
         }

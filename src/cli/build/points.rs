@@ -3,13 +3,13 @@
 use super::Args;
 use super::prepare::Prepared;
 use crate::cli::Shell;
-use crate::exec::{Continue, StageState};
+use crate::exec::{ResumePoint, StageState};
 use crate::sys;
 
 /// Says, before a build begins anew, from which points of its recipe it could go on, and what is
 /// there for each.
 pub(super) fn tell(job: &Prepared, args: &Args, shell: &Shell) {
-    if job.wish(args) != Continue::Fresh || args.test.is_some() {
+    if job.wish(args) != ResumePoint::Fresh || args.test.is_some() {
         return;
     }
     let Ok(Some(last)) = job.folder.last_record() else {

@@ -15,14 +15,14 @@ use crate::compat::Compat;
 use crate::config::Platform;
 use crate::diagnostic::{Diagnostic, shell_line};
 use crate::exec::{
-    self, Containment, Continue, JobFolder, Limits, Masks, Record, Session, Surroundings,
-    UnknownStage, WheelToTest, first_step,
+    self, BuildRecord, BuildSession, ContainerSetup, HostEnv, JobFolder, ResumePoint, RunLimits,
+    SecretMasks, UnknownStage, WheelToTest, first_step,
 };
 use crate::host::{HostFacts, build_memory_bytes, build_threads};
 use crate::plan::Job;
-use crate::recipe::cap::Cap;
 use crate::recipe::container::{self, CALLER_MOUNT};
-use crate::recipe::{self, Build, Site, Step};
+use crate::recipe::time_cap::TimeCap;
+use crate::recipe::{self, Build, BuildSite, Step};
 use crate::render;
 use crate::sys::{self, Signals};
 
@@ -38,7 +38,7 @@ pub(super) struct Prepared {
     containment: Option<Owned>,
     caller: String,
     container_name: String,
-    masks: Masks,
+    masks: SecretMasks,
 }
 
 /// Makes the steps of a job and what runs them.
@@ -100,11 +100,11 @@ pub(super) fn prepare(
         job.gpu = job.settings.test.gpu;
     }
     let site = match args.engine.container() {
-        None => Site::Host {
+        None => BuildSite::Host {
             folder: path.clone(),
             caller: caller.clone(),
         },
-        Some(_) => Site::Container,
+        Some(_) => BuildSite::Container,
     };
     let given = given(&job, ready, args, shell, compat, &site, folder.path())?;
     let mut build = recipe::build(&job, &ready.recipe, compat, &site, &given)?;
@@ -141,7 +141,7 @@ pub(super) fn prepare(
             (&path, &caller, &container_name),
         )?),
     };
-    let masks = Masks::new(
+    let masks = SecretMasks::new(
         job.settings
             .secrets
             .iter()
@@ -220,9 +220,9 @@ fn place_of(glob: &str, wheel: &str) -> PathBuf {
 }
 
 /// What steps find on this machine.
-pub(super) fn surroundings<'a>(shell: &'a Shell, facts: &HostFacts) -> Surroundings<'a> {
+pub(super) fn surroundings<'a>(shell: &'a Shell, facts: &HostFacts) -> HostEnv<'a> {
     const TENTH_OF_GIB: u64 = (1 << 30) / 10;
-    Surroundings {
+    HostEnv {
         environment: &shell.environment,
         threads: build_threads(facts),
         memory_tenths_gib: u32::try_from(build_memory_bytes(facts) / TENTH_OF_GIB)
@@ -254,14 +254,14 @@ impl Prepared {
     }
 
     /// Where the build is to begin. A point of the recipe stands for the stage that it begins at.
-    pub(super) fn wish(&self, args: &Args) -> Continue {
+    pub(super) fn wish(&self, args: &Args) -> ResumePoint {
         match args.resume.as_deref() {
-            None | Some("auto") if args.test.is_some() => Continue::Test,
-            None => Continue::Fresh,
-            Some("auto") => Continue::Auto,
+            None | Some("auto") if args.test.is_some() => ResumePoint::Test,
+            None => ResumePoint::Fresh,
+            Some("auto") => ResumePoint::Auto,
             Some(word) => {
                 let point = self.build.points.iter().find(|(name, _)| name == word);
-                Continue::Stage(
+                ResumePoint::Stage(
                     point
                         .map_or(word, |(_, at)| &self.build.steps[*at].stage)
                         .to_owned(),
@@ -299,13 +299,13 @@ impl Prepared {
             .map(|owned| render::command(&owned.argv));
         let docker = command.as_deref().ok_or("none: it builds on this machine");
         let from = match self.wish(args) {
-            Continue::Stage(stage) => self
+            ResumePoint::Stage(stage) => self
                 .build
                 .steps
                 .iter()
                 .position(|step| step.stage == stage)
                 .unwrap_or_default(),
-            Continue::Fresh | Continue::Auto | Continue::Test => 0,
+            ResumePoint::Fresh | ResumePoint::Auto | ResumePoint::Test => 0,
         };
         self.masks
             .hide(&render::dry_run(&self.job, &self.build, docker, from))
@@ -314,8 +314,8 @@ impl Prepared {
     /// The exit, after saying so, where `--continue` names a stage that this job has not.
     pub(super) fn cannot_go_on(&self, args: &Args, shell: &Shell) -> Option<Exit> {
         match self.wish(args) {
-            Continue::Test => None,
-            Continue::Auto => {
+            ResumePoint::Test => None,
+            ResumePoint::Auto => {
                 shell.say("where it goes on depends on what this machine answers, so a dry run shows every stage");
                 None
             }
@@ -339,12 +339,12 @@ impl Prepared {
         args: &Args,
         shell: &Shell,
         wheels: Vec<WheelToTest>,
-        surroundings: &'a Surroundings<'a>,
+        surroundings: &'a HostEnv<'a>,
         signals: &'a Signals,
-    ) -> Session<'a> {
+    ) -> BuildSession<'a> {
         let now_s = sys::now_s();
         let job = &self.job;
-        let mut record = Record::new(GENERATOR, &job.id, &job.wheel);
+        let mut record = BuildRecord::new(GENERATOR, &job.id, &job.wheel);
         record.axes = job
             .axes
             .iter()
@@ -354,7 +354,7 @@ impl Prepared {
         args.engine.word().clone_into(&mut record.engine);
         record.image = self.containment.as_ref().map(|owned| owned.image.clone());
         record.started_s = now_s;
-        Session {
+        BuildSession {
             folder: &self.folder,
             wish: self.wish(args),
             steps: &self.build.steps,
@@ -367,8 +367,8 @@ impl Prepared {
             inputs: self.inputs(shell),
             record,
             surroundings,
-            limits: Limits {
-                cap: args.cap.map(|minutes| Cap { at_s: minutes * 60 }),
+            limits: RunLimits {
+                cap: args.cap.map(|minutes| TimeCap { at_s: minutes * 60 }),
                 used_before_s: args
                     .started_at
                     .map_or(0, |started_s| now_s.saturating_sub(started_s)),
@@ -379,9 +379,9 @@ impl Prepared {
         }
     }
 
-    fn containment<'a>(&'a self, owned: &'a Owned) -> Containment<'a> {
+    fn containment<'a>(&'a self, owned: &'a Owned) -> ContainerSetup<'a> {
         let folder = self.folder.path().display().to_string();
-        Containment {
+        ContainerSetup {
             engine: owned.engine,
             image: &owned.image,
             script: &owned.script,

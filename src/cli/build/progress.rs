@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crate::cli::moving_line::{HEARTBEAT, MovingLine, cut};
 use crate::cli::shell::{Format, Shell, Verbosity};
-use crate::exec::{Event, Outcome, StageState};
+use crate::exec::{BuildEvent, BuildOutcome, StageState};
 use crate::render::actions;
 use crate::sys;
 
@@ -35,9 +35,9 @@ impl<'a> Progress<'a> {
     }
 
     /// Takes one event.
-    pub(super) fn tell(&mut self, event: Event<'_>) {
+    pub(super) fn tell(&mut self, event: BuildEvent<'_>) {
         match event {
-            Event::Replaces(outcome) => {
+            BuildEvent::Replaces(outcome) => {
                 if let Some(word) = unfinished(outcome) {
                     let text = format!(
                         "starting anew: an earlier build {word}, `--continue auto` would go on with it"
@@ -45,17 +45,17 @@ impl<'a> Progress<'a> {
                     self.line(&text);
                 }
             }
-            Event::OtherAnswers { stage } => {
+            BuildEvent::OtherAnswers { stage } => {
                 self.line(&format!(
                     "`{stage}` is run again: what it takes from earlier stages is not what it was"
                 ));
             }
-            Event::SourceChanged { stage } => {
+            BuildEvent::SourceChanged { stage } => {
                 self.line(&format!(
                     "the build resumes at `{stage}`: its source is not what was copied"
                 ));
             }
-            Event::Started { stage, number, of } => {
+            BuildEvent::Started { stage, number, of } => {
                 self.number = format!("[{number}/{of}]");
                 self.last_line.clear();
                 self.last_beat = Duration::ZERO;
@@ -63,17 +63,17 @@ impl<'a> Progress<'a> {
                     self.begin(&format!("{} {stage}", self.number));
                 }
             }
-            Event::Line(line) => {
+            BuildEvent::Line(line) => {
                 if self.shell.verbosity == Verbosity::Verbose {
                     self.shell.tell_output(&format!("    {line}"));
                 }
                 line.clone_into(&mut self.last_line);
             }
-            Event::Tick { stage, elapsed } => self.tick(stage, elapsed),
-            Event::Retried { stage, ended } => {
+            BuildEvent::Tick { stage, elapsed } => self.tick(stage, elapsed),
+            BuildEvent::Retried { stage, ended } => {
                 self.line(&format!("{} {stage}: {ended}, trying again", self.number));
             }
-            Event::Ended {
+            BuildEvent::Ended {
                 stage,
                 seconds,
                 state,
@@ -148,13 +148,13 @@ impl<'a> Progress<'a> {
 }
 
 /// How an earlier build ended that could go on.
-fn unfinished(outcome: Outcome) -> Option<&'static str> {
+fn unfinished(outcome: BuildOutcome) -> Option<&'static str> {
     match outcome {
-        Outcome::Running => Some("is unfinished"),
-        Outcome::Failed => Some("failed"),
-        Outcome::Capped => Some("was capped"),
-        Outcome::Stopped => Some("was stopped"),
-        Outcome::Done | Outcome::Refused | Outcome::Machine => None,
+        BuildOutcome::Running => Some("is unfinished"),
+        BuildOutcome::Failed => Some("failed"),
+        BuildOutcome::Capped => Some("was capped"),
+        BuildOutcome::Stopped => Some("was stopped"),
+        BuildOutcome::Done | BuildOutcome::Refused | BuildOutcome::Machine => None,
     }
 }
 

@@ -12,7 +12,7 @@ use crate::codes::build as codes;
 use crate::compat::Compat;
 use crate::diagnostic::Diagnostic;
 use crate::plan::Job;
-use crate::recipe::{self, Question, Site};
+use crate::recipe::{self, BuildSite, FactSource};
 use crate::render;
 use crate::sys::{self, PathBelow};
 
@@ -27,7 +27,7 @@ pub(super) fn given(
     args: &Args,
     shell: &Shell,
     compat: &Compat,
-    site: &Site,
+    site: &BuildSite,
     folder: &Path,
 ) -> Result<BTreeMap<String, String>, Vec<Diagnostic>> {
     let mut given: BTreeMap<String, String> = args.fact.iter().cloned().collect();
@@ -40,7 +40,7 @@ pub(super) fn given(
             .and_then(|fact| fact.default.clone())
     };
     let is_looked_at =
-        |question: &Question| !(args.dry_run && matches!(question, Question::Command(_)));
+        |question: &FactSource| !(args.dry_run && matches!(question, FactSource::Command(_)));
     let mut found = BTreeMap::new();
     let open = recipe::questions(
         job,
@@ -67,12 +67,14 @@ pub(super) fn given(
     let faults: Vec<Diagnostic> = open
         .map(|(name, question)| {
             let why = match question {
-                Question::Command(argv) => format!("`{}` gave none", render::command(argv)),
-                Question::File { path, .. } => {
+                FactSource::Command(argv) => format!("`{}` gave none", render::command(argv)),
+                FactSource::File { path, .. } => {
                     format!("`{path}` cannot be read, or holds nothing that matches")
                 }
-                Question::FirstPath(paths) => format!("none of `{}` is there", paths.join("`, `")),
-                Question::Variable(name) => format!("the variable `{name}` is not set"),
+                FactSource::FirstPath(paths) => {
+                    format!("none of `{}` is there", paths.join("`, `"))
+                }
+                FactSource::Variable(name) => format!("the variable `{name}` is not set"),
             };
             Diagnostic::new(
                 &codes::FACT_UNKNOWN,
@@ -89,12 +91,15 @@ pub(super) fn given(
 }
 
 /// Whether this machine can answer: a command is asked only where the steps run as well.
-fn can_answer(question: &Question, site: &Site) -> bool {
-    !matches!((question, site), (Question::Command(_), Site::Container))
+fn can_answer(question: &FactSource, site: &BuildSite) -> bool {
+    !matches!(
+        (question, site),
+        (FactSource::Command(_), BuildSite::Container)
+    )
 }
 
 /// What this machine answers.
-fn answer(question: &Question, shell: &Shell, site: &Site, folder: &Path) -> Option<String> {
+fn answer(question: &FactSource, shell: &Shell, site: &BuildSite, folder: &Path) -> Option<String> {
     let environment = &shell.environment;
     let seen = site.folder();
     // The job's folder lies elsewhere for the steps of a container.
@@ -103,7 +108,7 @@ fn answer(question: &Question, shell: &Shell, site: &Site, folder: &Path) -> Opt
         Err(_) => environment.current_dir.join(path),
     };
     match question {
-        Question::Command(argv) => {
+        FactSource::Command(argv) => {
             let (name, arguments) = argv.split_first()?;
             let program = sys::find_program(name, environment)
                 .or_else(|| name.contains('/').then(|| name.into()))?;
@@ -111,14 +116,14 @@ fn answer(question: &Question, shell: &Shell, site: &Site, folder: &Path) -> Opt
             let said = sys::probe(&program, &arguments, environment, FACT_TIMEOUT);
             said.succeeded.then(|| said.stdout.trim().to_owned())
         }
-        Question::File { path, find } => {
+        FactSource::File { path, find } => {
             let text = match Path::new(path).strip_prefix(&seen) {
                 Ok(rest) => PathBelow::new(folder, rest).read_text(MAX_FACT_FILE_BYTES),
                 Err(_) => sys::read_text(&here(path), MAX_FACT_FILE_BYTES),
             };
             recipe::found(&text.ok()?, find)
         }
-        Question::FirstPath(paths) => paths.iter().find(|path| sys::exists(&here(path))).cloned(),
-        Question::Variable(name) => environment.get(name).map(str::to_owned),
+        FactSource::FirstPath(paths) => paths.iter().find(|path| sys::exists(&here(path))).cloned(),
+        FactSource::Variable(name) => environment.get(name).map(str::to_owned),
     }
 }

@@ -8,7 +8,7 @@ use crate::cli::{Exit, Format, Shell, load};
 use crate::codes::host as codes;
 use crate::compat::Compat;
 use crate::diagnostic::{Diagnostic, SourceText};
-use crate::doctor::attention::{self, Asked, Preference};
+use crate::doctor::attention::{self, AttentionPreference, AttentionQuery};
 use crate::names::{GfxTarget, Version};
 use crate::sys::{self, HostRoots};
 
@@ -61,14 +61,14 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
 fn chosen(args: &Args, shell: &Shell) -> Result<Exit, Exit> {
     let compat = load::compat(shell)?;
     let preference = if args.prefer_ck {
-        Preference::Ck
+        AttentionPreference::Ck
     } else {
-        Preference::None
+        AttentionPreference::None
     };
     let choice = |gfx: &GfxTarget| {
         attention::choose(
             compat,
-            &Asked {
+            &AttentionQuery {
                 gfx,
                 torch: args.torch.as_ref(),
                 preference,

@@ -5,23 +5,25 @@ use std::path::{Component, Path};
 use std::sync::Arc;
 
 use super::{
-    BuildArgs, Exit, Known, Links, Shell, Sink, Texts, assets, known, pages::offers_files,
+    BuildArgs, Exit, FileLinks, Known, Shell, Sink, Texts, assets, known, pages::offers_files,
     published, withdrawn_in,
 };
 use crate::cli::assets::Depth;
 use crate::cli::published::{Manifests, Part, Published};
 use crate::compat::Compat;
 use crate::diagnostic::{Diagnostic, Severity};
-use crate::index::{IndexFile, Origin, carry_over};
+use crate::index::{IndexFile, PublishedOrigin, carry_over};
 use crate::names::YankedFiles;
-use crate::publish::{INDEX, PublishedAt, Rebuilt, ToldFiles, as_release, index_files, merged};
+use crate::publish::{
+    INDEX, ManifestRowSet, PublishedAt, RebuiltFile, as_release, index_files, merged,
+};
 use crate::sys;
 
 /// What an index is made of.
 pub(super) struct Input {
     pub(super) files: Vec<IndexFile>,
     /// What of older releases is passed over.
-    pub(super) rebuilt: Vec<Rebuilt>,
+    pub(super) rebuilt: Vec<RebuiltFile>,
     /// What the indexes of folders of releases withdraw.
     pub(super) of_folders: YankedFiles,
 }
@@ -75,13 +77,13 @@ pub(super) fn of_folder(
 pub(super) fn of_published(
     args: &BuildArgs,
     out: &Path,
-    base: Option<&Links>,
+    base: Option<&FileLinks>,
     compat: &Compat,
     shell: &Shell,
     sink: &mut Sink,
 ) -> Result<Input, Exit> {
     let manifests = Manifests::Newest(args.reading.most_manifests);
-    let mut published: Published<ToldFiles> = published::read_as(
+    let mut published: Published<ManifestRowSet> = published::read_as(
         &args.published,
         &args.reading.connection,
         manifests,
@@ -89,9 +91,9 @@ pub(super) fn of_published(
         sink,
     )?;
     args.prereleases.leave_out(published.listings_mut(), shell);
-    let links_to = |part: &Part<ToldFiles>, folder: &Path| match base {
-        Some(Links::Absolute(base)) => Links::Absolute(base.below(part.subfolder())),
-        _ => Links::Relative(steps(out, folder)),
+    let links_to = |part: &Part<ManifestRowSet>, folder: &Path| match base {
+        Some(FileLinks::Absolute(base)) => FileLinks::Absolute(base.below(part.subfolder())),
+        _ => FileLinks::Relative(steps(out, folder)),
     };
     let (plain, listed): (Vec<&mut Part<_>>, Vec<&mut Part<_>>) = published
         .parts
@@ -118,7 +120,7 @@ pub(super) fn of_published(
         .iter()
         .filter_map(|part| Some((part, part.folder.as_deref()?)))
     {
-        let origin = Arc::new(Origin {
+        let origin = Arc::new(PublishedOrigin {
             links: links_to(part, folder),
             tag: String::new(),
         });

@@ -17,7 +17,7 @@ use super::withdrawals::tell_of_names;
 use super::{Exit, Format, Shell, assets, load, publish};
 use crate::codes::release as codes;
 use crate::diagnostic::{Diagnostic, Location, Sink, counted};
-use crate::index::{IndexFile, Links, Yanked, carry_over, label_order, repository};
+use crate::index::{FileLinks, IndexFile, YankStatus, carry_over, label_order, repository};
 use crate::names::{RepoName, YankedFiles};
 use crate::publish::{INDEX, rebuilt_warning};
 use crate::sys::DirectorySwap;
@@ -132,7 +132,7 @@ fn build(args: &BuildArgs, shell: &Shell, sink: &mut Sink) -> Result<Exit, Exit>
     let out = args.out.clone().unwrap_or_else(|| folder.join(INDEX));
     let links = match (&args.repo, &args.tag) {
         (Some(repo), Some(tag)) => {
-            publish::release_address(repo, tag, shell, sink).map(Links::Absolute)
+            publish::release_address(repo, tag, shell, sink).map(FileLinks::Absolute)
         }
         _ => publish::links(args.base_url.as_deref(), input::steps(&out, folder), sink),
     };
@@ -170,7 +170,7 @@ fn build(args: &BuildArgs, shell: &Shell, sink: &mut Sink) -> Result<Exit, Exit>
     let withdrawn = Decided::decide(&rules, &mut files, shell);
     tell_of_names(&before, &files.iter().collect::<Vec<_>>(), shell);
     // What is withdrawn is offered to nobody.
-    let is_withdrawn = |file: &&IndexFile| file.yanked != Yanked::No;
+    let is_withdrawn = |file: &&IndexFile| file.yanked != YankStatus::No;
     let names: BTreeSet<&str> = files
         .iter()
         .filter(is_withdrawn)

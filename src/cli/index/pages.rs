@@ -12,7 +12,7 @@ use crate::cli::assets::metadata_path;
 use crate::cli::limits::MAX_INDEX_PAGE_BYTES;
 use crate::cli::release_folder::digest;
 use crate::codes::host;
-use crate::index::{self, GENERATOR, IndexFile, Repository, metadata_in};
+use crate::index::{self, GENERATOR, IndexFile, SimpleRepository, metadata_in};
 use crate::names::{Digest, YankedFiles};
 use crate::sys::{self, DirectorySwap, FileError, PositionalFile};
 use crate::wheel::read_metadata;
@@ -156,7 +156,7 @@ fn write_beside(wheel: &Path, expected: Digest) -> Result<bool, Diagnostic> {
 /// Puts the pages in place of those that are there, unless they are the same. `folder` is where the
 /// wheels lie; METADATA of wheels that are gone goes from there before the pages that name it.
 pub(super) fn write(
-    made: &Repository,
+    made: &SimpleRepository,
     present: &Present,
     folder: Option<&Path>,
     swap: DirectorySwap,

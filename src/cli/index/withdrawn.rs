@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::{Diagnostic, Exit, Location, Shell, Sink, codes, load};
 use crate::compat::Compat;
-use crate::config::Config;
+use crate::config::MatrixConfig;
 use crate::diagnostic::{
     Severity,
     nearest::{nearest, with_nearest},
@@ -165,7 +165,7 @@ impl Rules {
     }
 
     /// Adds the rules that a matrix file keeps, and tells whether there are any.
-    fn add_kept(&mut self, config: &Config) -> bool {
+    fn add_kept(&mut self, config: &MatrixConfig) -> bool {
         let before = self.yank.len();
         for (number, rule) in config.release.yank.iter().enumerate() {
             self.withdraw(

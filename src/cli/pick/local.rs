@@ -7,9 +7,9 @@ use super::super::{Exit, Format, Shell, load};
 use super::{Args, machine};
 use crate::codes::{host, release as codes};
 use crate::diagnostic::{Diagnostic, Location, Severity, Sink};
-use crate::exec::Record;
+use crate::exec::BuildRecord;
 use crate::names::{DistributionName, WheelName, has_wheel_extension};
-use crate::pick::{Asked, Difference, ForeignWheel, LocalWheel, Newest, newest};
+use crate::pick::{ForeignWheel, LocalWheel, Mismatch, NewestWheel, WheelFilter, newest};
 use crate::sys::{self, DirectoryEntryKind};
 
 /// What the name of the record of a build ends with.
@@ -32,7 +32,7 @@ pub(super) fn pick(
         return Err(Exit::Fault);
     }
     let machine = machine(args, load::compat(shell)?, shell, sink)?;
-    let asked = Asked {
+    let asked = WheelFilter {
         distribution: args.distribution.as_ref().map(DistributionName::normalized),
         python: machine.python,
         label: args.label.clone(),
@@ -95,7 +95,7 @@ pub(super) fn pick(
             .fold(finding, |finding, one| finding.note(left_out(one)));
         sink.push(finding.help(match foreign.first() {
             Some(one) => {
-                let Difference { axis, wheel, .. } = &one.difference;
+                let Mismatch { axis, wheel, .. } = &one.difference;
                 format!("use {axis} {wheel}, or build the wheel with `rock-matrix build`")
             }
             None => "build it, or ask for another with `--python` and `--label`".to_owned(),
@@ -147,7 +147,7 @@ fn wheels(folder: &Path, sink: &mut Sink) -> Result<Vec<LocalWheel>, Exit> {
             continue;
         };
         if file.ends_with(RECORD) {
-            match Record::load(&entry.path) {
+            match BuildRecord::load(&entry.path) {
                 Ok(record) => recorded.extend(
                     record
                         .into_iter()
@@ -195,7 +195,7 @@ fn left_out(one: &ForeignWheel<'_>) -> String {
     format!("`{}` is left out: {}", one.wheel.name, one.difference)
 }
 
-fn document(found: &Newest<'_>) -> String {
+fn document(found: &NewestWheel<'_>) -> String {
     let foreign = |one: &ForeignWheel<'_>| {
         serde_json::json!({
             "distribution": one.wheel.name.distribution().as_str(),

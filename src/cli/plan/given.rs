@@ -1,7 +1,7 @@
 //! `plan`: values of the command line in the place of those of the matrix files.
 
 use super::only;
-use crate::config::Given;
+use crate::config::AxisOverrides;
 
 // Options that override values of the matrix files.
 #[derive(Debug, clap::Args)]
@@ -31,8 +31,8 @@ pub(super) struct Instead {
 }
 
 impl Instead {
-    pub(super) fn given(&self) -> Given {
-        Given {
+    pub(super) fn given(&self) -> AxisOverrides {
+        AxisOverrides {
             release_type: self.release_type.clone(),
             axes: self
                 .axis

@@ -10,14 +10,14 @@ use crate::diagnostic::{Diagnostic, Sink};
 use crate::names::Digest;
 use crate::plan::Job;
 use crate::publish::{
-    Artifact, ArtifactSums, Asset, LARGEST_SUMS_BYTES, LegReport, SUMS, check_artifact,
+    ArtifactSums, Asset, LARGEST_SUMS_BYTES, LegArtifact, LegReport, SUMS, check_artifact,
     check_strays,
 };
 use crate::sys;
 
 /// The artifacts, each with the report of its leg.
 pub(super) struct Artifacts {
-    legs: Vec<(LegReport, PathBuf, Artifact)>,
+    legs: Vec<(LegReport, PathBuf, LegArtifact)>,
 }
 
 impl Artifacts {
@@ -55,7 +55,7 @@ impl Artifacts {
                 .collect::<Vec<_>>();
             let place = folder.join(&prefix);
             let shown = place.display().to_string().trim_end_matches('/').to_owned();
-            let mut artifact = Artifact {
+            let mut artifact = LegArtifact {
                 shown,
                 sums: None,
                 files: BTreeMap::new(),
@@ -89,7 +89,7 @@ impl Artifacts {
 
     /// Paths of the wheels and archives in them.
     pub(super) fn assets(&self) -> Vec<PathBuf> {
-        let of_leg = |(_, place, artifact): &(LegReport, PathBuf, Artifact)| {
+        let of_leg = |(_, place, artifact): &(LegReport, PathBuf, LegArtifact)| {
             artifact
                 .files
                 .keys()

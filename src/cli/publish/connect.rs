@@ -10,8 +10,9 @@ use crate::codes::release as codes;
 use crate::compat::Compat;
 use crate::diagnostic::{Diagnostic, Location, Sink};
 use crate::github::{
-    Api, Calls, Client, GithubError, LARGEST_TOKEN_BYTES, LONGEST_DEADLINE_MIN, Net, OnWait, Rates,
-    SystemClock, Through, Token, UploadsHost,
+    ApiEndpoint, CallOptions, GithubError, HttpTransport, LARGEST_TOKEN_BYTES,
+    LONGEST_DEADLINE_MIN, OnWait, ProxyConfig, RateLimits, ReleaseClient, SystemClock, Token,
+    UploadsHost,
 };
 use crate::names::{RepoName, RepoNameError};
 use crate::sys::{self, Signals, StopSignal};
@@ -42,8 +43,8 @@ pub(in crate::cli) struct Connection {
 /// A connection that was opened.
 pub(in crate::cli) struct Opened {
     pub(in crate::cli) repo: RepoName,
-    pub(in crate::cli) api: Api,
-    pub(in crate::cli) client: Client,
+    pub(in crate::cli) api: ApiEndpoint,
+    pub(in crate::cli) client: ReleaseClient,
     pub(in crate::cli) token: Option<Token>,
     stopped: Arc<Mutex<Option<StopSignal>>>,
 }
@@ -93,8 +94,8 @@ impl Connection {
             sink.push(diagnostic);
             Exit::Machine
         })?;
-        let through = Through::from_variables(|name| shell.environment.get(name));
-        let wire = Arc::new(Net::new(&through));
+        let through = ProxyConfig::from_variables(|name| shell.environment.get(name));
+        let wire = Arc::new(HttpTransport::new(&through));
         let signals = Signals::listen().ok();
         let stopped = Arc::new(Mutex::new(None));
         let seen = Arc::clone(&stopped);
@@ -104,12 +105,12 @@ impl Connection {
             seen.is_some()
         };
         let clock = Arc::new(SystemClock::default());
-        let calls = Calls {
+        let calls = CallOptions {
             api: api.clone(),
             token: token.clone(),
             wire,
             clock,
-            rates: Rates::of(compat),
+            rates: RateLimits::of(compat),
             time: Duration::from_secs(60 * self.deadline.unwrap_or(minutes)),
             stop: Box::new(stop),
             on_wait: telling(shell),
@@ -125,14 +126,14 @@ impl Connection {
     }
 
     /// The API that was chosen: by the option, else by the environment, else GitHub's own.
-    fn api(&self, variable: Option<&str>) -> Result<Api, Diagnostic> {
+    fn api(&self, variable: Option<&str>) -> Result<ApiEndpoint, Diagnostic> {
         let read = |text: &str, at: &str| {
-            text.parse::<Api>()
+            text.parse::<ApiEndpoint>()
                 .map_err(|error| bad_address(error.to_string(), at))
         };
         match (&self.api_url, variable) {
             (Some(text), _) => read(text, "--api-url"),
-            (None, None) => Ok(Api::public()),
+            (None, None) => Ok(ApiEndpoint::public()),
             (None, Some(text)) => match read(text, "GITHUB_API_URL")? {
                 api if api.is_encrypted() => Ok(api),
                 // A token is sent in plain text only where whoever runs the command says so.
@@ -177,8 +178,12 @@ impl Connection {
 ///
 /// # Errors
 /// The exit of the command, after saying why.
-pub(in crate::cli) fn client(repo: RepoName, calls: Calls, shell: &Shell) -> Result<Client, Exit> {
-    Client::new(repo, calls).map_err(|error| {
+pub(in crate::cli) fn client(
+    repo: RepoName,
+    calls: CallOptions,
+    shell: &Shell,
+) -> Result<ReleaseClient, Exit> {
+    ReleaseClient::new(repo, calls).map_err(|error| {
         shell.report(&[Diagnostic::new(
             &codes::NO_ANSWER,
             format!("nothing can be sent from here: {error}"),

@@ -9,7 +9,7 @@ use crate::audit::{self, InspectOptions, InspectionDepth};
 use crate::codes::release as codes;
 use crate::compat::Compat;
 use crate::diagnostic::Sink;
-use crate::exec::{self, Record};
+use crate::exec::{self, BuildRecord};
 use crate::publish::built_with_other_torch;
 use crate::sys::{PositionalFile, ScratchSpace};
 use crate::wheel::ZipArchive;
@@ -22,7 +22,7 @@ pub(super) fn check_torch(files: &[Gathered], args: &Args, compat: &Compat, sink
         let path = file
             .path
             .with_file_name(exec::record_name(file.asset.name()));
-        let Ok(Some(record)) = Record::load(&path) else {
+        let Ok(Some(record)) = BuildRecord::load(&path) else {
             continue;
         };
         let digest = file.asset.digest.to_string();

@@ -19,8 +19,9 @@ use crate::codes::release as codes;
 use crate::diagnostic::{Diagnostic, Location, Sink};
 use crate::index::carry_over;
 use crate::publish::{
-    Conflict, Difference, INDEX, MissingRule, Particulars, Release, TagName, against_plan,
-    archives_against_plan, as_release, changes, superseded, targets_against_plan,
+    FileConflict, INDEX, MissingRule, OnDifference, ReleaseContents, ReleaseDetails, TagName,
+    against_plan, archives_against_plan, as_release, folder_edits, superseded,
+    targets_against_plan,
 };
 
 /// Publishes into it.
@@ -87,7 +88,7 @@ pub(super) fn publish(
             .collect();
         against_plan(&planned.expected, &cloned(&offered), &kept, rule, sink);
     }
-    let particulars = Particulars {
+    let particulars = ReleaseDetails {
         tag: tag.map(|tag| tag.to_string()),
         plan: planned.digest,
         covers: planned.covers(offered.iter().chain(&kept)),
@@ -116,17 +117,18 @@ pub(super) fn publish(
         shell,
     );
     let before = opened.manifest.as_ref();
-    let release =
-        Release::of(cloned(&all), &particulars, before, &links, compat).map_err(|error| {
+    let release = ReleaseContents::of(cloned(&all), &particulars, before, &links, compat).map_err(
+        |error| {
             sink.push(Diagnostic::new(&codes::CANNOT_INDEX, error.to_string()));
             Exit::Fault
-        })?;
+        },
+    )?;
     let difference = if args.replace {
-        Difference::Replace
+        OnDifference::Replace
     } else {
-        Difference::Refuse
+        OnDifference::Refuse
     };
-    let made = changes(&release.wanted(), &opened.present(&gone), difference);
+    let made = folder_edits(&release.wanted(), &opened.present(&gone), difference);
     made.conflicts
         .iter()
         .for_each(|conflict| sink.push(differs(conflict, &folder)));
@@ -195,7 +197,7 @@ fn report_taken(taken: &BTreeMap<String, String>, sink: &mut Sink) {
     }
 }
 
-fn differs(conflict: &Conflict, folder: &std::path::Path) -> Diagnostic {
+fn differs(conflict: &FileConflict, folder: &std::path::Path) -> Diagnostic {
     let present = conflict
         .present
         .map_or_else(|| "unknown".to_owned(), |digest| digest.to_string());

@@ -20,7 +20,7 @@ use super::outcome::Outcome;
 use super::{Args, Exit, Shell};
 use crate::cli::publish::connect::Opened;
 use crate::diagnostic::{Diagnostic, Sink};
-use crate::github::{Applied, End, GithubError};
+use crate::github::{GithubError, PublishResult, PublishRun};
 
 pub(super) use options::Options;
 pub(super) use there::saved_listing;
@@ -115,25 +115,25 @@ pub(super) fn publish(
 /// The exit that an end means; its faults go to the sink, those of files that were known wrongly in
 /// other words.
 fn exit(
-    applied: &Applied,
+    applied: &PublishRun,
     mut wrong: BTreeMap<String, Diagnostic>,
     is_begun: bool,
     opened: &Opened,
     sink: &mut Sink,
 ) -> Exit {
     match &applied.end {
-        End::Done(_) => Exit::Done,
-        End::Refused(refused) => {
+        PublishResult::Done(_) => Exit::Done,
+        PublishResult::Refused(refused) => {
             sink.extend(refused.iter().cloned().map(Diagnostic::from));
             Exit::Fault
         }
         // GitHub does not take a release like this, and none was made.
-        End::Failed(error @ GithubError::Status { status: 422, .. }) if !is_begun => {
+        PublishResult::Failed(error @ GithubError::Status { status: 422, .. }) if !is_begun => {
             sink.push(error.clone().into());
             Exit::Fault
         }
-        End::Failed(error) => failed(error.clone(), opened, sink),
-        End::Incomplete(faults) => {
+        PublishResult::Failed(error) => failed(error.clone(), opened, sink),
+        PublishResult::Incomplete(faults) => {
             let told = |(name, error): (&String, &GithubError)| {
                 wrong.remove(name).unwrap_or_else(|| error.clone().into())
             };

@@ -20,7 +20,7 @@ use super::told::Told;
 use super::{Exit, Format, Shell, load, release_folder};
 use crate::codes::release as codes;
 use crate::diagnostic::{Code, Diagnostic, Location, Sink};
-use crate::index::{BaseUrl, Links};
+use crate::index::{BaseUrl, FileLinks};
 use crate::names::{RepoName, WheelName};
 use crate::publish::{GitTag, LeftOut};
 
@@ -246,10 +246,14 @@ fn named(args: &Args) -> Vec<PathBuf> {
 }
 
 /// Links below `--base-url`, or relative ones; `None` after telling what is wrong with the address.
-pub(super) fn links(base_url: Option<&str>, steps: Vec<String>, sink: &mut Sink) -> Option<Links> {
+pub(super) fn links(
+    base_url: Option<&str>,
+    steps: Vec<String>,
+    sink: &mut Sink,
+) -> Option<FileLinks> {
     match base_url {
-        None => Some(Links::Relative(steps)),
-        Some(_) => address(base_url, "--base-url", sink).map(Links::Absolute),
+        None => Some(FileLinks::Relative(steps)),
+        Some(_) => address(base_url, "--base-url", sink).map(FileLinks::Absolute),
     }
 }
 

@@ -8,16 +8,16 @@ use crate::cli::Format;
 use crate::diagnostic::markdown::code;
 use crate::diagnostic::render::{json, visible_lines};
 use crate::diagnostic::{Diagnostic, counted};
-use crate::github::{Applied, End, GithubError, Recorded};
-use crate::publish::remote::{Goal, Step};
-use crate::publish::{AssetState, ListedAsset, ListedRelease, Wanted};
-use crate::render::actions::{Output, table};
+use crate::github::{GithubError, PublishResult, PublishRun, RecordedCall};
+use crate::publish::remote::{DesiredRelease, PublishStep};
+use crate::publish::{AssetState, DesiredFile, ListedAsset, ListedRelease};
+use crate::render::actions::{ActionOutput, table};
 
 /// How a publish went.
 pub(super) struct Outcome<'o> {
     pub(super) repo: &'o str,
-    pub(super) goal: &'o Goal,
-    pub(super) applied: &'o Applied,
+    pub(super) goal: &'o DesiredRelease,
+    pub(super) applied: &'o PublishRun,
     /// The calls that would be made, in a dry run.
     pub(super) rehearsal: Option<Rehearsal>,
     /// The command that goes on.
@@ -27,7 +27,7 @@ pub(super) struct Outcome<'o> {
 /// What a dry run found out.
 pub(super) struct Rehearsal {
     /// The calls that would change something.
-    pub(super) calls: Vec<Recorded>,
+    pub(super) calls: Vec<RecordedCall>,
     /// All requests.
     pub(super) requests: usize,
     /// The time that the pauses between them take.
@@ -141,7 +141,7 @@ impl Outcome<'_> {
     }
 
     fn human(&self) -> String {
-        if matches!(self.applied.end, End::Refused(_)) {
+        if matches!(self.applied.end, PublishResult::Refused(_)) {
             return String::new();
         }
         let mut text = String::new();
@@ -198,7 +198,7 @@ impl Outcome<'_> {
             let stands = match (self.first(), self.is_public()) {
                 (None, _)
                     if self.is_open_whether(
-                        |step| matches!(step, Step::Create { tag: made } if made == tag),
+                        |step| matches!(step, PublishStep::Create { tag: made } if made == tag),
                     ) =>
                 {
                     format!(
@@ -224,7 +224,9 @@ impl Outcome<'_> {
                 }
             };
             let go = match &self.applied.end {
-                End::Failed(error) if error.is_final() && *error != GithubError::Stopped => {
+                PublishResult::Failed(error)
+                    if error.is_final() && *error != GithubError::Stopped =>
+                {
                     "when that is mended, go on with"
                 }
                 _ => "go on with",
@@ -237,7 +239,7 @@ impl Outcome<'_> {
     /// Every file with its size, for the summary of a workflow's job, within `room` bytes; nothing
     /// of what was not begun.
     pub(super) fn summary(&self, room: usize) -> String {
-        if self.rehearsal.is_some() || matches!(self.applied.end, End::Refused(_)) {
+        if self.rehearsal.is_some() || matches!(self.applied.end, PublishResult::Refused(_)) {
             return String::new();
         }
         let stands = match (self.is_complete(), self.is_public()) {
@@ -276,7 +278,7 @@ impl Outcome<'_> {
 
     /// What is said of files that GitHub tells no digest of.
     fn unverified(&self) -> String {
-        let is_unknown = |wanted: &&Wanted| {
+        let is_unknown = |wanted: &&DesiredFile| {
             self.found(wanted)
                 .is_some_and(|asset| asset.digest.is_none())
         };
@@ -291,7 +293,7 @@ impl Outcome<'_> {
     /// Whether all is done; `None` where what was under way at the end may have been the last of
     /// it.
     fn is_complete(&self) -> Option<bool> {
-        let is_done = matches!(self.applied.end, End::Done(_));
+        let is_done = matches!(self.applied.end, PublishResult::Done(_));
         let may_be = !self.applied.open.is_empty()
             && self.is_public() != Some(false)
             && self
@@ -312,28 +314,28 @@ impl Outcome<'_> {
         };
         let is_open = first.draft
             && self.is_open_whether(
-                |step| matches!(step, Step::Publish { release, .. } if *release == first.id),
+                |step| matches!(step, PublishStep::Publish { release, .. } if *release == first.id),
             );
         if is_open { None } else { Some(!first.draft) }
     }
 
     /// Whether such a step was under way at the end.
-    fn is_open_whether(&self, is_such: impl Fn(&Step) -> bool) -> bool {
+    fn is_open_whether(&self, is_such: impl Fn(&PublishStep) -> bool) -> bool {
         self.applied.open.iter().any(is_such)
     }
 
     /// Whether a step that changes this file was under way at the end.
-    fn is_unknown(&self, wanted: &Wanted) -> bool {
+    fn is_unknown(&self, wanted: &DesiredFile) -> bool {
         self.is_open_whether(|step| match step {
-            Step::Upload { as_name: name, .. }
-            | Step::DeleteAsset { name, .. }
-            | Step::Rename { to: name, .. } => *name == wanted.name,
+            PublishStep::Upload { as_name: name, .. }
+            | PublishStep::DeleteAsset { name, .. }
+            | PublishStep::Rename { to: name, .. } => *name == wanted.name,
             _ => false,
         })
     }
 
     /// What tells a workflow's step which release it is; none of a release that is not there.
-    pub(super) fn outputs(&self) -> Vec<Output> {
+    pub(super) fn outputs(&self) -> Vec<ActionOutput> {
         let Some(release) = self.first().filter(|_| self.rehearsal.is_none()) else {
             return Vec::new();
         };
@@ -358,10 +360,13 @@ impl Outcome<'_> {
 
     /// Whether the same command would go on.
     fn is_open(&self) -> bool {
-        matches!(self.applied.end, End::Failed(_) | End::Incomplete(_))
+        matches!(
+            self.applied.end,
+            PublishResult::Failed(_) | PublishResult::Incomplete(_)
+        )
     }
 
-    fn found(&self, wanted: &Wanted) -> Option<&ListedAsset> {
+    fn found(&self, wanted: &DesiredFile) -> Option<&ListedAsset> {
         self.releases()
             .flat_map(|release| &release.assets)
             .find(|asset| asset.name == wanted.name)
@@ -412,7 +417,7 @@ impl Rehearsal {
     }
 }
 
-fn call_row(call: &Recorded) -> CallRow<'_> {
+fn call_row(call: &RecordedCall) -> CallRow<'_> {
     CallRow {
         method: &call.method,
         path: &call.path,
@@ -422,15 +427,15 @@ fn call_row(call: &Recorded) -> CallRow<'_> {
 }
 
 /// A step in words, while it is taken.
-pub(super) fn line(step: &Step) -> String {
+pub(super) fn line(step: &PublishStep) -> String {
     match step {
-        Step::Create { tag } => format!("making a draft of {tag}"),
-        Step::DeleteRelease { release } => format!("deleting the empty draft {release}"),
-        Step::DeleteAsset { name, why, .. } => format!("deleting {name}: {why}"),
-        Step::Upload { as_name, .. } => format!("sending {as_name}"),
-        Step::Rename { from, to, .. } => format!("giving {from} its name {to}"),
-        Step::Hash { name, .. } => format!("fetching {name} to hash it"),
-        Step::Describe { tag, .. } => format!("writing the text of {tag}"),
-        Step::Publish { tag, .. } => format!("publishing {tag}"),
+        PublishStep::Create { tag } => format!("making a draft of {tag}"),
+        PublishStep::DeleteRelease { release } => format!("deleting the empty draft {release}"),
+        PublishStep::DeleteAsset { name, why, .. } => format!("deleting {name}: {why}"),
+        PublishStep::Upload { as_name, .. } => format!("sending {as_name}"),
+        PublishStep::Rename { from, to, .. } => format!("giving {from} its name {to}"),
+        PublishStep::Hash { name, .. } => format!("fetching {name} to hash it"),
+        PublishStep::Describe { tag, .. } => format!("writing the text of {tag}"),
+        PublishStep::Publish { tag, .. } => format!("publishing {tag}"),
     }
 }

@@ -8,12 +8,12 @@ use crate::config::RunTime;
 use crate::diagnostic::Sink;
 use crate::names::Digest;
 use crate::plan::{self, Job};
-use crate::publish::{Cell, Expected};
+use crate::publish::{PlannedWheel, WheelCell};
 
 /// What a plan says of wheels.
 #[derive(Debug, Default)]
 pub(super) struct Planned {
-    pub(super) expected: Vec<Expected>,
+    pub(super) expected: Vec<PlannedWheel>,
     /// Archives of install trees and source distributions, each with its job.
     pub(super) archives: Vec<(String, String)>,
     /// For each of the expected, the Pythons it is for.
@@ -45,7 +45,7 @@ impl Planned {
                 .extend(archive.map(|archive| (job.id.clone(), archive.to_owned())));
             // A plan that this program wrote has wheel names that it can read.
             for wheel in job.wheels().filter_map(|wheel| wheel.parse().ok()) {
-                planned.expected.push(Expected {
+                planned.expected.push(PlannedWheel {
                     job: job.id.clone(),
                     wheel,
                 });
@@ -87,10 +87,13 @@ impl Planned {
         told: &[T],
         files: impl Iterator<Item = &'a Gathered>,
     ) -> BTreeMap<String, T> {
-        let jobs = self.expected.iter().map(|job| Cell::expected(&job.wheel));
-        let by_cell: BTreeMap<Cell, &T> = jobs.zip(told).collect();
+        let jobs = self
+            .expected
+            .iter()
+            .map(|job| WheelCell::expected(&job.wheel));
+        let by_cell: BTreeMap<WheelCell, &T> = jobs.zip(told).collect();
         let of_file = |g: &Gathered| {
-            let planned = Cell::as_planned(g.asset.wheel()?)
+            let planned = WheelCell::as_planned(g.asset.wheel()?)
                 .iter()
                 .find_map(|cell| by_cell.get(cell))?;
             Some((g.asset.name().to_owned(), (*planned).clone()))

@@ -8,7 +8,7 @@ use indicatif::{HumanBytes, HumanDuration, ProgressBar, ProgressDrawTarget, Prog
 
 use crate::cli::{Shell, Verbosity};
 use crate::github::{Clock, SystemClock};
-use crate::publish::remote::{Goal, Step};
+use crate::publish::remote::{DesiredRelease, PublishStep};
 use crate::publish::{AssetState, ListedRelease};
 
 /// Less than this is sent before anybody could read how far it is.
@@ -43,7 +43,7 @@ struct State {
 
 impl Sending {
     /// Of the goal's files that are not there.
-    pub(super) fn of(goal: &Goal, listed: &[ListedRelease], shell: &Shell) -> Self {
+    pub(super) fn of(goal: &DesiredRelease, listed: &[ListedRelease], shell: &Shell) -> Self {
         let there: BTreeMap<&str, u64> = listed
             .iter()
             .flat_map(|release| &release.assets)
@@ -82,8 +82,8 @@ impl Sending {
     }
 
     /// A step begins: a file that is sent again counts anew.
-    pub(super) fn step(&self, step: &Step) {
-        if let Step::Upload { name, .. } = step {
+    pub(super) fn step(&self, step: &PublishStep) {
+        if let PublishStep::Upload { name, .. } = step {
             let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
             let before = state.by_file.remove(name).unwrap_or_default();
             state.sent_bytes -= before;
@@ -154,7 +154,7 @@ mod tests {
 
     use super::{Sending, View};
     use crate::github::Clock;
-    use crate::publish::remote::Step;
+    use crate::publish::remote::PublishStep;
 
     #[derive(Clone, Default)]
     struct Hand(Arc<AtomicU64>);
@@ -185,7 +185,7 @@ mod tests {
             kept.lock().unwrap().push(line.to_owned());
         }));
         let sending = Sending::with(4 << 30, view, Box::new(hand.clone()));
-        let step = Step::Upload {
+        let step = PublishStep::Upload {
             release: 1,
             name: "a".into(),
             as_name: "a".into(),

@@ -11,7 +11,7 @@ use crate::diagnostic::render::visible_lines;
 use crate::diagnostic::{Sink, counted};
 use crate::github::GithubError;
 use crate::names::Age;
-use crate::publish::{Fate, Judged, Listing, PruneRule, TagGlob, prune};
+use crate::publish::{PruneDecision, PruneFate, PruneRule, ReleaseListing, TagGlob, prune};
 use crate::sys;
 
 /// Minutes that pruning may take.
@@ -173,7 +173,7 @@ pub(super) fn prune_releases(
         .client
         .latest()
         .map_err(|error| failed(error, sink))?;
-    let listing = Listing {
+    let listing = ReleaseListing {
         repository: Some(repo.to_owned()),
         releases,
     };
@@ -191,8 +191,8 @@ pub(super) fn prune_releases(
 /// Formats the verdicts as they were asked for.
 fn text(
     args: &Args,
-    judged: &[Judged<'_>],
-    listing: &Listing,
+    judged: &[PruneDecision<'_>],
+    listing: &ReleaseListing,
     rule: &PruneRule,
     repo: &str,
     deleted: &Deleted,
@@ -206,7 +206,7 @@ fn text(
 
 /// Deletes one after the other; the client leaves a second between two writes.
 fn delete(
-    judged: &[Judged<'_>],
+    judged: &[PruneDecision<'_>],
     options: &Pruning,
     opened: &Opened,
     shell: &Shell,
@@ -214,7 +214,7 @@ fn delete(
 ) -> Result<(), GithubError> {
     for one in judged
         .iter()
-        .filter(|one| matches!(one.fate, Fate::Goes(_)))
+        .filter(|one| matches!(one.fate, PruneFate::Goes(_)))
     {
         let release = one.release;
         shell.detail(&format!("deleting {}", release.tag_name));
@@ -234,8 +234,8 @@ fn delete(
 }
 
 fn told(
-    judged: &[Judged<'_>],
-    listing: &Listing,
+    judged: &[PruneDecision<'_>],
+    listing: &ReleaseListing,
     rule: &PruneRule,
     is_applied: bool,
     deleted: &Deleted,
@@ -247,7 +247,7 @@ fn told(
         let weight: u64 = release.assets.iter().map(|asset| asset.size).sum();
         let files = counted(release.assets.len(), "file");
         let line = match one.fate {
-            Fate::Goes(because) => {
+            PruneFate::Goes(because) => {
                 let is_gone = deleted.has(release.id);
                 if is_gone == Some(true) || !is_applied {
                     (count, bytes) = (count + 1, bytes + weight);
@@ -264,7 +264,7 @@ fn told(
                     format_size(weight)
                 )
             }
-            Fate::Stays(because) => format!("stays {}: {because}\n", release.tag_name),
+            PruneFate::Stays(because) => format!("stays {}: {because}\n", release.tag_name),
         };
         text.push_str(&line);
     }
@@ -287,15 +287,15 @@ fn told(
 }
 
 fn document<'a>(
-    judged: &[Judged<'a>],
+    judged: &[PruneDecision<'a>],
     repo: &'a str,
     is_applied: bool,
     deleted: &Deleted,
 ) -> Document<'a> {
-    let row = |one: &Judged<'a>| {
+    let row = |one: &PruneDecision<'a>| {
         let (goes, because) = match one.fate {
-            Fate::Goes(because) => (true, because),
-            Fate::Stays(because) => (false, because),
+            PruneFate::Goes(because) => (true, because),
+            PruneFate::Stays(because) => (false, because),
         };
         Row {
             id: one.release.id,

@@ -10,12 +10,16 @@ use crate::cli::{Exit, Shell, load};
 use crate::codes::release as codes;
 use crate::diagnostic::{Diagnostic, Location, Sink, SourceText};
 use crate::publish::{
-    ListedAsset, ListedRelease, Listing, ListingError, MANIFEST, Manifest, saved_manifests,
+    ListedAsset, ListedRelease, ListingError, MANIFEST, ReleaseListing, ReleaseManifest,
+    saved_manifests,
 };
 use crate::sys;
 
 /// Saved answers of GitHub, and manifests.
-pub(super) fn files<M: From<Manifest> + Send>(paths: &[PathBuf], sink: &mut Sink) -> Vec<Part<M>> {
+pub(super) fn files<M: From<ReleaseManifest> + Send>(
+    paths: &[PathBuf],
+    sink: &mut Sink,
+) -> Vec<Part<M>> {
     start_threads();
     let read: Vec<Result<Part<M>, Diagnostic>> = paths.par_iter().map(|path| part(path)).collect();
     read.into_iter()
@@ -23,12 +27,12 @@ pub(super) fn files<M: From<Manifest> + Send>(paths: &[PathBuf], sink: &mut Sink
         .collect()
 }
 
-fn part<M: From<Manifest>>(path: &Path) -> Result<Part<M>, Diagnostic> {
+fn part<M: From<ReleaseManifest>>(path: &Path) -> Result<Part<M>, Diagnostic> {
     let text = load::listing_text(path)?;
     let source = || SourceText::new(path.display().to_string(), text.as_str());
-    match Manifest::from_json(&text) {
+    match ReleaseManifest::from_json(&text) {
         Ok(manifest) => Ok(Part {
-            listing: Listing { repository: None, releases: vec![ListedRelease::of_manifest(&manifest)] },
+            listing: ReleaseListing { repository: None, releases: vec![ListedRelease::of_manifest(&manifest)] },
             is_bare_manifest: true,
             live: None,
             folder: Some(folder_of(path).to_owned()),
@@ -41,7 +45,7 @@ fn part<M: From<Manifest>>(path: &Path) -> Result<Part<M>, Diagnostic> {
         .at(source().location(0..0), "")
         .help("publish the release again, or leave the manifest out: then the names of its files are what is known")),
         Err(_) => {
-            let read = saved_manifests(&text).and_then(|saved| Ok((Listing::from_json(&text)?, saved)));
+            let read = saved_manifests(&text).and_then(|saved| Ok((ReleaseListing::from_json(&text)?, saved)));
             let (listing, manifests) = read.map_err(|error| no_listing(&source(), &error))?;
             Ok(Part::of(listing, manifests.into_iter().map(M::from).collect()))
         }
@@ -63,7 +67,7 @@ fn folder_of(file: &Path) -> &Path {
 }
 
 /// The folder of a release, of several, or of wheels.
-pub(super) fn folder<M: From<Manifest> + Send>(
+pub(super) fn folder<M: From<ReleaseManifest> + Send>(
     path: &Path,
     shell: &Shell,
     sink: &mut Sink,
@@ -106,7 +110,7 @@ pub(super) fn folder<M: From<Manifest> + Send>(
         assets,
         ..ListedRelease::default()
     };
-    let listing = Listing {
+    let listing = ReleaseListing {
         repository: None,
         releases: vec![release],
     };

@@ -11,7 +11,8 @@ use crate::diagnostic::{Diagnostic, Location, Sink};
 use crate::github::GithubError;
 use crate::names::RepoName;
 use crate::publish::{
-    AssetState, LARGEST_MANIFEST_BYTES, ListedAsset, ListedRelease, Listing, MANIFEST, Manifest,
+    AssetState, LARGEST_MANIFEST_BYTES, ListedAsset, ListedRelease, MANIFEST, ReleaseListing,
+    ReleaseManifest,
 };
 use crate::report::release_of;
 use crate::sys;
@@ -86,7 +87,7 @@ pub(super) fn repository(given: &Path) -> Option<RepoName> {
 }
 
 /// The releases of a repository as GitHub has them.
-pub(super) fn live<M: From<Manifest>>(
+pub(super) fn live<M: From<ReleaseManifest>>(
     repo: &RepoName,
     connection: &Connection,
     manifests: Manifests<'_>,
@@ -105,7 +106,7 @@ pub(super) fn live<M: From<Manifest>>(
         .client
         .listing()
         .map_err(|error| failed(error, sink))?;
-    let listing = Listing {
+    let listing = ReleaseListing {
         repository: Some(repo.to_string()),
         releases,
     };
@@ -144,7 +145,7 @@ pub(super) fn live<M: From<Manifest>>(
 }
 
 /// Reads manifests of a repository; warns of those that cannot be used.
-fn read_manifests<'a, M: From<Manifest>>(
+fn read_manifests<'a, M: From<ReleaseManifest>>(
     wanted: impl Iterator<Item = &'a ListedAsset>,
     repo: &RepoName,
     opened: &Opened,
@@ -153,7 +154,7 @@ fn read_manifests<'a, M: From<Manifest>>(
     let mut read = Vec::new();
     for asset in wanted {
         let content = opened.client.document(asset, LARGEST_MANIFEST_BYTES)?;
-        match Manifest::from_json(&String::from_utf8_lossy(&content)) {
+        match ReleaseManifest::from_json(&String::from_utf8_lossy(&content)) {
             Ok(manifest) => read.push(manifest.into()),
             Err(error) => {
                 let place = asset

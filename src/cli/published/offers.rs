@@ -10,16 +10,18 @@ use crate::compat::Compat;
 use crate::diagnostic::{Diagnostic, Location, Sink};
 use crate::index::BaseUrl;
 use crate::names::{is_sdist, is_tree_archive};
-use crate::pick::{Offer, Offers};
+use crate::pick::{WheelOffer, WheelOffers};
 use crate::plan;
-use crate::publish::{ListedRelease, Listing, newest_first};
+use crate::publish::{ListedRelease, ReleaseListing, newest_first};
 use crate::sys;
 
 impl Published {
     /// The wheels that need no job.
-    pub(in crate::cli) fn to_skip(&self, compat: &Compat, sink: &mut Sink) -> plan::Published {
-        let (listing, mut published) =
-            (self.listing(), plan::Published::new(compat.rocm_versions()));
+    pub(in crate::cli) fn to_skip(&self, compat: &Compat, sink: &mut Sink) -> plan::PublishedSet {
+        let (listing, mut published) = (
+            self.listing(),
+            plan::PublishedSet::new(compat.rocm_versions()),
+        );
         for (_, _, name) in listing.wheels() {
             published.insert(&name);
         }
@@ -41,7 +43,7 @@ impl Published {
         &self,
         base: Option<&BaseUrl>,
         sink: &mut Sink,
-    ) -> Result<Offers, Exit> {
+    ) -> Result<WheelOffers, Exit> {
         let offers = self.all_offers(base, sink);
         if offers.is_empty() {
             sink.push(self.no_wheels());
@@ -51,8 +53,12 @@ impl Published {
     }
 
     /// The same, which may be none.
-    pub(in crate::cli) fn all_offers(&self, base: Option<&BaseUrl>, sink: &mut Sink) -> Offers {
-        let mut offers = Offers::default();
+    pub(in crate::cli) fn all_offers(
+        &self,
+        base: Option<&BaseUrl>,
+        sink: &mut Sink,
+    ) -> WheelOffers {
+        let mut offers = WheelOffers::default();
         // What a list of releases says comes first: it has the addresses.
         let (named, placed): (Vec<&Part>, Vec<&Part>) =
             self.parts.iter().partition(|part| part.folder.is_none());
@@ -101,7 +107,7 @@ impl Published {
     }
 }
 
-fn report_unreadable(listing: &Listing, sink: &mut Sink) {
+fn report_unreadable(listing: &ReleaseListing, sink: &mut Sink) {
     for (release, error) in listing.unreadable() {
         let told = Diagnostic::new(
             &codes::UNREADABLE_PUBLISHED_NAME,
@@ -118,7 +124,7 @@ fn report_unreadable(listing: &Listing, sink: &mut Sink) {
 }
 
 /// Tells of wheels whose label cannot be taken apart.
-pub(in crate::cli) fn tell_unread(offers: &[Offer], compat: &Compat, sink: &mut Sink) {
+pub(in crate::cli) fn tell_unread(offers: &[WheelOffer], compat: &Compat, sink: &mut Sink) {
     for (offer, reason) in crate::pick::unread(offers, compat) {
         sink.push(
             Diagnostic::new(

@@ -14,7 +14,8 @@ use crate::github::GithubError;
 use crate::names::RepoName;
 use crate::plan;
 use crate::publish::{
-    CheckOutcome, Listing, Observation, Preflight, PreflightCheck, PreflightRequest, preflight,
+    CheckOutcome, ObservedRepository, PreflightCheck, PreflightReport, PreflightRequest,
+    ReleaseListing, preflight,
 };
 
 /// Minutes that reading may take.
@@ -170,30 +171,34 @@ fn expected_files(path: &std::path::Path, sink: &mut Sink) -> Result<Vec<String>
     Ok(names)
 }
 
-fn saved(path: &std::path::Path, sink: &mut Sink) -> Result<Observation, Exit> {
+fn saved(path: &std::path::Path, sink: &mut Sink) -> Result<ObservedRepository, Exit> {
     let source = load::read_source(path, sink)?;
-    let listing = Listing::from_json(&source.text).map_err(|error| {
+    let listing = ReleaseListing::from_json(&source.text).map_err(|error| {
         sink.push(no_listing(&source, &error));
         Exit::Fault
     })?;
-    Ok(Observation {
+    Ok(ObservedRepository {
         is_offline: true,
         releases: Some(listing.releases),
-        ..Observation::default()
+        ..ObservedRepository::default()
     })
 }
 
 /// Asks GitHub for all that is checked. What a failed call would have said stays unknown.
-fn observe(args: &Args, opened: &Opened) -> (Observation, Option<GithubError>) {
-    let mut observed = Observation {
+fn observe(args: &Args, opened: &Opened) -> (ObservedRepository, Option<GithubError>) {
+    let mut observed = ObservedRepository {
         is_anonymous: opened.token.is_none(),
-        ..Observation::default()
+        ..ObservedRepository::default()
     };
     let fault = fill(args, opened, &mut observed).err();
     (observed, fault)
 }
 
-fn fill(args: &Args, opened: &Opened, observed: &mut Observation) -> Result<(), GithubError> {
+fn fill(
+    args: &Args,
+    opened: &Opened,
+    observed: &mut ObservedRepository,
+) -> Result<(), GithubError> {
     let client = &opened.client;
     observed.repository = client.repository()?;
     let releases = client.releases(|release| release.tag_name == args.tag)?;
@@ -219,14 +224,14 @@ fn fill(args: &Args, opened: &Opened, observed: &mut Observation) -> Result<(), 
     Ok(())
 }
 
-fn human(found: &Preflight) -> String {
+fn human(found: &PreflightReport) -> String {
     let row = |check: &PreflightCheck| {
         format!("{:7}  {:18}  {}\n", check.outcome, check.name, check.detail)
     };
     visible_lines(&found.checks.iter().map(row).collect::<String>())
 }
 
-fn document(args: &Args, found: &Preflight, is_complete: bool) -> String {
+fn document(args: &Args, found: &PreflightReport, is_complete: bool) -> String {
     let rows = found.checks.iter().map(|check| CheckRow {
         name: check.name,
         outcome: check.outcome.to_string(),

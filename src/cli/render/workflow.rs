@@ -11,7 +11,7 @@ use crate::codes::plan as codes;
 use crate::compat::Compat;
 use crate::config::Platform;
 use crate::diagnostic::{Diagnostic, Severity, Sink};
-use crate::plan::{JobView, Options, Plan};
+use crate::plan::{JobView, Plan, PlanInputs};
 use crate::recipe::container::CALLER_MOUNT;
 use crate::{names, recipe, render, sys};
 
@@ -59,7 +59,7 @@ pub(super) fn run(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, E
         files = without_windows(&mut matrices, sink);
     }
     let plan =
-        load::plan(shell, &matrices, compat, &Options::default(), sink).ok_or(Exit::Fault)?;
+        load::plan(shell, &matrices, compat, &PlanInputs::default(), sink).ok_or(Exit::Fault)?;
     let text = |path: &Path| path.display().to_string();
     let files: Vec<String> = files.iter().map(|path| text(path)).collect();
     let out = args
@@ -69,7 +69,7 @@ pub(super) fn run(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, E
     let (name, facts) = (text(&out), shell.folders.compat.as_deref().map(text));
     let recipes = shell.folders.recipes.as_deref().map(text);
     let sources = sources(&plan, &matrices, compat);
-    let words = render::Words {
+    let words = render::WorkflowOverrides {
         sources: &sources,
         generator: GENERATOR,
         files: &files,
@@ -118,7 +118,7 @@ pub(in crate::cli) fn sources(plan: &Plan, matrices: &[Matrix], compat: &Compat)
                 &job,
                 &matrix.recipe,
                 compat,
-                &recipe::Site::Container,
+                &recipe::BuildSite::Container,
                 &BTreeMap::new(),
             ) else {
                 continue;

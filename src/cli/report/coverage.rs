@@ -10,7 +10,7 @@ use crate::cli::publish::Connection;
 use crate::cli::published::Manifests;
 use crate::cli::{Exit, Format, Shell, load};
 use crate::diagnostic::Sink;
-use crate::report::{self, Coverage, Scheme, Share, Wheels};
+use crate::report::{self, ColorScheme, Coverage, CoverageShare, WheelListing};
 
 /// Write how much of a plan is published: a table, badges, and a heatmap of torch, ROCm and Python
 #[derive(Debug, clap::Args)]
@@ -87,8 +87,8 @@ struct ShareDocument {
     percent: Option<u64>,
 }
 
-impl From<Share> for ShareDocument {
-    fn from(share: Share) -> Self {
+impl From<CoverageShare> for ShareDocument {
+    fn from(share: CoverageShare) -> Self {
         Self {
             published: share.present,
             missing: share.missing,
@@ -125,9 +125,9 @@ pub(super) fn run(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, E
     }
     if let Some(folder) = &args.heatmap {
         let scheme = match args.scheme {
-            SchemeChoice::Auto => Scheme::Auto,
-            SchemeChoice::Light => Scheme::Light,
-            SchemeChoice::Dark => Scheme::Dark,
+            SchemeChoice::Auto => ColorScheme::Auto,
+            SchemeChoice::Light => ColorScheme::Light,
+            SchemeChoice::Dark => ColorScheme::Dark,
         };
         for heatmap in report::heatmaps(&found) {
             let path = folder.join(format!("coverage-{}.svg", heatmap.distribution));
@@ -152,7 +152,7 @@ pub(super) fn run(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, E
     Ok(exit)
 }
 
-fn document<'a>(coverage: &'a Coverage, wheels: &'a Wheels) -> Document<'a> {
+fn document<'a>(coverage: &'a Coverage, wheels: &'a WheelListing) -> Document<'a> {
     let rows = coverage.rows.iter().map(|row| RowDocument {
         platform: row.machine.as_str(),
         distribution: &row.distribution,

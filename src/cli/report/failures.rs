@@ -13,7 +13,7 @@ use crate::diagnostic::{Diagnostic, Location, Sink, counted, is_or_are};
 use crate::plan;
 use crate::publish::{ListedAsset, ListedRelease};
 use crate::render::actions::table;
-use crate::report::{self, Beside, Failed, Wheels};
+use crate::report::{self, ListingContext, MissingFile, WheelListing};
 use crate::sys;
 
 /// Write which jobs of a run built no wheel or archive, or failed its test, and why
@@ -75,11 +75,11 @@ pub(super) fn run(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, E
         ..ListedRelease::default()
     };
     let known_rocm = compat.rocm_versions();
-    let built = Wheels::of(
+    let built = WheelListing::of(
         [&run],
-        Beside {
+        ListingContext {
             known_rocm: &known_rocm,
-            ..Beside::default()
+            ..ListingContext::default()
         },
     );
     if let Some(folder) = &args.built {
@@ -124,7 +124,7 @@ fn files(folder: &Path, shell: &Shell, sink: &mut Sink) -> Result<Vec<PathBuf>, 
     sys::files_with_extension(folder, &["whl", "gz"]).map_err(|error| shell.report(&[error.into()]))
 }
 
-fn text(found: &report::Failures, room: usize) -> String {
+fn text(found: &report::RunFailures, room: usize) -> String {
     let (absent, untested, noun) = (found.absent.len(), found.untested.len(), found.noun);
     let of_failed = [
         (
@@ -145,8 +145,8 @@ fn text(found: &report::Failures, room: usize) -> String {
         ),
     ];
     let line = |cells: &[&str]| format!("| {} |\n", cells.join(" | "));
-    let head = line(&Failed::head(noun)) + &line(&["---"; 3]);
-    let row = |failed: &Failed| line(&failed.cells().each_ref().map(String::as_str));
+    let head = line(&MissingFile::head(noun)) + &line(&["---"; 3]);
+    let row = |failed: &MissingFile| line(&failed.cells().each_ref().map(String::as_str));
     let tables: Vec<String> = of_failed
         .into_iter()
         .filter(|(failed, _)| !failed.is_empty())

@@ -12,9 +12,9 @@ use crate::compat::Compat;
 use crate::diagnostic::{Diagnostic, Location, Severity, Sink, nearest::nearest};
 use crate::index::BaseUrl;
 use crate::names::{RepoName, RocmVersion, YankedFiles};
-use crate::plan::{self, Options, SavedPlan};
-use crate::publish::{ListedRelease, Listing, Manifest, Rebuilt};
-use crate::report::{Beside, Expected, Outcomes, Wheels};
+use crate::plan::{self, PlanInputs, SavedPlan};
+use crate::publish::{ListedRelease, RebuiltFile, ReleaseListing, ReleaseManifest};
+use crate::report::{ExpectedCells, JobOutcomes, ListingContext, WheelListing};
 use crate::sys;
 
 /// What is published.
@@ -33,9 +33,9 @@ pub(super) struct Listed {
 /// What was read of it.
 #[derive(Debug)]
 pub(super) struct Read {
-    pub(super) listing: Listing,
+    pub(super) listing: ReleaseListing,
     pub(super) repository: Option<RepoName>,
-    manifests: Vec<Manifest>,
+    manifests: Vec<ReleaseManifest>,
     withdrawn: YankedFiles,
     base: Option<BaseUrl>,
     shown: String,
@@ -126,8 +126,8 @@ impl Listed {
 }
 
 impl Read {
-    fn beside<'a>(&'a self, known_rocm: &'a [RocmVersion]) -> Beside<'a> {
-        Beside {
+    fn beside<'a>(&'a self, known_rocm: &'a [RocmVersion]) -> ListingContext<'a> {
+        ListingContext {
             manifests: &self.manifests,
             base: self.base.as_ref(),
             repository: self.repository.as_ref(),
@@ -142,7 +142,7 @@ impl Read {
     }
 
     /// Whether the file that is offered under this name is withdrawn.
-    pub(super) fn is_withdrawn(&self, rebuilt: &Rebuilt) -> bool {
+    pub(super) fn is_withdrawn(&self, rebuilt: &RebuiltFile) -> bool {
         self.withdrawn
             .reason(&rebuilt.name, rebuilt.offered.digest)
             .is_some()
@@ -180,8 +180,8 @@ impl Read {
     }
 
     /// The wheels that people can fetch; tells of names that cannot be read.
-    pub(super) fn wheels(&self, compat: &Compat, sink: &mut Sink) -> Wheels {
-        let wheels = Wheels::published(&self.listing, self.beside(&compat.rocm_versions()));
+    pub(super) fn wheels(&self, compat: &Compat, sink: &mut Sink) -> WheelListing {
+        let wheels = WheelListing::published(&self.listing, self.beside(&compat.rocm_versions()));
         wheels.report(&self.shown, sink);
         wheels
     }
@@ -192,8 +192,8 @@ impl Read {
         releases: &[&ListedRelease],
         compat: &Compat,
         sink: &mut Sink,
-    ) -> Wheels {
-        let wheels = Wheels::of(
+    ) -> WheelListing {
+        let wheels = WheelListing::of(
             releases.iter().copied(),
             self.beside(&compat.rocm_versions()),
         );
@@ -211,7 +211,7 @@ pub(super) fn expected(
     compat: &Compat,
     shell: &Shell,
     sink: &mut Sink,
-) -> Result<Expected, Exit> {
+) -> Result<ExpectedCells, Exit> {
     let is_matrix = |path: &&PathBuf| {
         path.extension()
             .is_some_and(|end| end == "yaml" || end == "yml")
@@ -228,11 +228,11 @@ pub(super) fn expected(
         if sink.has_errors() {
             return Err(Exit::Fault);
         }
-        let made =
-            load::plan(shell, &matrices, compat, &Options::default(), sink).ok_or(Exit::Fault)?;
+        let made = load::plan(shell, &matrices, compat, &PlanInputs::default(), sink)
+            .ok_or(Exit::Fault)?;
         plan = plan.with(SavedPlan::of(&made));
     }
-    let expected = Expected::of(&plan, &compat.rocm_versions(), sink);
+    let expected = ExpectedCells::of(&plan, &compat.rocm_versions(), sink);
     if sink.has_errors() {
         Err(Exit::Fault)
     } else {
@@ -250,16 +250,16 @@ pub(super) const RESULTS: &str = "What jobs came to: a build.json, a list of suc
 /// The exit of the command; why was told or is in the sink.
 pub(super) fn outcomes(
     paths: &[PathBuf],
-    expected: &Expected,
+    expected: &ExpectedCells,
     shell: &Shell,
     sink: &mut Sink,
-) -> Result<Outcomes, Exit> {
+) -> Result<JobOutcomes, Exit> {
     let planned: BTreeSet<&str> = expected
         .cells
         .iter()
         .filter_map(|cell| cell.job.as_deref())
         .collect();
-    let mut outcomes = Outcomes::default();
+    let mut outcomes = JobOutcomes::default();
     for path in paths {
         let files = if sys::is_file(path) || !sys::exists(path) {
             vec![path.clone()]
@@ -308,7 +308,7 @@ pub(super) struct UnreadDocument<'a> {
 }
 
 /// The files whose names cannot be read.
-pub(super) fn unread(wheels: &Wheels) -> Vec<UnreadDocument<'_>> {
+pub(super) fn unread(wheels: &WheelListing) -> Vec<UnreadDocument<'_>> {
     wheels
         .unread
         .iter()

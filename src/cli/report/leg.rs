@@ -6,7 +6,7 @@ use crate::cli::release_folder::digest;
 use crate::cli::{Exit, Shell, jobs};
 use crate::codes::handover as codes;
 use crate::diagnostic::{Diagnostic, Location, Sink};
-use crate::exec::{HandoverError, JobFolder, Record, hand_over};
+use crate::exec::{BuildRecord, HandoverError, JobFolder, hand_over};
 use crate::publish::{SUMS, sums};
 use crate::sys;
 
@@ -72,7 +72,7 @@ pub(super) fn run(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, E
 }
 
 /// The record of the job's build.
-fn record(job: &str, shell: &Shell) -> Result<Record, Diagnostic> {
+fn record(job: &str, shell: &Shell) -> Result<BuildRecord, Diagnostic> {
     let nothing = |reason: String| nothing(&reason, job);
     let folder = JobFolder::new(&shell.environment.current_dir, job)
         .map_err(|error| nothing(error.to_string()))?;

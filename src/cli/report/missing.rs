@@ -10,7 +10,7 @@ use crate::cli::publish::Connection;
 use crate::cli::published::Manifests;
 use crate::cli::{Exit, Format, Shell, load};
 use crate::diagnostic::{Sink, counted, is_or_are};
-use crate::report::{self, Grid, Share, Wheels};
+use crate::report::{self, CoverageShare, MissingGrid, WheelListing};
 
 /// Show which wheels of a plan are not published; exit with 1 when there are some
 #[derive(Debug, clap::Args)]
@@ -110,9 +110,9 @@ pub(super) fn run(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, E
     sink.extend(report::target_shortfalls(&found, compat));
     let grids = report::grids(&expected, &found);
     let mut missing = report::listed(&found);
-    let mut share = grids
-        .iter()
-        .fold(Share::default(), |share, grid| share.plus(grid.share));
+    let mut share = grids.iter().fold(CoverageShare::default(), |share, grid| {
+        share.plus(grid.share)
+    });
     let archives = report::matched_archives(&expected, &wheels);
     for found in &archives {
         share.count(found.is_there);
@@ -152,10 +152,10 @@ pub(super) fn run(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, E
 }
 
 fn document<'a>(
-    grids: &'a [Grid],
-    share: Share,
+    grids: &'a [MissingGrid],
+    share: CoverageShare,
     missing: Vec<String>,
-    wheels: &'a Wheels,
+    wheels: &'a WheelListing,
 ) -> Document<'a> {
     Document {
         version: 1,
@@ -167,7 +167,7 @@ fn document<'a>(
     }
 }
 
-fn grid(grid: &Grid) -> GridDocument<'_> {
+fn grid(grid: &MissingGrid) -> GridDocument<'_> {
     GridDocument {
         platform: grid.machine.as_str(),
         distribution: &grid.distribution,

@@ -10,7 +10,7 @@ use crate::cli::withdrawals::Withdrawals;
 use crate::cli::{Exit, Shell, load};
 use crate::codes::release as codes;
 use crate::diagnostic::{Diagnostic, Location, Sink, nearest::nearest};
-use crate::report::{self, Notes};
+use crate::report::{self, ReleaseNotes};
 
 /// Write the notes of a release: its wheels, what is missing and why, install lines, checksums
 #[derive(Debug, clap::Args)]
@@ -105,7 +105,7 @@ pub(super) fn run(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, E
     let expected = input::expected(&args.plan, compat, shell, sink)?;
     let outcomes = input::outcomes(&args.results, &expected, shell, sink)?;
     let (own, of_base) = (report::repository_of(first), read.repository_of_base());
-    let notes = Notes {
+    let notes = ReleaseNotes {
         tag: &args.tag,
         releases: &releases,
         wheels: &wheels,

@@ -9,7 +9,7 @@ use crate::cli::withdrawals::Withdrawals;
 use crate::cli::{Exit, Format, Shell, load};
 use crate::diagnostic::Sink;
 use crate::publish::rebuilt_warning;
-use crate::report::{self, Wheels};
+use crate::report::{self, WheelListing};
 
 /// Write the table of packages: every published wheel by platform, distribution and version, with
 /// its links
@@ -96,7 +96,7 @@ pub(super) fn run(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, E
     Ok(args.output.deliver(&text, shell))
 }
 
-fn document(wheels: &Wheels) -> Document<'_> {
+fn document(wheels: &WheelListing) -> Document<'_> {
     let rows = report::package_rows(wheels).into_iter().map(|row| {
         let what = row.combination;
         let accelerator = what.accelerator_version();

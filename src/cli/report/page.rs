@@ -10,7 +10,7 @@ use crate::cli::{Exit, Shell, load, publish};
 use crate::codes::release as codes;
 use crate::diagnostic::{Diagnostic, Severity, Sink, counted};
 use crate::finder;
-use crate::pick::{self, Candidate, PrereleaseMode, Rules};
+use crate::pick::{self, MatchRules, PrereleaseMode, WheelCandidate};
 use crate::publish::rebuilt_warning;
 
 /// Write the wheel finder: one page that finds the published wheel for what a person has
@@ -95,12 +95,12 @@ pub(super) fn run(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, E
     let choices = finder::choices(&wheels, compat);
     let data = finder::data(
         &wheels,
-        &Rules::of(compat),
+        &MatchRules::of(compat),
         &choices,
         repository.as_deref(),
         withdrawn.len(),
     );
-    let text = finder::page(&finder::Page {
+    let text = finder::page(&finder::FinderPage {
         title: &args.title,
         data: &data,
     })
@@ -123,7 +123,7 @@ pub(super) fn run(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, E
 }
 
 /// A page is deployed; an address of this machine leads nowhere from there.
-fn tell_local(wheels: &[Candidate], sink: &mut Sink) {
+fn tell_local(wheels: &[WheelCandidate], sink: &mut Sink) {
     let local = || {
         wheels
             .iter()

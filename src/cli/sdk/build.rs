@@ -19,8 +19,8 @@ use crate::cli::wheel::{Watchers, report, source_date_s};
 use crate::codes::sdk as codes;
 use crate::compat::Compat;
 use crate::diagnostic::{Diagnostic, Location};
-use crate::sdk::python::Build;
-use crate::sdk::{self, DevelTree, Package, PackageKind};
+use crate::sdk::python::BuildInfo;
+use crate::sdk::{self, DevelTree, PackageKind, RuntimePackage};
 use crate::sys::{
     self, DirectorySwap, FileError, ScratchSpace, Signals, StagingDirectory, StopSignal,
 };
@@ -180,7 +180,7 @@ fn built(
     let mut maker = Maker {
         laid,
         facts: compat.sdk_tables(),
-        build: Build {
+        build: BuildInfo {
             version,
             mode: laid.made.mode,
             platform,
@@ -239,7 +239,7 @@ fn all(maker: &Maker<'_>, staging: &StagingDirectory, shell: &Shell) -> Result<V
         let below = tree.made_for.as_deref().filter(|_| is_apart);
         maker.devel(tree, below, staging)
     };
-    let package = |package: &Package| {
+    let package = |package: &RuntimePackage| {
         shell.detail(&format!("making {}", package.distribution));
         maker.package(package, staging)
     };

@@ -9,7 +9,7 @@ use crate::bytes::{ReadAt, start_threads};
 use crate::codes::elf as codes;
 use crate::diagnostic::Diagnostic;
 use crate::elf::{self, ElfEdits, ElfPatch, PatchedFile, SearchPathEdit};
-use crate::sdk::{Content, Origin, stub};
+use crate::sdk::{FileContent, FileOrigin, stub};
 
 /// A file of an artifact with what changes in it.
 struct Changed<'r> {
@@ -36,7 +36,7 @@ pub(super) type Bytes<'r> = Box<dyn ReadAt + Send + 'r>;
 /// A library that cannot be changed safely, and a file that cannot be read.
 pub(super) fn open_all<'r>(
     read: &'r Read,
-    contents: &[&Content],
+    contents: &[&FileContent],
 ) -> Result<Vec<Bytes<'r>>, Vec<Diagnostic>> {
     start_threads();
     let opened: Vec<Result<Bytes<'_>, Diagnostic>> = contents
@@ -55,10 +55,10 @@ pub(super) fn open_all<'r>(
     }
 }
 
-fn open<'r>(read: &'r Read, content: &Content) -> Result<Bytes<'r>, Diagnostic> {
+fn open<'r>(read: &'r Read, content: &FileContent) -> Result<Bytes<'r>, Diagnostic> {
     Ok(match content {
-        Content::Copy(origin) => closed(read, *origin)?,
-        Content::Searching(origin, search) => {
+        FileContent::Copy(origin) => closed(read, *origin)?,
+        FileContent::Searching(origin, search) => {
             let file = closed(read, *origin)?;
             let edits = ElfEdits {
                 rpath: SearchPathEdit::Rpath(search.clone()),
@@ -71,13 +71,15 @@ fn open<'r>(read: &'r Read, content: &Content) -> Result<Bytes<'r>, Diagnostic> 
             })?;
             Box::new(Changed { file, patch })
         }
-        Content::Alias(alias) => Box::new(alias.bytes()),
-        Content::Stub { machine, text } => Box::new(stub::stub(*machine, text).unwrap_or_default()),
+        FileContent::Alias(alias) => Box::new(alias.bytes()),
+        FileContent::Stub { machine, text } => {
+            Box::new(stub::stub(*machine, text).unwrap_or_default())
+        }
     })
 }
 
 /// A file of an artifact, which is opened when it is read.
-fn closed(read: &Read, origin: Origin) -> Result<Bytes<'_>, Diagnostic> {
+fn closed(read: &Read, origin: FileOrigin) -> Result<Bytes<'_>, Diagnostic> {
     let file = read.closed(origin)?;
     if file.size_bytes() == read.size_bytes(origin) {
         return Ok(file);

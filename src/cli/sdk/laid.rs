@@ -13,14 +13,16 @@ use crate::cli::{Exit, Shell, load};
 use crate::codes::sdk as codes;
 use crate::compat::Compat;
 use crate::diagnostic::{Diagnostic, Location};
-use crate::sdk::{self, DevelTree, Layout, Mode, Overlap, Sameness, Wish};
+use crate::sdk::{
+    self, ContentComparison, DevelTree, LayoutRequest, PackageLayout, PathOverlap, SplitMode,
+};
 use crate::sys::{FileError, ScratchSpace};
 
 /// What is made of which artifacts.
 pub(super) struct Laid {
     pub(super) read: Read,
     pub(super) made: Made,
-    pub(super) layout: Layout,
+    pub(super) layout: PackageLayout,
     pub(super) devel: Vec<DevelTree>,
 }
 
@@ -67,7 +69,7 @@ fn laid(
         }
     };
     findings.extend(told);
-    if made.mode == Mode::Legacy {
+    if made.mode == SplitMode::Legacy {
         read.keep_families(families);
     }
     findings.extend(
@@ -76,7 +78,7 @@ fn laid(
     let aliases = wanted.runtime_alias.clone();
     findings.extend(sdk::spellings(&read.artifacts, &compat.tables().families));
     let facts = compat.sdk_tables();
-    let wish = Wish {
+    let wish = LayoutRequest {
         mode: made.mode,
         platform: wanted.platform,
         nonce: nonce.to_owned(),
@@ -111,14 +113,14 @@ fn laid(
 /// those in parallel.
 fn overlaps(
     read: &Read,
-    overlaps: &BTreeSet<Overlap>,
+    overlaps: &BTreeSet<PathOverlap>,
     is_strict: bool,
 ) -> Result<Vec<Diagnostic>, FileError> {
-    let told = |overlap: &Overlap| {
+    let told = |overlap: &PathOverlap| {
         let is_other = match overlap.sameness(&read.artifacts) {
-            Sameness::Same => false,
-            Sameness::Other => true,
-            Sameness::Bytes => {
+            ContentComparison::Same => false,
+            ContentComparison::Other => true,
+            ContentComparison::Bytes => {
                 let (kept, other) = (read.open(overlap.kept)?, read.open(overlap.other)?);
                 let fault = |error| FileError::new("compare", &read.path(overlap.other), error);
                 !has_same_content(kept.as_ref(), other.as_ref()).map_err(fault)?
@@ -126,7 +128,7 @@ fn overlaps(
         };
         Ok(is_other.then(|| overlap.told(&read.artifacts, is_strict)))
     };
-    let all: Vec<&Overlap> = overlaps.iter().collect();
+    let all: Vec<&PathOverlap> = overlaps.iter().collect();
     start_threads();
     let told: Result<Vec<Option<Diagnostic>>, FileError> = all.into_par_iter().map(told).collect();
     Ok(told?.into_iter().flatten().collect())

@@ -12,8 +12,8 @@ use crate::codes::sdk as codes;
 use crate::compat::rows::SdkTables;
 use crate::diagnostic::Diagnostic;
 use crate::names::{DistributionNameError, WheelName};
-use crate::sdk::python::{self, Build};
-use crate::sdk::{self, Content, DevelKind, DevelTree, Package, PackageKind};
+use crate::sdk::python::{self, BuildInfo};
+use crate::sdk::{self, DevelKind, DevelTree, FileContent, PackageKind, RuntimePackage};
 use crate::sys::{self, FileError, OnExisting, ScratchSpace, Signals, StagingDirectory};
 use crate::wheel::{self, NewWheel, NewWheelFile, NewWheelOptions, ProgressMeter, WheelError};
 
@@ -33,7 +33,7 @@ pub(super) struct Made {
 pub(super) struct Maker<'m> {
     pub(super) laid: &'m Laid,
     pub(super) facts: &'m SdkTables,
-    pub(super) build: Build,
+    pub(super) build: BuildInfo,
     pub(super) tag: String,
     pub(super) options: NewWheelOptions,
     pub(super) time_s: u64,
@@ -80,10 +80,10 @@ struct Parts<'p> {
 impl Maker<'_> {
     pub(super) fn package(
         &self,
-        package: &Package,
+        package: &RuntimePackage,
         staging: &StagingDirectory,
     ) -> Result<Made, Vec<Diagnostic>> {
-        let contents: Vec<&Content> = package
+        let contents: Vec<&FileContent> = package
             .files
             .values()
             .map(|placed| &placed.content)
@@ -159,7 +159,7 @@ impl Maker<'_> {
     /// The tree to build against, as one archive.
     fn payload<'t>(&'t self, tree: &'t DevelTree) -> Result<Concat<'t>, Vec<Diagnostic>> {
         let root = &tree.folder;
-        let contents: Vec<Content> = tree
+        let contents: Vec<FileContent> = tree
             .entries
             .iter()
             .filter_map(|entry| match &entry.kind {
@@ -167,12 +167,12 @@ impl Maker<'_> {
                     bytes,
                     search: Some(search),
                     ..
-                } => Some(Content::Searching(*bytes, search.clone())),
+                } => Some(FileContent::Searching(*bytes, search.clone())),
                 DevelKind::File {
                     bytes,
                     search: None,
                     ..
-                } => Some(Content::Copy(*bytes)),
+                } => Some(FileContent::Copy(*bytes)),
                 DevelKind::Owned(_) | DevelKind::Link(_) | DevelKind::Folder => None,
             })
             .collect();
@@ -345,7 +345,7 @@ impl Maker<'_> {
         staging: &StagingDirectory,
     ) -> Result<Made, FileError> {
         let build = match family {
-            Some(family) => Build {
+            Some(family) => BuildInfo {
                 gpus: self.build.gpus.of(family),
                 ..self.build.clone()
             },

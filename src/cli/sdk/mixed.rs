@@ -7,7 +7,7 @@ use crate::codeobj::KpackManifest;
 use crate::codes::sdk as codes;
 use crate::diagnostic::Diagnostic;
 use crate::sdk::limits::{MAX_INSTALLED_VERSION_BYTES, MAX_KPACK_LIST_BYTES};
-use crate::sdk::{EntryKind, Origin};
+use crate::sdk::{EntryKind, FileOrigin};
 use crate::sys::FileError;
 
 /// The file that names the version of an installed ROCm.
@@ -22,11 +22,11 @@ const LIST: &str = ".kpm";
 /// # Errors
 /// When a file cannot be read.
 pub(super) fn findings(read: &Read, version: Option<&str>) -> Result<Vec<Diagnostic>, FileError> {
-    let mut archives: BTreeMap<(&str, &str), Vec<Origin>> = BTreeMap::new();
+    let mut archives: BTreeMap<(&str, &str), Vec<FileOrigin>> = BTreeMap::new();
     let (mut lists, mut found) = (Vec::new(), Vec::new());
     for (artifact, listed) in read.artifacts.iter().enumerate() {
         for (entry, one) in listed.entries.iter().enumerate() {
-            let origin = Origin { artifact, entry };
+            let origin = FileOrigin { artifact, entry };
             if !matches!(one.kind, EntryKind::File(_)) {
                 continue;
             }
@@ -89,7 +89,7 @@ pub(super) fn findings(read: &Read, version: Option<&str>) -> Result<Vec<Diagnos
     Ok(found)
 }
 
-fn other_build(read: &Read, origin: Origin, why: &str) -> Diagnostic {
+fn other_build(read: &Read, origin: FileOrigin, why: &str) -> Diagnostic {
     let name = &read.artifacts[origin.artifact].name;
     Diagnostic::new(
         &codes::MIXED_ARTIFACTS,
@@ -100,7 +100,7 @@ fn other_build(read: &Read, origin: Origin, why: &str) -> Diagnostic {
 }
 
 /// A small file; `None` where it is larger than such files are.
-fn bytes(read: &Read, origin: Origin, most: u64) -> Result<Option<Vec<u8>>, FileError> {
+fn bytes(read: &Read, origin: FileOrigin, most: u64) -> Result<Option<Vec<u8>>, FileError> {
     let file = read.open(origin)?;
     let size = file.size_bytes();
     let mut bytes = vec![0; usize::try_from(size.min(most)).unwrap_or(0)];

@@ -10,7 +10,7 @@ use super::wanted::Wanted;
 use super::{Exit, Format, Shell};
 use crate::audit::format_size;
 use crate::diagnostic::counted;
-use crate::sdk::{self, Content, DevelKind, Dropped, EntryKind, Origin, stub};
+use crate::sdk::{self, DevelKind, DropReason, EntryKind, FileContent, FileOrigin, stub};
 use crate::sys::ScratchSpace;
 
 /// Show which file goes into which package, and what is left out and why
@@ -54,7 +54,7 @@ struct Line<'l> {
     path: &'l str,
     action: &'static str,
     reason: String,
-    from: Option<Origin>,
+    from: Option<FileOrigin>,
 }
 
 fn lines(laid: &Laid) -> Vec<Line<'_>> {
@@ -69,19 +69,19 @@ fn lines(laid: &Laid) -> Vec<Line<'_>> {
         };
         for (path, placed) in &package.files {
             let (action, reason) = match &placed.content {
-                Content::Copy(bytes) if placed.from != *bytes => (
+                FileContent::Copy(bytes) if placed.from != *bytes => (
                     "copy",
                     format!(
                         "the file that a link leads to, {}",
                         sdk::shown(&laid.read.artifacts, *bytes)
                     ),
                 ),
-                Content::Copy(_) => ("copy", String::new()),
-                Content::Searching(_, search) => ("search", format!("RPATH {search}")),
-                Content::Alias(alias) => {
+                FileContent::Copy(_) => ("copy", String::new()),
+                FileContent::Searching(_, search) => ("search", format!("RPATH {search}")),
+                FileContent::Alias(alias) => {
                     ("alias", format!("a library that opens {}", alias.soname))
                 }
-                Content::Stub { text, .. } => ("stub", format!("a program that runs {text}")),
+                FileContent::Stub { text, .. } => ("stub", format!("a program that runs {text}")),
             };
             lines.push(line(path, action, reason, Some(placed.from)));
         }
@@ -129,15 +129,15 @@ fn lines(laid: &Laid) -> Vec<Line<'_>> {
 }
 
 /// Why a path is left out.
-fn reason(why: &Dropped) -> String {
+fn reason(why: &DropReason) -> String {
     match why {
-        Dropped::Alias(soname) => format!("loaders ask for it as {soname}, which is there"),
-        Dropped::Dangling => "a link to nothing in its artifact".to_owned(),
-        Dropped::ToFolder => "a link to a folder".to_owned(),
-        Dropped::Outside => "a link that leads out of its artifact".to_owned(),
-        Dropped::Loop => "a link that leads to itself".to_owned(),
-        Dropped::ProgramLink => "a link to a program, for Windows".to_owned(),
-        Dropped::NoStub(machine) => format!("a link to a program for the processor {machine}"),
+        DropReason::Alias(soname) => format!("loaders ask for it as {soname}, which is there"),
+        DropReason::Dangling => "a link to nothing in its artifact".to_owned(),
+        DropReason::ToFolder => "a link to a folder".to_owned(),
+        DropReason::Outside => "a link that leads out of its artifact".to_owned(),
+        DropReason::Loop => "a link that leads to itself".to_owned(),
+        DropReason::ProgramLink => "a link to a program, for Windows".to_owned(),
+        DropReason::NoStub(machine) => format!("a link to a program for the processor {machine}"),
     }
 }
 
@@ -198,16 +198,17 @@ fn table(laid: &Laid) -> String {
 }
 
 /// How many bytes a file has before its search path is changed.
-fn size_bytes(laid: &Laid, content: &Content) -> u64 {
-    let of =
-        |origin: &Origin| match &laid.read.artifacts[origin.artifact].entries[origin.entry].kind {
-            EntryKind::File(facts) => facts.size_bytes,
-            EntryKind::Folder | EntryKind::Link(_) => 0,
-        };
+fn size_bytes(laid: &Laid, content: &FileContent) -> u64 {
+    let of = |origin: &FileOrigin| match &laid.read.artifacts[origin.artifact].entries[origin.entry]
+        .kind
+    {
+        EntryKind::File(facts) => facts.size_bytes,
+        EntryKind::Folder | EntryKind::Link(_) => 0,
+    };
     match content {
-        Content::Copy(origin) | Content::Searching(origin, _) => of(origin),
-        Content::Alias(alias) => alias.bytes().len() as u64,
-        Content::Stub { machine, text } => {
+        FileContent::Copy(origin) | FileContent::Searching(origin, _) => of(origin),
+        FileContent::Alias(alias) => alias.bytes().len() as u64,
+        FileContent::Stub { machine, text } => {
             stub::stub(*machine, text).map_or(0, |stub| stub.len() as u64)
         }
     }

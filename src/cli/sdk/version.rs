@@ -11,9 +11,9 @@ use crate::cli::load;
 use crate::codes::sdk as codes;
 use crate::diagnostic::{Diagnostic, Location};
 use crate::names::{Version, day_digits};
-use crate::render::actions::Output;
+use crate::render::actions::ActionOutput;
 use crate::sdk::limits::MAX_VERSION_FILE_BYTES;
-use crate::sdk::version::{self, Versions};
+use crate::sdk::version::{self, PackageVersions};
 use crate::sys;
 
 /// How long git may take to tell a commit.
@@ -92,14 +92,14 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
         Ok(made) => made,
         Err(fault) => return shell.report(&[fault]),
     };
-    let Versions { wheel, deb, rpm } = &made;
+    let PackageVersions { wheel, deb, rpm } = &made;
     if shell.environment.get("GITHUB_OUTPUT").is_some() {
         let names = [
             "rocm_package_version",
             "rocm_deb_package_version",
             "rocm_rpm_package_version",
         ];
-        let outputs: Vec<Output> = names
+        let outputs: Vec<ActionOutput> = names
             .into_iter()
             .zip([wheel, deb, rpm])
             .map(|(name, value)| (name.to_owned(), value.clone()))
@@ -121,7 +121,7 @@ fn versions(
     args: &Args,
     shell: &Shell,
     rows: &[crate::compat::rows::SdkVersionRow],
-) -> Result<Versions, Diagnostic> {
+) -> Result<PackageVersions, Diagnostic> {
     let file = read(&args.version_file, args.base.is_some())?;
     let of_file = || Location::File(args.version_file.display().to_string().into());
     let base = match (&args.base, file.rocm_version) {
@@ -144,7 +144,7 @@ fn versions(
             )
             .at(Location::Argument(format!("--custom-suffix {suffix}")), "")
         })?;
-        return Ok(Versions {
+        return Ok(PackageVersions {
             wheel: wheel.normalized(),
             deb: text.clone(),
             rpm: text,
@@ -223,7 +223,7 @@ fn versions(
         .wheel
         .parse::<Version>()
         .map_err(|error| fault(&error.to_string(), "mend the facts"))?;
-    Ok(Versions {
+    Ok(PackageVersions {
         wheel: wheel.normalized(),
         ..made
     })

@@ -10,7 +10,7 @@ use crate::bytes::RangeReader;
 use crate::codes::sdk as codes;
 use crate::config::Platform;
 use crate::diagnostic::{Diagnostic, Location};
-use crate::sdk::Mode;
+use crate::sdk::SplitMode;
 use crate::sdk::limits::MAX_BUILD_MANIFEST_BYTES;
 
 /// Where the manifest of a build lies: the artifact, its folder, the path in that (ROCm/TheRock,
@@ -72,7 +72,7 @@ struct BuildManifest {
 
 /// How a build was made.
 pub(super) struct Made {
-    pub(super) mode: Mode,
+    pub(super) mode: SplitMode,
     /// Its version, where its manifest says it.
     pub(super) version: Option<String>,
 }
@@ -90,8 +90,8 @@ impl Wanted {
             .and_then(|manifest| self.said(manifest));
         let asked = match self.mode {
             ModeWord::Auto => None,
-            ModeWord::Kpack => Some(Mode::Kpack),
-            ModeWord::Legacy => Some(Mode::Legacy),
+            ModeWord::Kpack => Some(SplitMode::Kpack),
+            ModeWord::Legacy => Some(SplitMode::Legacy),
         };
         let mode = match (asked, &said) {
             (Some(mode), _) => mode,
@@ -117,7 +117,7 @@ impl Wanted {
             .artifacts
             .iter()
             .any(|artifact| artifact.name.base().is_some());
-        if mode == Mode::Kpack && !has_targets {
+        if mode == SplitMode::Kpack && !has_targets {
             findings.push(
                 Diagnostic::new(
                     &codes::OTHER_SDK_MODE,
@@ -135,16 +135,18 @@ impl Wanted {
     }
 
     /// How the manifest of the build says that code for GPUs is split.
-    fn said(&self, manifest: &BuildManifest) -> Result<Mode, Diagnostic> {
+    fn said(&self, manifest: &BuildManifest) -> Result<SplitMode, Diagnostic> {
         Ok(match manifest.flags.get("KPACK_SPLIT_ARTIFACTS") {
-            Some(serde_json::Value::Bool(true)) => Mode::Kpack,
-            Some(serde_json::Value::Number(number)) if number.as_f64() != Some(0.0) => Mode::Kpack,
+            Some(serde_json::Value::Bool(true)) => SplitMode::Kpack,
+            Some(serde_json::Value::Number(number)) if number.as_f64() != Some(0.0) => {
+                SplitMode::Kpack
+            }
             None
             | Some(
                 serde_json::Value::Bool(false)
                 | serde_json::Value::Null
                 | serde_json::Value::Number(_),
-            ) => Mode::Legacy,
+            ) => SplitMode::Legacy,
             Some(other) => {
                 return Err(self.fault(format!(
                     "its flag `KPACK_SPLIT_ARTIFACTS` is {other}, neither on nor off"

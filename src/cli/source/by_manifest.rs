@@ -9,7 +9,7 @@ use crate::compat::Compat;
 use crate::compat::rows::ProjectRow;
 use crate::diagnostic::{Diagnostic, Location, Sink};
 use crate::fetch;
-use crate::source::manifest::{Entry, Manifest};
+use crate::source::manifest::{ManifestEntry, SourceManifest};
 use crate::source::projects;
 
 /// Where the trees of several projects are named.
@@ -43,7 +43,7 @@ const SINGLE: [&str; 5] = ["project", "checkout_dir", "reference", "origin", "pa
 /// One tree of a manifest.
 pub(super) struct Tree<'a> {
     pub(super) row: &'a ProjectRow,
-    pub(super) entry: Entry,
+    pub(super) entry: ManifestEntry,
     pub(super) folder: PathBuf,
 }
 
@@ -79,7 +79,7 @@ impl ByManifest {
             }
             (None, None) => return Ok(Vec::new()),
         };
-        let manifest = match Manifest::parse(&text, &name, compat) {
+        let manifest = match SourceManifest::parse(&text, &name, compat) {
             Ok(manifest) => manifest,
             Err(faults) => {
                 sink.extend(faults);
@@ -107,7 +107,7 @@ impl ByManifest {
         &self,
         compat: &'a Compat,
         platform: &str,
-        manifest: &Manifest,
+        manifest: &SourceManifest,
         name: &str,
         sink: &mut Sink,
     ) -> Vec<&'a ProjectRow> {

@@ -7,13 +7,14 @@ use super::by_manifest::{ByManifest, Tree};
 use super::choices::Choices;
 use super::progress::Progress;
 use super::{Exit, Format, Shell, failed, listen, load};
-use crate::checkout::{self, Made};
+use crate::checkout::{self, CheckoutResult};
 use crate::codes::sources as codes;
 use crate::diagnostic::render::redact_urls;
 use crate::diagnostic::{Diagnostic, Sink};
-use crate::source::patch_sets::{self, Choice, Chosen};
+use crate::source::patch_sets::{self, PatchSetSelection, SelectedPatchSet};
 use crate::source::{
-    Discard, Explicit, Hipify, PatchSet, Place, Question, Reference, State, Step, Wanted, resolve,
+    CheckoutSpec, CheckoutState, CheckoutStep, CommandPlace, DiscardPolicy, ExplicitSelection,
+    HipifyMode, PatchSet, ProjectQuery, SourceRef, resolve,
 };
 use crate::sys::{self, Signals};
 
@@ -153,7 +154,7 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
 }
 
 /// Makes one tree, or shows how.
-fn one(args: &Args, wanted: &Wanted, shell: &Shell, signals: &Signals) -> Exit {
+fn one(args: &Args, wanted: &CheckoutSpec, shell: &Shell, signals: &Signals) -> Exit {
     if args.dry_run {
         return match checkout::plan(wanted, &shell.environment, signals) {
             Ok(steps) => shell.print(&redact_urls(&planned(&steps, args.format))),
@@ -178,13 +179,13 @@ struct Origin {
     reference: String,
     name: String,
     folder: PathBuf,
-    set: Choice,
+    set: PatchSetSelection,
     hipify: bool,
     jobs: Option<u32>,
 }
 
 impl Args {
-    fn wanted(&self, shell: &Shell, sink: &mut Sink) -> Result<Vec<Wanted>, Exit> {
+    fn wanted(&self, shell: &Shell, sink: &mut Sink) -> Result<Vec<CheckoutSpec>, Exit> {
         if self.by_manifest.is_given() {
             let compat = load::compat(shell)?;
             let trees = self
@@ -206,7 +207,7 @@ impl Args {
     }
 
     /// A tree of a manifest, with the patches that it was locked with.
-    fn of_tree(&self, tree: Tree<'_>, shell: &Shell, sink: &mut Sink) -> Option<Wanted> {
+    fn of_tree(&self, tree: Tree<'_>, shell: &Shell, sink: &mut Sink) -> Option<CheckoutSpec> {
         let Tree { row, entry, folder } = tree;
         let is_hipified = if row.hipify_is_fixed {
             row.hipify
@@ -219,7 +220,9 @@ impl Args {
             reference: entry.commit,
             name: row.folder.clone(),
             folder,
-            set: entry.patchset.map_or(Choice::Pinned, Choice::Named),
+            set: entry
+                .patchset
+                .map_or(PatchSetSelection::Pinned, PatchSetSelection::Named),
             hipify: is_hipified,
             jobs: row.fetch_jobs,
         };
@@ -243,7 +246,7 @@ impl Args {
         None
     }
 
-    fn of_origin(&self, origin: Origin, shell: &Shell, sink: &mut Sink) -> Option<Wanted> {
+    fn of_origin(&self, origin: Origin, shell: &Shell, sink: &mut Sink) -> Option<CheckoutSpec> {
         let here = &shell.environment.current_dir;
         let name = self.repo_name.clone().unwrap_or(origin.name);
         let patches = if self.no_patch {
@@ -259,11 +262,11 @@ impl Args {
             }
         };
         let hipify = match (origin.hipify, self.no_commit_hipify) {
-            (false, _) => Hipify::Skip,
-            (true, false) => Hipify::Commit,
-            (true, true) => Hipify::Leave,
+            (false, _) => HipifyMode::Skip,
+            (true, false) => HipifyMode::Commit,
+            (true, true) => HipifyMode::Leave,
         };
-        Some(Wanted {
+        Some(CheckoutSpec {
             folder: sys::real_path(&here.join(&origin.folder)),
             project: origin.project,
             origin: from_here(&origin.url, here),
@@ -276,7 +279,7 @@ impl Args {
             jobs: self.jobs.or(origin.jobs),
             python: from_here(&self.python, here),
             build_environment: BTreeMap::new(),
-            discard: Discard {
+            discard: DiscardPolicy {
                 changes: self.discard_changes,
                 commits: self.discard_commits,
             },
@@ -289,11 +292,14 @@ impl Args {
             .file_name()
             .map(|name| name.to_string_lossy().into_owned())
             .unwrap_or_default();
-        let fitting = Choice::Fitting(reference.clone());
+        let fitting = PatchSetSelection::Fitting(reference.clone());
         Some(Origin {
             project: None,
             url: self.origin.clone()?,
-            set: self.patchset.clone().map_or(fitting, Choice::Named),
+            set: self
+                .patchset
+                .clone()
+                .map_or(fitting, PatchSetSelection::Named),
             reference,
             name,
             folder,
@@ -309,7 +315,7 @@ impl Args {
         sink: &mut Sink,
     ) -> Result<Option<Origin>, Exit> {
         let compat = load::compat(shell)?;
-        let explicit = Explicit {
+        let explicit = ExplicitSelection {
             url: self.origin.clone(),
             reference: self.reference.clone(),
             patchset: self.patchset.clone(),
@@ -324,7 +330,7 @@ impl Args {
                 .pin_files(compat, &chosen, &explicit, shell, sink)?;
             let row = chosen.rows.first()?;
             let related_os = &self.choices.related_os;
-            let question = Question {
+            let question = ProjectQuery {
                 row,
                 explicit: &explicit,
                 preset: chosen.preset,
@@ -339,8 +345,8 @@ impl Args {
             return Ok(None);
         };
         let reference = match found.reference {
-            Reference::Known(told) => told.value,
-            Reference::Later(file) => {
+            SourceRef::Known(told) => told.value,
+            SourceRef::Later(file) => {
                 let message = format!(
                     "the commit of `{project}` stands in torch's `{file}`, and torch is not there"
                 );
@@ -369,7 +375,7 @@ impl Args {
     /// The patches of the set that is wanted, or that fits.
     fn patches(
         &self,
-        choice: &Choice,
+        choice: &PatchSetSelection,
         name: &str,
         shell: &Shell,
     ) -> Result<Option<PatchSet>, Vec<Diagnostic>> {
@@ -389,10 +395,12 @@ impl Args {
             found => found.map_err(|fault| vec![fault])?,
         };
         match found {
-            Chosen::Found(set) => checkout::read_set(&set, &sys::real_path(&folder.join(&set)))
-                .map(Some)
-                .map_err(|error| vec![error.into()]),
-            Chosen::Absent(names) if sys::exists(&folder) => {
+            SelectedPatchSet::Found(set) => {
+                checkout::read_set(&set, &sys::real_path(&folder.join(&set)))
+                    .map(Some)
+                    .map_err(|error| vec![error.into()])
+            }
+            SelectedPatchSet::Absent(names) if sys::exists(&folder) => {
                 shell.say(&format!(
                     "no patches: `{}` has none of {}",
                     root.display(),
@@ -400,7 +408,7 @@ impl Args {
                 ));
                 Ok(None)
             }
-            Chosen::Absent(_) | Chosen::Pinned => Ok(None),
+            SelectedPatchSet::Absent(_) | SelectedPatchSet::Pinned => Ok(None),
         }
     }
 }
@@ -425,12 +433,12 @@ struct Planned {
 }
 
 /// The commands of the steps.
-fn planned(steps: &[Step], format: Format) -> String {
+fn planned(steps: &[CheckoutStep], format: Format) -> String {
     let all = steps
         .iter()
         .flat_map(|step| step.orders().into_iter().map(|order| (step.title(), order)));
     if format == Format::Json {
-        let planned = |(step, order): (String, crate::source::Order)| Planned {
+        let planned = |(step, order): (String, crate::source::CheckoutCommand)| Planned {
             step,
             r#in: order.place.to_string(),
             argv: order.argv,
@@ -442,11 +450,11 @@ fn planned(steps: &[Step], format: Format) -> String {
     if steps.is_empty() {
         return "up to date\n".to_owned();
     }
-    let line = |(_, order): (String, crate::source::Order)| {
+    let line = |(_, order): (String, crate::source::CheckoutCommand)| {
         let command = crate::render::command(&order.argv);
         match order.place {
-            Place::Outer => format!("{command}\n"),
-            place if place == Place::In(String::new()) => format!("{command}\n"),
+            CommandPlace::Outer => format!("{command}\n"),
+            place if place == CommandPlace::In(String::new()) => format!("{command}\n"),
             place => format!("{command}  # in {place}\n"),
         }
     };
@@ -454,7 +462,7 @@ fn planned(steps: &[Step], format: Format) -> String {
 }
 
 /// What was made.
-fn told(made: &Made, wanted: &Wanted, format: Format) -> String {
+fn told(made: &CheckoutResult, wanted: &CheckoutSpec, format: Format) -> String {
     let state = &made.state;
     if format == Format::Json {
         let document = serde_json::json!({
@@ -474,7 +482,7 @@ fn told(made: &Made, wanted: &Wanted, format: Format) -> String {
 }
 
 /// What a tree is, in a line.
-pub(super) fn shown(state: &State) -> String {
+pub(super) fn shown(state: &CheckoutState) -> String {
     let commit = state.commit.as_deref().unwrap_or_default();
     let what = state.project.as_deref().unwrap_or(&state.name);
     let names: Vec<&str> = state

@@ -9,8 +9,8 @@ use crate::codes::sources as codes;
 use crate::compat::Compat;
 use crate::compat::rows::{ProjectRow, TorchSourceRow};
 use crate::diagnostic::{Diagnostic, Location, Sink, SourceText};
-use crate::source::related::{RelatedCommits, Strictness};
-use crate::source::{Explicit, PinFiles, projects, reads_related};
+use crate::source::related::{RelatedCommits, RowStrictness};
+use crate::source::{ExplicitSelection, PinFiles, projects, reads_related};
 use crate::sys;
 
 /// The system whose rows of `related_commits` come first, where nothing is said.
@@ -121,7 +121,7 @@ impl Choices {
         &self,
         compat: &Compat,
         chosen: &Chosen<'_>,
-        explicit: &Explicit,
+        explicit: &ExplicitSelection,
         shell: &Shell,
         sink: &mut Sink,
     ) -> Option<PinFiles> {
@@ -157,9 +157,9 @@ impl Choices {
         let torch = torch_dir.map(|folder| read_files(&folder, of("torch"), sink));
         let project = read_files(Path::new(""), of("project"), sink);
         let strictness = if self.lenient {
-            Strictness::Lenient
+            RowStrictness::Lenient
         } else {
-            Strictness::Strict
+            RowStrictness::Strict
         };
         let is_read = chosen
             .rows

@@ -13,9 +13,12 @@ use crate::compat::Compat;
 use crate::compat::rows::ProjectRow;
 use crate::diagnostic::render::redact_urls;
 use crate::diagnostic::{Diagnostic, Location, Sink};
-use crate::source::manifest::{Entry, Manifest, file_name};
+use crate::source::manifest::{ManifestEntry, SourceManifest, file_name};
 use crate::source::related::is_commit;
-use crate::source::{Explicit, Outcome, Question, Reference, Resolved, State, projects, resolve};
+use crate::source::{
+    CheckoutOutcome, CheckoutState, ExplicitSelection, ProjectQuery, ResolvedProject, SourceRef,
+    projects, resolve,
+};
 use crate::sys::{self, Environment};
 
 /// The file of a project's version.
@@ -124,7 +127,13 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
 
 impl Args {
     /// What the trees below a folder are at.
-    fn manifest(&self, root: &Path, compat: &Compat, shell: &Shell, sink: &mut Sink) -> Manifest {
+    fn manifest(
+        &self,
+        root: &Path,
+        compat: &Compat,
+        shell: &Shell,
+        sink: &mut Sink,
+    ) -> SourceManifest {
         let mut rows = projects::on(compat, &self.platform);
         let is_named = !self.projects.is_empty();
         if is_named {
@@ -140,7 +149,7 @@ impl Args {
         let torch = projects::on(compat, &self.platform)
             .first()
             .map(|row| root.join(&row.folder));
-        let mut manifest = Manifest::default();
+        let mut manifest = SourceManifest::default();
         for row in rows {
             let folder = root.join(&row.folder);
             if !sys::exists(&shell.environment.current_dir.join(&folder).join(".git")) {
@@ -183,7 +192,7 @@ impl Args {
         compat: &Compat,
         shell: &Shell,
         sink: &mut Sink,
-    ) -> Result<Manifest, Exit> {
+    ) -> Result<SourceManifest, Exit> {
         let told = |error: std::io::Error| {
             let help = "set TMPDIR to a folder that can be written to";
             let fault = Diagnostic::new(
@@ -197,7 +206,7 @@ impl Args {
         let signals = listen(shell)?;
         let choices = Choices::of_remotes(&self.platform, self.preset.clone());
         let Some(chosen) = choices.chosen(compat, &self.projects, sink) else {
-            return Ok(Manifest::default());
+            return Ok(SourceManifest::default());
         };
         let torch = projects::on(compat, &self.platform).into_iter().next();
         let mut rows = chosen.rows.clone();
@@ -214,9 +223,9 @@ impl Args {
         let mut asked = Vec::new();
         for row in rows {
             let is_torch = Some(row) == torch;
-            let explicit = Explicit {
+            let explicit = ExplicitSelection {
                 reference: self.pytorch_git_ref.clone().filter(|_| is_torch),
-                ..Explicit::default()
+                ..ExplicitSelection::default()
             };
             let beside = torch
                 .filter(|_| !is_torch)
@@ -228,16 +237,16 @@ impl Args {
             let Some(pins) = choices.pin_files(compat, &chosen, &explicit, shell, sink) else {
                 break;
             };
-            let question = Question {
+            let question = ProjectQuery {
                 row,
                 explicit: &explicit,
                 preset: chosen.preset,
                 files: &pins,
                 related_os: &choices.related_os,
             };
-            let Resolved {
+            let ResolvedProject {
                 url,
-                reference: Reference::Known(reference),
+                reference: SourceRef::Known(reference),
                 ..
             } = resolve(&question, compat).map_err(|fault| shell.report(&[fault]))?
             else {
@@ -281,7 +290,7 @@ fn entry(
     row: &ProjectRow,
     folder: &Path,
     shell: &Shell,
-) -> Result<(Entry, Option<Diagnostic>), Box<Diagnostic>> {
+) -> Result<(ManifestEntry, Option<Diagnostic>), Box<Diagnostic>> {
     let shown = folder.display().to_string();
     let fault = |message: String, help: &str| {
         Box::new(
@@ -308,12 +317,12 @@ fn entry(
         );
         let repo = redact_urls(&repo).into_owned();
         return Ok((
-            Entry {
+            ManifestEntry {
                 key: row.folder.clone(),
                 repo,
                 commit,
                 branch,
-                ..Entry::default()
+                ..ManifestEntry::default()
             },
             None,
         ));
@@ -321,12 +330,12 @@ fn entry(
     let text =
         sys::read_text(&path, LARGEST_LOCKED_BYTES).map_err(|error| Box::new(error.into()))?;
     let again = "run `rock-matrix source checkout` there again";
-    let state = State::parse(&text)
+    let state = CheckoutState::parse(&text)
         .map_err(|error| fault(format!("`{}`: {error}", path.display()), again))?;
     let Some(commit) = state
         .commit
         .clone()
-        .filter(|_| state.outcome == Outcome::Done)
+        .filter(|_| state.outcome == CheckoutOutcome::Done)
     else {
         return Err(fault(
             format!("the checkout in `{shown}` did not come to its end"),
@@ -352,7 +361,7 @@ fn entry(
         .patches
         .map(|patches| (patches.set, patches.files))
         .unwrap_or_default();
-    let entry = Entry {
+    let entry = ManifestEntry {
         key: row.folder.clone(),
         repo: state.origin,
         commit,

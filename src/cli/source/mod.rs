@@ -15,7 +15,7 @@ mod status;
 use std::path::PathBuf;
 
 use super::{Exit, Format, Shell, load};
-use crate::checkout::CheckoutFault;
+use crate::checkout::CheckoutError;
 use crate::source::projects;
 use crate::sys::{self, Signals};
 
@@ -102,9 +102,9 @@ fn listen(shell: &Shell) -> Result<Signals, Exit> {
 }
 
 /// Shows why a checkout did not come to its end.
-fn failed(fault: CheckoutFault, shell: &Shell) -> Exit {
+fn failed(fault: CheckoutError, shell: &Shell) -> Exit {
     let exit = match &fault {
-        CheckoutFault::Stopped(signal) => (*signal).into(),
+        CheckoutError::Stopped(signal) => (*signal).into(),
         fault if fault.is_of_input() => Exit::Fault,
         _ => Exit::Machine,
     };

@@ -10,8 +10,11 @@ use crate::codes::sources as codes;
 use crate::compat::Compat;
 use crate::diagnostic::{Diagnostic, Location, Sink, SourceText};
 use crate::names::{RocmVersion, Version};
-use crate::source::pins::{self, Commit, Copies, Copy, Mode, Pinned, Sum, Taken};
-use crate::source::related::{RelatedCommits, Strictness};
+use crate::source::pins::{
+    self, AotritonCopy, AotritonMode, ArchiveDigest, LocalCopies, PinnedCommit, PinnedSources,
+    TorchAotriton,
+};
+use crate::source::related::{RelatedCommits, RowStrictness};
 use crate::sys;
 
 /// How long git may take to say where a checkout is.
@@ -179,9 +182,9 @@ impl Args {
             .filter_map(|row| Some(line(&row.pin, files.get(&row.file)?)))
             .collect();
         let strictness = if self.lenient {
-            Strictness::Lenient
+            RowStrictness::Lenient
         } else {
-            Strictness::Strict
+            RowStrictness::Strict
         };
         let related = rows()
             .find(|row| row.format == "related-commits")
@@ -220,7 +223,7 @@ impl Args {
 
     fn package(
         &self,
-        pinned: &Pinned<'_>,
+        pinned: &PinnedSources<'_>,
         torch: Option<&Told>,
         compat: &Compat,
         shell: &Shell,
@@ -235,22 +238,22 @@ impl Args {
         if let (Some(folder), Some(commit)) = (&self.aotriton, &commit) {
             sink.extend(mismatch(folder, commit, shell));
         }
-        let archive = |r#for: &str, name: String, sum: &Sum| Archive {
+        let archive = |r#for: &str, name: String, sum: &ArchiveDigest| Archive {
             r#for: r#for.to_owned(),
             name,
-            sha256: if let Sum::Digest(digest) = sum {
+            sha256: if let ArchiveDigest::Digest(digest) = sum {
                 Some(digest.to_hex())
             } else {
                 None
             },
-            available: *sum != Sum::Absent,
+            available: *sum != ArchiveDigest::Absent,
         };
         let wanted: Vec<&str> = self
             .gfx
             .iter()
             .flat_map(|text| text.split([';', ',', ' ']))
             .collect();
-        let is_wanted = |image: &&pins::Image| {
+        let is_wanted = |image: &&pins::AotritonImages| {
             wanted.is_empty() || wanted.iter().any(|target| image.is_for(target))
         };
         Package {
@@ -261,11 +264,11 @@ impl Args {
             commit,
             commit_from,
             mode: match mode {
-                Mode::Installed(_) => "installed",
-                Mode::FromSource => "from-source",
-                Mode::Download => "download",
+                AotritonMode::Installed(_) => "installed",
+                AotritonMode::FromSource => "from-source",
+                AotritonMode::Download => "download",
             },
-            prefix: if let Mode::Installed(prefix) = mode {
+            prefix: if let AotritonMode::Installed(prefix) = mode {
                 Some(prefix)
             } else {
                 None
@@ -293,14 +296,14 @@ impl Args {
     /// The commit and what says it; a fault where none is known and one is needed.
     fn commit(
         &self,
-        pinned: &Pinned<'_>,
-        mode: &Mode,
+        pinned: &PinnedSources<'_>,
+        mode: &AotritonMode,
         sink: &mut Sink,
     ) -> (Option<String>, String) {
         match &pinned.commit {
-            Commit::Known { commit, from } => (Some(commit.clone()), from.to_string()),
-            Commit::Unknown { reason, line } => {
-                let is_needed = !matches!(mode, Mode::Installed(_));
+            PinnedCommit::Known { commit, from } => (Some(commit.clone()), from.to_string()),
+            PinnedCommit::Unknown { reason, line } => {
+                let is_needed = !matches!(mode, AotritonMode::Installed(_));
                 let name = pinned
                     .file
                     .clone()
@@ -327,7 +330,7 @@ impl Args {
     /// What is taken for a ROCm, in words.
     fn taken(
         &self,
-        pinned: &Pinned<'_>,
+        pinned: &PinnedSources<'_>,
         rocm: &RocmVersion,
         compat: &Compat,
         sink: &mut Sink,
@@ -336,7 +339,7 @@ impl Args {
             let there = pinned
                 .builds
                 .iter()
-                .filter(|build| build.sum != Sum::Absent);
+                .filter(|build| build.sum != ArchiveDigest::Absent);
             let names: Vec<&str> = there.map(|build| build.rocm.as_str()).collect();
             if names.is_empty() {
                 "none".to_owned()
@@ -356,24 +359,26 @@ impl Args {
             )));
         };
         match pinned.taken(rocm, compat) {
-            Taken::Archive(build) | Taken::Clamped(build) if build.sum == Sum::Absent => {
+            TorchAotriton::Archive(build) | TorchAotriton::Clamped(build)
+                if build.sum == ArchiveDigest::Absent =>
+            {
                 missing(format!(
                     "the digest of {} is only zeros",
                     pinned.archive(build, &self.cpu)
                 ));
                 "unavailable".to_owned()
             }
-            Taken::Archive(build) => pinned.archive(build, &self.cpu),
-            Taken::Clamped(build) => {
+            TorchAotriton::Archive(build) => pinned.archive(build, &self.cpu),
+            TorchAotriton::Clamped(build) => {
                 format!(
                     "{}, the nearest that is listed",
                     pinned.archive(build, &self.cpu)
                 )
             }
-            Taken::BuiltRuntime => {
+            TorchAotriton::BuiltRuntime => {
                 "none: the library is built from source, images are downloaded".to_owned()
             }
-            Taken::Refused => {
+            TorchAotriton::Refused => {
                 missing("it is not in the list".to_owned());
                 "unavailable".to_owned()
             }
@@ -381,7 +386,12 @@ impl Args {
     }
 
     /// The copies that were looked for; `None` where nothing says where to look.
-    fn copies(&self, pinned: &Pinned<'_>, mode: &Mode, shell: &Shell) -> Option<Copies> {
+    fn copies(
+        &self,
+        pinned: &PinnedSources<'_>,
+        mode: &AotritonMode,
+        shell: &Shell,
+    ) -> Option<LocalCopies> {
         let here = &shell.environment.current_dir;
         let row = pinned.row;
         let built = self
@@ -394,8 +404,8 @@ impl Args {
             !row.module.is_empty() && names.iter().any(|name| name.starts_with(&row.module))
         };
         let shown = |folder: &Path| folder.display().to_string();
-        let copies = Copies {
-            installed: if let Mode::Installed(prefix) = mode {
+        let copies = LocalCopies {
+            installed: if let AotritonMode::Installed(prefix) = mode {
                 Some(prefix.clone())
             } else {
                 None
@@ -413,24 +423,24 @@ impl Args {
     }
 }
 
-fn copy_value(copy: &Copy, pinned: &Pinned<'_>) -> Told {
+fn copy_value(copy: &AotritonCopy, pinned: &PinnedSources<'_>) -> Told {
     let (name, value, from) = match copy {
-        Copy::Installed(prefix) => (
+        AotritonCopy::Installed(prefix) => (
             "installed",
             prefix.clone(),
             pinned.row.installed_env.clone(),
         ),
-        Copy::Built(folder) => (
+        AotritonCopy::Built(folder) => (
             "built",
             folder.clone(),
             format!("{} is there", pinned.row.library),
         ),
-        Copy::Module(folder) => (
+        AotritonCopy::Module(folder) => (
             "module",
             folder.clone(),
             format!("{} is there", pinned.row.module),
         ),
-        Copy::Source => ("source", String::new(), "there is no copy".to_owned()),
+        AotritonCopy::Source => ("source", String::new(), "there is no copy".to_owned()),
     };
     Told {
         name: name.to_owned(),
@@ -472,7 +482,7 @@ fn mismatch(folder: &Path, commit: &str, shell: &Shell) -> Option<Diagnostic> {
 /// The versions that this torch was released with, and a warning where the pinned one is none of
 /// them.
 fn released_with(
-    pinned: &Pinned<'_>,
+    pinned: &PinnedSources<'_>,
     torch: Option<&Told>,
     compat: &Compat,
     sink: &mut Sink,

@@ -8,8 +8,8 @@ use super::choices::Choices;
 use super::{Exit, Format, Shell, load};
 use crate::diagnostic::render::redact_urls;
 use crate::diagnostic::{Diagnostic, Sink};
-use crate::source::patch_sets::{self, Choice, Chosen};
-use crate::source::{Explicit, Question, Reference, Resolved, resolve};
+use crate::source::patch_sets::{self, PatchSetSelection, SelectedPatchSet};
+use crate::source::{ExplicitSelection, ProjectQuery, ResolvedProject, SourceRef, resolve};
 
 /// Show the address and ref of each project, and what says so
 #[derive(Debug, clap::Args)]
@@ -90,7 +90,7 @@ fn planned(
     shell: &Shell,
     sink: &mut Sink,
 ) -> Option<String> {
-    let explicit = Explicit {
+    let explicit = ExplicitSelection {
         url: args.origin.clone(),
         reference: args.reference.clone(),
         patchset: args.patchset.clone(),
@@ -104,7 +104,7 @@ fn planned(
         .pin_files(compat, &chosen, &explicit, shell, sink)?;
     let mut projects = Vec::new();
     for row in &chosen.rows {
-        let question = Question {
+        let question = ProjectQuery {
             row,
             explicit: &explicit,
             preset: chosen.preset,
@@ -143,18 +143,20 @@ fn planned(
 /// What is said of patches: the set, where a folder of sets was named, else the name that is looked
 /// for.
 fn patches(
-    resolved: &Resolved,
+    resolved: &ResolvedProject,
     args: &Args,
     shell: &Shell,
 ) -> Result<(Option<String>, String), Diagnostic> {
     let Some(root) = &args.patch_dir else {
         return Ok(match &resolved.patch_set.value {
-            Choice::Named(name) => {
+            PatchSetSelection::Named(name) => {
                 patch_sets::check(name)?;
                 (Some(name.clone()), "named".to_owned())
             }
-            Choice::Fitting(name) => (Some(name.clone()), "where there is one".to_owned()),
-            Choice::Pinned => (None, "the commit is pinned".to_owned()),
+            PatchSetSelection::Fitting(name) => {
+                (Some(name.clone()), "where there is one".to_owned())
+            }
+            PatchSetSelection::Pinned => (None, "the commit is pinned".to_owned()),
         });
     };
     let folder = shell.environment.current_dir.join(root);
@@ -164,15 +166,15 @@ fn patches(
         |name| folder.join(name).is_dir(),
     )?;
     Ok(match found {
-        Chosen::Found(name) => {
+        SelectedPatchSet::Found(name) => {
             let place = format!("in {}", root.display());
             (Some(name), place)
         }
-        Chosen::Absent(names) => (
+        SelectedPatchSet::Absent(names) => (
             None,
             format!("{} has none of {}", root.display(), names.join(", ")),
         ),
-        Chosen::Pinned => (None, "the commit is pinned".to_owned()),
+        SelectedPatchSet::Pinned => (None, "the commit is pinned".to_owned()),
     })
 }
 
@@ -207,13 +209,13 @@ struct Value {
     from: String,
 }
 
-fn document(resolved: Resolved, (set, why): (Option<String>, String)) -> Planned {
+fn document(resolved: ResolvedProject, (set, why): (Option<String>, String)) -> Planned {
     let reference = match resolved.reference {
-        Reference::Known(told) => Value {
+        SourceRef::Known(told) => Value {
             value: Some(told.value),
             from: told.from.to_string(),
         },
-        Reference::Later(file) => Value {
+        SourceRef::Later(file) => Value {
             value: None,
             from: format!("torch's {file}, once it is checked out"),
         },

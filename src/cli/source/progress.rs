@@ -3,7 +3,7 @@
 
 use std::time::Instant;
 
-use crate::checkout::Event;
+use crate::checkout::CheckoutEvent;
 use crate::cli::moving_line::{HEARTBEAT, MovingLine, cut};
 use crate::cli::shell::{Shell, Verbosity};
 
@@ -30,9 +30,9 @@ impl<'a> Progress<'a> {
     }
 
     /// Takes one event.
-    pub(super) fn tell(&mut self, event: Event<'_>) {
+    pub(super) fn tell(&mut self, event: CheckoutEvent<'_>) {
         match event {
-            Event::Step { number, of, title } => {
+            CheckoutEvent::Step { number, of, title } => {
                 self.title = format!("[{number}/{of}] {title}");
                 self.last_line.clear();
                 self.last_beat = Instant::now();
@@ -41,7 +41,7 @@ impl<'a> Progress<'a> {
                     self.shell.say(&self.title);
                 }
             }
-            Event::Command(repository, argv) => {
+            CheckoutEvent::Command(repository, argv) => {
                 let place = if repository.is_empty() {
                     String::new()
                 } else {
@@ -50,20 +50,20 @@ impl<'a> Progress<'a> {
                 self.shell
                     .detail(&format!("    {place}{}", crate::render::command(argv)));
             }
-            Event::Line(line) => {
+            CheckoutEvent::Line(line) => {
                 if self.shell.verbosity == Verbosity::Verbose {
                     self.shell.tell(&format!("    {line}"));
                 }
                 line.clone_into(&mut self.last_line);
                 self.draw();
             }
-            Event::Told(diagnostic) => {
+            CheckoutEvent::Told(diagnostic) => {
                 // A warning does not decide how the command ends.
                 let _ = self
                     .moving
                     .above(|| self.shell.report(std::slice::from_ref(diagnostic)));
             }
-            Event::Tick => self.tick(),
+            CheckoutEvent::Tick => self.tick(),
         }
     }
 

@@ -4,10 +4,10 @@ use std::path::{Path, PathBuf};
 
 use super::checkout::PATCHES;
 use super::{Exit, Format, Shell, Tree, failed};
-use crate::checkout::{self, Change, Target};
+use crate::checkout::{self, PatchFileChange, PatchTarget};
 use crate::codes::checkout as codes;
 use crate::diagnostic::{Diagnostic, Location, counted};
-use crate::source::{State, patch_sets};
+use crate::source::{CheckoutState, patch_sets};
 use crate::sys;
 
 /// Save the commits above what was checked out as patches
@@ -86,13 +86,13 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
 
 impl Args {
     /// Where the patches of a checkout go.
-    fn target(&self, state: &State, shell: &Shell) -> Result<Target, Diagnostic> {
+    fn target(&self, state: &CheckoutState, shell: &Shell) -> Result<PatchTarget, Diagnostic> {
         let name = self.repo_name.clone().unwrap_or_else(|| state.name.clone());
         let applied = state.patches.as_ref();
         if let Some(applied) =
             applied.filter(|_| self.patch_dir.is_none() && self.patchset.is_none())
         {
-            return Ok(Target {
+            return Ok(PatchTarget {
                 folder: applied.folder.clone().into(),
                 name,
             });
@@ -107,19 +107,19 @@ impl Args {
             .patch_dir
             .clone()
             .unwrap_or_else(|| Path::new(PATCHES).join(&name));
-        Ok(Target {
+        Ok(PatchTarget {
             folder: sys::real_path(&shell.environment.current_dir.join(root).join(set)),
             name,
         })
     }
 }
 
-fn told(saved: &checkout::Saved, target: &Path, args: &Args) -> String {
+fn told(saved: &checkout::SavedPatches, target: &Path, args: &Args) -> String {
     if args.format == Format::Json {
-        let word = |change: Change| match change {
-            Change::Added => "added",
-            Change::Changed => "changed",
-            Change::Removed => "removed",
+        let word = |change: PatchFileChange| match change {
+            PatchFileChange::Added => "added",
+            PatchFileChange::Changed => "changed",
+            PatchFileChange::Removed => "removed",
         };
         let changes: serde_json::Map<String, serde_json::Value> = saved
             .changes
@@ -135,10 +135,10 @@ fn told(saved: &checkout::Saved, target: &Path, args: &Args) -> String {
         });
         return format!("{document}\n");
     }
-    let sign = |change: Change| match change {
-        Change::Added => '+',
-        Change::Changed => '~',
-        Change::Removed => '-',
+    let sign = |change: PatchFileChange| match change {
+        PatchFileChange::Added => '+',
+        PatchFileChange::Changed => '~',
+        PatchFileChange::Removed => '-',
     };
     let lines: String = saved
         .changes

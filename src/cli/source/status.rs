@@ -4,9 +4,9 @@ use std::fmt::Write as _;
 
 use super::checkout::shown;
 use super::{Exit, Format, Shell, Tree, failed};
-use crate::checkout::{self, Seen};
+use crate::checkout::{self, CheckoutRecord};
 use crate::diagnostic::render::redact_urls;
-use crate::source::{Found, Outcome};
+use crate::source::{CheckoutOutcome, FoundRepository};
 
 /// Say what is checked out, what is changed, and which commits lie above
 #[derive(Debug, clap::Args)]
@@ -37,8 +37,8 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
     }
 }
 
-fn json(seen: &Seen) -> String {
-    let repository = |found: &Found| {
+fn json(seen: &CheckoutRecord) -> String {
+    let repository = |found: &FoundRepository| {
         let above: Vec<_> = found
             .above
             .iter()
@@ -50,7 +50,7 @@ fn json(seen: &Seen) -> String {
             "branch": found.status.branch,
             "changed": found.changes,
             "above": above,
-            "under_way": found.session.map(crate::source::Session::word),
+            "under_way": found.session.map(crate::source::GitOperation::word),
         })
     };
     let repositories: Vec<_> = seen.repositories.iter().map(repository).collect();
@@ -59,7 +59,7 @@ fn json(seen: &Seen) -> String {
     format!("{document}\n")
 }
 
-fn human(seen: &Seen) -> String {
+fn human(seen: &CheckoutRecord) -> String {
     let state = &seen.state;
     let mut text = format!("{}\n", shown(state));
     let hipified = match (state.hipify, state.commit_hipify) {
@@ -72,8 +72,10 @@ fn human(seen: &Seen) -> String {
         |patches| format!("{} of set {}", patches.files.len(), patches.set),
     );
     let how = match state.outcome {
-        Outcome::Done => "done",
-        Outcome::Begun | Outcome::Incomplete => "not at its end: run the checkout again",
+        CheckoutOutcome::Done => "done",
+        CheckoutOutcome::Begun | CheckoutOutcome::Incomplete => {
+            "not at its end: run the checkout again"
+        }
     };
     let count = seen.repositories.len().to_string();
     for (name, value) in [

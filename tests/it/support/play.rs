@@ -12,12 +12,13 @@ use std::time::Duration;
 use http_body_util::BodyExt;
 use rock_matrix::compat::Compat;
 use rock_matrix::github::{
-    Answering, Api, Applied, Body, Calls, Client, Clock, Doing, End, GithubError, Rates, Source,
-    Token, Wire, WireError, apply, of_goal, whole,
+    ApiEndpoint, CallOptions, Clock, GithubError, HttpBody, PublishCallbacks, PublishResult,
+    PublishRun, RateLimits, ReleaseClient, ResponseFuture, Token, Transport, UploadSource,
+    WireError, apply, of_goal, whole,
 };
 use rock_matrix::names::Digest;
-use rock_matrix::publish::Wanted;
-use rock_matrix::publish::remote::{Allowed, Goal, MakeLatest};
+use rock_matrix::publish::DesiredFile;
+use rock_matrix::publish::remote::{DesiredRelease, MakeLatest, PublishPolicy};
 use sha2::{Digest as _, Sha256};
 
 use fake_github::model::rng::SplitMixRng;
@@ -42,8 +43,8 @@ pub struct Play {
 /// What is asked goes to the play.
 pub struct Stage(pub Arc<Play>);
 
-impl Wire for Stage {
-    fn send(&self, request: http::Request<Body>) -> Answering<'_> {
+impl Transport for Stage {
+    fn send(&self, request: http::Request<HttpBody>) -> ResponseFuture<'_> {
         Box::pin(async move {
             let (parts, body) = request.into_parts();
             let mut asked = ApiRequest::new(parts.method.as_str(), &parts.uri.to_string());
@@ -139,19 +140,19 @@ impl Play {
         self.now_ms.fetch_add(ms, Ordering::Relaxed);
     }
 
-    pub fn client(self: &Arc<Self>) -> Client {
+    pub fn client(self: &Arc<Self>) -> ReleaseClient {
         self.client_over(Arc::new(Stage(Arc::clone(self))))
     }
 
     /// A client whose calls go another way.
-    pub fn client_over(self: &Arc<Self>, wire: Arc<dyn Wire>) -> Client {
+    pub fn client_over(self: &Arc<Self>, wire: Arc<dyn Transport>) -> ReleaseClient {
         let play = Arc::clone(self);
-        let calls = Calls {
-            api: "https://api.test".parse::<Api>().unwrap(),
+        let calls = CallOptions {
+            api: "https://api.test".parse::<ApiEndpoint>().unwrap(),
             token: Token::new("writer"),
             wire,
             clock: Arc::new(Handle(Arc::clone(self))),
-            rates: Rates::of(&COMPAT),
+            rates: RateLimits::of(&COMPAT),
             time: self.time,
             stop: Box::new(|| false),
             on_wait: Box::new(move |call, why, wait| {
@@ -161,24 +162,29 @@ impl Play {
                     .push(format!("{call}: {why}; {} s", wait.as_secs()));
             }),
         };
-        Client::new("me/wheels".parse().unwrap(), calls).unwrap()
+        ReleaseClient::new("me/wheels".parse().unwrap(), calls).unwrap()
     }
 
     /// One run of the program: what came of it.
     pub fn run(
         self: &Arc<Self>,
         files: &Files,
-        goal: &Goal,
-        allowed: Allowed,
-    ) -> Result<Applied, GithubError> {
+        goal: &DesiredRelease,
+        allowed: PublishPolicy,
+    ) -> Result<PublishRun, GithubError> {
         self.github().forget_waits();
         run_over(&self.client(), files, goal, allowed)
     }
 
     /// The same: how it ended.
-    pub fn publish(self: &Arc<Self>, files: &Files, goal: &Goal, allowed: Allowed) -> End {
+    pub fn publish(
+        self: &Arc<Self>,
+        files: &Files,
+        goal: &DesiredRelease,
+        allowed: PublishPolicy,
+    ) -> PublishResult {
         self.run(files, goal, allowed)
-            .map_or_else(End::Failed, |applied| applied.end)
+            .map_or_else(PublishResult::Failed, |applied| applied.end)
     }
 
     pub fn releases(&self) -> Vec<Arc<StoredRelease>> {
@@ -193,13 +199,13 @@ impl Play {
 
 /// One run of the program with this client.
 pub fn run_over(
-    client: &Client,
+    client: &ReleaseClient,
     files: &Files,
-    goal: &Goal,
-    allowed: Allowed,
-) -> Result<Applied, GithubError> {
+    goal: &DesiredRelease,
+    allowed: PublishPolicy,
+) -> Result<PublishRun, GithubError> {
     let listed = of_goal(client, goal)?;
-    let mut doing = Doing {
+    let mut doing = PublishCallbacks {
         open: &|name| Ok(files.open(name)),
         on_step: &mut |_| {},
         on_sent: Arc::new(|_, _| {}),
@@ -252,14 +258,14 @@ impl Files {
         }
     }
 
-    fn open(&self, name: &str) -> Source {
+    fn open(&self, name: &str) -> UploadSource {
         let bytes = self.bytes[name].clone();
         if !self.is_read_beside {
-            return Source::Text(bytes.into());
+            return UploadSource::Text(bytes.into());
         }
         let (now, most) = &*self.open;
         most.fetch_max(now.fetch_add(1, Ordering::Relaxed) + 1, Ordering::Relaxed);
-        Source::File(Box::new(File(
+        UploadSource::File(Box::new(File(
             std::io::Cursor::new(bytes),
             Arc::clone(&self.open),
         )))
@@ -270,14 +276,14 @@ impl Files {
         self.open.1.load(Ordering::Relaxed)
     }
 
-    pub fn goal(&self, nonce: u64) -> Goal {
-        let wanted = |(name, bytes): (&String, &Vec<u8>)| Wanted {
+    pub fn goal(&self, nonce: u64) -> DesiredRelease {
+        let wanted = |(name, bytes): (&String, &Vec<u8>)| DesiredFile {
             name: name.clone(),
             digest: Digest::new(Sha256::digest(bytes).into()),
             size_bytes: bytes.len() as u64,
             generated: name == "SHA256SUMS",
         };
-        Goal {
+        DesiredRelease {
             tag: "v1".to_owned(),
             title: None,
             body: Some("what is new".to_owned()),

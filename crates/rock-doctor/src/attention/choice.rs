@@ -7,7 +7,7 @@ use rock_names::{GfxTarget, Version};
 
 /// The library that is asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Preference {
+pub enum AttentionPreference {
     /// Whatever torch takes.
     None,
     /// Composable Kernel.
@@ -17,7 +17,7 @@ pub enum Preference {
 /// The setting that `--prefer-ck` stands for.
 const PREFER_CK: &str = "TORCH_ROCM_FA_PREFER_CK=1";
 
-impl Preference {
+impl AttentionPreference {
     /// The library that torch prefers then; without a preference, the one that it takes without
     /// being told.
     pub(super) fn library(self, compat: &Compat) -> &str {
@@ -33,18 +33,18 @@ impl Preference {
 
 /// What is asked.
 #[derive(Debug, Clone, Copy)]
-pub struct Asked<'a> {
+pub struct AttentionQuery<'a> {
     /// The GPU.
     pub gfx: &'a GfxTarget,
     /// The torch, where it is known.
     pub torch: Option<&'a Version>,
     /// The library that is preferred.
-    pub preference: Preference,
+    pub preference: AttentionPreference,
 }
 
 /// What torch uses there, and why.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Choice<'a> {
+pub struct AttentionChoice<'a> {
     /// The GPU.
     pub gfx: GfxTarget,
     /// The row of the library; `None` where only the math backend is left.
@@ -60,9 +60,9 @@ pub struct Choice<'a> {
 }
 
 /// What torch's attention uses.
-pub fn choose<'a>(compat: &'a Compat, asked: &Asked<'_>) -> Choice<'a> {
-    let usual = row_of(compat, Preference::None.library(compat), asked);
-    let mut choice = Choice {
+pub fn choose<'a>(compat: &'a Compat, asked: &AttentionQuery<'_>) -> AttentionChoice<'a> {
+    let usual = row_of(compat, AttentionPreference::None.library(compat), asked);
+    let mut choice = AttentionChoice {
         gfx: asked.gfx.clone(),
         row: usual,
         otherwise: None,
@@ -70,7 +70,7 @@ pub fn choose<'a>(compat: &'a Compat, asked: &Asked<'_>) -> Choice<'a> {
         because: Vec::new(),
         help: None,
     };
-    if asked.preference != Preference::None {
+    if asked.preference != AttentionPreference::None {
         let library = asked.preference.library(compat);
         match row_of(compat, library, asked) {
             Some(row) => (choice.row, choice.otherwise) = (Some(row), usual),
@@ -92,8 +92,8 @@ pub fn choose<'a>(compat: &'a Compat, asked: &Asked<'_>) -> Choice<'a> {
 }
 
 /// Why there is no library, and what could be done.
-fn left_with_math(compat: &Compat, asked: &Asked<'_>, choice: &mut Choice<'_>) {
-    let usual = Preference::None.library(compat);
+fn left_with_math(compat: &Compat, asked: &AttentionQuery<'_>, choice: &mut AttentionChoice<'_>) {
+    let usual = AttentionPreference::None.library(compat);
     let name = title(compat, usual);
     let rows: Vec<&AttentionRow> = of_library(compat, usual)
         .filter(|row| is_for(row, asked.gfx))
@@ -140,7 +140,11 @@ fn joined<'a>(ranges: impl Iterator<Item = &'a str>) -> Vec<String> {
 }
 
 /// The row that holds: where the torch is not known, that of the newest.
-fn row_of<'a>(compat: &'a Compat, library: &str, asked: &Asked<'_>) -> Option<&'a AttentionRow> {
+fn row_of<'a>(
+    compat: &'a Compat,
+    library: &str,
+    asked: &AttentionQuery<'_>,
+) -> Option<&'a AttentionRow> {
     let holds = |row: &&AttentionRow| {
         let fits = asked.torch.is_none_or(|torch| {
             row.torch.is_empty() || torch.satisfies(&row.torch).unwrap_or(false)
@@ -178,15 +182,20 @@ pub(super) fn title<'a>(compat: &'a Compat, library: &'a str) -> &'a str {
 
 #[cfg(test)]
 mod tests {
-    use super::{Asked, Choice, Preference, choose};
+    use super::{AttentionChoice, AttentionPreference, AttentionQuery, choose};
     use rock_compat::Compat;
 
-    fn check(gfx: &str, torch: &str, preference: Preference, see: impl FnOnce(&Choice<'_>)) {
+    fn check(
+        gfx: &str,
+        torch: &str,
+        preference: AttentionPreference,
+        see: impl FnOnce(&AttentionChoice<'_>),
+    ) {
         let compat = Compat::embedded();
         let (gfx, torch) = (gfx.parse().unwrap(), torch.parse().ok());
         see(&choose(
             &compat,
-            &Asked {
+            &AttentionQuery {
                 gfx: &gfx,
                 torch: torch.as_ref(),
                 preference,
@@ -194,13 +203,13 @@ mod tests {
         ));
     }
 
-    fn library<'a>(choice: &Choice<'a>) -> &'a str {
+    fn library<'a>(choice: &AttentionChoice<'a>) -> &'a str {
         choice.row.map_or("math", |row| row.library.as_str())
     }
 
     #[test]
     fn preferring_ck_on_gfx1151_leaves_aotriton() {
-        check("gfx1151", "2.12.0", Preference::Ck, |choice| {
+        check("gfx1151", "2.12.0", AttentionPreference::Ck, |choice| {
             assert_eq!((library(choice), choice.in_vain), ("aotriton", Some("ck")));
             let why = "Composable Kernel is preferred, which changes nothing: torch takes it on gfx90a, gfx942, gfx950 only";
             assert_eq!(choice.because[0], why);
@@ -213,12 +222,12 @@ mod tests {
 
     #[test]
     fn preferring_ck_on_gfx942_takes_it_only_where_torch_was_built_with_it() {
-        check("gfx942", "", Preference::Ck, |choice| {
+        check("gfx942", "", AttentionPreference::Ck, |choice| {
             assert_eq!(library(choice), "ck");
             assert_eq!(choice.row.unwrap().built_with, "USE_ROCM_CK_SDPA=1");
             assert_eq!(choice.otherwise.unwrap().library, "aotriton");
         });
-        check("gfx942", "", Preference::None, |choice| {
+        check("gfx942", "", AttentionPreference::None, |choice| {
             assert_eq!(
                 (library(choice), choice.row.unwrap().needs.as_str()),
                 ("aotriton", "")
@@ -228,24 +237,29 @@ mod tests {
 
     #[test]
     fn a_torch_whose_aotriton_lacks_the_gpu_is_left_with_math() {
-        check("gfx1151", "2.7.1", Preference::None, |choice| {
+        check("gfx1151", "2.7.1", AttentionPreference::None, |choice| {
             assert_eq!(library(choice), "math");
             assert_eq!(choice.because, ["torch 2.7.1 has no AOTriton for gfx1151"]);
             assert_eq!(choice.help.as_deref(), Some("use torch >=2.8"));
         });
-        check("gfx1151", "2.8.0+rocm6.4", Preference::None, |choice| {
-            assert_eq!(library(choice), "aotriton");
-        });
-        check("gfx1151", "2.13.0", Preference::None, |choice| {
+        check(
+            "gfx1151",
+            "2.8.0+rocm6.4",
+            AttentionPreference::None,
+            |choice| {
+                assert_eq!(library(choice), "aotriton");
+            },
+        );
+        check("gfx1151", "2.13.0", AttentionPreference::None, |choice| {
             assert_eq!(choice.row.unwrap().needs, "");
         });
-        check("gfx1200", "2.8.0", Preference::None, |choice| {
+        check("gfx1200", "2.8.0", AttentionPreference::None, |choice| {
             assert_eq!(
                 (library(choice), choice.help.as_deref()),
                 ("math", Some("use torch >=2.9"))
             );
         });
-        check("gfx1036", "", Preference::None, |choice| {
+        check("gfx1036", "", AttentionPreference::None, |choice| {
             assert_eq!(
                 choice.because,
                 ["no torch that is known has AOTriton for gfx1036"]
@@ -257,7 +271,7 @@ mod tests {
     fn where_torch_is_not_known_the_row_of_the_newest_holds() {
         let needs = |torch: &str| {
             let mut found = String::new();
-            check("gfx950", torch, Preference::None, |choice| {
+            check("gfx950", torch, AttentionPreference::None, |choice| {
                 found = choice.row.unwrap().needs.clone();
             });
             found

@@ -1,7 +1,7 @@
 //! The output of the validation script against what the facts expect on its GPU.
 
-use super::choice::{Asked, Preference, choose};
-use super::log::{Answer, Log, Reading};
+use super::choice::{AttentionPreference, AttentionQuery, choose};
+use super::log::{AttentionAnswer, AttentionLog, LogCompleteness};
 use crate::codes::host as codes;
 use rock_compat::rows::AttentionExpectRow;
 use rock_compat::{Compat, matches_gfx_prefix};
@@ -10,7 +10,7 @@ use rock_names::{GfxTarget, Version};
 
 /// What a line is worth.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum State {
+pub enum ExpectationState {
     /// It is as expected.
     Right,
     /// It is not, and that is normal.
@@ -19,7 +19,7 @@ pub enum State {
     Miss,
 }
 
-impl State {
+impl ExpectationState {
     /// The word for people and programs.
     pub fn word(self) -> &'static str {
         match self {
@@ -32,24 +32,24 @@ impl State {
 
 /// A line that something is expected of.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Judged<'a> {
+pub struct JudgedLine<'a> {
     /// The expectation.
     pub row: &'a AttentionExpectRow,
     /// What the log says; `None` where it has no such line.
     pub found: Option<String>,
     /// What that is worth.
-    pub state: State,
+    pub state: ExpectationState,
 }
 
 /// A log that was judged.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Judgement<'a> {
+pub struct LogJudgement<'a> {
     /// The GPU; `None` where the log has none.
     pub gfx: Option<GfxTarget>,
     /// The torch, as the log says.
     pub torch: Option<String>,
     /// The lines, in the order of the facts.
-    pub lines: Vec<Judged<'a>>,
+    pub lines: Vec<JudgedLine<'a>>,
     /// What is wrong, or worth knowing.
     pub findings: Vec<Diagnostic>,
 }
@@ -59,14 +59,14 @@ pub fn judge<'a>(
     compat: &'a Compat,
     source: &SourceText,
     gfx: Option<&GfxTarget>,
-) -> Judgement<'a> {
-    let log = Log::read(source);
+) -> LogJudgement<'a> {
+    let log = AttentionLog::read(source);
     let gfx = gfx.cloned().or_else(|| log.gfx());
     let torch = log.answer("Torch").map(|answer| answer.text.clone());
     let release = torch
         .as_deref()
         .and_then(|torch| torch.parse::<Version>().ok());
-    let mut judgement = Judgement {
+    let mut judgement = LogJudgement {
         gfx: gfx.clone(),
         torch,
         lines: Vec::new(),
@@ -91,10 +91,10 @@ pub fn judge<'a>(
     let chosen = |torch| {
         choose(
             compat,
-            &Asked {
+            &AttentionQuery {
                 gfx: &gfx,
                 torch,
-                preference: Preference::None,
+                preference: AttentionPreference::None,
             },
         )
     };
@@ -125,7 +125,7 @@ pub fn judge<'a>(
     {
         let answer = log.answer(&row.line);
         let state = state(row, answer);
-        if state == State::Miss {
+        if state == ExpectationState::Miss {
             let found = miss(row, answer, source);
             let unset = log
                 .answer(name_of(&library.needs))
@@ -138,7 +138,7 @@ pub fn judge<'a>(
                 None => found,
             });
         }
-        judgement.lines.push(Judged {
+        judgement.lines.push(JudgedLine {
             row,
             found: answer.map(|answer| answer.text.clone()),
             state,
@@ -148,11 +148,11 @@ pub fn judge<'a>(
 }
 
 /// What keeps a log from being judged, or makes it needless.
-fn incomplete(log: &Log, source: &SourceText) -> Option<Diagnostic> {
+fn incomplete(log: &AttentionLog, source: &SourceText) -> Option<Diagnostic> {
     let last = || source.location(log.last.clone());
     Some(match log.reading {
-        Reading::Whole => return None,
-        Reading::NoDevice => {
+        LogCompleteness::Whole => return None,
+        LogCompleteness::NoDevice => {
             let told = Diagnostic::new(
                 &codes::NO_DEVICE_IN_LOG,
                 "the log is of a machine without a GPU",
@@ -160,18 +160,18 @@ fn incomplete(log: &Log, source: &SourceText) -> Option<Diagnostic> {
             told.note("nothing that needs one was tried")
                 .help("run the script where the GPU is")
         }
-        Reading::NoTorch => {
+        LogCompleteness::NoTorch => {
             let told = Diagnostic::new(&codes::ATTENTION_MISS, "torch cannot be imported");
             let answer = log.answer("Failed to import torch")?;
             told.at(source.location(answer.span.clone()), "")
                 .help("install a torch for ROCm into that Python")
         }
-        Reading::Truncated => {
+        LogCompleteness::Truncated => {
             let told = Diagnostic::new(&codes::UNJUDGED_LOG, "the end of the log is missing");
             let told = told.at(last(), "the last line");
             told.help("see what ended the script there, or keep all of its output: `python check.py > check.log 2>&1`")
         }
-        Reading::Foreign => {
+        LogCompleteness::Foreign => {
             let told = Diagnostic::new(
                 &codes::UNJUDGED_LOG,
                 "this is no output of the validation script",
@@ -187,21 +187,25 @@ fn whole(source: &SourceText) -> Location {
     Location::File(source.path.clone())
 }
 
-fn state(row: &AttentionExpectRow, answer: Option<&Answer>) -> State {
+fn state(row: &AttentionExpectRow, answer: Option<&AttentionAnswer>) -> ExpectationState {
     let Some(answer) = answer else {
-        return State::Miss;
+        return ExpectationState::Miss;
     };
     let has = |words: &String| answer.text.to_lowercase().contains(&words.to_lowercase());
     if row.expect.contains(&answer.text) {
-        State::Right
+        ExpectationState::Right
     } else if row.normal.iter().any(has) {
-        State::Normal
+        ExpectationState::Normal
     } else {
-        State::Miss
+        ExpectationState::Miss
     }
 }
 
-fn miss(row: &AttentionExpectRow, answer: Option<&Answer>, source: &SourceText) -> Diagnostic {
+fn miss(
+    row: &AttentionExpectRow,
+    answer: Option<&AttentionAnswer>,
+    source: &SourceText,
+) -> Diagnostic {
     let expected = format!("`{}`", row.expect.join("` or `"));
     let (message, place) = match answer {
         Some(answer) => {

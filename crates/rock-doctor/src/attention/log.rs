@@ -13,7 +13,7 @@ const NO_DEVICE: &str = "CUDA/HIP device not available";
 
 /// How far the output goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Reading {
+pub enum LogCompleteness {
     /// To the end.
     Whole,
     /// To the end, on a machine without a GPU.
@@ -28,7 +28,7 @@ pub enum Reading {
 
 /// An answer, and where it stands.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Answer {
+pub struct AttentionAnswer {
     /// What stands behind the colon.
     pub text: String,
     /// The bytes of the whole line.
@@ -37,30 +37,30 @@ pub struct Answer {
 
 /// What the script said.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Log {
+pub struct AttentionLog {
     /// How far it goes.
-    pub reading: Reading,
+    pub reading: LogCompleteness,
     /// Answers by what was asked; of several, the last.
-    pub answers: BTreeMap<String, Answer>,
+    pub answers: BTreeMap<String, AttentionAnswer>,
     /// The bytes of its last line that is not empty.
     pub last: Span,
 }
 
-impl Log {
+impl AttentionLog {
     /// Reads it. Of several runs in one file the last one counts; what else is in the file is
     /// passed over.
     pub fn read(source: &SourceText) -> Self {
         let lines: Vec<(Span, &str)> = lines(&source.text).collect();
         let begin = lines.iter().rposition(|(_, line)| *line == HEADER);
         let own = begin.map_or(&lines[..0], |begin| &lines[begin..]);
-        let answers: BTreeMap<String, Answer> = own.iter().filter_map(answer).collect();
+        let answers: BTreeMap<String, AttentionAnswer> = own.iter().filter_map(answer).collect();
         let has = |words: &str| own.iter().any(|(_, line)| line.starts_with(words));
         let reading = match begin {
-            None => Reading::Foreign,
-            Some(_) if answers.contains_key("Failed to import torch") => Reading::NoTorch,
-            Some(_) if has(NO_DEVICE) => Reading::NoDevice,
-            Some(_) if own.iter().any(|(_, line)| *line == DONE) => Reading::Whole,
-            Some(_) => Reading::Truncated,
+            None => LogCompleteness::Foreign,
+            Some(_) if answers.contains_key("Failed to import torch") => LogCompleteness::NoTorch,
+            Some(_) if has(NO_DEVICE) => LogCompleteness::NoDevice,
+            Some(_) if own.iter().any(|(_, line)| *line == DONE) => LogCompleteness::Whole,
+            Some(_) => LogCompleteness::Truncated,
         };
         let last = lines
             .iter()
@@ -75,7 +75,7 @@ impl Log {
     }
 
     /// What was answered.
-    pub fn answer(&self, what: &str) -> Option<&Answer> {
+    pub fn answer(&self, what: &str) -> Option<&AttentionAnswer> {
         self.answers.get(what)
     }
 
@@ -119,13 +119,13 @@ fn without_time(line: &str) -> &str {
     }
 }
 
-fn answer((span, line): &(Span, &str)) -> Option<(String, Answer)> {
+fn answer((span, line): &(Span, &str)) -> Option<(String, AttentionAnswer)> {
     let (what, text) = line
         .split_once(": ")
         .or_else(|| Some((line.strip_suffix(':')?, "")))?;
     Some((
         what.trim().to_owned(),
-        Answer {
+        AttentionAnswer {
             text: text.trim().to_owned(),
             span: span.clone(),
         },
@@ -134,29 +134,29 @@ fn answer((span, line): &(Span, &str)) -> Option<(String, Answer)> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Log, Reading};
+    use super::{AttentionLog, LogCompleteness};
     use rock_diagnostic::SourceText;
 
-    fn read(text: &str) -> Log {
-        Log::read(&SourceText::new("log", text))
+    fn read(text: &str) -> AttentionLog {
+        AttentionLog::read(&SourceText::new("log", text))
     }
 
     #[test]
     fn how_far_an_output_goes_is_told_by_its_last_words() {
         let reading =
             |rest: &str| read(&format!("noise\n=== SDPA Backend Check ===\n{rest}")).reading;
-        assert_eq!(reading("Torch: 2.9\n\nDone.\n"), Reading::Whole);
+        assert_eq!(reading("Torch: 2.9\n\nDone.\n"), LogCompleteness::Whole);
         assert_eq!(
             reading("CUDA/HIP device not available; skipping.\n"),
-            Reading::NoDevice
+            LogCompleteness::NoDevice
         );
         assert_eq!(
             reading("Failed to import torch: No module named 'torch'\n"),
-            Reading::NoTorch
+            LogCompleteness::NoTorch
         );
-        assert_eq!(reading("Torch: 2.9\nFLASH_ATT"), Reading::Truncated);
-        assert_eq!(read("").reading, Reading::Foreign);
-        assert_eq!(read("Done.\n").reading, Reading::Foreign);
+        assert_eq!(reading("Torch: 2.9\nFLASH_ATT"), LogCompleteness::Truncated);
+        assert_eq!(read("").reading, LogCompleteness::Foreign);
+        assert_eq!(read("Done.\n").reading, LogCompleteness::Foreign);
     }
 
     #[test]
@@ -167,7 +167,10 @@ mod tests {
                     2026-11-22T14:00:01.1234567Z \r\n\
                     2026-11-22T14:00:02.1234567Z Done.\r\n";
         let log = read(text);
-        assert_eq!((log.reading, log.answer("Torch")), (Reading::Whole, None));
+        assert_eq!(
+            (log.reading, log.answer("Torch")),
+            (LogCompleteness::Whole, None)
+        );
         assert_eq!(log.gfx().unwrap().to_string(), "gfx90a:sramecc+:xnack-");
         let span = log.answer("gfx").unwrap().span.clone();
         assert!(text[span].ends_with("gfx: gfx90a:sramecc+:xnack-"));

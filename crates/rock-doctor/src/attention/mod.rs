@@ -5,10 +5,10 @@ mod judge;
 mod log;
 mod text;
 
-pub use choice::{Asked, Choice, Preference, choose};
-pub use judge::{Judged, Judgement, State, judge};
-pub use log::{Log, Reading};
+pub use choice::{AttentionChoice, AttentionPreference, AttentionQuery, choose};
+pub use judge::{ExpectationState, JudgedLine, LogJudgement, judge};
+pub use log::{AttentionLog, LogCompleteness};
 pub use text::{choices_json, choices_text, judgement_json, judgement_text};
 
-/// The Python program that asks torch what works; [`Log`] reads what it prints.
+/// The Python program that asks torch what works; [`AttentionLog`] reads what it prints.
 pub const SCRIPT: &str = include_str!("../../templates/attention/check.py");

@@ -4,8 +4,8 @@ use std::fmt::Write as _;
 
 use serde::Serialize;
 
-use super::choice::{Choice, Preference, title};
-use super::judge::Judgement;
+use super::choice::{AttentionChoice, AttentionPreference, title};
+use super::judge::LogJudgement;
 use rock_compat::Compat;
 use rock_compat::rows::AttentionRow;
 use rock_diagnostic::counted;
@@ -19,7 +19,7 @@ const CK_QUESTION: &str = "torch.backends.cuda.is_ck_sdpa_available()";
 const MATH: &str = "math";
 
 /// A block for each GPU.
-pub fn choices_text(compat: &Compat, choices: &[Choice<'_>]) -> String {
+pub fn choices_text(compat: &Compat, choices: &[AttentionChoice<'_>]) -> String {
     let mut text = String::new();
     for choice in choices {
         let library = choice.row.map_or("the math backend, which is slow", |row| {
@@ -66,7 +66,7 @@ pub fn choices_text(compat: &Compat, choices: &[Choice<'_>]) -> String {
 fn settings(compat: &Compat, row: &AttentionRow) -> Vec<String> {
     let usual = format!(
         "else torch takes {}",
-        title(compat, Preference::None.library(compat))
+        title(compat, AttentionPreference::None.library(compat))
     );
     [
         (&row.preferred_by, usual.as_str()),
@@ -103,11 +103,15 @@ struct ChoiceRow<'a> {
 ///
 /// # Panics
 /// Never: texts always serialize.
-pub fn choices_json(compat: &Compat, choices: &[Choice<'_>], torch: Option<&Version>) -> String {
+pub fn choices_json(
+    compat: &Compat,
+    choices: &[AttentionChoice<'_>],
+    torch: Option<&Version>,
+) -> String {
     fn filled(text: &str) -> Option<&str> {
         Some(text).filter(|text| !text.is_empty())
     }
-    let row = |choice: &Choice<'_>| {
+    let row = |choice: &AttentionChoice<'_>| {
         let of =
             |column: fn(&AttentionRow) -> &String| choice.row.and_then(|row| filled(column(row)));
         serde_json::to_value(ChoiceRow {
@@ -136,7 +140,7 @@ fn pretty(value: &serde_json::Value) -> String {
 }
 
 /// A line for each expectation.
-pub fn judgement_text(judgement: &Judgement<'_>) -> String {
+pub fn judgement_text(judgement: &LogJudgement<'_>) -> String {
     let gfx = judgement
         .gfx
         .as_ref()
@@ -179,7 +183,7 @@ struct LineRow<'a> {
 ///
 /// # Panics
 /// Never: texts always serialize.
-pub fn judgement_json(judgement: &Judgement<'_>) -> String {
+pub fn judgement_json(judgement: &LogJudgement<'_>) -> String {
     let lines: Vec<serde_json::Value> = judgement
         .lines
         .iter()

@@ -1,7 +1,7 @@
 use super::*;
 use crate::record::StageRecord;
-use crate::runner::{ProcessRunner, Recorded, RecordingRunner};
-use rock_recipe::Output;
+use crate::runner::{ProcessRunner, RecordedProcess, RecordingRunner};
+use rock_recipe::StepOutput;
 use rock_sys::Environment;
 
 fn step(stage: &str, script: &str) -> Step {
@@ -14,15 +14,15 @@ fn step(stage: &str, script: &str) -> Step {
 
 struct Bench {
     base: tempfile::TempDir,
-    limits: Limits,
-    masks: Masks,
+    limits: RunLimits,
+    masks: SecretMasks,
     signals: Signals,
     environment: Environment,
 }
 
 struct Run {
     end: BuildEnd,
-    record: Record,
+    record: BuildRecord,
     events: Vec<String>,
     log: String,
 }
@@ -34,8 +34,8 @@ impl Bench {
                 .prefix("größe mit Leerzeichen ")
                 .tempdir()
                 .unwrap(),
-            limits: Limits::default(),
-            masks: Masks::default(),
+            limits: RunLimits::default(),
+            masks: SecretMasks::default(),
             signals: Signals::default(),
             environment: Environment::default(),
         }
@@ -45,16 +45,16 @@ impl Bench {
         JobFolder::new(self.base.path(), "job").unwrap()
     }
 
-    fn run(&self, runner: &mut dyn Runner, steps: &[Step]) -> Run {
+    fn run(&self, runner: &mut dyn StepExecutor, steps: &[Step]) -> Run {
         let folder = self.folder();
         sys::create_directory(folder.path()).unwrap();
-        let surroundings = Surroundings {
+        let surroundings = HostEnv {
             environment: &self.environment,
             threads: 1,
             memory_tenths_gib: 10,
         };
         let (limits, masks, signals) = (self.limits, &self.masks, &self.signals);
-        let order = Order {
+        let order = RunRequest {
             folder: &folder,
             steps,
             from: 0,
@@ -63,24 +63,28 @@ impl Bench {
             masks,
             signals,
         };
-        let mut record = Record::new("test", "job", "a-1-py3-none-any.whl");
+        let mut record = BuildRecord::new("test", "job", "a-1-py3-none-any.whl");
         record.stages = steps
             .iter()
             .map(|step| StageRecord::new(&step.stage, ""))
             .collect();
         let mut events = Vec::new();
         let end = run_steps(&order, &mut record, runner, &mut |event| match event {
-            Event::Started { stage, number, of } => events.push(format!("{number}/{of} {stage}")),
-            Event::Ended { stage, state, .. } => events.push(format!("{stage} {state:?}")),
-            Event::Retried { stage, ended } => events.push(format!("{stage} again after {ended}")),
-            Event::Replaces(_)
-            | Event::OtherAnswers { .. }
-            | Event::SourceChanged { .. }
-            | Event::Line(_)
-            | Event::Tick { .. } => {}
+            BuildEvent::Started { stage, number, of } => {
+                events.push(format!("{number}/{of} {stage}"));
+            }
+            BuildEvent::Ended { stage, state, .. } => events.push(format!("{stage} {state:?}")),
+            BuildEvent::Retried { stage, ended } => {
+                events.push(format!("{stage} again after {ended}"));
+            }
+            BuildEvent::Replaces(_)
+            | BuildEvent::OtherAnswers { .. }
+            | BuildEvent::SourceChanged { .. }
+            | BuildEvent::Line(_)
+            | BuildEvent::Tick { .. } => {}
         });
         assert_eq!(
-            Record::load(&folder.record()).unwrap().unwrap(),
+            BuildRecord::load(&folder.record()).unwrap().unwrap(),
             record,
             "the record on disk is up to date"
         );
@@ -98,7 +102,7 @@ impl Bench {
     }
 }
 
-fn trouble(end: BuildEnd) -> StepTrouble {
+fn trouble(end: BuildEnd) -> StepErrorKind {
     match end {
         BuildEnd::Failed(fault) => fault.trouble,
         other => panic!("{other:?}"),
@@ -131,7 +135,7 @@ fn a_failing_step_ends_the_build_and_keeps_its_last_words() {
     let BuildEnd::Failed(fault) = run.end else {
         panic!()
     };
-    assert_eq!(fault.trouble, StepTrouble::Ended("exit status 3".into()));
+    assert_eq!(fault.trouble, StepErrorKind::Ended("exit status 3".into()));
     assert_eq!(fault.output.tail, ["before", "worse"]);
     assert_eq!(
         fault.command,
@@ -153,20 +157,20 @@ fn a_step_is_tried_again_as_often_as_it_says() {
     flaky.retries = 1;
     assert_eq!(
         trouble(Bench::new().really(&[flaky]).end),
-        StepTrouble::Ended("exit status 1".into())
+        StepErrorKind::Ended("exit status 1".into())
     );
 }
 
 #[test]
 fn a_missing_output_fails_the_step() {
     let mut build = step("build", "mkdir dist; touch dist/a.whl dist/b.whl");
-    build.outputs.push(Output {
+    build.outputs.push(StepOutput {
         name: "wheel".into(),
         glob: "dist/*.whl".into(),
         count: 1,
     });
     let found = trouble(Bench::new().really(&[build.clone()]).end);
-    let expected = StepTrouble::Outputs {
+    let expected = StepErrorKind::Outputs {
         glob: "dist/*.whl".into(),
         expected: 1,
         found: vec!["dist/a.whl".into(), "dist/b.whl".into()],
@@ -187,7 +191,7 @@ fn paths_are_cleaned_before_a_step_and_only_below_the_folder() {
         build.clean = vec![outside.into()];
         assert_eq!(
             trouble(bench.really(&[build.clone()]).end),
-            StepTrouble::CleansOutside(outside.into())
+            StepErrorKind::CleansOutside(outside.into())
         );
     }
 }
@@ -202,21 +206,21 @@ fn a_program_that_is_not_there_is_named() {
     let found = trouble(Bench::new().really(&[missing]).end);
     assert_eq!(
         found,
-        StepTrouble::NotStarted("the program `no-such-program` is not there".into())
+        StepErrorKind::NotStarted("the program `no-such-program` is not there".into())
     );
     let nowhere = Step {
         cwd: "src/none".into(),
         ..step("x", "true")
     };
     assert!(
-        matches!(trouble(Bench::new().really(&[nowhere]).end), StepTrouble::NotStarted(why) if why.contains("src/none"))
+        matches!(trouble(Bench::new().really(&[nowhere]).end), StepErrorKind::NotStarted(why) if why.contains("src/none"))
     );
 }
 
 #[test]
 fn secrets_are_masked_in_the_log_the_tail_and_the_command() {
     let mut bench = Bench::new();
-    bench.masks = Masks::new(["open-sesame"]);
+    bench.masks = SecretMasks::new(["open-sesame"]);
     let run = bench.really(&[step("one", "echo the word is open-sesame; exit 1")]);
     assert!(!run.log.contains("sesame") && run.log.contains("the word is ***"));
     let BuildEnd::Failed(fault) = run.end else {
@@ -236,7 +240,10 @@ fn a_step_that_takes_too_long_is_ended_with_its_children() {
         )
     };
     let bench = Bench::new();
-    assert_eq!(trouble(bench.really(&[slow]).end), StepTrouble::TimedOut(1));
+    assert_eq!(
+        trouble(bench.really(&[slow]).end),
+        StepErrorKind::TimedOut(1)
+    );
     let child = sys::read_text(&bench.folder().path().join("child"), 99).unwrap();
     assert!(!sys::process::is_running(child.trim().parse().unwrap()));
 }
@@ -244,13 +251,13 @@ fn a_step_that_takes_too_long_is_ended_with_its_children() {
 #[test]
 fn the_cap_ends_the_running_step_under_a_clock_of_our_own() {
     let minutes = |n: u64| Duration::from_secs(60 * n);
-    let answer = |takes| Recorded {
+    let answer = |takes| RecordedProcess {
         output: String::new(),
         status: ProcessStatus::Code(0),
         takes,
     };
     let mut bench = Bench::new();
-    bench.limits.cap = Some(Cap { at_s: 60 * 60 });
+    bench.limits.cap = Some(TimeCap { at_s: 60 * 60 });
     let steps = [step("fetch", ""), step("build", ""), step("record", "")];
     let run_for = |bench: &Bench, lengths: &[u64]| {
         let answers = lengths.iter().map(|&n| answer(minutes(n))).collect();
@@ -340,14 +347,14 @@ fn a_log_that_is_a_link_ends_the_build() {
     sys::create_directory(bench.folder().log().parent().unwrap()).unwrap();
     std::os::unix::fs::symlink("/dev/full", bench.folder().log()).unwrap();
     let folder = bench.folder();
-    let surroundings = Surroundings {
+    let surroundings = HostEnv {
         environment: &bench.environment,
         threads: 1,
         memory_tenths_gib: 10,
     };
     let steps = [step("one", "echo x; sleep 60")];
     let (limits, masks, signals) = (bench.limits, &bench.masks, &bench.signals);
-    let order = Order {
+    let order = RunRequest {
         folder: &folder,
         steps: &steps,
         from: 0,
@@ -356,7 +363,7 @@ fn a_log_that_is_a_link_ends_the_build() {
         masks,
         signals,
     };
-    let mut record = Record::new("test", "job", "w");
+    let mut record = BuildRecord::new("test", "job", "w");
     record.stages = vec![StageRecord::new("one", "")];
     let end = run_steps(
         &order,

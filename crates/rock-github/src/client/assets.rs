@@ -4,7 +4,7 @@ use http::Uri;
 use serde_json::json;
 use sha2::{Digest as _, Sha256};
 
-use super::Client;
+use super::ReleaseClient;
 use crate::error::GithubError;
 use rock_names::Digest;
 use rock_publish::ListedAsset;
@@ -12,7 +12,7 @@ use rock_publish::ListedAsset;
 /// The bytes of an asset, not what is known of it (REST API, "Get a release asset").
 const BYTES: &str = "application/octet-stream";
 
-impl Client {
+impl ReleaseClient {
     /// The assets of a release.
     ///
     /// # Errors

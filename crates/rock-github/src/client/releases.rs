@@ -2,18 +2,18 @@
 
 use serde_json::json;
 
-use super::Client;
+use super::ReleaseClient;
 use crate::apply::fields;
 use crate::error::GithubError;
 use rock_publish::ListedRelease;
-use rock_publish::remote::Description;
+use rock_publish::remote::ReleaseDescription;
 
 /// How many assets a release in a list has at least when some may be left out: a page of anything
 /// is no longer (GitHub Docs, "Using pagination in the REST API"); how many assets such a list
 /// holds is written nowhere.
 const LISTED_WHOLE: usize = 100;
 
-impl Client {
+impl ReleaseClient {
     /// All releases, drafts among them where the token may see them. Of those that are not wanted,
     /// number and tag alone are kept: a repository may have thousands, with long texts and a
     /// thousand assets each.
@@ -75,7 +75,7 @@ impl Client {
     pub fn create(
         &self,
         tag: &str,
-        description: &Description,
+        description: &ReleaseDescription,
     ) -> Result<ListedRelease, GithubError> {
         let mut fields = fields(description);
         fields["tag_name"] = json!(tag);

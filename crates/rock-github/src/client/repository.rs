@@ -1,11 +1,11 @@
 //! The repository itself: what it is, and what its settings keep from being published.
 
-use super::Client;
+use super::ReleaseClient;
 use crate::error::GithubError;
 use rock_names::percent_encode;
 use rock_publish::{DeploymentRules, RepositoryFacts, TagRuleset, TagRulesetDetails};
 
-impl Client {
+impl ReleaseClient {
     /// Reads the repository, `None` where the token sees none.
     ///
     /// # Errors
@@ -22,10 +22,11 @@ impl Client {
     /// When the call itself fails.
     pub fn immutable_releases(&self) -> Result<Option<bool>, GithubError> {
         #[derive(serde::Deserialize)]
-        struct Setting {
+        struct ImmutableReleases {
             enabled: bool,
         }
-        let found = self.find::<Setting>(&format!("/repos/{}/immutable-releases", self.repo));
+        let found =
+            self.find::<ImmutableReleases>(&format!("/repos/{}/immutable-releases", self.repo));
         Ok(unless_forbidden(found)?
             .flatten()
             .map(|setting| setting.enabled))
@@ -39,7 +40,7 @@ impl Client {
     /// When the calls themselves fail.
     pub fn tag_rulesets(&self) -> Result<Option<Vec<TagRuleset>>, GithubError> {
         #[derive(serde::Deserialize)]
-        struct Listed {
+        struct EnvironmentList {
             id: u64,
             name: String,
             #[serde(default)]
@@ -47,23 +48,25 @@ impl Client {
             enforcement: String,
         }
         let path = format!("/repos/{}/rulesets", self.repo);
-        let found = self.pages::<Listed>(&format!("{path}?targets=tag&per_page=100"), |ruleset| {
-            ruleset
-        });
+        let found = self
+            .pages::<EnvironmentList>(&format!("{path}?targets=tag&per_page=100"), |ruleset| {
+                ruleset
+            });
         let Some(Some(listed)) = unless_forbidden(super::found(found))? else {
             return Ok(None);
         };
         // `evaluate` only reports, and `disabled` does nothing.
-        let is_active = |one: &Listed| {
+        let is_active = |one: &EnvironmentList| {
             one.enforcement == "active"
                 && one.target.as_deref().is_none_or(|target| target == "tag")
         };
-        let details = |one: Listed| {
+        let details = |one: EnvironmentList| {
             let found =
-                unless_forbidden(self.find::<Ruleset>(&format!("{path}/{}", one.id)))?.flatten();
+                unless_forbidden(self.find::<RepositoryRuleset>(&format!("{path}/{}", one.id)))?
+                    .flatten();
             Ok(TagRuleset {
                 name: one.name,
-                details: found.and_then(Ruleset::details),
+                details: found.and_then(RepositoryRuleset::details),
             })
         };
         listed
@@ -83,20 +86,20 @@ impl Client {
         environment: &str,
     ) -> Result<Option<DeploymentRules>, GithubError> {
         #[derive(serde::Deserialize)]
-        struct Environment {
-            deployment_branch_policy: Option<Policy>,
+        struct DeployEnvironment {
+            deployment_branch_policy: Option<BranchPolicy>,
         }
         #[derive(serde::Deserialize)]
-        struct Policy {
+        struct BranchPolicy {
             custom_branch_policies: bool,
         }
         #[derive(serde::Deserialize)]
-        struct Patterns {
+        struct BranchPatternList {
             total_count: usize,
-            branch_policies: Vec<Pattern>,
+            branch_policies: Vec<BranchPattern>,
         }
         #[derive(serde::Deserialize)]
-        struct Pattern {
+        struct BranchPattern {
             name: String,
             #[serde(default, rename = "type")]
             kind: Option<String>,
@@ -106,7 +109,7 @@ impl Client {
             self.repo,
             percent_encode(environment)
         );
-        let Some(found) = unless_forbidden(self.find::<Environment>(&path))? else {
+        let Some(found) = unless_forbidden(self.find::<DeployEnvironment>(&path))? else {
             return Ok(None);
         };
         let policy = match found.map(|environment| environment.deployment_branch_policy) {
@@ -118,15 +121,16 @@ impl Client {
             return Ok(Some(DeploymentRules::ProtectedBranches));
         }
         let path = format!("{path}/deployment-branch-policies?per_page=100");
-        let Some(Some(found)) = unless_forbidden(self.find::<Patterns>(&path))? else {
+        let Some(Some(found)) = unless_forbidden(self.find::<BranchPatternList>(&path))? else {
             return Ok(None);
         };
         // Further patterns are on another page.
         if found.branch_policies.len() < found.total_count {
             return Ok(None);
         }
-        let of_tags =
-            |pattern: Pattern| (pattern.kind.as_deref() == Some("tag")).then_some(pattern.name);
+        let of_tags = |pattern: BranchPattern| {
+            (pattern.kind.as_deref() == Some("tag")).then_some(pattern.name)
+        };
         Ok(Some(DeploymentRules::Tags(
             found
                 .branch_policies
@@ -139,10 +143,10 @@ impl Client {
 
 /// A ruleset (REST API version 2022-11-28, "Get a repository ruleset").
 #[derive(serde::Deserialize)]
-struct Ruleset {
-    conditions: Option<Conditions>,
+struct RepositoryRuleset {
+    conditions: Option<RulesetConditions>,
     #[serde(default)]
-    rules: Vec<Rule>,
+    rules: Vec<RulesetRule>,
     /// `always`, `pull_requests_only`, `never` or `exempt`.
     current_user_can_bypass: Option<String>,
     /// Only where the token may change the ruleset.
@@ -150,7 +154,7 @@ struct Ruleset {
 }
 
 #[derive(serde::Deserialize)]
-struct Conditions {
+struct RulesetConditions {
     ref_name: Option<RefName>,
 }
 
@@ -163,12 +167,12 @@ struct RefName {
 }
 
 #[derive(serde::Deserialize)]
-struct Rule {
+struct RulesetRule {
     #[serde(rename = "type")]
     kind: String,
 }
 
-impl Ruleset {
+impl RepositoryRuleset {
     /// Returns what is checked of it; `None` where it does not say which refs it applies to.
     fn details(self) -> Option<TagRulesetDetails> {
         let refs = self.conditions?.ref_name?;

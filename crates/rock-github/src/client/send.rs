@@ -7,10 +7,10 @@ use std::sync::{Arc, OnceLock};
 use http::header::{CONTENT_LENGTH, CONTENT_TYPE};
 use http::{Method, Uri};
 
-use super::Client;
-use crate::call::{Caller, Kind};
+use super::ReleaseClient;
 use crate::error::GithubError;
-use crate::upload::{Source, body};
+use crate::executor::{Executor, Idempotency};
+use crate::upload::{UploadSource, body};
 use rock_names::Digest;
 use rock_publish::ListedAsset;
 
@@ -18,13 +18,13 @@ use rock_publish::ListedAsset;
 const MOST_AT_ONCE: usize = 4;
 
 /// A file to be sent.
-pub struct Upload<'u> {
+pub struct PendingUpload<'u> {
     /// Where to: the release's `upload_url`.
     pub to: String,
     /// The name that it gets.
     pub name: String,
     /// Gives its bytes, when its turn has come.
-    pub open: Box<dyn Fn() -> io::Result<Source> + 'u>,
+    pub open: Box<dyn Fn() -> io::Result<UploadSource> + 'u>,
     /// How many they are.
     pub size_bytes: u64,
     /// What they hash to.
@@ -34,13 +34,13 @@ pub struct Upload<'u> {
 }
 
 /// What came of a file; `None` where it was not begun.
-pub type Sent = Option<Result<ListedAsset, GithubError>>;
+pub type UploadResult = Option<Result<ListedAsset, GithubError>>;
 
-impl Client {
+impl ReleaseClient {
     /// Sends files, up to four at once, and says of each what came of it, in their order. No other
     /// begins when it was stopped, when the next would fare no better, or when it is not known what
     /// one came to: that is looked at first.
-    pub fn upload(&self, uploads: &[Upload<'_>], at_once: usize) -> Vec<Sent> {
+    pub fn upload(&self, uploads: &[PendingUpload<'_>], at_once: usize) -> Vec<UploadResult> {
         let results = RefCell::new(vec![None; uploads.len()]);
         let (next, is_over) = (Cell::new(0), Cell::new(false));
         let lane = async |lane: usize| {
@@ -68,14 +68,14 @@ impl Client {
 
 /// Sends one file and checks that it arrived; a limit makes it wait and begin again. `None` where
 /// it was over before its turn came.
-async fn send(caller: &Caller, upload: &Upload<'_>, is_over: &Cell<bool>) -> Sent {
+async fn send(caller: &Executor, upload: &PendingUpload<'_>, is_over: &Cell<bool>) -> UploadResult {
     let uri = match caller.api.upload(&upload.to, &upload.name) {
         Ok(uri) => uri,
         Err(error) => return Some(Err(error.into())),
     };
     let call = format!("POST {}?name={}", uri.path(), upload.name);
     for tries in 1.. {
-        if let Err(error) = caller.turn(&call, Kind::Sends).await {
+        if let Err(error) = caller.turn(&call, Idempotency::Sends).await {
             return Some(Err(error));
         }
         if is_over.get() {
@@ -92,8 +92,8 @@ async fn send(caller: &Caller, upload: &Upload<'_>, is_over: &Cell<bool>) -> Sen
 
 /// One try; `None` where a limit turned it away.
 async fn try_to_send(
-    caller: &Caller,
-    upload: &Upload<'_>,
+    caller: &Executor,
+    upload: &PendingUpload<'_>,
     uri: &Uri,
     call: &str,
     tries: u32,

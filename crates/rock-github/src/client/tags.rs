@@ -1,11 +1,11 @@
 //! Tags and what they lead to: listed, read, deleted.
 
-use super::{Client, found};
+use super::{ReleaseClient, found};
 use crate::error::GithubError;
 use crate::limits::LARGEST_FILE_BYTES;
 use rock_compat::refresh::actions::ActionTag;
 use rock_names::percent_encode;
-use rock_publish::{TagTarget, Target};
+use rock_publish::{TagTarget, TargetCommitish};
 
 /// The content of a file, not what is known of it (REST API, "Get repository content").
 const RAW: &str = "application/vnd.github.raw+json";
@@ -29,7 +29,7 @@ fn segments(name: &str) -> String {
         .join("/")
 }
 
-impl Client {
+impl ReleaseClient {
     /// All tags of the repository with their commits, `None` where no such repository is seen.
     ///
     /// # Errors
@@ -70,11 +70,11 @@ impl Client {
     /// When it cannot be read.
     pub fn tag(&self, tag: &str) -> Result<Option<TagObject>, GithubError> {
         #[derive(serde::Deserialize)]
-        struct Reference {
+        struct GitReference {
             object: TagObject,
         }
         let path = format!("/repos/{}/git/ref/tags/{}", self.repo, segments(tag));
-        Ok(self.find::<Reference>(&path)?.map(|found| found.object))
+        Ok(self.find::<GitReference>(&path)?.map(|found| found.object))
     }
 
     /// The commit that a tag's own object names.
@@ -83,11 +83,11 @@ impl Client {
     /// When it cannot be read.
     pub fn commit_of_tag_object(&self, sha: &str) -> Result<String, GithubError> {
         #[derive(serde::Deserialize)]
-        struct Annotated {
+        struct AnnotatedTag {
             object: TagObject,
         }
         let path = format!("/repos/{}/git/tags/{}", self.repo, percent_encode(sha));
-        self.get::<Annotated>(&path)
+        self.get::<AnnotatedTag>(&path)
             .map(|(found, _)| found.object.sha)
     }
 
@@ -98,13 +98,13 @@ impl Client {
     /// When it cannot be read.
     pub fn commit(&self, name: &str) -> Result<Option<String>, GithubError> {
         #[derive(serde::Deserialize)]
-        struct Commit {
+        struct CommitId {
             sha: String,
         }
         let name = name.strip_prefix("refs/").unwrap_or(name);
         // Its list of files, which may be long, is in pages.
         let path = format!("/repos/{}/commits/{}?per_page=1", self.repo, segments(name));
-        match self.find::<Commit>(&path) {
+        match self.find::<CommitId>(&path) {
             Ok(found) => Ok(found.map(|commit| commit.sha)),
             // REST API version 2022-11-28, "Get a commit": no commit found for this name.
             Err(GithubError::Status { status: 422, .. }) => Ok(None),
@@ -131,17 +131,19 @@ impl Client {
         let target = match target {
             None => None,
             // GitHub refuses branches that are named like a whole hash.
-            Some(text) if Target::may_be_hash(text) && text.len() == 40 && commit.is_some() => {
-                Some(Target::Commit(text.to_owned()))
+            Some(text)
+                if TargetCommitish::may_be_hash(text) && text.len() == 40 && commit.is_some() =>
+            {
+                Some(TargetCommitish::Commit(text.to_owned()))
             }
-            Some(text) if Target::may_be_hash(text) && commit.is_some() => {
-                Some(Target::of_hash(text, self.commit(text)?))
+            Some(text) if TargetCommitish::may_be_hash(text) && commit.is_some() => {
+                Some(TargetCommitish::of_hash(text, self.commit(text)?))
             }
-            Some(name) if is_published && commit.is_some() => Some(Target::Name {
+            Some(name) if is_published && commit.is_some() => Some(TargetCommitish::Name {
                 name: name.to_owned(),
                 commit: None,
             }),
-            Some(name) => Some(Target::Name {
+            Some(name) => Some(TargetCommitish::Name {
                 name: name.to_owned(),
                 commit: self.commit(name)?,
             }),

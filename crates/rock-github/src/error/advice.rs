@@ -6,10 +6,10 @@ use super::super::api::ApiError;
 use super::GithubError;
 use crate::codes::release as codes;
 use rock_diagnostic::{Code, Diagnostic, Location};
-use rock_publish::remote::Contradiction;
+use rock_publish::remote::ListingContradiction;
 
 /// A code, and what to do.
-type Advice = (&'static Code, Cow<'static, str>);
+type CodeAndHelp = (&'static Code, Cow<'static, str>);
 
 const AGAIN: &str = "run the same command again to go on";
 
@@ -18,7 +18,7 @@ impl From<GithubError> for Diagnostic {
         let error = error.cause();
         let (code, help) = advice(&error);
         let mut told = Self::new(code, error.to_string());
-        if let GithubError::Contradicted(Contradiction {
+        if let GithubError::Contradicted(ListingContradiction {
             answered, listed, ..
         }) = &error
         {
@@ -53,7 +53,7 @@ fn place(error: &GithubError) -> Option<&str> {
     }
 }
 
-fn advice(error: &GithubError) -> Advice {
+fn advice(error: &GithubError) -> CodeAndHelp {
     let (code, help) = match error {
         GithubError::Status {
             call,
@@ -134,7 +134,7 @@ fn advice(error: &GithubError) -> Advice {
 }
 
 /// Of a call that GitHub answers with no.
-fn refused(error: &GithubError, call: &str, status: u16, said: &str) -> Advice {
+fn refused(error: &GithubError, call: &str, status: u16, said: &str) -> CodeAndHelp {
     let (code, help) = match status {
         401 => (
             &codes::BAD_TOKEN,

@@ -25,7 +25,7 @@ const FULL_HASH: usize = 40;
 
 /// A matrix file with the requested cell as its only one.
 #[derive(Debug, Clone)]
-pub struct Requested {
+pub struct RequestedCell {
     /// The text of the matrix file, every other part at its own bytes, and the row behind it.
     pub source: SourceText,
     /// The row as it could stand in the file, `{python: "3.12", …}`.
@@ -36,14 +36,18 @@ pub struct Requested {
 }
 
 /// A heading of the issue with what stands below it.
-struct Answer<'a> {
+struct IssueAnswer<'a> {
     heading: &'a str,
     value: &'a str,
     span: Span,
 }
 
 /// Reads the request. Every fault goes to the sink; `None` when there was an error among them.
-pub fn requested(matrix: &SourceText, issue: &SourceText, sink: &mut Sink) -> Option<Requested> {
+pub fn requested(
+    matrix: &SourceText,
+    issue: &SourceText,
+    sink: &mut Sink,
+) -> Option<RequestedCell> {
     let errors = sink.error_count();
     let root = yaml::parse(matrix, sink)?;
     if matrix.text.trim_start().starts_with('{') {
@@ -78,7 +82,7 @@ pub fn requested(matrix: &SourceText, issue: &SourceText, sink: &mut Sink) -> Op
     }
     let mut chosen: Vec<(&str, String, Span)> = Vec::new();
     for (axis, only) in &axes {
-        let found: Vec<&Answer<'_>> = answers
+        let found: Vec<&IssueAnswer<'_>> = answers
             .iter()
             .filter(|answer| is_axis(answer.heading, axis))
             .collect();
@@ -124,7 +128,7 @@ pub fn requested(matrix: &SourceText, issue: &SourceText, sink: &mut Sink) -> Op
     (sink.error_count() == errors).then(|| written(matrix, &root, issue, &chosen))
 }
 
-impl Requested {
+impl RequestedCell {
     /// Diagnostics about the row point into the issue instead.
     pub fn told(&self, diagnostics: Vec<Diagnostic>) -> Vec<Diagnostic> {
         let moved = |mut diagnostic: Diagnostic| {
@@ -171,14 +175,14 @@ fn axes(root: &Node) -> Vec<(&str, Option<String>)> {
 }
 
 /// What stands below each heading of the third level, blanks around it taken away.
-fn answers(text: &str) -> Vec<Answer<'_>> {
-    let mut answers: Vec<Answer<'_>> = Vec::new();
+fn answers(text: &str) -> Vec<IssueAnswer<'_>> {
+    let mut answers: Vec<IssueAnswer<'_>> = Vec::new();
     let mut at = 0;
     for line in text.split_inclusive('\n') {
         let (begin, end) = (at, at + line.len());
         at = end;
         if let Some(heading) = line.strip_prefix("### ") {
-            answers.push(Answer {
+            answers.push(IssueAnswer {
                 heading: heading.trim(),
                 value: "",
                 span: begin..begin + line.trim_end().len(),
@@ -232,7 +236,7 @@ fn written(
     root: &Node,
     issue: &SourceText,
     chosen: &[(&str, String, Span)],
-) -> Requested {
+) -> RequestedCell {
     let mut text = matrix.text.to_string();
     let keys: &[(yaml::MapKey, Node)] = root.entries().unwrap_or_default();
     for (number, (key, _)) in keys
@@ -263,7 +267,7 @@ fn written(
         row.push(format!("{axis}: \"{value}\""));
     }
     let source = SourceText::new(matrix.path.clone(), text);
-    Requested {
+    RequestedCell {
         source,
         row: format!("{{{}}}", row.join(", ")),
         issue: issue.clone(),

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, OnceLock};
 
-use super::recipe::Recipes;
+use super::recipe::RecipeSet;
 use rock_compat::Compat;
 use rock_compat::rows::{IndexTemplateRow, ReleaseTypeRow};
 use rock_names::{GfxTarget, ProductName, RocmVersion};
@@ -12,7 +12,7 @@ use rock_names::{GfxTarget, ProductName, RocmVersion};
 #[derive(Debug, Clone, Default)]
 pub struct Lookups<'c> {
     /// The recipes that a file may name.
-    pub recipes: Arc<Recipes>,
+    pub recipes: Arc<RecipeSet>,
     /// Families of gfx targets with their members.
     pub families: BTreeMap<String, Vec<GfxTarget>>,
     /// The facts, for what only few files need.
@@ -25,7 +25,7 @@ pub struct Lookups<'c> {
     /// Layouts of indexes.
     pub index_templates: Vec<IndexTemplateRow>,
     /// What the command line says beside a file.
-    pub given: Given,
+    pub given: AxisOverrides,
     /// The ROCm of this machine, for `rocm: [host]`.
     pub host_rocm: HostRocm<'c>,
     /// Names, labels and aliases of runners, and names of pools, each with its system.
@@ -56,7 +56,7 @@ impl std::fmt::Debug for HostRocm<'_> {
 
 /// What the command line says in the place of a matrix file's own values.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Given {
+pub struct AxisOverrides {
     /// The kind of release.
     pub release_type: Option<String>,
     /// Values by axis.
@@ -67,7 +67,7 @@ pub struct Given {
     pub test_families: Option<Vec<String>>,
 }
 
-impl Given {
+impl AxisOverrides {
     /// The arguments that give values, as they are told of: those of single values, then one for
     /// each of `axes`.
     pub(super) fn arguments(&self) -> Vec<String> {
@@ -81,7 +81,7 @@ impl Given {
 
 impl<'c> Lookups<'c> {
     /// Families and runners of the facts, and these recipes.
-    pub fn new(compat: &'c Compat, recipes: Arc<Recipes>) -> Self {
+    pub fn new(compat: &'c Compat, recipes: Arc<RecipeSet>) -> Self {
         let tables = compat.tables();
         let members =
             |names: &[String]| names.iter().filter_map(|name| name.parse().ok()).collect();
@@ -101,7 +101,7 @@ impl<'c> Lookups<'c> {
             recipes,
             release_types: tables.release_types.clone(),
             index_templates: tables.index_templates.clone(),
-            given: Given::default(),
+            given: AxisOverrides::default(),
             host_rocm: HostRocm::default(),
             gfx: known_gfx(compat),
             compat: Some(compat),

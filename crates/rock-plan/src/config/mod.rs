@@ -1,17 +1,17 @@
 //! Matrix files and recipe files: from spanned YAML to checked values, and the schema they follow.
 //!
-//! Input: a [`rock_yaml::Node`] tree. Output: a [`Config`] (one matrix file) or a recipe
+//! Input: a [`rock_yaml::Node`] tree. Output: a [`MatrixConfig`] (one matrix file) or a recipe
 //! document, and every fault as a diagnostic.
 //!
-//! **Invariant:** a `Config` is well formed in itself; whether its cells are legal is asked in
+//! **Invariant:** a `MatrixConfig` is well formed in itself; whether its cells are legal is asked in
 //! `matrix`.
 
 mod fields;
 mod issue;
+mod key_locations;
 pub mod limits;
 mod lookups;
 mod model;
-mod places;
 mod profile;
 mod read;
 pub mod recipe;
@@ -22,11 +22,11 @@ mod settings;
 pub mod syntax;
 
 pub use fields::MATRIX_FILE;
-pub use issue::{Requested, requested};
-pub use lookups::{Given, HostRocm, Lookups};
+pub use issue::{RequestedCell, requested};
+pub use key_locations::KeyLocations;
+pub use lookups::{AxisOverrides, HostRocm, Lookups};
 pub use model::*;
-pub use places::Places;
-pub use profile::{Backend, Profile};
+pub use profile::{RecipeBackend, RecipeProfile};
 pub use read::{docker_argument_fault, read};
 pub use reference::{reference, schema};
 pub use run_time::RunTime;

@@ -3,7 +3,7 @@
 use super::RunnerSelector;
 use indexmap::IndexMap;
 
-use super::Places;
+use super::KeyLocations;
 use rock_compat::rows::ReleaseTypeRow;
 pub use rock_names::Platform;
 use rock_names::{
@@ -13,9 +13,9 @@ use rock_names::{
 
 /// One matrix file: a group of cells with one distribution and one recipe.
 #[derive(Debug, Clone)]
-pub struct Config {
+pub struct MatrixConfig {
     /// Where its parts stand.
-    pub places: Places,
+    pub places: KeyLocations,
     /// `false` keeps the file but yields no jobs.
     pub enabled: bool,
     /// What is built.
@@ -27,9 +27,9 @@ pub struct Config {
     /// The axes in the order of the file.
     pub axes: Vec<Axis>,
     /// Explicit cells beside the product.
-    pub rows: Vec<Row>,
+    pub rows: Vec<CellRow>,
     /// The gfx targets wanted.
-    pub gfx: Gfx,
+    pub gfx: GfxSelection,
     /// Targets instead of those of this machine where it has no GPU; empty for none.
     pub gfx_fallback: Vec<GfxTarget>,
     /// Values that only a machine with a GPU or with ROCm has.
@@ -39,9 +39,9 @@ pub struct Config {
     /// What the kind of release says, where one is named.
     pub release_type: Option<ReleaseTypeRow>,
     /// Cells left out by hand: partial keys with the value's text.
-    pub exclude: Vec<Exclude>,
+    pub exclude: Vec<ExcludeEntry>,
     /// Cells added or changed by hand.
-    pub include: Vec<Row>,
+    pub include: Vec<CellRow>,
     /// Which of a torch release's ROCm versions to keep.
     pub rocm_policy: RocmPolicy,
     /// How much of the ROCm version stands in a label.
@@ -57,9 +57,9 @@ pub struct Config {
     /// Where Python comes from.
     pub python_from: PythonFrom,
     /// The container image.
-    pub image: Image,
+    pub image: ImageConfig,
     /// Arguments of the container.
-    pub docker: Docker,
+    pub docker: DockerConfig,
     /// Whether jobs see a GPU.
     pub gpu: GpuPolicy,
     /// Runner name or label of the facts.
@@ -75,13 +75,13 @@ pub struct Config {
     /// Whether the ROCm index has device code under an extra for each target.
     pub device_extras: bool,
     /// Wheel repair.
-    pub repair: Repair,
+    pub repair: RepairConfig,
     /// Tests after the build.
-    pub test: Test,
+    pub test: TestConfig,
     /// Options of the rendered workflow.
-    pub workflow: Workflow,
+    pub workflow: WorkflowConfig,
     /// Options of the release.
-    pub release: Release,
+    pub release: ReleaseConfig,
 }
 
 /// A value of a matrix file that is taken from the machine which makes the plan.
@@ -97,7 +97,7 @@ pub enum HostValue {
 }
 
 impl HostValue {
-    /// Returns its place in the file, as [`Places::of`] takes it.
+    /// Returns its place in the file, as [`KeyLocations::of`] takes it.
     pub fn place(self) -> String {
         match self {
             Self::Gfx => "gfx".to_owned(),
@@ -142,12 +142,12 @@ pub struct AxisValue {
     /// As written.
     pub text: String,
     /// Parsed by the axis's role.
-    pub value: Word,
+    pub value: ParsedValue,
 }
 
 /// A parsed axis value.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Word {
+pub enum ParsedValue {
     /// Of [`AxisRole::Package`].
     Package(PackageVersion),
     /// Of [`AxisRole::Python`].
@@ -162,7 +162,7 @@ pub enum Word {
     Text(String),
 }
 
-impl Word {
+impl ParsedValue {
     /// The role of the axis that such a value belongs to; a text's depends on the axis name.
     pub fn role(&self, axis: &str) -> AxisRole {
         match self {
@@ -179,7 +179,7 @@ impl Word {
 
 /// Partial axes of an `exclude` entry: every key is an axis, every text one of its values.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Exclude {
+pub struct ExcludeEntry {
     /// Axis name → value text.
     pub axes: IndexMap<String, String>,
 }
@@ -188,16 +188,16 @@ pub struct Exclude {
 /// `set`; when a value lies outside the product, the entry is a cell of its own and names every
 /// axis.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Row {
+pub struct CellRow {
     /// Axis name → value.
     pub axes: IndexMap<String, AxisValue>,
     /// What differs for these cells.
-    pub set: Overrides,
+    pub set: RowOverrides,
 }
 
 /// Fields that a row may change.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Overrides {
+pub struct RowOverrides {
     /// Another runner.
     pub runner: Option<RunnerSelector>,
     /// Another gpu policy.
@@ -214,7 +214,7 @@ pub struct Overrides {
 
 /// The gfx targets wanted.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Gfx {
+pub enum GfxSelection {
     /// These, families already expanded.
     Targets(Vec<GfxTarget>),
     /// Those of the GPUs in this machine; local builds only.
@@ -355,7 +355,7 @@ words! {
 
 /// The container image.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Image {
+pub struct ImageConfig {
     /// Where tags are looked up, `rocm/pytorch`.
     pub repository: String,
     /// An exact tag; empty: looked up in the facts.
@@ -368,7 +368,7 @@ pub struct Image {
 
 /// Arguments of the container.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Docker {
+pub struct DockerConfig {
     /// `--shm-size`, `8G`.
     pub shm_size: String,
     /// Groups for device access.
@@ -381,7 +381,7 @@ pub struct Docker {
 
 /// Wheel repair.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Repair {
+pub struct RepairConfig {
     /// The platform aimed at.
     pub platform: RepairPlatform,
     /// Exclude presets.
@@ -429,7 +429,7 @@ impl std::fmt::Display for RepairPlatform {
 
 /// Tests after the build.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Test {
+pub struct TestConfig {
     /// Runner of the test; empty: none.
     pub runner: RunnerSelector,
     /// Families whose runners test, instead of `runner`.
@@ -472,7 +472,7 @@ impl std::fmt::Display for TestFamilies {
 
 /// Options of the rendered workflow.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Workflow {
+pub struct WorkflowConfig {
     /// Patterns of the tags that publish, at least one.
     pub tags: Vec<String>,
     /// How many builds run at once, and how many tests, 1 to 256.
@@ -493,7 +493,7 @@ pub struct Workflow {
 
 /// Options of the release.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Release {
+pub struct ReleaseConfig {
     /// Which release is latest.
     pub make_latest: MakeLatest,
     /// Whether wheels are attested.

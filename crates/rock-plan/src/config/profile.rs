@@ -7,7 +7,7 @@ use super::{CheckProfile, Leaves, RunTime, VersionFrom};
 
 /// The planning side of a recipe document.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Profile {
+pub struct RecipeProfile {
     /// The recipe's name.
     pub name: String,
     /// Normalized name of the package whose rows of the facts apply, `flash-attn`; a package
@@ -30,12 +30,12 @@ pub struct Profile {
     /// Names of variables that a matrix file must set.
     pub required_vars: Vec<String>,
     /// The backends; the first is the default. Never empty.
-    pub backends: Vec<Backend>,
+    pub backends: Vec<RecipeBackend>,
 }
 
 /// One way of building the package.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Backend {
+pub struct RecipeBackend {
     /// `ck`, `triton`; `default` where the recipe knows no backends.
     pub name: String,
     /// What it adds to the label, `triton`; empty for the default backend.
@@ -56,9 +56,9 @@ pub struct Backend {
     pub run_time: RunTime,
 }
 
-impl Profile {
+impl RecipeProfile {
     /// The backend with this name; the default one for `None`.
-    pub fn backend(&self, name: Option<&str>) -> Option<&Backend> {
+    pub fn backend(&self, name: Option<&str>) -> Option<&RecipeBackend> {
         match name {
             None => self.backends.first(),
             Some(name) => self.backends.iter().find(|backend| backend.name == name),

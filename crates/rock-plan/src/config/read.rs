@@ -1,32 +1,32 @@
-//! A matrix file from text to [`Config`], with every fault of the file.
+//! A matrix file from text to [`MatrixConfig`], with every fault of the file.
 //!
-//! Input: a [`Source`] and what is known of the rest of the world ([`Lookups`]). Output: a checked
+//! Input: a [`SourceText`] and what is known of the rest of the world ([`Lookups`]). Output: a checked
 //! value, or diagnostics.
 //!
 //! **Invariant:** a part that the structural check refused yields no second fault here.
 
 mod axes;
 mod cells;
-mod complete;
-mod explicit_places;
+mod completeness;
+mod duplicates;
+mod explicit_locations;
 mod fields;
 mod gfx;
 mod host;
 mod numbers;
 mod release_type;
 mod texts;
-mod twins;
 
 pub use texts::docker_argument_fault;
 
 use super::fields::{MATRIX, MATRIX_FILE};
-use super::{Config, Lookups, Places};
+use super::{KeyLocations, Lookups, MatrixConfig};
 use crate::codes::matrix as codes;
 use rock_diagnostic::{Code, Diagnostic, Location, Sink, SourceText};
 use rock_yaml::{self as yaml, Node, NodeValue};
 
 /// Reads one matrix file. Every fault goes to the sink; `None` when there was an error among them.
-pub fn read(source: &SourceText, lookups: &Lookups<'_>, sink: &mut Sink) -> Option<Config> {
+pub fn read(source: &SourceText, lookups: &Lookups<'_>, sink: &mut Sink) -> Option<MatrixConfig> {
     let errors = sink.error_count();
     let source = &source.with_arguments(lookups.given.arguments());
     let tree = yaml::parse(source, sink)?;
@@ -48,11 +48,11 @@ pub fn read(source: &SourceText, lookups: &Lookups<'_>, sink: &mut Sink) -> Opti
     numbers::note_unquoted(&tree, source, sink);
     let is_known = |name: &str| MATRIX.fields.iter().any(|field| field.name == name);
     let has_unknown_keys = matches!(&tree.value, NodeValue::Map(entries) if entries.iter().any(|(key, _)| !is_known(&key.text)));
-    let mut whole = complete::complete(&tree, &MATRIX_FILE);
-    let mut places = Places::new(source.clone(), tree);
+    let mut whole = completeness::complete(&tree, &MATRIX_FILE);
+    let mut places = KeyLocations::new(source.clone(), tree);
     release_type::give(&mut whole, &lookups.given, &mut places);
     let platform = whole.get("platform").cloned();
-    let mut reader = Reader {
+    let mut reader = ConfigReader {
         source,
         lookups,
         platform: platform.as_ref(),
@@ -73,7 +73,7 @@ fn is_saved_plan(tree: &Node) -> bool {
 }
 
 /// Reads the parts of one file, each into its checked form.
-struct Reader<'a> {
+struct ConfigReader<'a> {
     source: &'a SourceText,
     lookups: &'a Lookups<'a>,
     /// `platform`, which runners must have.
@@ -82,7 +82,7 @@ struct Reader<'a> {
     sink: &'a mut Sink,
 }
 
-impl Reader<'_> {
+impl ConfigReader<'_> {
     /// Adds a fault at a value.
     fn fault(
         &mut self,
@@ -123,7 +123,9 @@ fn entries<'n>(node: &'n Node, key: &str) -> &'n [(yaml::MapKey, Node)] {
 mod tests {
     use super::read;
     use crate::config::RunnerSelector;
-    use crate::config::{AxisRole, Config, Gfx, GpuPolicy, Lookups, Word, limits, recipe};
+    use crate::config::{
+        AxisRole, GfxSelection, GpuPolicy, Lookups, MatrixConfig, ParsedValue, limits, recipe,
+    };
     use rock_diagnostic::{Diagnostic, Location, Sink, SourceText};
 
     const HEAD: &str = "version: 1\ndistribution: flash-attn\n";
@@ -133,7 +135,7 @@ mod tests {
         let document = recipe::from_source(&SourceText::new("recipe.yaml", text), &mut Sink::new());
         let members = |names: &[&str]| names.iter().map(|name| name.parse().unwrap()).collect();
         Lookups {
-            recipes: recipe::Recipes::with_shipped(document).into(),
+            recipes: recipe::RecipeSet::with_shipped(document).into(),
             families: [
                 ("gfx110X-all".to_owned(), members(&["gfx1100", "gfx1101"])),
                 ("gfx94X-all".to_owned(), members(&["gfx942"])),
@@ -153,14 +155,14 @@ mod tests {
         }
     }
 
-    fn run(text: &str) -> (Option<Config>, Vec<Diagnostic>) {
+    fn run(text: &str) -> (Option<MatrixConfig>, Vec<Diagnostic>) {
         let mut sink = Sink::new();
         let config = read(&SourceText::new("m.yaml", text), &lookups(), &mut sink);
         (config, sink.finish())
     }
 
     /// Reads what comes after `version` and `distribution`; there must be no diagnostics.
-    fn config(rest: &str) -> Config {
+    fn config(rest: &str) -> MatrixConfig {
         let (config, found) = run(&format!("{HEAD}{rest}"));
         assert!(found.is_empty(), "{found:?}");
         config.unwrap()
@@ -209,7 +211,7 @@ mod tests {
             ),
             ("8G", 20)
         );
-        assert!(matches!(&config.gfx, Gfx::Targets(targets) if targets.len() == 4));
+        assert!(matches!(&config.gfx, GfxSelection::Targets(targets) if targets.len() == 4));
         assert_eq!(
             (config.gpu, config.test.gpu),
             (GpuPolicy::Auto, GpuPolicy::None)
@@ -233,7 +235,7 @@ mod tests {
             ]
         );
         assert!(
-            matches!(&config.axes[3].values[0].value, Word::Gfx(targets) if targets.len() == 2)
+            matches!(&config.axes[3].values[0].value, ParsedValue::Gfx(targets) if targets.len() == 2)
         );
     }
 
@@ -263,14 +265,17 @@ mod tests {
     #[test]
     fn families_stand_for_their_members() {
         let config = config(&format!("{AXES}gfx: [gfx1100, gfx110X-all, gfx94X-all]\n"));
-        let Gfx::Targets(targets) = config.gfx else {
+        let GfxSelection::Targets(targets) = config.gfx else {
             panic!()
         };
         assert_eq!(
             targets.iter().map(ToString::to_string).collect::<Vec<_>>(),
             ["gfx1100", "gfx1101", "gfx942"]
         );
-        assert_eq!(self::config(&format!("{AXES}gfx: [host]\n")).gfx, Gfx::Host);
+        assert_eq!(
+            self::config(&format!("{AXES}gfx: [host]\n")).gfx,
+            GfxSelection::Host
+        );
     }
 
     #[test]

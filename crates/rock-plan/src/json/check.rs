@@ -6,7 +6,7 @@
 
 use std::collections::HashSet;
 
-use super::field::{FieldFault, Path};
+use super::field::{JsonFieldError, JsonPath};
 use super::field_checks::is_family;
 use super::{
     CoveredDocument, DockerDocument, ImageDocument, MatrixDocument, PlanDocument, RepairDocument,
@@ -24,20 +24,20 @@ use rock_names::DistributionName;
 pub(super) const MOST_FAULTS: usize = 16;
 
 /// Returns the faults of all fields, at most one more than [`MOST_FAULTS`].
-pub(super) fn faults(document: &PlanDocument) -> Vec<FieldFault> {
-    let mut checker = Checker { found: Vec::new() };
+pub(super) fn faults(document: &PlanDocument) -> Vec<JsonFieldError> {
+    let mut checker = JsonChecker { found: Vec::new() };
     checker.plan(document);
     checker.found
 }
 
-pub(super) struct Checker {
-    found: Vec<FieldFault>,
+pub(super) struct JsonChecker {
+    found: Vec<JsonFieldError>,
 }
 
-impl Checker {
-    pub(super) fn fault(&mut self, path: Path<'_>, reason: impl Into<String>) {
+impl JsonChecker {
+    pub(super) fn fault(&mut self, path: JsonPath<'_>, reason: impl Into<String>) {
         if self.found.len() <= MOST_FAULTS {
-            self.found.push(FieldFault {
+            self.found.push(JsonFieldError {
                 steps: path.steps(),
                 reason: reason.into(),
             });
@@ -58,7 +58,7 @@ impl Checker {
             limits,
             notes,
         } = document;
-        let root = Path::Root;
+        let root = JsonPath::Root;
         self.text(root.key("generator"), generator);
         let list = root.key("matrices");
         for (number, matrix) in matrices.iter().enumerate() {
@@ -100,7 +100,7 @@ impl Checker {
         self.texts(root.key("notes"), notes);
     }
 
-    fn matrix(&mut self, at: Path<'_>, document: &MatrixDocument) {
+    fn matrix(&mut self, at: JsonPath<'_>, document: &MatrixDocument) {
         let MatrixDocument {
             matrix,
             distribution,
@@ -212,7 +212,7 @@ impl Checker {
 
     fn image_rule(
         &mut self,
-        at: Path<'_>,
+        at: JsonPath<'_>,
         ImageDocument {
             repository,
             tag,
@@ -236,7 +236,7 @@ impl Checker {
 
     fn docker(
         &mut self,
-        at: Path<'_>,
+        at: JsonPath<'_>,
         DockerDocument {
             shm_size,
             groups,
@@ -273,7 +273,7 @@ impl Checker {
     }
 
     /// The shards must deal the jobs out, each once and in order.
-    fn shards(&mut self, at: Path<'_>, shards: &[ShardDocument], jobs: usize) {
+    fn shards(&mut self, at: JsonPath<'_>, shards: &[ShardDocument], jobs: usize) {
         let mut next = 0;
         for (number, ShardDocument { first, count }) in shards.iter().enumerate() {
             let of = at.item(number);

@@ -6,7 +6,7 @@ use rock_diagnostic::render::visible;
 
 /// The place of a value in a JSON document.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Path<'a> {
+pub(super) enum JsonPath<'a> {
     /// The whole document.
     Root,
     /// The value of a key.
@@ -17,7 +17,7 @@ pub(super) enum Path<'a> {
 
 /// A step of such a place from outside inwards.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Step {
+pub(super) enum JsonPathStep {
     /// The value of a key.
     Key(String),
     /// An item of a list.
@@ -26,14 +26,14 @@ pub(super) enum Step {
 
 /// A field that holds what no plan has there.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct FieldFault {
+pub(super) struct JsonFieldError {
     /// The steps to the field.
-    pub(super) steps: Vec<Step>,
+    pub(super) steps: Vec<JsonPathStep>,
     /// Why it is refused.
     pub(super) reason: String,
 }
 
-impl<'a> Path<'a> {
+impl<'a> JsonPath<'a> {
     pub(super) fn key(&'a self, key: &'a str) -> Self {
         Self::Key(self, key)
     }
@@ -42,11 +42,11 @@ impl<'a> Path<'a> {
         Self::Item(self, number)
     }
 
-    pub(super) fn steps(&self) -> Vec<Step> {
+    pub(super) fn steps(&self) -> Vec<JsonPathStep> {
         let (outer, step) = match self {
             Self::Root => return Vec::new(),
-            Self::Key(outer, key) => (outer, Step::Key((*key).to_owned())),
-            Self::Item(outer, number) => (outer, Step::Item(*number)),
+            Self::Key(outer, key) => (outer, JsonPathStep::Key((*key).to_owned())),
+            Self::Item(outer, number) => (outer, JsonPathStep::Item(*number)),
         };
         let mut steps = outer.steps();
         steps.push(step);
@@ -54,14 +54,14 @@ impl<'a> Path<'a> {
     }
 }
 
-impl Display for FieldFault {
+impl Display for JsonFieldError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("`")?;
         for (number, step) in self.steps.iter().enumerate() {
             match step {
-                Step::Key(key) if number == 0 => f.write_str(&visible(key))?,
-                Step::Key(key) => write!(f, ".{}", visible(key))?,
-                Step::Item(number) => write!(f, "[{number}]")?,
+                JsonPathStep::Key(key) if number == 0 => f.write_str(&visible(key))?,
+                JsonPathStep::Key(key) => write!(f, ".{}", visible(key))?,
+                JsonPathStep::Item(number) => write!(f, "[{number}]")?,
             }
         }
         write!(f, "` {}", self.reason)
@@ -70,8 +70,8 @@ impl Display for FieldFault {
 
 /// Returns the byte at which the value at these steps begins in a JSON text; where a step leads
 /// nowhere, the byte where the last one led to.
-pub(super) fn offset(text: &str, steps: &[Step]) -> usize {
-    let mut scanner = Scanner {
+pub(super) fn offset(text: &str, steps: &[JsonPathStep]) -> usize {
+    let mut scanner = JsonScanner {
         text: text.as_bytes(),
         at: 0,
     };
@@ -86,12 +86,12 @@ pub(super) fn offset(text: &str, steps: &[Step]) -> usize {
 }
 
 /// Walks over a JSON text that was parsed before.
-struct Scanner<'t> {
+struct JsonScanner<'t> {
     text: &'t [u8],
     at: usize,
 }
 
-impl Scanner<'_> {
+impl JsonScanner<'_> {
     fn peek(&self) -> u8 {
         self.text.get(self.at).copied().unwrap_or_default()
     }
@@ -103,10 +103,10 @@ impl Scanner<'_> {
     }
 
     /// Goes to the value of the step inside the value that begins here.
-    fn enter(&mut self, step: &Step) -> bool {
+    fn enter(&mut self, step: &JsonPathStep) -> bool {
         let open = match step {
-            Step::Key(_) => b'{',
-            Step::Item(_) => b'[',
+            JsonPathStep::Key(_) => b'{',
+            JsonPathStep::Item(_) => b'[',
         };
         if self.peek() != open {
             return false;
@@ -119,8 +119,8 @@ impl Scanner<'_> {
                 return false;
             }
             let is_it = match step {
-                Step::Item(wanted) => *wanted == number,
-                Step::Key(wanted) => {
+                JsonPathStep::Item(wanted) => *wanted == number,
+                JsonPathStep::Key(wanted) => {
                     let begin = self.at;
                     self.string();
                     let key = self.text.get(begin..self.at).unwrap_or_default();
@@ -178,17 +178,25 @@ impl Scanner<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Step, offset};
+    use super::{JsonPathStep, offset};
 
     #[test]
     fn a_step_leads_to_the_byte_where_its_value_begins() {
         let text = r#"{"a": [1, {"b\"]": [2, "x,}"], "c" : "d"}], "e": -3}"#;
-        let at = |steps: &[Step]| &text[offset(text, steps)..];
-        let key = |key: &str| Step::Key(key.to_owned());
+        let at = |steps: &[JsonPathStep]| &text[offset(text, steps)..];
+        let key = |key: &str| JsonPathStep::Key(key.to_owned());
         assert_eq!(at(&[key("e")]), "-3}");
-        assert!(at(&[key("a"), Step::Item(1), key("c")]).starts_with("\"d\""));
-        assert!(at(&[key("a"), Step::Item(1), key("b\"]"), Step::Item(1)]).starts_with("\"x,}\""));
-        assert!(at(&[key("a"), Step::Item(9)]).starts_with("[1"));
+        assert!(at(&[key("a"), JsonPathStep::Item(1), key("c")]).starts_with("\"d\""));
+        assert!(
+            at(&[
+                key("a"),
+                JsonPathStep::Item(1),
+                key("b\"]"),
+                JsonPathStep::Item(1)
+            ])
+            .starts_with("\"x,}\"")
+        );
+        assert!(at(&[key("a"), JsonPathStep::Item(9)]).starts_with("[1"));
         assert_eq!(at(&[]), text);
     }
 }

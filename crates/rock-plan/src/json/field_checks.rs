@@ -6,8 +6,8 @@ use std::str::FromStr;
 use indexmap::IndexMap;
 
 use super::MatrixDocument;
-use super::check::Checker;
-use super::field::Path;
+use super::check::JsonChecker;
+use super::field::JsonPath;
 use crate::config::{GpuPolicy, PythonFrom, syntax};
 use rock_diagnostic::render::visible;
 use rock_names::{
@@ -15,14 +15,14 @@ use rock_names::{
     has_wheel_extension,
 };
 
-impl Checker {
-    pub(super) fn axis_name(&mut self, at: Path<'_>, name: &str) {
+impl JsonChecker {
+    pub(super) fn axis_name(&mut self, at: JsonPath<'_>, name: &str) {
         self.fits(at, syntax::is_label(name), name, "the name of an axis");
     }
 
     pub(super) fn axis(
         &mut self,
-        at: Path<'_>,
+        at: JsonPath<'_>,
         name: &str,
         value: &str,
         of: Option<&MatrixDocument>,
@@ -46,7 +46,7 @@ impl Checker {
 
     pub(super) fn covers(
         &mut self,
-        at: Path<'_>,
+        at: JsonPath<'_>,
         axes: &IndexMap<String, Vec<String>>,
         of: Option<&MatrixDocument>,
     ) {
@@ -60,7 +60,7 @@ impl Checker {
         }
     }
 
-    pub(super) fn vars(&mut self, at: Path<'_>, vars: &IndexMap<String, String>) {
+    pub(super) fn vars(&mut self, at: JsonPath<'_>, vars: &IndexMap<String, String>) {
         for (name, value) in vars {
             self.fits(
                 at,
@@ -72,7 +72,7 @@ impl Checker {
         }
     }
 
-    fn path_or_word(&mut self, at: Path<'_>, value: &str) {
+    fn path_or_word(&mut self, at: JsonPath<'_>, value: &str) {
         self.text(at, value);
         if syntax::leaves_the_repository(value) {
             self.fault(
@@ -84,7 +84,7 @@ impl Checker {
 
     /// The name of what a job leaves: a wheel, a source distribution, an install tree or an archive
     /// of one.
-    pub(super) fn file_name(&mut self, at: Path<'_>, name: &str) {
+    pub(super) fn file_name(&mut self, at: JsonPath<'_>, name: &str) {
         if has_wheel_extension(name) {
             return self.parses::<ExpectedWheel>(at, name);
         }
@@ -100,20 +100,20 @@ impl Checker {
         );
     }
 
-    pub(super) fn file_names(&mut self, at: Path<'_>, names: &[String]) {
+    pub(super) fn file_names(&mut self, at: JsonPath<'_>, names: &[String]) {
         for (number, name) in names.iter().enumerate() {
             self.file_name(at.item(number), name);
         }
     }
 
-    pub(super) fn labels(&mut self, at: Path<'_>, texts: &[String], what: &str) {
+    pub(super) fn labels(&mut self, at: JsonPath<'_>, texts: &[String], what: &str) {
         for (number, text) in texts.iter().enumerate() {
             self.fits(at.item(number), syntax::is_label(text), text, what);
         }
     }
 
     /// A text of one line that prints.
-    pub(super) fn text(&mut self, at: Path<'_>, text: &str) {
+    pub(super) fn text(&mut self, at: JsonPath<'_>, text: &str) {
         if let Some(c) = syntax::unprintable(text) {
             self.fault(
                 at,
@@ -125,19 +125,19 @@ impl Checker {
         }
     }
 
-    pub(super) fn texts(&mut self, at: Path<'_>, texts: &[String]) {
+    pub(super) fn texts(&mut self, at: JsonPath<'_>, texts: &[String]) {
         for (number, text) in texts.iter().enumerate() {
             self.text(at.item(number), text);
         }
     }
 
-    pub(super) fn fits(&mut self, at: Path<'_>, fits: bool, text: &str, what: &str) {
+    pub(super) fn fits(&mut self, at: JsonPath<'_>, fits: bool, text: &str, what: &str) {
         if !fits {
             self.fault(at, format!("is `{}`, not {what}", visible(text)));
         }
     }
 
-    pub(super) fn word(&mut self, at: Path<'_>, text: &str, words: &[&str]) {
+    pub(super) fn word(&mut self, at: JsonPath<'_>, text: &str, words: &[&str]) {
         if !words.contains(&text) {
             self.fault(
                 at,
@@ -146,20 +146,24 @@ impl Checker {
         }
     }
 
-    pub(super) fn words(&mut self, at: Path<'_>, texts: &[String], words: &[&str]) {
+    pub(super) fn words(&mut self, at: JsonPath<'_>, texts: &[String], words: &[&str]) {
         for (number, text) in texts.iter().enumerate() {
             self.word(at.item(number), text, words);
         }
     }
 
-    pub(super) fn parses<T: FromStr<Err: Display>>(&mut self, at: Path<'_>, text: &str) {
+    pub(super) fn parses<T: FromStr<Err: Display>>(&mut self, at: JsonPath<'_>, text: &str) {
         match text.parse::<T>() {
             Err(error) => self.fault(at, format!("is refused: {}", visible(&error.to_string()))),
             Ok(_) => self.text(at, text),
         }
     }
 
-    pub(super) fn optional<T: FromStr<Err: Display>>(&mut self, at: Path<'_>, text: Option<&str>) {
+    pub(super) fn optional<T: FromStr<Err: Display>>(
+        &mut self,
+        at: JsonPath<'_>,
+        text: Option<&str>,
+    ) {
         if let Some(text) = text {
             self.parses::<T>(at, text);
         }

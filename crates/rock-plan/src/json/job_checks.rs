@@ -1,18 +1,18 @@
 //! Checks of the jobs of a plan, and of the combinations without a job.
 
-use super::check::Checker;
-use super::field::Path;
+use super::check::JsonChecker;
+use super::field::JsonPath;
 use super::field_checks::is_family;
 use super::{DroppedDocument, EstimateDocument, ExcludedDocument, JobDocument, MatrixDocument};
 use crate::config::{Gate, GpuPolicy, is_runner_group, syntax};
-use crate::id::{self, is_id};
+use crate::job_id::{self, is_id};
 use rock_diagnostic::render::visible;
 use rock_names::{DistributionName, ExpectedWheel, GfxTarget, LocalLabel, Version};
 
-impl Checker {
+impl JsonChecker {
     pub(super) fn job(
         &mut self,
-        at: Path<'_>,
+        at: JsonPath<'_>,
         document: &JobDocument,
         matrices: &[MatrixDocument],
     ) {
@@ -42,7 +42,7 @@ impl Checker {
             warnings,
             run_time,
         } = document;
-        let longest = id::LONGEST;
+        let longest = job_id::LONGEST;
         if !is_id(id) {
             let reason = format!(
                 "is `{}`, not an id: a-z, 0-9, `.`, `_` and `-`, at most {longest}",
@@ -153,7 +153,7 @@ impl Checker {
 
     pub(super) fn excluded(
         &mut self,
-        at: Path<'_>,
+        at: JsonPath<'_>,
         document: &ExcludedDocument,
         matrices: &[MatrixDocument],
     ) {

@@ -1,10 +1,10 @@
 //! A matrix file as its jobs see it, in the plan's JSON.
 
-use super::super::{Group, Plan};
+use super::super::{Plan, PlanGroup};
 use super::{DockerDocument, ImageDocument, MatrixDocument, RepairDocument, TestDocument};
 
 /// Makes the document of one group.
-pub(super) fn matrix_document(plan: &Plan, group: &Group) -> MatrixDocument {
+pub(super) fn matrix_document(plan: &Plan, group: &PlanGroup) -> MatrixDocument {
     let config = &group.config;
     MatrixDocument {
         matrix: config.places.source().path.to_string(),

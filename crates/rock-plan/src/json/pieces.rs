@@ -6,7 +6,7 @@ use serde::Serialize;
 use super::piece::{inner, keep};
 use super::{DroppedDocument, EstimateDocument};
 use crate::JobView;
-use crate::assemble::Group;
+use crate::assemble::PlanGroup;
 use crate::config::RunTime;
 
 #[derive(Serialize)]
@@ -89,7 +89,7 @@ struct WarningsPart<'a> {
 }
 
 /// Serialised pieces of one group's jobs, by the numbers of its shared values.
-pub(super) struct Pieces {
+pub(super) struct SerializedPieces {
     head: Vec<u8>,
     package_axis: Option<usize>,
     axes: Vec<Vec<Vec<u8>>>,
@@ -108,8 +108,8 @@ pub(super) struct Pieces {
     estimates: Vec<Option<Vec<u8>>>,
 }
 
-impl Pieces {
-    pub(super) fn new(group: &Group, number: usize) -> Self {
+impl SerializedPieces {
+    pub(super) fn new(group: &PlanGroup, number: usize) -> Self {
         let piece = |name: &str, text: &str| {
             let pair = IndexMap::from([(name, text)]);
             inner(&pair)

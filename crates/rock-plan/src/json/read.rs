@@ -3,11 +3,12 @@
 use super::{ExcludedDocument, JobDocument, MatrixDocument, PlanDocument, VERSION, check, field};
 use crate::codes::plan as codes;
 use crate::config::{
-    DigestRule, Docker, Gate, GpuPolicy, GroupIds, Image, MissingImage, Platform, PythonFrom,
-    Repair, RepairPlatform, RunnerSelector, Switch, Test, TestFamilies, TorchFrom,
+    DigestRule, DockerConfig, Gate, GpuPolicy, GroupIds, ImageConfig, MissingImage, Platform,
+    PythonFrom, RepairConfig, RepairPlatform, RunnerSelector, Switch, TestConfig, TestFamilies,
+    TorchFrom,
 };
 use crate::job::indexes_for;
-use crate::{DroppedGfx, Estimate, Job, LeftOut, SavedPlan, Settings};
+use crate::{BuildEstimate, DroppedGfx, Job, JobSettings, LeftOut, SavedPlan};
 use rock_diagnostic::{Diagnostic, Sink, SourceText};
 
 /// Reads a plan back into jobs. A file that is no plan of this version is a fault.
@@ -174,7 +175,7 @@ fn job_of(job: &JobDocument, matrices: &[MatrixDocument]) -> Result<Job, String>
             .iter()
             .map(|gate| Ok(word!(Gate, gate)))
             .collect::<Result<_, String>>()?,
-        estimate: job.estimate.as_ref().map(|e| Estimate {
+        estimate: job.estimate.as_ref().map(|e| BuildEstimate {
             objects: e.objects,
             hours: e.hours,
             attempts: e.attempts,
@@ -184,7 +185,7 @@ fn job_of(job: &JobDocument, matrices: &[MatrixDocument]) -> Result<Job, String>
         covers: job.covers.clone(),
         warnings: job.warnings.clone(),
         run_time: job.run_time.clone(),
-        settings: Settings {
+        settings: JobSettings {
             matrix: matrix.matrix.clone(),
             platform: word!(Platform, &matrix.platform),
             torch_from: word!(TorchFrom, &matrix.torch_from),
@@ -192,13 +193,13 @@ fn job_of(job: &JobDocument, matrices: &[MatrixDocument]) -> Result<Job, String>
                 PythonFrom,
                 axis("python-from").unwrap_or(&matrix.python_from)
             ),
-            image: Image {
+            image: ImageConfig {
                 repository: matrix.image.repository.clone(),
                 tag: matrix.image.tag.clone(),
                 missing: word!(MissingImage, &matrix.image.missing),
                 digest: word!(DigestRule, &matrix.image.digest),
             },
-            docker: Docker {
+            docker: DockerConfig {
                 shm_size: matrix.docker.shm_size.clone(),
                 groups: matrix.docker.groups.clone(),
                 gid: word!(GroupIds, &matrix.docker.gid),
@@ -217,12 +218,12 @@ fn job_of(job: &JobDocument, matrices: &[MatrixDocument]) -> Result<Job, String>
                 },
             ),
             device_extras: matrix.device_extras,
-            repair: Repair {
+            repair: RepairConfig {
                 platform: RepairPlatform::from_word(&matrix.repair.platform),
                 presets: matrix.repair.presets.clone(),
                 exclude: matrix.repair.exclude.clone(),
             },
-            test: Test {
+            test: TestConfig {
                 runner: matrix
                     .test
                     .runner

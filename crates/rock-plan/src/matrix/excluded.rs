@@ -7,7 +7,7 @@ use rock_diagnostic::Code;
 /// A set of cells left out for one reason: all that match the partial axes and were not left out
 /// before.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Excluded {
+pub struct ExclusionRow {
     /// Axis name → value; axes not named may have any value.
     pub axes: IndexMap<String, String>,
     /// How many cells this row stands for.

@@ -8,25 +8,25 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::excluded::Excluded;
+use super::axis_space::{AxisColumn, AxisSpace, CellRank};
+use super::excluded::ExclusionRow;
 use super::partial::PartialCells;
-use super::rules::{Effect, Finding, Rule, rules};
-use super::universe::{Cell, Column, Universe};
-use super::walk::{Asked, Walk};
+use super::rules::{ExclusionRule, RuleEffect, RuleFinding, rules};
+use super::walk::{MatrixWalk, RuleScope};
 use crate::codes::plan as codes;
-use crate::config::{AxisRole, Config, Profile, Row};
+use crate::config::{AxisRole, CellRow, MatrixConfig, RecipeProfile};
 use rock_compat::Compat;
 use rock_diagnostic::{Diagnostic, Severity, Sink};
 
 /// The legs of one matrix file and the reason for every cell that is none.
 #[derive(Debug)]
-pub struct Expansion {
+pub struct MatrixExpansion {
     /// The axes with all values.
-    pub universe: Universe,
+    pub universe: AxisSpace,
     /// The legal cells, each once, in the order of the file's axes.
-    pub legs: Vec<Cell>,
+    pub legs: Vec<CellRank>,
     /// What was left out; counts and `legs` add up to `raw`.
-    pub excluded: Vec<Excluded>,
+    pub excluded: Vec<ExclusionRow>,
     /// Cells of the product plus explicit cells outside it.
     pub raw: u64,
 }
@@ -34,17 +34,17 @@ pub struct Expansion {
 /// Expands one matrix file. Faults (unknown combinations under `unknown: strict`, no gfx target
 /// left) and warnings go to the sink.
 pub fn expand(
-    config: &Config,
-    profile: &Profile,
+    config: &MatrixConfig,
+    profile: &RecipeProfile,
     compat: &Compat,
     sink: &mut Sink,
-) -> Option<Expansion> {
+) -> Option<MatrixExpansion> {
     let too_many = |message: String, sink: &mut Sink| {
         let fault =
             Diagnostic::new(&codes::TOO_MANY_CELLS, message).at(config.places.of("axes"), "");
         sink.push(fault.help("list fewer values, or split the matrix into several files"));
     };
-    let universe = match Universe::new(config) {
+    let universe = match AxisSpace::new(config) {
         Ok(universe) => universe,
         Err(error) => {
             too_many(error.to_string(), sink);
@@ -52,7 +52,7 @@ pub fn expand(
         }
     };
     if !config.enabled {
-        return Some(Expansion {
+        return Some(MatrixExpansion {
             universe,
             legs: Vec::new(),
             excluded: Vec::new(),
@@ -66,13 +66,13 @@ pub fn expand(
             return None;
         }
     };
-    let mut walk = Walk::new(&universe, &rules);
+    let mut walk = MatrixWalk::new(&universe, &rules);
     if let Err(error) = walk.all() {
         too_many(error.to_string(), sink);
         return None;
     }
     let raw = universe.raw() + explicit_cells(config, &universe, &rules, &mut walk, sink);
-    let Walk {
+    let MatrixWalk {
         mut legs, counts, ..
     } = walk;
     legs.sort_unstable();
@@ -85,7 +85,7 @@ pub fn expand(
     }
     excluded.sort_by(|a, b| (a.code.id, order_key(a)).cmp(&(b.code.id, order_key(b))));
     report(config, &universe, &rules, &counts, sink);
-    Some(Expansion {
+    Some(MatrixExpansion {
         universe,
         legs,
         excluded,
@@ -97,13 +97,13 @@ pub fn expand(
 /// that names every axis has the last word over the user's excludes, none over the facts, and one
 /// that changes no leg is told of.
 fn explicit_cells(
-    config: &Config,
-    universe: &Universe,
-    rules: &[Rule],
-    walk: &mut Walk<'_>,
+    config: &MatrixConfig,
+    universe: &AxisSpace,
+    rules: &[ExclusionRule],
+    walk: &mut MatrixWalk<'_>,
     sink: &mut Sink,
 ) -> u64 {
-    let is_whole = |row: &Row| {
+    let is_whole = |row: &CellRow| {
         let mut axes = universe.axes().iter().filter(|column| column.product > 0);
         axes.all(|column| row.axes.contains_key(&column.name))
             || universe.has_value_beyond_product(row)
@@ -113,17 +113,17 @@ fn explicit_cells(
         .iter()
         .enumerate()
         .partition(|(_, row)| is_whole(row));
-    let whole: BTreeMap<Cell, usize> = whole
+    let whole: BTreeMap<CellRank, usize> = whole
         .iter()
         .map(|(number, row)| (universe.cell_of(row), *number))
         .collect();
-    let rows: BTreeSet<Cell> = config
+    let rows: BTreeSet<CellRank> = config
         .rows
         .iter()
         .map(|row| universe.cell_of(row))
         .collect();
-    let is_outside = |cell: &&Cell| !universe.is_in_product(**cell);
-    let outside: BTreeSet<Cell> = rows
+    let is_outside = |cell: &&CellRank| !universe.is_in_product(**cell);
+    let outside: BTreeSet<CellRank> = rows
         .iter()
         .chain(whole.keys())
         .filter(is_outside)
@@ -134,9 +134,9 @@ fn explicit_cells(
         walk.judge(
             cell,
             if whole.contains_key(&cell) {
-                Asked::Facts
+                RuleScope::Facts
             } else {
-                Asked::All
+                RuleScope::All
             },
         );
     }
@@ -146,15 +146,15 @@ fn explicit_cells(
         if universe.is_in_product(cell) {
             walk.bring_back(cell);
         }
-        if let Some(against) = walk.against(cell, Asked::Facts) {
+        if let Some(against) = walk.against(cell, RuleScope::Facts) {
             idle.insert(
                 number,
                 (against, "the cell of this `include` entry is left out"),
             );
         }
     }
-    let fixed = |row: &Row| -> Vec<Option<usize>> {
-        let index = |column: &Column| column.index_of(&row.axes.get(&column.name)?.text);
+    let fixed = |row: &CellRow| -> Vec<Option<usize>> {
+        let index = |column: &AxisColumn| column.index_of(&row.axes.get(&column.name)?.text);
         universe.axes().iter().map(index).collect()
     };
     let fixed: Vec<(usize, Vec<Option<usize>>)> = partial
@@ -188,14 +188,19 @@ fn explicit_cells(
     }
     for (number, ((rule, finding), message)) in idle {
         let finding = &rules[rule].findings()[finding];
-        if finding.effect == Effect::Exclude {
+        if finding.effect == RuleEffect::Exclude {
             sink.push(idle_include(config, number, message, finding));
         }
     }
     outside.len() as u64
 }
 
-fn idle_include(config: &Config, number: usize, message: &str, finding: &Finding) -> Diagnostic {
+fn idle_include(
+    config: &MatrixConfig,
+    number: usize,
+    message: &str,
+    finding: &RuleFinding,
+) -> Diagnostic {
     let because = &finding.because;
     let message = format!("{message}: {}", because.reason);
     let diagnostic = Diagnostic::new(&codes::INCLUDE_LEFT_OUT, message).at(
@@ -213,11 +218,11 @@ fn idle_include(config: &Config, number: usize, message: &str, finding: &Finding
     })
 }
 
-fn order_key(row: &Excluded) -> Vec<(&String, &String)> {
+fn order_key(row: &ExclusionRow) -> Vec<(&String, &String)> {
     row.axes.iter().collect()
 }
 
-fn excluded_row(universe: &Universe, finding: &Finding, count: u64) -> Excluded {
+fn excluded_row(universe: &AxisSpace, finding: &RuleFinding, count: u64) -> ExclusionRow {
     let text = |&(axis, index): &(usize, usize)| {
         let column = &universe.axes()[axis];
         Some((
@@ -227,7 +232,7 @@ fn excluded_row(universe: &Universe, finding: &Finding, count: u64) -> Excluded 
     };
     let mut values = finding.values.clone();
     values.sort_unstable();
-    Excluded {
+    ExclusionRow {
         axes: values.iter().filter_map(text).collect(),
         count,
         code: finding.code,
@@ -240,9 +245,9 @@ fn excluded_row(universe: &Universe, finding: &Finding, count: u64) -> Excluded 
 /// Reports findings that fail the plan, doubtful ones, and notes. Notes with one code about one
 /// version of the package are one diagnostic.
 fn report(
-    config: &Config,
-    universe: &Universe,
-    rules: &[Rule],
+    config: &MatrixConfig,
+    universe: &AxisSpace,
+    rules: &[ExclusionRule],
     counts: &BTreeMap<(usize, usize), u64>,
     sink: &mut Sink,
 ) {
@@ -250,10 +255,10 @@ fn report(
     for (&(rule, finding), _) in counts.iter().filter(|(_, count)| **count > 0) {
         let finding = &rules[rule].findings()[finding];
         let severity = match finding.effect {
-            Effect::Exclude => continue,
-            Effect::Fail => Severity::Error,
-            Effect::Warn => Severity::Warning,
-            Effect::Note => Severity::Note,
+            RuleEffect::Exclude => continue,
+            RuleEffect::Fail => Severity::Error,
+            RuleEffect::Warn => Severity::Warning,
+            RuleEffect::Note => Severity::Note,
         };
         let package = universe.position(AxisRole::Package);
         let of_package = finding

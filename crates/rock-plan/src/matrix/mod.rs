@@ -1,7 +1,7 @@
 //! Config and facts to legs, and the reason for every missing cell.
 //!
-//! Input: a checked [`crate::config::Config`], a [`crate::config::Profile`] and the facts. Output:
-//! an [`Expansion`]: the legal cells as ranks in the product, and [`Excluded`] rows whose counts
+//! Input: a checked [`crate::config::MatrixConfig`], a [`crate::config::RecipeProfile`] and the facts. Output:
+//! an [`MatrixExpansion`]: the legal cells as ranks in the product, and [`ExclusionRow`] rows whose counts
 //! add up to the rest.
 //!
 //! Cells are not enumerated one by one where a prefix of axes already rules them out: the axes that
@@ -11,17 +11,17 @@
 //! **Invariant:** legs and excluded counts together are the raw product plus the explicit cells, no
 //! cell twice.
 
+mod axis_space;
 mod excluded;
 mod expand;
 mod gfx;
 mod limits;
 mod partial;
 mod rules;
-mod universe;
 mod walk;
 
-pub use excluded::Excluded;
-pub use expand::{Expansion, expand};
+pub use axis_space::{AxisSpace, CellRank};
+pub use excluded::ExclusionRow;
+pub use expand::{MatrixExpansion, expand};
 pub use gfx::{GfxChoice, choose_gfx};
 pub use partial::PartialCells;
-pub use universe::{Cell, Universe};

@@ -2,17 +2,17 @@
 
 use std::collections::HashMap;
 
-use super::universe::{Cell, Universe};
+use super::axis_space::{AxisSpace, CellRank};
 
 /// Partial cells by the axes that they name, so that many of them are not compared with every cell.
 #[derive(Debug, Default)]
 pub struct PartialCells {
-    groups: Vec<Group>,
+    groups: Vec<PartialGroup>,
 }
 
 /// Partial cells that name the same axes.
 #[derive(Debug)]
-struct Group {
+struct PartialGroup {
     axes: Vec<usize>,
     /// Value indexes on `axes` → the numbers of the partial cells with these values.
     by_values: HashMap<Vec<usize>, Vec<usize>>,
@@ -22,12 +22,12 @@ impl PartialCells {
     /// Collects partial cells, each a list of axis positions and value indexes. They are numbered
     /// in this order.
     pub fn new(cells: impl Iterator<Item = Vec<(usize, usize)>>) -> Self {
-        let (mut groups, mut positions) = (Vec::<Group>::new(), HashMap::new());
+        let (mut groups, mut positions) = (Vec::<PartialGroup>::new(), HashMap::new());
         for (number, mut cell) in cells.enumerate() {
             cell.sort_unstable();
             let (axes, values): (Vec<usize>, Vec<usize>) = cell.into_iter().unzip();
             let position = *positions.entry(axes.clone()).or_insert_with(|| {
-                groups.push(Group {
+                groups.push(PartialGroup {
                     axes,
                     by_values: HashMap::new(),
                 });
@@ -43,8 +43,8 @@ impl PartialCells {
     }
 
     /// Returns the numbers of the partial cells that a cell matches, in their order.
-    pub fn matching(&self, universe: &Universe, cell: Cell) -> Vec<usize> {
-        let in_group = |group: &Group| {
+    pub fn matching(&self, universe: &AxisSpace, cell: CellRank) -> Vec<usize> {
+        let in_group = |group: &PartialGroup| {
             let values: Vec<usize> = group
                 .axes
                 .iter()

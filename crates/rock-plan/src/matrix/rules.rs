@@ -4,12 +4,13 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use indexmap::IndexMap;
 
+use super::axis_space::AxisSpace;
 use super::limits::{MOST_COMBINATIONS, MOST_PLACES};
-use super::universe::Universe;
 use super::walk::TooLarge;
 use crate::codes::plan as codes;
 use crate::config::{
-    AxisRole, AxisValue, Config, Exclude, Profile, PythonFrom, RocmPolicy, TorchFrom, Word,
+    AxisRole, AxisValue, ExcludeEntry, MatrixConfig, ParsedValue, PythonFrom, RecipeProfile,
+    RocmPolicy, TorchFrom,
 };
 use rock_compat::{Compat, ImportQuery, Support, SupportReason};
 use rock_diagnostic::Code;
@@ -17,20 +18,20 @@ use rock_names::{PackageVersion, PythonVersion, RocmVersion, Version};
 
 /// One rule with its answers for every combination of the axes it reads.
 #[derive(Debug)]
-pub(super) struct Rule {
+pub(super) struct ExclusionRule {
     /// The axes it reads, by position.
     pub(super) axes: Vec<usize>,
     /// Answers by mixed-radix number of the value indexes on `axes`; 0 is "nothing against it".
-    answers: Answers,
+    answers: RuleAnswers,
     /// What the answers mean; answer `n` is `findings[n - 1]`.
-    findings: Vec<Finding>,
+    findings: Vec<RuleFinding>,
     /// How many values each axis has.
     sizes: Vec<usize>,
 }
 
 /// Answers by number.
 #[derive(Debug)]
-enum Answers {
+enum RuleAnswers {
     /// One for every number.
     All(Vec<u32>),
     /// Those that are not 0: a few excludes over long axes would not fit otherwise.
@@ -39,20 +40,20 @@ enum Answers {
 
 /// Why the cells with these values are left out, or are doubtful.
 #[derive(Debug, Clone)]
-pub(super) struct Finding {
+pub(super) struct RuleFinding {
     /// The rule's code.
     pub(super) code: &'static Code,
     /// The reason, its hint and its source.
     pub(super) because: SupportReason,
     /// What becomes of the cells.
-    pub(super) effect: Effect,
+    pub(super) effect: RuleEffect,
     /// The values it is about: axis position and value index.
     pub(super) values: Vec<(usize, usize)>,
 }
 
 /// What becomes of cells with a finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Effect {
+pub(super) enum RuleEffect {
     /// They yield no leg.
     Exclude,
     /// They yield no leg, and the plan fails.
@@ -63,14 +64,14 @@ pub(super) enum Effect {
     Note,
 }
 
-impl Effect {
+impl RuleEffect {
     /// Returns whether the cells yield no leg.
     pub(super) fn leaves_out(self) -> bool {
         matches!(self, Self::Exclude | Self::Fail)
     }
 }
 
-impl Rule {
+impl ExclusionRule {
     /// The number of the finding against these value indexes (one per axis of the universe), if
     /// any.
     #[inline]
@@ -81,14 +82,14 @@ impl Rule {
             .zip(&self.sizes)
             .fold(0, |at, (&axis, size)| at * size + indexes[axis]);
         let answer = match &self.answers {
-            Answers::All(answers) => answers[at],
-            Answers::Few(answers) => answers.get(&at).copied().unwrap_or(0),
+            RuleAnswers::All(answers) => answers[at],
+            RuleAnswers::Few(answers) => answers.get(&at).copied().unwrap_or(0),
         };
         answer.checked_sub(1).map(|n| n as usize)
     }
 
     /// All findings, in the order of the values.
-    pub(super) fn findings(&self) -> &[Finding] {
+    pub(super) fn findings(&self) -> &[RuleFinding] {
         &self.findings
     }
 
@@ -97,9 +98,9 @@ impl Rule {
     /// # Errors
     /// When there are too many.
     fn tabulate(
-        universe: &Universe,
+        universe: &AxisSpace,
         axes: Vec<usize>,
-        mut judge: impl FnMut(&[&Word]) -> Option<(&'static Code, SupportReason, Effect)>,
+        mut judge: impl FnMut(&[&ParsedValue]) -> Option<(&'static Code, SupportReason, RuleEffect)>,
     ) -> Result<Self, TooLarge> {
         let count = Self::combinations(universe, &axes)?;
         let sizes: Vec<usize> = axes
@@ -109,7 +110,7 @@ impl Rule {
         let (mut answers, mut findings) = (vec![0_u32; count], Vec::new());
         let mut indexes = vec![0; axes.len()];
         for answer in &mut answers {
-            let words: Option<Vec<&Word>> = axes
+            let words: Option<Vec<&ParsedValue>> = axes
                 .iter()
                 .zip(&indexes)
                 .map(|(&axis, &index): (&usize, &usize)| {
@@ -120,7 +121,7 @@ impl Rule {
                 .collect();
             if let Some((code, because, effect)) = words.and_then(|words| judge(&words)) {
                 let values = axes.iter().copied().zip(indexes.iter().copied()).collect();
-                findings.push(Finding {
+                findings.push(RuleFinding {
                     code,
                     because,
                     effect,
@@ -138,14 +139,14 @@ impl Rule {
         }
         Ok(Self {
             axes,
-            answers: Answers::All(answers),
+            answers: RuleAnswers::All(answers),
             findings,
             sizes,
         })
     }
 
     /// Returns how many combinations of values axes have.
-    fn combinations(universe: &Universe, axes: &[usize]) -> Result<usize, TooLarge> {
+    fn combinations(universe: &AxisSpace, axes: &[usize]) -> Result<usize, TooLarge> {
         let count = axes
             .iter()
             .map(|&axis| universe.axes()[axis].values.len())
@@ -164,23 +165,23 @@ impl Rule {
 /// # Errors
 /// When facts would have to judge too many combinations.
 pub(super) fn rules(
-    config: &Config,
-    universe: &Universe,
-    profile: &Profile,
+    config: &MatrixConfig,
+    universe: &AxisSpace,
+    profile: &RecipeProfile,
     compat: &Compat,
-) -> Result<Vec<Rule>, TooLarge> {
+) -> Result<Vec<ExclusionRule>, TooLarge> {
     let unknown = match config.unknown {
-        crate::config::Strictness::Strict => Effect::Fail,
-        crate::config::Strictness::Lenient => Effect::Warn,
+        crate::config::Strictness::Strict => RuleEffect::Fail,
+        crate::config::Strictness::Lenient => RuleEffect::Warn,
     };
     let verdict = |code, verdict| match verdict {
         Support::Supported { .. } => None,
-        Support::Unsupported(because) => Some((code, because, Effect::Exclude)),
+        Support::Unsupported(because) => Some((code, because, RuleEffect::Exclude)),
         Support::Unknown(because) => Some((&codes::UNKNOWN_COMBINATION, because, unknown)),
     };
     let at = |role| universe.position(role);
     let mut rules = Vec::new();
-    let mut add = |rule: Rule| {
+    let mut add = |rule: ExclusionRule| {
         if !rule.findings.is_empty() {
             rules.push(rule);
         }
@@ -188,11 +189,11 @@ pub(super) fn rules(
     let judged_by_index = config.torch_from == TorchFrom::PytorchIndex;
     if let (Some(torch), Some(rocm)) = (at(AxisRole::Torch), at(AxisRole::Rocm)) {
         if judged_by_index {
-            add(Rule::tabulate(
+            add(ExclusionRule::tabulate(
                 universe,
                 vec![torch, rocm],
                 |words| match words {
-                    [Word::Torch(torch), Word::Rocm(rocm)] => verdict(
+                    [ParsedValue::Torch(torch), ParsedValue::Rocm(rocm)] => verdict(
                         &codes::TORCH_WITHOUT_ROCM,
                         compat.torch_rocm_support(torch, rocm),
                     ),
@@ -210,22 +211,30 @@ pub(super) fn rules(
             };
             let of_image = at(AxisRole::Python).filter(|_| config.python_from == PythonFrom::Image);
             let axes = [torch, rocm].into_iter().chain(of_image).collect();
-            add(Rule::tabulate(universe, axes, |words| match words {
-                [Word::Torch(torch), Word::Rocm(rocm)] => carries(torch, rocm, None),
-                [Word::Torch(torch), Word::Rocm(rocm), Word::Python(python)] => {
-                    carries(torch, rocm, Some(*python))
-                }
-                _ => None,
-            })?);
+            add(ExclusionRule::tabulate(
+                universe,
+                axes,
+                |words| match words {
+                    [ParsedValue::Torch(torch), ParsedValue::Rocm(rocm)] => {
+                        carries(torch, rocm, None)
+                    }
+                    [
+                        ParsedValue::Torch(torch),
+                        ParsedValue::Rocm(rocm),
+                        ParsedValue::Python(python),
+                    ] => carries(torch, rocm, Some(*python)),
+                    _ => None,
+                },
+            )?);
         }
         if config.rocm_policy != RocmPolicy::All {
-            Rule::combinations(universe, &[torch, rocm])?;
+            ExclusionRule::combinations(universe, &[torch, rocm])?;
             let kept = kept_rocms(config, universe, [torch, rocm], compat);
-            add(Rule::tabulate(
+            add(ExclusionRule::tabulate(
                 universe,
                 vec![torch, rocm],
                 |words| match words {
-                    [Word::Torch(torch), Word::Rocm(rocm)] => {
+                    [ParsedValue::Torch(torch), ParsedValue::Rocm(rocm)] => {
                         policy(config.rocm_policy, torch, rocm, kept.get(torch))
                     }
                     _ => None,
@@ -236,11 +245,11 @@ pub(super) fn rules(
     if let (Some(torch), Some(python)) = (at(AxisRole::Torch), at(AxisRole::Python))
         && judged_by_index
     {
-        add(Rule::tabulate(
+        add(ExclusionRule::tabulate(
             universe,
             vec![torch, python],
             |words| match words {
-                [Word::Torch(torch), Word::Python(python)] => verdict(
+                [ParsedValue::Torch(torch), ParsedValue::Python(python)] => verdict(
                     &codes::TORCH_WITHOUT_PYTHON,
                     compat.torch_python_support(torch, *python),
                 ),
@@ -251,11 +260,13 @@ pub(super) fn rules(
     if let Some(python) = at(AxisRole::Python)
         && !config.free_threaded
     {
-        add(Rule::tabulate(
+        add(ExclusionRule::tabulate(
             universe,
             vec![python],
             |words| match words {
-                [Word::Python(python)] if python.is_free_threaded() => Some(free_threaded(*python)),
+                [ParsedValue::Python(python)] if python.is_free_threaded() => {
+                    Some(free_threaded(*python))
+                }
                 _ => None,
             },
         )?);
@@ -274,20 +285,22 @@ pub(super) fn rules(
         };
         match at(AxisRole::Backend) {
             Some(backend) => {
-                add(Rule::tabulate(
+                add(ExclusionRule::tabulate(
                     universe,
                     vec![package, backend],
                     |words| match words {
-                        [Word::Package(version), Word::Text(backend)] => ask(version, backend),
+                        [ParsedValue::Package(version), ParsedValue::Text(backend)] => {
+                            ask(version, backend)
+                        }
                         _ => None,
                     },
                 )?);
             }
-            None => add(Rule::tabulate(
+            None => add(ExclusionRule::tabulate(
                 universe,
                 vec![package],
                 |words| match words {
-                    [Word::Package(version)] => ask(version, default),
+                    [ParsedValue::Package(version)] => ask(version, default),
                     _ => None,
                 },
             )?),
@@ -306,26 +319,32 @@ pub(super) fn rules(
                 .into_iter()
                 .chain(at(AxisRole::Backend))
                 .collect();
-            add(Rule::tabulate(universe, axes, |words| match words {
-                [Word::Package(version), Word::Torch(torch)] => ask(version, default, torch),
-                [
-                    Word::Package(version),
-                    Word::Torch(torch),
-                    Word::Text(backend),
-                ] => ask(version, backend, torch),
-                _ => None,
-            })?);
+            add(ExclusionRule::tabulate(
+                universe,
+                axes,
+                |words| match words {
+                    [ParsedValue::Package(version), ParsedValue::Torch(torch)] => {
+                        ask(version, default, torch)
+                    }
+                    [
+                        ParsedValue::Package(version),
+                        ParsedValue::Torch(torch),
+                        ParsedValue::Text(backend),
+                    ] => ask(version, backend, torch),
+                    _ => None,
+                },
+            )?);
         }
         if let Some(python) = at(AxisRole::Python) {
-            add(Rule::tabulate(
+            add(ExclusionRule::tabulate(
                 universe,
                 vec![package, python],
                 |words| match words {
-                    [Word::Package(version), Word::Python(python)] => verdict(
+                    [ParsedValue::Package(version), ParsedValue::Python(python)] => verdict(
                         &codes::PYTHON_TOO_OLD,
                         compat.package_python_support(&profile.package, version, *python),
                     )
-                    .filter(|(_, _, effect)| *effect == Effect::Exclude),
+                    .filter(|(_, _, effect)| *effect == RuleEffect::Exclude),
                     _ => None,
                 },
             )?);
@@ -343,11 +362,11 @@ pub(super) fn rules(
 fn imports(
     torch_from: TorchFrom,
     verdict: Support,
-) -> Option<(&'static Code, SupportReason, Effect)> {
+) -> Option<(&'static Code, SupportReason, RuleEffect)> {
     match (verdict, torch_from) {
         (Support::Supported { .. }, _) => None,
         (Support::Unsupported(because), TorchFrom::PytorchIndex | TorchFrom::Host) => {
-            Some((&codes::IMPORT_CONFLICT, because, Effect::Exclude))
+            Some((&codes::IMPORT_CONFLICT, because, RuleEffect::Exclude))
         }
         (Support::Unsupported(because), TorchFrom::Image | TorchFrom::AmdIndex) => {
             let reason = format!(
@@ -357,38 +376,38 @@ fn imports(
             Some((
                 &codes::IMPORT_UNTRIED,
                 SupportReason { reason, ..because },
-                Effect::Note,
+                RuleEffect::Note,
             ))
         }
-        (Support::Unknown(because), _) => Some((&codes::IMPORT_UNTRIED, because, Effect::Note)),
+        (Support::Unknown(because), _) => Some((&codes::IMPORT_UNTRIED, because, RuleEffect::Note)),
     }
 }
 
 /// `unknown` is about torch, ROCm and Python: an unknown version of the package itself is kept with
 /// a warning.
 fn doubtful(
-    found: Option<(&'static Code, SupportReason, Effect)>,
-) -> Option<(&'static Code, SupportReason, Effect)> {
+    found: Option<(&'static Code, SupportReason, RuleEffect)>,
+) -> Option<(&'static Code, SupportReason, RuleEffect)> {
     found.map(|(code, because, effect)| match effect {
-        Effect::Fail => (code, because, Effect::Warn),
-        Effect::Exclude | Effect::Warn | Effect::Note => (code, because, effect),
+        RuleEffect::Fail => (code, because, RuleEffect::Warn),
+        RuleEffect::Exclude | RuleEffect::Warn | RuleEffect::Note => (code, because, effect),
     })
 }
 
-fn free_threaded(python: PythonVersion) -> (&'static Code, SupportReason, Effect) {
+fn free_threaded(python: PythonVersion) -> (&'static Code, SupportReason, RuleEffect) {
     let because = SupportReason {
         reason: format!("Python {python} is free-threaded, and `free-threaded` is off"),
         hint: "set `free-threaded: true` to build it".into(),
         source: String::new(),
     };
-    (&codes::FREE_THREADED_OFF, because, Effect::Exclude)
+    (&codes::FREE_THREADED_OFF, because, RuleEffect::Exclude)
 }
 
 /// Returns the ROCm version that the policy keeps for each torch, among those of the matrix that
 /// are legal for it.
 fn kept_rocms<'u>(
-    config: &Config,
-    universe: &'u Universe,
+    config: &MatrixConfig,
+    universe: &'u AxisSpace,
     [torch_axis, rocm_axis]: [usize; 2],
     compat: &Compat,
 ) -> BTreeMap<&'u Version, RocmVersion> {
@@ -406,7 +425,7 @@ fn kept_rocms<'u>(
     // An exclude that names nothing but a pair, or one half of it, leaves none of its cells to
     // keep.
     let names = [torch_axis, rocm_axis].map(|axis| universe.axes()[axis].name.as_str());
-    let pair = |exclude: &'_ Exclude| -> Option<(Option<Version>, Option<String>)> {
+    let pair = |exclude: &'_ ExcludeEntry| -> Option<(Option<Version>, Option<String>)> {
         let [torch, rocm] = names.map(|name| exclude.axes.get(name));
         let is_pair =
             exclude.axes.len() == usize::from(torch.is_some()) + usize::from(rocm.is_some());
@@ -424,7 +443,7 @@ fn kept_rocms<'u>(
             .any(|pair| excluded.contains(pair))
     };
     let kept = |value: &'u AxisValue| {
-        let Word::Torch(torch) = &value.value else {
+        let ParsedValue::Torch(torch) = &value.value else {
             return None;
         };
         let versions = universe.axes()[rocm_axis]
@@ -432,7 +451,7 @@ fn kept_rocms<'u>(
             .iter()
             .flatten()
             .filter_map(|value| match &value.value {
-                Word::Rocm(rocm) => {
+                ParsedValue::Rocm(rocm) => {
                     (!is_excluded(torch, &value.text) && legal(torch, rocm)).then_some(rocm)
                 }
                 _ => None,
@@ -456,18 +475,18 @@ fn policy(
     torch: &Version,
     rocm: &RocmVersion,
     kept: Option<&RocmVersion>,
-) -> Option<(&'static Code, SupportReason, Effect)> {
+) -> Option<(&'static Code, SupportReason, RuleEffect)> {
     let kept = kept.filter(|kept| *kept != rocm)?;
     let because = SupportReason {
         reason: format!("`rocm-policy: {policy}` keeps {kept} for torch {torch}"),
         hint: "set `rocm-policy: all` to build every one".into(),
         source: String::new(),
     };
-    Some((&codes::ROCM_POLICY, because, Effect::Exclude))
+    Some((&codes::ROCM_POLICY, because, RuleEffect::Exclude))
 }
 
 /// One rule for all excludes that name the same axes, in the order of the file.
-fn user_excludes(config: &Config, universe: &Universe) -> Vec<Rule> {
+fn user_excludes(config: &MatrixConfig, universe: &AxisSpace) -> Vec<ExclusionRule> {
     let mut by_axes: IndexMap<Vec<usize>, Vec<Vec<usize>>> = IndexMap::new();
     for exclude in config
         .exclude
@@ -492,7 +511,7 @@ fn user_excludes(config: &Config, universe: &Universe) -> Vec<Rule> {
         .collect()
 }
 
-fn exclude_rule(universe: &Universe, axes: Vec<usize>, excludes: &[Vec<usize>]) -> Rule {
+fn exclude_rule(universe: &AxisSpace, axes: Vec<usize>, excludes: &[Vec<usize>]) -> ExclusionRule {
     let sizes: Vec<usize> = axes
         .iter()
         .map(|&axis| universe.axes()[axis].values.len())
@@ -510,10 +529,10 @@ fn exclude_rule(universe: &Universe, axes: Vec<usize>, excludes: &[Vec<usize>]) 
                 source: String::new(),
             };
             let values = axes.iter().copied().zip(indexes.iter().copied()).collect();
-            findings.push(Finding {
+            findings.push(RuleFinding {
                 code: &codes::EXCLUDED_BY_USER,
                 because,
-                effect: Effect::Exclude,
+                effect: RuleEffect::Exclude,
                 values,
             });
             u32::try_from(findings.len()).unwrap_or(u32::MAX)
@@ -521,15 +540,15 @@ fn exclude_rule(universe: &Universe, axes: Vec<usize>, excludes: &[Vec<usize>]) 
     }
     let places: usize = sizes.iter().product();
     let answers = if places > MOST_PLACES {
-        Answers::Few(few)
+        RuleAnswers::Few(few)
     } else {
-        Answers::All(
+        RuleAnswers::All(
             (0..places)
                 .map(|at| few.get(&at).copied().unwrap_or(0))
                 .collect(),
         )
     };
-    Rule {
+    ExclusionRule {
         axes,
         answers,
         findings,
@@ -539,7 +558,7 @@ fn exclude_rule(universe: &Universe, axes: Vec<usize>, excludes: &[Vec<usize>]) 
 
 #[cfg(test)]
 mod tests {
-    use super::{Answers, Compat, MOST_PLACES, Universe, user_excludes};
+    use super::{AxisSpace, Compat, MOST_PLACES, RuleAnswers, user_excludes};
     use crate::config::{self, Lookups, recipe};
     use rock_diagnostic::{Sink, SourceText};
 
@@ -560,10 +579,10 @@ mod tests {
             values(dims)
         );
         let compat = Compat::embedded();
-        let lookups = Lookups::new(&compat, recipe::Recipes::with_shipped([]).into());
+        let lookups = Lookups::new(&compat, recipe::RecipeSet::with_shipped([]).into());
         let config =
             config::read(&SourceText::new("m.yaml", text), &lookups, &mut Sink::new()).unwrap();
-        let universe = Universe::new(&config).unwrap();
+        let universe = AxisSpace::new(&config).unwrap();
         let rules = user_excludes(&config, &universe);
         let last: Vec<usize> = universe
             .axes()
@@ -571,7 +590,7 @@ mod tests {
             .map(|axis| axis.values.len() - 1)
             .collect();
         (
-            matches!(rules[0].answers, Answers::All(_)),
+            matches!(rules[0].answers, RuleAnswers::All(_)),
             rules[0].ask(&last).is_some(),
         )
     }

@@ -8,9 +8,9 @@
 
 use std::collections::BTreeMap;
 
+use super::axis_space::{AxisSpace, CellRank};
 use super::limits::{MOST_COMBINATIONS, MOST_LEGS, MOST_STEPS};
-use super::rules::Rule;
-use super::universe::{Cell, Universe};
+use super::rules::ExclusionRule;
 use crate::codes::plan as codes;
 use crate::config::AxisRole;
 
@@ -42,11 +42,11 @@ pub(super) enum TooLarge {
 }
 
 /// A rule and one of its findings.
-pub(super) type Against = (usize, usize);
+pub(super) type RuleHit = (usize, usize);
 
 /// Which rules are asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Asked {
+pub(super) enum RuleScope {
     /// All.
     All,
     /// All but the user's own excludes.
@@ -56,21 +56,21 @@ pub(super) enum Asked {
 /// The state of the walk: the values bound so far, the legs found, and how many cells each finding
 /// took.
 #[derive(Debug)]
-pub(super) struct Walk<'a> {
-    universe: &'a Universe,
+pub(super) struct MatrixWalk<'a> {
+    universe: &'a AxisSpace,
     /// Axis positions in the order of binding.
     order: Vec<usize>,
     /// Rules to ask once the axis at this depth is bound.
     due: Vec<Vec<usize>>,
-    rules: &'a [Rule],
+    rules: &'a [ExclusionRule],
     /// Value index per axis position.
     bound: Vec<usize>,
     limits: WalkLimits,
     steps: u64,
     /// The legal cells, in the order in which they were found.
-    pub(super) legs: Vec<Cell>,
+    pub(super) legs: Vec<CellRank>,
     /// (rule, finding) → cells. Warnings count the cells they touch.
-    pub(super) counts: BTreeMap<Against, u64>,
+    pub(super) counts: BTreeMap<RuleHit, u64>,
 }
 
 /// Bounds of a walk.
@@ -80,8 +80,8 @@ struct WalkLimits {
     steps: u64,
 }
 
-impl<'a> Walk<'a> {
-    pub(super) fn new(universe: &'a Universe, rules: &'a [Rule]) -> Self {
+impl<'a> MatrixWalk<'a> {
+    pub(super) fn new(universe: &'a AxisSpace, rules: &'a [ExclusionRule]) -> Self {
         Self::with_limits(
             universe,
             rules,
@@ -92,7 +92,11 @@ impl<'a> Walk<'a> {
         )
     }
 
-    fn with_limits(universe: &'a Universe, rules: &'a [Rule], limits: WalkLimits) -> Self {
+    fn with_limits(
+        universe: &'a AxisSpace,
+        rules: &'a [ExclusionRule],
+        limits: WalkLimits,
+    ) -> Self {
         let rank = |axis: &usize| {
             BINDING_ORDER
                 .iter()
@@ -139,14 +143,14 @@ impl<'a> Walk<'a> {
         }
         for index in range {
             self.bound[axis] = index;
-            if self.is_ruled_out(depth, below, Asked::All) {
+            if self.is_ruled_out(depth, below, RuleScope::All) {
                 continue;
             }
             let rank = rank + self.universe.weight(axis, index);
             if depth + 1 < self.order.len() {
                 self.descend(depth + 1, rank, below)?;
             } else if self.legs.len() < self.limits.legs {
-                self.legs.push(Cell(rank));
+                self.legs.push(CellRank(rank));
             } else {
                 return Err(TooLarge::Legs);
             }
@@ -155,10 +159,10 @@ impl<'a> Walk<'a> {
     }
 
     /// Asks the rules due at this depth; the first that rules out takes all cells below.
-    fn is_ruled_out(&mut self, depth: usize, below: u64, asked: Asked) -> bool {
+    fn is_ruled_out(&mut self, depth: usize, below: u64, asked: RuleScope) -> bool {
         for &rule in &self.due[depth] {
             if let Some(finding) = self.rules[rule].ask(&self.bound)
-                && (asked == Asked::All || !self.is_by_user((rule, finding)))
+                && (asked == RuleScope::All || !self.is_by_user((rule, finding)))
             {
                 *self.counts.entry((rule, finding)).or_default() += below;
                 if self.rules[rule].findings()[finding].effect.leaves_out() {
@@ -170,7 +174,7 @@ impl<'a> Walk<'a> {
     }
 
     /// Judges one explicit cell and counts it.
-    pub(super) fn judge(&mut self, cell: Cell, asked: Asked) {
+    pub(super) fn judge(&mut self, cell: CellRank, asked: RuleScope) {
         self.bind(cell);
         if !(0..self.due.len()).any(|depth| self.is_ruled_out(depth, 1, asked)) {
             self.legs.push(cell);
@@ -178,39 +182,39 @@ impl<'a> Walk<'a> {
     }
 
     /// Makes a cell of the product a leg that nothing but the user's excludes took.
-    pub(super) fn bring_back(&mut self, cell: Cell) {
-        let Some(first) = self.against(cell, Asked::All) else {
+    pub(super) fn bring_back(&mut self, cell: CellRank) {
+        let Some(first) = self.against(cell, RuleScope::All) else {
             return;
         };
-        if self.is_by_user(first) && self.against(cell, Asked::Facts).is_none() {
+        if self.is_by_user(first) && self.against(cell, RuleScope::Facts).is_none() {
             if let Some(count) = self.counts.get_mut(&first) {
                 *count -= 1;
             }
-            self.judge(cell, Asked::Facts);
+            self.judge(cell, RuleScope::Facts);
         }
     }
 
     /// What rules a cell out first, without counting it.
-    pub(super) fn against(&mut self, cell: Cell, asked: Asked) -> Option<Against> {
+    pub(super) fn against(&mut self, cell: CellRank, asked: RuleScope) -> Option<RuleHit> {
         self.bind(cell);
         (0..self.due.len()).find_map(|depth| self.against_prefix(depth, asked))
     }
 
-    fn against_prefix(&self, depth: usize, asked: Asked) -> Option<Against> {
+    fn against_prefix(&self, depth: usize, asked: RuleScope) -> Option<RuleHit> {
         self.due[depth].iter().find_map(|&rule| {
             let found = (rule, self.rules[rule].ask(&self.bound)?);
-            let counts = asked == Asked::All || !self.is_by_user(found);
+            let counts = asked == RuleScope::All || !self.is_by_user(found);
             (counts && self.rules[rule].findings()[found.1].effect.leaves_out()).then_some(found)
         })
     }
 
     /// What rules out every cell of the product with these value indexes, the first of several;
     /// `None` where one of the cells is a leg, or the answer would take too long.
-    pub(super) fn against_all(&mut self, fixed: &[Option<usize>]) -> Option<Against> {
+    pub(super) fn against_all(&mut self, fixed: &[Option<usize>]) -> Option<RuleHit> {
         self.search(0, fixed).err()
     }
 
-    fn search(&mut self, depth: usize, fixed: &[Option<usize>]) -> Result<(), Against> {
+    fn search(&mut self, depth: usize, fixed: &[Option<usize>]) -> Result<(), RuleHit> {
         let axis = self.order[depth];
         let range = fixed[axis].map_or_else(
             || self.universe.axes()[axis].product_range(),
@@ -220,7 +224,7 @@ impl<'a> Walk<'a> {
         for index in range {
             self.steps += 1 + self.due[depth].len() as u64;
             self.bound[axis] = index;
-            let found = match self.against_prefix(depth, Asked::All) {
+            let found = match self.against_prefix(depth, RuleScope::All) {
                 Some(found) => found,
                 None if depth + 1 == self.order.len() || self.steps > self.limits.steps => {
                     return Ok(());
@@ -235,20 +239,20 @@ impl<'a> Walk<'a> {
         first.map_or(Ok(()), Err)
     }
 
-    fn bind(&mut self, cell: Cell) {
+    fn bind(&mut self, cell: CellRank) {
         for axis in 0..self.bound.len() {
             self.bound[axis] = self.universe.index(cell, axis);
         }
     }
 
-    fn is_by_user(&self, (rule, finding): Against) -> bool {
+    fn is_by_user(&self, (rule, finding): RuleHit) -> bool {
         self.rules[rule].findings()[finding].code.id == codes::EXCLUDED_BY_USER.id
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{TooLarge, Universe, Walk, WalkLimits};
+    use super::{AxisSpace, MatrixWalk, TooLarge, WalkLimits};
     use crate::config::{self, Lookups, recipe};
     use rock_compat::Compat;
     use rock_diagnostic::{Sink, SourceText};
@@ -261,12 +265,12 @@ mod tests {
     #[test]
     fn walks_at_the_limits_end_and_longer_ones_are_given_up() {
         let compat = Compat::embedded();
-        let lookups = Lookups::new(&compat, recipe::Recipes::with_shipped([]).into());
+        let lookups = Lookups::new(&compat, recipe::RecipeSet::with_shipped([]).into());
         let mut sink = Sink::new();
         let config = config::read(&SourceText::new("m.yaml", MATRIX), &lookups, &mut sink).unwrap();
-        let universe = Universe::new(&config).unwrap();
+        let universe = AxisSpace::new(&config).unwrap();
         let walk = |legs: usize, steps: u64| {
-            let mut walk = Walk::with_limits(&universe, &[], WalkLimits { legs, steps });
+            let mut walk = MatrixWalk::with_limits(&universe, &[], WalkLimits { legs, steps });
             walk.all().map(|()| (walk.legs.len(), walk.steps))
         };
         let (legs, steps) = walk(usize::MAX, u64::MAX).unwrap();

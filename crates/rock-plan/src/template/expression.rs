@@ -34,11 +34,11 @@ impl TemplateError {
 
 /// The set-up for texts of recipes.
 #[derive(Debug)]
-pub struct Expressions {
+pub struct ExpressionEnv {
     environment: Environment<'static>,
 }
 
-impl Default for Expressions {
+impl Default for ExpressionEnv {
     fn default() -> Self {
         Self {
             environment: super::environment(),
@@ -46,7 +46,7 @@ impl Default for Expressions {
     }
 }
 
-impl Expressions {
+impl ExpressionEnv {
     /// Evaluates a text. One that is exactly `{{ … }}` keeps the type of its expression (list,
     /// boolean, none); any other is text.
     ///
@@ -102,7 +102,7 @@ impl Expressions {
     /// # Errors
     /// As [`Self::evaluate`]; and a text with the characters that stand around insertions
     /// meanwhile.
-    pub fn spans(&self, text: &str, context: &Value) -> Result<Vec<Span>, TemplateError> {
+    pub fn spans(&self, text: &str, context: &Value) -> Result<Vec<TemplateSpan>, TemplateError> {
         let fault = |reason: &str| TemplateError {
             name: text.to_owned(),
             reason: reason.to_owned(),
@@ -112,7 +112,7 @@ impl Expressions {
         if single_expression(text).is_some() {
             return Ok(self
                 .text(text, context)?
-                .map(Span::Inserted)
+                .map(TemplateSpan::Inserted)
                 .into_iter()
                 .collect());
         }
@@ -164,7 +164,7 @@ impl Expressions {
 
 /// A part of an evaluated text.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Span {
+pub enum TemplateSpan {
     /// What the recipe has.
     Written(String),
     /// What an expression gave.
@@ -175,11 +175,11 @@ pub enum Span {
 const OPEN: char = '\u{2}';
 const CLOSE: char = '\u{3}';
 
-fn push_span(spans: &mut Vec<Span>, text: &str, is_inserted: bool) {
+fn push_span(spans: &mut Vec<TemplateSpan>, text: &str, is_inserted: bool) {
     match (text.is_empty(), is_inserted) {
         (true, _) => {}
-        (false, true) => spans.push(Span::Inserted(text.to_owned())),
-        (false, false) => spans.push(Span::Written(text.to_owned())),
+        (false, true) => spans.push(TemplateSpan::Inserted(text.to_owned())),
+        (false, false) => spans.push(TemplateSpan::Written(text.to_owned())),
     }
 }
 
@@ -191,11 +191,11 @@ fn single_expression(text: &str) -> Option<&str> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Expressions, Span};
+    use super::{ExpressionEnv, TemplateSpan};
     use minijinja::{Value, context};
 
     fn check(text: &str) -> Value {
-        Expressions::default()
+        ExpressionEnv::default()
             .evaluate(
                 text,
                 &context! { gfx => ["gfx90a", "gfx942"], rocm => "6.2.4" },
@@ -214,9 +214,9 @@ mod tests {
     #[test]
     fn literal_text_and_groups_of_replacements_are_kept_apart() {
         let spans =
-            |text: &str| Expressions::default().spans(text, &context! { x => r"\1\n", y => "" });
-        let written = |text: &str| Span::Written(text.to_owned());
-        let inserted = |text: &str| Span::Inserted(text.to_owned());
+            |text: &str| ExpressionEnv::default().spans(text, &context! { x => r"\1\n", y => "" });
+        let written = |text: &str| TemplateSpan::Written(text.to_owned());
+        let inserted = |text: &str| TemplateSpan::Inserted(text.to_owned());
         assert_eq!(
             spans(r"\1{{ x }}\2{{ y }}").unwrap(),
             [written(r"\1"), inserted(r"\1\n"), written(r"\2")]
@@ -242,7 +242,7 @@ mod tests {
             "{{ gfx.nothing }}",
         ] {
             assert!(
-                Expressions::default()
+                ExpressionEnv::default()
                     .evaluate(text, &context! { gfx => 1 })
                     .is_err(),
                 "{text}"
@@ -310,7 +310,9 @@ mod tests {
             "{{ local_version(['+a+b']) }}",
         ] {
             assert!(
-                Expressions::default().evaluate(text, &context! {}).is_err(),
+                ExpressionEnv::default()
+                    .evaluate(text, &context! {})
+                    .is_err(),
                 "{text}"
             );
         }

@@ -98,13 +98,13 @@ mod tests {
     use minijinja::context;
 
     use super::{MOST_BLOCKS, MOST_OPERATORS, check};
-    use crate::template::Expressions;
+    use crate::template::ExpressionEnv;
 
     /// Evaluates on a stack as small as that of a worker thread.
     fn evaluated(text: &str) -> Result<String, String> {
         let text = text.to_owned();
         let run = move || {
-            let found = Expressions::default().evaluate(&text, &context! { x => 1 });
+            let found = ExpressionEnv::default().evaluate(&text, &context! { x => 1 });
             found
                 .map(|value| value.to_string())
                 .map_err(|error| error.reason)

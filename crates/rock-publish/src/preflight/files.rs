@@ -3,14 +3,14 @@
 use std::collections::BTreeMap;
 
 use super::release::of_tag;
-use super::{Finding, Observation, PreflightRequest, failed, passed, unknown};
+use super::{CheckResult, ObservedRepository, PreflightRequest, failed, passed, unknown};
 use crate::checks::{is_kept_name, label_not_normal};
 use crate::codes::release as codes;
 use crate::remote::LONGEST_NAME_BYTES;
 use crate::{MANIFEST, SUMS};
 use rock_diagnostic::{Diagnostic, Location, Severity, counted};
 
-pub(super) fn file_names(request: &PreflightRequest<'_>) -> Finding {
+pub(super) fn file_names(request: &PreflightRequest<'_>) -> CheckResult {
     if request.files.is_empty() {
         return unknown("no plan was given");
     }
@@ -66,11 +66,14 @@ pub(super) fn file_names(request: &PreflightRequest<'_>) -> Finding {
             counted(request.files.len(), "name")
         ))
     } else {
-        Finding::Failed(faults)
+        CheckResult::Failed(faults)
     }
 }
 
-pub(super) fn files_per_hour(request: &PreflightRequest<'_>, observed: &Observation) -> Finding {
+pub(super) fn files_per_hour(
+    request: &PreflightRequest<'_>,
+    observed: &ObservedRepository,
+) -> CheckResult {
     if request.files.is_empty() {
         return unknown("no plan was given");
     }

@@ -1,12 +1,12 @@
 //! Checks of the tag and of its releases: whether the tag can be made, and the files added.
 
-use super::{Finding, Observation, PreflightRequest, failed, passed, unknown};
+use super::{CheckResult, ObservedRepository, PreflightRequest, failed, passed, unknown};
 use crate::codes::release as codes;
-use crate::remote::{Refusal, is_marked};
+use crate::remote::{ReleaseRefusal, is_marked};
 use crate::{GitTag, ListedRelease, MANIFEST, SUMS, TagName, TagRuleset};
 use rock_diagnostic::{Diagnostic, Location, counted};
 
-pub(super) fn tag_name(request: &PreflightRequest<'_>) -> Finding {
+pub(super) fn tag_name(request: &PreflightRequest<'_>) -> CheckResult {
     let fault = |text: String, help: &str| {
         failed(
             Diagnostic::new(&codes::BAD_TAG, text)
@@ -26,7 +26,7 @@ pub(super) fn tag_name(request: &PreflightRequest<'_>) -> Finding {
     }
 }
 
-pub(super) fn tag_commit(observed: &Observation) -> Finding {
+pub(super) fn tag_commit(observed: &ObservedRepository) -> CheckResult {
     let Some(tag) = &observed.tag else {
         return unknown("the tag was not read");
     };
@@ -37,7 +37,10 @@ pub(super) fn tag_commit(observed: &Observation) -> Finding {
     }
 }
 
-pub(super) fn tag_creation(request: &PreflightRequest<'_>, observed: &Observation) -> Finding {
+pub(super) fn tag_creation(
+    request: &PreflightRequest<'_>,
+    observed: &ObservedRepository,
+) -> CheckResult {
     match &observed.tag {
         None => return unknown("the tag was not read"),
         Some(tag) if tag.commit.is_some() => return passed("the tag exists"),
@@ -113,7 +116,10 @@ fn by_use<'o>(
     of_tag
 }
 
-pub(super) fn release(request: &PreflightRequest<'_>, observed: &Observation) -> Finding {
+pub(super) fn release(
+    request: &PreflightRequest<'_>,
+    observed: &ObservedRepository,
+) -> CheckResult {
     let Some(releases) = &observed.releases else {
         return unknown("the releases were not read");
     };
@@ -151,7 +157,7 @@ pub(super) fn release(request: &PreflightRequest<'_>, observed: &Observation) ->
     )
 }
 
-pub(super) fn drafts(request: &PreflightRequest<'_>, observed: &Observation) -> Finding {
+pub(super) fn drafts(request: &PreflightRequest<'_>, observed: &ObservedRepository) -> CheckResult {
     let Some(releases) = &observed.releases else {
         return unknown("the releases were not read");
     };
@@ -185,7 +191,7 @@ pub(super) fn drafts(request: &PreflightRequest<'_>, observed: &Observation) -> 
             .collect();
         let tag = request.tag.to_owned();
         return failed(
-            Refusal::Duplicates {
+            ReleaseRefusal::Duplicates {
                 tag,
                 releases,
                 others_are_empty,
@@ -213,7 +219,7 @@ pub(super) fn drafts(request: &PreflightRequest<'_>, observed: &Observation) -> 
 
 /// Reports a release without room for the files that are made from the others. Those of the plan go
 /// on in `TAG-2`.
-pub(super) fn room(request: &PreflightRequest<'_>, observed: &Observation) -> Finding {
+pub(super) fn room(request: &PreflightRequest<'_>, observed: &ObservedRepository) -> CheckResult {
     let Some(releases) = &observed.releases else {
         return unknown("the releases were not read");
     };
@@ -232,7 +238,7 @@ pub(super) fn room(request: &PreflightRequest<'_>, observed: &Observation) -> Fi
     }
     if free < missing + beside {
         return failed(
-            Refusal::Full {
+            ReleaseRefusal::Full {
                 tag: request.tag.to_owned(),
                 assets: first.assets.len(),
             }

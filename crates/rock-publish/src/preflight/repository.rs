@@ -1,7 +1,8 @@
 //! Checks of the repository: its server, the rights of the token, attestations and environments.
 
 use super::{
-    DeploymentRules, Finding, Observation, Permissions, PreflightRequest, failed, passed, unknown,
+    CheckResult, DeploymentRules, ObservedRepository, PreflightRequest, TokenPermissions, failed,
+    passed, unknown,
 };
 use crate::TagGlob;
 use crate::codes::release as codes;
@@ -23,7 +24,7 @@ fn runs_rendered_workflows(server: &str) -> bool {
     ["github.com", "localhost"].contains(&host.as_str()) || host.ends_with(".ghe.com")
 }
 
-pub(super) fn server(request: &PreflightRequest<'_>) -> Finding {
+pub(super) fn server(request: &PreflightRequest<'_>) -> CheckResult {
     match request.server {
         None => unknown("not a workflow run"),
         Some(server) if runs_rendered_workflows(server) => passed(format!("`{server}` runs rendered workflows")),
@@ -38,7 +39,7 @@ pub(super) fn server(request: &PreflightRequest<'_>) -> Finding {
     }
 }
 
-pub(super) fn repository(observed: &Observation) -> Finding {
+pub(super) fn repository(observed: &ObservedRepository) -> CheckResult {
     let Some(facts) = &observed.repository else {
         return unknown("the repository was not read");
     };
@@ -57,7 +58,7 @@ pub(super) fn repository(observed: &Observation) -> Finding {
     )
 }
 
-pub(super) fn rights(request: &PreflightRequest<'_>, observed: &Observation) -> Finding {
+pub(super) fn rights(request: &PreflightRequest<'_>, observed: &ObservedRepository) -> CheckResult {
     let permissions = observed
         .repository
         .as_ref()
@@ -73,20 +74,20 @@ pub(super) fn rights(request: &PreflightRequest<'_>, observed: &Observation) -> 
         );
     }
     match permissions {
-        Some(Permissions { push: true }) => passed("the token may publish"),
-        Some(Permissions { push: false }) if !request.read_only => failed(
+        Some(TokenPermissions { push: true }) => passed("the token may publish"),
+        Some(TokenPermissions { push: false }) if !request.read_only => failed(
             Diagnostic::new(&codes::TOKEN_WITHOUT_RIGHT, "the token may not publish in this repository")
                 .at(Location::Argument("--repo".to_owned()), "")
                 .help(
                     "give a token with \"Contents: read and write\", or say `--read-only` where another job publishes",
                 ),
         ),
-        Some(Permissions { push: false }) => unknown("the token of this run only reads; another one publishes"),
+        Some(TokenPermissions { push: false }) => unknown("the token of this run only reads; another one publishes"),
         None => unknown("GitHub does not say what the token may do"),
     }
 }
 
-pub(super) fn immutable_releases(observed: &Observation) -> Finding {
+pub(super) fn immutable_releases(observed: &ObservedRepository) -> CheckResult {
     match observed.immutable_releases {
         Some(true) => passed("releases become immutable: what is published cannot be added to"),
         Some(false) => passed("releases can be added to"),
@@ -94,7 +95,10 @@ pub(super) fn immutable_releases(observed: &Observation) -> Finding {
     }
 }
 
-pub(super) fn attestation(request: &PreflightRequest<'_>, observed: &Observation) -> Finding {
+pub(super) fn attestation(
+    request: &PreflightRequest<'_>,
+    observed: &ObservedRepository,
+) -> CheckResult {
     if request.attest == Attest::Off {
         return passed("nothing is attested");
     }
@@ -121,7 +125,10 @@ pub(super) fn attestation(request: &PreflightRequest<'_>, observed: &Observation
     }
 }
 
-pub(super) fn environment(request: &PreflightRequest<'_>, observed: &Observation) -> Finding {
+pub(super) fn environment(
+    request: &PreflightRequest<'_>,
+    observed: &ObservedRepository,
+) -> CheckResult {
     let Some(name) = request.environment else {
         return unknown("no environment was named");
     };
@@ -162,13 +169,13 @@ pub(super) fn environment(request: &PreflightRequest<'_>, observed: &Observation
 
 #[cfg(test)]
 mod tests {
-    use super::{DeploymentRules, Observation, PreflightRequest, runs_rendered_workflows};
-    use crate::preflight::{CheckOutcome, Owner, RepositoryFacts, preflight};
+    use super::{DeploymentRules, ObservedRepository, PreflightRequest, runs_rendered_workflows};
+    use crate::preflight::{CheckOutcome, RepositoryFacts, RepositoryOwner, preflight};
 
     fn outcome(
         name: &str,
         request: &PreflightRequest<'_>,
-        observed: &Observation,
+        observed: &ObservedRepository,
     ) -> (CheckOutcome, String) {
         let found = preflight(request, observed)
             .checks
@@ -209,9 +216,9 @@ mod tests {
             outcome(
                 "environment",
                 &request,
-                &Observation {
+                &ObservedRepository {
                     deployment: rules,
-                    ..Observation::default()
+                    ..ObservedRepository::default()
                 },
             )
         };
@@ -249,7 +256,7 @@ mod tests {
                 attest,
                 ..PreflightRequest::default()
             };
-            let owner = Owner {
+            let owner = RepositoryOwner {
                 kind: kind.to_owned(),
             };
             let private = visibility != "public";
@@ -262,9 +269,9 @@ mod tests {
             outcome(
                 "attestation",
                 &request,
-                &Observation {
+                &ObservedRepository {
                     repository: Some(facts),
-                    ..Observation::default()
+                    ..ObservedRepository::default()
                 },
             )
             .0

@@ -5,7 +5,7 @@ use rock_diagnostic::{Diagnostic, Location};
 
 /// One reason. All of a release are told together.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Refusal {
+pub enum ReleaseRefusal {
     /// Its assets and tag are locked.
     Immutable {
         /// The tag.
@@ -45,17 +45,17 @@ pub enum Refusal {
     },
 }
 
-impl Refusal {
+impl ReleaseRefusal {
     /// Whether nothing that is allowed would change it.
     pub(super) fn is_of_locked(&self) -> bool {
         matches!(self, Self::Immutable { .. })
     }
 }
 
-impl From<Refusal> for Diagnostic {
-    fn from(refusal: Refusal) -> Self {
+impl From<ReleaseRefusal> for Diagnostic {
+    fn from(refusal: ReleaseRefusal) -> Self {
         match refusal {
-            Refusal::Immutable { tag, lacking } => Self::new(
+            ReleaseRefusal::Immutable { tag, lacking } => Self::new(
                 &codes::IMMUTABLE_RELEASE,
                 format!(
                     "the release `{tag}` is immutable, and {} would have to be written",
@@ -66,7 +66,7 @@ impl From<Refusal> for Diagnostic {
             .help(
                 "publish under a new tag: assets and tag of an immutable release stay as they are",
             ),
-            Refusal::Published { tag, lacking } => Self::new(
+            ReleaseRefusal::Published { tag, lacking } => Self::new(
                 &codes::RELEASE_IS_PUBLISHED,
                 match lacking {
                     0 => format!(
@@ -80,7 +80,7 @@ impl From<Refusal> for Diagnostic {
             )
             .at(Location::Url(tag), "")
             .help("publish under a new tag, or add to this one with `--allow-published`"),
-            Refusal::Full { tag, assets } => Self::new(
+            ReleaseRefusal::Full { tag, assets } => Self::new(
                 &codes::RELEASE_IS_FULL,
                 format!(
                     "the release `{tag}` holds {}, and there is no room for more",
@@ -89,7 +89,7 @@ impl From<Refusal> for Diagnostic {
             )
             .at(Location::Url(tag), "")
             .help("delete what is not needed from it, or publish under a new tag"),
-            Refusal::Duplicates {
+            ReleaseRefusal::Duplicates {
                 tag,
                 releases,
                 others_are_empty,
@@ -110,7 +110,7 @@ impl From<Refusal> for Diagnostic {
                 .at(Location::Url(tag), "")
                 .help(help)
             }
-            Refusal::Differs { name, why } => Self::new(
+            ReleaseRefusal::Differs { name, why } => Self::new(
                 &codes::ASSET_DIFFERS,
                 format!("the release holds `{name}` with other bytes: {why}"),
             )

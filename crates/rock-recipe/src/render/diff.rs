@@ -11,7 +11,7 @@ const LARGEST_TABLE: usize = 4_000_000;
 
 /// A change: these lines of the old text became those of the new one.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Change {
+struct LineChange {
     old: Range<usize>,
     new: Range<usize>,
 }
@@ -31,7 +31,7 @@ pub fn unified(path: &str, old: &str, new: &str, most: usize) -> String {
     let mut rest = changes.as_slice();
     while let Some(first) = rest.first() {
         // Changes whose surroundings meet make one hunk.
-        let gap = |pair: &[Change]| pair[1].old.start - pair[0].old.end > 2 * AROUND;
+        let gap = |pair: &[LineChange]| pair[1].old.start - pair[0].old.end > 2 * AROUND;
         let count = rest
             .windows(2)
             .position(gap)
@@ -47,7 +47,13 @@ pub fn unified(path: &str, old: &str, new: &str, most: usize) -> String {
     lines.join("\n") + "\n"
 }
 
-fn hunk(old: &[&str], new: &[&str], first: &Change, changes: &[Change], lines: &mut Vec<String>) {
+fn hunk(
+    old: &[&str],
+    new: &[&str],
+    first: &LineChange,
+    changes: &[LineChange],
+    lines: &mut Vec<String>,
+) {
     let last = changes.last().unwrap_or(first);
     let from = first.old.start.min(AROUND);
     let to = (old.len() - last.old.end).min(AROUND);
@@ -89,7 +95,7 @@ fn span(lines: &Range<usize>) -> String {
 }
 
 /// The changes in order, from a longest common subsequence of lines.
-fn changes(old: &[&str], new: &[&str]) -> Vec<Change> {
+fn changes(old: &[&str], new: &[&str]) -> Vec<LineChange> {
     let head = old.iter().zip(new).take_while(|(a, b)| a == b).count();
     let tail = old[head..]
         .iter()
@@ -98,7 +104,7 @@ fn changes(old: &[&str], new: &[&str]) -> Vec<Change> {
         .take_while(|(a, b)| a == b)
         .count();
     let (inner_old, inner_new) = (&old[head..old.len() - tail], &new[head..new.len() - tail]);
-    let whole = Change {
+    let whole = LineChange {
         old: head..old.len() - tail,
         new: head..new.len() - tail,
     };
@@ -123,7 +129,7 @@ fn changes(old: &[&str], new: &[&str]) -> Vec<Change> {
             };
         }
     }
-    let (mut a, mut b, mut found) = (0, 0, Vec::<Change>::new());
+    let (mut a, mut b, mut found) = (0, 0, Vec::<LineChange>::new());
     while a < inner_old.len() || b < inner_new.len() {
         if a < inner_old.len() && b < inner_new.len() && inner_old[a] == inner_new[b] {
             (a, b) = (a + 1, b + 1);
@@ -138,7 +144,7 @@ fn changes(old: &[&str], new: &[&str]) -> Vec<Change> {
                     && common[(a + 1) * width + b] >= common[a * width + b + 1]);
             if drop_old { a += 1 } else { b += 1 }
         }
-        found.push(Change {
+        found.push(LineChange {
             old: head + from_a..head + a,
             new: head + from_b..head + b,
         });

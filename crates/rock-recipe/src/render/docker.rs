@@ -1,23 +1,23 @@
 //! The container command of a job as text.
 
 use super::script::{command, quote};
-use crate::container::{self, Container, DEVICE_NODES, Devices};
+use crate::container::{self, ContainerRun, DEVICE_NODES, DeviceAccess};
 use rock_plan::Job;
 use rock_plan::config::GpuPolicy;
 
 /// The command as a person pastes it. For `gpu: auto` it looks for the device nodes first and takes
 /// one of two.
-pub fn docker(job: &Job, container: &Container<'_>) -> String {
+pub fn docker(job: &Job, container: &ContainerRun<'_>) -> String {
     let with = |devices| {
-        let container = Container {
+        let container = ContainerRun {
             devices,
             ..container.clone()
         };
         wrapped(&container::argv(job, &container))
     };
     match job.gpu {
-        GpuPolicy::None => with(Devices::Absent),
-        GpuPolicy::Required => with(Devices::Present),
+        GpuPolicy::None => with(DeviceAccess::Absent),
+        GpuPolicy::Required => with(DeviceAccess::Present),
         GpuPolicy::Auto => {
             let test: Vec<String> = DEVICE_NODES
                 .iter()
@@ -31,8 +31,8 @@ pub fn docker(job: &Job, container: &Container<'_>) -> String {
             format!(
                 "if {}; then\n{}else\n{}fi\n",
                 test.join(" && "),
-                indent(with(Devices::Present)),
-                indent(with(Devices::Absent))
+                indent(with(DeviceAccess::Present)),
+                indent(with(DeviceAccess::Absent))
             )
         }
     }

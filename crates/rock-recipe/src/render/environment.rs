@@ -11,7 +11,7 @@ use rock_compat::{EnvVariable, UnsetVariable};
 
 /// Who takes the text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Taker {
+pub enum EnvironmentFormat {
     /// A POSIX shell that sources it.
     Sh,
     /// conda: a command that keeps the variables in the active environment.
@@ -26,7 +26,7 @@ pub enum Taker {
     Cmd,
 }
 
-impl Taker {
+impl EnvironmentFormat {
     /// Whether a list of folders keeps what it holds there; else the variable holds our folders
     /// alone.
     pub fn keeps_lists(self) -> bool {
@@ -37,7 +37,7 @@ impl Taker {
 /// A value that a form cannot hold.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{name}` {why}")]
-pub struct Unwritable {
+pub struct UnwritableValue {
     /// The variable.
     pub name: String,
     /// Why not.
@@ -48,26 +48,29 @@ pub struct Unwritable {
 ///
 /// # Errors
 /// The first variable that this form cannot hold.
-pub fn environment(variables: &[EnvVariable], taker: Taker) -> Result<String, Unwritable> {
+pub fn environment(
+    variables: &[EnvVariable],
+    taker: EnvironmentFormat,
+) -> Result<String, UnwritableValue> {
     match taker {
-        Taker::Sh => variables.iter().map(sh).collect(),
-        Taker::Conda => Ok(conda(variables)),
-        Taker::Yaml => Ok(yaml(variables)),
-        Taker::EnvFile => variables.iter().map(env_line).collect(),
-        Taker::PowerShell => Ok(variables.iter().map(windows::powershell).collect()),
-        Taker::Cmd => variables.iter().map(windows::cmd).collect(),
+        EnvironmentFormat::Sh => variables.iter().map(sh).collect(),
+        EnvironmentFormat::Conda => Ok(conda(variables)),
+        EnvironmentFormat::Yaml => Ok(yaml(variables)),
+        EnvironmentFormat::EnvFile => variables.iter().map(env_line).collect(),
+        EnvironmentFormat::PowerShell => Ok(variables.iter().map(windows::powershell).collect()),
+        EnvironmentFormat::Cmd => variables.iter().map(windows::cmd).collect(),
     }
 }
 
-fn unwritable(one: &EnvVariable, why: &'static str) -> Unwritable {
-    Unwritable {
+fn unwritable(one: &EnvVariable, why: &'static str) -> UnwritableValue {
+    UnwritableValue {
         name: one.name.clone(),
         why,
     }
 }
 
 /// One export. A folder is put before a list once, however often the text is sourced.
-fn sh(one: &EnvVariable) -> Result<String, Unwritable> {
+fn sh(one: &EnvVariable) -> Result<String, UnwritableValue> {
     let EnvVariable { name, value, .. } = one;
     if !one.prepend {
         return Ok(format!("export {name}={}\n", plain_or_quoted(value)));
@@ -108,7 +111,7 @@ fn yaml(variables: &[EnvVariable]) -> String {
 
 /// A line as docker reads it: the text after the first `=` up to the line's end, without quotes
 /// (docker/cli, `pkg/kvfile`, which also takes a carriage return off the end).
-fn env_line(one: &EnvVariable) -> Result<String, Unwritable> {
+fn env_line(one: &EnvVariable) -> Result<String, UnwritableValue> {
     if one.value.contains(['\n', '\r']) {
         return Err(unwritable(
             one,
@@ -122,15 +125,15 @@ fn env_line(one: &EnvVariable) -> Result<String, Unwritable> {
 const VERSION: u32 = 1;
 
 #[derive(Serialize)]
-struct Document<'a> {
+struct EnvironmentDocument<'a> {
     version: u32,
     profile: &'a str,
-    variables: Vec<Row<'a>>,
-    left_out: Vec<Missing<'a>>,
+    variables: Vec<EnvironmentRow<'a>>,
+    left_out: Vec<MissingVariable<'a>>,
 }
 
 #[derive(Serialize)]
-struct Row<'a> {
+struct EnvironmentRow<'a> {
     name: &'a str,
     value: &'a str,
     prepend: bool,
@@ -138,7 +141,7 @@ struct Row<'a> {
 }
 
 #[derive(Serialize)]
-struct Missing<'a> {
+struct MissingVariable<'a> {
     name: &'a str,
     wants: &'a str,
 }
@@ -160,7 +163,7 @@ pub fn environment_json(
                  value,
                  prepend,
                  effect,
-             }| Row {
+             }| EnvironmentRow {
                 name,
                 value,
                 prepend: *prepend,
@@ -174,10 +177,10 @@ pub fn environment_json(
             |UnsetVariable {
                  name,
                  missing: wants,
-             }| Missing { name, wants },
+             }| MissingVariable { name, wants },
         )
         .collect();
-    let document = Document {
+    let document = EnvironmentDocument {
         version: VERSION,
         profile,
         variables,
@@ -188,7 +191,7 @@ pub fn environment_json(
 
 #[cfg(test)]
 mod tests {
-    use super::{Taker, environment};
+    use super::{EnvironmentFormat, environment};
     use rock_compat::EnvVariable;
 
     fn variable(name: &str, value: &str, prepend: bool) -> EnvVariable {
@@ -200,30 +203,33 @@ mod tests {
         }
     }
 
-    fn text(value: &str, taker: Taker) -> Result<String, String> {
+    fn text(value: &str, taker: EnvironmentFormat) -> Result<String, String> {
         environment(&[variable("A", value, false)], taker).map_err(|fault| fault.to_string())
     }
 
     #[test]
     fn nasty_values_are_quoted_as_each_form_asks() {
         assert_eq!(
-            text("it's $HOME", Taker::Sh).unwrap(),
+            text("it's $HOME", EnvironmentFormat::Sh).unwrap(),
             "export A='it'\\''s $HOME'\n"
         );
         assert_eq!(
-            text("a b", Taker::Conda).unwrap(),
+            text("a b", EnvironmentFormat::Conda).unwrap(),
             "conda env config vars set 'A=a b'\n"
         );
-        assert_eq!(text("0", Taker::Yaml).unwrap(), "env:\n  A: '0'\n");
+        assert_eq!(
+            text("0", EnvironmentFormat::Yaml).unwrap(),
+            "env:\n  A: '0'\n"
+        );
         let block: serde_yaml::Value =
-            serde_yaml::from_str(&text("a ${{ b }}: #", Taker::Yaml).unwrap()).unwrap();
+            serde_yaml::from_str(&text("a ${{ b }}: #", EnvironmentFormat::Yaml).unwrap()).unwrap();
         assert_eq!(block["env"]["A"].as_str(), Some("a ${{ '${{' }} b }}: #"));
         assert_eq!(
-            text("\"a b\" # c", Taker::EnvFile).unwrap(),
+            text("\"a b\" # c", EnvironmentFormat::EnvFile).unwrap(),
             "A=\"a b\" # c\n"
         );
         for value in ["a\nb", "a\r"] {
-            let fault = text(value, Taker::EnvFile).unwrap_err();
+            let fault = text(value, EnvironmentFormat::EnvFile).unwrap_err();
             assert_eq!(
                 fault,
                 "`A` has a line break, which a file of variables cannot hold"
@@ -231,7 +237,7 @@ mod tests {
         }
         let list = [variable("A", "/a:b", true)];
         assert!(
-            environment(&list, Taker::Sh).is_err(),
+            environment(&list, EnvironmentFormat::Sh).is_err(),
             "a list cannot hold a folder with a colon"
         );
     }

@@ -5,11 +5,11 @@ use std::fmt::Write as _;
 use indexmap::IndexMap;
 
 use rock_diagnostic::counted;
-use rock_plan::{Change, JobView, Plan};
+use rock_plan::{JobChange, JobView, Plan};
 
 /// How much of a plan is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Detail {
+pub enum PlanDetail {
     /// Jobs and totals.
     Summary,
     /// With the reason for every missing cell and every dropped gfx target.
@@ -23,7 +23,7 @@ const SHOWN: usize = 400;
 const WHEELS_SHOWN: usize = 20;
 
 /// The plan as text.
-pub fn plan(plan: &Plan, notes: &[String], detail: Detail) -> String {
+pub fn plan(plan: &Plan, notes: &[String], detail: PlanDetail) -> String {
     let mut text = String::new();
     for (number, group) in plan.groups.iter().enumerate() {
         let path = &group.config.places.source().path;
@@ -59,7 +59,7 @@ pub fn plan(plan: &Plan, notes: &[String], detail: Detail) -> String {
             for wheel in job.further_wheels() {
                 let _ = writeln!(text, "    and {wheel}");
             }
-            if detail == Detail::Explain {
+            if detail == PlanDetail::Explain {
                 explain_job(job, &mut text);
             }
         }
@@ -80,7 +80,7 @@ pub fn plan(plan: &Plan, notes: &[String], detail: Detail) -> String {
             );
         }
     }
-    if detail == Detail::Explain {
+    if detail == PlanDetail::Explain {
         explain_excluded(plan, &mut text);
     }
     let published: Vec<&str> = plan.published.iter().map(String::as_str).collect();
@@ -142,11 +142,15 @@ fn explain_job(job: &JobView<'_>, text: &mut String) {
 
 /// What is said of jobs, each line once with how many jobs it is about: warnings of the package,
 /// and where all is explained targets left out and images too.
-fn explain_jobs<'a>(jobs: impl Iterator<Item = JobView<'a>>, detail: Detail, text: &mut String) {
+fn explain_jobs<'a>(
+    jobs: impl Iterator<Item = JobView<'a>>,
+    detail: PlanDetail,
+    text: &mut String,
+) {
     let mut lines: IndexMap<String, usize> = IndexMap::new();
     for job in jobs {
         let mut add = |line: String| *lines.entry(line).or_default() += 1;
-        if detail == Detail::Explain {
+        if detail == PlanDetail::Explain {
             job.dropped_gfx()
                 .for_each(|(target, reason)| add(format!("without {target}: {reason}")));
             job.warnings().for_each(|warning| add(warning.to_owned()));
@@ -197,11 +201,11 @@ fn explain_excluded(plan: &Plan, text: &mut String) {
 }
 
 /// Names all wheels that are left out for a reason where the plan is explained, and a few else.
-fn tell_wheels(why: &str, wheels: &[&str], detail: Detail, text: &mut String) {
+fn tell_wheels(why: &str, wheels: &[&str], detail: PlanDetail, text: &mut String) {
     if wheels.is_empty() {
         return;
     }
-    let shown = if detail == Detail::Explain {
+    let shown = if detail == PlanDetail::Explain {
         wheels.len()
     } else {
         WHEELS_SHOWN
@@ -220,13 +224,13 @@ fn tell_wheels(why: &str, wheels: &[&str], detail: Detail, text: &mut String) {
 }
 
 /// Differences between two plans as text.
-pub fn changes(changes: &[Change]) -> String {
+pub fn changes(changes: &[JobChange]) -> String {
     let mut text = String::new();
     for change in changes {
         let _ = match change {
-            Change::Added { id, wheel } => writeln!(text, "+ {id}  {wheel}"),
-            Change::Removed { id, wheel } => writeln!(text, "- {id}  {wheel}"),
-            Change::Changed { id, fields } => writeln!(text, "~ {id}  {}", fields.join("; ")),
+            JobChange::Added { id, wheel } => writeln!(text, "+ {id}  {wheel}"),
+            JobChange::Removed { id, wheel } => writeln!(text, "- {id}  {wheel}"),
+            JobChange::Changed { id, fields } => writeln!(text, "~ {id}  {}", fields.join("; ")),
         };
     }
     let verb = if changes.len() == 1 {

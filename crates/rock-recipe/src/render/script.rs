@@ -4,7 +4,7 @@ mod windows;
 
 use serde::Serialize;
 
-use crate::{self as recipe, Build, SHELL_VARIABLE, Site, Step, late_name};
+use crate::{self as recipe, Build, BuildSite, SHELL_VARIABLE, Step, late_name};
 use rock_plan::Job;
 use rock_plan::template;
 
@@ -13,7 +13,7 @@ pub use windows::{WindowsShell, windows_script};
 const TEMPLATE: &str = include_str!("../../templates/docker/build.sh");
 
 #[derive(Serialize)]
-struct View<'a> {
+struct ScriptView<'a> {
     /// As a word of the shell.
     id: String,
     /// As words of a comment.
@@ -75,25 +75,25 @@ struct OutputView {
 ///
 /// A container sees the job's folder where it is mounted; a script for a person takes `.rock/ID`
 /// below the folder it is called from. `ROCK_FOLDER` names another.
-pub fn script(job: &Job, build: &Build, site: &Site, generator: &str) -> String {
-    let mut programs = Programs::default();
+pub fn script(job: &Job, build: &Build, site: &BuildSite, generator: &str) -> String {
+    let mut programs = SharedPrograms::default();
     // In a container there is no program of ours: what it checks out is there before.
-    let own = |step: &&Step| step.host && *site == Site::Container;
+    let own = |step: &&Step| step.host && *site == BuildSite::Container;
     let mut steps = Vec::new();
     for step in build.steps.iter().filter(|step| !own(step)) {
         let mut view = step_view(step, &mut programs);
         // A script does not know what its last run was like; in a container the program removes
         // what is outdated.
-        if *site == Site::Script {
+        if *site == BuildSite::Script {
             view.clean
                 .extend(step.outdated.iter().map(|path| quote(path)));
         }
         steps.push(view);
     }
     let (word, folder, caller) = match site {
-        Site::Container => ("container", quote(&site.folder()), quote(&site.caller())),
-        Site::Host { .. } => ("host", quote(&site.folder()), quote(&site.caller())),
-        Site::Script => (
+        BuildSite::Container => ("container", quote(&site.folder()), quote(&site.caller())),
+        BuildSite::Host { .. } => ("host", quote(&site.folder()), quote(&site.caller())),
+        BuildSite::Script => (
             "host",
             format!("$PWD/.rock/{}", plain_or_quoted(&job.id)),
             "$PWD".to_owned(),
@@ -105,8 +105,8 @@ pub fn script(job: &Job, build: &Build, site: &Site, generator: &str) -> String 
         .filter(|step| !own(step))
         .flat_map(Step::sources);
     // After a container, `build` does it.
-    let finishing = recipe::finishing(job, build.relabel).filter(|_| *site != Site::Container);
-    let view = View {
+    let finishing = recipe::finishing(job, build.relabel).filter(|_| *site != BuildSite::Container);
+    let view = ScriptView {
         id: plain_or_quoted(&job.id),
         job: comment(&job.id),
         wheel: comment(&job.wheel),
@@ -152,9 +152,9 @@ pub fn script(job: &Job, build: &Build, site: &Site, generator: &str) -> String 
 /// Programs of several lines that steps have as one argument: each stands once, at the top, under a
 /// name.
 #[derive(Default)]
-pub(super) struct Programs(Vec<(String, String)>);
+pub(super) struct SharedPrograms(Vec<(String, String)>);
 
-impl Programs {
+impl SharedPrograms {
     fn word(&mut self, stage: &str, word: &str) -> String {
         // A program stands as it is; one with values of the script in it is a word like others.
         if !word.contains('\n') || word.contains(SHELL_VARIABLE) {
@@ -182,7 +182,7 @@ impl Programs {
     }
 }
 
-pub(super) fn step_view(step: &Step, programs: &mut Programs) -> StepView {
+pub(super) fn step_view(step: &Step, programs: &mut SharedPrograms) -> StepView {
     let mut lines = Vec::new();
     if !step.cwd.is_empty() {
         lines.push(format!("-C {}", quote(&step.cwd)));
@@ -342,14 +342,14 @@ mod tests {
     )]
     fn names_of_jobs_and_wheels_are_never_evaluated() {
         use super::{WindowsShell, script, windows_script};
-        use crate::{Site, fixture};
+        use crate::{BuildSite, fixture};
         use rock_compat::Compat;
 
         let mut job = fixture::flash_attn("2.7.4.post1", "6.2", "2.5.1", "triton", "");
         job.id = "a'\n$(touch evil)`touch evil`\"; touch evil #".to_owned();
         job.wheel = "x\r\ntouch evil\n$(touch evil).whl".to_owned();
-        let build = fixture::made_at(&job, &Site::Script).unwrap();
-        let text = script(&job, &build, &Site::Script, "g");
+        let build = fixture::made_at(&job, &BuildSite::Script).unwrap();
+        let text = script(&job, &build, &BuildSite::Script, "g");
         let lines: Vec<&str> = text.lines().filter(|line| line.contains("evil")).collect();
         // The comments, and twice the id as one quoted word, which holds a line break.
         insta::assert_snapshot!(lines.join("\n"), @r#"

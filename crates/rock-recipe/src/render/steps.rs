@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use serde::Serialize;
 
-use super::script::{Programs, step_view};
+use super::script::{SharedPrograms, step_view};
 use crate::{Build, SHELL_VARIABLE, Step};
 use rock_names::has_wheel_extension;
 use rock_plan::Job;
@@ -21,12 +21,12 @@ struct BuildView<'a> {
     wheels: &'a str,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     relabel: bool,
-    steps: Vec<View<'a>>,
+    steps: Vec<StepTextView<'a>>,
 }
 
 #[derive(Serialize)]
 #[serde(rename_all = "kebab-case")]
-struct View<'a> {
+struct StepTextView<'a> {
     stage: &'a str,
     argv: Vec<String>,
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
@@ -104,7 +104,7 @@ pub fn recipe(job: &Job, build: &Build) -> String {
     yaml::to_yaml(&view).expect("the view holds texts, numbers, lists and mappings")
 }
 
-fn view(step: &Step) -> View<'_> {
+fn view(step: &Step) -> StepTextView<'_> {
     let set = step
         .env
         .iter()
@@ -118,7 +118,7 @@ fn view(step: &Step) -> View<'_> {
         };
         (name.as_str(), view)
     });
-    View {
+    StepTextView {
         stage: &step.stage,
         argv: step.argv.iter().map(|word| plain(word)).collect(),
         env: set.chain(removed).collect(),
@@ -228,7 +228,7 @@ pub fn dry_run(job: &Job, build: &Build, docker: Result<&str, &str>, from: usize
         }
         Err(why) => line("image", why),
     }
-    let mut programs = Programs::default();
+    let mut programs = SharedPrograms::default();
     for (number, step) in build.steps.iter().enumerate() {
         let view = step_view(step, &mut programs);
         let passed_over = if number < from { "  passed over" } else { "" };

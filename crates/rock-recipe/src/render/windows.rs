@@ -3,7 +3,7 @@
 //! A text may hold variables of a script, each enclosed in [`SHELL_VARIABLE`]: both shells take
 //! them from the environment.
 
-use super::environment::Unwritable;
+use super::environment::UnwritableValue;
 use crate::SHELL_VARIABLE;
 use rock_compat::EnvVariable;
 
@@ -50,7 +50,7 @@ fn powershell_quoted(text: &str) -> String {
 }
 
 /// One assignment for a batch file of cmd.
-pub(super) fn cmd(one: &EnvVariable) -> Result<String, Unwritable> {
+pub(super) fn cmd(one: &EnvVariable) -> Result<String, UnwritableValue> {
     let EnvVariable { name, value, .. } = one;
     let text = cmd_text(name, value)?;
     if !one.prepend {
@@ -73,7 +73,7 @@ pub(super) fn cmd(one: &EnvVariable) -> Result<String, Unwritable> {
 /// What stands between quotation marks in a batch file of cmd. Percent signs are doubled there, and
 /// all else is literal, but for a quotation mark, behind which `&` and others would be signs of
 /// cmd.
-pub(super) fn cmd_text(name: &str, text: &str) -> Result<String, Unwritable> {
+pub(super) fn cmd_text(name: &str, text: &str) -> Result<String, UnwritableValue> {
     if text.contains(['\n', '\r']) {
         return Err(unwritable(
             name,
@@ -93,8 +93,8 @@ pub(super) fn cmd_text(name: &str, text: &str) -> Result<String, Unwritable> {
     Ok(text.split(SHELL_VARIABLE).enumerate().map(part).collect())
 }
 
-fn unwritable(name: &str, why: &'static str) -> Unwritable {
-    Unwritable {
+fn unwritable(name: &str, why: &'static str) -> UnwritableValue {
+    UnwritableValue {
         name: name.to_owned(),
         why,
     }

@@ -1,7 +1,7 @@
 //! The command that starts a container, and its image.
 
 use super::told;
-use crate::container::{self, Container, Devices, Engine};
+use crate::container::{self, ContainerRun, DeviceAccess, EngineProgram};
 use crate::fixture::{flash_attn, jobs, made};
 use rock_plan::config::GpuPolicy;
 
@@ -9,7 +9,7 @@ use rock_plan::config::GpuPolicy;
 fn a_container_with_a_gpu_gets_exactly_these_options() {
     let job = flash_attn("2.8.3", "6.2", "2.5.1", "ck", "");
     assert_eq!(
-        container_argv(&job, Devices::Present, &[]),
+        container_argv(&job, DeviceAccess::Present, &[]),
         "docker run --rm --device=/dev/kfd --device=/dev/dri --group-add video --cap-add=SYS_PTRACE \
          --security-opt seccomp=unconfined --ipc=host --shm-size 8G --env=MAX_JOBS --env=ROCK_CAP_S --env=ROCK_FROM \
          --volume=/jobs/x:/rock --workdir=/rock example.org/image:1 bash /rock/build.sh"
@@ -19,10 +19,10 @@ fn a_container_with_a_gpu_gets_exactly_these_options() {
 #[test]
 fn a_folder_with_a_colon_is_mounted_whole() {
     let job = flash_attn("2.8.3", "6.2", "2.5.1", "ck", "");
-    let container = Container {
-        engine: Engine::Podman,
+    let container = ContainerRun {
+        engine: EngineProgram::Podman,
         image: "x",
-        devices: Devices::Absent,
+        devices: DeviceAccess::Absent,
         folder: "/a:b,c",
         caller: Some("/plain"),
         assigned: None,
@@ -57,8 +57,8 @@ fn the_assigned_gpu_takes_the_place_of_all_render_nodes() {
         render_nodes: vec!["/dev/dri/renderD129".to_owned()],
     };
     let argv = |devices, assigned| {
-        let container = Container {
-            engine: Engine::Docker,
+        let container = ContainerRun {
+            engine: EngineProgram::Docker,
             image: "x",
             devices,
             folder: "/jobs/x",
@@ -76,7 +76,7 @@ fn the_assigned_gpu_takes_the_place_of_all_render_nodes() {
             .join(" ")
     };
     assert_eq!(
-        argv(Devices::Present, &assigned),
+        argv(DeviceAccess::Present, &assigned),
         "--device=/dev/kfd --device=/dev/dri/renderD129 --env-file=/etc/podinfo/gha-gpu-isolation-settings \
          --env=ROCR_VISIBLE_DEVICES"
     );
@@ -85,28 +85,37 @@ fn the_assigned_gpu_takes_the_place_of_all_render_nodes() {
         ..assigned.clone()
     };
     assert!(
-        argv(Devices::Present, &only_variables)
+        argv(DeviceAccess::Present, &only_variables)
             .starts_with("--device=/dev/kfd --device=/dev/dri --env-file=")
     );
     assert!(
-        !argv(Devices::Absent, &assigned).contains("--device")
-            && !argv(Devices::Absent, &assigned).contains("--env-file")
+        !argv(DeviceAccess::Absent, &assigned).contains("--device")
+            && !argv(DeviceAccess::Absent, &assigned).contains("--env-file")
     );
 }
 
 #[test]
 fn without_a_gpu_there_is_no_device_no_group_and_no_ptrace() {
     let job = flash_attn("2.8.3", "6.2", "2.5.1", "ck", "");
-    let argv = container_argv(&job, Devices::Absent, &[44]);
+    let argv = container_argv(&job, DeviceAccess::Absent, &[44]);
     for gone in ["/dev/", "--group-add", "SYS_PTRACE", "seccomp"] {
         assert!(!argv.contains(gone), "{gone}: {argv}");
     }
-    assert_eq!(Devices::resolve(GpuPolicy::Auto, false), Devices::Absent);
-    assert_eq!(Devices::resolve(GpuPolicy::Auto, true), Devices::Present);
-    assert_eq!(Devices::resolve(GpuPolicy::None, true), Devices::Absent);
     assert_eq!(
-        Devices::resolve(GpuPolicy::Required, false),
-        Devices::Present
+        DeviceAccess::resolve(GpuPolicy::Auto, false),
+        DeviceAccess::Absent
+    );
+    assert_eq!(
+        DeviceAccess::resolve(GpuPolicy::Auto, true),
+        DeviceAccess::Present
+    );
+    assert_eq!(
+        DeviceAccess::resolve(GpuPolicy::None, true),
+        DeviceAccess::Absent
+    );
+    assert_eq!(
+        DeviceAccess::resolve(GpuPolicy::Required, false),
+        DeviceAccess::Present
     );
 }
 
@@ -115,7 +124,7 @@ fn groups_are_named_or_numbered_and_shared_memory_has_a_size() {
     let groups = |more: &str, gids: &[u32]| {
         let argv = container_argv(
             &flash_attn("2.8.3", "6.2", "2.5.1", "ck", more),
-            Devices::Present,
+            DeviceAccess::Present,
             gids,
         );
         let words: Vec<String> = argv.split(' ').map(str::to_owned).collect();
@@ -134,7 +143,7 @@ fn groups_are_named_or_numbered_and_shared_memory_has_a_size() {
     );
     let argv = container_argv(
         &flash_attn("2.8.3", "6.2", "2.5.1", "ck", both),
-        Devices::Absent,
+        DeviceAccess::Absent,
         &[],
     );
     assert!(argv.contains("--shm-size 16G"));
@@ -148,7 +157,7 @@ fn the_stack_is_raised_above_three_targets() {
              gfx: [{gfx}]\ntorch-from: host\nvars: {{source: .}}\n"
         ))
         .remove(0);
-        container_argv(&job, Devices::Absent, &[]).contains("--ulimit stack=67108864:67108864")
+        container_argv(&job, DeviceAccess::Absent, &[]).contains("--ulimit stack=67108864:67108864")
     };
     assert!(!raised("gfx906, gfx90a, gfx942"));
     assert!(raised("gfx906, gfx90a, gfx942, gfx1030"));
@@ -222,9 +231,9 @@ fn an_image_without_a_digest_is_a_warning_an_error_or_nothing() {
     assert_eq!(container::image(&none, None).unwrap_err().code.id, "B005");
 }
 
-fn container_argv(job: &rock_plan::Job, devices: Devices, gids: &[u32]) -> String {
-    let container = Container {
-        engine: Engine::Docker,
+fn container_argv(job: &rock_plan::Job, devices: DeviceAccess, gids: &[u32]) -> String {
+    let container = ContainerRun {
+        engine: EngineProgram::Docker,
         image: "example.org/image:1",
         devices,
         folder: "/jobs/x",

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::{built, document, told};
 use crate::fixture::{argv, flash_attn};
-use crate::{Question, Site, build, found, questions};
+use crate::{BuildSite, FactSource, build, found, questions};
 use rock_compat::Compat;
 
 const STEP: &str = "steps: [{stage: build, argv: [make, \"{{ last }}\"]}]\n";
@@ -131,7 +131,7 @@ fn the_first_path_that_is_there_is_asked_for() {
         &job,
         &document,
         &Compat::embedded(),
-        &Site::Container,
+        &BuildSite::Container,
         &BTreeMap::new(),
         &mut |_, _| None,
     )
@@ -139,7 +139,7 @@ fn the_first_path_that_is_there_is_asked_for() {
     let paths = ["src/t/python/setup.py", "src/t/setup.py"].map(str::to_owned);
     assert_eq!(
         asked,
-        [("last".to_owned(), Question::FirstPath(paths.into()))]
+        [("last".to_owned(), FactSource::FirstPath(paths.into()))]
     );
 }
 
@@ -194,19 +194,19 @@ fn questions_are_asked_until_all_is_known() {
             &job,
             &document,
             &Compat::embedded(),
-            &Site::Container,
+            &BuildSite::Container,
             given,
             &mut |_, _| None,
         )
         .unwrap()
     };
     let mut given = BTreeMap::new();
-    let command = Question::Command(["rocm_sdk", "path", "--root"].map(str::to_owned).into());
+    let command = FactSource::Command(["rocm_sdk", "path", "--root"].map(str::to_owned).into());
     assert_eq!(
         ask(&given),
         [
             ("root".to_owned(), command),
-            ("token".to_owned(), Question::Variable("TOKEN".into()))
+            ("token".to_owned(), FactSource::Variable("TOKEN".into()))
         ]
     );
     given.insert("root".to_owned(), "/opt/rocm".to_owned());
@@ -215,7 +215,7 @@ fn questions_are_asked_until_all_is_known() {
         ask(&given),
         [(
             "release".to_owned(),
-            Question::File {
+            FactSource::File {
                 path: "/opt/rocm/version.txt".into(),
                 find: String::new()
             }
@@ -227,7 +227,7 @@ fn questions_are_asked_until_all_is_known() {
         &job,
         &document,
         &Compat::embedded(),
-        &Site::Container,
+        &BuildSite::Container,
         &given,
     )
     .unwrap();

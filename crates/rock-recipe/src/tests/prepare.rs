@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::{stages, told};
 use crate::fixture::{argv, flash_attn, made, made_at};
-use crate::{Site, build};
+use crate::{BuildSite, build};
 use rock_compat::Compat;
 
 #[test]
@@ -115,7 +115,7 @@ fn torch_of_the_image_or_the_machine_is_not_installed() {
         "triton",
         "torch-from: host\npython-from: host\nvars: {python: /usr/bin/python3}",
     );
-    let build = made_at(&job, &Site::Script).unwrap();
+    let build = made_at(&job, &BuildSite::Script).unwrap();
     assert_eq!(
         stages(&build),
         [
@@ -149,7 +149,7 @@ fn tools_that_an_image_lacks_are_installed() {
     }
     let host = made_at(
         &flash_attn("2.8.3", "6.2", "2.5.1", "ck", ""),
-        &Site::Script,
+        &BuildSite::Script,
     )
     .unwrap();
     assert!(
@@ -193,9 +193,15 @@ fn without_an_index_of_torch_the_job_is_refused() {
     let document = rock_plan::config::recipe::embedded("flash-attn").unwrap();
     let of = |more: &str| {
         let job = flash_attn("2.8.3", "6.2", "2.5.1", "ck", more);
-        build(&job, document, &compat, &Site::Container, &BTreeMap::new())
-            .map(|_| ())
-            .map_err(|faults| told(&faults))
+        build(
+            &job,
+            document,
+            &compat,
+            &BuildSite::Container,
+            &BTreeMap::new(),
+        )
+        .map(|_| ())
+        .map_err(|faults| told(&faults))
     };
     let message =
         "B073: the facts name no index of `torch-from: pytorch-index` for torch 2.5.1".to_owned();

@@ -2,7 +2,7 @@
 
 use super::{built, document, told};
 use crate::fixture::{flash_attn, jobs};
-use crate::{Site, check};
+use crate::{BuildSite, check};
 use rock_compat::Compat;
 use rock_diagnostic::Sink;
 
@@ -111,7 +111,7 @@ fn the_page_of_recipes_names_every_value() {
     let job = flash_attn("2.8.3", "6.2", "2.5.1", "ck", "");
     let document = rock_plan::config::recipe::embedded("flash-attn").unwrap();
     let values =
-        crate::job_values::values_of(&job, document, &Compat::embedded(), &Site::Container);
+        crate::job_values::values_of(&job, document, &Compat::embedded(), &BuildSite::Container);
     for name in values.keys().filter(|name| *name != "flash_attn") {
         assert!(page.contains(&format!("`{name}`")), "{name}");
     }

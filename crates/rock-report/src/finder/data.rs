@@ -5,10 +5,10 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
-use super::values::Column;
+use super::values::ValueColumn;
 use crate::pick::{
-    Accelerator, Candidate, DeviceOffer, GfxCode, GilBuild, LibcKind, PythonRange, Rules,
-    TorchSeries, WEIGHTS, Weights, torch_sentence,
+    DeviceOffer, GfxCode, GilBuild, LibcKind, MatchRules, MatchWeights, PythonRange, TorchSeries,
+    WEIGHTS, WheelAccelerator, WheelCandidate, torch_sentence,
 };
 use rock_compat::Compat;
 use rock_names::{BuildTag, RocmVersion, percent_encode, to_base64};
@@ -18,7 +18,7 @@ const VERSION: u32 = 1;
 
 /// What a person can choose from, by field, newest first.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Choices {
+pub struct FinderChoices {
     /// Versions of ROCm that wheels are for.
     pub rocm: Vec<String>,
     /// Series of torch that wheels are for.
@@ -32,11 +32,11 @@ pub struct Choices {
 }
 
 /// The choices that these wheels and the facts leave.
-pub fn choices(wheels: &[Candidate], compat: &Compat) -> Choices {
+pub fn choices(wheels: &[WheelCandidate], compat: &Compat) -> FinderChoices {
     let rocm: BTreeSet<RocmVersion> = wheels
         .iter()
         .filter_map(|wheel| match &wheel.accelerator {
-            Accelerator::Rocm(rocm) => Some(rocm.clone()),
+            WheelAccelerator::Rocm(rocm) => Some(rocm.clone()),
             _ => None,
         })
         .collect();
@@ -48,7 +48,7 @@ pub fn choices(wheels: &[Candidate], compat: &Compat) -> Choices {
         .iter()
         .map(|wheel| wheel.backend.as_deref().unwrap_or("default"))
         .collect();
-    Choices {
+    FinderChoices {
         rocm: rocm
             .into_iter()
             .rev()
@@ -65,7 +65,7 @@ pub fn choices(wheels: &[Candidate], compat: &Compat) -> Choices {
     }
 }
 
-fn pythons(wheels: &[Candidate], compat: &Compat) -> Vec<String> {
+fn pythons(wheels: &[WheelCandidate], compat: &Compat) -> Vec<String> {
     let ranges = || wheels.iter().flat_map(|wheel| &wheel.pythons);
     let exact = ranges()
         .filter(|range| range.to == Some(range.from.1))
@@ -85,7 +85,7 @@ fn pythons(wheels: &[Candidate], compat: &Compat) -> Vec<String> {
     found.into_iter().rev().map(text).collect()
 }
 
-fn gfx(wheels: &[Candidate], compat: &Compat) -> Vec<String> {
+fn gfx(wheels: &[WheelCandidate], compat: &Compat) -> Vec<String> {
     let mut targets: Vec<String> = wheels
         .iter()
         .filter_map(|wheel| match &wheel.gfx {
@@ -110,7 +110,7 @@ fn gfx(wheels: &[Candidate], compat: &Compat) -> Vec<String> {
 
 /// The device wheels of a host wheel by their distributions and targets, and the index of what they
 /// need.
-fn devices(wheel: &Candidate) -> Value {
+fn devices(wheel: &WheelCandidate) -> Value {
     let one = |device: &DeviceOffer| {
         json!([
             device.offer.name.distribution().as_str(),
@@ -127,16 +127,16 @@ fn devices(wheel: &Candidate) -> Value {
 
 /// The data of the page. `withdrawn` is how many wheels are left out for that.
 pub fn data(
-    wheels: &[Candidate],
-    rules: &Rules,
-    choices: &Choices,
+    wheels: &[WheelCandidate],
+    rules: &MatchRules,
+    choices: &FinderChoices,
     repository: Option<&str>,
     withdrawn: usize,
 ) -> Value {
     let mut values = serde_json::Map::new();
     let mut columns = serde_json::Map::new();
-    let mut column = |name: &str, of: &dyn Fn(&Candidate) -> Value| {
-        let (own_values, rows) = Column::of(wheels.iter().map(of)).into_parts();
+    let mut column = |name: &str, of: &dyn Fn(&WheelCandidate) -> Value| {
+        let (own_values, rows) = ValueColumn::of(wheels.iter().map(of)).into_parts();
         values.insert(name.to_owned(), own_values);
         columns.insert(name.to_owned(), rows);
     };
@@ -199,7 +199,7 @@ pub fn data(
             .map(|wheel| wheel.offer.size_bytes.unwrap_or(0))
             .collect(),
     );
-    let digest = |wheel: &Candidate| {
+    let digest = |wheel: &WheelCandidate| {
         wheel
             .offer
             .digest
@@ -231,7 +231,7 @@ pub fn data(
 }
 
 /// Tag and the address below which its files are; `null` where nothing says that.
-fn release(wheel: &Candidate) -> Value {
+fn release(wheel: &WheelCandidate) -> Value {
     let offer = &wheel.offer;
     let folder = offer
         .url
@@ -240,7 +240,7 @@ fn release(wheel: &Candidate) -> Value {
     json!([offer.release, folder])
 }
 
-fn system(wheel: &Candidate) -> Value {
+fn system(wheel: &WheelCandidate) -> Value {
     let shown: Vec<String> = wheel.platforms.iter().map(ToString::to_string).collect();
     let need = |need: &crate::pick::PlatformNeed| match need.libc {
         Some((LibcKind::Glibc, major, minor)) => json!([need.system, "glibc", major, minor]),
@@ -254,13 +254,13 @@ fn system(wheel: &Candidate) -> Value {
 }
 
 /// 1 for a wheel without compiled code, else 0.
-fn is_pure(wheel: &Candidate) -> u8 {
+fn is_pure(wheel: &WheelCandidate) -> u8 {
     u8::from(wheel.gfx == GfxCode::Any)
 }
 
-fn rocm(wheel: &Candidate) -> Value {
+fn rocm(wheel: &WheelCandidate) -> Value {
     match &wheel.accelerator {
-        Accelerator::Rocm(rocm) => {
+        WheelAccelerator::Rocm(rocm) => {
             let written = rocm.as_str().split('.').count();
             json!([
                 "rocm",
@@ -269,12 +269,12 @@ fn rocm(wheel: &Candidate) -> Value {
                 is_pure(wheel)
             ])
         }
-        Accelerator::Other(other) => json!(["other", other, []]),
-        Accelerator::Unsaid => json!(["unsaid", "", []]),
+        WheelAccelerator::Other(other) => json!(["other", other, []]),
+        WheelAccelerator::Unsaid => json!(["unsaid", "", []]),
     }
 }
 
-fn python(wheel: &Candidate) -> Value {
+fn python(wheel: &WheelCandidate) -> Value {
     let range = |range: &PythonRange| {
         let build = match range.build {
             GilBuild::Plain => "plain",
@@ -289,8 +289,8 @@ fn python(wheel: &Candidate) -> Value {
     ])
 }
 
-fn weights(weights: &Weights) -> Value {
-    let Weights {
+fn weights(weights: &MatchWeights) -> Value {
+    let MatchWeights {
         system,
         libc_kind,
         libc,

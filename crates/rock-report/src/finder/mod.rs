@@ -12,5 +12,5 @@ mod data;
 mod page;
 mod values;
 
-pub use data::{Choices, choices, data};
-pub use page::{Page, SCRIPT, page};
+pub use data::{FinderChoices, choices, data};
+pub use page::{FinderPage, SCRIPT, page};

@@ -15,15 +15,15 @@ pub const SCRIPT: &str = DECIDE;
 
 /// What a page is made of.
 #[derive(Debug, Clone)]
-pub struct Page<'p> {
+pub struct FinderPage<'p> {
     /// Its heading and title.
     pub title: &'p str,
-    /// What [`super::data`] gives.
+    /// What [`super::data()`] gives.
     pub data: &'p serde_json::Value,
 }
 
 #[derive(Serialize)]
-struct View<'p> {
+struct FinderView<'p> {
     title: String,
     policy: String,
     generator: &'static str,
@@ -36,12 +36,12 @@ struct View<'p> {
 ///
 /// # Errors
 /// When the template does not fit its values, which is a fault of the program.
-pub fn page(page: &Page<'_>) -> Result<String, TemplateError> {
+pub fn page(page: &FinderPage<'_>) -> Result<String, TemplateError> {
     let script = format!("\"use strict\";\n{DECIDE}\n{SHOW}");
     // In a script element only `</script` and `<!--` mean something to HTML, and both begin with
     // `<`.
     let data = page.data.to_string().replace('<', "\\u003c");
-    let view = View {
+    let view = FinderView {
         title: escaped(page.title),
         policy: policy(&script),
         generator: "rock-matrix report page",

@@ -4,13 +4,13 @@ use serde_json::Value;
 
 /// Values in the order of their first use, and for each row the position of its value.
 #[derive(Debug, Default)]
-pub(super) struct Column {
+pub(super) struct ValueColumn {
     values: Vec<Value>,
     positions: std::collections::BTreeMap<String, usize>,
     rows: Vec<usize>,
 }
 
-impl Column {
+impl ValueColumn {
     /// The column of these rows.
     pub(super) fn of(rows: impl Iterator<Item = Value>) -> Self {
         let mut column = Self::default();

@@ -9,13 +9,13 @@ use rock_plan::config::RunTime;
 use rock_publish::GfxOrigin;
 
 use super::devices::{self, DeviceOffer};
-use super::{Offer, PlatformNeed, PythonRange, TorchSeries};
+use super::{PlatformNeed, PythonRange, TorchSeries, WheelOffer};
 
 /// A wheel with all that a machine is asked for.
 #[derive(Debug, Clone)]
-pub struct Candidate {
+pub struct WheelCandidate {
     /// The wheel and where it is.
-    pub offer: Offer,
+    pub offer: WheelOffer,
     /// The project, normalised.
     pub distribution: String,
     /// Its version without the label.
@@ -24,7 +24,7 @@ pub struct Candidate {
     /// backend that labels do not name; prereleases come last with [`PrereleaseMode::IfNecessary`].
     pub rank: usize,
     /// What it runs on.
-    pub accelerator: Accelerator,
+    pub accelerator: WheelAccelerator,
     /// The torch it is for; `None` for wheels without torch, and where nothing says which.
     pub torch: Option<TorchSeries>,
     /// The backend that its label names.
@@ -47,7 +47,7 @@ pub struct Candidate {
 
 /// What a wheel's label says it runs on.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Accelerator {
+pub enum WheelAccelerator {
     /// This ROCm.
     Rocm(RocmVersion),
     /// Something else, in words: `CUDA 12.4`.
@@ -83,22 +83,26 @@ pub enum PrereleaseMode {
 /// that labels do not name, latest build, newest ROCm and torch, tags that say which C library is
 /// needed. Leaves out those whose label cannot be parsed; [`unread`] reports them. Device wheels go
 /// with their host wheel.
-pub fn candidates(offers: Vec<Offer>, compat: &Compat, mode: PrereleaseMode) -> Vec<Candidate> {
+pub fn candidates(
+    offers: Vec<WheelOffer>,
+    compat: &Compat,
+    mode: PrereleaseMode,
+) -> Vec<WheelCandidate> {
     let known = compat.rocm_versions();
     let (mut tags, mut run_times) = (BTreeMap::new(), RunTimes::new());
     let (offers, mut devices) = devices::apart(offers, compat);
     let read = offers
         .into_iter()
         .filter(|offer| label_fault(offer, &known).is_none());
-    let with_devices = |wheel: Candidate| {
+    let with_devices = |wheel: WheelCandidate| {
         let own = devices::take(&mut devices, &wheel.offer);
         wheel.with_devices(own, compat)
     };
-    let mut wheels: Vec<Candidate> = read
+    let mut wheels: Vec<WheelCandidate> = read
         .map(|offer| candidate(offer, &known, compat, &mut tags, &mut run_times))
         .map(with_devices)
         .collect();
-    let rank_key = |wheel: &Candidate| rank_key(wheel, mode);
+    let rank_key = |wheel: &WheelCandidate| rank_key(wheel, mode);
     wheels.sort_by_cached_key(|wheel| (rank_key(wheel), preference(wheel)));
     let mut rank = 0;
     for at in 1..wheels.len() {
@@ -115,7 +119,7 @@ pub fn candidates(offers: Vec<Offer>, compat: &Compat, mode: PrereleaseMode) -> 
 }
 
 /// The wheels whose label cannot be taken apart, and why: what they are for is not known.
-pub fn unread<'o>(offers: &'o [Offer], compat: &Compat) -> Vec<(&'o Offer, String)> {
+pub fn unread<'o>(offers: &'o [WheelOffer], compat: &Compat) -> Vec<(&'o WheelOffer, String)> {
     let known = compat.rocm_versions();
     offers
         .iter()
@@ -123,7 +127,7 @@ pub fn unread<'o>(offers: &'o [Offer], compat: &Compat) -> Vec<(&'o Offer, Strin
         .collect()
 }
 
-fn label_fault(offer: &Offer, known: &[RocmVersion]) -> Option<String> {
+fn label_fault(offer: &WheelOffer, known: &[RocmVersion]) -> Option<String> {
     // A wheel without compiled code may be the same for every accelerator, and name none.
     if offer
         .row
@@ -142,7 +146,7 @@ fn label_fault(offer: &Offer, known: &[RocmVersion]) -> Option<String> {
 /// Name of the project; prereleases after final versions where the mode asks for it, newest first;
 /// the backend.
 fn rank_key(
-    wheel: &Candidate,
+    wheel: &WheelCandidate,
     mode: PrereleaseMode,
 ) -> (String, bool, Reverse<names::Version>, Option<String>) {
     let version = wheel.offer.name.version().public();
@@ -163,9 +167,9 @@ type Preference = (
     String,
 );
 
-fn preference(wheel: &Candidate) -> Preference {
+fn preference(wheel: &WheelCandidate) -> Preference {
     let rocm = match &wheel.accelerator {
-        Accelerator::Rocm(rocm) => Some(rocm.clone()),
+        WheelAccelerator::Rocm(rocm) => Some(rocm.clone()),
         _ => None,
     };
     let is_silent = wheel
@@ -182,12 +186,12 @@ fn preference(wheel: &Candidate) -> Preference {
 }
 
 fn candidate(
-    offer: Offer,
+    offer: WheelOffer,
     known: &[RocmVersion],
     compat: &Compat,
     tags: &mut BTreeMap<String, PlatformNeed>,
     run_times: &mut RunTimes,
-) -> Candidate {
+) -> WheelCandidate {
     let name = &offer.name;
     let label = name.label();
     // A label with two readings says nothing by itself; a manifest has the one that was meant.
@@ -203,17 +207,17 @@ fn candidate(
         (Some(told), _) if told.name == "rocm" => told
             .version
             .parse()
-            .map_or(Accelerator::Unsaid, Accelerator::Rocm),
-        (Some(told), _) => Accelerator::Other(format!(
+            .map_or(WheelAccelerator::Unsaid, WheelAccelerator::Rocm),
+        (Some(told), _) => WheelAccelerator::Other(format!(
             "{} {}",
             told.name.to_uppercase(),
             names::cuda_version(&told.version)
         )),
-        (None, Some(names::Accelerator::Rocm(rocm))) => Accelerator::Rocm(rocm.release()),
+        (None, Some(names::Accelerator::Rocm(rocm))) => WheelAccelerator::Rocm(rocm.release()),
         (None, Some(names::Accelerator::Cuda(digits))) => {
-            Accelerator::Other(format!("CUDA {}", names::cuda_version(digits)))
+            WheelAccelerator::Other(format!("CUDA {}", names::cuda_version(digits)))
         }
-        (None, None) => Accelerator::Unsaid,
+        (None, None) => WheelAccelerator::Unsaid,
     };
     let (torch, backend) = match (parsed, &label) {
         (Some(parsed), _) => (parsed.parts.torch, parsed.parts.backend),
@@ -223,7 +227,7 @@ fn candidate(
     let torch = torch.as_ref().map(TorchSeries::of);
     let official_torch = match (&torch, &accelerator) {
         // The official index has no torch for ROCm on Windows.
-        (Some(torch), Accelerator::Rocm(rocm))
+        (Some(torch), WheelAccelerator::Rocm(rocm))
             if torch.tail.is_empty() && !name.is_windows_only() =>
         {
             compat.official_torch(&torch.to_string(), rocm)
@@ -243,7 +247,7 @@ fn candidate(
                 .clone(),
         )
     });
-    Candidate {
+    WheelCandidate {
         distribution: name.distribution().normalized(),
         version: name.version().public().to_string(),
         rank: 0,
@@ -267,7 +271,7 @@ fn candidate(
     }
 }
 
-impl Candidate {
+impl WheelCandidate {
     /// Returns the lines that install it with its code for these GPUs, or for all where none is
     /// known; none where nothing says where it is.
     pub fn install_lines(&self, gfx: &BTreeSet<String>) -> Option<InstallCommands> {
@@ -294,7 +298,7 @@ impl Candidate {
             return self;
         };
         self.gfx = GfxCode::Targets(targets);
-        if let Accelerator::Rocm(rocm) = &self.accelerator {
+        if let WheelAccelerator::Rocm(rocm) = &self.accelerator {
             let index = compat.torch_index("amd-index", self.offer.name.version(), rocm);
             self.device_index = index
                 .filter(|index| index.device_extras)
@@ -305,7 +309,7 @@ impl Candidate {
     }
 
     /// Leaves out device wheels, and the targets that have none any more.
-    pub(super) fn without_devices(mut self, is_withdrawn: impl Fn(&Offer) -> bool) -> Self {
+    pub(super) fn without_devices(mut self, is_withdrawn: impl Fn(&WheelOffer) -> bool) -> Self {
         if self
             .devices
             .iter()
@@ -330,7 +334,7 @@ impl Candidate {
     }
 }
 
-fn gfx(offer: &Offer, compat: &Compat) -> GfxCode {
+fn gfx(offer: &WheelOffer, compat: &Compat) -> GfxCode {
     if offer.name.is_platform_independent() {
         return GfxCode::Any;
     }

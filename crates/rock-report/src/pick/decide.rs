@@ -1,49 +1,53 @@
 //! All wheels against one machine.
 
-use super::judge::verdict;
-use super::{Candidate, Difference, Machine, Note, Rules};
+use super::wheel_match::verdict;
+use super::{MatchNote, MatchRules, Mismatch, TargetMachine, WheelCandidate};
 
 /// How many of the nearest wheels are told when none fits.
 const MOST_NEAR: usize = 3;
 
 /// The answer.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Decision {
+pub struct PickDecision {
     /// The wheels that fit, best first: the newest version with the backend that labels do not
     /// name, then the fewest assumptions, then the order of the candidates.
-    pub fits: Vec<Fit>,
+    pub fits: Vec<FittingWheel>,
     /// Where none fits, the nearest: fewest differences, then smallest.
-    pub near: Vec<Near>,
+    pub near: Vec<NearMiss>,
 }
 
 /// A wheel that fits.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Fit {
+pub struct FittingWheel {
     /// Its position among the candidates.
     pub index: usize,
     /// What the assumptions cost.
     pub cost: u64,
     /// What is assumed, in the order of the questions.
-    pub notes: Vec<Note>,
+    pub notes: Vec<MatchNote>,
 }
 
 /// A wheel that does not fit.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Near {
+pub struct NearMiss {
     /// Its position among the candidates.
     pub index: usize,
     /// What keeps it away, the hardest to change first.
-    pub differences: Vec<Difference>,
+    pub differences: Vec<Mismatch>,
     /// What would be assumed beside that.
-    pub notes: Vec<Note>,
+    pub notes: Vec<MatchNote>,
 }
 
 /// Which of the wheels the machine needs. Wheels of other projects than the machine's are not
 /// looked at.
 ///
 /// The candidates come in the order of [`super::candidates`].
-pub fn decide(candidates: &[Candidate], machine: &Machine, rules: &Rules) -> Decision {
-    let is_wanted = |wheel: &&Candidate| {
+pub fn decide(
+    candidates: &[WheelCandidate],
+    machine: &TargetMachine,
+    rules: &MatchRules,
+) -> PickDecision {
+    let is_wanted = |wheel: &&WheelCandidate| {
         machine
             .distribution
             .as_ref()
@@ -61,7 +65,7 @@ pub fn decide(candidates: &[Candidate], machine: &Machine, rules: &Rules) -> Dec
             let key = (wheel.rank, found.cost, index);
             fits.push((
                 key,
-                Fit {
+                FittingWheel {
                     index,
                     cost: found.cost,
                     notes: found.notes,
@@ -76,7 +80,7 @@ pub fn decide(candidates: &[Candidate], machine: &Machine, rules: &Rules) -> Dec
             let key = (found.differences.len(), size, wheel.rank, found.cost, index);
             near.push((
                 key,
-                Near {
+                NearMiss {
                     index,
                     differences: found.differences,
                     notes: found.notes,
@@ -94,7 +98,7 @@ pub fn decide(candidates: &[Candidate], machine: &Machine, rules: &Rules) -> Dec
     } else {
         Vec::new()
     };
-    Decision {
+    PickDecision {
         fits: fits.into_iter().map(|(_, fit)| fit).collect(),
         near,
     }

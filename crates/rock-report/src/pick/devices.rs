@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::Offer;
+use super::WheelOffer;
 use rock_compat::{Compat, DevicePackage};
 use rock_diagnostic::shell_quoted;
 use rock_names::{DistributionName, WheelName};
@@ -11,7 +11,7 @@ use rock_names::{DistributionName, WheelName};
 #[derive(Debug, Clone)]
 pub struct DeviceOffer {
     /// The wheel and where it is.
-    pub offer: Offer,
+    pub offer: WheelOffer,
     /// The targets that it is for.
     pub package: DevicePackage,
 }
@@ -46,8 +46,8 @@ fn key(distribution: &str, name: &WheelName, release: &str) -> [String; 5] {
 }
 
 /// Separates the device wheels whose host wheel is published with them from all other wheels.
-pub(super) fn apart(offers: Vec<Offer>, compat: &Compat) -> (Vec<Offer>, ByHost) {
-    let host_key = |offer: &Offer| {
+pub(super) fn apart(offers: Vec<WheelOffer>, compat: &Compat) -> (Vec<WheelOffer>, ByHost) {
+    let host_key = |offer: &WheelOffer| {
         key(
             offer.name.distribution().as_str(),
             &offer.name,
@@ -76,7 +76,7 @@ pub(super) fn apart(offers: Vec<Offer>, compat: &Compat) -> (Vec<Offer>, ByHost)
 }
 
 /// Takes the device wheels of a host wheel.
-pub(super) fn take(devices: &mut ByHost, host: &Offer) -> Vec<DeviceOffer> {
+pub(super) fn take(devices: &mut ByHost, host: &WheelOffer) -> Vec<DeviceOffer> {
     devices
         .remove(&key(
             host.name.distribution().as_str(),

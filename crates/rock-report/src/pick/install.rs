@@ -1,12 +1,16 @@
 //! The lines that a person types on a machine to install the wheel for it.
 
-use super::{Candidate, Machine, torch_sentence};
+use super::{TargetMachine, WheelCandidate, torch_sentence};
 use rock_compat::InstallCommands;
 use rock_plan::config::RunTime;
 
 /// Returns the line for this machine, with what it does: the one for an installed torch, or the one
 /// from nothing. A machine that says nothing of torch gets both.
-pub fn for_machine(lines: InstallCommands, wheel: &Candidate, machine: &Machine) -> String {
+pub fn for_machine(
+    lines: InstallCommands,
+    wheel: &WheelCandidate,
+    machine: &TargetMachine,
+) -> String {
     let InstallCommands {
         with_torch,
         from_nothing,

@@ -5,13 +5,15 @@ use serde::Serialize;
 use rock_names::Digest;
 use rock_plan::config::RunTime;
 
-use super::{Candidate, Decision, Difference, Machine, Note, PassedOver, torch_sentence};
+use super::{
+    MatchNote, Mismatch, PassedOver, PickDecision, TargetMachine, WheelCandidate, torch_sentence,
+};
 
 /// Raised when a field goes away or changes its meaning.
 const VERSION: u32 = 1;
 
 #[derive(Debug, Serialize)]
-struct Document<'w> {
+struct PickDocument<'w> {
     version: u32,
     machine: MachineRow,
     wheel: Option<WheelRow<'w>>,
@@ -85,12 +87,12 @@ struct DifferenceRow {
 /// # Panics
 /// Never: strings and numbers always serialize.
 pub fn json(
-    candidates: &[Candidate],
-    machine: &Machine,
-    decision: &Decision,
+    candidates: &[WheelCandidate],
+    machine: &TargetMachine,
+    decision: &PickDecision,
     withdrawn: &[PassedOver],
 ) -> String {
-    let document = Document {
+    let document = PickDocument {
         version: VERSION,
         machine: machine_row(machine),
         wheel: decision
@@ -123,7 +125,7 @@ pub fn json(
     serde_json::to_string_pretty(&document).expect("a struct of text and numbers serialises") + "\n"
 }
 
-fn machine_row(machine: &Machine) -> MachineRow {
+fn machine_row(machine: &TargetMachine) -> MachineRow {
     MachineRow {
         distribution: machine.distribution.clone(),
         rocm: machine.rocm.as_ref().map(ToString::to_string),
@@ -136,7 +138,11 @@ fn machine_row(machine: &Machine) -> MachineRow {
     }
 }
 
-fn wheel<'w>(candidate: &'w Candidate, machine: &'w Machine, notes: &[Note]) -> WheelRow<'w> {
+fn wheel<'w>(
+    candidate: &'w WheelCandidate,
+    machine: &'w TargetMachine,
+    notes: &[MatchNote],
+) -> WheelRow<'w> {
     let offer = &candidate.offer;
     let lines = candidate.install_lines(&machine.gfx);
     WheelRow {
@@ -163,7 +169,7 @@ fn wheel<'w>(candidate: &'w Candidate, machine: &'w Machine, notes: &[Note]) -> 
     }
 }
 
-fn difference(difference: &Difference) -> DifferenceRow {
+fn difference(difference: &Mismatch) -> DifferenceRow {
     DifferenceRow {
         axis: difference.axis.key(),
         wheel: difference.wheel.clone(),

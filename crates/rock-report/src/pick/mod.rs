@@ -1,7 +1,7 @@
 //! Which published wheel a machine needs, or which comes nearest and why none fits.
 //!
-//! Input: a [`Machine`], [`Candidate`]s made of what is published, and the [`Rules`] out of the
-//! facts. Output: a [`Decision`]: the wheels that fit, best first, each with what had to be
+//! Input: a [`TargetMachine`], [`WheelCandidate`]s made of what is published, and the [`MatchRules`] out of the
+//! facts. Output: a [`PickDecision`]: the wheels that fit, best first, each with what had to be
 //! assumed; where none fits, the nearest with what differs. The wheel finder takes the same
 //! decision in the browser from the same numbers and sentences.
 //!
@@ -14,25 +14,29 @@ mod decide;
 mod devices;
 mod install;
 mod json;
-mod judge;
-mod machine;
 mod newest;
 mod offers;
 mod ranges;
 mod rules;
+mod target_machine;
 #[cfg(test)]
 mod tests;
-mod withdrawn;
+mod wheel_match;
+mod yanked;
 
-pub use candidate::{Accelerator, Candidate, GfxCode, PrereleaseMode, candidates, unread};
-pub use decide::{Decision, Fit, Near, decide};
+pub use candidate::{
+    GfxCode, PrereleaseMode, WheelAccelerator, WheelCandidate, candidates, unread,
+};
+pub use decide::{FittingWheel, NearMiss, PickDecision, decide};
 pub use devices::DeviceOffer;
 pub use install::{for_machine, run_time_text};
 pub use json::json;
-pub use judge::{Axis, Difference, Note};
-pub use machine::{InstalledTorch, Libc, LibcKind, Machine, MachineError, TorchSeries};
-pub use newest::{Asked, ForeignWheel, LocalWheel, Newest, newest};
-pub use offers::{Offer, Offers, torch_sentence};
+pub use newest::{ForeignWheel, LocalWheel, NewestWheel, WheelFilter, newest};
+pub use offers::{WheelOffer, WheelOffers, torch_sentence};
 pub use ranges::{GilBuild, PlatformNeed, PythonRange};
-pub use rules::{Reach, Rules, WEIGHTS, Weights};
-pub use withdrawn::{PassedOver, passed_over, split};
+pub use rules::{MatchRules, MatchWeights, VersionReach, WEIGHTS};
+pub use target_machine::{
+    InstalledTorch, LibcKind, MachineError, MachineLibc, TargetMachine, TorchSeries,
+};
+pub use wheel_match::{MatchAxis, MatchNote, Mismatch};
+pub use yanked::{PassedOver, passed_over, split};

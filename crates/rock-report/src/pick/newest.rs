@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::judge::system_difference;
-use super::{Difference, Libc, PlatformNeed, PythonRange};
+use super::wheel_match::system_difference;
+use super::{MachineLibc, Mismatch, PlatformNeed, PythonRange};
 use rock_diagnostic::shell_quoted;
 use rock_names::{LocalLabel, PythonVersion, WheelName};
 
@@ -20,7 +20,7 @@ pub struct LocalWheel {
 
 /// What the wheels must be for.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Asked {
+pub struct WheelFilter {
     /// The normalized name of the one distribution that is asked for.
     pub distribution: Option<String>,
     /// The Python.
@@ -30,12 +30,12 @@ pub struct Asked {
     /// The name that wheels have for the system.
     pub platform: Option<String>,
     /// The C library of the system.
-    pub libc: Option<Libc>,
+    pub libc: Option<MachineLibc>,
 }
 
 /// What is to be installed.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Newest<'l> {
+pub struct NewestWheel<'l> {
     /// One wheel a distribution, in the order of their names.
     pub wheels: Vec<&'l LocalWheel>,
     /// Distributions whose wheels are all something else, with their labels or, for other Pythons,
@@ -54,18 +54,18 @@ pub struct ForeignWheel<'l> {
     /// The normalized name of its distribution.
     pub project: String,
     /// The reason why it is left out.
-    pub difference: Difference,
+    pub difference: Mismatch,
 }
 
 /// The newest wheel of each distribution that is what was asked for: the greatest version, then the
-/// latest file. Judges systems as [`super::decide`] does.
-pub fn newest<'l>(wheels: &'l [LocalWheel], asked: &Asked) -> Newest<'l> {
+/// latest file. Judges systems as [`super::decide()`] does.
+pub fn newest<'l>(wheels: &'l [LocalWheel], asked: &WheelFilter) -> NewestWheel<'l> {
     let mut by_project: BTreeMap<String, Vec<&LocalWheel>> = BTreeMap::new();
     for wheel in wheels {
         let project = wheel.name.distribution().normalized();
         by_project.entry(project).or_default().push(wheel);
     }
-    let mut found = Newest::default();
+    let mut found = NewestWheel::default();
     let mut tags = BTreeMap::new();
     for (project, wheels) in by_project {
         if asked
@@ -167,7 +167,7 @@ fn has(label: Option<&LocalLabel>, name: &WheelName) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{Asked, LocalWheel, newest};
+    use super::{LocalWheel, WheelFilter, newest};
 
     fn wheel(name: &str, modified: u128) -> LocalWheel {
         LocalWheel {
@@ -177,7 +177,7 @@ mod tests {
         }
     }
 
-    fn check(wheels: &[LocalWheel], asked: &Asked) -> Vec<String> {
+    fn check(wheels: &[LocalWheel], asked: &WheelFilter) -> Vec<String> {
         newest(wheels, asked)
             .wheels
             .iter()
@@ -194,7 +194,7 @@ mod tests {
             wheel(name, 3),
         ];
         let line = format!("pip install '/w 3/{name}' --force-reinstall --no-deps");
-        assert_eq!(check(&wheels, &Asked::default()), [line]);
+        assert_eq!(check(&wheels, &WheelFilter::default()), [line]);
     }
 
     #[test]
@@ -207,10 +207,10 @@ mod tests {
         ];
         let told = |platform: Option<&str>, libc: Option<&str>| {
             let libc = libc.map(|text| text.parse().unwrap());
-            let asked = Asked {
+            let asked = WheelFilter {
                 platform: platform.map(str::to_owned),
                 libc,
-                ..Asked::default()
+                ..WheelFilter::default()
             };
             let found = newest(&wheels, &asked);
             let versions = |wheel: &&LocalWheel| {
@@ -255,9 +255,9 @@ mod tests {
             let wheels = [wheel(&format!("a-1-{tags}.whl"), 1)];
             !check(
                 &wheels,
-                &Asked {
+                &WheelFilter {
                     python: python.parse().ok(),
-                    ..Asked::default()
+                    ..WheelFilter::default()
                 },
             )
             .is_empty()

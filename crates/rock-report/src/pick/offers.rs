@@ -3,11 +3,13 @@
 use std::collections::BTreeMap;
 
 use rock_names::{Digest, RepoName, WheelName, has_wheel_extension, percent_encode, web_address};
-use rock_publish::{Held, Listing, Manifest, ManifestFile, Rebuilt, newest_first};
+use rock_publish::{
+    ManifestFile, RebuiltFile, ReleaseListing, ReleaseManifest, ReleasedBytes, newest_first,
+};
 
 /// A published wheel.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Offer {
+pub struct WheelOffer {
     /// Its name.
     pub name: WheelName,
     /// The file's name, as published.
@@ -24,21 +26,21 @@ pub struct Offer {
     pub row: Option<ManifestFile>,
 }
 
-/// Published wheels by name. Files whose name no wheel has are passed over: [`Listing::unreadable`]
+/// Published wheels by name. Files whose name no wheel has are passed over: [`ReleaseListing::unreadable`]
 /// tells of them.
 #[derive(Debug, Clone, Default)]
-pub struct Offers {
-    wheels: BTreeMap<String, Offer>,
+pub struct WheelOffers {
+    wheels: BTreeMap<String, WheelOffer>,
     /// `OWNER/REPO`, where a listing says so.
     pub repository: Option<String>,
     /// What of older releases is passed over.
-    pub rebuilt: Vec<Rebuilt>,
+    pub rebuilt: Vec<RebuiltFile>,
 }
 
-impl Offers {
+impl WheelOffers {
     /// Adds the published wheels of a listing. Where two releases have a wheel of one name, that of
     /// the newest stays.
-    pub fn add_listing(&mut self, listing: &Listing) {
+    pub fn add_listing(&mut self, listing: &ReleaseListing) {
         let named = listing
             .repository
             .clone()
@@ -59,7 +61,7 @@ impl Offers {
             if self.repository.is_none() {
                 self.repository = named.as_deref().and_then(repository_of);
             }
-            let offer = Offer {
+            let offer = WheelOffer {
                 name,
                 file: asset.name.clone(),
                 url,
@@ -74,7 +76,7 @@ impl Offers {
 
     /// Adds the wheels of a manifest, which lie below `base`, an address with a slash at its end.
     /// What a listing said of a wheel stays; the manifest adds what it knows beside.
-    pub fn add_manifest(&mut self, manifest: &Manifest, base: &str) {
+    pub fn add_manifest(&mut self, manifest: &ReleaseManifest, base: &str) {
         let wheels = manifest
             .files
             .iter()
@@ -83,7 +85,7 @@ impl Offers {
             let Some(name) = read(&file.name) else {
                 continue;
             };
-            let offer = Offer {
+            let offer = WheelOffer {
                 name,
                 file: file.name.clone(),
                 url: format!("{base}{}", percent_encode(&file.name)),
@@ -97,7 +99,7 @@ impl Offers {
     }
 
     /// Adds what a manifest knows of wheels that are there already.
-    pub fn add_rows(&mut self, manifest: &Manifest) {
+    pub fn add_rows(&mut self, manifest: &ReleaseManifest) {
         for file in &manifest.files {
             if let Some(known) = self.wheels.get_mut(&file.name) {
                 known.add_row(Some(file.clone()), Some(file.sha256), Some(file.size_bytes));
@@ -111,7 +113,7 @@ impl Offers {
             let Some(name) = read(file) else { continue };
             let url = format!("{base}{}", percent_encode(file));
             let file = file.to_owned();
-            self.add(Offer {
+            self.add(WheelOffer {
                 name,
                 file,
                 url,
@@ -124,7 +126,7 @@ impl Offers {
     }
 
     /// The wheels, sorted by name.
-    pub fn into_wheels(self) -> Vec<Offer> {
+    pub fn into_wheels(self) -> Vec<WheelOffer> {
         self.wheels.into_values().collect()
     }
 
@@ -138,14 +140,14 @@ impl Offers {
         self.wheels.is_empty()
     }
 
-    fn add(&mut self, offer: Offer) {
+    fn add(&mut self, offer: WheelOffer) {
         match self.wheels.get_mut(&offer.file) {
             None => drop(self.wheels.insert(offer.file.clone(), offer)),
             Some(known) => {
                 if !known.is_same(offer.digest, offer.size_bytes) && known.release != offer.release
                 {
                     let (offered, older) = (known.held(), offer.held());
-                    self.rebuilt.push(Rebuilt {
+                    self.rebuilt.push(RebuiltFile {
                         name: offer.file,
                         offered,
                         older,
@@ -166,7 +168,7 @@ impl Offers {
     }
 }
 
-impl Offer {
+impl WheelOffer {
     /// Whether these are the same bytes, as far as is known.
     fn is_same(&self, digest: Option<Digest>, size_bytes: Option<u64>) -> bool {
         let same_digest = self.digest.is_none() || digest.is_none() || self.digest == digest;
@@ -174,8 +176,8 @@ impl Offer {
             && (self.size_bytes.is_none() || size_bytes.is_none() || self.size_bytes == size_bytes)
     }
 
-    fn held(&self) -> Held {
-        Held {
+    fn held(&self) -> ReleasedBytes {
+        ReleasedBytes {
             tag: self.release.clone(),
             digest: self.digest,
             size_bytes: self.size_bytes.unwrap_or(0),

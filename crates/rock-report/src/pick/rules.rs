@@ -8,7 +8,7 @@ use rock_compat::Compat;
 /// wheels; larger is harder to change: a machine's processor, then its GPU, its C library, and last
 /// what one command installs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Weights {
+pub struct MatchWeights {
     /// Another operating system or processor.
     pub system: u64,
     /// Another C library.
@@ -50,7 +50,7 @@ pub struct Weights {
 }
 
 /// The numbers that are used.
-pub const WEIGHTS: Weights = Weights {
+pub const WEIGHTS: MatchWeights = MatchWeights {
     system: 1000,
     libc_kind: 900,
     libc: 100,
@@ -74,7 +74,7 @@ pub const WEIGHTS: Weights = Weights {
 
 /// What the facts say of a wheel beside another version than it was built for.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Reach {
+pub struct VersionReach {
     /// Whether it runs.
     pub fits: bool,
     /// Why, how sure that is, and when it was read. `compat list reach` has where.
@@ -83,14 +83,14 @@ pub struct Reach {
 
 /// What a decision is taken by.
 #[derive(Debug, Clone)]
-pub struct Rules {
+pub struct MatchRules {
     /// By `about when`: `rocm newer-minor`.
-    pub reach: BTreeMap<String, Reach>,
+    pub reach: BTreeMap<String, VersionReach>,
     /// HIP and ROCm minors that differ, `7.15` and `10.0`.
     pub hip: Vec<[String; 2]>,
 }
 
-impl Rules {
+impl MatchRules {
     /// The rules out of the facts.
     pub fn of(compat: &Compat) -> Self {
         let row = |row: &rock_compat::rows::ReachRow| {
@@ -103,7 +103,7 @@ impl Rules {
             );
             (
                 name,
-                Reach {
+                VersionReach {
                     fits: row.fits,
                     said,
                 },
@@ -120,12 +120,12 @@ impl Rules {
     }
 
     /// What is known of a wheel in this case; nothing known means that it does not fit.
-    pub fn reach(&self, about: &str, when: &str) -> Option<&Reach> {
+    pub fn reach(&self, about: &str, when: &str) -> Option<&VersionReach> {
         self.reach.get(&format!("{about} {when}"))
     }
 }
 
-impl Weights {
+impl MatchWeights {
     /// Steps between two versions by major and minor.
     pub fn steps(&self, from: (u64, u64), to: (u64, u64)) -> u64 {
         match from.0.abs_diff(to.0) {

@@ -2,12 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::opened::{Held, Opened, OpenedWheel, Payload, PayloadEntry};
 use super::ownership::too_long;
+use super::packages::{LoaderView, OpenedPackages, OpenedWheel, PackedTree, PayloadEntry};
 use crate::codes::sdk as codes;
 use crate::limits::MAX_FAULTS;
-use crate::resolve::{Met, Target, follow};
-use crate::{PackageKind, case};
+use crate::resolve::{LinkTarget, PathEntry, follow};
+use crate::{PackageKind, case_clash};
 use rock_bytes::archive::ParsedMemberKind;
 use rock_compat::rows::SdkTables;
 use rock_diagnostic::{Diagnostic, Severity};
@@ -25,7 +25,7 @@ pub(super) fn findings(wheel: &OpenedWheel, facts: &SdkTables) -> Vec<Diagnostic
         );
         return vec![wheel.fault(&codes::SDK_DEVEL_TREE, message)];
     };
-    let tree = Tree::new(wheel, payload, facts);
+    let tree = VerifiedTree::new(wheel, payload, facts);
     let mut found: Vec<Diagnostic> = payload
         .fault
         .iter()
@@ -58,7 +58,11 @@ pub(super) fn findings(wheel: &OpenedWheel, facts: &SdkTables) -> Vec<Diagnostic
 }
 
 /// Links of a tree to files that no package of the folder has.
-pub(super) fn owners(wheel: &OpenedWheel, opened: &Opened, facts: &SdkTables) -> Vec<Diagnostic> {
+pub(super) fn owners(
+    wheel: &OpenedWheel,
+    opened: &OpenedPackages,
+    facts: &SdkTables,
+) -> Vec<Diagnostic> {
     let owned: BTreeSet<&str> = opened
         .beside(&wheel.path)
         .flat_map(|other| other.files.keys())
@@ -66,7 +70,7 @@ pub(super) fn owners(wheel: &OpenedWheel, opened: &Opened, facts: &SdkTables) ->
         .collect();
     let mut found = Vec::new();
     for payload in &wheel.payloads {
-        let tree = Tree::new(wheel, payload, facts);
+        let tree = VerifiedTree::new(wheel, payload, facts);
         for (entry, target) in tree.leading_out() {
             if !owned.contains(target.as_str()) {
                 let message = format!(
@@ -84,9 +88,9 @@ pub(super) fn owners(wheel: &OpenedWheel, opened: &Opened, facts: &SdkTables) ->
 }
 
 /// A tree with its members by path.
-struct Tree<'t> {
+struct VerifiedTree<'t> {
     wheel: &'t OpenedWheel,
-    payload: &'t Payload,
+    payload: &'t PackedTree,
     root: String,
     /// The first member of each path, with its place in the order.
     by_path: BTreeMap<&'t str, (usize, &'t PayloadEntry)>,
@@ -94,8 +98,8 @@ struct Tree<'t> {
     folders: BTreeSet<&'t str>,
 }
 
-impl<'t> Tree<'t> {
-    fn new(wheel: &'t OpenedWheel, payload: &'t Payload, facts: &SdkTables) -> Self {
+impl<'t> VerifiedTree<'t> {
+    fn new(wheel: &'t OpenedWheel, payload: &'t PackedTree, facts: &SdkTables) -> Self {
         let mut by_path = BTreeMap::new();
         for (number, entry) in payload.entries.iter().enumerate() {
             by_path
@@ -188,10 +192,10 @@ impl<'t> Tree<'t> {
                 continue;
             };
             let leads = match follow(&entry.path, text, |at| self.met(at)) {
-                Target::File(_) | Target::Folder | Target::Elsewhere => continue,
-                Target::Outside => "out of all packages",
-                Target::Loop => "which leads to itself",
-                Target::Nothing => {
+                LinkTarget::File(_) | LinkTarget::Folder | LinkTarget::Elsewhere => continue,
+                LinkTarget::Outside => "out of all packages",
+                LinkTarget::Loop => "which leads to itself",
+                LinkTarget::Nothing => {
                     let message = format!(
                         "`{}` is a link to `{text}`, which is not in the tree",
                         entry.path
@@ -221,15 +225,15 @@ impl<'t> Tree<'t> {
     }
 
     /// What is at a path of `site-packages`, of which other packages are not looked into.
-    fn met(&self, path: &str) -> Option<Met<'t>> {
+    fn met(&self, path: &str) -> Option<PathEntry<'t>> {
         if !self.is_inside(path) {
-            return Some(Met::Elsewhere);
+            return Some(PathEntry::Elsewhere);
         }
         match self.by_path.get(path).map(|(_, entry)| &entry.kind) {
-            Some(ParsedMemberKind::Symlink(text)) => Some(Met::Link(text)),
-            Some(ParsedMemberKind::Directory) => Some(Met::Folder),
-            Some(_) => Some(Met::File),
-            None => self.folders.contains(path).then_some(Met::Folder),
+            Some(ParsedMemberKind::Symlink(text)) => Some(PathEntry::Link(text)),
+            Some(ParsedMemberKind::Directory) => Some(PathEntry::Folder),
+            Some(_) => Some(PathEntry::File),
+            None => self.folders.contains(path).then_some(PathEntry::Folder),
         }
     }
 
@@ -237,7 +241,7 @@ impl<'t> Tree<'t> {
     fn search_paths(&self) -> Vec<Diagnostic> {
         let mut found = Vec::new();
         for entry in &self.payload.entries {
-            if let Held::Linked(linked) = &entry.held
+            if let LoaderView::Linked(linked) = &entry.held
                 && let Some(runpath) = &linked.runpath
             {
                 let message = format!(
@@ -257,13 +261,14 @@ impl<'t> Tree<'t> {
     /// Names that some systems do not take.
     fn names(&self) -> Vec<Diagnostic> {
         let mut found = Vec::new();
-        for [(other, ()), (path, ())] in case::clashes(self.by_path.keys().map(|path| (*path, ())))
+        for [(other, ()), (path, ())] in
+            case_clash::clashes(self.by_path.keys().map(|path| (*path, ())))
         {
             let message = format!("`{other}` and `{path}` differ only in case");
             found.push(
                 self.wheel
                     .fault_at(&codes::CASE_CLASH, &self.payload.member, message)
-                    .help(case::HELP),
+                    .help(case_clash::HELP),
             );
         }
         let files = self

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 use super::MAKE_AGAIN;
-use super::opened::OpenedWheel;
+use super::packages::OpenedWheel;
 use crate::PackageKind;
 use crate::codes::sdk as codes;
 use crate::search::up;

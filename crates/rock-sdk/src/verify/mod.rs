@@ -1,6 +1,6 @@
 //! Whether finished packages keep what they promise each other, before anyone installs them.
 //!
-//! In: [`Opened`], what stands in the wheels and source distributions of one folder, and the rows
+//! In: [`OpenedPackages`], what stands in the wheels and source distributions of one folder, and the rows
 //! of `matrices/compat/sdk-packages.yaml`. Out: findings, each with its wheel and member.
 //!
 //! **Invariant:** nothing is read here, and no check asks another one what it found.
@@ -8,8 +8,8 @@
 mod devel;
 mod devices;
 mod names;
-mod opened;
 mod ownership;
+mod packages;
 mod scripts;
 mod search;
 mod selector;
@@ -22,8 +22,9 @@ use rock_audit::codes::{rocm, wheel as audit_codes};
 use rock_compat::rows::SdkTables;
 use rock_diagnostic::{Code, Diagnostic};
 
-pub use opened::{
-    Held, Linked, Opened, OpenedFile, OpenedWheel, Payload, PayloadEntry, Selector, identify,
+pub use packages::{
+    DynamicInfo, LoaderView, OpenedFile, OpenedPackages, OpenedWheel, PackedTree, PayloadEntry,
+    SelectorSdist, identify,
 };
 pub use texts::is_read;
 
@@ -41,7 +42,7 @@ const MAKE_AGAIN: &str =
     "make the packages again with `rock-matrix sdk build`, and leave them as they are";
 
 /// Everything that the packages of a folder break, of what they promise together.
-pub fn verify(opened: &Opened, facts: &SdkTables) -> Vec<Diagnostic> {
+pub fn verify(opened: &OpenedPackages, facts: &SdkTables) -> Vec<Diagnostic> {
     let mut found = names::findings(opened, facts);
     for wheel in &opened.wheels {
         found.extend(alone(wheel, facts));

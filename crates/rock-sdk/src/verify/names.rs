@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::opened::{Opened, OpenedWheel, family_folder};
+use super::packages::{OpenedPackages, OpenedWheel, family_folder};
 use crate::PackageKind;
 use crate::codes::sdk as codes;
 use crate::layout::row;
@@ -12,7 +12,7 @@ use rock_diagnostic::{Diagnostic, Location};
 use rock_names::Version;
 
 /// One version and one platform over all packages, and none of them missing.
-pub(super) fn findings(opened: &Opened, facts: &SdkTables) -> Vec<Diagnostic> {
+pub(super) fn findings(opened: &OpenedPackages, facts: &SdkTables) -> Vec<Diagnostic> {
     let mut found: Vec<Diagnostic> = versions(opened)
         .into_iter()
         .chain(platforms(opened))
@@ -68,7 +68,7 @@ pub(super) fn of_wheel(wheel: &OpenedWheel) -> Vec<Diagnostic> {
     found
 }
 
-fn versions(opened: &Opened) -> Option<Diagnostic> {
+fn versions(opened: &OpenedPackages) -> Option<Diagnostic> {
     let of_wheels = opened
         .wheels
         .iter()
@@ -82,7 +82,7 @@ fn versions(opened: &Opened) -> Option<Diagnostic> {
     different(of_wheels.chain(of_selectors), "version")
 }
 
-fn platforms(opened: &Opened) -> Option<Diagnostic> {
+fn platforms(opened: &OpenedPackages) -> Option<Diagnostic> {
     different(
         opened
             .wheels
@@ -128,7 +128,7 @@ pub(super) fn selector_version(path: &str) -> Option<String> {
 }
 
 /// What `rocm` or its extras ask for and nobody finds.
-fn missing(opened: &Opened, family: &str, facts: &SdkTables) -> Vec<Diagnostic> {
+fn missing(opened: &OpenedPackages, family: &str, facts: &SdkTables) -> Vec<Diagnostic> {
     let here = if family.is_empty() {
         String::new()
     } else {
@@ -175,7 +175,7 @@ fn missing(opened: &Opened, family: &str, facts: &SdkTables) -> Vec<Diagnostic> 
     if !opened
         .selectors
         .iter()
-        .any(|selector| Opened::are_together(&selector.path, &place))
+        .any(|selector| OpenedPackages::are_together(&selector.path, &place))
     {
         tell("rocm");
     }

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::opened::{Opened, OpenedWheel};
-use crate::case;
+use super::packages::{OpenedPackages, OpenedWheel};
+use crate::case_clash;
 use crate::codes::sdk as codes;
 use rock_diagnostic::{Diagnostic, counted};
 use rock_names::parent_directories;
@@ -13,7 +13,7 @@ use rock_names::parent_directories;
 const LONGEST_PATH: usize = 200;
 
 /// Paths of which one package would take the other's, and paths that some systems do not take.
-pub(super) fn findings(opened: &Opened) -> Vec<Diagnostic> {
+pub(super) fn findings(opened: &OpenedPackages) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     let mut owners: BTreeMap<&str, Vec<&OpenedWheel>> = BTreeMap::new();
     let mut folded: BTreeMap<String, (&OpenedWheel, &str)> = BTreeMap::new();
@@ -26,7 +26,7 @@ pub(super) fn findings(opened: &Opened) -> Vec<Diagnostic> {
         for (number, wheel) in wheels.iter().enumerate() {
             if let Some(other) = wheels[..number]
                 .iter()
-                .find(|other| Opened::are_together(&other.path, &wheel.path))
+                .find(|other| OpenedPackages::are_together(&other.path, &wheel.path))
             {
                 found.push(clash(
                     wheel,
@@ -44,7 +44,7 @@ pub(super) fn findings(opened: &Opened) -> Vec<Diagnostic> {
             {
                 if let Some(other) = wheels
                     .iter()
-                    .find(|other| Opened::are_together(&other.path, &wheel.path))
+                    .find(|other| OpenedPackages::are_together(&other.path, &wheel.path))
                 {
                     found.push(clash(
                         wheel,
@@ -62,7 +62,7 @@ pub(super) fn findings(opened: &Opened) -> Vec<Diagnostic> {
             found.push(
                 wheel
                     .fault_at(&codes::CASE_CLASH, other, message)
-                    .help(case::HELP),
+                    .help(case_clash::HELP),
             );
         }
     }

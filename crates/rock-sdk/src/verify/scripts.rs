@@ -1,7 +1,7 @@
 //! Console scripts and what they run.
 
-use super::opened::OpenedWheel;
-use super::texts::{Script, scripts};
+use super::packages::OpenedWheel;
+use super::texts::{ConsoleScript, scripts};
 use crate::codes::sdk as codes;
 use rock_diagnostic::{Diagnostic, Severity};
 
@@ -40,7 +40,7 @@ pub(super) fn findings(wheel: &OpenedWheel) -> Vec<Diagnostic> {
 }
 
 /// Whether a module has a function: its own, or one that its table of programs stands for.
-fn has_function(wheel: &OpenedWheel, script: &Script<'_>, is_in_table: bool) -> bool {
+fn has_function(wheel: &OpenedWheel, script: &ConsoleScript<'_>, is_in_table: bool) -> bool {
     let path = format!("{}.py", script.module.replace('.', "/"));
     let Some(source) = wheel.texts.get(&path) else {
         return false;

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::opened::{Linked, Opened, OpenedWheel};
+use super::packages::{DynamicInfo, OpenedPackages, OpenedWheel};
 use crate::PackageKind;
 use crate::codes::sdk as codes;
 use crate::layout::{folder_of, row};
@@ -12,7 +12,7 @@ use rock_diagnostic::{Diagnostic, Severity};
 use rock_names::{Arch, without_dots};
 
 /// Where an entry of a search path leads.
-enum Place {
+enum SearchLocation {
     /// To a folder below `site-packages`.
     Inside(String),
     /// Above `site-packages`.
@@ -22,7 +22,10 @@ enum Place {
 }
 
 /// The entries of the search path of a file, each with where it leads.
-fn entries<'l>(path: &'l str, linked: &'l Linked) -> impl Iterator<Item = (&'l str, Place)> {
+fn entries<'l>(
+    path: &'l str,
+    linked: &'l DynamicInfo,
+) -> impl Iterator<Item = (&'l str, SearchLocation)> {
     // A loader that finds a RUNPATH does not look at RPATH (ld.so(8)).
     let text = linked
         .runpath
@@ -37,18 +40,18 @@ fn entries<'l>(path: &'l str, linked: &'l Linked) -> impl Iterator<Item = (&'l s
                 .or_else(|| entry.strip_prefix("${ORIGIN}"));
             let place = match rest.filter(|rest| rest.is_empty() || rest.starts_with('/')) {
                 Some(rest) => without_dots(&format!("{}{rest}", folder(path)))
-                    .map_or(Place::Above, Place::Inside),
-                None => Place::Machine,
+                    .map_or(SearchLocation::Above, SearchLocation::Inside),
+                None => SearchLocation::Machine,
             };
             (entry, place)
         })
 }
 
 /// The folders below `site-packages` that are searched.
-fn searched(path: &str, linked: &Linked) -> BTreeSet<String> {
+fn searched(path: &str, linked: &DynamicInfo) -> BTreeSet<String> {
     let inside = entries(path, linked).filter_map(|(_, place)| match place {
-        Place::Inside(folder) => Some(folder),
-        Place::Above | Place::Machine => None,
+        SearchLocation::Inside(folder) => Some(folder),
+        SearchLocation::Above | SearchLocation::Machine => None,
     });
     inside.collect()
 }
@@ -76,7 +79,7 @@ pub(super) fn of_wheel(wheel: &OpenedWheel, facts: &SdkTables) -> Vec<Diagnostic
 fn of_file(
     wheel: &OpenedWheel,
     path: &str,
-    linked: &Linked,
+    linked: &DynamicInfo,
     promised: &[String],
 ) -> Vec<Diagnostic> {
     let fault = |message: String| wheel.fault_at(&codes::SDK_SEARCH_PATH, path, message);
@@ -92,11 +95,11 @@ fn of_file(
     }
     for (entry, place) in entries(path, linked) {
         match place {
-            Place::Inside(_) => {}
-            Place::Above => found.push(fault(format!(
+            SearchLocation::Inside(_) => {}
+            SearchLocation::Above => found.push(fault(format!(
                 "it searches `{entry}`, above the folder of all packages"
             ))),
-            Place::Machine => {
+            SearchLocation::Machine => {
                 let message = format!("it searches `{entry}`, where the ROCm of a machine may lie");
                 found.push(fault(message).severity(Severity::Warning));
             }
@@ -120,7 +123,7 @@ fn of_file(
 /// Whether a program needs none of the packages, as the small ones that `TheRock`'s builder
 /// compiles in the place of links to programs: they need the C library, and nobody gives them a
 /// search path (ROCm/TheRock, `build_tools/_therock_utils/exe_stub_gen.py`).
-fn needs_nothing(linked: &Linked) -> bool {
+fn needs_nothing(linked: &DynamicInfo) -> bool {
     let is_of_libc = |needed: &String| matches!(needed.as_str(), "libc.so.6" | "libdl.so.2");
     linked.soname.is_none()
         && linked.rpath.is_none()
@@ -130,16 +133,16 @@ fn needs_nothing(linked: &Linked) -> bool {
 }
 
 /// The libraries that are installed together, and who loads which.
-struct Together<'o> {
+struct LoadGraph<'o> {
     /// The folders that have a library of a name.
     offered: BTreeMap<&'o str, BTreeSet<&'o str>>,
     /// Who needs a library of a name.
-    loaders: BTreeMap<&'o str, Vec<(&'o str, &'o Linked)>>,
+    loaders: BTreeMap<&'o str, Vec<(&'o str, &'o DynamicInfo)>>,
     /// The names at the top of `site-packages`.
     tops: BTreeSet<&'o str>,
 }
 
-impl<'o> Together<'o> {
+impl<'o> LoadGraph<'o> {
     fn new(wheels: impl Iterator<Item = &'o OpenedWheel>) -> Self {
         let mut together = Self {
             offered: BTreeMap::new(),
@@ -168,7 +171,7 @@ impl<'o> Together<'o> {
     }
 
     /// Whether a library that is needed is in one of the folders that a file searches.
-    fn finds(&self, path: &str, linked: &Linked, needed: &str) -> bool {
+    fn finds(&self, path: &str, linked: &DynamicInfo, needed: &str) -> bool {
         let Some(folders) = self.offered.get(needed) else {
             return false;
         };
@@ -198,13 +201,13 @@ impl<'o> Together<'o> {
 }
 
 /// What the wheels of a folder need of each other.
-pub(super) fn across(opened: &Opened) -> Vec<Diagnostic> {
+pub(super) fn across(opened: &OpenedPackages) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     for wheel in &opened.wheels {
         if wheel.linked().next().is_none() {
             continue;
         }
-        let together = Together::new(opened.beside(&wheel.path));
+        let together = LoadGraph::new(opened.beside(&wheel.path));
         let arch = wheel
             .name
             .platform_tags()
@@ -231,11 +234,11 @@ pub(super) fn across(opened: &Opened) -> Vec<Diagnostic> {
 fn leads_elsewhere(
     wheel: &OpenedWheel,
     path: &str,
-    linked: &Linked,
-    together: &Together<'_>,
+    linked: &DynamicInfo,
+    together: &LoadGraph<'_>,
 ) -> Vec<Diagnostic> {
     let tell = |(entry, place)| {
-        let Place::Inside(folder) = place else {
+        let SearchLocation::Inside(folder) = place else {
             return None;
         };
         let top = folder.split('/').next().unwrap_or_default();
@@ -249,9 +252,9 @@ fn leads_elsewhere(
 fn need<'o>(
     wheel: &OpenedWheel,
     path: &'o str,
-    linked: &Linked,
+    linked: &DynamicInfo,
     needed: &str,
-    together: &Together<'o>,
+    together: &LoadGraph<'o>,
     is_of_system: &dyn Fn(&str) -> bool,
 ) -> Option<Diagnostic> {
     if together.finds(path, linked, needed) || together.is_found_by_loaders(path, needed) {

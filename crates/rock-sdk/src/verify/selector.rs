@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use super::names::{normalized, selector_version};
-use super::opened::{Opened, OpenedWheel, Selector, family_folder, identify};
-use super::texts::Assigned;
+use super::packages::{OpenedPackages, OpenedWheel, SelectorSdist, family_folder, identify};
+use super::texts::AssignedValues;
 use crate::codes::sdk as codes;
 use crate::{PackageKind, base_target};
 use rock_compat::rows::SdkTables;
@@ -21,7 +21,11 @@ const ABOUT: &str = "src/rocm_sdk/_dist_info.py";
 const HELP: &str =
     "keep the packages of one run of `rock-matrix sdk build` in a folder, all of them";
 
-pub(super) fn findings(selector: &Selector, opened: &Opened, facts: &SdkTables) -> Vec<Diagnostic> {
+pub(super) fn findings(
+    selector: &SelectorSdist,
+    opened: &OpenedPackages,
+    facts: &SdkTables,
+) -> Vec<Diagnostic> {
     let fault = |message: String| {
         Diagnostic::new(&codes::BAD_SELECTOR, message)
             .at(Location::File(selector.path.as_str().into()), "")
@@ -45,7 +49,7 @@ pub(super) fn findings(selector: &Selector, opened: &Opened, facts: &SdkTables) 
     };
     let about = String::from_utf8_lossy(text(ABOUT));
     let is_own = about.lines().any(|line| line.starts_with("LIBRARIES = "));
-    let about = Assigned::read(&about);
+    let about = AssignedValues::read(&about);
     let mut told: Vec<String> = form(selector, stem, is_own);
     let info = HeaderDocument::parse(text("PKG-INFO").to_vec());
     let version = selector_version(&selector.path).unwrap_or_default();
@@ -74,7 +78,7 @@ pub(super) fn findings(selector: &Selector, opened: &Opened, facts: &SdkTables) 
 
 /// Whether it has the files that installers need, in its one folder; and one of this program LF at
 /// the end of lines, which `TheRock`'s builder leaves to the system that it runs on.
-fn form(selector: &Selector, stem: &str, is_own: bool) -> Vec<String> {
+fn form(selector: &SelectorSdist, stem: &str, is_own: bool) -> Vec<String> {
     let missing = NEEDED
         .into_iter()
         .filter(|name| !selector.files.contains_key(&format!("{stem}/{name}")));
@@ -98,7 +102,11 @@ fn form(selector: &Selector, stem: &str, is_own: bool) -> Vec<String> {
 }
 
 /// The targets or families that it knows, against those that there are packages for.
-fn targets(selector: &Selector, about: &Assigned<'_>, opened: &Opened) -> Vec<String> {
+fn targets(
+    selector: &SelectorSdist,
+    about: &AssignedValues<'_>,
+    opened: &OpenedPackages,
+) -> Vec<String> {
     let is_split = about
         .text("LIBRARIES_DIST_TEMPLATE")
         .is_some_and(|template| !template.contains('{'));
@@ -152,8 +160,8 @@ fn targets(selector: &Selector, about: &Assigned<'_>, opened: &Opened) -> Vec<St
 fn told_of(
     requirement: &str,
     version: &str,
-    selector: &Selector,
-    opened: &Opened,
+    selector: &SelectorSdist,
+    opened: &OpenedPackages,
     facts: &SdkTables,
 ) -> Option<String> {
     let (needed, marker) = requirement.split_once(';').unwrap_or((requirement, ""));

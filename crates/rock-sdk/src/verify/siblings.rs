@@ -2,7 +2,7 @@
 
 use super::MAKE_AGAIN;
 use super::names::normalized;
-use super::opened::OpenedWheel;
+use super::packages::OpenedWheel;
 use crate::PackageKind;
 use crate::codes::sdk as codes;
 use crate::layout::row;

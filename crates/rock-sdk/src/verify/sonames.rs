@@ -1,7 +1,7 @@
 //! Names of libraries.
 
 use super::MAKE_AGAIN;
-use super::opened::OpenedWheel;
+use super::packages::OpenedWheel;
 use crate::PackageKind;
 use crate::codes::sdk as codes;
 use crate::select::globs;

@@ -1,7 +1,7 @@
 //! Programs that stand for links to programs.
 
 use super::MAKE_AGAIN;
-use super::opened::{Held, OpenedWheel};
+use super::packages::{LoaderView, OpenedWheel};
 use crate::codes::sdk as codes;
 use rock_diagnostic::Diagnostic;
 use rock_names::resolve_link;
@@ -9,7 +9,7 @@ use rock_names::resolve_link;
 pub(super) fn findings(wheel: &OpenedWheel) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     for (path, file) in &wheel.files {
-        let Held::Stub(text) = &file.held else {
+        let LoaderView::Stub(text) = &file.held else {
             continue;
         };
         let mut fault = |message: String| {

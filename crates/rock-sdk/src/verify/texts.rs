@@ -30,12 +30,12 @@ pub fn is_read(member: &str) -> bool {
 /// appends targets one by one, and says in the libraries' entry of `ALL_PACKAGES` that they are for
 /// all targets (ROCm/TheRock, `build_tools/_therock_utils/py_packaging.py`, `Parameters`).
 #[derive(Debug, Clone, Default, PartialEq)]
-pub(super) struct Assigned<'t>(BTreeMap<&'t str, Value>);
+pub(super) struct AssignedValues<'t>(BTreeMap<&'t str, Value>);
 
 /// How `TheRock`'s builder says what the libraries' package is called.
 const TEMPLATE_OF_LIBRARIES: &str = "ALL_PACKAGES[\"libraries\"].dist_package_template";
 
-impl<'t> Assigned<'t> {
+impl<'t> AssignedValues<'t> {
     pub(super) fn read(text: &'t str) -> Self {
         let mut values: BTreeMap<&'t str, Value> = BTreeMap::new();
         let is_name = |name: &str| {
@@ -102,7 +102,7 @@ fn literal(text: &str) -> Option<Value> {
 
 /// A console script.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Script<'t> {
+pub(super) struct ConsoleScript<'t> {
     /// What one types.
     pub(super) name: &'t str,
     /// The module with dots, `rocm_sdk_core._cli`.
@@ -112,7 +112,7 @@ pub(super) struct Script<'t> {
 }
 
 /// The console scripts of `entry_points.txt` (entry points specification, "File format").
-pub(super) fn scripts(text: &str) -> Vec<Script<'_>> {
+pub(super) fn scripts(text: &str) -> Vec<ConsoleScript<'_>> {
     let mut is_of_console = false;
     let mut scripts = Vec::new();
     for line in entry_point_lines(text) {
@@ -123,7 +123,7 @@ pub(super) fn scripts(text: &str) -> Vec<Script<'_>> {
             .and_then(|(name, value)| Some((name, value.split_once(':')?)))
             && is_of_console
         {
-            scripts.push(Script {
+            scripts.push(ConsoleScript {
                 name: name.trim(),
                 module: module.trim(),
                 function: function.trim(),
@@ -135,11 +135,11 @@ pub(super) fn scripts(text: &str) -> Vec<Script<'_>> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Assigned, Script, is_read, scripts};
+    use super::{AssignedValues, ConsoleScript, is_read, scripts};
 
     #[test]
     fn the_last_assignment_of_a_name_counts_and_what_is_no_literal_is_passed_over() {
-        let assigned = Assigned::read(
+        let assigned = AssignedValues::read(
             "__version__ = \"0\"\nA: List[str] = []\n  B = 1\nC = f(x)\n__version__ = \"7.1\"\nL = [\"a\"]\n",
         );
         assert_eq!(assigned.text("__version__").as_deref(), Some("7.1"));
@@ -151,7 +151,7 @@ mod tests {
 
     #[test]
     fn what_the_builder_of_therock_writes_is_read_too() {
-        let assigned = Assigned::read(
+        let assigned = AssignedValues::read(
             "__version__ = \"DEFAULT\"\nAVAILABLE_TARGET_FAMILIES: list[str] = []\n__version__ = '7.10.0a20251120'\n\
              PY_PACKAGE_SUFFIX_NONCE = ''\nALL_PACKAGES[\"libraries\"].dist_package_template = \"rocm-sdk-libraries\"\n\
              AVAILABLE_TARGET_FAMILIES.append('gfx1100')\nAVAILABLE_TARGET_FAMILIES.append('gfx942:xnack+')\n\
@@ -180,7 +180,7 @@ mod tests {
         let found = scripts("[console_scripts]\na++ = m._cli:app\n\n[other]\nb = m:b\n");
         assert_eq!(
             found,
-            [Script {
+            [ConsoleScript {
                 name: "a++",
                 module: "m._cli",
                 function: "app"
@@ -189,7 +189,7 @@ mod tests {
         let found = scripts("[other]\nb = m:b\r[console_scripts]\u{2028}# c = m:c\u{b}d = m:d\n");
         assert_eq!(
             found,
-            [Script {
+            [ConsoleScript {
                 name: "d",
                 module: "m",
                 function: "d"

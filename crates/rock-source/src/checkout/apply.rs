@@ -5,10 +5,13 @@ use std::sync::{Mutex, PoisonError};
 
 use rayon::prelude::*;
 
-use super::fault::CheckoutFault;
-use super::git::{Call, Git, Said};
-use super::{Event, Listener, Made, STATE, repository};
-use crate::{Facts, FolderKind, Order, Outcome, Place, RepositoryRecord, State, Step, Wanted};
+use super::error::CheckoutError;
+use super::git::{GitCall, GitOutput, GitRunner};
+use super::{CheckoutEvent, CheckoutListener, CheckoutResult, STATE, repository};
+use crate::{
+    CheckoutCommand, CheckoutFacts, CheckoutOutcome, CheckoutSpec, CheckoutState, CheckoutStep,
+    CommandPlace, FolderKind, RepositoryRecord,
+};
 use rock_bytes::start_threads;
 use rock_sys as sys;
 use rock_sys::process::ProcessStatus;
@@ -16,11 +19,11 @@ use rock_sys::process::ProcessStatus;
 /// What a build is given, below the folder.
 const BUILD_ENVIRONMENT: &str = ".rock/build_env.json";
 /// A checkout under way.
-pub(super) struct Run<'a, 'b> {
-    pub(super) git: &'a Git<'a>,
-    pub(super) wanted: &'a Wanted,
-    pub(super) facts: Facts,
-    tell: Mutex<&'a mut Listener<'b>>,
+pub(super) struct CheckoutRun<'a, 'b> {
+    pub(super) git: &'a GitRunner<'a>,
+    pub(super) wanted: &'a CheckoutSpec,
+    pub(super) facts: CheckoutFacts,
+    tell: Mutex<&'a mut CheckoutListener<'b>>,
     /// Paths of the submodules that are there.
     pub(super) submodules: Vec<String>,
     /// Commits of upstream, by repository.
@@ -37,13 +40,13 @@ pub(super) struct Run<'a, 'b> {
 
 /// Says that all is as it is wanted, and writes down what is said in other words now.
 pub(super) fn confirm(
-    git: &Git<'_>,
-    wanted: &Wanted,
-    facts: &Facts,
-) -> Result<Made, CheckoutFault> {
+    git: &GitRunner<'_>,
+    wanted: &CheckoutSpec,
+    facts: &CheckoutFacts,
+) -> Result<CheckoutResult, CheckoutError> {
     let before = facts.state.as_ref();
-    let mut state = State::begun(wanted, before);
-    state.outcome = Outcome::Done;
+    let mut state = CheckoutState::begun(wanted, before);
+    state.outcome = CheckoutOutcome::Done;
     state.commit = before.and_then(|before| before.commit.clone());
     // Of an address with a password it is not known whether that is still the same.
     if before.is_some_and(|before| before.origin != state.origin || state.origin != wanted.origin) {
@@ -53,26 +56,29 @@ pub(super) fn confirm(
     if before != Some(&state) {
         sys::write_unsynced(&git.folder("").join(STATE), state.to_json().as_bytes())?;
     }
-    Ok(Made {
+    Ok(CheckoutResult {
         state,
         was_there: true,
     })
 }
 
-fn repoint(git: &Git<'_>, origin: &str) -> Result<(), CheckoutFault> {
-    let call = Call::git("", &["remote", "set-url", "origin", origin]);
+fn repoint(git: &GitRunner<'_>, origin: &str) -> Result<(), CheckoutError> {
+    let call = GitCall::git("", &["remote", "set-url", "origin", origin]);
     let said = git.run(&call, &mut |_| ())?;
     match said.status {
         ProcessStatus::Code(0) => Ok(()),
         // There is no remote of that name.
         ProcessStatus::Code(2) => git
-            .succeed(&Call::git("", &["remote", "add", "origin", origin]))
+            .succeed(&GitCall::git("", &["remote", "add", "origin", origin]))
             .map(drop),
-        _ => Err(CheckoutFault::git(&call, said)),
+        _ => Err(CheckoutError::git(&call, said)),
     }
 }
 
-fn write_build_environment(git: &Git<'_>, wanted: &Wanted) -> Result<(), CheckoutFault> {
+fn write_build_environment(
+    git: &GitRunner<'_>,
+    wanted: &CheckoutSpec,
+) -> Result<(), CheckoutError> {
     let path = git.folder("").join(BUILD_ENVIRONMENT);
     if wanted.build_environment.is_empty() {
         return Ok(sys::remove(&path)?);
@@ -84,12 +90,12 @@ fn write_build_environment(git: &Git<'_>, wanted: &Wanted) -> Result<(), Checkou
     Ok(())
 }
 
-impl<'a, 'b> Run<'a, 'b> {
+impl<'a, 'b> CheckoutRun<'a, 'b> {
     pub(super) fn new(
-        git: &'a Git<'a>,
-        wanted: &'a Wanted,
-        facts: Facts,
-        tell: Mutex<&'a mut Listener<'b>>,
+        git: &'a GitRunner<'a>,
+        wanted: &'a CheckoutSpec,
+        facts: CheckoutFacts,
+        tell: Mutex<&'a mut CheckoutListener<'b>>,
     ) -> Self {
         let paths = facts.repositories.iter().map(|found| found.path.clone());
         let submodules = paths.filter(|path| !path.is_empty()).collect();
@@ -109,14 +115,14 @@ impl<'a, 'b> Run<'a, 'b> {
     }
 
     /// Takes all steps.
-    pub(super) fn all(mut self, steps: &[Step]) -> Result<Made, CheckoutFault> {
+    pub(super) fn all(mut self, steps: &[CheckoutStep]) -> Result<CheckoutResult, CheckoutError> {
         let taken = self.take(steps);
         if let Err(fault) = &taken
             && self.has_begun
             && fault.leaves_all_committed()
         {
-            let state = State {
-                outcome: Outcome::Incomplete,
+            let state = CheckoutState {
+                outcome: CheckoutOutcome::Incomplete,
                 ..self.state()
             };
             self.write(&state)?;
@@ -125,23 +131,26 @@ impl<'a, 'b> Run<'a, 'b> {
         write_build_environment(self.git, self.wanted)?;
         let state = self.made()?;
         self.write(&state)?;
-        Ok(Made {
+        Ok(CheckoutResult {
             state,
             was_there: false,
         })
     }
 
-    fn take(&mut self, steps: &[Step]) -> Result<(), CheckoutFault> {
+    fn take(&mut self, steps: &[CheckoutStep]) -> Result<(), CheckoutError> {
         if self.facts.folder != FolderKind::Repository {
             self.begin()?;
         }
         for (number, step) in steps.iter().enumerate() {
-            self.say(Event::Step {
+            self.say(CheckoutEvent::Step {
                 number: number + 1,
                 of: steps.len(),
                 title: &step.title(),
             });
-            if !matches!(step, Step::Repoint { .. } | Step::Fetch { .. }) {
+            if !matches!(
+                step,
+                CheckoutStep::Repoint { .. } | CheckoutStep::Fetch { .. }
+            ) {
                 self.begin()?;
             }
             self.step(step)?;
@@ -149,11 +158,11 @@ impl<'a, 'b> Run<'a, 'b> {
         Ok(())
     }
 
-    fn state(&self) -> State {
-        State::begun(self.wanted, self.facts.state.as_ref())
+    fn state(&self) -> CheckoutState {
+        CheckoutState::begun(self.wanted, self.facts.state.as_ref())
     }
 
-    fn write(&self, state: &State) -> Result<(), CheckoutFault> {
+    fn write(&self, state: &CheckoutState) -> Result<(), CheckoutError> {
         Ok(sys::write_unsynced(
             &self.git.folder("").join(STATE),
             state.to_json().as_bytes(),
@@ -161,7 +170,7 @@ impl<'a, 'b> Run<'a, 'b> {
     }
 
     /// Writes down that the tree is being changed.
-    fn begin(&mut self) -> Result<(), CheckoutFault> {
+    fn begin(&mut self) -> Result<(), CheckoutError> {
         if !self.has_begun {
             self.write(&self.state())?;
             self.has_begun = true;
@@ -169,11 +178,11 @@ impl<'a, 'b> Run<'a, 'b> {
         Ok(())
     }
 
-    fn made(&self) -> Result<State, CheckoutFault> {
+    fn made(&self) -> Result<CheckoutState, CheckoutError> {
         let mut state = self.state();
-        state.outcome = Outcome::Done;
+        state.outcome = CheckoutOutcome::Done;
         state.commit = self.upstream.get("").cloned();
-        let record = |path: &String| -> Result<RepositoryRecord, CheckoutFault> {
+        let record = |path: &String| -> Result<RepositoryRecord, CheckoutError> {
             let head = repository::head(self.git, path)?;
             Ok(RepositoryRecord {
                 path: path.clone(),
@@ -202,47 +211,47 @@ impl<'a, 'b> Run<'a, 'b> {
             .collect()
     }
 
-    pub(super) fn say(&self, event: Event<'_>) {
+    pub(super) fn say(&self, event: CheckoutEvent<'_>) {
         let mut tell = self.tell.lock().unwrap_or_else(PoisonError::into_inner);
         (*tell)(event);
     }
 
     /// Runs a call, and says so.
-    pub(super) fn run(&self, call: &Call) -> Result<Said, CheckoutFault> {
-        self.say(Event::Command(&call.repository, &call.argv));
+    pub(super) fn run(&self, call: &GitCall) -> Result<GitOutput, CheckoutError> {
+        self.say(CheckoutEvent::Command(&call.repository, &call.argv));
         self.git.run(call, &mut |line| {
-            self.say(line.map_or(Event::Tick, Event::Line));
+            self.say(line.map_or(CheckoutEvent::Tick, CheckoutEvent::Line));
         })
     }
 
-    pub(super) fn succeed(&self, call: &Call) -> Result<Said, CheckoutFault> {
+    pub(super) fn succeed(&self, call: &GitCall) -> Result<GitOutput, CheckoutError> {
         let said = self.run(call)?;
         if said.is_good() {
             Ok(said)
         } else {
-            Err(CheckoutFault::git(call, said))
+            Err(CheckoutError::git(call, said))
         }
     }
 
     /// The calls that an order stands for.
-    pub(super) fn calls(&self, order: &Order) -> Vec<Call> {
+    pub(super) fn calls(&self, order: &CheckoutCommand) -> Vec<GitCall> {
         let places = match &order.place {
-            Place::Outer => vec![String::new()],
-            Place::Submodules => self.submodules.clone(),
-            Place::Every => self.repositories(),
-            Place::In(path) => vec![path.clone()],
+            CommandPlace::Outer => vec![String::new()],
+            CommandPlace::Submodules => self.submodules.clone(),
+            CommandPlace::Every => self.repositories(),
+            CommandPlace::In(path) => vec![path.clone()],
         };
-        let call = |repository| Call {
+        let call = |repository| GitCall {
             argv: order.argv.clone(),
             repository,
             is_long: true,
-            ..Call::default()
+            ..GitCall::default()
         };
         places.into_iter().map(call).collect()
     }
 
     /// Runs what a step says, each order in all its repositories at once.
-    pub(super) fn run_all(&self, step: &Step) -> Result<(), CheckoutFault> {
+    pub(super) fn run_all(&self, step: &CheckoutStep) -> Result<(), CheckoutError> {
         for order in step.orders() {
             start_threads();
             let done: Vec<_> = self
@@ -257,20 +266,20 @@ impl<'a, 'b> Run<'a, 'b> {
         Ok(())
     }
 
-    fn step(&mut self, step: &Step) -> Result<(), CheckoutFault> {
+    fn step(&mut self, step: &CheckoutStep) -> Result<(), CheckoutError> {
         match step {
-            Step::Initialise { origin } => self.initialise(step, origin),
-            Step::Repoint { origin } => {
+            CheckoutStep::Initialise { origin } => self.initialise(step, origin),
+            CheckoutStep::Repoint { origin } => {
                 let said = self.git.run(
-                    &Call::git("", &["remote", "get-url", "origin"]),
+                    &GitCall::git("", &["remote", "get-url", "origin"]),
                     &mut |_| (),
                 )?;
                 self.origin_before = said.is_good().then(|| said.line());
                 repoint(self.git, origin)
             }
-            Step::Fetch { reference, .. } => self.fetch(step, reference),
-            Step::Save { repositories } => self.save(repositories),
-            Step::Tag => {
+            CheckoutStep::Fetch { reference, .. } => self.fetch(step, reference),
+            CheckoutStep::Save { repositories } => self.save(repositories),
+            CheckoutStep::Tag => {
                 self.run_all(step)?;
                 self.upstream
                     .insert(String::new(), repository::head(self.git, "")?);
@@ -279,8 +288,8 @@ impl<'a, 'b> Run<'a, 'b> {
                 }
                 Ok(())
             }
-            Step::Submodules { .. } => self.update_submodules(step),
-            Step::TagSubmodules => {
+            CheckoutStep::Submodules { .. } => self.update_submodules(step),
+            CheckoutStep::TagSubmodules => {
                 self.run_all(step)?;
                 for path in &self.submodules {
                     self.upstream
@@ -288,21 +297,23 @@ impl<'a, 'b> Run<'a, 'b> {
                 }
                 Ok(())
             }
-            Step::Quiet => self.quiet(),
-            Step::Series {
+            CheckoutStep::Quiet => self.quiet(),
+            CheckoutStep::Series {
                 stage, set, name, ..
             } => self.series(step, *stage, set, name),
-            Step::Hipify { .. } => self.hipify(step),
-            Step::CommitHipify { identity } if self.is_hipified => self.commit_hipify(identity),
-            Step::CommitHipify { .. } => Ok(()),
-            Step::EndSession { .. }
-            | Step::Discard { .. }
-            | Step::DropTags
-            | Step::CheckOut { .. } => self.run_all(step),
+            CheckoutStep::Hipify { .. } => self.hipify(step),
+            CheckoutStep::CommitHipify { identity } if self.is_hipified => {
+                self.commit_hipify(identity)
+            }
+            CheckoutStep::CommitHipify { .. } => Ok(()),
+            CheckoutStep::EndSession { .. }
+            | CheckoutStep::Discard { .. }
+            | CheckoutStep::DropTags
+            | CheckoutStep::CheckOut { .. } => self.run_all(step),
         }
     }
 
-    fn initialise(&self, step: &Step, origin: &str) -> Result<(), CheckoutFault> {
+    fn initialise(&self, step: &CheckoutStep, origin: &str) -> Result<(), CheckoutError> {
         for order in step.orders() {
             for call in self.calls(&order) {
                 let said = self.run(&call)?;
@@ -310,14 +321,14 @@ impl<'a, 'b> Run<'a, 'b> {
                     ProcessStatus::Code(0) => {}
                     // A run that was ended before had made the remote.
                     ProcessStatus::Code(3) => repoint(self.git, origin)?,
-                    _ => return Err(CheckoutFault::git(&call, said)),
+                    _ => return Err(CheckoutError::git(&call, said)),
                 }
             }
         }
         Ok(repository::exclude(&self.git.folder(""))?)
     }
 
-    fn fetch(&self, step: &Step, reference: &str) -> Result<(), CheckoutFault> {
+    fn fetch(&self, step: &CheckoutStep, reference: &str) -> Result<(), CheckoutError> {
         for order in step.orders() {
             for call in self.calls(&order) {
                 let said = self.run(&call)?;
@@ -337,18 +348,18 @@ impl<'a, 'b> Run<'a, 'b> {
                 if let Some(before) = before.filter(|_| !self.has_begun) {
                     repoint(self.git, before)?;
                 }
-                return Err(CheckoutFault::fetch(&self.wanted.origin, reference, said));
+                return Err(CheckoutError::fetch(&self.wanted.origin, reference, said));
             }
         }
         Ok(())
     }
 
-    fn update_submodules(&mut self, step: &Step) -> Result<(), CheckoutFault> {
+    fn update_submodules(&mut self, step: &CheckoutStep) -> Result<(), CheckoutError> {
         for order in step.orders() {
             for call in self.calls(&order) {
                 let said = self.run(&call)?;
                 if !said.is_good() {
-                    return Err(CheckoutFault::Submodules { said: said.talk });
+                    return Err(CheckoutError::Submodules { said: said.talk });
                 }
             }
         }
@@ -366,7 +377,7 @@ impl<'a, 'b> Run<'a, 'b> {
     }
 
     /// Lets git ignore that submodules are at other commits.
-    fn quiet(&self) -> Result<(), CheckoutFault> {
+    fn quiet(&self) -> Result<(), CheckoutError> {
         for repository in self.repositories() {
             let submodules = repository::submodules_of(self.git, &repository)?;
             if submodules.is_empty() {
@@ -383,7 +394,7 @@ impl<'a, 'b> Run<'a, 'b> {
             let set = crate::submodule_settings(
                 &self
                     .git
-                    .run(&Call::git(&repository, &words), &mut |_| ())?
+                    .run(&GitCall::git(&repository, &words), &mut |_| ())?
                     .output,
             );
             let is_set = |name: &str| {
@@ -391,14 +402,14 @@ impl<'a, 'b> Run<'a, 'b> {
                     .any(|(known, value)| known == name && value == "all")
             };
             for (name, _) in submodules.iter().filter(|(name, _)| !is_set(name)) {
-                self.succeed(&Call::git(
+                self.succeed(&GitCall::git(
                     &repository,
                     &["config", &format!("submodule.{name}.ignore"), "all"],
                 ))?;
             }
             let mut words = vec!["update-index", "--skip-worktree", "--"];
             words.extend(submodules.iter().map(|(_, path)| path.as_str()));
-            self.succeed(&Call::git(&repository, &words))?;
+            self.succeed(&GitCall::git(&repository, &words))?;
         }
         Ok(())
     }

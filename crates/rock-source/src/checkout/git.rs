@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::time::Duration;
 
-use super::fault::CheckoutFault;
+use super::error::CheckoutError;
 use super::limits::{KEPT_BYTES, LARGEST_OUTPUT_BYTES, LONGEST_LINE_BYTES};
 use crate::REFLOG_MARK;
 use crate::codes::host;
@@ -50,12 +50,12 @@ const SETTINGS: [(&str, &str); 7] = [
 
 /// The wish to stop, asked for by several threads.
 #[derive(Debug)]
-pub(super) struct Stop<'a> {
+pub(super) struct StopFlag<'a> {
     signals: &'a Signals,
     seen: Mutex<Option<StopSignal>>,
 }
 
-impl<'a> Stop<'a> {
+impl<'a> StopFlag<'a> {
     pub(super) fn new(signals: &'a Signals) -> Self {
         Self {
             signals,
@@ -76,22 +76,22 @@ impl<'a> Stop<'a> {
 
 /// Runs programs in the repositories of one checkout.
 #[derive(Debug)]
-pub(super) struct Git<'a> {
+pub(super) struct GitRunner<'a> {
     folder: &'a Path,
     environment: &'a Environment,
-    pub(super) stop: Stop<'a>,
+    pub(super) stop: StopFlag<'a>,
 }
 
 /// What a program did.
 #[derive(Debug)]
-pub(super) struct Said {
+pub(super) struct GitOutput {
     pub(super) status: ProcessStatus,
     pub(super) output: Vec<u8>,
     /// The end of what it said on stderr.
     pub(super) talk: String,
 }
 
-impl Said {
+impl GitOutput {
     pub(super) fn is_good(&self) -> bool {
         self.status == ProcessStatus::Code(0)
     }
@@ -104,7 +104,7 @@ impl Said {
 
 /// One call.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Call {
+pub(super) struct GitCall {
     pub(super) argv: Vec<String>,
     /// The repository, below the folder; empty for the outer one.
     pub(super) repository: String,
@@ -116,7 +116,7 @@ pub(super) struct Call {
     pub(super) is_long: bool,
 }
 
-impl Call {
+impl GitCall {
     /// Git with these arguments.
     pub(super) fn git(repository: &str, arguments: &[&str]) -> Self {
         let argv = std::iter::once(&"git")
@@ -143,7 +143,7 @@ impl Call {
     }
 }
 
-impl<'a> Git<'a> {
+impl<'a> GitRunner<'a> {
     pub(super) fn new(
         folder: &'a Path,
         environment: &'a Environment,
@@ -152,7 +152,7 @@ impl<'a> Git<'a> {
         Self {
             folder,
             environment,
-            stop: Stop::new(signals),
+            stop: StopFlag::new(signals),
         }
     }
 
@@ -172,11 +172,11 @@ impl<'a> Git<'a> {
     /// When it cannot be started, or a signal came.
     pub(super) fn run(
         &self,
-        call: &Call,
+        call: &GitCall,
         listen: &mut dyn FnMut(Option<&str>),
-    ) -> Result<Said, CheckoutFault> {
+    ) -> Result<GitOutput, CheckoutError> {
         if let Some(signal) = self.stop.wish() {
-            return Err(CheckoutFault::Stopped(signal));
+            return Err(CheckoutError::Stopped(signal));
         }
         let (mut output, mut talk, mut line) = (Vec::new(), Vec::new(), Vec::new());
         let mut is_stopped = false;
@@ -216,13 +216,13 @@ impl<'a> Git<'a> {
                 LARGEST_OUTPUT_BYTES >> 20
             );
             let fault = Diagnostic::new(&host::TOO_MUCH_OUTPUT, message);
-            return Err(CheckoutFault::Refused(vec![
+            return Err(CheckoutError::Refused(vec![
                 fault.help("look at what it prints"),
             ]));
         }
         match self.stop.wish() {
-            Some(signal) => Err(CheckoutFault::Stopped(signal)),
-            None => Ok(Said {
+            Some(signal) => Err(CheckoutError::Stopped(signal)),
+            None => Ok(GitOutput {
                 status,
                 output,
                 talk: lines_of(&talk),
@@ -234,16 +234,16 @@ impl<'a> Git<'a> {
     ///
     /// # Errors
     /// When it cannot be started, does not succeed, or a signal came.
-    pub(super) fn succeed(&self, call: &Call) -> Result<Said, CheckoutFault> {
+    pub(super) fn succeed(&self, call: &GitCall) -> Result<GitOutput, CheckoutError> {
         let said = self.run(call, &mut |_| ())?;
         if said.is_good() {
             Ok(said)
         } else {
-            Err(CheckoutFault::git(call, said))
+            Err(CheckoutError::git(call, said))
         }
     }
 
-    fn invocation(&self, call: &Call) -> Invocation {
+    fn invocation(&self, call: &GitCall) -> Invocation {
         let folder = if call.is_anywhere {
             PathBuf::from("/")
         } else {
@@ -314,22 +314,22 @@ fn lines_of(talk: &[u8]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Call, CheckoutFault, Git, LARGEST_OUTPUT_BYTES, lines_of};
+    use super::{CheckoutError, GitCall, GitRunner, LARGEST_OUTPUT_BYTES, lines_of};
     use rock_sys::{Environment, Signals};
 
     #[test]
     fn output_at_the_limit_is_read_and_more_is_refused() {
         let (environment, signals) = (Environment::default(), Signals::default());
         let folder = tempfile::tempdir().unwrap();
-        let git = Git::new(folder.path(), &environment, &signals);
+        let git = GitRunner::new(folder.path(), &environment, &signals);
         let run = |bytes: usize| {
             let argv = ["/usr/bin/head", "-c", &bytes.to_string(), "/dev/zero"]
                 .map(str::to_owned)
                 .to_vec();
             git.run(
-                &Call {
+                &GitCall {
                     argv,
-                    ..Call::default()
+                    ..GitCall::default()
                 },
                 &mut |_| (),
             )
@@ -338,7 +338,7 @@ mod tests {
             run(LARGEST_OUTPUT_BYTES).unwrap().output.len(),
             LARGEST_OUTPUT_BYTES
         );
-        let Err(CheckoutFault::Refused(faults)) = run(LARGEST_OUTPUT_BYTES + 1) else {
+        let Err(CheckoutError::Refused(faults)) = run(LARGEST_OUTPUT_BYTES + 1) else {
             panic!("it was read")
         };
         assert!(

@@ -2,16 +2,16 @@
 
 use rayon::prelude::*;
 
-use super::apply::Run;
-use super::fault::CheckoutFault;
-use super::git::Call;
+use super::apply::CheckoutRun;
+use super::error::CheckoutError;
+use super::git::GitCall;
 use super::{HIPIFIED_INDEX, repository};
-use crate::{HIPIFY_SCRIPT, Hipify, Order, Step, UPSTREAM_TAG};
+use crate::{CheckoutCommand, CheckoutStep, HIPIFY_SCRIPT, HipifyMode, UPSTREAM_TAG};
 use rock_bytes::start_threads;
 use rock_sys as sys;
 
-impl Run<'_, '_> {
-    pub(super) fn hipify(&mut self, step: &Step) -> Result<(), CheckoutFault> {
+impl CheckoutRun<'_, '_> {
+    pub(super) fn hipify(&mut self, step: &CheckoutStep) -> Result<(), CheckoutError> {
         if !sys::is_file(&self.git.folder("").join(HIPIFY_SCRIPT)) {
             return Ok(());
         }
@@ -21,13 +21,13 @@ impl Run<'_, '_> {
                 let said = self.run(&call.with("PYTHONDONTWRITEBYTECODE", "1"))?;
                 if !said.is_good() {
                     let repositories = self.repositories();
-                    self.run_all(&Step::Discard { repositories })?;
+                    self.run_all(&CheckoutStep::Discard { repositories })?;
                     let text = format!(
                         "{}\n{}",
                         String::from_utf8_lossy(&said.output).trim_end(),
                         said.talk
                     );
-                    return Err(CheckoutFault::Hipify {
+                    return Err(CheckoutError::Hipify {
                         status: said.status,
                         said: text.trim().to_owned(),
                     });
@@ -35,9 +35,9 @@ impl Run<'_, '_> {
             }
         }
         self.is_hipified = true;
-        if self.wanted.hipify == Hipify::Leave {
+        if self.wanted.hipify == HipifyMode::Leave {
             start_threads();
-            let changed: Result<Vec<_>, CheckoutFault> = self
+            let changed: Result<Vec<_>, CheckoutError> = self
                 .repositories()
                 .into_par_iter()
                 .map(|path| Ok((self.leave_changed(&path)?, path)))
@@ -51,7 +51,7 @@ impl Run<'_, '_> {
         Ok(())
     }
 
-    fn is_changed(&self, repository: &str) -> Result<bool, CheckoutFault> {
+    fn is_changed(&self, repository: &str) -> Result<bool, CheckoutError> {
         let words = [
             "status",
             "--porcelain",
@@ -61,14 +61,14 @@ impl Run<'_, '_> {
         ];
         Ok(!self
             .git
-            .succeed(&Call::git(repository, &words))?
+            .succeed(&GitCall::git(repository, &words))?
             .output
             .is_empty())
     }
 
     /// Remembers what hipify changed in an index of its own, so that changes by a person are told
     /// from it.
-    fn leave_changed(&self, repository: &str) -> Result<bool, CheckoutFault> {
+    fn leave_changed(&self, repository: &str) -> Result<bool, CheckoutError> {
         let Some(git_folder) = repository::git_folder(&self.git.folder(repository)) else {
             return Ok(false);
         };
@@ -76,16 +76,16 @@ impl Run<'_, '_> {
         if is_changed {
             let index = git_folder.join(HIPIFIED_INDEX);
             sys::copy_atomic(&git_folder.join("index"), &index)?;
-            let add = Call::git(repository, &["add", "--all"])
+            let add = GitCall::git(repository, &["add", "--all"])
                 .with("GIT_INDEX_FILE", index.display().to_string());
             self.succeed(&add)?;
         }
         Ok(is_changed)
     }
 
-    pub(super) fn commit_hipify(&mut self, identity: &[String]) -> Result<(), CheckoutFault> {
+    pub(super) fn commit_hipify(&mut self, identity: &[String]) -> Result<(), CheckoutError> {
         start_threads();
-        let made: Result<Vec<_>, CheckoutFault> = self
+        let made: Result<Vec<_>, CheckoutError> = self
             .repositories()
             .into_par_iter()
             .map(|path| {
@@ -104,25 +104,25 @@ impl Run<'_, '_> {
         &self,
         repository: &str,
         identity: &[String],
-    ) -> Result<Option<String>, CheckoutFault> {
+    ) -> Result<Option<String>, CheckoutError> {
         if !self.is_changed(repository)? {
             return Ok(None);
         }
-        let orders = Step::CommitHipify {
+        let orders = CheckoutStep::CommitHipify {
             identity: identity.to_vec(),
         }
         .orders();
-        let call = |order: &Order| Call {
+        let call = |order: &CheckoutCommand| GitCall {
             argv: order.argv.clone(),
             is_long: true,
-            ..Call::git(repository, &[])
+            ..GitCall::git(repository, &[])
         };
         let [add, commit, tag] = orders.as_slice() else {
             return Ok(None);
         };
         self.succeed(&call(add))?;
         // Files can be another on the disk and the same to git, such as by the ends of their lines.
-        let staged = Call::git(
+        let staged = GitCall::git(
             repository,
             &["diff", "--cached", "--quiet", "--ignore-submodules=all"],
         );
@@ -138,7 +138,7 @@ impl Run<'_, '_> {
         ];
         let date = format!(
             "@{}",
-            self.git.succeed(&Call::git(repository, &words))?.line()
+            self.git.succeed(&GitCall::git(repository, &words))?.line()
         );
         let commit = call(commit)
             .with("GIT_AUTHOR_DATE", date.clone())

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use rayon::prelude::*;
 
-use crate::{Patch, PatchSet};
+use crate::{PatchFile, PatchSet};
 use rock_bytes::start_threads;
 use rock_sys::{self as sys, FileError};
 
@@ -19,9 +19,11 @@ pub fn read_set(name: &str, folder: &Path) -> Result<PatchSet, FileError> {
         .map(|(path, _)| path);
     let paths: Vec<String> = paths.filter(|path| PatchSet::is_patch(path)).collect();
     start_threads();
-    let patches: Result<Vec<Patch>, FileError> = paths
+    let patches: Result<Vec<PatchFile>, FileError> = paths
         .into_par_iter()
-        .map(|path| sys::hash_file(&folder.join(&path)).map(|(_, digest)| Patch { path, digest }))
+        .map(|path| {
+            sys::hash_file(&folder.join(&path)).map(|(_, digest)| PatchFile { path, digest })
+        })
         .collect();
     Ok(PatchSet::new(name, &folder.display().to_string(), patches?))
 }

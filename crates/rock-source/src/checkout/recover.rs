@@ -3,8 +3,8 @@
 use std::path::Path;
 use std::time::Duration;
 
-use super::fault::CheckoutFault;
-use super::git::{Call, Git, MARK};
+use super::error::CheckoutError;
+use super::git::{GitCall, GitRunner, MARK};
 use super::repository;
 use rock_sys::{self as sys, FileError};
 
@@ -22,7 +22,7 @@ const LOCKS: [&str; 6] = [
 
 /// Ends what still runs and puts away what nobody can go on from. Files of the work trees stay as
 /// they are.
-pub(super) fn recover(git: &Git<'_>) -> Result<(), CheckoutFault> {
+pub(super) fn recover(git: &GitRunner<'_>) -> Result<(), CheckoutError> {
     let folder = git.folder("");
     sys::process::terminate_marked(MARK, &folder.display().to_string(), GRACE);
     let Some(outer) = repository::git_folder(&folder) else {
@@ -33,7 +33,7 @@ pub(super) fn recover(git: &Git<'_>) -> Result<(), CheckoutFault> {
         unlock(&module)?;
         // A clone has a head once everything was fetched. Without one there is no work in it.
         let place = module.display().to_string();
-        let call = Call::git(
+        let call = GitCall::git(
             "",
             &[
                 "--git-dir",

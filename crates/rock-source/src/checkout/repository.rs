@@ -2,10 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use super::fault::CheckoutFault;
-use super::git::{Call, Git};
+use super::error::CheckoutError;
+use super::git::{GitCall, GitRunner};
 use super::limits::{LARGEST_GIT_FILE_BYTES, LARGEST_REFLOG_BYTES};
-use crate::{Session, is_commit_hash, submodule_settings};
+use crate::{GitOperation, is_commit_hash, submodule_settings};
 use rock_names::without_dots;
 use rock_sys as sys;
 
@@ -23,7 +23,7 @@ pub(super) fn git_folder(folder: &Path) -> Option<PathBuf> {
 }
 
 /// The commit that a repository is at, where its head is on no branch; git is asked where it is.
-pub(super) fn head(git: &Git<'_>, repository: &str) -> Result<String, CheckoutFault> {
+pub(super) fn head(git: &GitRunner<'_>, repository: &str) -> Result<String, CheckoutError> {
     let folder = git.folder(repository);
     let text = git_folder(&folder)
         .and_then(|folder| sys::read_text(&folder.join("HEAD"), LARGEST_GIT_FILE_BYTES).ok());
@@ -33,7 +33,10 @@ pub(super) fn head(git: &Git<'_>, repository: &str) -> Result<String, CheckoutFa
     {
         Some(hash) => Ok(hash),
         None => Ok(git
-            .succeed(&Call::git(repository, &["rev-parse", "--verify", "HEAD"]))?
+            .succeed(&GitCall::git(
+                repository,
+                &["rev-parse", "--verify", "HEAD"],
+            ))?
             .line()),
     }
 }
@@ -48,14 +51,14 @@ pub(super) fn reflog(folder: &Path) -> String {
 }
 
 /// What is under way.
-pub(super) fn session(folder: &Path) -> Option<Session> {
+pub(super) fn session(folder: &Path) -> Option<GitOperation> {
     let folder = git_folder(folder)?;
     match () {
-        () if sys::exists(&folder.join("rebase-apply/applying")) => Some(Session::Apply),
+        () if sys::exists(&folder.join("rebase-apply/applying")) => Some(GitOperation::Apply),
         () if sys::exists(&folder.join("rebase-apply"))
             || sys::exists(&folder.join("rebase-merge")) =>
         {
-            Some(Session::Rebase)
+            Some(GitOperation::Rebase)
         }
         () => None,
     }
@@ -63,9 +66,9 @@ pub(super) fn session(folder: &Path) -> Option<Session> {
 
 /// The submodules of a repository that are checked out: name and path below it, sorted by path.
 pub(super) fn submodules_of(
-    git: &Git<'_>,
+    git: &GitRunner<'_>,
     repository: &str,
-) -> Result<Vec<(String, String)>, CheckoutFault> {
+) -> Result<Vec<(String, String)>, CheckoutError> {
     let folder = git.folder(repository);
     if !sys::is_file(&folder.join(".gitmodules")) {
         return Ok(Vec::new());
@@ -78,12 +81,12 @@ pub(super) fn submodules_of(
         "--get-regexp",
         r"^submodule\..*\.path$",
     ];
-    let call = Call::git(repository, &words);
+    let call = GitCall::git(repository, &words);
     let said = git.run(&call, &mut |_| ())?;
     match said.status {
         // There are none: the file is empty.
         sys::process::ProcessStatus::Code(1) => return Ok(Vec::new()),
-        _ if !said.is_good() => return Err(CheckoutFault::git(&call, said)),
+        _ if !said.is_good() => return Err(CheckoutError::git(&call, said)),
         _ => {}
     }
     let mut found = submodule_settings(&said.output);
@@ -97,13 +100,17 @@ pub(super) fn submodules_of(
 }
 
 /// Every submodule that is checked out, each followed by its own, by path below the folder.
-pub(super) fn submodules(git: &Git<'_>) -> Result<Vec<String>, CheckoutFault> {
+pub(super) fn submodules(git: &GitRunner<'_>) -> Result<Vec<String>, CheckoutError> {
     let mut found = Vec::new();
     below(git, "", &mut found)?;
     Ok(found)
 }
 
-fn below(git: &Git<'_>, repository: &str, found: &mut Vec<String>) -> Result<(), CheckoutFault> {
+fn below(
+    git: &GitRunner<'_>,
+    repository: &str,
+    found: &mut Vec<String>,
+) -> Result<(), CheckoutError> {
     for (_, path) in submodules_of(git, repository)? {
         let path = if repository.is_empty() {
             path

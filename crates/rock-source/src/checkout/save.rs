@@ -5,13 +5,14 @@ use std::path::{Path, PathBuf};
 
 use rayon::prelude::*;
 
-use super::fault::CheckoutFault;
-use super::git::{Call, Git};
+use super::error::CheckoutError;
+use super::git::{GitCall, GitRunner};
 use super::limits::LARGEST_PATCH_BYTES;
-use super::{LOCK, look, repository};
+use super::{LOCK, repository, worktree_status};
 use crate::codes::checkout as codes;
 use crate::{
-    HIPIFY_TAG, Line, Outcome, PatchSet, RepositoryRecord, Stage, State, UPSTREAM_TAG, named, shown,
+    CheckoutOutcome, CheckoutState, CommitRange, HIPIFY_TAG, PatchSet, PatchStage,
+    RepositoryRecord, UPSTREAM_TAG, named, shown,
 };
 use rock_bytes::start_threads;
 use rock_diagnostic::{Diagnostic, Location, Severity, counted};
@@ -59,7 +60,7 @@ const STABLE_TEXT: [&str; 6] = [
 
 /// Where patches are saved.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Target {
+pub struct PatchTarget {
     /// The folder of the set.
     pub folder: PathBuf,
     /// The folder of the outer repository in it.
@@ -68,7 +69,7 @@ pub struct Target {
 
 /// What becomes of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Change {
+pub enum PatchFileChange {
     /// It is new.
     Added,
     /// It has other bytes.
@@ -79,20 +80,20 @@ pub enum Change {
 
 /// What was saved, or would be.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Saved {
+pub struct SavedPatches {
     /// How many patches the commits make.
     pub patches: usize,
     /// What is other than before, by path below the folder of the set.
-    pub changes: BTreeMap<String, Change>,
+    pub changes: BTreeMap<String, PatchFileChange>,
     /// What to look at.
     pub warnings: Vec<Diagnostic>,
 }
 
 /// A set of patches that is not yet written.
 #[derive(Debug)]
-pub struct Unsaved {
+pub struct PendingPatches {
     /// What it changes.
-    pub saved: Saved,
+    pub saved: SavedPatches,
     target: PathBuf,
     files: BTreeMap<String, Vec<u8>>,
     kept: Vec<String>,
@@ -101,7 +102,7 @@ pub struct Unsaved {
 
 /// The patches of one repository.
 #[derive(Debug, Default)]
-struct Made {
+struct RepositoryPatches {
     files: BTreeMap<String, Vec<u8>>,
     warnings: Vec<Diagnostic>,
 }
@@ -113,22 +114,23 @@ struct Made {
 /// When the folder is no checkout that came to its end, a tag is missing, or commits have no patch.
 pub fn patches(
     folder: &Path,
-    target: impl FnOnce(&State) -> Result<Target, Diagnostic>,
+    target: impl FnOnce(&CheckoutState) -> Result<PatchTarget, Diagnostic>,
     environment: &Environment,
     signals: &Signals,
-) -> Result<Unsaved, CheckoutFault> {
-    let git = Git::new(folder, environment, signals);
-    let state = look::state(&git)?.ok_or_else(|| CheckoutFault::NoCheckout(folder.to_owned()))?;
-    let target = target(&state).map_err(|fault| CheckoutFault::Refused(vec![fault]))?;
+) -> Result<PendingPatches, CheckoutError> {
+    let git = GitRunner::new(folder, environment, signals);
+    let state = worktree_status::state(&git)?
+        .ok_or_else(|| CheckoutError::NoCheckout(folder.to_owned()))?;
+    let target = target(&state).map_err(|fault| CheckoutError::Refused(vec![fault]))?;
     let lock =
-        sys::try_lock(&folder.join(LOCK))?.ok_or_else(|| CheckoutFault::Busy(folder.to_owned()))?;
-    if state.outcome != Outcome::Done {
+        sys::try_lock(&folder.join(LOCK))?.ok_or_else(|| CheckoutError::Busy(folder.to_owned()))?;
+    if state.outcome != CheckoutOutcome::Done {
         let message = format!(
             "the checkout in `{}` did not come to its end",
             folder.display()
         );
         let help = "run `rock-matrix source checkout` again first: patches may not be applied yet";
-        return Err(CheckoutFault::Refused(vec![
+        return Err(CheckoutError::Refused(vec![
             Diagnostic::new(&codes::UNDER_WAY, message).help(help),
         ]));
     }
@@ -148,7 +150,7 @@ pub fn patches(
         })
         .collect();
     sys::remove(&scratch)?;
-    let mut all = Made::default();
+    let mut all = RepositoryPatches::default();
     for made in made {
         let made = made?;
         all.files.extend(made.files);
@@ -169,12 +171,12 @@ pub fn patches(
 
 /// What the new files change in a folder.
 fn compare(
-    made: Made,
+    made: RepositoryPatches,
     places: &BTreeSet<&str>,
     target: PathBuf,
     lock: sys::FileLock,
-) -> Result<Unsaved, CheckoutFault> {
-    let Made {
+) -> Result<PendingPatches, CheckoutError> {
+    let RepositoryPatches {
         files,
         mut warnings,
     } = made;
@@ -187,8 +189,8 @@ fn compare(
             Some(bytes) if sys::read_bytes(&target.join(&path), LARGEST_PATCH_BYTES)? == *bytes => {
                 kept.push(path);
             }
-            Some(_) => drop(changes.insert(path, Change::Changed)),
-            None if is_ours => drop(changes.insert(path, Change::Removed)),
+            Some(_) => drop(changes.insert(path, PatchFileChange::Changed)),
+            None if is_ours => drop(changes.insert(path, PatchFileChange::Removed)),
             None => {
                 idle.extend(place.map(str::to_owned));
                 kept.push(path);
@@ -201,7 +203,7 @@ fn compare(
         .cloned()
         .collect::<Vec<_>>()
     {
-        changes.insert(path, Change::Added);
+        changes.insert(path, PatchFileChange::Added);
     }
     for place in idle {
         let message = format!("no repository is named `{place}`, so its patches stay as they are");
@@ -214,12 +216,12 @@ fn compare(
                 .help("move the folder to where the submodule is, or remove it"),
         );
     }
-    let saved = Saved {
+    let saved = SavedPatches {
         patches: files.len(),
         changes,
         warnings,
     };
-    Ok(Unsaved {
+    Ok(PendingPatches {
         saved,
         target,
         files,
@@ -228,12 +230,12 @@ fn compare(
     })
 }
 
-impl Unsaved {
+impl PendingPatches {
     /// Puts the set in its place as a whole, where it changes anything.
     ///
     /// # Errors
     /// When it cannot be written; the old set is then as it was.
-    pub fn write(self) -> Result<Saved, CheckoutFault> {
+    pub fn write(self) -> Result<SavedPatches, CheckoutError> {
         if !self.saved.changes.is_empty() {
             let staging = DirectorySwap::begin(&self.target, || ())?.stage()?;
             for path in &self.kept {
@@ -253,13 +255,13 @@ impl Unsaved {
 }
 
 fn of_repository(
-    git: &Git<'_>,
-    state: &State,
+    git: &GitRunner<'_>,
+    state: &CheckoutState,
     path: &str,
     place: &str,
     scratch: &Path,
-) -> Result<Made, CheckoutFault> {
-    let mut made = Made::default();
+) -> Result<RepositoryPatches, CheckoutError> {
+    let mut made = RepositoryPatches::default();
     let record = state
         .repositories
         .iter()
@@ -269,7 +271,9 @@ fn of_repository(
         path: path.to_owned(),
         ..RepositoryRecord::default()
     });
-    if let Some(found) = look::status(git, &record)?.filter(|found| !found.changes.is_empty()) {
+    if let Some(found) =
+        worktree_status::status(git, &record)?.filter(|found| !found.changes.is_empty())
+    {
         let count = counted(found.changes.len(), "file");
         let message = format!("{count} in {} in no patch: not committed", named(path));
         made.warnings.push(
@@ -281,44 +285,42 @@ fn of_repository(
     }
     let head = repository::head(git, path)?;
     let [upstream, hipify] = tags(git, path)?;
-    let refused = |diagnostic: Diagnostic| CheckoutFault::Refused(vec![diagnostic]);
+    let refused = |diagnostic: Diagnostic| CheckoutError::Refused(vec![diagnostic]);
     let Some(upstream) = upstream else {
         let message = format!("{} has no tag `{UPSTREAM_TAG}`", named(path));
         return Err(refused(Diagnostic::new(&codes::NO_UPSTREAM_TAG, message).help(
             "run `rock-matrix source checkout` again, with `--discard-commits` only once the commits are kept elsewhere",
         )));
     };
-    let said = git.succeed(&Call::git(
+    let said = git.succeed(&GitCall::git(
         path,
         &["rev-list", "--parents", &head, "--not", &upstream],
     ))?;
-    let line =
-        Line::new(&String::from_utf8_lossy(&said.output), &upstream, &head).map_err(|fault| {
-            match fault {
-                crate::NoLine::Merge(commit) => {
-                    let message = format!(
-                        "commit {} of {} is a merge",
-                        &commit[..commit.len().min(12)],
-                        named(path)
-                    );
-                    refused(
-                        Diagnostic::new(&codes::MERGE_ABOVE_UPSTREAM, message)
-                            .help("make the commits one line with `git rebase`, then save again"),
-                    )
-                }
-                crate::NoLine::Apart => {
-                    let message = format!(
-                        "the tag `{UPSTREAM_TAG}` of {} is not below its head",
-                        named(path)
-                    );
-                    refused(
-                        Diagnostic::new(&codes::NO_UPSTREAM_TAG, message).help(
-                            "go to commits that lie above what was checked out, then save again",
-                        ),
-                    )
-                }
+    let line = CommitRange::new(&String::from_utf8_lossy(&said.output), &upstream, &head).map_err(
+        |fault| match fault {
+            crate::NoLine::Merge(commit) => {
+                let message = format!(
+                    "commit {} of {} is a merge",
+                    &commit[..commit.len().min(12)],
+                    named(path)
+                );
+                refused(
+                    Diagnostic::new(&codes::MERGE_ABOVE_UPSTREAM, message)
+                        .help("make the commits one line with `git rebase`, then save again"),
+                )
             }
-        })?;
+            crate::NoLine::Apart => {
+                let message = format!(
+                    "the tag `{UPSTREAM_TAG}` of {} is not below its head",
+                    named(path)
+                );
+                refused(
+                    Diagnostic::new(&codes::NO_UPSTREAM_TAG, message)
+                        .help("go to commits that lie above what was checked out, then save again"),
+                )
+            }
+        },
+    )?;
     let (base, hipified) = line.split(hipify.as_deref());
     if hipify.is_some() && hipified.is_none() {
         let message = format!(
@@ -330,7 +332,10 @@ fn of_repository(
         made.warnings
             .push(Diagnostic::new(&codes::STALE_HIPIFY_TAG, message).help(help));
     }
-    for (stage, range) in [(Stage::Base, base), (Stage::Hipified, hipified.flatten())] {
+    for (stage, range) in [
+        (PatchStage::Base, base),
+        (PatchStage::Hipified, hipified.flatten()),
+    ] {
         let Some((above, last)) = range else { continue };
         let folder = scratch.join(stage.folder());
         sys::create_directory(&folder)?;
@@ -345,7 +350,7 @@ fn of_repository(
             &[&output, &last, &above],
         ]
         .concat();
-        git.succeed(&Call::git(path, &words))?;
+        git.succeed(&GitCall::git(path, &words))?;
         for name in sys::entry_names(&folder)? {
             let bytes = sys::read_bytes(&folder.join(&name), LARGEST_PATCH_BYTES)?;
             made.files
@@ -356,7 +361,7 @@ fn of_repository(
 }
 
 /// The commits that both tags are on.
-fn tags(git: &Git<'_>, path: &str) -> Result<[Option<String>; 2], CheckoutFault> {
+fn tags(git: &GitRunner<'_>, path: &str) -> Result<[Option<String>; 2], CheckoutError> {
     let names = [UPSTREAM_TAG, HIPIFY_TAG].map(|tag| format!("refs/tags/{tag}"));
     let words = [
         "for-each-ref",
@@ -364,7 +369,7 @@ fn tags(git: &Git<'_>, path: &str) -> Result<[Option<String>; 2], CheckoutFault>
         &names[0],
         &names[1],
     ];
-    let said = git.succeed(&Call::git(path, &words))?;
+    let said = git.succeed(&GitCall::git(path, &words))?;
     let text = String::from_utf8_lossy(&said.output).into_owned();
     Ok(names.map(|name| {
         let found = text.lines().find_map(|line| line.strip_suffix(&name));
@@ -376,7 +381,7 @@ fn tags(git: &Git<'_>, path: &str) -> Result<[Option<String>; 2], CheckoutFault>
 mod tests {
     use std::collections::{BTreeMap, BTreeSet};
 
-    use super::{LARGEST_PATCH_BYTES, Made, compare};
+    use super::{LARGEST_PATCH_BYTES, RepositoryPatches, compare};
     use rock_sys as sys;
 
     #[test]
@@ -393,7 +398,7 @@ mod tests {
             patch.as_file().set_len(bytes).unwrap();
             let files = BTreeMap::from([("torch/base/0001-a.patch".to_owned(), b"other".to_vec())]);
             let lock = sys::try_lock(&folder.path().join("lock")).unwrap().unwrap();
-            let made = Made {
+            let made = RepositoryPatches {
                 files,
                 warnings: Vec::new(),
             };

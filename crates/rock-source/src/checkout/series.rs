@@ -4,31 +4,31 @@ use std::path::Path;
 
 use rayon::prelude::*;
 
-use super::Event;
-use super::apply::Run;
-use super::fault::CheckoutFault;
-use super::git::Call;
+use super::CheckoutEvent;
+use super::apply::CheckoutRun;
+use super::error::CheckoutError;
+use super::git::GitCall;
 use super::limits::LARGEST_SERIES_BYTES;
 use super::repository;
 use crate::codes::checkout as codes;
-use crate::{PatchSet, Place, Stage, Step};
+use crate::{CheckoutStep, CommandPlace, PatchSet, PatchStage};
 use rock_bytes::start_threads;
 use rock_diagnostic::{Diagnostic, Location as Spot};
 use rock_sys as sys;
 
-impl Run<'_, '_> {
+impl CheckoutRun<'_, '_> {
     /// Applies the patches of a stage.
     pub(super) fn series(
         &self,
-        step: &Step,
-        stage: Stage,
+        step: &CheckoutStep,
+        stage: PatchStage,
         set: &PatchSet,
         name: &str,
-    ) -> Result<(), CheckoutFault> {
+    ) -> Result<(), CheckoutError> {
         let mut calls = Vec::new();
         for order in step.orders() {
             let path = match order.place {
-                Place::In(path) => path,
+                CommandPlace::In(path) => path,
                 _ => String::new(),
             };
             if path.is_empty() || self.submodules.contains(&path) {
@@ -38,9 +38,9 @@ impl Run<'_, '_> {
                     .iter()
                     .map(|patch| patch.path.as_str())
                     .collect();
-                let call = Call {
+                let call = GitCall {
                     argv: order.argv,
-                    ..Call::git(&path, &[])
+                    ..GitCall::git(&path, &[])
                 };
                 calls.push((call.long(), patches));
             } else if self.wanted.submodules && !path.contains('/') && !set.is_about(name) {
@@ -52,14 +52,14 @@ impl Run<'_, '_> {
                     "`--repo-name {path}` applies them to the outer repository, `--no-patch` none"
                 );
                 let fault = Diagnostic::new(&codes::OTHER_REPOSITORY_NAME, message).help(help);
-                return Err(CheckoutFault::Refused(vec![
+                return Err(CheckoutError::Refused(vec![
                     fault.at(Spot::File(set.folder.as_str().into()), ""),
                 ]));
             } else {
                 let message =
                     format!("no repository is named `{path}`, so its patches are not applied");
                 let folder = format!("{}/{path}/{}", set.folder, stage.folder());
-                self.say(Event::Told(
+                self.say(CheckoutEvent::Told(
                     &Diagnostic::new(&codes::IDLE_PATCHES, message)
                         .at(Spot::File(folder.into()), "")
                         .help("move the folder to where the submodule is, or remove it"),
@@ -74,7 +74,7 @@ impl Run<'_, '_> {
         done.into_iter().collect()
     }
 
-    fn apply(&self, call: &Call, patches: &[&str], set: &PatchSet) -> Result<(), CheckoutFault> {
+    fn apply(&self, call: &GitCall, patches: &[&str], set: &PatchSet) -> Result<(), CheckoutError> {
         let said = self.run(call)?;
         if said.is_good() {
             return Ok(());
@@ -91,12 +91,12 @@ impl Run<'_, '_> {
             let argv = before
                 .chain(["am".to_owned(), "--abort".to_owned()])
                 .collect();
-            self.succeed(&Call {
+            self.succeed(&GitCall {
                 argv,
-                ..Call::git(&call.repository, &[])
+                ..GitCall::git(&call.repository, &[])
             })?;
         }
-        Err(CheckoutFault::Patch {
+        Err(CheckoutError::Patch {
             patch: patch
                 .map(|patch| format!("{}/{patch}", set.folder))
                 .unwrap_or_default(),

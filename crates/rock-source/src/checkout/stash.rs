@@ -1,9 +1,9 @@
 //! Keeps the uncommitted changes of an interrupted checkout in commits under a ref.
 
-use super::apply::Run;
-use super::fault::CheckoutFault;
-use super::git::Call;
-use super::{Event, repository};
+use super::apply::CheckoutRun;
+use super::error::CheckoutError;
+use super::git::GitCall;
+use super::{CheckoutEvent, repository};
 use crate::codes::checkout as codes;
 use crate::named;
 use rock_diagnostic::Diagnostic;
@@ -14,9 +14,9 @@ const SAVED_INDEX: &str = "rock-saved.index";
 /// Where commits of what was kept are.
 const SAVED: &str = "refs/rock-matrix/saved";
 
-impl Run<'_, '_> {
+impl CheckoutRun<'_, '_> {
     /// Keeps what is not committed in a commit under a ref, and tells of it.
-    pub(super) fn save(&self, repositories: &[String]) -> Result<(), CheckoutFault> {
+    pub(super) fn save(&self, repositories: &[String]) -> Result<(), CheckoutError> {
         for path in repositories {
             let Some(git_folder) = repository::git_folder(&self.git.folder(path)) else {
                 continue;
@@ -27,7 +27,7 @@ impl Run<'_, '_> {
             }
             let staged = |words: &[&str]| {
                 let call =
-                    Call::git(path, words).with("GIT_INDEX_FILE", index.display().to_string());
+                    GitCall::git(path, words).with("GIT_INDEX_FILE", index.display().to_string());
                 self.succeed(&call).map(|said| said.line())
             };
             staged(&["add", "--all"])?;
@@ -49,9 +49,9 @@ impl Run<'_, '_> {
                 words.extend(["-p", head]);
             }
             words.extend(["-m", "Left by a checkout that was ended", &tree]);
-            let commit = self.succeed(&Call::git(path, &words))?.line();
+            let commit = self.succeed(&GitCall::git(path, &words))?.line();
             let reference = format!("{SAVED}/{}", &commit[..commit.len().min(12)]);
-            self.succeed(&Call::git(path, &["update-ref", &reference, &commit]))?;
+            self.succeed(&GitCall::git(path, &["update-ref", &reference, &commit]))?;
             sys::remove(&index)?;
             let message = format!(
                 "what an ended checkout left in {} is kept as `{reference}`",
@@ -59,7 +59,7 @@ impl Run<'_, '_> {
             );
             let help =
                 format!("look with `git show --stat {reference}` whether some of it is yours");
-            self.say(Event::Told(
+            self.say(CheckoutEvent::Told(
                 &Diagnostic::new(&codes::CHANGES_KEPT, message).help(help),
             ));
         }

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 /// One argument.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Argument {
+pub struct CmakeArgument {
     /// Its text without quotes or brackets, escapes of quotes and backslashes undone; references
     /// stay as written.
     pub text: String,
@@ -14,23 +14,23 @@ pub struct Argument {
 
 /// A command with its arguments; parentheses among them are arguments of their own.
 #[derive(Debug, Clone)]
-pub(super) struct Command {
+pub(super) struct CmakeCommand {
     /// Lower case: CMake takes commands in any case.
     pub(super) name: String,
-    pub(super) arguments: Vec<Argument>,
+    pub(super) arguments: Vec<CmakeArgument>,
     pub(super) span: Range<usize>,
 }
 
 /// A command that has no end.
 #[derive(Debug)]
-pub(super) struct Unclosed {
+pub(super) struct UnclosedCommand {
     pub(super) what: &'static str,
     pub(super) at: usize,
 }
 
 /// The commands of a text, up to one that has no end.
-pub(super) fn commands(text: &str) -> (Vec<Command>, Option<Unclosed>) {
-    let mut lexer = Lexer { text, at: 0 };
+pub(super) fn commands(text: &str) -> (Vec<CmakeCommand>, Option<UnclosedCommand>) {
+    let mut lexer = CmakeLexer { text, at: 0 };
     let mut found = Vec::new();
     loop {
         match lexer.command() {
@@ -41,12 +41,12 @@ pub(super) fn commands(text: &str) -> (Vec<Command>, Option<Unclosed>) {
     }
 }
 
-struct Lexer<'a> {
+struct CmakeLexer<'a> {
     text: &'a str,
     at: usize,
 }
 
-impl Lexer<'_> {
+impl CmakeLexer<'_> {
     fn rest(&self) -> &str {
         &self.text[self.at..]
     }
@@ -56,7 +56,7 @@ impl Lexer<'_> {
     }
 
     /// The next command; what stands between commands and is none is passed over.
-    fn command(&mut self) -> Result<Option<Command>, Unclosed> {
+    fn command(&mut self) -> Result<Option<CmakeCommand>, UnclosedCommand> {
         loop {
             self.skip_comments()?;
             let Some(c) = self.peek() else {
@@ -79,7 +79,7 @@ impl Lexer<'_> {
             }
             self.at = self.text.len() - after.len() + 1;
             let arguments = self.arguments(start)?;
-            return Ok(Some(Command {
+            return Ok(Some(CmakeCommand {
                 name,
                 arguments,
                 span: start..self.at,
@@ -88,10 +88,10 @@ impl Lexer<'_> {
     }
 
     /// The arguments up to the closing parenthesis, which is taken too.
-    fn arguments(&mut self, start: usize) -> Result<Vec<Argument>, Unclosed> {
+    fn arguments(&mut self, start: usize) -> Result<Vec<CmakeArgument>, UnclosedCommand> {
         let mut found = Vec::new();
         let mut depth = 1_usize;
-        let plain = |text: &str| Argument {
+        let plain = |text: &str| CmakeArgument {
             text: text.to_owned(),
             is_quoted: false,
         };
@@ -99,7 +99,7 @@ impl Lexer<'_> {
             self.skip_comments()?;
             match self.peek() {
                 None => {
-                    return Err(Unclosed {
+                    return Err(UnclosedCommand {
                         what: "a parenthesis",
                         at: start,
                     });
@@ -120,7 +120,7 @@ impl Lexer<'_> {
                 Some('"') => found.push(self.quoted()?),
                 Some('[') if bracket(self.rest()).is_some() => {
                     let text = self.bracketed()?;
-                    found.push(Argument {
+                    found.push(CmakeArgument {
                         text,
                         is_quoted: true,
                     });
@@ -130,7 +130,7 @@ impl Lexer<'_> {
         }
     }
 
-    fn quoted(&mut self) -> Result<Argument, Unclosed> {
+    fn quoted(&mut self) -> Result<CmakeArgument, UnclosedCommand> {
         let start = self.at;
         let mut text = String::new();
         let mut chars = self.text[start + 1..].char_indices();
@@ -138,7 +138,7 @@ impl Lexer<'_> {
             match c {
                 '"' => {
                     self.at = start + 1 + offset + 1;
-                    return Ok(Argument {
+                    return Ok(CmakeArgument {
                         text,
                         is_quoted: true,
                     });
@@ -153,16 +153,16 @@ impl Lexer<'_> {
                 c => text.push(c),
             }
         }
-        Err(Unclosed {
+        Err(UnclosedCommand {
             what: "a quote",
             at: start,
         })
     }
 
     /// A bracket argument, `[==[ … ]==]`, whose first line break is no part of it.
-    fn bracketed(&mut self) -> Result<String, Unclosed> {
+    fn bracketed(&mut self) -> Result<String, UnclosedCommand> {
         let start = self.at;
-        let unclosed = Unclosed {
+        let unclosed = UnclosedCommand {
             what: "a bracket",
             at: start,
         };
@@ -204,7 +204,7 @@ impl Lexer<'_> {
     }
 
     /// Skips white space and comments: to the end of a line, or in brackets.
-    fn skip_comments(&mut self) -> Result<(), Unclosed> {
+    fn skip_comments(&mut self) -> Result<(), UnclosedCommand> {
         loop {
             let rest = self.rest();
             self.at += rest.len()

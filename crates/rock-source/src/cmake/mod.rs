@@ -8,5 +8,5 @@
 mod lex;
 mod script;
 
-pub use lex::Argument;
-pub use script::{Fault, Script, Set};
+pub use lex::CmakeArgument;
+pub use script::{CmakeError, CmakeScript, SetCommand};

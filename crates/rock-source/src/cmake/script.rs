@@ -2,26 +2,26 @@
 
 use std::ops::Range;
 
-use super::lex::{self, Argument};
+use super::lex::{self, CmakeArgument};
 
 /// A file as it was read.
 #[derive(Debug, Clone, Default)]
-pub struct Script {
+pub struct CmakeScript {
     /// Every `set`, in the order of the file.
-    pub sets: Vec<Set>,
+    pub sets: Vec<SetCommand>,
     /// What stands in the way of reading the rest.
-    pub faults: Vec<Fault>,
+    pub faults: Vec<CmakeError>,
     /// The branches of all blocks, outer ones first.
-    branches: Vec<Branch>,
+    branches: Vec<IfBranch>,
 }
 
 /// One `set(NAME VALUES…)`.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Set {
+pub struct SetCommand {
     /// The variable; `ENV{NAME}` for one of the environment.
     pub name: String,
     /// What it is set to; without values it is unset.
-    pub values: Vec<Argument>,
+    pub values: Vec<CmakeArgument>,
     /// Its line, from 1.
     pub line: usize,
     /// Where it stands.
@@ -35,7 +35,7 @@ type BranchIndex = usize;
 
 /// A branch of an `if` block.
 #[derive(Debug, Clone)]
-struct Branch {
+struct IfBranch {
     /// The condition as written, with single blanks between its words.
     condition: String,
     /// Whether the branch is that in which the condition holds; else an `else` or `elseif` after
@@ -66,7 +66,7 @@ impl OpenBlock {
 
 /// Why a file cannot be read as what it was meant to be.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Fault {
+pub enum CmakeError {
     /// A line that a merge left behind.
     ConflictMarker {
         /// Where it stands.
@@ -86,7 +86,7 @@ pub enum Fault {
     },
 }
 
-impl Set {
+impl SetCommand {
     /// The values as CMake holds them: one text with `;` between them.
     pub fn value(&self) -> String {
         self.values
@@ -107,7 +107,7 @@ impl Set {
     }
 }
 
-impl Script {
+impl CmakeScript {
     /// Reads a file. The time is linear in its length, however deep its blocks are.
     pub fn parse(text: &str) -> Self {
         let mut script = Self {
@@ -115,7 +115,7 @@ impl Script {
             ..Self::default()
         };
         let (commands, unclosed) = lex::commands(text);
-        let lines = Lines::of(text);
+        let lines = LineIndex::of(text);
         let mut open: Vec<OpenBlock> = Vec::new();
         for command in commands {
             match command.name.as_str() {
@@ -149,15 +149,19 @@ impl Script {
                             ));
                         }
                     }
-                    None => script.faults.push(Fault::Unbalanced { span: command.span }),
+                    None => script
+                        .faults
+                        .push(CmakeError::Unbalanced { span: command.span }),
                 },
                 "endif" if open.pop().is_none() => {
-                    script.faults.push(Fault::Unbalanced { span: command.span });
+                    script
+                        .faults
+                        .push(CmakeError::Unbalanced { span: command.span });
                 }
                 "set" => {
                     let mut values = command.arguments.into_iter();
                     let Some(name) = values.next() else { continue };
-                    script.sets.push(Set {
+                    script.sets.push(SetCommand {
                         name: name.text,
                         values: plain_values(values.collect()),
                         line: lines.of_offset(command.span.start),
@@ -170,12 +174,14 @@ impl Script {
         }
         script.faults.extend(
             open.into_iter()
-                .map(|block| Fault::Unbalanced { span: block.span }),
+                .map(|block| CmakeError::Unbalanced { span: block.span }),
         );
-        script.faults.extend(unclosed.map(|found| Fault::Unclosed {
-            what: found.what,
-            span: found.at..found.at + 1,
-        }));
+        script
+            .faults
+            .extend(unclosed.map(|found| CmakeError::Unclosed {
+                what: found.what,
+                span: found.at..found.at + 1,
+            }));
         script
     }
 
@@ -185,7 +191,7 @@ impl Script {
         holds: bool,
         parent: Option<BranchIndex>,
     ) -> BranchIndex {
-        self.branches.push(Branch {
+        self.branches.push(IfBranch {
             condition,
             holds,
             parent,
@@ -195,7 +201,7 @@ impl Script {
 
     /// Returns the sets outside of branches whose condition is one of these variables alone, and
     /// holds.
-    pub fn sets_outside(&self, variables: &[String]) -> impl Iterator<Item = &Set> {
+    pub fn sets_outside(&self, variables: &[String]) -> impl Iterator<Item = &SetCommand> {
         let mut is_inside: Vec<bool> = Vec::with_capacity(self.branches.len());
         for branch in &self.branches {
             let is_named = branch.holds && variables.contains(&branch.condition);
@@ -208,14 +214,14 @@ impl Script {
 }
 
 /// Returns a condition with single blanks between its words.
-fn condition(arguments: &[Argument]) -> String {
+fn condition(arguments: &[CmakeArgument]) -> String {
     let words: Vec<&str> = arguments.iter().map(|one| one.text.as_str()).collect();
     words.join(" ")
 }
 
 /// Without `CACHE TYPE TEXT [FORCE]` and `PARENT_SCOPE`, which say where the variable lives.
-fn plain_values(mut values: Vec<Argument>) -> Vec<Argument> {
-    let is = |argument: &Argument, word: &str| !argument.is_quoted && argument.text == word;
+fn plain_values(mut values: Vec<CmakeArgument>) -> Vec<CmakeArgument> {
+    let is = |argument: &CmakeArgument, word: &str| !argument.is_quoted && argument.text == word;
     if let Some(at) = values.iter().position(|argument| is(argument, "CACHE")) {
         values.truncate(at);
     } else if values.last().is_some_and(|last| is(last, "PARENT_SCOPE")) {
@@ -225,7 +231,7 @@ fn plain_values(mut values: Vec<Argument>) -> Vec<Argument> {
 }
 
 /// Lines that begin as those that git leaves around what it could not merge.
-fn conflict_markers(text: &str) -> Vec<Fault> {
+fn conflict_markers(text: &str) -> Vec<CmakeError> {
     let mut start = 0;
     let mut found = Vec::new();
     for line in text.split_inclusive('\n') {
@@ -234,7 +240,7 @@ fn conflict_markers(text: &str) -> Vec<Fault> {
             .any(|marker| line.starts_with(marker))
             || line.trim_end() == "=======";
         if is_marker {
-            found.push(Fault::ConflictMarker {
+            found.push(CmakeError::ConflictMarker {
                 span: start..start + line.trim_end().len(),
             });
         }
@@ -244,9 +250,9 @@ fn conflict_markers(text: &str) -> Vec<Fault> {
 }
 
 /// Where the lines of a text begin.
-struct Lines(Vec<usize>);
+struct LineIndex(Vec<usize>);
 
-impl Lines {
+impl LineIndex {
     fn of(text: &str) -> Self {
         Self(
             std::iter::once(0)
@@ -263,14 +269,14 @@ impl Lines {
 
 #[cfg(test)]
 mod tests {
-    use super::{Fault, Script};
+    use super::{CmakeError, CmakeScript};
 
     /// `NAME=VALUE` of every set, with its line and its blocks.
     #[track_caller]
     fn check(text: &str, expect: &[&str]) {
-        let script = Script::parse(text);
+        let script = CmakeScript::parse(text);
         assert_eq!(script.faults, [], "{text}");
-        let line = |set: &super::Set| {
+        let line = |set: &super::SetCommand| {
             let parent = |index: &usize| script.branches[*index].parent;
             let mut within: Vec<usize> = std::iter::successors(set.within, parent).collect();
             within.reverse();
@@ -312,10 +318,13 @@ mod tests {
         );
         check("set(P -D\"a b\"=c d)", &["1 P=-D\"a b\"=c;d"]);
         assert_eq!(
-            Script::parse("set(L a;b c)").sets[0].list(),
+            CmakeScript::parse("set(L a;b c)").sets[0].list(),
             ["a", "b", "c"]
         );
-        assert_eq!(Script::parse("set(L)").sets[0].list(), Vec::<String>::new());
+        assert_eq!(
+            CmakeScript::parse("set(L)").sets[0].list(),
+            Vec::<String>::new()
+        );
     }
 
     #[test]
@@ -341,12 +350,12 @@ mod tests {
                 "11 C=5",
             ],
         );
-        let script = Script::parse(
+        let script = CmakeScript::parse(
             "if(USE_ASAN)\nset(A 1)\nelse()\nset(A 2)\nendif()\nif(NOT USE_ASAN)\nset(A 3)\nendif()",
         );
         let outside: Vec<String> = script
             .sets_outside(&["USE_ASAN".to_owned()])
-            .map(super::Set::value)
+            .map(super::SetCommand::value)
             .collect();
         assert_eq!(outside, ["2", "3"]);
     }
@@ -360,7 +369,7 @@ mod tests {
         let chain = "if(X)\n".to_owned() + &"set(A 1)\nelseif(Y)\n".repeat(count) + "endif()";
         for (text, outside) in [(deep, 0), (chain, count - 1)] {
             let began = std::time::Instant::now();
-            let script = Script::parse(&text);
+            let script = CmakeScript::parse(&text);
             let found = script.sets_outside(&["X".to_owned()]).count();
             assert!(began.elapsed().as_secs() < 30, "{:?}", began.elapsed());
             assert_eq!(
@@ -372,49 +381,52 @@ mod tests {
 
     #[test]
     fn what_has_no_end_is_told_and_what_stood_before_is_kept() {
-        let check = |text: &str, expect: &[Fault]| {
-            let script = Script::parse(text);
+        let check = |text: &str, expect: &[CmakeError]| {
+            let script = CmakeScript::parse(text);
             assert_eq!(script.faults, expect, "{text}");
             assert_eq!(script.sets.len(), 1, "{text}");
         };
         check(
             "set(A 1)\nset(B",
-            &[Fault::Unclosed {
+            &[CmakeError::Unclosed {
                 what: "a parenthesis",
                 span: 9..10,
             }],
         );
         check(
             "set(A 1)\nset(B \"x)",
-            &[Fault::Unclosed {
+            &[CmakeError::Unclosed {
                 what: "a quote",
                 span: 15..16,
             }],
         );
         check(
             "set(A 1)\nset(B [=[x]])",
-            &[Fault::Unclosed {
+            &[CmakeError::Unclosed {
                 what: "a bracket",
                 span: 15..16,
             }],
         );
         check(
             "set(A 1)\n#[[ set(B x)",
-            &[Fault::Unclosed {
+            &[CmakeError::Unclosed {
                 what: "a bracket",
                 span: 10..11,
             }],
         );
-        check("set(A 1)\nendif()", &[Fault::Unbalanced { span: 9..16 }]);
-        check("if(X)\nset(A 1)", &[Fault::Unbalanced { span: 0..5 }]);
+        check(
+            "set(A 1)\nendif()",
+            &[CmakeError::Unbalanced { span: 9..16 }],
+        );
+        check("if(X)\nset(A 1)", &[CmakeError::Unbalanced { span: 0..5 }]);
     }
 
     #[test]
     fn marks_of_a_merge_are_told() {
         let text = "set(A 1)\n<<<<<<< HEAD\nset(B 2)\n=======\nset(B 3)\n>>>>>>> theirs\n";
-        let script = Script::parse(text);
-        let told = |fault: &Fault| match fault {
-            Fault::ConflictMarker { span } => text[span.clone()].to_owned(),
+        let script = CmakeScript::parse(text);
+        let told = |fault: &CmakeError| match fault {
+            CmakeError::ConflictMarker { span } => text[span.clone()].to_owned(),
             other => panic!("{other:?}"),
         };
         assert_eq!(
@@ -422,6 +434,6 @@ mod tests {
             ["<<<<<<< HEAD", "=======", ">>>>>>> theirs"]
         );
         assert_eq!(script.sets.len(), 3);
-        assert_eq!(Script::parse("# =======\n#<<<<<<< x\n").faults, []);
+        assert_eq!(CmakeScript::parse("# =======\n#<<<<<<< x\n").faults, []);
     }
 }

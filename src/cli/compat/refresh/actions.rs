@@ -8,7 +8,7 @@ use crate::compat::refresh::actions::{self, ActionRemark, ActionUpdate, OWN_ACTI
 use crate::compat::rows::ActionRow;
 use crate::compat::{Compat, table_file};
 use crate::diagnostic::Sink;
-use crate::github::{Client, GithubError};
+use crate::github::{GithubError, ReleaseClient};
 use crate::names::RepoName;
 
 /// Minutes that reading may take.
@@ -145,7 +145,7 @@ fn asked(
 
 /// Asks for the release of this version of the action. A repository that is not there yet is no
 /// remark.
-fn ask_tool(client: &Client, seen: &mut Seen) -> Result<(), GithubError> {
+fn ask_tool(client: &ReleaseClient, seen: &mut Seen) -> Result<(), GithubError> {
     let Some(tags) = client.tags()? else {
         return Ok(());
     };
@@ -157,7 +157,7 @@ fn ask_tool(client: &Client, seen: &mut Seen) -> Result<(), GithubError> {
     Ok(())
 }
 
-fn ask(row: &ActionRow, client: &Client, seen: &mut Seen) -> Result<(), GithubError> {
+fn ask(row: &ActionRow, client: &ReleaseClient, seen: &mut Seen) -> Result<(), GithubError> {
     let Some(tags) = client.tags()? else {
         seen.remarks.push(ActionRemark {
             action: row.name.clone(),

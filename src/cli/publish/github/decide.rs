@@ -9,23 +9,23 @@ use crate::cli::publish::{Args, Exit, cloned};
 use crate::codes::release as codes;
 use crate::compat::Compat;
 use crate::diagnostic::{Diagnostic, Severity, Sink};
-use crate::publish::remote::{Goal, locked, standing};
+use crate::publish::remote::{DesiredRelease, locked, standing};
 use crate::publish::{
-    ListedAsset, MissingRule, Particulars, Release, Wanted, against_plan, archives_against_plan,
-    targets_against_plan,
+    DesiredFile, ListedAsset, MissingRule, ReleaseContents, ReleaseDetails, against_plan,
+    archives_against_plan, targets_against_plan,
 };
 
 /// The release, whose files are the goal's from then on, after all that stands against it was told.
 pub(super) fn decide(
     args: &Args,
     offer: &Offer,
-    goal: &mut Goal,
+    goal: &mut DesiredRelease,
     there: &There,
     sink: &mut Sink,
-) -> Result<Release, Exit> {
+) -> Result<ReleaseContents, Exit> {
     let (offered, planned) = (&offer.files, &offer.planned);
     let standing = standing(goal, &there.listed);
-    let particulars = Particulars {
+    let particulars = ReleaseDetails {
         tag: Some(goal.tag.clone()),
         plan: planned.digest,
         covers: planned.covers(offered.iter()),
@@ -36,7 +36,7 @@ pub(super) fn decide(
     let before = there.manifest.as_ref();
     let known = offer.compat.rocm_versions();
     let (release, untold) =
-        Release::on_github(cloned(offered), &particulars, before, &standing, &known);
+        ReleaseContents::on_github(cloned(offered), &particulars, before, &standing, &known);
     goal.assets = release.wanted();
     match locked(goal, &there.listed) {
         // Nothing else that could be advised would help; without another fault it is told where the
@@ -86,13 +86,13 @@ pub(super) fn decide(
 
 /// Tells of more files than one publish may send in an hour.
 fn tell_many(
-    wanted: &[Wanted],
+    wanted: &[DesiredFile],
     standing: &BTreeMap<&str, &ListedAsset>,
     compat: &Compat,
     severity: Severity,
     sink: &mut Sink,
 ) {
-    let is_sent = |wanted: &&Wanted| {
+    let is_sent = |wanted: &&DesiredFile| {
         let holds = |asset: &&ListedAsset| {
             asset.size == wanted.size_bytes
                 && asset.digest.is_none_or(|digest| digest == wanted.digest)

@@ -5,13 +5,16 @@ use std::collections::BTreeMap;
 use crate::cli::publish::Gathered;
 use crate::codes::release as codes;
 use crate::diagnostic::{Diagnostic, Location};
-use crate::github::{End, GithubError};
+use crate::github::{GithubError, PublishResult};
 use crate::sys;
 
 /// The files that could not be sent because `--known`, or the manifest beside them, tells another
 /// digest than they have.
-pub(super) fn wrongly_known(files: &[Gathered], end: &End) -> BTreeMap<String, Diagnostic> {
-    let End::Incomplete(faults) = end else {
+pub(super) fn wrongly_known(
+    files: &[Gathered],
+    end: &PublishResult,
+) -> BTreeMap<String, Diagnostic> {
+    let PublishResult::Incomplete(faults) = end else {
         return BTreeMap::new();
     };
     let unsent = |gathered: &&Gathered| {

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use crate::compat::Compat;
 use crate::github::UploadsHost;
 use crate::publish::is_prerelease_tag;
-use crate::publish::remote::{Goal, MakeLatest};
+use crate::publish::remote::{DesiredRelease, MakeLatest};
 use crate::sys;
 
 /// Minutes that publishing may take, and with `--slow`.
@@ -88,12 +88,17 @@ impl Options {
     }
 
     /// What they say of a release.
-    pub(super) fn goal(&self, tag: String, notes: Option<String>, compat: &Compat) -> Goal {
+    pub(super) fn goal(
+        &self,
+        tag: String,
+        notes: Option<String>,
+        compat: &Compat,
+    ) -> DesiredRelease {
         let prerelease = match self.prerelease.as_str() {
             "auto" => is_prerelease_tag(&tag),
             word => word == "true",
         };
-        Goal {
+        DesiredRelease {
             tag,
             title: self.title.clone(),
             body: notes,

@@ -10,10 +10,11 @@ use crate::cli::publish::progress::Sending;
 use crate::cli::publish::{Args, Exit, Gathered, Shell};
 use crate::compat::Compat;
 use crate::github::{
-    Applied, Calls, Client, Clock, Doing, Rates, Recorder, SkippingClock, Source, Wire, apply,
+    CallOptions, Clock, PublishCallbacks, PublishRun, RateLimits, RecordingTransport,
+    ReleaseClient, SkippingClock, Transport, UploadSource, apply,
 };
 use crate::publish::ListedRelease;
-use crate::publish::remote::{Allowed, DeleteReason, Goal, Step};
+use crate::publish::remote::{DeleteReason, DesiredRelease, PublishPolicy, PublishStep};
 use crate::sys;
 
 /// What would be sent may take so long.
@@ -28,14 +29,14 @@ pub(super) struct Content<'c> {
 /// Sends what the release lacks, and shows how far it is.
 pub(super) fn send(
     args: &Args,
-    client: &Client,
-    goal: &Goal,
+    client: &ReleaseClient,
+    goal: &DesiredRelease,
     listed: Vec<ListedRelease>,
     content: &Content<'_>,
     shell: &Shell,
-) -> Applied {
+) -> PublishRun {
     let options = &args.github;
-    let allowed = Allowed {
+    let allowed = PublishPolicy {
         replace: args.replace,
         published: options.allow_published,
         clean_duplicates: options.clean_duplicates,
@@ -43,12 +44,12 @@ pub(super) fn send(
     };
     let sending = Arc::new(Sending::of(goal, &listed, shell));
     let shown = Arc::clone(&sending);
-    let mut doing = Doing {
+    let mut doing = PublishCallbacks {
         open: &|name| content.open(name),
         on_step: &mut |step| {
             match step {
                 // A published wheel is deleted here.
-                Step::DeleteAsset {
+                PublishStep::DeleteAsset {
                     name,
                     why: DeleteReason::OtherBytes,
                     ..
@@ -73,20 +74,20 @@ pub(super) fn send(
 pub(super) fn rehearse(
     args: &Args,
     opened: &Opened,
-    goal: &Goal,
+    goal: &DesiredRelease,
     listed: Vec<ListedRelease>,
     content: &Content<'_>,
     compat: &Compat,
     shell: &Shell,
-) -> Result<(Applied, Rehearsal), Exit> {
-    let recorder = Arc::new(Recorder::new(&opened.api.base(), listed.clone()));
+) -> Result<(PublishRun, Rehearsal), Exit> {
+    let recorder = Arc::new(RecordingTransport::new(&opened.api.base(), listed.clone()));
     let clock = Arc::new(SkippingClock::default());
-    let calls = Calls {
+    let calls = CallOptions {
         api: opened.api.clone(),
         token: None,
-        wire: Arc::clone(&recorder) as Arc<dyn Wire>,
+        wire: Arc::clone(&recorder) as Arc<dyn Transport>,
         clock: Arc::clone(&clock) as Arc<dyn Clock>,
-        rates: Rates::of(compat),
+        rates: RateLimits::of(compat),
         // It tells how long it takes, and does not end because that is long.
         time: LONGEST,
         stop: Box::new(|| false),
@@ -104,9 +105,9 @@ pub(super) fn rehearse(
 }
 
 impl Content<'_> {
-    fn open(&self, name: &str) -> std::io::Result<Source> {
+    fn open(&self, name: &str) -> std::io::Result<UploadSource> {
         if let Some(bytes) = self.generated.get(name) {
-            return Ok(Source::Text(bytes.clone().into()));
+            return Ok(UploadSource::Text(bytes.clone().into()));
         }
         let found = self
             .offered
@@ -115,6 +116,6 @@ impl Content<'_> {
         let path = found
             .map(|gathered| gathered.path.as_path())
             .ok_or(std::io::ErrorKind::NotFound)?;
-        sys::open_file(path).map(Source::File)
+        sys::open_file(path).map(UploadSource::File)
     }
 }

@@ -9,10 +9,10 @@ use crate::cli::published::no_listing;
 use crate::codes::release as codes;
 use crate::diagnostic::{Diagnostic, Location, Severity, Sink};
 use crate::github::{GithubError, of_goal};
-use crate::publish::remote::{Goal, is_own_draft, standing};
+use crate::publish::remote::{DesiredRelease, is_own_draft, standing};
 use crate::publish::{
-    LARGEST_LISTING_BYTES, LARGEST_MANIFEST_BYTES, ListedRelease, Listing, MANIFEST, Manifest,
-    ManifestError, SUMS,
+    LARGEST_LISTING_BYTES, LARGEST_MANIFEST_BYTES, ListedRelease, MANIFEST, ManifestError,
+    ReleaseListing, ReleaseManifest, SUMS,
 };
 
 /// What is there.
@@ -20,7 +20,7 @@ pub(super) struct There {
     /// The releases of the goal's tags, with their assets.
     pub(super) listed: Vec<ListedRelease>,
     /// The manifest that tells of files that are not offered.
-    pub(super) manifest: Option<Manifest>,
+    pub(super) manifest: Option<ReleaseManifest>,
 }
 
 impl There {
@@ -35,7 +35,7 @@ impl There {
     /// As GitHub tells it.
     pub(super) fn asked(
         opened: &Opened,
-        goal: &Goal,
+        goal: &DesiredRelease,
         offered: &[Gathered],
         args: &Args,
         sink: &mut Sink,
@@ -73,9 +73,9 @@ impl There {
 pub(in crate::cli::publish) fn saved_listing(
     path: &Path,
     sink: &mut Sink,
-) -> Result<Listing, Exit> {
+) -> Result<ReleaseListing, Exit> {
     let source = load::read_limited(path, LARGEST_LISTING_BYTES, sink)?;
-    Listing::from_json(&source.text).map_err(|error| {
+    ReleaseListing::from_json(&source.text).map_err(|error| {
         sink.push(no_listing(&source, &error));
         Exit::Fault
     })
@@ -84,10 +84,10 @@ pub(in crate::cli::publish) fn saved_listing(
 /// The manifest that the release has, where it tells of files that are not offered.
 fn manifest(
     opened: &Opened,
-    goal: &Goal,
+    goal: &DesiredRelease,
     listed: &[ListedRelease],
     offered: &[Gathered],
-) -> Result<Option<Result<Manifest, ManifestError>>, GithubError> {
+) -> Result<Option<Result<ReleaseManifest, ManifestError>>, GithubError> {
     let standing = standing(goal, listed);
     let own: BTreeSet<&str> = offered
         .iter()
@@ -99,17 +99,17 @@ fn manifest(
         return Ok(None);
     };
     let content = opened.client.document(found, LARGEST_MANIFEST_BYTES)?;
-    Ok(Some(Manifest::from_json(&String::from_utf8_lossy(
+    Ok(Some(ReleaseManifest::from_json(&String::from_utf8_lossy(
         &content,
     ))))
 }
 
 /// A manifest that could be read. Another is replaced only where that was asked for.
 fn unread(
-    found: Option<Result<Manifest, ManifestError>>,
+    found: Option<Result<ReleaseManifest, ManifestError>>,
     replace: bool,
     sink: &mut Sink,
-) -> Option<Manifest> {
+) -> Option<ReleaseManifest> {
     match found? {
         Ok(manifest) => Some(manifest),
         Err(error) => {

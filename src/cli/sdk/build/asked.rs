@@ -10,8 +10,8 @@ use crate::compat::Compat;
 use crate::config::Platform;
 use crate::diagnostic::{Diagnostic, Location};
 use crate::names::Version;
-use crate::sdk::python::Gpus;
-use crate::sdk::{self, Mode, PackageKind};
+use crate::sdk::python::BuildTargets;
+use crate::sdk::{self, PackageKind, SplitMode};
 
 /// What the platform tag of wheels is set by.
 pub(super) const TAG: &str = "ROCM_SDK_WHEEL_PLATFORM_TAG";
@@ -89,10 +89,14 @@ impl Args {
 
     /// What packages are for. Where families were asked for, every target of this platform must
     /// have artifacts.
-    pub(super) fn gpus(&self, laid: &Laid, compat: &Compat) -> Result<Gpus, Vec<Diagnostic>> {
+    pub(super) fn gpus(
+        &self,
+        laid: &Laid,
+        compat: &Compat,
+    ) -> Result<BuildTargets, Vec<Diagnostic>> {
         let kind = match laid.made.mode {
-            Mode::Kpack => PackageKind::Device,
-            Mode::Legacy => PackageKind::Libraries,
+            SplitMode::Kpack => PackageKind::Device,
+            SplitMode::Legacy => PackageKind::Libraries,
         };
         let packages = laid
             .layout
@@ -110,11 +114,11 @@ impl Args {
             // system nothing is here.
             let is_known = |word: &str| platform == own || found.contains(sdk::base_target(word));
             let looked_up = match laid.made.mode {
-                Mode::Legacy => sdk::words(said)
+                SplitMode::Legacy => sdk::words(said)
                     .filter(|word| !is_known(word))
                     .collect::<Vec<_>>()
                     .join(","),
-                Mode::Kpack => said.to_owned(),
+                SplitMode::Kpack => said.to_owned(),
             };
             let expanded = sdk::expand(&looked_up, &families).map_err(|unknown| {
                 vec![unknown_families(
@@ -124,16 +128,16 @@ impl Args {
                 )]
             })?;
             Ok::<BTreeSet<String>, Vec<Diagnostic>>(match laid.made.mode {
-                Mode::Legacy => sdk::words(said)
+                SplitMode::Legacy => sdk::words(said)
                     .map(sdk::base_target)
                     .map(str::to_owned)
                     .collect(),
-                Mode::Kpack => expanded.into_iter().collect(),
+                SplitMode::Kpack => expanded.into_iter().collect(),
             })
         };
         let (mut linux, mut windows) = (asked(Platform::Linux)?, asked(Platform::Windows)?);
         if linux.is_empty() && windows.is_empty() {
-            return Ok(Gpus::found(found));
+            return Ok(BuildTargets::found(found));
         }
         let own = match own {
             Platform::Linux => &mut linux,
@@ -164,7 +168,7 @@ impl Args {
                     .help("fetch theirs, or ask for other families"),
             ]);
         }
-        Ok(Gpus::asked(linux, windows))
+        Ok(BuildTargets::asked(linux, windows))
     }
 
     /// The families of the platform that packages are made for, as they were asked for.

@@ -16,7 +16,7 @@ use crate::diagnostic::{Diagnostic, Location};
 use crate::fetch::ProxySettings;
 use crate::names::ArtifactComponent;
 use crate::sdk;
-use crate::sdk::bucket::{Choice, File};
+use crate::sdk::bucket::{ArtifactSelection, BucketFile};
 
 /// The run whose artifacts are asked for.
 #[derive(Debug)]
@@ -86,7 +86,7 @@ impl Args {
     ///
     /// # Errors
     /// Everything that is no pattern or no family.
-    pub(super) fn choice(&self, compat: &Compat) -> Result<Choice, Vec<Diagnostic>> {
+    pub(super) fn choice(&self, compat: &Compat) -> Result<ArtifactSelection, Vec<Diagnostic>> {
         let mut faults = Vec::new();
         let mut compiled = |words: &[String], option: &str| -> Vec<Regex> {
             let each = words.iter().filter_map(|word| {
@@ -138,7 +138,7 @@ impl Args {
         if !faults.is_empty() {
             return Err(faults);
         }
-        Ok(Choice {
+        Ok(ArtifactSelection {
             made_for: (!made_for.is_empty()).then_some(made_for),
             includes,
             excludes,
@@ -157,7 +157,7 @@ impl Args {
         shell: &Shell,
         compat: &Compat,
         proxies: &ProxySettings,
-    ) -> Result<(Store, Vec<File>), Vec<Diagnostic>> {
+    ) -> Result<(Store, Vec<BucketFile>), Vec<Diagnostic>> {
         let one = |fault: Diagnostic| vec![fault];
         let rows = &compat.sdk_tables().sdk_buckets;
         let row = rows

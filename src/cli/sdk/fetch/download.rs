@@ -13,7 +13,7 @@ use crate::codes::sdk as codes;
 use crate::diagnostic::Diagnostic;
 use crate::fetch::ResponseBody;
 use crate::names::Digest;
-use crate::sdk::bucket::{Published, SUM, path_of_sum, sum_in, sum_line};
+use crate::sdk::bucket::{BucketArchive, SUM, path_of_sum, sum_in, sum_line};
 use crate::sdk::limits::MAX_SUM_BYTES;
 use crate::sys::{self, FileError};
 use crate::wheel::ProgressMeter;
@@ -34,7 +34,7 @@ pub(super) struct Here {
 /// When it cannot be fetched, or is not what was published.
 pub(super) fn fetched(
     store: &Store,
-    published: &Published,
+    published: &BucketArchive,
     sum: Option<Digest>,
     path: &Path,
     meter: &ProgressMeter<'_>,
@@ -77,7 +77,7 @@ pub(super) fn remove(path: &Path) -> Result<(), FileError> {
 ///
 /// # Errors
 /// When it cannot be fetched, or is none.
-pub(super) fn sum(store: &Store, published: &Published) -> Result<Option<Digest>, Diagnostic> {
+pub(super) fn sum(store: &Store, published: &BucketArchive) -> Result<Option<Digest>, Diagnostic> {
     if !published.has_sum {
         return Ok(None);
     }
@@ -99,7 +99,7 @@ pub(super) fn sum(store: &Store, published: &Published) -> Result<Option<Digest>
 /// had.
 fn saved(
     store: &Store,
-    published: &Published,
+    published: &BucketArchive,
     sum: Option<Digest>,
     path: &Path,
     meter: &ProgressMeter<'_>,
@@ -173,7 +173,7 @@ impl From<Fault> for Stop {
 /// An archive as far as it came.
 struct Coming<'c> {
     store: &'c Store,
-    published: &'c Published,
+    published: &'c BucketArchive,
     file: &'c str,
     hash: Sha256,
     size_bytes: u64,

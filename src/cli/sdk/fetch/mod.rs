@@ -24,7 +24,7 @@ use crate::config::Platform;
 use crate::diagnostic::{Diagnostic, Location};
 use crate::fetch::ProxySettings;
 use crate::names::ArtifactComponent;
-use crate::sdk::bucket::{Choice, Published};
+use crate::sdk::bucket::{ArtifactSelection, BucketArchive};
 
 /// Fetch the artifacts of a run
 #[derive(Debug, clap::Args)]
@@ -143,7 +143,7 @@ enum Layout {
 /// An artifact that is fetched.
 #[derive(Debug)]
 struct Fetched {
-    published: Published,
+    published: BucketArchive,
     /// Where its archive goes.
     archive: PathBuf,
     /// Where it is in the end: the archive, or the folder that it is unpacked into.
@@ -180,7 +180,7 @@ fn fetched(
     let (store, files) = args.store(run, shell, compat, &proxies)?;
     let wanted = choice.of(&files);
     if wanted.is_empty() {
-        let archives = Choice::default().of(&files);
+        let archives = ArtifactSelection::default().of(&files);
         let message = format!(
             "none of the {} artifacts of the run is wanted",
             archives.len()

@@ -8,7 +8,7 @@ use super::tries::{Fault, tried};
 use crate::diagnostic::{Diagnostic, Location};
 use crate::fetch::{self, FetchError, ProxySettings, ResponseBody};
 use crate::names::percent_encode;
-use crate::sdk::bucket::{self, File, Page};
+use crate::sdk::bucket::{self, BucketFile, BucketPage};
 use crate::sdk::limits::{MAX_FILES, MAX_PAGE_BYTES, MAX_PAGES};
 use crate::sys::{self, DirectoryEntryKind, FileError};
 
@@ -33,7 +33,7 @@ pub(super) enum Store {
 
 impl Store {
     /// Names of files right in the folder of the run, with their sizes; none where it is not there.
-    pub(super) fn list(&self) -> Result<Vec<File>, Diagnostic> {
+    pub(super) fn list(&self) -> Result<Vec<BucketFile>, Diagnostic> {
         match self {
             Self::Folder(folder) if !sys::exists(folder) => Ok(Vec::new()),
             Self::Folder(folder) => {
@@ -150,7 +150,7 @@ impl Store {
 }
 
 /// One page of a listing.
-fn page(address: &str, proxies: &ProxySettings) -> Result<Page, Fault> {
+fn page(address: &str, proxies: &ProxySettings) -> Result<BucketPage, Fault> {
     let text =
         fetch::get(address, MAX_PAGE_BYTES, proxies).map_err(|error| match error.status {
             // A bucket that is not there, and one that is not open to all, as those of other kinds

@@ -10,7 +10,7 @@ use crate::bytes::read_to_string_limited;
 use crate::codes::sdk as codes;
 use crate::diagnostic::Diagnostic;
 use crate::names::{Digest, resolve_link};
-use crate::sdk::bucket::{Published, UNPACKED_SUM, sum_in, sum_line};
+use crate::sdk::bucket::{BucketArchive, UNPACKED_SUM, sum_in, sum_line};
 use crate::sdk::limits::{MAX_MANIFEST_BYTES, MAX_SUM_BYTES, unreadable_archive};
 use crate::sys::{self, ArchiveUnpacker, DirectoryLock, FileError, StagingDirectory};
 
@@ -27,7 +27,7 @@ pub(super) enum Way {
 
 impl Way {
     /// Where the artifact of an archive is in the end.
-    pub(super) fn path(&self, published: &Published, archive: &Path) -> PathBuf {
+    pub(super) fn path(&self, published: &BucketArchive, archive: &Path) -> PathBuf {
         match self {
             Self::Packed => archive.to_owned(),
             Self::Apart(folder) => folder.join(published.name.to_string()),
@@ -97,7 +97,7 @@ impl Unpacker {
     }
 
     /// Whether there is a folder that was unpacked from the archive with this digest.
-    pub(super) fn has(&self, published: &Published, digest: Digest) -> bool {
+    pub(super) fn has(&self, published: &BucketArchive, digest: Digest) -> bool {
         let Self::Apart(lock) = self else {
             return false;
         };
@@ -112,7 +112,7 @@ impl Unpacker {
     /// When it is damaged, leads out of its folder, or cannot be written.
     pub(super) fn unpack(
         &self,
-        published: &Published,
+        published: &BucketArchive,
         archive: &Path,
         digest: Digest,
     ) -> Result<bool, Diagnostic> {
@@ -148,7 +148,7 @@ impl Unpacker {
     pub(super) fn finish<'p>(
         self,
         shown: &Path,
-        all: impl Iterator<Item = &'p Published>,
+        all: impl Iterator<Item = &'p BucketArchive>,
     ) -> Result<(), Diagnostic> {
         let Self::OneTree(staging) = self else {
             return Ok(());
@@ -192,7 +192,7 @@ enum Paths {
 
 /// Unpacks the members of one archive into a folder that is made for it.
 fn members(
-    published: &Published,
+    published: &BucketArchive,
     archive: &Path,
     folder: &Path,
     paths: Paths,

@@ -11,7 +11,7 @@ use crate::bytes::start_threads;
 use crate::diagnostic::Diagnostic;
 use crate::names::ArtifactName;
 use crate::sdk::limits::{ListingBudget, MAX_MANIFEST_BYTES};
-use crate::sdk::{Artifact, Entry, EntryKind, FileFacts, Shape};
+use crate::sdk::{ArtifactEntry, BuildArtifact, EntryKind, FileFacts, FileShape};
 use crate::sys::{self, FileError, PositionalFile, WalkEntry, WalkEntryKind};
 
 /// Lists a folder.
@@ -22,7 +22,7 @@ pub(super) fn artifact(
     name: &ArtifactName,
     folder: &Path,
     budget: &ListingBudget,
-) -> Result<(Artifact, Vec<Diagnostic>), Vec<Diagnostic>> {
+) -> Result<(BuildArtifact, Vec<Diagnostic>), Vec<Diagnostic>> {
     let one = |fault: FileError| vec![Diagnostic::from(fault)];
     let manifest = folder.join(MANIFEST);
     let text = sys::read_text(&manifest, MAX_MANIFEST_BYTES).map_err(one)?;
@@ -53,7 +53,7 @@ pub(super) fn artifact(
             WalkEntryKind::File { size_bytes, mode } => EntryKind::File(FileFacts {
                 size_bytes,
                 mode,
-                shape: Shape::Data,
+                shape: FileShape::Data,
             }),
             WalkEntryKind::Other(what) => {
                 findings.push(bad(&at, format!("it is {what}, which no package can hold")));
@@ -63,7 +63,7 @@ pub(super) fn artifact(
         if !places.iter().all(|(_, path)| budget.take(path.len())) {
             return Err(vec![out_of_budget(folder)]);
         }
-        entries.extend(places.into_iter().map(|(root, path)| Entry {
+        entries.extend(places.into_iter().map(|(root, path)| ArtifactEntry {
             root,
             path,
             kind: kind.clone(),
@@ -85,13 +85,13 @@ pub(super) fn artifact(
             };
             let path = folder.join(&roots[entry.root]).join(&entry.path);
             let file = PositionalFile::open(&path).map_err(Diagnostic::from)?;
-            facts.shape = Shape::read(&file).map_err(|error| damaged(&path, &error))?;
+            facts.shape = FileShape::read(&file).map_err(|error| damaged(&path, &error))?;
             Ok(())
         })
         .collect();
     findings.extend(read.into_iter().filter_map(Result::err));
     Ok((
-        Artifact {
+        BuildArtifact {
             name: name.clone(),
             roots,
             entries,

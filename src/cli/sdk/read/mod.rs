@@ -22,7 +22,7 @@ use crate::codes::sdk as codes;
 use crate::diagnostic::{Diagnostic, Location, Severity};
 use crate::names::{ArtifactName, ArtifactNameError, without_dots};
 use crate::sdk::limits::{ListingBudget, MAX_LISTING_BYTES, beyond_limit};
-use crate::sdk::{Artifact, EntryKind, Origin};
+use crate::sdk::{BuildArtifact, EntryKind, FileOrigin};
 use crate::sys::{
     self, DirectoryEntryKind as OnDisk, FileError, PositionalFile, ReopenedFile, ScratchSpace,
 };
@@ -34,7 +34,7 @@ pub(super) const MANIFEST: &str = "artifact_manifest.txt";
 #[derive(Debug, Default)]
 pub(super) struct Read {
     /// They, sorted by name.
-    pub(super) artifacts: Vec<Artifact>,
+    pub(super) artifacts: Vec<BuildArtifact>,
     /// Where each is.
     sources: Vec<Source>,
     /// What a person should know.
@@ -49,11 +49,14 @@ enum Source {
 }
 
 /// An artifact, where it is, and what a person should know of it.
-type Listed = (Artifact, Source, Vec<Diagnostic>);
+type Listed = (BuildArtifact, Source, Vec<Diagnostic>);
 
 impl Read {
     /// The bytes of a file of an artifact, to be read now.
-    pub(super) fn open(&self, origin: Origin) -> Result<Box<dyn ReadAt + Send + '_>, FileError> {
+    pub(super) fn open(
+        &self,
+        origin: FileOrigin,
+    ) -> Result<Box<dyn ReadAt + Send + '_>, FileError> {
         Ok(match &self.sources[origin.artifact] {
             Source::Folder(_) => Box::new(PositionalFile::open(&self.path(origin))?),
             Source::Packed(packed) => Box::new(self.part(packed, origin)),
@@ -61,7 +64,10 @@ impl Read {
     }
 
     /// The same, to be read later: no file stays open.
-    pub(super) fn closed(&self, origin: Origin) -> Result<Box<dyn ReadAt + Send + '_>, FileError> {
+    pub(super) fn closed(
+        &self,
+        origin: FileOrigin,
+    ) -> Result<Box<dyn ReadAt + Send + '_>, FileError> {
         Ok(match &self.sources[origin.artifact] {
             Source::Folder(_) => Box::new(ReopenedFile::new(&self.path(origin))?),
             Source::Packed(packed) => Box::new(self.part(packed, origin)),
@@ -69,7 +75,7 @@ impl Read {
     }
 
     /// How large a file was when it was listed.
-    pub(super) fn size_bytes(&self, origin: Origin) -> u64 {
+    pub(super) fn size_bytes(&self, origin: FileOrigin) -> u64 {
         match &self.artifacts[origin.artifact].entries[origin.entry].kind {
             EntryKind::File(facts) => facts.size_bytes,
             EntryKind::Folder | EntryKind::Link(_) => 0,
@@ -77,23 +83,23 @@ impl Read {
     }
 
     /// The place of a file of an artifact, for people.
-    pub(super) fn place(&self, origin: Origin) -> Location {
+    pub(super) fn place(&self, origin: FileOrigin) -> Location {
         Location::File(self.path(origin).display().to_string().into())
     }
 
     /// The file at a path of an artifact.
-    pub(super) fn find(&self, name: &str, root: &str, path: &str) -> Option<Origin> {
+    pub(super) fn find(&self, name: &str, root: &str, path: &str) -> Option<FileOrigin> {
         let artifact = self
             .artifacts
             .iter()
             .position(|artifact| artifact.name.to_string() == name)?;
-        let is_it = |entry: &crate::sdk::Entry| {
+        let is_it = |entry: &crate::sdk::ArtifactEntry| {
             entry.path == path
                 && self.artifacts[artifact].roots[entry.root] == root
                 && matches!(entry.kind, EntryKind::File(_))
         };
         let entry = self.artifacts[artifact].entries.iter().position(is_it)?;
-        Some(Origin { artifact, entry })
+        Some(FileOrigin { artifact, entry })
     }
 
     /// Leaves out the artifacts of other families, where there are some for each of these. Where
@@ -117,7 +123,7 @@ impl Read {
     }
 
     /// Where a file of an artifact lies; of one that is packed, below its archive.
-    pub(super) fn path(&self, origin: Origin) -> PathBuf {
+    pub(super) fn path(&self, origin: FileOrigin) -> PathBuf {
         let artifact = &self.artifacts[origin.artifact];
         let entry = &artifact.entries[origin.entry];
         let whole = match &self.sources[origin.artifact] {
@@ -127,7 +133,7 @@ impl Read {
         whole.join(&artifact.roots[entry.root]).join(&entry.path)
     }
 
-    fn part<'r>(&self, packed: &'r Packed, origin: Origin) -> SourceSlice<'r> {
+    fn part<'r>(&self, packed: &'r Packed, origin: FileOrigin) -> SourceSlice<'r> {
         SourceSlice::new(
             &packed.folded,
             packed.starts[origin.entry],

@@ -20,7 +20,7 @@ use crate::sdk::bucket::{path_of_sum, sum_in};
 use crate::sdk::limits::{
     ListingBudget, MAX_FAULTS, MAX_MANIFEST_BYTES, MAX_SUM_BYTES, beyond_limit, unreadable_archive,
 };
-use crate::sdk::{Artifact, Entry, EntryKind, FileFacts, Shape};
+use crate::sdk::{ArtifactEntry, BuildArtifact, EntryKind, FileFacts, FileShape};
 use crate::sys::{self, PositionalFile};
 
 /// An archive, kept so that its files can be read.
@@ -42,7 +42,7 @@ pub(super) fn artifact(
     path: &Path,
     (compression, threads): (ArchiveCompression, u32),
     shared: &Shared<'_>,
-) -> Result<(Artifact, Packed, Vec<Diagnostic>), Vec<Diagnostic>> {
+) -> Result<(BuildArtifact, Packed, Vec<Diagnostic>), Vec<Diagnostic>> {
     let one = |fault: Diagnostic| vec![fault];
     let file = PositionalFile::open(path).map_err(|error| one(error.into()))?;
     let said = sum_beside(path).map_err(one)?;
@@ -235,7 +235,7 @@ impl Listing<'_> {
                 let facts = FileFacts {
                     size_bytes,
                     mode,
-                    shape: Shape::Data,
+                    shape: FileShape::Data,
                 };
                 (
                     EntryKind::File(facts),
@@ -334,7 +334,11 @@ impl Listing<'_> {
         self.findings
     }
 
-    fn finish(mut self, name: &ArtifactName, folded: Spool) -> (Artifact, Packed, Vec<Diagnostic>) {
+    fn finish(
+        mut self,
+        name: &ArtifactName,
+        folded: Spool,
+    ) -> (BuildArtifact, Packed, Vec<Diagnostic>) {
         let (roots, told) = self
             .sorter
             .take()
@@ -347,7 +351,7 @@ impl Listing<'_> {
             if let EntryKind::File(facts) = &mut kind
                 && is_elf
             {
-                match Shape::read(&SourceSlice::new(&folded, start, facts.size_bytes)) {
+                match FileShape::read(&SourceSlice::new(&folded, start, facts.size_bytes)) {
                     Ok(shape) => facts.shape = shape,
                     Err(error) => {
                         self.findings
@@ -355,7 +359,7 @@ impl Listing<'_> {
                     }
                 }
             }
-            entries.push(Entry { root, path, kind });
+            entries.push(ArtifactEntry { root, path, kind });
             starts.push(start);
         }
         let packed = Packed {
@@ -364,7 +368,7 @@ impl Listing<'_> {
             starts,
         };
         (
-            Artifact {
+            BuildArtifact {
                 name: name.clone(),
                 roots,
                 entries,

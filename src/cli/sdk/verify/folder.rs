@@ -10,7 +10,7 @@ use crate::cli::wheel::{self, Watchers, WheelFile};
 use crate::codes::{rocm, sdk as codes};
 use crate::compat::Compat;
 use crate::diagnostic::{Code, Diagnostic, Location};
-use crate::sdk::verify::{ON_PURPOSE, Opened};
+use crate::sdk::verify::{ON_PURPOSE, OpenedPackages};
 use crate::sys::{self, DirectoryEntryKind, FileError, PositionalFile};
 
 /// What is asked of all packages together, and told by that: where libraries search those that they
@@ -24,7 +24,7 @@ const OF_ALL: [&Code; 3] = [
 /// The packages of a folder.
 #[derive(Debug, Default)]
 pub(super) struct Read {
-    pub(super) opened: Opened,
+    pub(super) opened: OpenedPackages,
     /// What each wheel holds of code that was split from libraries.
     pub(super) splits: Vec<SplitCode>,
     /// All of them, with those that cannot be read.

@@ -10,7 +10,9 @@ use crate::diagnostic::{Diagnostic, Location, Severity};
 use crate::elf::{ElfClass, Endianness, machine};
 use crate::names::WheelName;
 use crate::sdk::limits::MAX_TEXT_BYTES;
-use crate::sdk::verify::{self, Held, Linked, OpenedFile, OpenedWheel, identify, is_read};
+use crate::sdk::verify::{
+    self, DynamicInfo, LoaderView, OpenedFile, OpenedWheel, identify, is_read,
+};
 use crate::sdk::{PackageKind, stub};
 use crate::wheel::{Wheel, WheelError, ZipMember};
 
@@ -122,25 +124,25 @@ fn held(
     wheel: &Wheel<'_>,
     member: &ZipMember,
     facts: Option<&InspectedFile>,
-) -> Result<Held, WheelError> {
+) -> Result<LoaderView, WheelError> {
     let Some(InspectedKind::Library(library)) = facts.map(|facts| &facts.kind) else {
-        return Ok(Held::Data);
+        return Ok(LoaderView::Data);
     };
     if stub::is_as_large(member.size_bytes()) {
         let bytes = wheel.archive().read(member, member.size_bytes())?;
         if let Some(text) = stub::text_in(&bytes) {
-            return Ok(Held::Stub(text.to_owned()));
+            return Ok(LoaderView::Stub(text.to_owned()));
         }
     }
     Ok(held_by(library))
 }
 
 /// What a library or program is for the checks.
-pub(super) fn held_by(library: &ElfLibrary) -> Held {
+pub(super) fn held_by(library: &ElfLibrary) -> LoaderView {
     if is_searching(library) {
-        Held::Linked(Box::new(linked(library)))
+        LoaderView::Linked(Box::new(linked(library)))
     } else {
-        Held::Data
+        LoaderView::Data
     }
 }
 
@@ -159,8 +161,8 @@ fn is_searching(library: &ElfLibrary) -> bool {
     is_ours && is_linked
 }
 
-fn linked(library: &ElfLibrary) -> Linked {
-    Linked {
+fn linked(library: &ElfLibrary) -> DynamicInfo {
+    DynamicInfo {
         soname: library.soname.clone(),
         needed: library.needed.clone(),
         rpath: library.rpath.clone(),

@@ -16,7 +16,7 @@ use crate::bytes::{ReadAt, start_threads};
 use crate::diagnostic::{Diagnostic, Location};
 use crate::elf::{self, Elf, is_elf};
 use crate::sdk::limits::{MAX_LIBRARY_BYTES, MAX_SOURCE_BYTES};
-use crate::sdk::verify::{Held, Payload, PayloadEntry, Selector};
+use crate::sdk::verify::{LoaderView, PackedTree, PayloadEntry, SelectorSdist};
 use crate::sys;
 use crate::wheel::{Wheel, WheelError, ZipMember};
 
@@ -35,10 +35,10 @@ pub(super) fn payload(
     shown: &str,
     member: &ZipMember,
     found: &mut Vec<Diagnostic>,
-) -> Result<Payload, WheelError> {
-    let mut payload = Payload {
+) -> Result<PackedTree, WheelError> {
+    let mut payload = PackedTree {
         member: member.name().to_owned(),
-        ..Payload::default()
+        ..PackedTree::default()
     };
     let place = Location::Member {
         wheel: shown.to_owned(),
@@ -50,7 +50,7 @@ pub(super) fn payload(
             ParsedMemberKind::File { size_bytes, .. } => {
                 linked(&path, size_bytes, content, &place, found)?
             }
-            _ => Held::Data,
+            _ => LoaderView::Data,
         };
         payload.entries.push(PayloadEntry {
             path,
@@ -93,14 +93,14 @@ fn linked(
     content: &mut dyn Read,
     place: &Location,
     found: &mut Vec<Diagnostic>,
-) -> io::Result<Held> {
+) -> io::Result<LoaderView> {
     let mut head = [0; 4];
     if size_bytes < 64 {
-        return Ok(Held::Data);
+        return Ok(LoaderView::Data);
     }
     content.read_exact(&mut head)?;
     if !is_elf(&head) {
-        return Ok(Held::Data);
+        return Ok(LoaderView::Data);
     }
     if size_bytes > MAX_LIBRARY_BYTES {
         return Err(damaged(format!(
@@ -120,17 +120,17 @@ fn linked(
     }
     let source: &dyn ReadAt = scratch.as_ref();
     let Ok(elf) = Elf::read(source) else {
-        return Ok(Held::Data);
+        return Ok(LoaderView::Data);
     };
     let file_name = path.rsplit('/').next().unwrap_or_default();
     if elf.header().machine == elf::machine::AMDGPU || elf.is_debug_only(source) {
-        return Ok(Held::Data);
+        return Ok(LoaderView::Data);
     }
     let Ok(library) = ElfLibrary::read(source, &elf, file_name, &|_| false) else {
-        return Ok(Held::Data);
+        return Ok(LoaderView::Data);
     };
     let held = held_by(&library);
-    if matches!(held, Held::Linked(_)) {
+    if matches!(held, LoaderView::Linked(_)) {
         let fault = |fault: elf::LayoutError| {
             Diagnostic::new(layout_code(&fault), format!("`{path}`: {fault}")).at(place.clone(), "")
         };
@@ -143,7 +143,7 @@ fn linked(
 ///
 /// # Errors
 /// When the machine cannot read it; damage is a fault of the source distribution.
-pub(super) fn selector(shown: &str, file: impl Read) -> io::Result<Selector> {
+pub(super) fn selector(shown: &str, file: impl Read) -> io::Result<SelectorSdist> {
     let mut files = BTreeMap::new();
     let mut left = MAX_SOURCE_BYTES;
     let mut see = |met: ParsedMember, content: &mut dyn Read| {
@@ -158,7 +158,7 @@ pub(super) fn selector(shown: &str, file: impl Read) -> io::Result<Selector> {
         Ok(())
     };
     let read = gunzip(file).and_then(|file| for_each_member(file, &mut see));
-    Ok(Selector {
+    Ok(SelectorSdist {
         path: shown.to_owned(),
         files,
         fault: damage(read)?,

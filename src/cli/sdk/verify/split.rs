@@ -6,11 +6,11 @@ use crate::audit::gfx::{SplitCode, kpack_locations, missing_archives};
 use crate::codes::rocm;
 use crate::diagnostic::{Diagnostic, Location, Severity};
 use crate::sdk::PackageKind;
-use crate::sdk::verify::Opened;
+use crate::sdk::verify::OpenedPackages;
 
 /// Libraries whose code is in no package, or in those of some targets alone. Either may be meant:
 /// there are targets that a library has no code for.
-pub(super) fn findings(opened: &Opened, splits: &[SplitCode]) -> Vec<Diagnostic> {
+pub(super) fn findings(opened: &OpenedPackages, splits: &[SplitCode]) -> Vec<Diagnostic> {
     let missing = missing_archives(splits).into_iter().flatten();
     let mut found: Vec<Diagnostic> = missing.map(|one| one.severity(Severity::Warning)).collect();
     let devices = opened

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use super::Reader;
+use super::ConfigReader;
 use super::texts::{is_label, is_name, leaves_the_repository};
 use crate::codes::matrix as codes;
 use crate::config::fields::FIELD_AXES;
-use crate::config::{Axis, AxisRole, AxisValue, GpuPolicy, PythonFrom, Word};
+use crate::config::{Axis, AxisRole, AxisValue, GpuPolicy, ParsedValue, PythonFrom};
 use rock_diagnostic::{
     Diagnostic, Span,
     nearest::{nearest, with_nearest},
@@ -15,7 +15,7 @@ use rock_names::{DistributionName, PackageVersion, PythonVersion, RocmVersion, V
 use rock_yaml::{MapKey, Node};
 
 /// What axis names of one file may mean.
-pub(super) struct Naming<'a> {
+pub(super) struct AxisNames<'a> {
     pub(super) distribution: &'a str,
     pub(super) recipe: &'a str,
 }
@@ -30,10 +30,10 @@ const ROLES: [(&str, AxisRole); 6] = [
     ("gfx", AxisRole::Gfx),
 ];
 
-impl Reader<'_> {
+impl ConfigReader<'_> {
     /// What an axis name means. A name that means nothing is a fault, unless the recipe is not
     /// known either.
-    pub(super) fn role(&mut self, key: &MapKey, naming: &Naming<'_>) -> Option<AxisRole> {
+    pub(super) fn role(&mut self, key: &MapKey, naming: &AxisNames<'_>) -> Option<AxisRole> {
         let name = key.text.as_str();
         let normalized = |text: &str| {
             text.parse()
@@ -85,7 +85,7 @@ impl Reader<'_> {
     }
 
     /// The axes of the file.
-    pub(super) fn axes(&mut self, entries: &[(MapKey, Node)], naming: &Naming<'_>) -> Vec<Axis> {
+    pub(super) fn axes(&mut self, entries: &[(MapKey, Node)], naming: &AxisNames<'_>) -> Vec<Axis> {
         let mut axes: Vec<(Axis, Span)> = Vec::new();
         for (key, node) in entries {
             let role = self.role(key, naming);
@@ -130,7 +130,7 @@ impl Reader<'_> {
 
     fn values(&mut self, role: AxisRole, name: &str, items: &[Node]) -> Vec<AxisValue> {
         let mut found: Vec<AxisValue> = Vec::new();
-        let mut first: BTreeMap<Word, (&str, &Node)> = BTreeMap::new();
+        let mut first: BTreeMap<ParsedValue, (&str, &Node)> = BTreeMap::new();
         for node in items {
             let Some(value) = self.value(role, name, node) else {
                 continue;
@@ -170,7 +170,7 @@ impl Reader<'_> {
             return None;
         }
         let word = match role {
-            AxisRole::Gfx => self.gfx_value(text, node).map(Word::Gfx),
+            AxisRole::Gfx => self.gfx_value(text, node).map(ParsedValue::Gfx),
             AxisRole::Field => self.field_value(name, text, node),
             _ => match version(role, text) {
                 Ok(word) => Some(word),
@@ -186,9 +186,9 @@ impl Reader<'_> {
         })
     }
 
-    fn field_value(&mut self, name: &str, text: &str, node: &Node) -> Option<Word> {
+    fn field_value(&mut self, name: &str, text: &str, node: &Node) -> Option<ParsedValue> {
         let words = match name {
-            "runner" => return self.runner_label(node).map(Word::Text),
+            "runner" => return self.runner_label(node).map(ParsedValue::Text),
             "gpu" => GpuPolicy::WORDS,
             "python-from" => PythonFrom::WORDS,
             _ if leaves_the_repository(text) => {
@@ -201,10 +201,10 @@ impl Reader<'_> {
                 );
                 return None;
             }
-            _ => return Some(Word::Text(text.to_owned())),
+            _ => return Some(ParsedValue::Text(text.to_owned())),
         };
         if words.contains(&text) {
-            return Some(Word::Text(text.to_owned()));
+            return Some(ParsedValue::Text(text.to_owned()));
         }
         let message = format!(
             "`{name}` must be one of `{}`, not `{text}`",
@@ -220,21 +220,21 @@ impl Reader<'_> {
 }
 
 /// A message and what to do.
-type Refusal = (String, String);
+type MessageAndHelp = (String, String);
 
-fn version(role: AxisRole, text: &str) -> Result<Word, Refusal> {
+fn version(role: AxisRole, text: &str) -> Result<ParsedValue, MessageAndHelp> {
     match role {
         AxisRole::Python => text
             .parse()
-            .map(Word::Python)
+            .map(ParsedValue::Python)
             .map_err(|e: rock_names::PythonVersionError| (e.to_string(), python_help(text))),
         AxisRole::Rocm => text
             .parse::<RocmVersion>()
-            .map(Word::Rocm)
+            .map(ParsedValue::Rocm)
             .map_err(|e| (e.to_string(), rocm_help(text))),
-        AxisRole::Torch => torch(text).map(Word::Torch),
-        AxisRole::Package => package(text).map(Word::Package),
-        _ if is_name(text) => Ok(Word::Text(text.to_owned())),
+        AxisRole::Torch => torch(text).map(ParsedValue::Torch),
+        AxisRole::Package => package(text).map(ParsedValue::Package),
+        _ if is_name(text) => Ok(ParsedValue::Text(text.to_owned())),
         _ => Err((
             format!(
                 "`{text}` cannot be the name of a backend: these have lower-case letters, digits and `-` only"
@@ -285,7 +285,7 @@ fn rocm_help(text: &str) -> String {
 }
 
 /// A version as pip prints it: no leading `v`, no spaces, no epoch.
-fn plain_version(text: &str, example: &str) -> Result<Version, Refusal> {
+fn plain_version(text: &str, example: &str) -> Result<Version, MessageAndHelp> {
     let trimmed = text.trim().trim_start_matches(['v', 'V', '=']).trim();
     if trimmed != text && trimmed.parse::<Version>().is_ok() {
         return Err((
@@ -308,7 +308,7 @@ fn plain_version(text: &str, example: &str) -> Result<Version, Refusal> {
     Ok(version)
 }
 
-fn torch(text: &str) -> Result<Version, Refusal> {
+fn torch(text: &str) -> Result<Version, MessageAndHelp> {
     let version = plain_version(text, "2.6.0")?;
     if version.release().len() < 2 {
         return Err((
@@ -319,7 +319,7 @@ fn torch(text: &str) -> Result<Version, Refusal> {
     Ok(version)
 }
 
-fn package(text: &str) -> Result<PackageVersion, Refusal> {
+fn package(text: &str) -> Result<PackageVersion, MessageAndHelp> {
     if text.contains(':') {
         return text.parse().map_err(|e: rock_names::VersionError| {
             (

@@ -4,13 +4,15 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use indexmap::IndexMap;
 
-use super::axes::Naming;
+use super::axes::AxisNames;
 use super::fields::words;
-use super::{Reader, entries};
+use super::{ConfigReader, entries};
 use crate::codes::matrix as codes;
 use crate::config::fields::OVERRIDES;
 use crate::config::limits::MOST_COMPARED;
-use crate::config::{Axis, AxisRole, AxisValue, Exclude, GpuPolicy, Overrides, Row, Word, syntax};
+use crate::config::{
+    Axis, AxisRole, AxisValue, CellRow, ExcludeEntry, GpuPolicy, ParsedValue, RowOverrides, syntax,
+};
 use rock_diagnostic::{
     Diagnostic,
     nearest::{nearest, with_nearest},
@@ -18,7 +20,7 @@ use rock_diagnostic::{
 use rock_yaml::{MapKey, Node, NodeValue, shape};
 
 /// The axes with every value that the product or a row has, by name.
-pub(super) struct Known<'a> {
+pub(super) struct KnownValues<'a> {
     pub(super) axes: &'a [Axis],
     /// Names in the order in which they appear.
     names: Vec<&'a str>,
@@ -29,13 +31,13 @@ pub(super) struct Known<'a> {
 struct KnownAxis<'a> {
     role: AxisRole,
     /// Each value with the first spelling of it.
-    values: BTreeMap<&'a Word, &'a AxisValue>,
+    values: BTreeMap<&'a ParsedValue, &'a AxisValue>,
     /// The values of the product.
-    product: BTreeSet<&'a Word>,
+    product: BTreeSet<&'a ParsedValue>,
 }
 
-impl<'a> Known<'a> {
-    pub(super) fn new(axes: &'a [Axis], rows: &'a [Row]) -> Self {
+impl<'a> KnownValues<'a> {
+    pub(super) fn new(axes: &'a [Axis], rows: &'a [CellRow]) -> Self {
         let mut known = Self {
             axes,
             names: Vec::new(),
@@ -76,7 +78,7 @@ impl<'a> Known<'a> {
     }
 
     /// Returns the axis's own spelling of a value, where some cell has it.
-    fn value(&self, name: &str, value: &Word) -> Option<&'a AxisValue> {
+    fn value(&self, name: &str, value: &ParsedValue) -> Option<&'a AxisValue> {
         self.by_name.get(name)?.values.get(value).copied()
     }
 
@@ -94,9 +96,13 @@ impl<'a> Known<'a> {
     }
 }
 
-impl Reader<'_> {
+impl ConfigReader<'_> {
     /// Partial cells to leave out.
-    pub(super) fn excludes(&mut self, nodes: &[Node], known: &Known<'_>) -> Vec<Exclude> {
+    pub(super) fn excludes(
+        &mut self,
+        nodes: &[Node],
+        known: &KnownValues<'_>,
+    ) -> Vec<ExcludeEntry> {
         let mut found = Vec::new();
         for node in nodes {
             let Some(entries) = node.entries() else {
@@ -124,7 +130,7 @@ impl Reader<'_> {
                     .into_iter()
                     .map(|(name, (value, _))| (name, value.text))
                     .collect();
-                found.push(Exclude { axes });
+                found.push(ExcludeEntry { axes });
             }
         }
         found
@@ -134,10 +140,10 @@ impl Reader<'_> {
     pub(super) fn includes<'n>(
         &mut self,
         nodes: &'n [Node],
-        known: &Known<'_>,
-        exclude: &[Exclude],
+        known: &KnownValues<'_>,
+        exclude: &[ExcludeEntry],
         recipe: &str,
-    ) -> Vec<(Row, &'n Node)> {
+    ) -> Vec<(CellRow, &'n Node)> {
         let excluded = ExcludedCells::new(exclude);
         let mut found = Vec::new();
         for node in nodes {
@@ -183,7 +189,7 @@ impl Reader<'_> {
                     "add `set`, or remove the entry",
                 );
             }
-            found.push((Row { axes, set }, node));
+            found.push((CellRow { axes, set }, node));
         }
         found
     }
@@ -192,7 +198,7 @@ impl Reader<'_> {
         &mut self,
         node: &Node,
         axes: &IndexMap<String, AxisValue>,
-        known: &Known<'_>,
+        known: &KnownValues<'_>,
     ) {
         let missing: Vec<&str> = known
             .axes
@@ -219,8 +225,8 @@ impl Reader<'_> {
         &mut self,
         nodes: &'n [Node],
         axes: &[Axis],
-        naming: &Naming<'_>,
-    ) -> Vec<(Row, &'n Node)> {
+        naming: &AxisNames<'_>,
+    ) -> Vec<(CellRow, &'n Node)> {
         let mut found = Vec::new();
         for node in nodes {
             let Some(given) = node.entries() else {
@@ -278,7 +284,7 @@ impl Reader<'_> {
             }
             if sound {
                 found.push((
-                    Row {
+                    CellRow {
                         axes: row_axes,
                         set,
                     },
@@ -294,7 +300,7 @@ impl Reader<'_> {
         &mut self,
         key: &MapKey,
         node: &'n Node,
-        known: &Known<'_>,
+        known: &KnownValues<'_>,
         entry: &str,
     ) -> Option<(AxisValue, &'n Node)> {
         let Some(role) = known.role(&key.text) else {
@@ -325,7 +331,7 @@ impl Reader<'_> {
         &mut self,
         key: &MapKey,
         (value, node): (AxisValue, &'n Node),
-        known: &Known<'_>,
+        known: &KnownValues<'_>,
     ) -> (AxisValue, &'n Node) {
         if known.value(&key.text, &value.value).is_none() {
             let help = match nearest(&value.text, known.texts(&key.text).take(MOST_COMPARED)) {
@@ -342,9 +348,9 @@ impl Reader<'_> {
     }
 
     /// What differs for some cells.
-    pub(super) fn overrides(&mut self, node: &Node, recipe: &str) -> Overrides {
+    pub(super) fn overrides(&mut self, node: &Node, recipe: &str) -> RowOverrides {
         let gfx = node.get("gfx").and_then(Node::items);
-        Overrides {
+        RowOverrides {
             runner: node.get("runner").and_then(|node| self.runner(node)),
             gpu: node
                 .get("gpu")
@@ -437,7 +443,7 @@ impl Reader<'_> {
 /// Whether an include names every axis of a cell that an exclude takes away.
 fn brings_back(
     axes: &IndexMap<String, AxisValue>,
-    known: &Known<'_>,
+    known: &KnownValues<'_>,
     excluded: &ExcludedCells<'_>,
 ) -> bool {
     known.axes.iter().all(|axis| axes.contains_key(&axis.name)) && excluded.contain(axes)
@@ -448,7 +454,7 @@ fn brings_back(
 struct ExcludedCells<'e>(HashMap<Vec<&'e str>, HashSet<Vec<&'e str>>>);
 
 impl<'e> ExcludedCells<'e> {
-    fn new(exclude: &'e [Exclude]) -> Self {
+    fn new(exclude: &'e [ExcludeEntry]) -> Self {
         let mut by_names = HashMap::<_, HashSet<_>>::new();
         for exclude in exclude {
             let mut named: Vec<_> = exclude
@@ -476,7 +482,7 @@ impl<'e> ExcludedCells<'e> {
 }
 
 /// The value as the axis spells it: `2.5` becomes `2.5.0` where that is what the axis lists.
-fn canonical(value: AxisValue, name: &str, known: &Known<'_>) -> AxisValue {
+fn canonical(value: AxisValue, name: &str, known: &KnownValues<'_>) -> AxisValue {
     known.value(name, &value.value).cloned().unwrap_or(value)
 }
 

@@ -1,16 +1,17 @@
 //! The fields of the file, put together.
 
-use super::axes::Naming;
-use super::cells::Known;
-use super::{Reader, entries, explicit_places, items, text, texts};
+use super::axes::AxisNames;
+use super::cells::KnownValues;
+use super::{ConfigReader, entries, explicit_locations, items, text, texts};
 use crate::codes::matrix as codes;
 use crate::codes::{plan, release};
 use crate::config::limits::{MOST_ENTRIES, MOST_GROUPS, MOST_LIBRARIES, MOST_PARALLEL};
 use crate::config::{
-    Attest, Config, DigestRule, Docker, Gfx, GpuPolicy, GroupIds, HostValue, Image, LabelChoice,
-    MakeLatest, MissingImage, Places, Platform, PrRunMode, Prerelease, PythonFrom, Queue, Release,
-    Repair, RepairPlatform, RocmPolicy, RocmPrecision, RunnerSelector, Strictness, Switch, Test,
-    TestFamilies, ToolFrom, TorchFrom, Workflow, syntax,
+    Attest, DigestRule, DockerConfig, GfxSelection, GpuPolicy, GroupIds, HostValue, ImageConfig,
+    KeyLocations, LabelChoice, MakeLatest, MatrixConfig, MissingImage, Platform, PrRunMode,
+    Prerelease, PythonFrom, Queue, ReleaseConfig, RepairConfig, RepairPlatform, RocmPolicy,
+    RocmPrecision, RunnerSelector, Strictness, Switch, TestConfig, TestFamilies, ToolFrom,
+    TorchFrom, WorkflowConfig, syntax,
 };
 use rock_compat::rows::ReleaseTypeRow;
 use rock_diagnostic::{
@@ -64,18 +65,18 @@ pub(super) fn words(nodes: &[Node]) -> Vec<String> {
         .collect()
 }
 
-impl Reader<'_> {
+impl ConfigReader<'_> {
     /// The whole file; `node` has its defaults.
     pub(super) fn config(
         &mut self,
         node: &Node,
         (recipe, release_type): (String, Option<ReleaseTypeRow>),
         mut host_values: Vec<HostValue>,
-        mut places: Places,
-    ) -> Option<Config> {
+        mut places: KeyLocations,
+    ) -> Option<MatrixConfig> {
         self.format(node);
         let distribution = self.distribution(node);
-        let naming = Naming {
+        let naming = AxisNames {
             distribution: text(node, "distribution"),
             recipe: &recipe,
         };
@@ -99,7 +100,7 @@ impl Reader<'_> {
                 .help("list versions under `axes`, such as `python: [\"3.12\"]`"),
             );
         }
-        let known = Known::new(&axes, &rows);
+        let known = KnownValues::new(&axes, &rows);
         let exclude = explicit(self, "exclude");
         let exclude = self.excludes(exclude, &known);
         let include = explicit(self, "include");
@@ -113,7 +114,7 @@ impl Reader<'_> {
             .iter()
             .zip(row_nodes.iter().copied())
             .chain(include.iter().zip(of_include));
-        explicit_places::insert(&axes, explicit, &mut places);
+        explicit_locations::insert(&axes, explicit, &mut places);
         if items(node, "gfx").is_empty()
             && node
                 .get("gfx")
@@ -129,7 +130,7 @@ impl Reader<'_> {
         }
         let gfx = self.gfx(items(node, "gfx"));
         let gfx_fallback = self.gfx_fallback(items(node, "gfx-fallback"), &gfx);
-        if gfx == Gfx::Host && gfx_fallback.is_empty() {
+        if gfx == GfxSelection::Host && gfx_fallback.is_empty() {
             host_values.push(HostValue::Gfx);
         }
         let families = words(items(node, "gfx"));
@@ -144,7 +145,7 @@ impl Reader<'_> {
         let test = self.test(node.get("test")?);
         let workflow = self.workflow(node.get("workflow")?);
         let release = self.release(node.get("release")?);
-        Some(Config {
+        Some(MatrixConfig {
             enabled: node.get("enabled")?.boolean()?,
             distribution: distribution?,
             platform: Platform::from_word(text(node, "platform"))?,
@@ -260,17 +261,17 @@ impl Reader<'_> {
         recipe
     }
 
-    fn image(&mut self, node: &Node) -> Option<Image> {
+    fn image(&mut self, node: &Node) -> Option<ImageConfig> {
         if node.text().is_some() {
             let (repository, tag) = self.image_reference(node)?;
-            let defaults = super::complete::complete(
+            let defaults = super::completeness::complete(
                 &Node {
                     span: 0..0,
                     value: NodeValue::Map(Vec::new()),
                 },
                 &rock_yaml::shape::Shape::Record(&crate::config::fields::IMAGE),
             );
-            return Some(Image {
+            return Some(ImageConfig {
                 repository,
                 tag,
                 ..self.image(&defaults)?
@@ -283,7 +284,7 @@ impl Reader<'_> {
             .filter(|tag| !tag.text().is_none_or(str::is_empty));
         let tag_fits = tag.is_none_or(|tag| self.tag(tag.text().unwrap_or_default(), tag));
         (repository_fits && tag_fits).then_some(())?;
-        Some(Image {
+        Some(ImageConfig {
             repository: text(node, "repository").to_owned(),
             tag: text(node, "tag").to_owned(),
             missing: MissingImage::from_word(text(node, "missing"))?,
@@ -291,7 +292,7 @@ impl Reader<'_> {
         })
     }
 
-    fn docker(&mut self, node: &Node) -> Option<Docker> {
+    fn docker(&mut self, node: &Node) -> Option<DockerConfig> {
         let size = node.get("shm-size")?;
         let shm_size = size.text()?;
         if !syntax::is_size(shm_size) {
@@ -318,7 +319,7 @@ impl Reader<'_> {
                 );
             }
         }
-        Some(Docker {
+        Some(DockerConfig {
             shm_size: shm_size.to_owned(),
             groups,
             gid: GroupIds::from_word(text(node, "gid"))?,
@@ -326,17 +327,17 @@ impl Reader<'_> {
         })
     }
 
-    fn repair(&mut self, node: &Node) -> Option<Repair> {
+    fn repair(&mut self, node: &Node) -> Option<RepairConfig> {
         if node.text().is_some() {
             let platform = self.repair_platform(node)?;
-            let defaults = super::complete::complete(
+            let defaults = super::completeness::complete(
                 &Node {
                     span: 0..0,
                     value: NodeValue::Map(Vec::new()),
                 },
                 &rock_yaml::shape::Shape::Record(&crate::config::fields::REPAIR),
             );
-            return Some(Repair {
+            return Some(RepairConfig {
                 platform,
                 ..self.repair(&defaults)?
             });
@@ -362,7 +363,7 @@ impl Reader<'_> {
                 }
             }
         }
-        Some(Repair {
+        Some(RepairConfig {
             platform: platform?,
             presets,
             exclude,
@@ -427,7 +428,7 @@ impl Reader<'_> {
         }
     }
 
-    fn test(&mut self, node: &Node) -> Option<Test> {
+    fn test(&mut self, node: &Node) -> Option<TestConfig> {
         let runner = match node
             .get("runner")
             .filter(|runner| runner.text() != Some(""))
@@ -443,14 +444,14 @@ impl Reader<'_> {
             let message = "`families` and `runner` both say where wheels are tested";
             self.fault(&codes::BAD_GFX, families, message, "remove one of them");
         }
-        Some(Test {
+        Some(TestConfig {
             runner,
             families,
             gpu: GpuPolicy::from_word(text(node, "gpu"))?,
         })
     }
 
-    fn release(&mut self, node: &Node) -> Option<Release> {
+    fn release(&mut self, node: &Node) -> Option<ReleaseConfig> {
         let yank = items(node, "yank")
             .iter()
             .filter_map(|rule| self.withdrawal(rule))
@@ -471,7 +472,7 @@ impl Reader<'_> {
                 .ok(),
         };
         let keep = node.get("yank-keep")?;
-        Some(Release {
+        Some(ReleaseConfig {
             make_latest: MakeLatest::from_word(text(node, "make-latest"))?,
             attest: Attest::from_word(text(node, "attest"))?,
             prerelease: Prerelease::from_word(text(node, "prerelease"))?,
@@ -569,13 +570,13 @@ impl Reader<'_> {
         number
     }
 
-    fn workflow(&mut self, node: &Node) -> Option<Workflow> {
+    fn workflow(&mut self, node: &Node) -> Option<WorkflowConfig> {
         let tags = self.tag_patterns(node.get("tags")?);
         let (max_parallel, max_jobs) = (
             self.bound(node, "max-parallel"),
             self.bound(node, "max-jobs"),
         );
-        Some(Workflow {
+        Some(WorkflowConfig {
             tags,
             max_parallel: max_parallel?,
             max_jobs: max_jobs?,

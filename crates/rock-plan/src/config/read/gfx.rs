@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use indexmap::IndexSet;
 
-use super::Reader;
+use super::ConfigReader;
 use crate::codes::matrix as codes;
-use crate::config::Gfx;
+use crate::config::GfxSelection;
 use crate::config::limits::MOST_TARGETS;
 use rock_diagnostic::{
     Diagnostic,
@@ -15,9 +15,9 @@ use rock_diagnostic::{
 use rock_names::{GfxTarget, ProductName};
 use rock_yaml::Node;
 
-impl Reader<'_> {
+impl ConfigReader<'_> {
     /// The wanted targets, families expanded. `host` stands alone.
-    pub(super) fn gfx(&mut self, nodes: &[Node]) -> Gfx {
+    pub(super) fn gfx(&mut self, nodes: &[Node]) -> GfxSelection {
         if let Some(host) = nodes.iter().find(|node| node.text() == Some("host")) {
             if nodes.len() > 1 {
                 let message = "`host` stands beside other gfx targets";
@@ -28,15 +28,15 @@ impl Reader<'_> {
                     "write `[host]` alone, or name the targets",
                 );
             }
-            return Gfx::Host;
+            return GfxSelection::Host;
         }
-        Gfx::Targets(self.targets(nodes))
+        GfxSelection::Targets(self.targets(nodes))
     }
 
     /// The targets of `gfx-fallback`, which only `gfx: [host]` uses.
-    pub(super) fn gfx_fallback(&mut self, nodes: &[Node], gfx: &Gfx) -> Vec<GfxTarget> {
+    pub(super) fn gfx_fallback(&mut self, nodes: &[Node], gfx: &GfxSelection) -> Vec<GfxTarget> {
         if let Some(first) = nodes.first()
-            && *gfx != Gfx::Host
+            && *gfx != GfxSelection::Host
         {
             let message =
                 "`gfx-fallback` has no effect, because `gfx` does not ask for this machine's GPUs";

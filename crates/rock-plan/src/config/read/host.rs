@@ -1,6 +1,6 @@
 //! `rocm: [host]`: the ROCm of this machine as a value of the axis.
 
-use super::Reader;
+use super::ConfigReader;
 use crate::codes::plan as codes;
 use crate::config::HostValue;
 use rock_yaml::{Node, NodeValue};
@@ -8,7 +8,7 @@ use rock_yaml::{Node, NodeValue};
 /// The word for this machine.
 const HOST: &str = "host";
 
-impl Reader<'_> {
+impl ConfigReader<'_> {
     /// Puts the ROCm of this machine in the place of each `host` of the axis `rocm`, and returns
     /// these values.
     pub(super) fn resolve_host(&mut self, whole: &mut Node) -> Vec<HostValue> {

@@ -3,10 +3,10 @@
 //! **Invariant:** a value of the command line takes the place of what is written, and a kind of
 //! release only that of what is not.
 
-use super::super::Given;
-use super::{Reader, text};
+use super::super::AxisOverrides;
+use super::{ConfigReader, text};
 use crate::codes::matrix as codes;
-use crate::config::Places;
+use crate::config::KeyLocations;
 use rock_compat::rows::ReleaseTypeRow;
 use rock_diagnostic::{
     Span,
@@ -16,11 +16,11 @@ use rock_yaml::{MapKey, Node, NodeValue, Scalar};
 
 /// Puts the values of the command line into a tree that has its defaults. They stand where the
 /// argument does.
-pub(super) fn give(whole: &mut Node, given: &Given, places: &mut Places) {
+pub(super) fn give(whole: &mut Node, given: &AxisOverrides, places: &mut KeyLocations) {
     let NodeValue::Map(entries) = &mut whole.value else {
         return;
     };
-    // The order is that of `Given::arguments`.
+    // The order is that of `AxisOverrides::arguments`.
     let mut stands = |number: usize, path: &str| {
         let span = places.source().argument_span(number);
         places.replace(path, span.clone());
@@ -95,7 +95,7 @@ fn list(texts: &[String], span: &Span) -> Node {
     }
 }
 
-impl Reader<'_> {
+impl ConfigReader<'_> {
     /// Adds the axes of the kind of release that the file does not list itself, Python first, and
     /// gives its row. A recipe with a variable of that name learns the kind. An unknown kind is a
     /// fault.
@@ -103,7 +103,7 @@ impl Reader<'_> {
         &mut self,
         whole: &mut Node,
         recipe: &str,
-        places: &mut Places,
+        places: &mut KeyLocations,
     ) -> Option<ReleaseTypeRow> {
         let node = whole
             .get("release-type")

@@ -2,7 +2,7 @@
 
 use indexmap::IndexSet;
 
-use super::Reader;
+use super::ConfigReader;
 use crate::codes::build;
 use crate::codes::matrix as codes;
 use crate::config::limits::{LONGEST_TEXT_BYTES, MOST_RUNNER_LABELS, MOST_SECRETS};
@@ -74,7 +74,7 @@ pub(super) fn check_texts(node: &Node, source: &SourceText, sink: &mut Sink) {
 const SWITCH: [&str; 2] = ["on", "off"];
 const TAKEN_BY: &str = "the runner, the workflow or the system has a variable of that name";
 
-impl Reader<'_> {
+impl ConfigReader<'_> {
     /// Reads which runners take jobs: a label, a list of labels, or a group with labels.
     pub(super) fn runner(&mut self, node: &Node) -> Option<RunnerSelector> {
         if node.text().is_some() {

@@ -4,7 +4,9 @@ use indexmap::IndexMap;
 use serde::Deserialize;
 
 use super::unions::EnvValue;
-use crate::config::{Backend, CheckProfile, Gate, Leaves, Profile, RunTime, VersionFrom};
+use crate::config::{
+    CheckProfile, Gate, Leaves, RecipeBackend, RecipeProfile, RunTime, VersionFrom,
+};
 use rock_diagnostic::SourceText;
 
 /// A recipe. Texts may hold `{{ }}` expressions unless said otherwise.
@@ -472,9 +474,9 @@ impl RecipeDocument {
     }
 
     /// What a plan must know; `distribution` is the matrix file's, normalized.
-    pub fn profile(&self, distribution: &str) -> Profile {
+    pub fn profile(&self, distribution: &str) -> RecipeProfile {
         let gates = &self.collect.gates;
-        let backend = |(name, backend): (&String, &BackendDocument)| Backend {
+        let backend = |(name, backend): (&String, &BackendDocument)| RecipeBackend {
             name: name.clone(),
             label: backend.label.clone(),
             collapse: backend.collapse.clone(),
@@ -485,7 +487,7 @@ impl RecipeDocument {
             gates: gates.clone(),
             run_time: self.run_time.with(&backend.run_time),
         };
-        let mut backends: Vec<Backend> = self.backends.iter().map(backend).collect();
+        let mut backends: Vec<RecipeBackend> = self.backends.iter().map(backend).collect();
         if backends.is_empty() {
             let document = BackendDocument {
                 device_code: true,
@@ -493,7 +495,7 @@ impl RecipeDocument {
             };
             backends.push(backend((&"default".to_owned(), &document)));
         }
-        Profile {
+        RecipeProfile {
             name: self.name.clone(),
             package: if self.package.is_empty() {
                 distribution.to_owned()

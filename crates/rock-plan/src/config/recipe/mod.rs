@@ -23,7 +23,7 @@ pub use document::{
 pub use overview::{RecipeOverview, RecipeVariable};
 pub use page::page;
 pub use read::{embedded, embedded_names, from_source, name_in};
-pub use recipes::Recipes;
+pub use recipes::RecipeSet;
 pub use replacement::{ESCAPES, ReplacementPart};
 pub use shape::RECIPE as SHAPE;
 pub use unions::{EnvValue, PATH_SEPARATOR};

@@ -12,7 +12,7 @@ use rock_diagnostic::nearest::{nearest, with_nearest};
 /// The recipes that can be named. Each is put together with what it uses when it is first asked
 /// for.
 #[derive(Debug, Default)]
-pub struct Recipes {
+pub struct RecipeSet {
     given: Vec<RecipeDocument>,
     has_shipped: bool,
     /// Names of recipes whose files have faults.
@@ -20,7 +20,7 @@ pub struct Recipes {
     whole: Mutex<BTreeMap<String, Result<Arc<RecipeDocument>, Diagnostic>>>,
 }
 
-impl Recipes {
+impl RecipeSet {
     /// These, and the shipped ones that they do not replace. Of two with one name the later stands.
     pub fn with_shipped(given: impl IntoIterator<Item = RecipeDocument>) -> Self {
         let given = given.into_iter().collect();

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use indexmap::IndexMap;
 
-use super::{RecipeDocument, Recipes, StepDocument};
+use super::{RecipeDocument, RecipeSet, StepDocument};
 use crate::codes::build as codes;
 use rock_diagnostic::Diagnostic;
 use rock_diagnostic::nearest::{nearest, with_nearest};
@@ -17,13 +17,13 @@ use rock_diagnostic::nearest::{nearest, with_nearest};
 /// A recipe that is not there or uses itself, and a stage that two of them have.
 pub(super) fn resolve(
     document: &RecipeDocument,
-    all: &Recipes,
+    all: &RecipeSet,
 ) -> Result<RecipeDocument, Diagnostic> {
     let mut whole = RecipeDocument {
         steps: Vec::new(),
         ..document.clone()
     };
-    let mut merge = Merge {
+    let mut merge = UseChain {
         all,
         root: document,
         open: vec![document.name.as_str()],
@@ -61,15 +61,15 @@ pub(super) fn resolve(
 }
 
 /// The way from a recipe to what it uses.
-struct Merge<'a> {
-    all: &'a Recipes,
+struct UseChain<'a> {
+    all: &'a RecipeSet,
     root: &'a RecipeDocument,
     /// The recipes that are being read, the outermost first.
     open: Vec<&'a str>,
     used: BTreeSet<&'a str>,
 }
 
-impl<'a> Merge<'a> {
+impl<'a> UseChain<'a> {
     fn step(
         &mut self,
         step: &'a StepDocument,
@@ -209,7 +209,7 @@ mod tests {
 
     fn check(texts: &[&str]) -> Result<RecipeDocument, String> {
         let all: Vec<RecipeDocument> = texts.iter().map(|text| read(text)).collect();
-        resolve(&all[0].clone(), &Recipes::with_shipped(all)).map_err(|fault| fault.message)
+        resolve(&all[0].clone(), &RecipeSet::with_shipped(all)).map_err(|fault| fault.message)
     }
 
     const SDK: &str = "sdk\nrequires: [rocm]\nvars: {extras: devel, python: python3}\nenv: {ROCM_HOME: /opt}\nfacts:\n  root: {command: \

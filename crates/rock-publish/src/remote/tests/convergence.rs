@@ -12,7 +12,7 @@ fn from_any_state_and_after_any_kill_the_goal_is_reached() {
             .wrapping_add(1_442_695_040_888_963_407);
         (seed >> 33) % below
     };
-    let allowed = Allowed {
+    let allowed = PublishPolicy {
         replace: true,
         published: true,
         clean_duplicates: true,
@@ -53,7 +53,7 @@ fn from_any_state_and_after_any_kill_the_goal_is_reached() {
         }
         // A few steps, and it is killed.
         for _ in 0..draw(4) {
-            let Next::Steps(steps) = next(&goal, allowed, &releases.releases) else {
+            let Reconciliation::Steps(steps) = reconcile(&goal, allowed, &releases.releases) else {
                 break;
             };
             let until = usize::try_from(draw(steps.len() as u64 + 1)).unwrap();

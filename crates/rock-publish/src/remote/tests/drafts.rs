@@ -53,7 +53,7 @@ fn other_bytes_in_a_draft_of_a_run_are_replaced() {
     let refused = Releases::of(vec![public])
         .reach(&goal, CHANGE_PUBLISHED)
         .unwrap_err();
-    assert!(matches!(&refused[..], [Refusal::Differs { .. }]));
+    assert!(matches!(&refused[..], [ReleaseRefusal::Differs { .. }]));
 }
 
 /// A draft that is to stay one is described and keeps its mark; the next run has nothing to do, and
@@ -61,7 +61,7 @@ fn other_bytes_in_a_draft_of_a_run_are_replaced() {
 #[test]
 fn a_draft_that_stays_one_keeps_its_mark() {
     let publishing = goal(&["a.whl"]);
-    let staying = Goal {
+    let staying = DesiredRelease {
         stays_draft: true,
         ..publishing.clone()
     };
@@ -69,7 +69,7 @@ fn a_draft_that_stays_one_keeps_its_mark() {
     assert_eq!(releases.steps(&staying, NOTHING), "create v1; upload a.whl");
     assert_eq!(
         releases.reach(
-            &Goal {
+            &DesiredRelease {
                 nonce: "other".to_owned(),
                 ..staying.clone()
             },
@@ -77,7 +77,7 @@ fn a_draft_that_stays_one_keeps_its_mark() {
         ),
         Ok(vec![])
     );
-    let noted = Goal {
+    let noted = DesiredRelease {
         body: Some("other notes".to_owned()),
         ..staying
     };
@@ -121,19 +121,19 @@ fn what_github_stored_under_another_name_goes_before_the_draft_is_published() {
 
 #[test]
 fn a_draft_of_an_earlier_run_gets_the_settings_of_this_one_and_keeps_its_text() {
-    let first = Goal {
+    let first = DesiredRelease {
         nonce: "first".to_owned(),
         ..goal(&["a.whl"])
     };
     let mut releases = Releases::of(vec![]);
     releases.apply(
-        &Step::Create {
+        &PublishStep::Create {
             tag: "v1".to_owned(),
         },
         &first,
     );
     let settings = (Some("One".to_owned()), Some("abc123".to_owned()));
-    let goal = Goal {
+    let goal = DesiredRelease {
         title: settings.0,
         target: settings.1,
         prerelease: true,

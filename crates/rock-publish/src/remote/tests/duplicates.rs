@@ -5,7 +5,7 @@ use super::*;
 #[test]
 fn several_drafts_of_a_tag_are_told_and_only_empty_ones_may_go() {
     let goal = goal(&["a.whl"]);
-    let clean = Allowed {
+    let clean = PublishPolicy {
         clean_duplicates: true,
         ..NOTHING
     };
@@ -19,7 +19,7 @@ fn several_drafts_of_a_tag_are_told_and_only_empty_ones_may_go() {
         let refused = Releases::of(both_full()).reach(&goal, allowed).unwrap_err();
         assert!(matches!(
             &refused[..],
-            [Refusal::Duplicates {
+            [ReleaseRefusal::Duplicates {
                 others_are_empty: false,
                 ..
             }]
@@ -60,7 +60,7 @@ fn a_draft_that_a_run_left_goes_where_it_holds_nothing_else() {
             .reach(&goal, NOTHING)
             .unwrap_err();
         assert!(
-            matches!(&refused[..], [Refusal::Duplicates { .. }]),
+            matches!(&refused[..], [ReleaseRefusal::Duplicates { .. }]),
             "{refused:?}"
         );
     }
@@ -76,9 +76,9 @@ fn of_the_drafts_of_runs_the_oldest_stays_whatever_is_in_them() {
             marked_draft(&goal, 2, first),
             marked_draft(&goal, 3, second),
         ];
-        let Next::Steps(steps) = next(&goal, NOTHING, &seen) else {
+        let Reconciliation::Steps(steps) = reconcile(&goal, NOTHING, &seen) else {
             panic!("nothing to do")
         };
-        assert_eq!(steps[0], Step::DeleteRelease { release: 3 });
+        assert_eq!(steps[0], PublishStep::DeleteRelease { release: 3 });
     }
 }

@@ -3,9 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{
-    Allowed, Description, Goal, MakeLatest, Memory, Next, Refusal, Step, next, spread, standing,
+    DesiredRelease, MakeLatest, ObservedOverlay, PublishPolicy, PublishStep, Reconciliation,
+    ReleaseDescription, ReleaseRefusal, partition_assets, reconcile, standing,
 };
-use crate::{AssetState, ListedAsset, ListedRelease, Wanted};
+use crate::{AssetState, DesiredFile, ListedAsset, ListedRelease};
 use rock_names::Digest;
 
 mod convergence;
@@ -16,8 +17,8 @@ mod parts;
 mod published;
 mod replacement;
 
-fn wanted(name: &str, byte: u8) -> Wanted {
-    Wanted {
+fn wanted(name: &str, byte: u8) -> DesiredFile {
+    DesiredFile {
         name: name.to_owned(),
         digest: Digest::new([byte; 32]),
         size_bytes: 7,
@@ -25,8 +26,8 @@ fn wanted(name: &str, byte: u8) -> Wanted {
     }
 }
 
-fn goal(names: &[&str]) -> Goal {
-    Goal {
+fn goal(names: &[&str]) -> DesiredRelease {
+    DesiredRelease {
         tag: "v1".to_owned(),
         title: None,
         body: Some("notes".to_owned()),
@@ -73,7 +74,7 @@ fn release(id: u64, draft: bool, assets: Vec<ListedAsset>) -> ListedRelease {
 }
 
 /// Returns a draft with the mark of a run.
-fn marked_draft(goal: &Goal, id: u64, assets: Vec<ListedAsset>) -> ListedRelease {
+fn marked_draft(goal: &DesiredRelease, id: u64, assets: Vec<ListedAsset>) -> ListedRelease {
     ListedRelease {
         body: goal.draft("v1").body,
         ..release(id, true, assets)
@@ -117,10 +118,10 @@ impl Releases {
             .unwrap()
     }
 
-    fn apply(&mut self, step: &Step, goal: &Goal) {
+    fn apply(&mut self, step: &PublishStep, goal: &DesiredRelease) {
         self.last += 1;
         match step {
-            Step::Create { tag } => self.releases.push(ListedRelease {
+            PublishStep::Create { tag } => self.releases.push(ListedRelease {
                 id: self.last,
                 tag_name: tag.clone(),
                 draft: true,
@@ -130,13 +131,15 @@ impl Releases {
                 target_commitish: goal.target.clone(),
                 ..ListedRelease::default()
             }),
-            Step::DeleteRelease { release } => self.releases.retain(|found| found.id != *release),
-            Step::DeleteAsset { asset, .. } => {
+            PublishStep::DeleteRelease { release } => {
+                self.releases.retain(|found| found.id != *release);
+            }
+            PublishStep::DeleteAsset { asset, .. } => {
                 self.releases
                     .iter_mut()
                     .for_each(|release| release.assets.retain(|found| found.id != *asset));
             }
-            Step::Upload {
+            PublishStep::Upload {
                 release,
                 name,
                 as_name,
@@ -159,10 +162,12 @@ impl Releases {
                 );
                 self.release(*release).assets.push(made);
             }
-            Step::Rename { asset, to, .. } => self.asset(*asset).name.clone_from(to),
-            Step::Hash { asset, .. } => self.asset(*asset).digest = Some(Digest::new([1; 32])),
-            Step::Describe { release, lacks, .. } => describe(self.release(*release), lacks),
-            Step::Publish { release, lacks, .. } => {
+            PublishStep::Rename { asset, to, .. } => self.asset(*asset).name.clone_from(to),
+            PublishStep::Hash { asset, .. } => {
+                self.asset(*asset).digest = Some(Digest::new([1; 32]));
+            }
+            PublishStep::Describe { release, lacks, .. } => describe(self.release(*release), lacks),
+            PublishStep::Publish { release, lacks, .. } => {
                 let release = self.release(*release);
                 describe(release, lacks);
                 for wanted in &goal.assets {
@@ -179,13 +184,17 @@ impl Releases {
     }
 
     /// Applies all steps, and returns a description of each.
-    fn reach(&mut self, goal: &Goal, allowed: Allowed) -> Result<Vec<String>, Vec<Refusal>> {
+    fn reach(
+        &mut self,
+        goal: &DesiredRelease,
+        allowed: PublishPolicy,
+    ) -> Result<Vec<String>, Vec<ReleaseRefusal>> {
         let mut words = Vec::new();
         for _ in 0..20 {
-            match next(goal, allowed, &self.releases) {
-                Next::Done(_) => return Ok(words),
-                Next::Refused(refused) => return Err(refused),
-                Next::Steps(steps) => {
+            match reconcile(goal, allowed, &self.releases) {
+                Reconciliation::Done(_) => return Ok(words),
+                Reconciliation::Refused(refused) => return Err(refused),
+                Reconciliation::Steps(steps) => {
                     for step in &steps {
                         self.apply(step, goal);
                         words.push(word(step));
@@ -197,7 +206,7 @@ impl Releases {
     }
 
     /// Applies all steps, and returns their descriptions in one line.
-    fn steps(&mut self, goal: &Goal, allowed: Allowed) -> String {
+    fn steps(&mut self, goal: &DesiredRelease, allowed: PublishPolicy) -> String {
         self.reach(goal, allowed).unwrap().join("; ")
     }
 
@@ -210,29 +219,29 @@ impl Releases {
     }
 }
 
-fn describe(release: &mut ListedRelease, lacks: &Description) {
+fn describe(release: &mut ListedRelease, lacks: &ReleaseDescription) {
     release.body = lacks.body.clone().or(release.body.take());
     release.name = lacks.title.clone().or(release.name.take());
     release.prerelease = lacks.prerelease.unwrap_or(release.prerelease);
     release.target_commitish = lacks.target.clone().or(release.target_commitish.take());
 }
 
-fn word(step: &Step) -> String {
+fn word(step: &PublishStep) -> String {
     match step {
-        Step::Create { tag } => format!("create {tag}"),
-        Step::DeleteRelease { release } => format!("delete release {release}"),
-        Step::DeleteAsset { name, .. } => format!("delete {name}"),
-        Step::Upload { as_name, .. } => format!("upload {as_name}"),
-        Step::Rename { from, to, .. } => format!("rename {from} {to}"),
-        Step::Hash { name, .. } => format!("hash {name}"),
-        Step::Describe { tag, .. } => format!("describe {tag}"),
-        Step::Publish {
+        PublishStep::Create { tag } => format!("create {tag}"),
+        PublishStep::DeleteRelease { release } => format!("delete release {release}"),
+        PublishStep::DeleteAsset { name, .. } => format!("delete {name}"),
+        PublishStep::Upload { as_name, .. } => format!("upload {as_name}"),
+        PublishStep::Rename { from, to, .. } => format!("rename {from} {to}"),
+        PublishStep::Hash { name, .. } => format!("hash {name}"),
+        PublishStep::Describe { tag, .. } => format!("describe {tag}"),
+        PublishStep::Publish {
             tag, make_latest, ..
         } => format!("publish {tag} {}", make_latest.as_str()),
     }
 }
 
-const NOTHING: Allowed = Allowed {
+const NOTHING: PublishPolicy = PublishPolicy {
     replace: false,
     published: false,
     clean_duplicates: false,
@@ -240,13 +249,13 @@ const NOTHING: Allowed = Allowed {
 };
 
 /// Permits changes of published releases.
-const CHANGE_PUBLISHED: Allowed = Allowed {
+const CHANGE_PUBLISHED: PublishPolicy = PublishPolicy {
     published: true,
     ..NOTHING
 };
 
 /// Permits changes of published releases and their files.
-const REPLACE_PUBLISHED: Allowed = Allowed {
+const REPLACE_PUBLISHED: PublishPolicy = PublishPolicy {
     replace: true,
     ..CHANGE_PUBLISHED
 };

@@ -6,7 +6,7 @@ use super::*;
 /// otherwise.
 #[test]
 fn a_listing_that_contradicts_an_answer_is_found() {
-    let mut memory = Memory::default();
+    let mut memory = ObservedOverlay::default();
     memory.has_asset(1, &asset(5, "a.whl", 1));
     let contradiction = |listed: ListedAsset| memory.contradiction(&release(1, true, vec![listed]));
     for listed in [
@@ -47,7 +47,7 @@ fn a_listing_that_contradicts_an_answer_is_found() {
 /// A digest that is listed later than the answer came is believed.
 #[test]
 fn a_digest_that_comes_late_is_believed() {
-    let mut memory = Memory::default();
+    let mut memory = ObservedOverlay::default();
     memory.has_asset(
         1,
         &ListedAsset {
@@ -61,7 +61,7 @@ fn a_digest_that_comes_late_is_believed() {
 
 #[test]
 fn a_listing_that_lags_behind_is_known_better() {
-    let mut memory = Memory::default();
+    let mut memory = ObservedOverlay::default();
     memory.has_release(&release(1, true, vec![]));
     memory.has_asset(1, &asset(5, "a.whl", 1));
     memory.asset_is_gone(6);

@@ -34,7 +34,7 @@ fn more_files_than_a_release_holds_go_to_a_second_which_is_published_first() {
 #[test]
 fn a_file_that_lies_in_two_releases_takes_room_in_both() {
     let names = numbered(30);
-    let goal = Goal {
+    let goal = DesiredRelease {
         most_assets: 20,
         ..goal(&as_strs(&names))
     };
@@ -49,7 +49,7 @@ fn a_file_that_lies_in_two_releases_takes_room_in_both() {
         tag_name: "v1-2".to_owned(),
         ..release(2, true, ten())
     };
-    let shares = spread(&goal, &[&first, &second], &BTreeSet::new());
+    let shares = partition_assets(&goal, &[&first, &second], &BTreeSet::new());
     let sizes: Vec<usize> = shares.iter().map(|share| share.assets.len()).collect();
     assert_eq!(
         sizes,
@@ -64,12 +64,14 @@ fn a_full_release_can_be_changed_and_one_that_others_filled_is_told() {
     let names = [as_strs(&names), vec!["SHA256SUMS"]].concat();
     let mut releases = Releases::of(vec![]);
     releases.reach(&goal(&names), NOTHING).unwrap();
-    let again = Goal {
+    let again = DesiredRelease {
         assets: names.iter().map(|name| wanted(name, 2)).collect(),
         ..goal(&[])
     };
     let mut rounds = 0;
-    while let Next::Steps(steps) = next(&again, REPLACE_PUBLISHED, &releases.releases) {
+    while let Reconciliation::Steps(steps) =
+        reconcile(&again, REPLACE_PUBLISHED, &releases.releases)
+    {
         for step in &steps {
             releases.apply(step, &again);
             assert!(releases.releases[0].assets.len() <= 1000);
@@ -90,6 +92,6 @@ fn a_full_release_can_be_changed_and_one_that_others_filled_is_told() {
     let refused = Releases::draft(filled).reach(&goal(&["a.whl", "SHA256SUMS"]), NOTHING);
     assert!(matches!(
         &refused.unwrap_err()[..],
-        [Refusal::Full { assets: 1000, .. }]
+        [ReleaseRefusal::Full { assets: 1000, .. }]
     ));
 }

@@ -11,7 +11,7 @@ fn a_published_release_is_written_to_only_where_allowed_and_an_immutable_one_nev
         .unwrap_err();
     assert!(matches!(
         &refused[..],
-        [Refusal::Published { lacking: 1, .. }]
+        [ReleaseRefusal::Published { lacking: 1, .. }]
     ));
     assert_eq!(
         Releases::of(vec![published()]).steps(&goal, CHANGE_PUBLISHED),
@@ -24,7 +24,7 @@ fn a_published_release_is_written_to_only_where_allowed_and_an_immutable_one_nev
     let refused = Releases::of(vec![immutable()])
         .reach(&goal, CHANGE_PUBLISHED)
         .unwrap_err();
-    assert!(matches!(&refused[..], [Refusal::Immutable { .. }]));
+    assert!(matches!(&refused[..], [ReleaseRefusal::Immutable { .. }]));
     let finished = ListedRelease {
         assets: vec![asset(5, "a.whl", 1), asset(6, "b.whl", 1)],
         ..immutable()
@@ -38,7 +38,7 @@ fn a_published_release_is_written_to_only_where_allowed_and_an_immutable_one_nev
 
 #[test]
 fn the_text_and_title_of_what_is_published_change_only_where_allowed() {
-    let goal = Goal {
+    let goal = DesiredRelease {
         title: Some("One".to_owned()),
         ..goal(&["a.whl"])
     };
@@ -53,7 +53,7 @@ fn the_text_and_title_of_what_is_published_change_only_where_allowed() {
     };
     let refused = locked().reach(&goal, NOTHING).unwrap_err();
     assert!(
-        matches!(&refused[..], [Refusal::Published { lacking: 0, .. }]),
+        matches!(&refused[..], [ReleaseRefusal::Published { lacking: 0, .. }]),
         "{refused:?}"
     );
     let mut releases = locked();
@@ -62,7 +62,7 @@ fn the_text_and_title_of_what_is_published_change_only_where_allowed() {
         Ok(vec!["describe v1".to_owned()])
     );
     assert_eq!(releases.releases[0].name.as_deref(), Some("One"));
-    let silent = Goal {
+    let silent = DesiredRelease {
         body: None,
         title: None,
         ..goal

@@ -8,9 +8,9 @@ fn other_bytes_are_refused_and_replaced_only_where_asked_for() {
     let present = || Releases::draft(vec![asset(5, "a.whl", 2)]);
     assert!(matches!(
         &present().reach(&goal, NOTHING).unwrap_err()[..],
-        [Refusal::Differs { .. }]
+        [ReleaseRefusal::Differs { .. }]
     ));
-    let replace = Allowed {
+    let replace = PublishPolicy {
         replace: true,
         ..NOTHING
     };
@@ -58,7 +58,7 @@ fn digests_that_github_does_not_tell_are_the_sizes_or_what_was_fetched() {
     let goal = goal(&["a.whl"]);
     let steps = Releases::draft(vec![unknown()]).steps(&goal, NOTHING);
     assert_eq!(steps, "publish v1 legacy");
-    let full = Allowed {
+    let full = PublishPolicy {
         fetch_to_verify: true,
         ..NOTHING
     };
@@ -106,7 +106,7 @@ fn what_waits_for_a_file_that_is_not_wanted_is_finished_or_goes() {
 
 #[test]
 fn the_sums_of_what_is_published_change_when_all_wheels_are_there() {
-    let goal = Goal {
+    let goal = DesiredRelease {
         assets: vec![
             wanted("SHA256SUMS", 2),
             wanted("a.whl", 2),

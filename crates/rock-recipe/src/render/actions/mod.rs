@@ -15,5 +15,5 @@ mod table;
 
 pub use commands::{begins_command, group, mask, stopped, usage_error};
 pub use faults::faults;
-pub use outputs::{Output, OutputError, outputs};
+pub use outputs::{ActionOutput, OutputError, outputs};
 pub use table::{SUMMARY_BYTES, table};

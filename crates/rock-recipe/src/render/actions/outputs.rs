@@ -7,7 +7,7 @@ use rock_diagnostic::Diagnostic;
 use rock_names::Digest;
 
 /// An output: its name and its value.
-pub type Output = (String, String);
+pub type ActionOutput = (String, String);
 
 /// An output that the runner would take for something else.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -35,7 +35,7 @@ impl From<OutputError> for Diagnostic {
 ///
 /// # Errors
 /// When one of them cannot be written.
-pub fn outputs(outputs: &[Output]) -> Result<String, OutputError> {
+pub fn outputs(outputs: &[ActionOutput]) -> Result<String, OutputError> {
     let mut text = String::new();
     for (name, value) in outputs {
         let is_one_line = !value.contains(['\r', '\n']);

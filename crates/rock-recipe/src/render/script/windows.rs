@@ -5,9 +5,9 @@
 use serde::Serialize;
 
 use super::comment;
-use crate::render::environment::Unwritable;
+use crate::render::environment::UnwritableValue;
 use crate::render::windows::{cmd_text, powershell_text};
-use crate::{Build, Extend, SHELL_VARIABLE, Step, late_name, shell_variable};
+use crate::{Build, SHELL_VARIABLE, Step, VariableExtension, late_name, shell_variable};
 use rock_compat::Compat;
 use rock_plan::Job;
 use rock_plan::template;
@@ -36,7 +36,7 @@ pub enum WindowsShell {
 }
 
 #[derive(Serialize)]
-struct View<'a> {
+struct WindowsScriptView<'a> {
     /// As a part of the shell's line that sets the job's folder.
     id: String,
     /// As words of a comment.
@@ -49,7 +49,7 @@ struct View<'a> {
     uses_caller: bool,
     facts: String,
     steps: Vec<StepView>,
-    files: Vec<File>,
+    files: Vec<ScriptFile>,
 }
 
 #[derive(Serialize)]
@@ -63,12 +63,12 @@ struct StepView {
 
 /// What stands in a file of its own.
 #[derive(Serialize)]
-struct File {
+struct ScriptFile {
     name: String,
     lines: Vec<String>,
 }
 
-/// The script that runs the steps of a build made for [`crate::Site::Script`]. `python` is
+/// The script that runs the steps of a build made for [`crate::BuildSite::Script`]. `python` is
 /// the Python that runs the steps, where nothing else is said. The facts say how long the path of a
 /// build's folder may be.
 ///
@@ -81,12 +81,12 @@ pub fn windows_script(
     shell: WindowsShell,
     compat: &Compat,
     generator: &str,
-) -> Result<String, Unwritable> {
-    let run = File {
+) -> Result<String, UnwritableValue> {
+    let run = ScriptFile {
         name: "run.py".to_owned(),
         lines: lines(RUN.trim_end()),
     };
-    let mut writer = Writer {
+    let mut writer = WindowsScriptWriter {
         shell,
         files: vec![run],
     };
@@ -100,7 +100,7 @@ pub fn windows_script(
         .iter()
         .flat_map(|step| &step.facts)
         .map(String::as_str);
-    let view = View {
+    let view = WindowsScriptView {
         id: match shell {
             WindowsShell::PowerShell => powershell_text(&job.id),
             WindowsShell::Cmd => cmd_text("ROCK_FOLDER", &job.id)?,
@@ -142,13 +142,13 @@ fn lines(text: &str) -> Vec<String> {
 }
 
 /// Makes the parts of steps; words that a line cannot hold become files.
-struct Writer {
+struct WindowsScriptWriter {
     shell: WindowsShell,
-    files: Vec<File>,
+    files: Vec<ScriptFile>,
 }
 
-impl Writer {
-    fn step(&mut self, step: &Step) -> Result<StepView, Unwritable> {
+impl WindowsScriptWriter {
+    fn step(&mut self, step: &Step) -> Result<StepView, UnwritableValue> {
         let mut words: Vec<String> = Vec::new();
         let mut option = |name: &str, values: &[&str]| {
             words.push(name.to_owned());
@@ -197,7 +197,7 @@ impl Writer {
     }
 
     /// The words of what looks at the job's folder and at what steps copy.
-    fn look(&mut self, build: &Build, compat: &Compat) -> Result<String, Unwritable> {
+    fn look(&mut self, build: &Build, compat: &Compat) -> Result<String, UnwritableValue> {
         const NAME: &str = "look";
         let mut rows = compat
             .machine_tables()
@@ -220,13 +220,13 @@ impl Writer {
     }
 
     /// Words as the shell takes several.
-    fn line(&self, stage: &str, words: &[String]) -> Result<String, Unwritable> {
+    fn line(&self, stage: &str, words: &[String]) -> Result<String, UnwritableValue> {
         let line = match self.shell {
             WindowsShell::PowerShell => words.join(", "),
             WindowsShell::Cmd => words.join(" "),
         };
         if self.shell == WindowsShell::Cmd && line.len() > LONGEST_LINE {
-            return Err(Unwritable {
+            return Err(UnwritableValue {
                 name: stage.to_owned(),
                 why: "is a command of more characters than cmd takes",
             });
@@ -235,7 +235,7 @@ impl Writer {
     }
 
     /// A word of a step's command, by the rules of the program that runs it.
-    fn word(&mut self, step: &Step, word: &str) -> Result<String, Unwritable> {
+    fn word(&mut self, step: &Step, word: &str) -> Result<String, UnwritableValue> {
         if let Some(fact) = step.optional_word(word) {
             return self.quoted(
                 &step.stage,
@@ -263,7 +263,7 @@ impl Writer {
     }
 
     /// A word as the shell takes it.
-    fn quoted(&self, stage: &str, word: &str) -> Result<String, Unwritable> {
+    fn quoted(&self, stage: &str, word: &str) -> Result<String, UnwritableValue> {
         let is_plain = |b: u8| b.is_ascii_alphanumeric() || b"-_./:+".contains(&b);
         Ok(match self.shell {
             WindowsShell::PowerShell => powershell_text(word),
@@ -274,9 +274,9 @@ impl Writer {
 
     /// The name of the file that holds a word. Its variables stand as `@{NAME}`, and so `@{` as
     /// `@{}{`.
-    fn file(&mut self, stage: &str, word: &str) -> Result<String, Unwritable> {
+    fn file(&mut self, stage: &str, word: &str) -> Result<String, UnwritableValue> {
         if word.contains('\r') {
-            return Err(Unwritable {
+            return Err(UnwritableValue {
                 name: stage.to_owned(),
                 why: "has a carriage return in its command",
             });
@@ -296,7 +296,7 @@ impl Writer {
             return Ok(known.name.clone());
         }
         let name = format!("{stage}-{}", self.files.len());
-        self.files.push(File {
+        self.files.push(ScriptFile {
             name: name.clone(),
             lines,
         });
@@ -304,7 +304,7 @@ impl Writer {
     }
 
     /// The lines that set the variables of a step.
-    fn variables(&self, step: &Step) -> Result<Vec<String>, Unwritable> {
+    fn variables(&self, step: &Step) -> Result<Vec<String>, UnwritableValue> {
         let mut lines = Vec::new();
         for name in &step.env_remove {
             lines.push(match self.shell {
@@ -328,7 +328,7 @@ impl Writer {
         Ok(lines)
     }
 
-    fn set(&self, name: &str, value: &str) -> Result<String, Unwritable> {
+    fn set(&self, name: &str, value: &str) -> Result<String, UnwritableValue> {
         Ok(match self.shell {
             WindowsShell::PowerShell => format!("$env:{name} = {}", powershell_text(value)),
             WindowsShell::Cmd => format!("set \"{name}={}\"", cmd_text(name, value)?),
@@ -336,7 +336,11 @@ impl Writer {
     }
 
     /// Without an inherited value there is no separator.
-    fn extend(&self, name: &str, extend: &Extend) -> Result<Vec<String>, Unwritable> {
+    fn extend(
+        &self,
+        name: &str,
+        extend: &VariableExtension,
+    ) -> Result<Vec<String>, UnwritableValue> {
         let own = shell_variable(name);
         let part = |text: &Option<String>| text.as_deref().map(powershell_text);
         if self.shell == WindowsShell::PowerShell {

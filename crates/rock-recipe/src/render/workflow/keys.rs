@@ -33,20 +33,20 @@ pub(super) fn check(text: &str, plan: &GithubPlan, sink: &mut Sink) {
 }
 
 /// The keys of a leg. What they hold is not looked at.
-type Keys<'t> = BTreeMap<&'t str, &'t RawValue>;
+type LegKeys<'t> = BTreeMap<&'t str, &'t RawValue>;
 
 /// A matrix.
 #[derive(Default, Deserialize)]
-struct Legs<'t> {
+struct MatrixLegs<'t> {
     #[serde(borrow)]
-    include: Vec<Keys<'t>>,
+    include: Vec<LegKeys<'t>>,
 }
 
 /// A job with the keys of each of its legs, and those that it reads.
-type Reading<'t> = (&'t str, Vec<Keys<'t>>, BTreeSet<String>);
+type JobReads<'t> = (&'t str, Vec<LegKeys<'t>>, BTreeSet<String>);
 
-fn jobs<'t>(text: &'t str, plan: &'t GithubPlan) -> Vec<Reading<'t>> {
-    let mut found: Vec<Reading<'_>> = Vec::new();
+fn jobs<'t>(text: &'t str, plan: &'t GithubPlan) -> Vec<JobReads<'t>> {
+    let mut found: Vec<JobReads<'_>> = Vec::new();
     let body = text.split_once("\njobs:\n").map_or("", |(_, body)| body);
     for line in body.lines() {
         if let Some(job) = line
@@ -70,7 +70,7 @@ fn jobs<'t>(text: &'t str, plan: &'t GithubPlan) -> Vec<Reading<'t>> {
 }
 
 /// The keys of each leg of an output, `matrix_0` or `test_0`.
-fn keys_of<'t>(output: &str, plan: &'t GithubPlan) -> Vec<Keys<'t>> {
+fn keys_of<'t>(output: &str, plan: &'t GithubPlan) -> Vec<LegKeys<'t>> {
     let Some((kind, number)) = output.split_once('_') else {
         return Vec::new();
     };
@@ -80,7 +80,7 @@ fn keys_of<'t>(output: &str, plan: &'t GithubPlan) -> Vec<Keys<'t>> {
         _ => plan.tests.get(number).and_then(Option::as_deref),
     };
     // Keys are names of ours, without escapes.
-    json.and_then(|json| serde_json::from_str::<Legs<'t>>(json).ok())
+    json.and_then(|json| serde_json::from_str::<MatrixLegs<'t>>(json).ok())
         .unwrap_or_default()
         .include
 }
@@ -102,12 +102,12 @@ fn read_in(line: &str) -> impl Iterator<Item = String> {
 mod tests {
     use super::check;
     use rock_diagnostic::Sink;
-    use rock_plan::{GithubPlan, Shard};
+    use rock_plan::{GithubPlan, PlanShard};
 
     fn told(body: &str) -> Vec<String> {
         let legs = "{\"include\":[{\"id\":\"a\",\"runner\":\"x\"},{\"id\":\"b\"}]}";
         let plan = GithubPlan {
-            shards: vec![Shard {
+            shards: vec![PlanShard {
                 json: legs.to_owned(),
                 count: 2,
             }],

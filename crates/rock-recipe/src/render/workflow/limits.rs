@@ -109,7 +109,7 @@ pub(super) fn warn_of_attempts(plan: &Plan, sink: &mut Sink) {
             .jobs(number)
             .filter_map(|job| job.estimate().filter(|estimate| estimate.attempts > 1));
         let (count, worst) = long.fold((0_usize, None), |(count, worst), estimate| {
-            let attempts = |one: Option<&plan::Estimate>| one.map_or(0, |one| one.attempts);
+            let attempts = |one: Option<&plan::BuildEstimate>| one.map_or(0, |one| one.attempts);
             (
                 count + 1,
                 if estimate.attempts > attempts(worst) {

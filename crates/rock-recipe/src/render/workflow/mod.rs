@@ -25,7 +25,7 @@ pub const FIRST_WORDS: &str = "# Rendered by rock-matrix ";
 
 /// What the command line says beside the plan.
 #[derive(Debug, Clone, Copy)]
-pub struct Words<'a> {
+pub struct WorkflowOverrides<'a> {
     /// Name and version of the program, `rock-matrix 0.1.0`.
     pub generator: &'a str,
     /// Matrix files as named; none: those of `matrices/`.
@@ -45,7 +45,7 @@ pub struct Words<'a> {
 pub fn workflow(
     plan: &Plan,
     compat: &Compat,
-    words: &Words<'_>,
+    words: &WorkflowOverrides<'_>,
     sink: &mut Sink,
 ) -> Option<String> {
     let errors = sink.error_count();
@@ -63,7 +63,7 @@ pub fn workflow(
     let (Some(options), Some(pins), true) = (options, pins, sink.error_count() == errors) else {
         return None;
     };
-    let view = view::View::new(plan, compat, &options, pins, words);
+    let view = view::WorkflowView::new(plan, compat, &options, pins, words);
     let text = template::render("templates/workflow/wheels.yml", TEMPLATE, &view);
     let text = text.expect("the view has every value that the template names");
     keys::check(&text, &plan::github(plan, sink)?, sink);

@@ -2,18 +2,18 @@
 
 use std::collections::BTreeSet;
 
-use super::Words;
+use super::WorkflowOverrides;
 use crate::codes::{build, plan as codes};
 use crate::render::command;
 use rock_diagnostic::{Diagnostic, Location, Sink, render::is_invisible};
-use rock_plan::config::{CheckProfile, Config, Platform, Release, Workflow};
-use rock_plan::{Group, Plan};
+use rock_plan::config::{CheckProfile, MatrixConfig, Platform, ReleaseConfig, WorkflowConfig};
+use rock_plan::{Plan, PlanGroup};
 
 /// The options of a workflow.
 #[derive(Debug, Clone)]
-pub(super) struct Agreed {
-    pub(super) workflow: Workflow,
-    pub(super) release: Release,
+pub(super) struct WorkflowOptions {
+    pub(super) workflow: WorkflowConfig,
+    pub(super) release: ReleaseConfig,
     /// Names of secrets of all files, sorted.
     pub(super) secrets: Vec<String>,
     /// The projects, sorted.
@@ -23,7 +23,7 @@ pub(super) struct Agreed {
 }
 
 /// The options of all files of a plan; where they differ, that is a fault at each place.
-pub(super) fn agreed(plan: &Plan, sink: &mut Sink) -> Option<Agreed> {
+pub(super) fn agreed(plan: &Plan, sink: &mut Sink) -> Option<WorkflowOptions> {
     let first = &plan.groups.first()?.config;
     sink.extend(differ(plan));
     for group in plan
@@ -36,7 +36,7 @@ pub(super) fn agreed(plan: &Plan, sink: &mut Sink) -> Option<Agreed> {
             "jobs for Windows can be planned, not built by a workflow",
         ));
     }
-    let collected = |of: fn(&Config) -> Vec<String>| {
+    let collected = |of: fn(&MatrixConfig) -> Vec<String>| {
         let mut all: Vec<String> = plan
             .groups
             .iter()
@@ -46,7 +46,7 @@ pub(super) fn agreed(plan: &Plan, sink: &mut Sink) -> Option<Agreed> {
         all.dedup();
         all
     };
-    Some(Agreed {
+    Some(WorkflowOptions {
         workflow: first.workflow.clone(),
         release: first.release.clone(),
         secrets: collected(|config| config.secrets.clone()),
@@ -56,7 +56,7 @@ pub(super) fn agreed(plan: &Plan, sink: &mut Sink) -> Option<Agreed> {
 }
 
 /// What is told of a matrix file for Windows beside a workflow.
-pub fn for_windows(config: &Config, message: impl Into<String>) -> Diagnostic {
+pub fn for_windows(config: &MatrixConfig, message: impl Into<String>) -> Diagnostic {
     let words = [
         "rock-matrix",
         "render",
@@ -76,8 +76,8 @@ pub fn for_windows(config: &Config, message: impl Into<String>) -> Diagnostic {
 /// One fault with every place where files want another workflow or release than the first, and the
 /// command for each of the workflows that would do.
 fn differ(plan: &Plan) -> Option<Diagnostic> {
-    let mut alike: Vec<Vec<&Group>> = Vec::new();
-    let fields_of = |one: &Group, other: &Group| {
+    let mut alike: Vec<Vec<&PlanGroup>> = Vec::new();
+    let fields_of = |one: &PlanGroup, other: &PlanGroup| {
         [
             ("workflow", one.config.workflow == other.config.workflow),
             ("release", one.config.release == other.config.release),
@@ -86,7 +86,8 @@ fn differ(plan: &Plan) -> Option<Diagnostic> {
         ]
     };
     for group in &plan.groups {
-        let same = |of: &&mut Vec<&Group>| fields_of(of[0], group).iter().all(|(_, same)| *same);
+        let same =
+            |of: &&mut Vec<&PlanGroup>| fields_of(of[0], group).iter().all(|(_, same)| *same);
         match alike.iter_mut().find(same) {
             Some(of) => of.push(group),
             None => alike.push(vec![group]),
@@ -132,7 +133,7 @@ fn differ(plan: &Plan) -> Option<Diagnostic> {
 }
 
 /// The command that renders a workflow of these files, named after the first.
-fn render_command(files: &[&Group]) -> String {
+fn render_command(files: &[&PlanGroup]) -> String {
     let paths: Vec<&str> = files
         .iter()
         .map(|group| &*group.config.places.source().path)
@@ -152,7 +153,7 @@ fn render_command(files: &[&Group]) -> String {
 
 /// Paths that were named or found stand in the workflow, which runs in a checkout: they are
 /// relative, stay below it, and hold nothing that GitHub would evaluate.
-pub(super) fn check_paths(plan: &Plan, words: &Words<'_>, sink: &mut Sink) {
+pub(super) fn check_paths(plan: &Plan, words: &WorkflowOverrides<'_>, sink: &mut Sink) {
     let read = plan
         .groups
         .iter()

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
-use super::Words;
-use super::options::Agreed;
+use super::WorkflowOverrides;
+use super::options::WorkflowOptions;
 use crate::codes::handover;
 use crate::render::quote;
 use rock_compat::Compat;
@@ -21,7 +21,7 @@ const PUBLISH_MIN: (u32, u32) = (60, 315);
 const GENERATED_FILES: usize = 2;
 
 #[derive(Debug, Serialize)]
-pub(super) struct View<'a> {
+pub(super) struct WorkflowView<'a> {
     generator: &'a str,
     sources: String,
     command: String,
@@ -34,18 +34,18 @@ pub(super) struct View<'a> {
     uses: BTreeMap<&'static str, String>,
     tool: &'static str,
     /// Where the program of `tool` comes from, in jobs that build nothing and in legs.
-    light_tool: Reported,
-    leg_tool: Reported,
+    light_tool: ArtifactOutputs,
+    leg_tool: ArtifactOutputs,
     /// Code and name of what the step says that finds another program.
     program_replaced: String,
     /// Where the tool is built, one job an architecture; none where the action brings it.
-    tools: Vec<Tool>,
+    tools: Vec<ToolView>,
     light: &'static str,
     /// Options before the subcommand: for jobs with a checkout, and for those without.
     options: String,
     global: String,
     files: String,
-    shards: Vec<Shard>,
+    shards: Vec<ShardView>,
     /// Options that name the variables with the reports of the legs.
     legs: String,
     /// How many legs there are outputs for.
@@ -60,11 +60,11 @@ pub(super) struct View<'a> {
     profile: String,
     secrets: &'a [String],
     /// Jobs that test the wheels of a matrix where a GPU is.
-    tests: Vec<Shard>,
+    tests: Vec<ShardView>,
     /// Whether a wheel is tested on the runners of several families.
     by_family: bool,
-    publish: Publish,
-    failures: Failures,
+    publish: PublishView,
+    failures: FailuresView,
     pages: bool,
     /// What the job `pages` needs.
     pages_needs: String,
@@ -74,7 +74,7 @@ pub(super) struct View<'a> {
 }
 
 #[derive(Debug, Serialize)]
-struct Tool {
+struct ToolView {
     arch: String,
     job: String,
     name: String,
@@ -84,19 +84,19 @@ struct Tool {
 
 /// Expressions of the artifact that a job kept, and of its digest.
 #[derive(Debug, Default, Serialize)]
-struct Reported {
+struct ArtifactOutputs {
     artifact: String,
     digest: String,
 }
 
-impl Reported {
+impl ArtifactOutputs {
     /// What the job reported that built the program for the architecture of a leg.
-    fn for_leg(tools: &[Tool]) -> Self {
+    fn for_leg(tools: &[ToolView]) -> Self {
         let output = |name: &str| {
             let Some((last, others)) = tools.split_last() else {
                 return String::new();
             };
-            let conditional = |tool: &Tool| {
+            let conditional = |tool: &ToolView| {
                 format!(
                     "matrix.arch == '{}' && needs.{}.outputs.{name}",
                     tool.arch, tool.job
@@ -120,7 +120,7 @@ impl Reported {
 
 /// A job with a matrix of its own.
 #[derive(Debug, Serialize)]
-struct Shard {
+struct ShardView {
     number: usize,
     job: String,
     needs: String,
@@ -133,7 +133,7 @@ struct Shard {
 }
 
 #[derive(Debug, Serialize)]
-struct Publish {
+struct PublishView {
     needs: Vec<String>,
     when: String,
     timeout: u32,
@@ -144,18 +144,18 @@ struct Publish {
 
 /// The job that says which legs failed.
 #[derive(Debug, Serialize)]
-struct Failures {
+struct FailuresView {
     when: String,
     results: String,
 }
 
-impl<'a> View<'a> {
+impl<'a> WorkflowView<'a> {
     pub(super) fn new(
         plan: &'a Plan,
         compat: &Compat,
-        agreed: &'a Agreed,
+        agreed: &'a WorkflowOptions,
         uses: BTreeMap<&'static str, String>,
-        words: &Words<'a>,
+        words: &WorkflowOverrides<'a>,
     ) -> Self {
         let read: Vec<String> = plan
             .groups
@@ -200,13 +200,13 @@ impl<'a> View<'a> {
             paths: changes(words),
             uses,
             tool: if from_source { "source" } else { "action" },
-            light_tool: Reported::for_leg(
+            light_tool: ArtifactOutputs::for_leg(
                 tools
                     .iter()
                     .find(|tool| tool.arch == "x86_64")
                     .map_or(&[], std::slice::from_ref),
             ),
-            leg_tool: Reported::for_leg(&tools),
+            leg_tool: ArtifactOutputs::for_leg(&tools),
             program_replaced: format!(
                 "{} {}",
                 handover::PROGRAM_REPLACED.id,
@@ -231,7 +231,7 @@ impl<'a> View<'a> {
                 CheckProfile::Sdk => format!("--profile {} ", agreed.checked_as),
             },
             secrets: &agreed.secrets,
-            publish: Publish {
+            publish: PublishView {
                 needs: std::iter::once("plan")
                     .chain(tool_job)
                     .chain(before_publish())
@@ -269,7 +269,7 @@ fn plain(path: &str) -> String {
 
 /// Patterns of the files whose change may change the plan; none where a name would be read as a
 /// pattern itself, so that every change counts.
-fn changes(words: &Words<'_>) -> Vec<String> {
+fn changes(words: &WorkflowOverrides<'_>) -> Vec<String> {
     let has_signs = |path: &&str| path.contains(['*', '?', '[', ']', '!', '+']);
     let folders = || words.recipes.into_iter().chain(words.compat);
     let sources = || {
@@ -316,7 +316,7 @@ fn changes(words: &Words<'_>) -> Vec<String> {
 }
 
 /// One job for each architecture that a job of the plan runs on, and for `x86_64`.
-fn tools(plan: &Plan, compat: &Compat) -> Vec<Tool> {
+fn tools(plan: &Plan, compat: &Compat) -> Vec<ToolView> {
     let mut arches: BTreeSet<&str> = plan.jobs().map(|job| job.place().arch.as_str()).collect();
     arches.insert("x86_64");
     let runner = |arch: &str| {
@@ -330,7 +330,7 @@ fn tools(plan: &Plan, compat: &Compat) -> Vec<Tool> {
             .to_owned()
     };
     // x86_64 is what most jobs need, and sorts last.
-    let tool = |arch: &str| Tool {
+    let tool = |arch: &str| ToolView {
         arch: arch.to_owned(),
         job: format!("tool-{arch}"),
         name: format!("Build rock-matrix for {arch}"),
@@ -371,14 +371,14 @@ fn job_name(word: &str, number: usize, count: usize) -> String {
 }
 
 /// How matrices of a workflow share the number of legs that may run at once.
-struct Parallel {
+struct ParallelLegs {
     /// The share of each matrix, at least 1.
     shares: Vec<u32>,
     /// After how many matrices one waits for an earlier one to end; `None` where all run at once.
     lanes: Option<usize>,
 }
 
-impl Parallel {
+impl ParallelLegs {
     /// Divides `most` among matrices by how many legs they have. With more matrices than that, each
     /// runs one leg at a time, and waits for the one `most` places before it.
     fn divided(most: u32, legs: &[usize]) -> Self {
@@ -411,13 +411,13 @@ impl Parallel {
     }
 }
 
-fn shards(plan: &Plan, agreed: &Agreed, tools: &[Tool]) -> Vec<Shard> {
+fn shards(plan: &Plan, agreed: &WorkflowOptions, tools: &[ToolView]) -> Vec<ShardView> {
     let (per_matrix, all) = (plan.jobs_per_matrix, plan.job_count());
     let count = all.div_ceil(per_matrix).max(1);
     let legs: Vec<usize> = (0..count)
         .map(|number| (all - number * per_matrix).min(per_matrix))
         .collect();
-    let parallel = Parallel::divided(agreed.workflow.max_parallel, &legs);
+    let parallel = ParallelLegs::divided(agreed.workflow.max_parallel, &legs);
     let begins = begins(agreed.workflow.pr_run_mode);
     let one = |number: usize| {
         let has_jobs = match number {
@@ -448,7 +448,7 @@ fn shards(plan: &Plan, agreed: &Agreed, tools: &[Tool]) -> Vec<Shard> {
                 format!("needs.{job}.result != 'skipped' && toJSON(needs.{job}.outputs) || '{{}}'")
             }
         };
-        Shard {
+        ShardView {
             number,
             job,
             reports,
@@ -466,7 +466,12 @@ fn shards(plan: &Plan, agreed: &Agreed, tools: &[Tool]) -> Vec<Shard> {
 }
 
 /// One job for each matrix, where the matrix files name a runner for tests.
-fn tests(plan: &Plan, agreed: &Agreed, tools: &[Tool], shards: &[Shard]) -> Vec<Shard> {
+fn tests(
+    plan: &Plan,
+    agreed: &WorkflowOptions,
+    tools: &[ToolView],
+    shards: &[ShardView],
+) -> Vec<ShardView> {
     if plan
         .groups
         .iter()
@@ -480,9 +485,9 @@ fn tests(plan: &Plan, agreed: &Agreed, tools: &[Tool], shards: &[Shard]) -> Vec<
         .chunks(plan.jobs_per_matrix)
         .map(|tests| tests.iter().sum())
         .collect();
-    let parallel = Parallel::divided(agreed.workflow.max_parallel, &legs);
+    let parallel = ParallelLegs::divided(agreed.workflow.max_parallel, &legs);
     let begins = begins(agreed.workflow.pr_run_mode);
-    let one = |shard: &Shard| {
+    let one = |shard: &ShardView| {
         let before = parallel
             .before(shard.number)
             .map(|before| job_name("gpu-test", before, shards.len()));
@@ -496,7 +501,7 @@ fn tests(plan: &Plan, agreed: &Agreed, tools: &[Tool], shards: &[Shard]) -> Vec<
             ),
         };
         let tools = tools.iter().map(|tool| tool.job.as_str());
-        Shard {
+        ShardView {
             number: shard.number,
             job: job_name("gpu-test", shard.number, shards.len()),
             reports: String::new(),
@@ -539,9 +544,9 @@ fn publish_when(jobs: &[&str]) -> String {
 /// the result of a leg that ran out of its `timeout-minutes` `cancelled`, and means by
 /// `cancelled()` only that somebody stopped the run (see
 /// <https://github.com/NixOS/nixpkgs/pull/433097>).
-fn failures(jobs: &[&str], pull_requests: PrRunMode) -> Failures {
+fn failures(jobs: &[&str], pull_requests: PrRunMode) -> FailuresView {
     let result = |job: &&str| format!("{job}: ${{{{ needs.{job}.result }}}}");
-    Failures {
+    FailuresView {
         when: format!(
             "${{{{ !cancelled() && (contains(needs.*.result, 'failure') || contains(needs.*.result, 'cancelled')) && needs.plan.result == 'success' && {} }}}}",
             begins(pull_requests)

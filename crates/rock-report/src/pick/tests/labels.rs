@@ -10,7 +10,7 @@ fn a_later_minor_of_rocm_fits_by_a_fact_that_is_told_and_an_earlier_one_does_not
     let note = decision.fits[0]
         .notes
         .iter()
-        .find(|note| note.axis == Axis::Rocm)
+        .find(|note| note.axis == MatchAxis::Rocm)
         .unwrap();
     assert!(
         note.text
@@ -44,7 +44,7 @@ fn another_patch_of_rocm_fits_with_a_note() {
         decision.fits[0]
             .notes
             .iter()
-            .filter(|note| note.axis == Axis::Rocm)
+            .filter(|note| note.axis == MatchAxis::Rocm)
             .count()
     };
     assert_eq!([notes("6.2.4"), notes("6.2"), notes("6.2.3")], [0, 0, 1]);
@@ -85,7 +85,7 @@ fn a_wheel_for_cuda_never_fits_and_one_without_a_label_is_told_of() {
 #[test]
 fn a_label_with_two_readings_says_nothing_unless_a_manifest_does() {
     let name = "a-1+rocm714torch2.14-cp312-cp312-manylinux_2_28_x86_64.whl";
-    let note = |wheels: &[Candidate]| {
+    let note = |wheels: &[WheelCandidate]| {
         decided(wheels, &machine("7.14", "2.14", "3.12")).fits[0]
             .notes
             .clone()
@@ -95,7 +95,7 @@ fn a_label_with_two_readings_says_nothing_unless_a_manifest_does() {
             .iter()
             .any(|note| note.text == "the wheel's name does not say which it is for")
     );
-    let told = Accelerated {
+    let told = AcceleratorVersion {
         name: "rocm".to_owned(),
         version: "7.14".to_owned(),
     };
@@ -103,5 +103,5 @@ fn a_label_with_two_readings_says_nothing_unless_a_manifest_does() {
         accelerator: Some(told),
         ..row(name)
     }]);
-    assert!(note(&known).iter().all(|note| note.axis == Axis::Gpu));
+    assert!(note(&known).iter().all(|note| note.axis == MatchAxis::Gpu));
 }

@@ -4,7 +4,7 @@ use super::*;
 
 #[test]
 fn glibc_musl_and_the_processor_are_asked_for() {
-    let on = |platform: &str, libc: Option<&str>| Machine {
+    let on = |platform: &str, libc: Option<&str>| TargetMachine {
         platform: Some(platform.to_owned()),
         libc: libc.map(|libc| libc.parse().unwrap()),
         ..usual_machine()
@@ -47,7 +47,7 @@ fn a_wheel_has_code_for_the_gpus_that_its_manifest_names_and_without_one_it_is_n
             ..row(CP312)
         }])
     };
-    let on = |gfx: &[&str]| Machine {
+    let on = |gfx: &[&str]| TargetMachine {
         gfx: gfx.iter().map(|target| (*target).to_owned()).collect(),
         ..usual_machine()
     };
@@ -86,8 +86,8 @@ fn a_wheel_has_code_for_the_gpus_that_its_manifest_names_and_without_one_it_is_n
 
 #[test]
 fn what_is_not_known_is_asked_of_no_wheel_and_told() {
-    let decision = decided(&wheels(&[CP312]), &Machine::default());
-    let told: Vec<Axis> = decision.fits[0]
+    let decision = decided(&wheels(&[CP312]), &TargetMachine::default());
+    let told: Vec<MatchAxis> = decision.fits[0]
         .notes
         .iter()
         .map(|note| note.axis)
@@ -95,11 +95,11 @@ fn what_is_not_known_is_asked_of_no_wheel_and_told() {
     assert_eq!(
         told,
         [
-            Axis::System,
-            Axis::Gpu,
-            Axis::Rocm,
-            Axis::Torch,
-            Axis::Python
+            MatchAxis::System,
+            MatchAxis::Gpu,
+            MatchAxis::Rocm,
+            MatchAxis::Torch,
+            MatchAxis::Python
         ]
     );
 }
@@ -111,14 +111,14 @@ fn a_report_of_doctor_is_read_and_the_torch_that_is_installed_decides_over_the_s
         "python": {"version": "3.13", "free_threaded": true, "platform": "linux_x86_64", "libc": "glibc 2.39",
                    "torch": "2.9.1+rocm6.4", "torch_hip": "6.4.43482"}}"#;
     let compat = &Compat::embedded();
-    let seen = Machine::from_json(report, compat).unwrap();
+    let seen = TargetMachine::from_json(report, compat).unwrap();
     let shown = "Python 3.13t, torch 2.9, ROCm 6.4, gfx1100, linux_x86_64, glibc 2.39";
     assert_eq!(
         (seen.to_string(), seen.foreign_torch),
         (shown.to_owned(), None)
     );
     let rocm = |text: &str| {
-        Machine::from_json(text, compat)
+        TargetMachine::from_json(text, compat)
             .unwrap()
             .rocm
             .map(|rocm| rocm.to_string())
@@ -153,11 +153,11 @@ fn a_report_of_doctor_is_read_and_the_torch_that_is_installed_decides_over_the_s
     assert_eq!(torch("2.99.0", "7.99.1"), None, "a HIP that no row has");
     assert_eq!(rocm(r#"{"build": {}}"#), None);
     for text in ["", "[]", "{}", "doctor"] {
-        assert!(Machine::from_json(text, compat).is_err(), "{text}");
+        assert!(TargetMachine::from_json(text, compat).is_err(), "{text}");
     }
     let cpu = r#"{"build": {}, "python": {"version": "3.12", "torch": "2.9.1+cpu"}}"#;
     assert_eq!(
-        Machine::from_json(cpu, compat)
+        TargetMachine::from_json(cpu, compat)
             .unwrap()
             .foreign_torch
             .as_deref(),
@@ -168,9 +168,9 @@ fn a_report_of_doctor_is_read_and_the_torch_that_is_installed_decides_over_the_s
 #[test]
 fn a_c_library_reads_back_as_it_was_printed() {
     for text in ["glibc 2.36", "musl 1.2", "musl"] {
-        assert_eq!(text.parse::<Libc>().unwrap().to_string(), text);
+        assert_eq!(text.parse::<MachineLibc>().unwrap().to_string(), text);
     }
     for text in ["", "glibc x", "glibc 2", "msvcrt 1.0"] {
-        assert!(text.parse::<Libc>().is_err(), "{text}");
+        assert!(text.parse::<MachineLibc>().is_err(), "{text}");
     }
 }

@@ -3,12 +3,12 @@
 use std::collections::BTreeSet;
 
 use super::{
-    Axis, Candidate, Decision, GfxCode, Libc, Machine, Offers, PrereleaseMode, PythonRange, Rules,
-    candidates, decide,
+    GfxCode, MachineLibc, MatchAxis, MatchRules, PickDecision, PrereleaseMode, PythonRange,
+    TargetMachine, WheelCandidate, WheelOffers, candidates, decide,
 };
 use rock_compat::Compat;
 use rock_names::{VersionSpecifiers, WheelName};
-use rock_publish::{Accelerated, Listing, Manifest, ManifestFile};
+use rock_publish::{AcceleratorVersion, ManifestFile, ReleaseListing, ReleaseManifest};
 
 mod labels;
 mod machine;
@@ -44,9 +44,9 @@ fn row(name: &str) -> ManifestFile {
     }
 }
 
-fn wheels_of(rows: Vec<ManifestFile>) -> Vec<Candidate> {
-    let mut offers = Offers::default();
-    offers.add_manifest(&Manifest::new(None, None, rows), BASE);
+fn wheels_of(rows: Vec<ManifestFile>) -> Vec<WheelCandidate> {
+    let mut offers = WheelOffers::default();
+    offers.add_manifest(&ReleaseManifest::new(None, None, rows), BASE);
     candidates(
         offers.into_wheels(),
         &Compat::embedded(),
@@ -54,35 +54,35 @@ fn wheels_of(rows: Vec<ManifestFile>) -> Vec<Candidate> {
     )
 }
 
-fn wheels(names: &[&str]) -> Vec<Candidate> {
+fn wheels(names: &[&str]) -> Vec<WheelCandidate> {
     wheels_of(names.iter().map(|name| row(name)).collect())
 }
 
 /// Returns a machine with ROCm 6.4, torch 2.9 and Python 3.12.
-fn usual_machine() -> Machine {
+fn usual_machine() -> TargetMachine {
     machine("6.4", "2.9", "3.12")
 }
 
 /// Returns a machine with these versions of ROCm, torch and Python.
-fn machine(rocm: &str, torch: &str, python: &str) -> Machine {
-    Machine {
+fn machine(rocm: &str, torch: &str, python: &str) -> TargetMachine {
+    TargetMachine {
         rocm: rocm.parse().ok(),
         torch: torch.parse().ok(),
         python: python.parse().ok(),
         platform: Some("linux_x86_64".to_owned()),
         libc: "glibc 2.35".parse().ok(),
         gfx: BTreeSet::from(["gfx942".to_owned()]),
-        ..Machine::default()
+        ..TargetMachine::default()
     }
 }
 
-fn decided(wheels: &[Candidate], machine: &Machine) -> Decision {
-    decide(wheels, machine, &Rules::of(&Compat::embedded()))
+fn decided(wheels: &[WheelCandidate], machine: &TargetMachine) -> PickDecision {
+    decide(wheels, machine, &MatchRules::of(&Compat::embedded()))
 }
 
 /// Checks the start of the best wheel, or of the differences of the closest one.
 #[track_caller]
-fn check(names: &[&str], machine: &Machine, expect: &str) {
+fn check(names: &[&str], machine: &TargetMachine, expect: &str) {
     let wheels = wheels(names);
     let decision = decided(&wheels, machine);
     let told = match decision.fits.first() {

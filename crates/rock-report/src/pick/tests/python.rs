@@ -126,7 +126,7 @@ fn requires_python_allows_what_packaging_allows() {
 fn tags_that_pip_refuses_fit_no_machine() {
     let judged = |tags: &str, python: &str, platform: &str, libc: &str| {
         let name = format!("a-1+rocm64torch2.9-{tags}.whl");
-        let machine = Machine {
+        let machine = TargetMachine {
             platform: Some(platform.to_owned()),
             libc: Some(libc.parse().unwrap()),
             ..machine("6.4", "2.9", python)
@@ -232,7 +232,7 @@ fn tags_that_pip_refuses_fit_no_machine() {
     ");
     let nobody = decided(
         &wheels(&["a-1-pp310-pypy310_pp73-linux_x86_64.whl"]),
-        &Machine::default(),
+        &TargetMachine::default(),
     );
     let difference = nobody.near[0].differences[0].to_string();
     assert_eq!(

@@ -29,7 +29,7 @@ fn the_order_of_what_is_published_changes_nothing() {
         "flash_attn-2.7.4+rocm64torch2.9-cp312-cp312-linux_x86_64.whl",
     ];
     let reversed: Vec<&str> = names.iter().rev().copied().collect();
-    let files = |wheels: &[Candidate]| {
+    let files = |wheels: &[WheelCandidate]| {
         wheels
             .iter()
             .map(|wheel| wheel.offer.file.clone())
@@ -64,7 +64,7 @@ fn a_build_number_supersedes_by_number() {
 
 #[test]
 fn a_backend_is_a_wish_and_the_default_one_comes_first() {
-    let asked = |backend: &str| Machine {
+    let asked = |backend: &str| TargetMachine {
         backend: Some(backend.to_owned()),
         ..usual_machine()
     };

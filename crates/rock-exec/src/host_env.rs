@@ -1,0 +1,288 @@
+//! A step as a process of this machine.
+
+use std::path::Path;
+
+use sha2::{Digest as _, Sha256};
+
+use super::folder::FACTS;
+use super::limits::MAX_ANSWER_BYTES;
+use rock_names::Digest;
+use rock_recipe::{self as recipe, CALLER_VARIABLE, LATE, SHELL_VARIABLE, Step};
+use rock_sys::process::Invocation;
+use rock_sys::{self as sys, Environment, PathBelow};
+
+/// The variable by which everything that belongs to a build is found again. Its value is the job's
+/// folder.
+pub(super) const MARK: &str = "ROCK_JOB_FOLDER";
+
+/// The variable with the time of archives and their members, in seconds since 1970-01-01 UTC
+/// (reproducible-builds.org, "`SOURCE_DATE_EPOCH`").
+pub const SOURCE_DATE: &str = "SOURCE_DATE_EPOCH";
+
+/// What steps find on this machine.
+#[derive(Debug, Clone)]
+pub struct HostEnv<'a> {
+    /// The inherited environment.
+    pub environment: &'a Environment,
+    /// Threads that a build may use.
+    pub threads: u32,
+    /// Memory that a build may use, in tenths of a GiB.
+    pub memory_tenths_gib: u32,
+}
+
+/// The process of a step in a job's folder.
+pub fn invocation(step: &Step, folder: &Path, surroundings: &HostEnv<'_>) -> Invocation {
+    let mut set = step.env.clone();
+    for (name, extend) in &step.env_extend {
+        set.insert(
+            name.clone(),
+            extend.apply(surroundings.environment.get(name)),
+        );
+    }
+    for (name, only) in step
+        .env_if
+        .iter()
+        .filter(|(_, only)| !answer(&only.fact, folder).is_empty())
+    {
+        set.insert(name.clone(), only.value.clone());
+    }
+    let caller = surroundings.environment.current_dir.display().to_string();
+    let fill = |text: &mut String| fill(text, folder, &caller);
+    set.values_mut().for_each(fill);
+    if let Some(jobs) = &step.jobs {
+        let inherited = surroundings.environment.get(&jobs.variable);
+        let count = jobs.value(
+            inherited,
+            surroundings.threads,
+            surroundings.memory_tenths_gib,
+        );
+        set.insert(jobs.variable.clone(), count);
+    }
+    let is_given = surroundings
+        .environment
+        .get(SOURCE_DATE)
+        .is_some_and(|text| !text.is_empty());
+    if !is_given && !step.env_remove.iter().any(|name| name == SOURCE_DATE) {
+        set.entry(SOURCE_DATE.to_owned())
+            .or_insert_with(|| source_date_s(folder).to_string());
+    }
+    let is_there = |word: &&String| {
+        step.optional_word(word)
+            .is_none_or(|fact| !answer(fact, folder).is_empty())
+    };
+    let mut argv: Vec<String> = step.argv.iter().filter(is_there).cloned().collect();
+    let mut cwd = step.cwd.clone();
+    fill(&mut cwd);
+    argv.iter_mut().for_each(fill);
+    if let (true, Some(program)) = (step.host, argv.first_mut()) {
+        // The program that builds, wherever it lies.
+        *program = sys::current_program().unwrap_or_else(|| program.clone());
+    }
+    Invocation {
+        argv,
+        set_env: set,
+        remove_env: step.env_remove.clone(),
+        current_dir: if cwd.is_empty() {
+            folder.to_owned()
+        } else {
+            folder.join(&cwd)
+        },
+        mark: Some((MARK.to_owned(), folder.display().to_string())),
+        ..Invocation::default()
+    }
+}
+
+/// The digest of the answers that a step takes from earlier ones, as they are now; empty where it
+/// takes none.
+pub(super) fn answers(step: &Step, folder: &Path) -> String {
+    let taken: Vec<_> = step
+        .needs()
+        .into_iter()
+        .map(|fact| (fact, answer(fact, folder)))
+        .collect();
+    let digest =
+        |taken| Digest::new(Sha256::digest(serde_json::json!(taken).to_string().as_bytes()).into());
+    if taken.is_empty() {
+        String::new()
+    } else {
+        digest(taken).to_string()
+    }
+}
+
+/// What an earlier step found; nothing where it was not asked.
+fn answer(fact: &str, folder: &Path) -> String {
+    PathBelow::new(folder, Path::new(FACTS).join(fact))
+        .read_text(MAX_ANSWER_BYTES)
+        .unwrap_or_default()
+}
+
+/// Returns the time of archives, in seconds since 1970-01-01 UTC: that of the newest commit among
+/// the sources, else the first that a zip archive can hold.
+pub fn source_date_s(folder: &Path) -> i64 {
+    let notes = sys::glob(folder, recipe::SOURCE_DATES).unwrap_or_default();
+    let name = |path: &Path| {
+        path.file_name()
+            .and_then(|name| name.to_str())
+            .map(str::to_owned)
+    };
+    let dates = notes
+        .iter()
+        .filter_map(|path| answer(&name(path)?, folder).trim().parse().ok());
+    dates.max().unwrap_or(recipe::FIRST_DATE_S)
+}
+
+/// Puts the folder that the program is called from, and what earlier steps found, in the place of
+/// the variables that a script would have.
+fn fill(text: &mut String, folder: &Path, caller: &str) {
+    if !text.contains(SHELL_VARIABLE) {
+        return;
+    }
+    let part = |(number, part): (usize, &str)| match part.strip_prefix(LATE) {
+        Some(fact) if number % 2 == 1 => answer(fact, folder),
+        None if number % 2 == 1 && part == CALLER_VARIABLE => caller.to_owned(),
+        _ => part.to_owned(),
+    };
+    *text = text.split(SHELL_VARIABLE).enumerate().map(part).collect();
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rock_recipe::{OnlyIf, ParallelJobsVariable, VariableExtension, late_name};
+
+    fn step() -> Step {
+        let extend = VariableExtension {
+            prepend: Some("/opt/bin".into()),
+            append: None,
+            separator: ":".into(),
+        };
+        Step {
+            argv: vec!["make".into()],
+            env_extend: [("PATH".to_owned(), extend)].into(),
+            jobs: Some(ParallelJobsVariable {
+                variable: "MAX_JOBS".into(),
+                count: None,
+                tenths_gib_per_job: 28,
+            }),
+            cwd: "src/x".into(),
+            ..Step::default()
+        }
+    }
+
+    fn check(variables: &[(&str, &str)]) -> Invocation {
+        let variables = variables
+            .iter()
+            .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
+            .collect();
+        let environment = Environment {
+            variables,
+            ..Environment::default()
+        };
+        let surroundings = HostEnv {
+            environment: &environment,
+            threads: 16,
+            memory_tenths_gib: 84,
+        };
+        invocation(&step(), Path::new("/job"), &surroundings)
+    }
+
+    #[test]
+    fn a_variable_is_extended_and_jobs_are_counted() {
+        let found = check(&[("PATH", "/bin")]);
+        assert_eq!(found.set_env["PATH"], "/opt/bin:/bin");
+        assert_eq!(found.set_env["MAX_JOBS"], "3");
+        assert_eq!(found.current_dir, Path::new("/job/src/x"));
+    }
+
+    #[test]
+    fn an_answer_at_the_limit_is_read_and_a_larger_one_is_not() {
+        let folder = tempfile::tempdir().unwrap();
+        let read = |bytes: u64| {
+            let text = vec![b'x'; usize::try_from(bytes).unwrap()];
+            sys::write_atomic(&folder.path().join("facts/root"), &text).unwrap();
+            answer("root", folder.path()).len() as u64
+        };
+        assert_eq!(
+            (read(MAX_ANSWER_BYTES), read(MAX_ANSWER_BYTES + 1)),
+            (MAX_ANSWER_BYTES, 0)
+        );
+    }
+
+    #[test]
+    fn what_earlier_steps_found_stands_where_a_script_has_its_variables() {
+        let folder = tempfile::tempdir().unwrap();
+        sys::write_atomic(&folder.path().join("facts/root"), b"/opt/rocm").unwrap();
+        sys::write_atomic(&folder.path().join("facts/math"), b"").unwrap();
+        let root = rock_recipe::shell_variable(&late_name("root"));
+        let only = |fact: &str| OnlyIf {
+            fact: fact.into(),
+            value: format!("{root}/{fact}"),
+        };
+        let step = Step {
+            argv: vec![
+                "make".into(),
+                rock_recipe::shell_variable(&late_name("math")),
+                format!("-I{root}/include"),
+            ],
+            env: [("ROCM_HOME".to_owned(), root.clone())].into(),
+            env_if: [
+                ("A".to_owned(), only("root")),
+                ("B".to_owned(), only("math")),
+            ]
+            .into(),
+            ..Step::default()
+        };
+        let environment = Environment::default();
+        let surroundings = HostEnv {
+            environment: &environment,
+            threads: 1,
+            memory_tenths_gib: 10,
+        };
+        let found = invocation(&step, folder.path(), &surroundings);
+        assert_eq!(found.argv, ["make", "-I/opt/rocm/include"]);
+        let set: Vec<_> = found
+            .set_env
+            .iter()
+            .map(|(name, value)| format!("{name}={value}"))
+            .collect();
+        assert_eq!(
+            set,
+            [
+                "A=/opt/rocm/root",
+                "ROCM_HOME=/opt/rocm",
+                "SOURCE_DATE_EPOCH=315532800"
+            ]
+        );
+    }
+
+    #[test]
+    fn a_step_of_this_program_is_told_where_it_was_called() {
+        let caller = rock_recipe::shell_variable(CALLER_VARIABLE);
+        let step = Step {
+            argv: vec!["rock-matrix".into(), format!("--from={caller}/a")],
+            host: true,
+            ..Step::default()
+        };
+        let environment = Environment {
+            current_dir: "/called/here".into(),
+            ..Environment::default()
+        };
+        let surroundings = HostEnv {
+            environment: &environment,
+            threads: 1,
+            memory_tenths_gib: 10,
+        };
+        let found = invocation(&step, Path::new("/job"), &surroundings);
+        assert_eq!(found.argv[1], "--from=/called/here/a");
+        assert_ne!(
+            found.argv[0], "rock-matrix",
+            "the program that runs, wherever it lies"
+        );
+    }
+
+    #[test]
+    fn a_number_of_jobs_in_the_environment_wins() {
+        assert_eq!(check(&[("MAX_JOBS", "5")]).set_env["MAX_JOBS"], "5");
+        assert_eq!(check(&[]).set_env["PATH"], "/opt/bin");
+    }
+}

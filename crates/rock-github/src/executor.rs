@@ -1,0 +1,506 @@
+//! One call to the API: sent, judged, and sent again where that is right.
+
+use std::future::Future;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use bytes::{Bytes, BytesMut};
+use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, USER_AGENT};
+use http::{Method, Request, Uri};
+
+use super::api::ApiEndpoint;
+use super::clock::Clock;
+use super::error::GithubError;
+use super::limits::{LARGEST_ANSWER_BYTES, LARGEST_REFUSAL_BYTES, MOST_REDIRECTS};
+use super::rate_limiter::RateLimiter;
+use super::reply::{ApiReply, words};
+use super::retry::{MOST_TRIES, RetryDecision, RetryInput, judge};
+use super::token::Token;
+use super::transport::{HttpBody, Transport, WireError, read_body, whole};
+
+/// How often the wish to stop is looked for while waiting.
+const GLANCE: Duration = Duration::from_millis(100);
+/// The same in a long wait: of the 7.5 seconds that a cancelled job has, one is spent on it.
+const LONGEST_GLANCE: Duration = Duration::from_secs(1);
+/// How long a write that is under way may take when it was wished to stop: a job that is cancelled
+/// has 7.5 seconds before it is ended, and 2.5 more before it is killed (GitHub Docs, "Workflow
+/// cancellation reference").
+const GRACE: Duration = Duration::from_secs(4);
+/// The version of the API (GitHub Docs, "API Versions").
+const API_VERSION: (&str, &str) = ("x-github-api-version", "2022-11-28");
+/// What answers are asked for in (GitHub Docs, "Media types").
+const JSON: &str = "application/vnd.github+json";
+
+/// What a call does, and so what may be done where it had no answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Idempotency {
+    /// It only reads: send it again.
+    Reads,
+    /// It changes something to what it says: send it again.
+    Repeats,
+    /// It makes something: look first.
+    Once,
+    /// It sends a file: look first.
+    Sends,
+}
+
+/// What came of one try.
+enum AttemptOutcome {
+    /// An answer that is what it is.
+    Settled(ApiReply),
+    /// A limit: nothing was done, and nothing goes before the time that was asked for is over.
+    TurnedAway,
+    /// Nothing that helps: wait so long, and try again.
+    Again(String, Duration),
+}
+
+/// Whether to stop, asked again and again.
+pub type StopRequested = dyn Fn() -> bool + Send + Sync;
+
+/// Told before a wait: the call, why, how long.
+pub type OnWait = dyn Fn(&str, &str, Duration) + Send + Sync;
+
+/// All calls of a run.
+pub(super) struct Executor {
+    pub(super) api: ApiEndpoint,
+    pub(super) token: Option<Token>,
+    pub(super) wire: Arc<dyn Transport>,
+    pub(super) clock: Arc<dyn Clock>,
+    pub(super) pace: RateLimiter,
+    /// By the clock: no call and no wait goes beyond.
+    pub(super) deadline: Duration,
+    /// Whether to stop.
+    pub(super) stop: Box<StopRequested>,
+    /// Told before each wait: the call, why, how long.
+    pub(super) on_wait: Box<OnWait>,
+}
+
+impl Executor {
+    /// Calls with a short body until the answer is definite. The error tells where a try that
+    /// changes something may have come through.
+    pub(super) async fn call(
+        &self,
+        method: &Method,
+        uri: &Uri,
+        body: &Bytes,
+        kind: Idempotency,
+    ) -> Result<ApiReply, GithubError> {
+        let is_open = AtomicBool::new(false);
+        let called = self.tries(method, uri, body, kind, &is_open).await;
+        let is_open = kind != Idempotency::Reads && is_open.into_inner();
+        called.map_err(|error| if is_open { error.left_open() } else { error })
+    }
+
+    /// The tries of a call. `is_open` says whether one of them may have come through.
+    async fn tries(
+        &self,
+        method: &Method,
+        uri: &Uri,
+        body: &Bytes,
+        kind: Idempotency,
+        is_open: &AtomicBool,
+    ) -> Result<ApiReply, GithubError> {
+        let mut uri = uri.clone();
+        let (mut redirects, mut tries) = (0, 1);
+        loop {
+            let name = name_of(method, &uri);
+            self.turn(&name, kind).await?;
+            let request = self
+                .request(method, &uri, JSON)
+                .body(whole(body.clone()))
+                .map_err(|e| malformed(&name, &e))?;
+            let was_open = is_open.swap(true, Ordering::Relaxed);
+            let got = self.within(&name, kind, self.exchange(request)).await?;
+            if let Ok(reply) = &got
+                && let Some(next) = reply.redirect(method, &uri)
+            {
+                is_open.store(was_open, Ordering::Relaxed);
+                redirects += 1;
+                if !self.api.is_own(&next) {
+                    return Err(self.api.elsewhere(&next).into());
+                }
+                if redirects > MOST_REDIRECTS {
+                    return Err(self.api.too_many_redirects().into());
+                }
+                uri = next;
+                continue;
+            }
+            match self.outcome(&name, got, kind, tries)? {
+                AttemptOutcome::Settled(reply) => return Ok(reply),
+                AttemptOutcome::TurnedAway => is_open.store(was_open, Ordering::Relaxed),
+                AttemptOutcome::Again(why, wait) => self.wait(&name, &why, wait).await?,
+            }
+            tries += 1;
+        }
+    }
+
+    /// Sends a request whose body can be read once, when its turn has come. `None` says that a
+    /// limit turned it away: it did nothing, and its turn comes again when the limit is over. What
+    /// else it gives is definite or [`GithubError::Unsure`].
+    pub(super) async fn send(
+        &self,
+        request: Request<HttpBody>,
+        tries: u32,
+    ) -> Result<Option<ApiReply>, GithubError> {
+        let name = name_of(request.method(), request.uri());
+        let got = self
+            .within(&name, Idempotency::Sends, self.exchange(request))
+            .await
+            .map_err(GithubError::left_open)?;
+        match self.outcome(&name, got, Idempotency::Sends, tries)? {
+            AttemptOutcome::Settled(reply) => Ok(Some(reply)),
+            AttemptOutcome::TurnedAway | AttemptOutcome::Again(..) => Ok(None),
+        }
+    }
+
+    /// Fetches bytes of a media type, which may lie on another host: that one does not get the
+    /// token. What broke off begins again, with what `begin` gives; `add` takes each piece and says
+    /// whether to go on.
+    pub(super) async fn fetch<S>(
+        &self,
+        uri: &Uri,
+        accept: &str,
+        begin: impl Fn() -> S,
+        add: impl Fn(&mut S, &[u8]) -> bool,
+    ) -> Result<S, GithubError> {
+        let name = name_of(&Method::GET, uri);
+        let mut tries = 1;
+        loop {
+            self.turn(&name, Idempotency::Reads).await?;
+            let mut fetched = begin();
+            let got = self
+                .within(
+                    &name,
+                    Idempotency::Reads,
+                    self.bytes(&name, uri, accept, |piece| add(&mut fetched, piece)),
+                )
+                .await?;
+            match self.outcome(&name, got?, Idempotency::Reads, tries)? {
+                AttemptOutcome::Settled(reply) if reply.status == 200 => return Ok(fetched),
+                AttemptOutcome::Settled(reply) => return Err(reply.refusal(name)),
+                AttemptOutcome::TurnedAway => {}
+                AttemptOutcome::Again(why, wait) => self.wait(&name, &why, wait).await?,
+            }
+            tries += 1;
+        }
+    }
+
+    /// One try of fetching bytes. The answer has no body where `add` took it.
+    async fn bytes(
+        &self,
+        name: &str,
+        uri: &Uri,
+        accept: &str,
+        mut add: impl FnMut(&[u8]) -> bool,
+    ) -> Result<Result<ApiReply, WireError>, GithubError> {
+        let mut uri = uri.clone();
+        for _ in 0..=MOST_REDIRECTS {
+            let builder = self.request(&Method::GET, &uri, accept);
+            let request = builder
+                .body(whole(Bytes::new()))
+                .map_err(|e| malformed(name, &e))?;
+            let (parts, body) = match self.wire.send(request).await {
+                Ok(response) => response.into_parts(),
+                Err(error) => return Ok(Err(error)),
+            };
+            let mut reply = ApiReply {
+                status: parts.status.as_u16(),
+                headers: parts.headers,
+                body: Bytes::new(),
+            };
+            if let Some(next) = reply.redirect(&Method::GET, &uri) {
+                uri = next;
+                continue;
+            }
+            let mut said = BytesMut::new();
+            let read = match reply.status {
+                200 => read_body(body, &mut add).await,
+                _ => read_body(body, |piece| {
+                    gather(&mut said, piece, LARGEST_REFUSAL_BYTES)
+                })
+                .await
+                .map(|_| true),
+            };
+            reply.body = said.freeze();
+            return match read {
+                Ok(true) => Ok(Ok(reply)),
+                Ok(false) => Err(too_long(name)),
+                Err(error) => Ok(Err(error)),
+            };
+        }
+        Err(self.api.too_many_redirects().into())
+    }
+
+    /// A request with the headers that every one has. The token goes where it may.
+    pub(super) fn request(
+        &self,
+        method: &Method,
+        uri: &Uri,
+        accept: &str,
+    ) -> http::request::Builder {
+        let mut builder = Request::builder()
+            .method(method)
+            .uri(uri)
+            .header(ACCEPT, accept);
+        builder = builder.header(
+            USER_AGENT,
+            concat!("rock-matrix/", env!("CARGO_PKG_VERSION")),
+        );
+        builder = builder.header(API_VERSION.0, API_VERSION.1);
+        if *method != Method::GET {
+            builder = builder.header(CONTENT_TYPE, "application/json");
+        }
+        match self.token.as_ref().filter(|_| self.api.may_have_token(uri)) {
+            Some(token) => builder.header(AUTHORIZATION, token.header()),
+            None => builder,
+        }
+    }
+
+    /// One request and its whole answer.
+    async fn exchange(&self, request: Request<HttpBody>) -> Result<ApiReply, WireError> {
+        let (parts, body) = self.wire.send(request).await?.into_parts();
+        let mut said = BytesMut::new();
+        if !read_body(body, |piece| gather(&mut said, piece, LARGEST_ANSWER_BYTES)).await? {
+            let reason = format!("the answer is longer than {LARGEST_ANSWER_BYTES} bytes");
+            return Err(WireError {
+                reason,
+                is_lasting: true,
+            });
+        }
+        Ok(ApiReply {
+            status: parts.status.as_u16(),
+            headers: parts.headers,
+            body: said.freeze(),
+        })
+    }
+
+    /// Waits for a try, until it was wished to stop or the time is over. A write gets a little time
+    /// to end.
+    async fn within<T>(
+        &self,
+        call: &str,
+        kind: Idempotency,
+        tried: impl Future<Output = T>,
+    ) -> Result<T, GithubError> {
+        let left = self.deadline.saturating_sub(self.clock.now());
+        let out_of_time = || GithubError::Deadline {
+            call: call.to_owned(),
+            reason: "it did not end in time".to_owned(),
+        };
+        if left.is_zero() {
+            return Err(out_of_time());
+        }
+        tokio::select! {
+            tried = tried => Ok(tried),
+            () = self.stopped(kind) => Err(GithubError::Stopped),
+            () = tokio::time::sleep(left) => Err(out_of_time()),
+        }
+    }
+
+    /// What a try means. Where the answer asks to wait, nothing goes before that.
+    fn outcome(
+        &self,
+        call: &str,
+        got: Result<ApiReply, WireError>,
+        kind: Idempotency,
+        tries: u32,
+    ) -> Result<AttemptOutcome, GithubError> {
+        let is_lasting = got.as_ref().is_err_and(|error| error.is_lasting);
+        let said = got
+            .as_ref()
+            .map_or_else(|_| String::new(), ApiReply::message);
+        let answer = got.as_ref().map_or_else(
+            |_| RetryInput::default(),
+            |reply| reply.to_judge(&said, self.clock.epoch_seconds()),
+        );
+        let is_limit = got.as_ref().is_ok_and(ApiReply::is_limit);
+        let reason = words(&got);
+        let call = call.to_owned();
+        match judge(&answer, tries, self.clock.chance()) {
+            RetryDecision::Again(wait) if !is_lasting => {
+                if is_limit || answer.asks_to_wait() {
+                    self.pace.hold(self.clock.now() + wait, &reason);
+                }
+                match kind {
+                    _ if is_limit => Ok(AttemptOutcome::TurnedAway),
+                    Idempotency::Reads | Idempotency::Repeats => {
+                        Ok(AttemptOutcome::Again(reason, wait))
+                    }
+                    Idempotency::Once | Idempotency::Sends => {
+                        Err(GithubError::Unsure { call, reason })
+                    }
+                }
+            }
+            RetryDecision::TooOften if is_limit => Err(GithubError::Limited { call, reason }),
+            RetryDecision::TooOften
+                if !is_lasting && matches!(kind, Idempotency::Once | Idempotency::Sends) =>
+            {
+                Err(GithubError::Unsure { call, reason })
+            }
+            RetryDecision::Again(_) | RetryDecision::TooOften => Err(GithubError::NoAnswer {
+                call,
+                reason,
+                is_lasting,
+            }),
+            RetryDecision::Good | RetryDecision::Bad => match got {
+                Ok(reply) => Ok(AttemptOutcome::Settled(reply)),
+                Err(_) => Err(GithubError::NoAnswer {
+                    call,
+                    reason,
+                    is_lasting,
+                }),
+            },
+        }
+    }
+
+    /// Waits until a request of this kind may go.
+    pub(super) async fn turn(&self, call: &str, kind: Idempotency) -> Result<(), GithubError> {
+        loop {
+            self.glance()?;
+            match self.pace.take(self.clock.now(), kind) {
+                Ok(()) => return Ok(()),
+                Err(later) if later.is_told => self.wait_told(call, &later.why, later.wait).await?,
+                Err(later) => self.wait(call, &later.why, later.wait).await?,
+            }
+        }
+    }
+
+    /// Waits before another try, unless that is beyond the deadline.
+    pub(super) async fn wait(
+        &self,
+        call: &str,
+        why: &str,
+        wait: Duration,
+    ) -> Result<(), GithubError> {
+        let why = self
+            .token
+            .as_ref()
+            .map_or_else(|| why.to_owned(), |token| token.without(why));
+        if self.clock.now() + wait <= self.deadline {
+            (self.on_wait)(call, &why, wait);
+        }
+        self.wait_told(call, &why, wait).await
+    }
+
+    /// The same of a wait that was told.
+    async fn wait_told(&self, call: &str, why: &str, wait: Duration) -> Result<(), GithubError> {
+        if self.clock.now() + wait > self.deadline {
+            let why = self
+                .token
+                .as_ref()
+                .map_or_else(|| why.to_owned(), |token| token.without(why));
+            let reason = format!(
+                "{why}; waiting {} seconds would take too long",
+                wait.as_secs()
+            );
+            return Err(GithubError::Deadline {
+                call: call.to_owned(),
+                reason,
+            });
+        }
+        self.sleep(wait).await
+    }
+
+    /// Waits, and stops where that is wished.
+    async fn sleep(&self, time: Duration) -> Result<(), GithubError> {
+        let end = self.clock.now() + time;
+        loop {
+            self.glance()?;
+            let left = end.saturating_sub(self.clock.now());
+            if left.is_zero() {
+                return Ok(());
+            }
+            self.clock
+                .sleep(left.min((time / 600).clamp(GLANCE, LONGEST_GLANCE)))
+                .await;
+        }
+    }
+
+    /// Ends when it was wished to stop, and what is under way had its time.
+    async fn stopped(&self, kind: Idempotency) {
+        while self.glance().is_ok() {
+            tokio::time::sleep(GLANCE).await;
+        }
+        if kind != Idempotency::Reads {
+            tokio::time::sleep(GRACE).await;
+        }
+    }
+
+    pub(super) fn glance(&self) -> Result<(), GithubError> {
+        if (self.stop)() {
+            Err(GithubError::Stopped)
+        } else {
+            Ok(())
+        }
+    }
+
+    /// How long to wait before looking again after a call of unknown outcome.
+    pub(super) fn doubled(&self, tries: u32) -> Option<Duration> {
+        match judge(
+            &RetryInput::default(),
+            tries.min(MOST_TRIES),
+            self.clock.chance(),
+        ) {
+            RetryDecision::Again(wait) => Some(wait),
+            _ => None,
+        }
+    }
+}
+
+impl std::fmt::Debug for Executor {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Caller")
+            .field("api", &self.api)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Method and path, without the query.
+fn name_of(method: &Method, uri: &Uri) -> String {
+    format!("{method} {}", uri.path())
+}
+
+/// Adds a piece, unless that would be more than so many bytes.
+fn gather(to: &mut BytesMut, piece: &[u8], most: usize) -> bool {
+    let has_room = to.len() + piece.len() <= most;
+    if has_room {
+        to.extend_from_slice(piece);
+    }
+    has_room
+}
+
+fn too_long(call: &str) -> GithubError {
+    GithubError::Malformed {
+        call: call.to_owned(),
+        reason: "the file is longer than it may be".to_owned(),
+    }
+}
+
+fn malformed(call: &str, error: &dyn std::error::Error) -> GithubError {
+    GithubError::Malformed {
+        call: call.to_owned(),
+        reason: error.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use bytes::BytesMut;
+
+    use super::{LARGEST_ANSWER_BYTES, LARGEST_REFUSAL_BYTES, gather};
+
+    #[test]
+    fn answers_at_the_limit_are_gathered_and_longer_ones_are_not() {
+        let spaces = vec![b' '; 1 << 20];
+        for limit in [LARGEST_REFUSAL_BYTES, LARGEST_ANSWER_BYTES] {
+            let mut answer = BytesMut::new();
+            while answer.len() < limit {
+                let piece = &spaces[..spaces.len().min(limit - answer.len())];
+                assert!(gather(&mut answer, piece, limit));
+            }
+            assert!(!gather(&mut answer, b" ", limit));
+            assert_eq!(answer.len(), limit);
+        }
+    }
+}

@@ -1,0 +1,212 @@
+//! When the next request may begin.
+
+use std::collections::VecDeque;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use super::executor::Idempotency;
+use rock_compat::Compat;
+
+/// How many of the drafts and files that GitHub takes in a minute and in an hour are left: it
+/// counts them when they arrive, and some may be late on their way.
+const LEFT: (usize, usize) = (5, 20);
+
+/// What GitHub takes in a while.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RateLimits {
+    /// Drafts and files that are made in a minute.
+    pub per_minute: usize,
+    /// Drafts and files that are made in an hour.
+    pub per_hour: usize,
+    /// The least time between two calls that change something.
+    pub between_writes: Duration,
+}
+
+impl RateLimits {
+    /// By the facts `content-per-minute`, `content-per-hour` and `between-writes`.
+    pub fn of(compat: &Compat) -> Self {
+        Self {
+            per_minute: compat.limit_value("content-per-minute"),
+            per_hour: compat.limit_value("content-per-hour"),
+            between_writes: Duration::from_secs(
+                compat.limit("between-writes").map_or(0, |row| row.value),
+            ),
+        }
+    }
+}
+
+/// Gives each request its moment: all calls of a run, files among them, share it.
+#[derive(Debug)]
+pub(super) struct RateLimiter {
+    /// How many drafts and files may be made in how long.
+    made: [(Duration, usize); 2],
+    between_writes: Duration,
+    state: Mutex<LimiterState>,
+}
+
+#[derive(Debug, Default)]
+struct LimiterState {
+    /// A server asked that nothing is sent before this moment, and said why.
+    held: (Duration, String),
+    /// Whether that was told.
+    is_told: bool,
+    next_write: Duration,
+    /// When drafts and files were begun, in the last hour.
+    made: VecDeque<Duration>,
+}
+
+/// It is not time yet.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct RetryAt {
+    /// How long to wait before asking again.
+    pub(super) wait: Duration,
+    /// Why.
+    pub(super) why: String,
+    /// Whether that was said of another request: what a server asks for holds all of them.
+    pub(super) is_told: bool,
+}
+
+impl RateLimiter {
+    /// Keeps what GitHub takes.
+    pub(super) fn new(rates: RateLimits) -> Self {
+        let per_minute = rates.per_minute.saturating_sub(LEFT.0).max(1);
+        let per_hour = rates.per_hour.saturating_sub(LEFT.1).max(1);
+        Self {
+            made: [
+                (Duration::from_mins(1), per_minute),
+                (Duration::from_hours(1), per_hour),
+            ],
+            between_writes: rates.between_writes,
+            state: Mutex::default(),
+        }
+    }
+
+    /// Takes the moment `now` for a request of this kind, or says how long it must wait.
+    pub(super) fn take(&self, now: Duration, kind: Idempotency) -> Result<(), RetryAt> {
+        let mut state = self.state();
+        let is_short = matches!(kind, Idempotency::Repeats | Idempotency::Once);
+        let is_made = matches!(kind, Idempotency::Once | Idempotency::Sends);
+        let mut until = state.held.0;
+        let mut why = state.held.1.as_str();
+        if is_short && state.next_write > until {
+            (until, why) = (state.next_write, "writes are a second apart");
+        }
+        for (time, most) in self.made.into_iter().filter(|_| is_made) {
+            let before = state
+                .made
+                .len()
+                .checked_sub(most)
+                .and_then(|at| state.made.get(at));
+            if let Some(free) = before.map(|begun| *begun + time)
+                && free > until
+            {
+                (until, why) = (free, "GitHub takes only so many files in a while");
+            }
+        }
+        if until > now {
+            let is_held = until == state.held.0;
+            let later = RetryAt {
+                wait: until.saturating_sub(now),
+                why: why.to_owned(),
+                is_told: is_held && state.is_told,
+            };
+            state.is_told |= is_held;
+            return Err(later);
+        }
+        if is_short {
+            state.next_write = now + self.between_writes;
+        }
+        if is_made {
+            state.made.push_back(now);
+            let (longest, _) = self.made[1];
+            while state
+                .made
+                .front()
+                .is_some_and(|begun| *begun + longest <= now)
+            {
+                state.made.pop_front();
+            }
+        }
+        Ok(())
+    }
+
+    /// Lets nothing go before this moment: a server asked for it.
+    pub(super) fn hold(&self, until: Duration, why: &str) {
+        let mut state = self.state();
+        if until > state.held.0 {
+            state.held = (until, why.to_owned());
+            state.is_told = false;
+        }
+    }
+
+    fn state(&self) -> MutexGuard<'_, LimiterState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Idempotency, RateLimiter, RateLimits};
+    use rock_compat::Compat;
+    use std::time::Duration;
+
+    /// When a request of this kind begins, asked for at `now` seconds.
+    fn begins(pace: &RateLimiter, now: u64, kind: Idempotency) -> u64 {
+        let mut at = Duration::from_secs(now);
+        while let Err(later) = pace.take(at, kind) {
+            at += later.wait;
+        }
+        at.as_secs()
+    }
+
+    #[test]
+    fn writes_are_a_second_apart_and_reads_wait_for_nothing() {
+        let pace = RateLimiter::new(RateLimits::of(&Compat::embedded()));
+        let begun = [
+            Idempotency::Repeats,
+            Idempotency::Once,
+            Idempotency::Reads,
+            Idempotency::Repeats,
+        ]
+        .map(|kind| begins(&pace, 10, kind));
+        assert_eq!(begun, [10, 11, 10, 12]);
+        assert_eq!(begins(&pace, 99, Idempotency::Repeats), 99);
+    }
+
+    #[test]
+    fn files_follow_each_other_at_once_up_to_what_github_takes_in_a_minute_and_in_an_hour() {
+        let pace = RateLimiter::new(RateLimits::of(&Compat::embedded()));
+        let begun: Vec<u64> = (0..1000)
+            .scan(0, |now, _| {
+                *now = begins(&pace, *now, Idempotency::Sends);
+                Some(*now)
+            })
+            .collect();
+        assert_eq!((begun[74], begun[75], begun[150]), (0, 60, 120));
+        for (at, begin) in begun.iter().enumerate() {
+            let within = |time: u64| {
+                begun[at..]
+                    .iter()
+                    .filter(|other| **other < begin + time)
+                    .count()
+            };
+            assert!(within(60) < 80 && within(3600) < 500, "{at}");
+        }
+    }
+
+    #[test]
+    fn what_one_answer_asks_for_holds_all_requests() {
+        let pace = RateLimiter::new(RateLimits::of(&Compat::embedded()));
+        pace.hold(Duration::from_secs(30), "429 slow down");
+        pace.hold(Duration::from_secs(20), "a shorter one");
+        assert_eq!(
+            pace.take(Duration::ZERO, Idempotency::Sends)
+                .unwrap_err()
+                .why,
+            "429 slow down"
+        );
+        let begun = [Idempotency::Reads, Idempotency::Repeats, Idempotency::Sends]
+            .map(|kind| begins(&pace, 5, kind));
+        assert_eq!(begun, [30, 30, 30]);
+    }
+}

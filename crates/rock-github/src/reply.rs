@@ -1,0 +1,215 @@
+//! What an answer says.
+
+use bytes::Bytes;
+use http::header::{DATE, LOCATION};
+use http::{HeaderMap, Method, Response, Uri};
+
+use super::error::GithubError;
+use super::limits::MOST_TOLD;
+use super::retry::RetryInput;
+use super::transport::WireError;
+
+/// An answer.
+#[derive(Debug, Clone)]
+pub(super) struct ApiReply {
+    pub(super) status: u16,
+    pub(super) headers: HeaderMap,
+    pub(super) body: Bytes,
+}
+
+impl ApiReply {
+    pub(super) fn into_response(self) -> Response<http_body_util::Full<Bytes>> {
+        let mut response = Response::new(http_body_util::Full::new(self.body));
+        *response.status_mut() =
+            http::StatusCode::from_u16(self.status).unwrap_or(http::StatusCode::BAD_GATEWAY);
+        *response.headers_mut() = self.headers;
+        response
+    }
+
+    /// Whether the call was turned away for a limit, where it was not for good, and so certainly
+    /// did nothing.
+    pub(super) fn is_limit(&self) -> bool {
+        matches!(self.status, 403 | 429)
+    }
+
+    /// What retrying depends on. `message` are the words of the answer, `now` the seconds since
+    /// 1970 where it has no date.
+    pub(super) fn to_judge<'m>(&self, message: &'m str, now: u64) -> RetryInput<'m> {
+        let number = |name| {
+            self.headers
+                .get(name)
+                .and_then(|value| value.to_str().ok()?.trim().parse().ok())
+        };
+        let date = self
+            .headers
+            .get(DATE)
+            .and_then(|date| httpdate::parse_http_date(date.to_str().ok()?).ok());
+        let date = date.and_then(|date| date.duration_since(std::time::UNIX_EPOCH).ok());
+        RetryInput {
+            status: self.status,
+            retry_after: number("retry-after"),
+            remaining: number("x-ratelimit-remaining"),
+            reset: number("x-ratelimit-reset"),
+            now: date.map_or(now, |since| since.as_secs()),
+            message,
+        }
+    }
+
+    /// Returns GitHub's reason for a refusal; empty where it refused nothing.
+    pub(super) fn message(&self) -> String {
+        #[derive(serde::Deserialize)]
+        struct ApiMessage {
+            message: String,
+        }
+        if (200..300).contains(&self.status) {
+            return String::new();
+        }
+        match serde_json::from_slice::<ApiMessage>(&self.body) {
+            Ok(said) => plain(&said.message),
+            Err(_) if self.body.trim_ascii_start().starts_with(b"<") => {
+                "a page for people".to_owned()
+            }
+            Err(_) => plain(&String::from_utf8_lossy(
+                &self.body[..self.body.len().min(4 * MOST_TOLD)],
+            )),
+        }
+    }
+
+    /// Where it sends the call.
+    pub(super) fn redirect(&self, method: &Method, from: &Uri) -> Option<Uri> {
+        let follows = match self.status {
+            301 | 302 => *method == Method::GET,
+            307 | 308 => true,
+            _ => false,
+        };
+        let to = self
+            .headers
+            .get(LOCATION)?
+            .to_str()
+            .ok()
+            .filter(|_| follows)?;
+        let uri: Uri = to.parse().ok()?;
+        if uri.authority().is_some() {
+            return Some(uri);
+        }
+        let mut parts = uri.into_parts();
+        parts.scheme = from.scheme().cloned();
+        parts.authority = from.authority().cloned();
+        Uri::from_parts(parts).ok()
+    }
+
+    /// It says no.
+    pub(super) fn refusal(&self, call: String) -> GithubError {
+        #[derive(serde::Deserialize, Default)]
+        struct ApiErrors {
+            #[serde(default)]
+            errors: Vec<serde_json::Value>,
+        }
+        let faults: ApiErrors = serde_json::from_slice(&self.body).unwrap_or_default();
+        let word = |fault: &serde_json::Value| {
+            fault
+                .get("code")
+                .or_else(|| fault.get("message"))
+                .unwrap_or(fault)
+                .as_str()
+                .map(plain)
+        };
+        let said: Vec<&str> = faults
+            .errors
+            .iter()
+            .filter_map(|fault| fault.get("message")?.as_str())
+            .collect();
+        let mut message = self.message();
+        if message.is_empty() {
+            let known = http::StatusCode::from_u16(self.status)
+                .ok()
+                .and_then(|status| status.canonical_reason());
+            known.unwrap_or("no words").clone_into(&mut message);
+        }
+        if !said.is_empty() {
+            message = format!("{message}: {}", plain(&said.join("; ")));
+        }
+        let codes = faults.errors.iter().filter_map(word).collect();
+        let fields = faults
+            .errors
+            .iter()
+            .filter_map(|fault| fault.get("field")?.as_str().map(plain))
+            .collect();
+        GithubError::Status {
+            call,
+            status: self.status,
+            message,
+            codes,
+            fields,
+        }
+    }
+}
+
+/// What came of a try, in words.
+pub(super) fn words(got: &Result<ApiReply, WireError>) -> String {
+    match got {
+        Err(error) => plain(&error.reason),
+        Ok(reply) => format!("{} {}", reply.status, reply.message())
+            .trim()
+            .to_owned(),
+    }
+}
+
+/// One line that no terminal obeys: a server may write anything.
+fn plain(text: &str) -> String {
+    let spaced: String = text
+        .chars()
+        .map(|letter| if letter.is_control() { ' ' } else { letter })
+        .collect();
+    let mut line = spaced.split_whitespace().collect::<Vec<_>>().join(" ");
+    if let Some((end, _)) = line.char_indices().nth(MOST_TOLD) {
+        line.truncate(end);
+        line.push('…');
+    }
+    line
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{ApiReply, GithubError, MOST_TOLD, words};
+    use http::HeaderMap;
+
+    fn reply(body: &str) -> ApiReply {
+        ApiReply {
+            status: 502,
+            headers: HeaderMap::new(),
+            body: body.to_owned().into(),
+        }
+    }
+
+    #[test]
+    fn the_words_of_a_server_are_one_line_that_no_terminal_obeys() {
+        let told = words(&Ok(reply("{\"message\": \"a\\u001b[31mb\\nc\\u009b\"}")));
+        assert_eq!(told, "502 a [31mb c");
+        assert_eq!(
+            words(&Ok(reply("\n<html><p>Unicorn!"))),
+            "502 a page for people"
+        );
+        assert_eq!(
+            words(&Ok(reply(&"é".repeat(5000)))).chars().count(),
+            "502 ".len() + MOST_TOLD + 1
+        );
+        assert_eq!(words(&Ok(reply(""))), "502");
+    }
+
+    #[test]
+    fn a_refusal_has_the_words_of_its_faults() {
+        let body = r#"{"message": "Validation Failed", "errors": [{"code": "custom", "message": "no\ttag"}, "plain"]}"#;
+        let GithubError::Status { message, codes, .. } = reply(body).refusal("POST /x".to_owned())
+        else {
+            panic!()
+        };
+        assert_eq!(
+            (message.as_str(), codes),
+            (
+                "Validation Failed: no tag",
+                vec!["custom".to_owned(), "plain".to_owned()]
+            )
+        );
+    }
+}

@@ -1,0 +1,212 @@
+//! Two jobs, one name: found before anything is printed.
+
+use std::collections::BTreeMap;
+
+use rayon::prelude::*;
+
+use super::assemble::PlanGroup;
+use super::interner::Interner;
+use super::{JobView, Plan};
+use crate::codes::plan as codes;
+use crate::config::AxisRole;
+use crate::matrix::CellRank;
+use rock_bytes::start_threads;
+use rock_diagnostic::{Diagnostic, Sink};
+
+/// How many kinds of pairs are told of; the rest is counted.
+const SHOWN: usize = 20;
+
+/// Keys that one thread sorts.
+const SORTED_BY_ONE: usize = 1 << 15;
+
+/// Checks that no two jobs have one wheel name or one id.
+pub(super) fn check(plan: &Plan, sink: &mut Sink) {
+    wheels(plan, sink);
+    ids(plan, sink);
+}
+
+fn wheels(plan: &Plan, sink: &mut Sink) {
+    let mut texts: Interner<String, ()> = Interner::default();
+    let mut keys: Vec<(u64, u32, u32)> = Vec::with_capacity(plan.job_count());
+    // A wheel whose version only the build knows may have another name than one that is expected
+    // alike.
+    let named = |group: &&PlanGroup| group.universe.position(AxisRole::Package).is_some();
+    for (number, group) in plan
+        .groups
+        .iter()
+        .enumerate()
+        .filter(|(_, group)| named(group))
+    {
+        let group_number = u32::try_from(number).expect("fewer than 2^32 files");
+        let escaped = group.config.distribution.escaped();
+        let mut text = |text: String| texts.number(text, || ());
+        let versions: Vec<u32> = group
+            .shared
+            .packages
+            .iter()
+            .map(|package| text(format!("{escaped}-{}", package.in_name)))
+            .collect();
+        let mut rests: Vec<Option<u32>> = Vec::new();
+        let axis = group.universe.position(AxisRole::Package);
+        for (at, draft) in group.drafts.iter().enumerate() {
+            let pair = draft.label as usize * group.shared.tags.len() + draft.tag as usize;
+            if rests.len() <= pair {
+                rests.resize(pair + 1, None);
+            }
+            let rest = *rests[pair].get_or_insert_with(|| {
+                let label = group
+                    .shared
+                    .labels
+                    .get(draft.label)
+                    .as_ref()
+                    .map(ToString::to_string)
+                    .unwrap_or_default();
+                text(format!("+{label}-{}", group.shared.tags.get(draft.tag)))
+            });
+            let version = versions[axis.map_or(0, |axis| group.universe.index(draft.cell, axis))];
+            let at = u32::try_from(at).expect("fewer than 2^32 jobs fit in memory");
+            keys.push((u64::from(version) << 32 | u64::from(rest), group_number, at));
+        }
+    }
+    // Starting threads costs more than sorting a few thousand keys.
+    if keys.len() > SORTED_BY_ONE {
+        start_threads();
+        keys.par_sort_unstable();
+    } else {
+        keys.sort_unstable();
+    }
+    // Pairs that differ in the same values say the same thing: one of them is shown, with how many
+    // there are.
+    let mut kinds = BTreeMap::new();
+    for pair in keys.windows(2).filter(|pair| pair[0].0 == pair[1].0) {
+        let (a, b) = (pair[0], pair[1]);
+        let kind = (a.1, b.1, differing(plan, a, b));
+        kinds.entry(kind).or_insert((a, b, 0)).2 += 1;
+    }
+    for (n, ((_, _, axis), (a, b, count))) in kinds.iter().enumerate() {
+        if n < SHOWN {
+            sink.push(collision(plan, *a, *b, axis.map(|(axis, ..)| axis), *count));
+        }
+    }
+    if kinds.len() > SHOWN {
+        sink.push(Diagnostic::new(
+            &codes::COLLIDING_WHEELS,
+            format!(
+                "{} more kinds of pairs of jobs have one wheel name",
+                kinds.len() - SHOWN
+            ),
+        ));
+    }
+}
+
+/// A wheel name, a group and a job of it.
+type WheelKey = (u64, u32, u32);
+
+/// The first axis on which two jobs of one group differ, with both value indexes.
+fn differing(plan: &Plan, a: WheelKey, b: WheelKey) -> Option<(usize, usize, usize)> {
+    let group = (a.1 == b.1).then(|| &plan.groups[a.1 as usize])?;
+    let (first, second) = (
+        group.drafts[a.2 as usize].cell,
+        group.drafts[b.2 as usize].cell,
+    );
+    let indexes = |axis| {
+        (
+            axis,
+            group.universe.index(first, axis),
+            group.universe.index(second, axis),
+        )
+    };
+    (0..group.universe.axes().len())
+        .map(indexes)
+        .find(|(_, first, second)| first != second)
+}
+
+fn collision(
+    plan: &Plan,
+    a: WheelKey,
+    b: WheelKey,
+    differing: Option<usize>,
+    count: usize,
+) -> Diagnostic {
+    let (left, right) = (&plan.groups[a.1 as usize], &plan.groups[b.1 as usize]);
+    let (first, second) = (&left.drafts[a.2 as usize], &right.drafts[b.2 as usize]);
+    let wheel = JobView {
+        group: left,
+        draft: first,
+        number: 0,
+    }
+    .wheel();
+    let words = |group: &PlanGroup, cell: CellRank| {
+        let texts = group.universe.texts(cell);
+        texts
+            .iter()
+            .map(|(name, value)| format!("{name} {value}"))
+            .collect::<Vec<_>>()
+            .join(", ")
+    };
+    let mut diagnostic = Diagnostic::new(
+        &codes::COLLIDING_WHEELS,
+        format!("two jobs would both make `{wheel}`"),
+    )
+    .note(format!("one is {}", words(left, first.cell)))
+    .note(format!("the other is {}", words(right, second.cell)));
+    if count > 1 {
+        diagnostic = diagnostic.note(format!("{count} pairs of jobs collide like this"));
+    }
+    let differing = differing.or((a.1 != b.1).then_some(0));
+    if let Some(axis) = differing {
+        let place = |group: &PlanGroup, cell| {
+            let column = group.universe.axes().get(axis)?;
+            let index = group.universe.index(cell, axis);
+            Some((
+                group
+                    .config
+                    .places
+                    .of(&format!("axes.{}[{index}]", column.name)),
+                column.values[index].as_ref()?.text.clone(),
+            ))
+        };
+        if let Some((place, text)) = place(left, first.cell) {
+            diagnostic = diagnostic.at(place, format!("one job has {text}"));
+        }
+        if let Some((place, text)) = place(right, second.cell) {
+            diagnostic = diagnostic.also(place, format!("the other has {text}"));
+        }
+        let name = left.universe.axes()[axis].name.as_str();
+        diagnostic = diagnostic.help(match left.universe.axes()[axis].role {
+            AxisRole::Rocm => "keep one of them, or set `rocm-precision: patch`".to_owned(),
+            _ => format!("keep one of them: a wheel's name does not tell values of `{name}` apart this finely"),
+        });
+    }
+    diagnostic
+}
+
+fn ids(plan: &Plan, sink: &mut Sink) {
+    if plan.groups.len() < 2 {
+        return;
+    }
+    let mut ids: Vec<(String, &str)> = plan
+        .jobs()
+        .map(|job| (job.id(), job.group.config.places.source().path.as_ref()))
+        .collect();
+    if ids.len() > SORTED_BY_ONE {
+        start_threads();
+        ids.par_sort_unstable();
+    } else {
+        ids.sort_unstable();
+    }
+    for pair in ids
+        .windows(2)
+        .filter(|pair| pair[0].0 == pair[1].0)
+        .take(SHOWN)
+    {
+        sink.push(
+            Diagnostic::new(
+                &codes::COLLIDING_IDS,
+                format!("two jobs have the id `{}`", pair[0].0),
+            )
+            .note(format!("from {} and {}", pair[0].1, pair[1].1))
+            .help("join the files, or give one of them another axis"),
+        );
+    }
+}

@@ -1,0 +1,254 @@
+//! Wheels of other distributions that a job leaves beside its own.
+
+use serde_json::{Map, Value as Json, json};
+
+use super::job_view::own_vars;
+use super::naming::{CellValues, wheel_tag};
+use super::shared_values::DeviceCode;
+use crate::codes::build as codes;
+use crate::config::recipe::WheelDocument;
+use crate::config::{AxisRole, MatrixConfig, RecipeProfile, RowOverrides};
+use crate::matrix::{AxisSpace, CellRank};
+use crate::template::{ExpressionEnv, Serde, TemplateError, Value};
+use rock_diagnostic::{Diagnostic, Sink};
+use rock_names::{
+    AbiTags, DistributionName, DistributionNameError, ExpectedWheel, LocalLabel, PlatformTags,
+    PythonTags, TagSetError, Version,
+};
+
+/// What the item of a row with `each` is called.
+const EACH: &str = "each";
+
+/// Says which further wheels the jobs of a group leave.
+#[derive(Debug)]
+pub(super) struct ExtraWheels<'a> {
+    config: &'a MatrixConfig,
+    profile: &'a RecipeProfile,
+    universe: &'a AxisSpace,
+    expressions: ExpressionEnv,
+    /// Field axes, where a condition may ask for their values.
+    asked: Vec<usize>,
+}
+
+/// What a job has of its own that names of its further wheels take.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct JobNameValues<'a> {
+    /// The public version; `None` if it is not known before the build.
+    pub(super) version: Option<&'a Version>,
+    pub(super) label: Option<&'a LocalLabel>,
+    pub(super) device: &'a DeviceCode,
+    /// The platform tag before repair.
+    pub(super) platform: &'a str,
+}
+
+impl<'a> ExtraWheels<'a> {
+    pub(super) fn new(
+        config: &'a MatrixConfig,
+        profile: &'a RecipeProfile,
+        universe: &'a AxisSpace,
+    ) -> Self {
+        let has_conditions = profile
+            .wheels
+            .iter()
+            .any(|wheel| wheel.when.is_some() || wheel.each.is_some());
+        let is_asked =
+            |axis: &usize| has_conditions && universe.axes()[*axis].role == AxisRole::Field;
+        Self {
+            config,
+            profile,
+            universe,
+            expressions: ExpressionEnv::default(),
+            asked: (0..universe.axes().len()).filter(is_asked).collect(),
+        }
+    }
+
+    /// Whether there are none for any job.
+    pub(super) fn is_none(&self) -> bool {
+        self.profile.wheels.is_empty()
+    }
+
+    /// What the names for a cell depend on beside its label and tags: values that conditions may
+    /// ask for, and the numbers of its version and its device where they do.
+    pub(super) fn asked(&self, cell: CellRank, package: usize, device: u32) -> Vec<usize> {
+        let wheels = &self.profile.wheels;
+        let of_version = wheels
+            .iter()
+            .any(|wheel| wheel.same_version)
+            .then_some(package);
+        let of_device = wheels
+            .iter()
+            .any(|wheel| wheel.when.is_some() || wheel.each.is_some());
+        let of_device = of_device.then_some(device as usize);
+        let of_axes = self
+            .asked
+            .iter()
+            .map(|&axis| self.universe.index(cell, axis));
+        of_axes.chain(of_version).chain(of_device).collect()
+    }
+
+    /// The names for a cell, in the order of the recipe, each once. What cannot be evaluated is a
+    /// fault.
+    pub(super) fn of(
+        &self,
+        cell: CellRank,
+        words: &CellValues<'_>,
+        own: &JobNameValues<'_>,
+        changes: &RowOverrides,
+        sink: &mut Sink,
+    ) -> Vec<String> {
+        let mut values = self.values(cell, words, own, changes);
+        let mut found = Vec::new();
+        for wheel in &self.profile.wheels {
+            match self.names(wheel, words, own, &mut values) {
+                Ok(names) => {
+                    for name in names {
+                        if !found.contains(&name) {
+                            found.push(name);
+                        }
+                    }
+                }
+                Err((text, reason)) => {
+                    let message = format!(
+                        "cannot evaluate `{text}` of the wheel `{}`",
+                        wheel.distribution
+                    );
+                    let fault = Diagnostic::new(&codes::BAD_EXPRESSION, message).note(reason);
+                    sink.push(fault.note(format!("in the recipe `{}`", self.profile.name)).help(
+                        "such an expression sees the axes, `vars`, `platform`, `backend`, `python`, `gfx` and `families`",
+                    ));
+                }
+            }
+        }
+        found
+    }
+
+    /// The names of the wheels of a row of the recipe; a text that cannot be evaluated, and why.
+    fn names(
+        &self,
+        wheel: &WheelDocument,
+        words: &CellValues<'_>,
+        own: &JobNameValues<'_>,
+        values: &mut Map<String, Json>,
+    ) -> Result<Vec<String>, (String, String)> {
+        let tag = wheel_tag(
+            words,
+            wheel.tag.as_deref().or(words.backend.tag.as_deref()),
+            own.platform,
+        );
+        let (python, abi, platform) =
+            read_tag(&tag).map_err(|error| (tag.clone(), error.to_string()))?;
+        let version = own.version.filter(|_| wheel.same_version);
+        let name = |distribution| {
+            let (python, abi, platform) = (python.clone(), abi.clone(), platform.clone());
+            ExpectedWheel::new(&distribution, version, own.label, python, abi, platform).to_string()
+        };
+        let distributions = self.distributions(wheel, values)?;
+        Ok(distributions.into_iter().map(name).collect())
+    }
+
+    /// The distributions of a row of the recipe; a text that cannot be evaluated, and why.
+    fn distributions(
+        &self,
+        wheel: &WheelDocument,
+        values: &mut Map<String, Json>,
+    ) -> Result<Vec<DistributionName>, (String, String)> {
+        let value = |values: &Map<String, Json>| Value::from(Serde(values));
+        let fault = |text: &str| {
+            let text = text.to_owned();
+            move |error: TemplateError| (text, error.to_string())
+        };
+        if let Some(when) = &wheel.when
+            && !self
+                .expressions
+                .is_true(when, &value(values))
+                .map_err(fault(when))?
+        {
+            return Ok(Vec::new());
+        }
+        let items = match &wheel.each {
+            None => vec![String::new()],
+            Some(each) => {
+                let list = self
+                    .expressions
+                    .evaluate(each, &value(values))
+                    .map_err(fault(each))?;
+                let items = list
+                    .try_iter()
+                    .map_err(|error| (each.clone(), error.to_string()))?;
+                items.map(|item| item.to_string()).collect()
+            }
+        };
+        let mut found = Vec::new();
+        for item in items {
+            values.insert(EACH.to_owned(), json!(item));
+            let text = &wheel.distribution;
+            let name = self
+                .expressions
+                .text(text, &value(values))
+                .map_err(fault(text))?
+                .unwrap_or_default();
+            found.push(
+                name.parse()
+                    .map_err(|error: DistributionNameError| (text.clone(), error.to_string()))?,
+            );
+        }
+        values.remove(EACH);
+        Ok(found)
+    }
+
+    fn values(
+        &self,
+        cell: CellRank,
+        words: &CellValues<'_>,
+        of_job: &JobNameValues<'_>,
+        changes: &RowOverrides,
+    ) -> Map<String, Json> {
+        let snake = |name: &str| name.replace('-', "_");
+        let own = own_vars(self.profile, self.universe, cell, changes);
+        let vars = self
+            .profile
+            .vars
+            .iter()
+            .chain(&self.config.vars)
+            .chain(&own);
+        let vars: Map<String, Json> = vars
+            .map(|(name, value)| (snake(name), json!(value)))
+            .collect();
+        let texts = self.universe.texts(cell);
+        let mut values: Map<String, Json> = texts
+            .iter()
+            .map(|(name, value)| (snake(name), json!(value)))
+            .collect();
+        let python = words
+            .python
+            .map(|python| python.to_string())
+            .unwrap_or_default();
+        let more = [
+            ("platform", json!(self.config.platform.word())),
+            ("backend", json!(words.backend.name)),
+            ("python", json!(python)),
+            (
+                "gfx",
+                json!(
+                    of_job
+                        .device
+                        .gfx
+                        .iter()
+                        .map(ToString::to_string)
+                        .collect::<Vec<_>>()
+                ),
+            ),
+            ("families", json!(of_job.device.families)),
+            ("vars", Json::Object(vars)),
+        ];
+        values.extend(more.map(|(name, value)| (name.to_owned(), value)));
+        values
+    }
+}
+
+/// Reads a wheel tag with its compressed tag sets.
+fn read_tag(tag: &str) -> Result<(PythonTags, AbiTags, PlatformTags), TagSetError> {
+    let mut parts = tag.splitn(3, '-');
+    let mut part = || parts.next().unwrap_or_default();
+    Ok((part().parse()?, part().parse()?, part().parse()?))
+}

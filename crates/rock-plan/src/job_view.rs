@@ -1,0 +1,371 @@
+//! A job seen in the plan: borrowed, cheap to make, with everything a [`Job`] has.
+
+use indexmap::IndexMap;
+
+use super::assemble::PlanGroup;
+use super::job::indexes_for;
+use super::machine_kind::{MachineKind, chosen};
+use super::naming::{CellValues, targets_part};
+use super::shared_values::{CompactJob, DeviceCode, PackageValue, RunnerChoice};
+use super::{BuildEstimate, Job, JobSettings, job_id};
+use crate::config::{
+    AxisRole, Leaves, PythonFrom, RecipeBackend, RecipeProfile, RowOverrides, TestFamilies,
+};
+use crate::matrix::{AxisSpace, CellRank};
+use rock_names::{has_wheel_extension, is_sdist, is_tree_archive};
+
+/// A job of a plan.
+#[derive(Debug, Clone, Copy)]
+pub struct JobView<'a> {
+    pub(super) group: &'a PlanGroup,
+    pub(super) draft: &'a CompactJob,
+    pub(super) number: usize,
+}
+
+impl<'a> JobView<'a> {
+    /// The place of the job's matrix file in the plan.
+    pub fn matrix(self) -> usize {
+        self.number
+    }
+
+    /// The id.
+    pub fn id(self) -> String {
+        let shared = &self.group.shared;
+        let covered = self.covered();
+        let parts = shared
+            .id_order
+            .iter()
+            .filter(|axis| covered.iter().all(|(collapsed, _)| *collapsed != **axis))
+            .map(|&axis| {
+                shared.id_parts[axis][self.group.universe.index(self.draft.cell, axis)].as_str()
+            });
+        let windows =
+            (self.group.config.platform == crate::config::Platform::Windows).then_some("win");
+        // Where the targets are no axis, trees of two files would have one id.
+        let is_tree = matches!(self.group.profile.leaves, Leaves::Archive | Leaves::Tree)
+            && self.group.universe.position(AxisRole::Gfx).is_none();
+        let targets = is_tree.then(|| targets_part(self.gfx())).flatten();
+        job_id::join(
+            parts
+                .chain(targets.as_deref())
+                .chain(windows)
+                .filter(|part| !part.is_empty()),
+        )
+    }
+
+    /// Axis names and values as written.
+    pub fn axes(self) -> impl Iterator<Item = (&'a str, &'a str)> {
+        let universe = &self.group.universe;
+        (0..universe.axes().len()).filter_map(move |axis| {
+            Some((
+                universe.axes()[axis].name.as_str(),
+                universe.value(self.draft.cell, axis)?.text.as_str(),
+            ))
+        })
+    }
+
+    /// The expected wheel name; of a job without one of its own, the name of its source
+    /// distribution, archive or tree.
+    pub fn wheel(self) -> String {
+        let (escaped, plus) = (
+            self.group.config.distribution.escaped(),
+            if self.label().is_some() { "+" } else { "" },
+        );
+        let label = self.label().unwrap_or_default();
+        format!(
+            "{escaped}-{}{plus}{label}{}",
+            self.package().in_name,
+            self.tag()
+        )
+    }
+
+    /// The label as text, if any.
+    pub fn label(self) -> Option<&'a str> {
+        self.local_label().map(rock_names::LocalLabel::as_str)
+    }
+
+    /// The backend.
+    pub fn backend(self) -> &'a RecipeBackend {
+        self.words().backend
+    }
+
+    /// The gfx targets compiled for.
+    pub fn gfx(self) -> &'a [rock_names::GfxTarget] {
+        &self.device().gfx
+    }
+
+    /// The families and targets as they were asked for, without those that nothing is compiled for.
+    pub fn families(self) -> &'a [String] {
+        &self.device().families
+    }
+
+    /// Targets asked for and left out, with the reason.
+    pub fn dropped_gfx(self) -> impl Iterator<Item = (&'a rock_names::GfxTarget, &'a str)> {
+        self.device()
+            .dropped
+            .iter()
+            .map(|dropped| (&dropped.target, dropped.reason.as_str()))
+    }
+
+    /// The estimate, where measurements allow one.
+    pub fn estimate(self) -> Option<&'a BuildEstimate> {
+        self.group
+            .shared
+            .estimates
+            .get(self.draft.estimate)
+            .as_ref()
+    }
+
+    /// Axis and values that this job stands for beside its own.
+    pub fn covers(self) -> IndexMap<String, Vec<String>> {
+        let texts = |(axis, indexes): &(usize, Vec<usize>)| {
+            let column = &self.group.universe.axes()[*axis];
+            let mut indexes = indexes.clone();
+            indexes.sort_unstable();
+            let texts = indexes
+                .iter()
+                .filter_map(|&index| Some(column.values[index].as_ref()?.text.clone()))
+                .collect();
+            (column.name.clone(), texts)
+        };
+        self.covered().iter().map(texts).collect()
+    }
+
+    /// What a person should know about the job.
+    pub fn warnings(self) -> impl Iterator<Item = &'a str> {
+        self.package_warning()
+            .into_iter()
+            .chain(self.site().note.as_deref())
+    }
+
+    /// What a person should know about the package itself with this backend.
+    pub fn package_warning(self) -> Option<&'a str> {
+        self.package()
+            .warnings
+            .get(&self.backend().name)
+            .map(String::as_str)
+    }
+
+    /// The collapsed axes, with the indexes of the values that it stands for.
+    pub(super) fn covered(self) -> &'a [(usize, Vec<usize>)] {
+        (self.draft.covers as usize)
+            .checked_sub(1)
+            .map_or(&[], |at| &self.group.shared.covers[at])
+    }
+
+    pub(super) fn package(self) -> &'a PackageValue {
+        let axis = self.group.universe.position(AxisRole::Package);
+        &self.group.shared.packages
+            [axis.map_or(0, |axis| self.group.universe.index(self.draft.cell, axis))]
+    }
+
+    pub(super) fn local_label(self) -> Option<&'a rock_names::LocalLabel> {
+        self.group.shared.labels.get(self.draft.label).as_ref()
+    }
+
+    pub(super) fn tag(self) -> &'a str {
+        self.group.shared.tags.get(self.draft.tag)
+    }
+
+    pub(super) fn device(self) -> &'a DeviceCode {
+        self.group.shared.devices.get(self.draft.device)
+    }
+
+    pub(super) fn site(self) -> &'a RunnerChoice {
+        self.group.shared.sites.get(self.draft.site)
+    }
+
+    /// Where it runs.
+    pub fn place(self) -> &'a MachineKind {
+        chosen(&self.site().places, || self.id())
+    }
+
+    /// Where its wheel is tested, where that is not the build itself, each with the family where
+    /// families are asked for.
+    pub fn tests(self) -> Vec<(Option<&'a str>, &'a MachineKind)> {
+        if self.group.profile.leaves != Leaves::Wheels {
+            return Vec::new();
+        }
+        let places = &self.site().tested_at;
+        let at_runner = (!places.is_empty()).then(|| (None, chosen(places, || self.id())));
+        let on_families = self.test_families().iter().filter_map(|family| {
+            let places = self.group.shared.tested_on.get(family)?;
+            Some((
+                Some(family.as_str()),
+                chosen(places, || format!("{}-{family}", self.id())),
+            ))
+        });
+        at_runner.into_iter().chain(on_families).collect()
+    }
+
+    /// Families that are to be tested and for which no runner is known.
+    pub fn families_without_runner(self) -> impl Iterator<Item = &'a str> {
+        let tested_on = &self.group.shared.tested_on;
+        self.test_families()
+            .iter()
+            .map(String::as_str)
+            .filter(|family| !tested_on.contains_key(*family))
+    }
+
+    fn test_families(self) -> &'a [String] {
+        let config = &self.group.config;
+        let untested = config
+            .release_type
+            .as_ref()
+            .map(|row| row.untested.as_slice())
+            .unwrap_or_default();
+        let has = |(axis, value): (&String, &String)| {
+            self.axes()
+                .any(|pair| pair == (axis.as_str(), value.as_str()))
+        };
+        if untested.iter().any(|cell| cell.iter().all(has)) {
+            return &[];
+        }
+        match &config.test.families {
+            Some(TestFamilies::Built) => self.families(),
+            Some(TestFamilies::These(families)) => families,
+            Some(TestFamilies::None) | None => &[],
+        }
+    }
+
+    pub(super) fn changes(self) -> &'a RowOverrides {
+        self.group.shared.changes.get(self.draft.changes)
+    }
+
+    pub(super) fn words(self) -> CellValues<'a> {
+        CellValues::of(&self.group.universe, self.draft.cell, &self.group.profile)
+            .expect("a draft's backend is known")
+    }
+
+    /// Variables that differ from those of the matrix file.
+    pub(super) fn own_vars(self) -> IndexMap<String, String> {
+        own_vars(
+            &self.group.profile,
+            &self.group.universe,
+            self.draft.cell,
+            self.changes(),
+        )
+    }
+
+    /// Names of the wheels of other distributions that the job leaves too.
+    pub fn further_wheels(self) -> &'a [String] {
+        self.group.shared.wheels.get(self.draft.wheels)
+    }
+
+    /// The expected wheels: the job's own, then the others.
+    pub fn wheels(self) -> impl Iterator<Item = String> {
+        let own = std::iter::once(self.wheel()).filter(|name| has_wheel_extension(name));
+        own.chain(self.further_wheels().iter().cloned())
+    }
+
+    /// What it is known by beside its id: the wheels, or the archive or tree that it leaves
+    /// instead.
+    pub fn files(self) -> impl Iterator<Item = String> {
+        std::iter::once(self.wheel()).chain(self.further_wheels().iter().cloned())
+    }
+
+    /// The name of the archive, where it leaves one.
+    pub fn archive(self) -> Option<String> {
+        Some(self.wheel()).filter(|name| is_tree_archive(name))
+    }
+
+    /// The name of the source distribution, where it leaves one.
+    pub fn sdist(self) -> Option<String> {
+        Some(self.wheel()).filter(|name| is_sdist(name))
+    }
+
+    /// The job, whole.
+    pub fn to_job(self) -> Job {
+        let words = self.words();
+        let config = &self.group.config;
+        let field = |name: &str| {
+            self.axes()
+                .find(|(axis, _)| *axis == name)
+                .map(|(_, value)| value)
+        };
+        let mut vars = config.vars.clone();
+        vars.extend(self.own_vars());
+        Job {
+            id: self.id(),
+            axes: self
+                .axes()
+                .map(|(name, value)| (name.to_owned(), value.to_owned()))
+                .collect(),
+            distribution: config.distribution.clone(),
+            package: words.package.cloned(),
+            version: self.package().version.clone(),
+            label: self.local_label().cloned(),
+            wheel: self.wheel(),
+            further_wheels: self.further_wheels().to_vec(),
+            python: words.python,
+            torch: words.torch.cloned(),
+            rocm: words.rocm.cloned(),
+            backend: words.backend.name.clone(),
+            gfx: self.device().gfx.clone(),
+            families: self.device().families.clone(),
+            dropped_gfx: self.device().dropped.clone(),
+            image: self.site().image.clone(),
+            image_glibc: self.site().image_glibc.clone(),
+            runner: self.place().labels.clone(),
+            runner_group: self.place().group.clone(),
+            gpu: self.site().gpu,
+            recipe: config.recipe.clone(),
+            gates: words.backend.gates.clone(),
+            estimate: self.estimate().cloned(),
+            covers: self.covers(),
+            warnings: self.warnings().map(str::to_owned).collect(),
+            run_time: words.backend.run_time.clone(),
+            settings: JobSettings {
+                matrix: config.places.source().path.to_string(),
+                platform: config.platform,
+                torch_from: config.torch_from,
+                python_from: field("python-from")
+                    .and_then(PythonFrom::from_word)
+                    .unwrap_or(config.python_from),
+                image: config.image.clone(),
+                docker: config.docker.clone(),
+                cache: config.workflow.cache,
+                cache_mb: None,
+                vars,
+                secrets: config.secrets.clone(),
+                indexes: indexes_for(&config.indexes, self.families()),
+                device_extras: config.device_extras,
+                repair: config.repair.clone(),
+                test: config.test.clone(),
+            },
+        }
+    }
+}
+
+/// Variables of a cell that differ from those of the matrix file: values of field axes and of
+/// matching rows. Axes that the recipe declares as such are no variables.
+pub(super) fn own_vars(
+    profile: &RecipeProfile,
+    universe: &AxisSpace,
+    cell: CellRank,
+    changes: &RowOverrides,
+) -> IndexMap<String, String> {
+    let is_variable =
+        |name: &String| profile.vars.contains_key(name) || !profile.axes.contains(name);
+    let fields = universe.axes().iter().enumerate().filter(|(_, column)| {
+        let has_home = FIELDS_WITH_A_HOME.contains(&column.name.as_str());
+        column.role == AxisRole::Field && !has_home && is_variable(&column.name)
+    });
+    let values = fields.filter_map(|(axis, column)| {
+        Some((
+            column.name.clone(),
+            universe.value(cell, axis)?.text.clone(),
+        ))
+    });
+    values
+        .chain(
+            changes
+                .vars
+                .iter()
+                .map(|(name, value)| (name.clone(), value.clone())),
+        )
+        .collect()
+}
+
+/// Axes over fields that a job has a place for; every other field axis is a recipe variable.
+const FIELDS_WITH_A_HOME: [&str; 3] = ["runner", "gpu", "python-from"];

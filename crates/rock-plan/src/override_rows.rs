@@ -1,0 +1,95 @@
+//! What `rows` and `include` change for the cells they match.
+
+use crate::config::{CellRow, MatrixConfig, RowOverrides};
+use crate::matrix::{AxisSpace, CellRank, PartialCells};
+
+/// The rows that change something.
+#[derive(Debug)]
+pub(super) struct OverrideRows<'a> {
+    rows: Vec<OverrideRow<'a>>,
+    /// The cells that they are about, by the number of the row.
+    cells: PartialCells,
+}
+
+/// A row that changes something.
+#[derive(Debug)]
+struct OverrideRow<'a> {
+    set: &'a RowOverrides,
+    /// Where it stands in the file: `rows[3]`, `include[0].set`.
+    path: String,
+}
+
+impl<'a> OverrideRows<'a> {
+    pub(super) fn new(config: &'a MatrixConfig, universe: &AxisSpace) -> Self {
+        let position = |name: &str| {
+            universe
+                .axes()
+                .iter()
+                .position(|column| column.name == name)
+        };
+        let changing = |(path, row): (String, &'a CellRow)| {
+            let value = |(name, value): (&String, &crate::config::AxisValue)| {
+                let axis = position(name)?;
+                Some((axis, universe.axes()[axis].index_of(&value.text)?))
+            };
+            let cell: Vec<(usize, usize)> = row.axes.iter().map(value).collect::<Option<_>>()?;
+            Some((
+                cell,
+                OverrideRow {
+                    set: &row.set,
+                    path,
+                },
+            ))
+        };
+        let rows = config
+            .rows
+            .iter()
+            .enumerate()
+            .map(|(number, row)| (format!("rows[{number}]"), row));
+        let include = config
+            .include
+            .iter()
+            .enumerate()
+            .map(|(number, row)| (format!("include[{number}].set"), row));
+        let all = rows
+            .chain(include)
+            .filter(|(_, row)| row.set != RowOverrides::default());
+        let (cells, rows): (Vec<_>, Vec<_>) = all.filter_map(changing).unzip();
+        Self {
+            rows,
+            cells: PartialCells::new(cells.into_iter()),
+        }
+    }
+
+    /// The rows that match this cell, in the order of the file.
+    pub(super) fn matching(&self, universe: &AxisSpace, cell: CellRank) -> Vec<usize> {
+        self.cells.matching(universe, cell)
+    }
+
+    /// Where the gfx targets of a job stand in the file, when one of these rows gives them.
+    pub(super) fn path_of_gfx(&self, rows: &[usize]) -> Option<String> {
+        let row = rows
+            .iter()
+            .rev()
+            .map(|&row| &self.rows[row])
+            .find(|row| row.set.gfx.is_some())?;
+        Some(format!("{}.gfx", row.path))
+    }
+
+    /// What these rows change together; a later row wins.
+    pub(super) fn merged(&self, rows: &[usize]) -> RowOverrides {
+        rows.iter().map(|&row| self.rows[row].set).fold(
+            RowOverrides::default(),
+            |mut merged, row| {
+                merged.runner = row.runner.clone().or(merged.runner);
+                merged.gpu = row.gpu.or(merged.gpu);
+                if row.gfx.is_some() {
+                    (merged.gfx, merged.families) = (row.gfx.clone(), row.families.clone());
+                }
+                merged.image = row.image.clone().or(merged.image);
+                merged.vars.extend(row.vars.clone());
+                merged
+            },
+        )
+    }
+}

@@ -1,0 +1,128 @@
+//! Families that cannot be built with a value of an axis.
+
+use std::collections::BTreeMap;
+
+use indexmap::IndexMap;
+
+use crate::codes::plan as codes;
+use crate::config::Platform;
+use crate::matrix::{AxisSpace, CellRank, ExclusionRow};
+use rock_compat::Compat;
+use rock_compat::rows::UnsupportedFamilyRow;
+
+/// The rows of the facts about values that a matrix file has.
+#[derive(Debug)]
+pub(super) struct RefusedValues<'a> {
+    compat: &'a Compat,
+    /// Axis and value index with their row.
+    rows: Vec<(usize, usize, &'a UnsupportedFamilyRow)>,
+}
+
+impl<'a> RefusedValues<'a> {
+    pub(super) fn new(universe: &AxisSpace, compat: &'a Compat, platform: Platform) -> Self {
+        let named = |row: &'a UnsupportedFamilyRow| {
+            let axis = universe
+                .axes()
+                .iter()
+                .position(|column| column.name == row.axis)?;
+            let is = |value: &Option<crate::config::AxisValue>| {
+                value.as_ref().is_some_and(|value| value.text == row.value)
+            };
+            Some((axis, universe.axes()[axis].values.iter().position(is)?, row))
+        };
+        let rows = compat.family_build_tables().unsupported_families.iter();
+        let is_for = |row: &&UnsupportedFamilyRow| {
+            row.platform.is_empty() || row.platform == platform.word()
+        };
+        Self {
+            compat,
+            rows: rows.filter(is_for).filter_map(named).collect(),
+        }
+    }
+
+    /// The numbers of the rows that speak about a cell, as bits.
+    pub(super) fn of(&self, universe: &AxisSpace, cell: CellRank) -> u64 {
+        let speaks = |&(axis, index, _): &(usize, usize, _)| universe.index(cell, axis) == index;
+        let rows = self
+            .rows
+            .iter()
+            .take(64)
+            .enumerate()
+            .filter(|(_, row)| speaks(row));
+        rows.fold(0, |bits, (number, _)| bits | 1 << number)
+    }
+
+    /// Why a family cannot be built, by the rows with these bits; names are compared without regard
+    /// to case.
+    pub(super) fn why(&self, bits: u64, family: &str) -> Option<String> {
+        let speaks = |number: usize| number < 64 && bits >> number & 1 == 1;
+        let mut rows = self
+            .rows
+            .iter()
+            .enumerate()
+            .filter(|(number, _)| speaks(*number))
+            .map(|(_, (.., row))| row);
+        let row = rows.find(|row| {
+            row.families
+                .iter()
+                .any(|known| known.eq_ignore_ascii_case(family))
+        })?;
+        Some(format!(
+            "{} {} cannot be built for {family}",
+            row.axis, row.value
+        ))
+    }
+
+    /// The rows of what was left out because no family is left, one for each set of values that it
+    /// comes from.
+    pub(super) fn excluded(
+        &self,
+        universe: &AxisSpace,
+        cells: &[(CellRank, u64)],
+        gfx_axis: Option<usize>,
+    ) -> Vec<ExclusionRow> {
+        let mut counts: BTreeMap<Vec<(usize, usize)>, (u64, u64)> = BTreeMap::new();
+        for &(cell, bits) in cells {
+            let of_rows = self
+                .rows
+                .iter()
+                .enumerate()
+                .filter(|(number, _)| bits >> number & 1 == 1);
+            let values = of_rows.map(|(_, &(axis, index, _))| (axis, index));
+            let of_gfx = gfx_axis.map(|axis| (axis, universe.index(cell, axis)));
+            counts
+                .entry(values.chain(of_gfx).collect())
+                .or_insert((bits, 0))
+                .1 += 1;
+        }
+        let row = |(values, (bits, count)): (Vec<(usize, usize)>, (u64, u64))| {
+            let text = |&(axis, index): &(usize, usize)| {
+                let column = &universe.axes()[axis];
+                Some((
+                    column.name.clone(),
+                    column.values[index].as_ref()?.text.clone(),
+                ))
+            };
+            let axes: IndexMap<String, String> = values.iter().filter_map(text).collect();
+            let first = self.rows[bits.trailing_zeros() as usize].2;
+            ExclusionRow {
+                axes,
+                count,
+                code: &codes::FAMILY_NOT_SUPPORTED,
+                reason: format!(
+                    "{} {} cannot be built for {}",
+                    first.axis,
+                    first.value,
+                    first.families.join(", ")
+                ),
+                hint: "name other families".to_owned(),
+                source: self.compat.cite(
+                    "release-types.yaml",
+                    &format!("{} {}", first.axis, first.value),
+                    &first.origin,
+                ),
+            }
+        };
+        counts.into_iter().map(row).collect()
+    }
+}

@@ -1,0 +1,144 @@
+//! Jobs that cannot fit on the runner that they are planned for, and caches that GitHub does not
+//! keep.
+//!
+//! Input: a plan and the table `build-needs`. Output: one fault a matrix file and reason, and one
+//! for all caches.
+//!
+//! **Invariant:** a runner whose disk, threads or limit nobody knows fits every job: whoever names
+//! it knows better. So does the runner of Windows jobs, which no workflow runs.
+
+use std::collections::BTreeMap;
+
+use super::estimate::IDLE_MIN;
+use super::{JobView, Plan, PlanGroup};
+use crate::codes::build;
+use crate::codes::plan as codes;
+use crate::config::{MissingImage, Platform};
+use rock_compat::Compat;
+use rock_compat::rows::BuildNeedRow;
+use rock_diagnostic::{Diagnostic, Severity, Sink, counted};
+
+/// Reports jobs that need more disk or time than their runner has: an error where they go to that
+/// runner, and a warning where they may be built elsewhere.
+pub fn check_fit(plan: &Plan, compat: &Compat, severity: Severity, sink: &mut Sink) {
+    let on_linux = |group: &PlanGroup| group.config.platform == Platform::Linux;
+    for (number, group) in plan
+        .groups
+        .iter()
+        .enumerate()
+        .filter(|(_, group)| on_linux(group))
+    {
+        let Some(need) = compat
+            .tables()
+            .build_needs
+            .iter()
+            .find(|row| row.recipe == group.profile.name)
+        else {
+            continue;
+        };
+        let mut lacking: BTreeMap<(String, String), usize> = BTreeMap::new();
+        for job in group.jobs(number) {
+            for why in lacks(job, need) {
+                *lacking
+                    .entry((job.place().labels.join(", "), why))
+                    .or_default() += 1;
+            }
+        }
+        for ((labels, why), count) in lacking {
+            let verb = if count == 1 { "does" } else { "do" };
+            let message = format!(
+                "{} {verb} not fit on `{labels}`: {why}",
+                counted(count as u64, "job")
+            );
+            sink.push(
+                Diagnostic::new(&codes::JOB_DOES_NOT_FIT, message)
+                    .severity(severity)
+                    .at(group.config.places.of("runner"), "")
+                    .note(need.origin.r#ref.clone())
+                    .help("set `runner` to a larger one, such as `self-hosted` or your own label"),
+            );
+        }
+    }
+}
+
+/// Reports jobs that need a container image where none is known, for matrix files with
+/// `image: {missing: error}`. Jobs on runners without containers need none.
+pub fn check_images(plan: &Plan, sink: &mut Sink) {
+    for (number, group) in plan.groups.iter().enumerate() {
+        if group.config.image.missing != MissingImage::Error {
+            continue;
+        }
+        let mut without: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+        for job in group.jobs(number) {
+            let site = job.site();
+            if let (None, Some(why), true) = (
+                &site.image,
+                &site.note,
+                site.places.iter().any(|place| place.docker),
+            ) {
+                without.entry(why).or_default().push(job.id());
+            }
+        }
+        for (why, jobs) in without {
+            let count = counted(jobs.len() as u64, "job");
+            let message = format!(
+                "no container image is known for {count}, such as `{}`",
+                jobs[0]
+            );
+            sink.push(
+                Diagnostic::new(&build::NO_IMAGE, message)
+                    .at(group.config.places.of("image.missing"), "this makes it an error")
+                    .note(why.to_owned())
+                    .help("name one with `image: {tag: …}`, exclude these cells, or write `missing: builder`"),
+            );
+        }
+    }
+}
+
+/// Warns of compiler caches that are larger together than GitHub keeps of one repository.
+pub fn warn_of_caches(plan: &Plan, sink: &mut Sink) {
+    let (total, limit) = (plan.cache_total_mb(), plan.cache_limit_mb);
+    let Some(share) = plan.cache_share_mb().filter(|_| total > limit) else {
+        return;
+    };
+    let message = format!(
+        "the compiler caches of all builds take about {total} MB, and GitHub keeps {limit} MB"
+    );
+    let warning = Diagnostic::new(&codes::CACHES_EXCEED_LIMIT, message)
+        .note(format!("each build is limited to {share} MB"))
+        .help(
+            "build fewer combinations, build some in another repository, or choose a larger runner",
+        );
+    sink.push(match plan.groups.iter().find(|group| group.keeps_cache()) {
+        Some(group) => warning.at(group.config.places.of("workflow.cache"), ""),
+        None => warning,
+    });
+}
+
+/// The reasons why a job does not fit.
+fn lacks(job: JobView<'_>, need: &BuildNeedRow) -> Vec<String> {
+    let place = job.place();
+    let mut reasons = Vec::new();
+    if let (Some(needed), Some(has)) = (need.disk_gib, place.disk_gib)
+        && needed > has
+    {
+        reasons.push(format!(
+            "a build of `{}` needs {needed} GiB of disk, and the runner has {has} GiB",
+            need.recipe
+        ));
+    }
+    if let (Some(needed), Some(threads), Some(limit_min)) =
+        (need.thread_hours, place.threads, place.limit_min)
+    {
+        let useful_min = u64::from(limit_min.saturating_sub(IDLE_MIN));
+        if u64::from(needed) * 60 > useful_min * u64::from(threads) {
+            let hours = limit_min / 60;
+            let threads = counted(u64::from(threads), "thread");
+            reasons.push(format!(
+                "a build of `{}` needs {needed} thread-hours, and the runner has {threads} for {hours} h",
+                need.recipe
+            ));
+        }
+    }
+    reasons
+}

@@ -1,0 +1,299 @@
+//! Wanted × present → ordered changes.
+
+use std::collections::BTreeMap;
+
+use rock_names::Digest;
+
+/// A file that a release should hold.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DesiredFile {
+    /// Its name, with `/` where it lies in a folder of the release.
+    pub name: String,
+    /// SHA-256 of it.
+    pub digest: Digest,
+    /// Its size.
+    pub size_bytes: u64,
+    /// Whether the program makes it from the others. Such a file is replaced whenever it differs.
+    pub generated: bool,
+}
+
+/// A file that a release holds.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ObservedFile {
+    /// Its name.
+    pub name: String,
+    /// SHA-256 of it, where it is known; without it the size decides.
+    pub digest: Option<Digest>,
+    /// Its size.
+    pub size_bytes: u64,
+    /// Whether it arrived whole. What is left of a broken upload is not.
+    pub whole: bool,
+    /// Whether it goes when it is not wanted: a page of an index that has no files any more, a
+    /// superseded wheel. Everything else that is not wanted stays.
+    pub disposable: bool,
+}
+
+/// One change. Applied in order, so that a reader never misses a file for longer than its own
+/// replacement takes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum FolderEdit {
+    /// Remove what is there under this name.
+    Delete(String),
+    /// Bring this file.
+    Add(String),
+}
+
+/// What is done about a file that is present with other bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OnDifference {
+    /// It is a conflict.
+    Refuse,
+    /// It is replaced.
+    Replace,
+}
+
+/// A file that is present with other bytes than are wanted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FileConflict {
+    /// Its name.
+    pub name: String,
+    /// The digest wanted.
+    pub wanted: Digest,
+    /// The digest present, where known.
+    pub present: Option<Digest>,
+}
+
+/// What brings a release from what it holds to what it should hold.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct FolderEdits {
+    /// The changes, in order.
+    pub steps: Vec<FolderEdit>,
+    /// Names of files that are there as wanted.
+    pub same: Vec<String>,
+    /// Files that would have to be replaced and may not be.
+    pub conflicts: Vec<FileConflict>,
+}
+
+/// Compares. Files are added in the order they are wanted in; what is not wanted and disposable
+/// goes last.
+pub fn folder_edits(
+    wanted: &[DesiredFile],
+    present: &[ObservedFile],
+    difference: OnDifference,
+) -> FolderEdits {
+    let mut made = FolderEdits::default();
+    let by_name: BTreeMap<&str, &ObservedFile> = present
+        .iter()
+        .map(|file| (file.name.as_str(), file))
+        .collect();
+    let mut wanted_names = std::collections::BTreeSet::new();
+    for file in wanted {
+        if !wanted_names.insert(file.name.as_str()) {
+            continue;
+        }
+        match by_name.get(file.name.as_str()) {
+            None => made.steps.push(FolderEdit::Add(file.name.clone())),
+            Some(there) if is_same(file, there) => made.same.push(file.name.clone()),
+            Some(there) if there.whole && !file.generated && difference == OnDifference::Refuse => {
+                made.conflicts.push(FileConflict {
+                    name: file.name.clone(),
+                    wanted: file.digest,
+                    present: there.digest,
+                });
+            }
+            Some(_) => {
+                made.steps.push(FolderEdit::Delete(file.name.clone()));
+                made.steps.push(FolderEdit::Add(file.name.clone()));
+            }
+        }
+    }
+    let leftover = by_name
+        .values()
+        .filter(|file| file.disposable && !wanted_names.contains(file.name.as_str()));
+    made.steps
+        .extend(leftover.map(|file| FolderEdit::Delete(file.name.clone())));
+    made
+}
+
+fn is_same(wanted: &DesiredFile, present: &ObservedFile) -> bool {
+    present.whole
+        && wanted.size_bytes == present.size_bytes
+        && present.digest.is_none_or(|digest| digest == wanted.digest)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use proptest::prelude::*;
+
+    use super::{DesiredFile, FolderEdit, ObservedFile, OnDifference, folder_edits};
+    use rock_names::Digest;
+
+    fn wanted(name: &str, byte: u8) -> DesiredFile {
+        DesiredFile {
+            name: name.into(),
+            digest: Digest::new([byte; 32]),
+            size_bytes: byte.into(),
+            generated: false,
+        }
+    }
+
+    fn present(name: &str, byte: u8) -> ObservedFile {
+        ObservedFile {
+            name: name.into(),
+            digest: Some(Digest::new([byte; 32])),
+            size_bytes: byte.into(),
+            whole: true,
+            disposable: false,
+        }
+    }
+
+    fn applied(
+        steps: &[FolderEdit],
+        wanted: &[DesiredFile],
+        present: &[ObservedFile],
+    ) -> Vec<ObservedFile> {
+        let mut files: BTreeMap<String, ObservedFile> = present
+            .iter()
+            .map(|f| (f.name.clone(), f.clone()))
+            .collect();
+        for step in steps {
+            match step {
+                FolderEdit::Delete(name) => {
+                    assert!(files.remove(name).is_some(), "{name} is not there");
+                }
+                FolderEdit::Add(name) => {
+                    let file = wanted.iter().find(|file| &file.name == name).unwrap();
+                    let added = ObservedFile {
+                        name: name.clone(),
+                        digest: Some(file.digest),
+                        size_bytes: file.size_bytes,
+                        whole: true,
+                        disposable: false,
+                    };
+                    assert!(
+                        files.insert(name.clone(), added).is_none(),
+                        "{name} is there already"
+                    );
+                }
+            }
+        }
+        files.into_values().collect()
+    }
+
+    #[test]
+    fn other_bytes_under_one_name_are_a_conflict_unless_replacing() {
+        let (want, have) = ([wanted("a.whl", 1)], [present("a.whl", 2)]);
+        let refused = folder_edits(&want, &have, OnDifference::Refuse);
+        assert!(refused.steps.is_empty());
+        assert_eq!(refused.conflicts[0].present, Some(Digest::new([2; 32])));
+        let replaced = folder_edits(&want, &have, OnDifference::Replace);
+        assert_eq!(
+            replaced.steps,
+            [
+                FolderEdit::Delete("a.whl".into()),
+                FolderEdit::Add("a.whl".into())
+            ]
+        );
+    }
+
+    #[test]
+    fn what_a_broken_upload_left_is_replaced_without_asking() {
+        let left = ObservedFile {
+            whole: false,
+            digest: None,
+            size_bytes: 0,
+            ..present("a.whl", 1)
+        };
+        let made = folder_edits(&[wanted("a.whl", 1)], &[left], OnDifference::Refuse);
+        assert_eq!(
+            made.steps,
+            [
+                FolderEdit::Delete("a.whl".into()),
+                FolderEdit::Add("a.whl".into())
+            ]
+        );
+    }
+
+    #[test]
+    fn a_present_file_without_a_digest_is_judged_by_its_size() {
+        let unknown = ObservedFile {
+            digest: None,
+            ..present("a.whl", 1)
+        };
+        assert_eq!(
+            folder_edits(
+                &[wanted("a.whl", 1)],
+                std::slice::from_ref(&unknown),
+                OnDifference::Refuse
+            )
+            .same,
+            ["a.whl"]
+        );
+        assert_eq!(
+            folder_edits(&[wanted("a.whl", 2)], &[unknown], OnDifference::Refuse)
+                .conflicts
+                .len(),
+            1
+        );
+    }
+
+    #[test]
+    fn files_of_others_stay() {
+        let made = folder_edits(
+            &[wanted("a.whl", 1)],
+            &[present("notes.txt", 9)],
+            OnDifference::Replace,
+        );
+        assert_eq!(made.steps, [FolderEdit::Add("a.whl".into())]);
+    }
+
+    fn any_wanted() -> impl Strategy<Value = Vec<DesiredFile>> {
+        prop::collection::btree_map("[a-e]", (0u8..3, any::<bool>()), 0..5).prop_map(|files| {
+            files
+                .into_iter()
+                .map(|(name, (byte, generated))| DesiredFile {
+                    generated,
+                    ..wanted(&name, byte)
+                })
+                .collect()
+        })
+    }
+
+    fn any_present() -> impl Strategy<Value = Vec<ObservedFile>> {
+        let file = (0u8..3, any::<bool>(), any::<bool>(), any::<bool>());
+        prop::collection::btree_map("[a-e]", file, 0..5).prop_map(|files| {
+            files
+                .into_iter()
+                .map(|(name, (byte, known, whole, disposable))| ObservedFile {
+                    digest: known.then_some(Digest::new([byte; 32])),
+                    whole,
+                    disposable,
+                    ..present(&name, byte)
+                })
+                .collect()
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn applying_the_changes_leaves_no_changes(want in any_wanted(), have in any_present()) {
+            let made = folder_edits(&want, &have, OnDifference::Replace);
+            prop_assert!(made.conflicts.is_empty());
+            let after = folder_edits(&want, &applied(&made.steps, &want, &have), OnDifference::Replace);
+            prop_assert_eq!(after.steps, vec![]);
+            prop_assert_eq!(after.same.len(), want.len());
+        }
+
+        #[test]
+        fn nothing_published_is_lost_without_asking(want in any_wanted(), have in any_present()) {
+            let made = folder_edits(&want, &have, OnDifference::Refuse);
+            let after = applied(&made.steps, &want, &have);
+            for file in have.iter().filter(|file| file.whole && !file.disposable) {
+                let generated = want.iter().any(|w| w.name == file.name && w.generated);
+                prop_assert!(generated || after.contains(file));
+            }
+        }
+    }
+}

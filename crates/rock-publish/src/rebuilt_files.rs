@@ -1,0 +1,153 @@
+//! Files of one name and other bytes in several releases.
+
+use super::{ListedRelease, tag_pieces};
+use crate::codes::release as codes;
+use rock_diagnostic::{Diagnostic, Location};
+use rock_names::Digest;
+
+/// How many files a warning names.
+const MOST_NAMED: usize = 5;
+
+/// A file whose name an older release holds with other bytes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RebuiltFile {
+    /// The name.
+    pub name: String,
+    /// The file that is offered: that of the newest release.
+    pub offered: ReleasedBytes,
+    /// The file that is passed over.
+    pub older: ReleasedBytes,
+}
+
+/// The bytes that a release holds under a name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ReleasedBytes {
+    /// The tag of the release; empty for a folder without one.
+    pub tag: String,
+    /// SHA-256 of them, where it is known.
+    pub digest: Option<Digest>,
+    /// How many they are.
+    pub size_bytes: u64,
+}
+
+/// Sorts releases so that the one whose files are offered comes first: by the time of publishing,
+/// those without one last, then by tag, `v10` before `v9`. Equal ones stay in their order.
+pub fn newest_first<T>(releases: &mut [T], release: impl Fn(&T) -> &ListedRelease) {
+    releases.sort_by(|one, other| {
+        let (one, other) = (release(one), release(other));
+        let by_time = other.published_at.cmp(&one.published_at);
+        by_time.then_with(|| tag_pieces(&other.tag_name).cmp(&tag_pieces(&one.tag_name)))
+    });
+}
+
+/// One warning for all of them; none where there are none.
+pub fn rebuilt_warning(rebuilt: &[RebuiltFile]) -> Option<Diagnostic> {
+    let first = rebuilt.first()?;
+    let message = match rebuilt.len() {
+        1 => format!("an older release holds `{}` with other bytes", first.name),
+        count => format!(
+            "older releases hold {count} files with other bytes, `{}` first",
+            first.name
+        ),
+    };
+    let warning = Diagnostic::new(&codes::OLDER_RELEASE_DIFFERS, message)
+        .at(Location::Argument("--published".to_owned()), "")
+        .help("to end this, delete the older file from its release; give a wheel that is built again a build tag of its own");
+    let named = rebuilt
+        .iter()
+        .take(MOST_NAMED)
+        .fold(warning, |warning, one| {
+            warning.note(format!(
+                "offered is `{}` {}; passed over is that {}",
+                one.name, one.offered, one.older
+            ))
+        });
+    Some(match rebuilt.len().saturating_sub(MOST_NAMED) {
+        0 => named,
+        more => named.note(format!("and {more} more")),
+    })
+}
+
+impl ReleasedBytes {
+    /// Whether another holds the same bytes, as far as is known.
+    pub fn is_same(&self, other: &Self) -> bool {
+        self.size_bytes == other.size_bytes
+            && (self.digest.is_none() || other.digest.is_none() || self.digest == other.digest)
+    }
+}
+
+impl std::fmt::Display for ReleasedBytes {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self.tag.as_str() {
+            "" => f.write_str("of a folder without a tag, ")?,
+            tag => write!(f, "of release `{tag}`, ")?,
+        }
+        match self.digest {
+            Some(digest) => write!(f, "{digest}"),
+            None => write!(f, "{} bytes", self.size_bytes),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{RebuiltFile, ReleasedBytes, newest_first, rebuilt_warning};
+    use crate::ListedRelease;
+
+    #[test]
+    fn the_newest_release_is_the_last_published_else_the_highest_tag() {
+        let release = |tag: &str, time: &str| ListedRelease {
+            tag_name: tag.to_owned(),
+            published_at: Some(time.to_owned()).filter(|time| !time.is_empty()),
+            ..ListedRelease::default()
+        };
+        let mut releases = [
+            release("v9", ""),
+            release("v10", ""),
+            release("v3", "2026-01-01T00:00:00Z"),
+            release("v2", "2026-02-01T00:00:00Z"),
+        ];
+        newest_first(&mut releases, |release| release);
+        assert_eq!(
+            releases.map(|release| release.tag_name),
+            ["v2", "v3", "v10", "v9"]
+        );
+    }
+
+    #[test]
+    fn one_warning_tells_of_all() {
+        let held = |tag: &str| ReleasedBytes {
+            tag: tag.to_owned(),
+            digest: None,
+            size_bytes: 7,
+        };
+        let one = RebuiltFile {
+            name: "a.whl".to_owned(),
+            offered: held("v2"),
+            older: held(""),
+        };
+        assert!(rebuilt_warning(&[]).is_none());
+        let told = rebuilt_warning(std::slice::from_ref(&one)).unwrap();
+        let help = told.help.as_deref().unwrap();
+        assert!(
+            help.contains("delete the older file") && !help.contains("yank"),
+            "that withdraws the good file: {help}"
+        );
+        assert_eq!(
+            told.message,
+            "an older release holds `a.whl` with other bytes"
+        );
+        assert_eq!(
+            told.notes,
+            [
+                "offered is `a.whl` of release `v2`, 7 bytes; passed over is that of a folder without a tag, 7 bytes"
+            ]
+        );
+        let told = rebuilt_warning(&vec![one; 7]).unwrap();
+        assert!(
+            told.message.contains("7 files")
+                && told.notes.len() == 6
+                && told.notes[5] == "and 2 more"
+        );
+    }
+}

@@ -1,0 +1,105 @@
+//! Which release holds which file.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::super::{DesiredFile, ListedRelease};
+use super::DesiredRelease;
+use super::asset_diff::temporary;
+
+/// Assets that a release has room for when it is filled: for the files that are made from the
+/// others, and for new bytes that wait to take the place of old ones. A release without room could
+/// never be changed again.
+const KEPT_FREE: usize = 10;
+
+/// The files of one release.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ReleasePart<'g> {
+    /// Its tag.
+    pub tag: String,
+    /// Its files.
+    pub assets: Vec<&'g DesiredFile>,
+}
+
+/// Deals the files of a goal out to `tag`, `tag-2`, …. A file stays where it lies; others go to the
+/// first release with room, in their order. What is made from the others lies in the first. Tags
+/// that other releases have are passed over.
+pub fn partition_assets<'g>(
+    goal: &'g DesiredRelease,
+    seen: &[&ListedRelease],
+    foreign: &BTreeSet<&str>,
+) -> Vec<ReleasePart<'g>> {
+    let filled = goal.most_assets.saturating_sub(KEPT_FREE);
+    let mut tags = (0..)
+        .map(|at| nth_tag(&goal.tag, at))
+        .filter(|tag| *tag == goal.tag || !foreign.contains(&**tag));
+    let own: BTreeMap<String, &DesiredFile> = goal
+        .assets
+        .iter()
+        .flat_map(|wanted| [(wanted.name.clone(), wanted), (temporary(wanted), wanted)])
+        .collect();
+    let mut shares: Vec<ReleasePart<'g>> = Vec::new();
+    // Assets of others stay, so that there is less room.
+    let mut taken: Vec<usize> = Vec::new();
+    let mut placed = BTreeSet::new();
+    let mut tag = tags.next().unwrap_or_default();
+    // Releases that are there, in order, up to the first gap.
+    while let Some(release) = seen.iter().find(|release| release.tag_name == tag) {
+        let mut share = ReleasePart {
+            tag: release.tag_name.clone(),
+            assets: Vec::new(),
+        };
+        let mut foreign = 0;
+        for asset in &release.assets {
+            match own.get(&asset.name) {
+                Some(wanted) if wanted.generated => {}
+                Some(wanted) => {
+                    if placed.insert(&wanted.name) {
+                        share.assets.push(wanted);
+                    } else if !share.assets.iter().any(|own| own.name == wanted.name) {
+                        // It lies in an earlier release as well, and takes room here.
+                        foreign += 1;
+                    }
+                }
+                None => foreign += 1,
+            }
+        }
+        taken.push(foreign + share.assets.len());
+        shares.push(share);
+        tag = tags.next().unwrap_or_default();
+    }
+    let generated = goal.assets.iter().filter(|wanted| wanted.generated);
+    let others = goal
+        .assets
+        .iter()
+        .filter(|wanted| !wanted.generated && !placed.contains(&wanted.name));
+    for wanted in others.chain(generated) {
+        let at = if wanted.generated {
+            0
+        } else {
+            taken
+                .iter()
+                .position(|n| *n < filled)
+                .unwrap_or(taken.len())
+        };
+        if at == shares.len() {
+            shares.push(ReleasePart {
+                tag: std::mem::replace(&mut tag, tags.next().unwrap_or_default()),
+                assets: Vec::new(),
+            });
+            taken.push(0);
+        }
+        shares[at].assets.push(wanted);
+        taken[at] += 1;
+    }
+    shares.retain(|share| !share.assets.is_empty());
+    shares
+}
+
+/// `tag`, `tag-2`, `tag-3`, ….
+fn nth_tag(tag: &str, at: usize) -> String {
+    if at == 0 {
+        tag.to_owned()
+    } else {
+        format!("{tag}-{}", at + 1)
+    }
+}

@@ -1,0 +1,306 @@
+//! What a wheel is to run on.
+
+use std::collections::BTreeSet;
+use std::fmt;
+use std::str::FromStr;
+
+use serde::Deserialize;
+
+use rock_compat::Compat;
+use rock_host::{HostFacts, PythonFacts, RocmInstallation, gfx_targets, system_rocm};
+use rock_names::{GfxTarget, PythonVersion, RocmVersion, Version};
+
+/// What is known of a machine and wanted of a wheel. What is not known is asked of no wheel.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct TargetMachine {
+    /// The project, normalised (PEP 503).
+    pub distribution: Option<String>,
+    /// The ROCm of the torch that is installed, else that of the system.
+    pub rocm: Option<RocmVersion>,
+    /// The torch that is installed.
+    pub torch: Option<TorchSeries>,
+    /// The interpreter.
+    pub python: Option<PythonVersion>,
+    /// Processors of the GPUs, `gfx942`.
+    pub gfx: BTreeSet<String>,
+    /// The backend that is wanted; `default` for the one that labels do not name.
+    pub backend: Option<String>,
+    /// What wheels call the system, without the C library: `linux_x86_64`.
+    pub platform: Option<String>,
+    /// The C library.
+    pub libc: Option<MachineLibc>,
+    /// The torch that is installed, where it is a build for something else than ROCm: `2.9.1+cpu`.
+    pub foreign_torch: Option<String>,
+    /// Whether the interpreter is known and has no torch.
+    pub has_no_torch: bool,
+}
+
+/// A torch as labels name it: major, minor, and the tail of a pre-release. Patches fall together.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct TorchSeries {
+    /// Major and minor.
+    pub minor: (u64, u64),
+    /// `a0`, `rc1`, `dev20261101`, or empty.
+    pub tail: String,
+}
+
+/// A torch as it says of itself, `2.9.1+rocm6.4`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct InstalledTorch {
+    /// What labels name of it.
+    pub series: TorchSeries,
+    /// The ROCm that its label names: its wheels bring it along.
+    pub rocm: Option<RocmVersion>,
+    /// The whole, where its label names something else than ROCm: `2.9.1+cpu`.
+    pub foreign: Option<String>,
+}
+
+/// A C library, with its version where it is known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct MachineLibc {
+    /// Which.
+    pub kind: LibcKind,
+    /// Major and minor.
+    pub version: Option<(u64, u64)>,
+}
+
+/// Which C library.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum LibcKind {
+    /// GNU's.
+    Glibc,
+    /// musl.
+    Musl,
+}
+
+/// Not what `doctor --format json` prints.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("it is not what `rock-matrix doctor --format json` prints: {0}")]
+pub struct MachineError(pub String);
+
+/// The fields of doctor's report that matter here. Others are passed over, so that a later report
+/// can be read too.
+#[derive(Debug, Deserialize)]
+struct MachineReport {
+    build: DoctorBuild,
+    #[serde(default)]
+    overrides: DoctorOverrides,
+    #[serde(default)]
+    python: Option<PythonFacts>,
+    #[serde(default)]
+    rocm: Vec<DoctorRocm>,
+    #[serde(default)]
+    hip_version: Option<String>,
+}
+
+#[derive(Debug, Deserialize)]
+struct DoctorBuild {
+    #[serde(default)]
+    gfx: Vec<String>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+struct DoctorOverrides {
+    #[serde(default)]
+    runtime_gfx: Option<String>,
+}
+
+#[derive(Debug, Deserialize)]
+struct DoctorRocm {
+    #[serde(default)]
+    folder: String,
+    version: String,
+}
+
+impl TargetMachine {
+    /// A machine out of the report that `doctor --format json` prints.
+    ///
+    /// # Errors
+    /// When the text is no such report.
+    pub fn from_json(text: &str, compat: &Compat) -> Result<Self, MachineError> {
+        let report: MachineReport =
+            serde_json::from_str(text).map_err(|error| MachineError(error.to_string()))?;
+        let gfx = report
+            .overrides
+            .runtime_gfx
+            .map_or(report.build.gfx, |target| vec![target]);
+        let installs = report.rocm.into_iter().map(|rocm| RocmInstallation {
+            directory: rocm.folder,
+            version: rocm.version,
+        });
+        let facts = HostFacts {
+            rocm: installs.collect(),
+            hip_version: report.hip_version,
+            ..HostFacts::default()
+        };
+        let of_system = system_rocm(&facts, |hip| compat.rocm_of_hip(hip));
+        let python = report.python.filter(|python| !python.version.is_empty());
+        Ok(Self::of_parts(python.as_ref(), &gfx, of_system, compat))
+    }
+
+    /// The machine with these facts. An override of the runtime counts, because programs see
+    /// nothing else.
+    pub fn of(facts: &HostFacts, compat: &Compat) -> Self {
+        let gfx: Vec<String> = match facts.overrides.runtime_target() {
+            Ok(Some(target)) => vec![target.to_string()],
+            _ => gfx_targets(facts).iter().map(ToString::to_string).collect(),
+        };
+        let of_system = system_rocm(facts, |hip| compat.rocm_of_hip(hip));
+        Self::of_parts(facts.python.as_ref(), &gfx, of_system, compat)
+    }
+
+    fn of_parts(
+        python: Option<&PythonFacts>,
+        gfx: &[String],
+        of_system: Option<RocmVersion>,
+        compat: &Compat,
+    ) -> Self {
+        let of_hip = |hip: &str| compat.rocm_of_hip(&RocmVersion::from_leading_numbers(hip)?);
+        let named = python.and_then(|python| python.torch.as_deref());
+        let torch = named.and_then(|torch| torch.parse::<InstalledTorch>().ok());
+        let torch_hip = python.and_then(|python| python.torch_hip.as_deref());
+        // torch's wheels bring their ROCm along, and an extension loads the libraries that torch
+        // has loaded.
+        let of_torch = torch.as_ref().and_then(|torch| torch.rocm.clone());
+        let of_torch = of_torch.or_else(|| torch_hip.and_then(of_hip));
+        let free = python.is_some_and(|python| python.free_threaded);
+        Self {
+            rocm: of_torch.or(of_system),
+            foreign_torch: torch
+                .as_ref()
+                .filter(|_| torch_hip.is_none())
+                .and_then(|torch| torch.foreign.clone()),
+            torch: torch.map(|torch| torch.series),
+            python: python.and_then(|p| {
+                format!("{}{}", p.version, if free { "t" } else { "" })
+                    .parse()
+                    .ok()
+            }),
+            gfx: gfx
+                .iter()
+                .filter_map(|text| Some(text.parse::<GfxTarget>().ok()?.processor().to_owned()))
+                .collect(),
+            platform: python
+                .map(|python| python.platform.clone())
+                .filter(|platform| !platform.is_empty()),
+            libc: python.and_then(|python| python.libc.as_deref()?.parse().ok()),
+            has_no_torch: python.is_some() && named.is_none(),
+            ..Self::default()
+        }
+    }
+}
+
+impl TorchSeries {
+    /// The series that a version is of.
+    pub fn of(version: &Version) -> Self {
+        let number = |at: usize| version.release().get(at).copied().unwrap_or(0);
+        Self {
+            minor: (number(0), number(1)),
+            tail: version.prerelease_suffix(),
+        }
+    }
+}
+
+impl FromStr for TorchSeries {
+    type Err = rock_names::VersionError;
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        Ok(Self::of(&text.parse::<Version>()?))
+    }
+}
+
+impl FromStr for InstalledTorch {
+    type Err = rock_names::VersionError;
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let local = text.split_once('+').map(|(_, local)| local);
+        Ok(Self {
+            series: text.parse()?,
+            rocm: local
+                .and_then(|local| local.strip_prefix("rocm"))
+                .and_then(RocmVersion::from_leading_numbers),
+            // `cpu`, `cu126`, `cpu.cxx11.abi`.
+            foreign: local
+                .filter(|local| local.starts_with("cu") || local.starts_with("cpu"))
+                .map(|_| text.to_owned()),
+        })
+    }
+}
+
+impl fmt::Display for TorchSeries {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{}{}", self.minor.0, self.minor.1, self.tail)
+    }
+}
+
+/// Not a C library.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("`{0}` is no C library: write it as `glibc 2.35` or `musl 1.2`")]
+pub struct LibcError(pub String);
+
+impl FromStr for MachineLibc {
+    type Err = LibcError;
+
+    /// `glibc 2.36`, as glibc says it of itself, `musl 1.2`, or a name alone.
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let fault = || LibcError(text.to_owned());
+        let (name, version) = text
+            .split_once(' ')
+            .map_or((text, None), |(name, version)| (name, Some(version)));
+        let kind = match name {
+            "glibc" => LibcKind::Glibc,
+            "musl" => LibcKind::Musl,
+            _ => return Err(fault()),
+        };
+        let numbers = |text: &str| -> Option<(u64, u64)> {
+            let mut parts = text.split('.').map(str::parse);
+            Some((parts.next()?.ok()?, parts.next()?.ok()?))
+        };
+        let version = version
+            .map(|text| numbers(text).ok_or_else(fault))
+            .transpose()?;
+        Ok(Self { kind, version })
+    }
+}
+
+impl fmt::Display for LibcKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Glibc => "glibc",
+            Self::Musl => "musl",
+        })
+    }
+}
+
+impl fmt::Display for MachineLibc {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.version {
+            Some((major, minor)) => write!(f, "{} {major}.{minor}", self.kind),
+            None => write!(f, "{}", self.kind),
+        }
+    }
+}
+
+impl fmt::Display for TargetMachine {
+    /// What is known, in one line.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let gfx = self
+            .gfx
+            .iter()
+            .map(String::as_str)
+            .collect::<Vec<_>>()
+            .join(" and ");
+        let parts = [
+            self.python.map(|python| format!("Python {python}")),
+            self.torch.as_ref().map(|torch| format!("torch {torch}")),
+            self.rocm.as_ref().map(|rocm| format!("ROCm {rocm}")),
+            Some(gfx).filter(|gfx| !gfx.is_empty()),
+            self.platform.clone(),
+            self.libc.map(|libc| libc.to_string()),
+            self.backend
+                .as_ref()
+                .map(|backend| format!("backend {backend}")),
+        ];
+        let parts: Vec<String> = parts.into_iter().flatten().collect();
+        f.write_str(if parts.is_empty() { "any machine" } else { "" })?;
+        f.write_str(&parts.join(", "))
+    }
+}

@@ -1,0 +1,514 @@
+//! One wheel against one machine, question by question.
+
+use std::fmt;
+
+use rock_names::RocmVersion;
+
+use super::rules::WEIGHTS;
+use super::{
+    GfxCode, MachineLibc, MatchRules, PlatformNeed, TargetMachine, WheelAccelerator, WheelCandidate,
+};
+
+/// A question that a wheel and a machine answer, the hardest to change first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum MatchAxis {
+    /// Operating system, processor and C library.
+    System,
+    /// The GPUs.
+    Gpu,
+    /// ROCm.
+    Rocm,
+    /// torch.
+    Torch,
+    /// Python.
+    Python,
+    /// The backend.
+    Backend,
+}
+
+impl MatchAxis {
+    /// All questions.
+    pub const ALL: [Self; 6] = [
+        Self::System,
+        Self::Gpu,
+        Self::Rocm,
+        Self::Torch,
+        Self::Python,
+        Self::Backend,
+    ];
+
+    /// The word of JSON.
+    pub fn key(self) -> &'static str {
+        match self {
+            Self::System => "system",
+            Self::Gpu => "gfx",
+            Self::Rocm => "rocm",
+            Self::Torch => "torch",
+            Self::Python => "python",
+            Self::Backend => "backend",
+        }
+    }
+}
+
+impl fmt::Display for MatchAxis {
+    /// The word of sentences.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::System => "system",
+            Self::Gpu => "GPU",
+            Self::Rocm => "ROCm",
+            Self::Torch => "torch",
+            Self::Python => "Python",
+            Self::Backend => "backend",
+        })
+    }
+}
+
+/// What is assumed of a wheel that fits.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MatchNote {
+    /// About what.
+    pub axis: MatchAxis,
+    /// In words.
+    pub text: String,
+}
+
+/// What keeps a wheel from a machine.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Mismatch {
+    /// In what.
+    pub axis: MatchAxis,
+    /// What the wheel is for.
+    pub wheel: String,
+    /// What the machine has.
+    pub yours: String,
+    /// Why that keeps it away, where the facts say so.
+    pub why: Option<String>,
+    /// How much it counts.
+    pub size: u64,
+}
+
+impl fmt::Display for Mismatch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            axis, wheel, yours, ..
+        } = self;
+        let verb = if *axis == MatchAxis::Backend {
+            "asked for"
+        } else {
+            "have"
+        };
+        write!(f, "{axis}: the wheel is for {wheel}, you {verb} {yours}")?;
+        self.why.as_ref().map_or(Ok(()), |why| write!(f, "; {why}"))
+    }
+}
+
+/// The answer to one question.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum AxisMatch {
+    /// Nothing to say.
+    Exact,
+    /// It fits with an assumption of this cost.
+    Fine { cost: u64, text: String },
+    /// It does not fit.
+    Differs {
+        size: u64,
+        wheel: String,
+        yours: String,
+        why: Option<String>,
+    },
+}
+
+/// All that was found about one wheel.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct WheelMatch {
+    pub(super) cost: u64,
+    pub(super) notes: Vec<MatchNote>,
+    pub(super) differences: Vec<Mismatch>,
+}
+
+pub(super) fn verdict(
+    wheel: &WheelCandidate,
+    machine: &TargetMachine,
+    rules: &MatchRules,
+) -> WheelMatch {
+    let mut verdict = WheelMatch::default();
+    for axis in MatchAxis::ALL {
+        let judged = match axis {
+            MatchAxis::System => system(wheel, machine),
+            MatchAxis::Gpu => gpu(wheel, machine),
+            MatchAxis::Rocm => rocm(wheel, machine, rules),
+            MatchAxis::Torch => torch(wheel, machine, rules),
+            MatchAxis::Python => python(wheel, machine),
+            MatchAxis::Backend => backend(wheel, machine),
+        };
+        match judged {
+            AxisMatch::Exact => {}
+            AxisMatch::Fine { cost, text } => {
+                verdict.cost += cost;
+                verdict.notes.push(MatchNote { axis, text });
+            }
+            AxisMatch::Differs {
+                size,
+                wheel,
+                yours,
+                why,
+            } => {
+                verdict.differences.push(Mismatch {
+                    axis,
+                    wheel,
+                    yours,
+                    why,
+                    size,
+                });
+            }
+        }
+    }
+    verdict
+}
+
+/// The case of a wheel for any platform: no library in it was linked with anything.
+const NO_COMPILED_CODE: &str = "no-compiled-code";
+
+fn not_known(wheel: &str) -> AxisMatch {
+    AxisMatch::Fine {
+        cost: 0,
+        text: format!("the wheel is for {wheel}; yours is not known"),
+    }
+}
+
+/// A wheel with several platform tags is for all of them; the one that fits best counts.
+fn system(wheel: &WheelCandidate, machine: &TargetMachine) -> AxisMatch {
+    let shown = joined(&wheel.platforms, " or ");
+    let Some(platform) = &machine.platform else {
+        return if wheel.platforms.iter().any(|need| need.system == "any") {
+            AxisMatch::Exact
+        } else {
+            not_known(&shown)
+        };
+    };
+    match best_system(&wheel.platforms, Some(platform), machine.libc) {
+        AxisMatch::Differs { size, why, .. } => AxisMatch::Differs {
+            size,
+            wheel: shown,
+            yours: shown_system(Some(platform), machine.libc),
+            why,
+        },
+        fits => fits,
+    }
+}
+
+/// Returns what keeps a wheel with these platform tags from a system with this C library; `None`
+/// where nothing is known to. A C library counts on every system where that is not known.
+pub(super) fn system_difference(
+    platforms: &[PlatformNeed],
+    platform: Option<&str>,
+    libc: Option<MachineLibc>,
+) -> Option<Mismatch> {
+    match best_system(platforms, platform, libc) {
+        AxisMatch::Differs { size, why, .. } => {
+            let (wheel, yours) = (joined(platforms, " or "), shown_system(platform, libc));
+            Some(Mismatch {
+                axis: MatchAxis::System,
+                wheel,
+                yours,
+                why,
+                size,
+            })
+        }
+        AxisMatch::Exact | AxisMatch::Fine { .. } => None,
+    }
+}
+
+/// The answer of the platform tag that fits best.
+fn best_system(
+    platforms: &[PlatformNeed],
+    platform: Option<&str>,
+    libc: Option<MachineLibc>,
+) -> AxisMatch {
+    let rank = |judged: &AxisMatch| match judged {
+        AxisMatch::Exact => (0, 0),
+        AxisMatch::Fine { cost, .. } => (1, *cost),
+        AxisMatch::Differs { size, .. } => (2, *size),
+    };
+    let answers = platforms
+        .iter()
+        .map(|need| one_system(need, platform.unwrap_or(&need.system), libc));
+    answers.min_by_key(rank).unwrap_or(AxisMatch::Exact)
+}
+
+fn shown_system(platform: Option<&str>, libc: Option<MachineLibc>) -> String {
+    let parts = [
+        platform.map(str::to_owned),
+        libc.map(|libc| libc.to_string()),
+    ];
+    parts
+        .into_iter()
+        .flatten()
+        .collect::<Vec<_>>()
+        .join(" with ")
+}
+
+fn one_system(need: &PlatformNeed, platform: &str, libc: Option<MachineLibc>) -> AxisMatch {
+    let differs = |size| AxisMatch::Differs {
+        size,
+        wheel: String::new(),
+        yours: String::new(),
+        why: None,
+    };
+    if need.system == "any" {
+        return AxisMatch::Exact;
+    }
+    if need.system != platform {
+        return differs(WEIGHTS.system);
+    }
+    let Some((kind, major, minor)) = need.libc else {
+        if !need.system.starts_with("linux") {
+            return AxisMatch::Exact;
+        }
+        let text = format!(
+            "the tag {} does not say which C library the wheel needs",
+            need.system
+        );
+        return AxisMatch::Fine {
+            cost: WEIGHTS.unsaid_libc,
+            text,
+        };
+    };
+    match libc {
+        Some(MachineLibc { kind: own, .. }) if own != kind => differs(WEIGHTS.libc_kind),
+        Some(MachineLibc {
+            version: Some(own), ..
+        }) if own >= (major, minor) => AxisMatch::Exact,
+        Some(MachineLibc {
+            version: Some(own), ..
+        }) => differs(WEIGHTS.libc + WEIGHTS.steps(own, (major, minor))),
+        _ => {
+            let text =
+                format!("the wheel needs {kind} {major}.{minor} or newer; yours is not known");
+            AxisMatch::Fine {
+                cost: WEIGHTS.unknown_libc,
+                text,
+            }
+        }
+    }
+}
+
+/// One GPU that the wheel has code for will do; the others are told.
+fn gpu(wheel: &WheelCandidate, machine: &TargetMachine) -> AxisMatch {
+    let targets = match &wheel.gfx {
+        GfxCode::Any => return AxisMatch::Exact,
+        GfxCode::Unsaid => {
+            let text = "nothing says which GPUs the wheel has code for".to_owned();
+            return AxisMatch::Fine {
+                cost: WEIGHTS.unsaid_gfx,
+                text,
+            };
+        }
+        GfxCode::Targets(targets) => targets,
+    };
+    let shown = joined(targets, ", ");
+    if machine.gfx.is_empty() {
+        return not_known(&shown);
+    }
+    let (covered, bare): (Vec<&String>, Vec<&String>) =
+        machine.gfx.iter().partition(|gfx| targets.contains(gfx));
+    if covered.is_empty() {
+        let yours = joined(&bare, ", ");
+        return AxisMatch::Differs {
+            size: WEIGHTS.gfx,
+            wheel: shown,
+            yours,
+            why: None,
+        };
+    }
+    if bare.is_empty() {
+        return AxisMatch::Exact;
+    }
+    let text = format!(
+        "the wheel has code for {} and none for {}",
+        joined(&covered, ", "),
+        joined(&bare, ", ")
+    );
+    AxisMatch::Fine {
+        cost: WEIGHTS.partial_gfx,
+        text,
+    }
+}
+
+fn rocm(wheel: &WheelCandidate, machine: &TargetMachine, rules: &MatchRules) -> AxisMatch {
+    let own = match &wheel.accelerator {
+        WheelAccelerator::Rocm(own) => own,
+        WheelAccelerator::Other(other) => {
+            let yours = machine
+                .rocm
+                .as_ref()
+                .map_or_else(|| "an AMD GPU".to_owned(), |rocm| format!("ROCm {rocm}"));
+            return AxisMatch::Differs {
+                size: WEIGHTS.accelerator,
+                wheel: other.clone(),
+                yours,
+                why: None,
+            };
+        }
+        WheelAccelerator::Unsaid => {
+            let text = "the wheel's name does not say which it is for".to_owned();
+            return AxisMatch::Fine {
+                cost: WEIGHTS.unsaid_rocm,
+                text,
+            };
+        }
+    };
+    let Some(rocm) = &machine.rocm else {
+        return not_known(own.as_str());
+    };
+    let Some(when) = relation(own, rocm) else {
+        return AxisMatch::Exact;
+    };
+    let when = if wheel.gfx == GfxCode::Any {
+        NO_COMPILED_CODE
+    } else {
+        when
+    };
+    let (from, to) = (minor(own), minor(rocm));
+    let reach = rules.reach("rocm", when);
+    match reach.filter(|reach| reach.fits) {
+        Some(reach) => {
+            let text = format!("the wheel is for {own}, you have {rocm}; {}", reach.said);
+            AxisMatch::Fine {
+                cost: WEIGHTS.other_rocm + WEIGHTS.steps(from, to),
+                text,
+            }
+        }
+        None => AxisMatch::Differs {
+            size: WEIGHTS.rocm + WEIGHTS.steps(from, to),
+            wheel: own.to_string(),
+            yours: rocm.to_string(),
+            why: reach.map(|reach| reach.said.clone()),
+        },
+    }
+}
+
+fn minor(rocm: &RocmVersion) -> (u64, u64) {
+    let [major, minor, ..] = rocm.parts();
+    (major.into(), minor.into())
+}
+
+/// What a machine's ROCm is to a wheel's; `None` where they are the same. A patch that one of them
+/// does not name is the other's.
+fn relation(wheel: &RocmVersion, machine: &RocmVersion) -> Option<&'static str> {
+    let names_patch = |rocm: &RocmVersion| rocm.as_str().split('.').count() > 2;
+    let (from, to) = (minor(wheel), minor(machine));
+    if from.0 != to.0 {
+        Some("other-major")
+    } else if to.1 > from.1 {
+        Some("newer-minor")
+    } else if to.1 < from.1 {
+        Some("older-minor")
+    } else if names_patch(wheel) && names_patch(machine) && wheel.parts()[2] != machine.parts()[2] {
+        Some("other-patch")
+    } else {
+        None
+    }
+}
+
+fn torch(wheel: &WheelCandidate, machine: &TargetMachine, rules: &MatchRules) -> AxisMatch {
+    let Some(own) = &wheel.torch else {
+        return AxisMatch::Exact;
+    };
+    let Some(torch) = &machine.torch else {
+        return not_known(&own.to_string());
+    };
+    if own == torch {
+        return AxisMatch::Exact;
+    }
+    let steps = WEIGHTS.steps(own.minor, torch.minor);
+    let when = if wheel.gfx == GfxCode::Any {
+        NO_COMPILED_CODE
+    } else {
+        "other-minor"
+    };
+    let reach = rules.reach("torch", when);
+    match reach.filter(|reach| reach.fits) {
+        Some(reach) => {
+            let text = format!("the wheel is for {own}, you have {torch}; {}", reach.said);
+            AxisMatch::Fine {
+                cost: WEIGHTS.other_rocm + steps,
+                text,
+            }
+        }
+        None => AxisMatch::Differs {
+            size: WEIGHTS.torch + steps,
+            wheel: own.to_string(),
+            yours: torch.to_string(),
+            why: reach.map(|reach| reach.said.clone()),
+        },
+    }
+}
+
+fn python(wheel: &WheelCandidate, machine: &TargetMachine) -> AxisMatch {
+    let shown = wheel.shown_pythons();
+    let Some(python) = machine.python else {
+        return if wheel.pythons.is_empty() {
+            let size = WEIGHTS.python + WEIGHTS.major_step;
+            AxisMatch::Differs {
+                size,
+                wheel: shown,
+                yours: "CPython".to_owned(),
+                why: None,
+            }
+        } else {
+            not_known(&shown)
+        };
+    };
+    if wheel.pythons.iter().any(|range| range.has(python)) {
+        return AxisMatch::Exact;
+    }
+    let (major, minor) = python.numbers();
+    let own = (u64::from(major), u64::from(minor));
+    let away = wheel.pythons.iter().map(|range| {
+        let first = (u64::from(range.from.0), u64::from(range.from.1));
+        let last = (first.0, range.to.map_or(u64::MAX, u64::from));
+        let steps = if own < first {
+            WEIGHTS.steps(own, first)
+        } else if own > last {
+            WEIGHTS.steps(own, last)
+        } else {
+            0
+        };
+        steps
+            + if range.has_build(python) {
+                0
+            } else {
+                WEIGHTS.python_build
+            }
+    });
+    let size = WEIGHTS.python + away.min().unwrap_or(WEIGHTS.major_step);
+    AxisMatch::Differs {
+        size,
+        wheel: shown,
+        yours: python.to_string(),
+        why: None,
+    }
+}
+
+fn backend(wheel: &WheelCandidate, machine: &TargetMachine) -> AxisMatch {
+    let own = wheel.backend.as_deref().unwrap_or("default");
+    match &machine.backend {
+        Some(asked) if asked != own => AxisMatch::Differs {
+            size: WEIGHTS.backend,
+            wheel: own.to_owned(),
+            yours: asked.clone(),
+            why: None,
+        },
+        _ => AxisMatch::Exact,
+    }
+}
+
+fn joined<T: fmt::Display>(words: &[T], between: &str) -> String {
+    words
+        .iter()
+        .map(ToString::to_string)
+        .collect::<Vec<_>>()
+        .join(between)
+}

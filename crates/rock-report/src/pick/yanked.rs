@@ -1,0 +1,71 @@
+//! Wheels that are withdrawn: nobody is told to take them, and who would have taken one is told of
+//! it.
+
+use super::{MatchRules, PickDecision, TargetMachine, WheelCandidate, WheelOffer, decide};
+use rock_names::YankedFiles;
+
+/// A withdrawn wheel that fits a machine.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PassedOver {
+    /// Its name.
+    pub file: String,
+    /// Why it is withdrawn; empty where nobody said.
+    pub reason: String,
+    /// Whether it would have been chosen.
+    pub is_missed: bool,
+}
+
+/// The candidates that are offered, and those that are withdrawn, each in their order. `reasons`
+/// has what is withdrawn.
+pub fn split(
+    candidates: Vec<WheelCandidate>,
+    reasons: &YankedFiles,
+) -> (Vec<WheelCandidate>, Vec<WheelCandidate>) {
+    let is_withdrawn = |offer: &WheelOffer| reasons.reason(&offer.file, offer.digest).is_some();
+    let wheels = candidates
+        .into_iter()
+        .map(|wheel| wheel.without_devices(is_withdrawn));
+    wheels.partition(|wheel| reason(wheel, reasons).is_none())
+}
+
+/// The withdrawn wheels that fit, best first. `decision` is what was decided among those that are
+/// offered.
+pub fn passed_over(
+    (offered, decision): (&[WheelCandidate], &PickDecision),
+    withdrawn: &[WheelCandidate],
+    reasons: &YankedFiles,
+    machine: &TargetMachine,
+    rules: &MatchRules,
+) -> Vec<PassedOver> {
+    let chosen = decision
+        .fits
+        .first()
+        .map(|fit| (offered[fit.index].rank, fit.cost));
+    let fits = decide(withdrawn, machine, rules)
+        .fits
+        .into_iter()
+        .map(|fit| {
+            let wheel = &withdrawn[fit.index];
+            PassedOver {
+                file: wheel.offer.file.clone(),
+                reason: reason(wheel, reasons).unwrap_or_default().to_owned(),
+                is_missed: chosen.is_none_or(|chosen| (wheel.rank, fit.cost) < chosen),
+            }
+        });
+    fits.collect()
+}
+
+fn reason<'w>(wheel: &WheelCandidate, reasons: &'w YankedFiles) -> Option<&'w str> {
+    reasons.reason(&wheel.offer.file, wheel.offer.digest)
+}
+
+impl std::fmt::Display for PassedOver {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} fits and is withdrawn", self.file)?;
+        if self.reason.is_empty() {
+            Ok(())
+        } else {
+            write!(f, ": {}", self.reason)
+        }
+    }
+}

@@ -1,0 +1,358 @@
+//! The files of one package: those of its artifacts, and what is made of them beside those.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use globset::GlobSet;
+
+use super::artifact::{BuildArtifact, EntryKind};
+use super::layout::{
+    DeviceFamily, LayoutRequest, PackageKind, PathOverlap, RuntimePackage, SplitMode, folder_of,
+    row,
+};
+use super::lint::file_and_folder;
+use super::placement::{
+    DropReason, EntryFate, FileContent, FileOrigin, PackageFile, PlacementRules,
+};
+use super::resolve::{self, LinkTarget, way};
+use super::select::{self, DeviceScope, PathSelection, globs};
+use super::stub::stub;
+use crate::codes::sdk as codes;
+use rock_audit::codes::wheel::BAD_PATTERN;
+use rock_compat::rows::{SdkPackageRow, SdkTables};
+use rock_diagnostic::Diagnostic;
+use rock_names::{parent_directories, resolve_link};
+
+/// What packages are made of.
+pub(super) struct PackageBuilder<'b> {
+    pub(super) artifacts: &'b [BuildArtifact],
+    /// The paths of each artifact.
+    pub(super) paths: Vec<resolve::ArtifactPaths<'b>>,
+    pub(super) facts: &'b SdkTables,
+    pub(super) wish: &'b LayoutRequest,
+    /// Other names of libraries that are asked for.
+    pub(super) aliases: GlobSet,
+}
+
+impl PackageBuilder<'_> {
+    /// The targets or families that artifacts of a package are for, sorted.
+    pub(super) fn bases(&self, kind: PackageKind) -> BTreeSet<String> {
+        let Some(row) = row(self.facts, kind) else {
+            return BTreeSet::new();
+        };
+        let feeds = self
+            .artifacts
+            .iter()
+            .filter(|artifact| select::takes(row, artifact, self.wish.mode));
+        feeds
+            .filter_map(|artifact| artifact.name.base())
+            .map(str::to_owned)
+            .collect()
+    }
+
+    /// A package, with the paths that several of its artifacts have; `None` where there is none for
+    /// the platform.
+    ///
+    /// # Errors
+    /// When no artifact feeds it, its row cannot be right, and paths that are a file here and a
+    /// folder there.
+    pub(super) fn package(
+        &self,
+        kind: PackageKind,
+        made_for: DeviceFamily,
+    ) -> Result<Option<(RuntimePackage, Vec<PathOverlap>)>, Vec<Diagnostic>> {
+        let Some(row) = row(self.facts, kind).filter(|row| select::is_for(row, self.wish.platform))
+        else {
+            return Ok(None);
+        };
+        let fed_by = self
+            .fed_by(row, kind, made_for.as_deref())
+            .map_err(|fault| vec![fault])?;
+        let (selected, short_names) = both(PathSelection::of(row), globs(&row.short_names))
+            .map_err(|error| {
+                let message = format!("a row of `sdk-packages` has a bad glob: {error}");
+                vec![Diagnostic::new(&BAD_PATTERN, message).help("correct the facts")]
+            })?;
+        let core = folder_of(&self.distribution(PackageKind::Core), &self.wish.nonce);
+        let placing = PlacementRules {
+            platform: self.wish.platform,
+            core: &core,
+            search: &row.search,
+            is_once: kind != PackageKind::Device,
+            aliases: &self.aliases,
+        };
+        let mut package = self.empty(row, kind, made_for);
+        let overlaps = self.fill(&mut package, &fed_by, &selected, &placing);
+        self.own_names(&mut package, &placing);
+        self.short_names(&mut package, &placing, |path| short_names.is_match(path));
+        self.extra_links(&mut package, &placing, &row.extra_links);
+        self.straighten(&mut package);
+        let faults = self.files_and_folders(&package);
+        if faults.is_empty() {
+            Ok(Some((package, overlaps)))
+        } else {
+            Err(faults)
+        }
+    }
+
+    /// The numbers of the artifacts that feed a package.
+    fn fed_by(
+        &self,
+        row: &SdkPackageRow,
+        kind: PackageKind,
+        made_for: Option<&str>,
+    ) -> Result<Vec<usize>, Diagnostic> {
+        let wanted = match (kind, self.wish.mode, made_for) {
+            (PackageKind::Device, _, Some(target)) => DeviceScope::Target(target),
+            (PackageKind::Libraries, _, Some(family)) => DeviceScope::AnyAnd(family),
+            (PackageKind::Libraries, SplitMode::Kpack, None) => DeviceScope::Any,
+            _ => DeviceScope::All,
+        };
+        let fed_by = select::fed_by(row, self.artifacts, self.wish.mode, wanted);
+        if !fed_by.is_empty() {
+            return Ok(fed_by);
+        }
+        let names: Vec<&str> = row
+            .takes
+            .iter()
+            .flat_map(|take| &take.names)
+            .map(String::as_str)
+            .collect();
+        let message = format!("no artifact feeds the package `{}`", row.distribution);
+        Err(Diagnostic::new(&codes::NO_ARTIFACT, message).help(format!(
+            "it is made of {}; fetch one of them into the folder",
+            names.join(", ")
+        )))
+    }
+
+    fn empty(
+        &self,
+        row: &SdkPackageRow,
+        kind: PackageKind,
+        made_for: DeviceFamily,
+    ) -> RuntimePackage {
+        let distribution = match &made_for {
+            Some(gpus) => format!("{}-{gpus}", row.distribution),
+            None => row.distribution.clone(),
+        };
+        // Devices go into the folder of the libraries.
+        let home = match kind {
+            PackageKind::Device => self.distribution(PackageKind::Libraries),
+            _ => distribution.clone(),
+        };
+        let folder = folder_of(&home, &self.wish.nonce);
+        RuntimePackage {
+            kind,
+            made_for,
+            distribution,
+            folder,
+            files: BTreeMap::new(),
+            dropped: BTreeMap::new(),
+        }
+    }
+
+    fn distribution(&self, kind: PackageKind) -> String {
+        row(self.facts, kind)
+            .map(|row| row.distribution.clone())
+            .unwrap_or_default()
+    }
+
+    /// Puts what artifacts have into a package, each path once.
+    fn fill(
+        &self,
+        package: &mut RuntimePackage,
+        fed_by: &[usize],
+        selected: &PathSelection,
+        placing: &PlacementRules<'_>,
+    ) -> Vec<PathOverlap> {
+        let mut overlaps = Vec::new();
+        let mut owners: BTreeMap<&str, FileOrigin> = BTreeMap::new();
+        for &artifact in fed_by {
+            for (entry, listed) in self.artifacts[artifact].entries.iter().enumerate() {
+                if matches!(listed.kind, EntryKind::Folder) || !selected.takes(&listed.path) {
+                    continue;
+                }
+                let origin = FileOrigin { artifact, entry };
+                if let Some(kept) = owners.get(listed.path.as_str()) {
+                    overlaps.push(PathOverlap {
+                        kept: *kept,
+                        other: origin,
+                    });
+                    continue;
+                }
+                owners.insert(&listed.path, origin);
+                match placing.fate(&self.artifacts[artifact], origin, &self.paths[artifact]) {
+                    EntryFate::Nothing => {}
+                    EntryFate::Placed(placed) => {
+                        drop(package.files.insert(listed.path.clone(), placed));
+                    }
+                    EntryFate::Dropped(why) => {
+                        drop(package.dropped.insert(listed.path.clone(), (why, origin)));
+                    }
+                }
+            }
+        }
+        overlaps
+    }
+
+    /// Packs libraries under their own names where nothing in their folder has the name that
+    /// loaders ask for.
+    fn own_names(&self, package: &mut RuntimePackage, placing: &PlacementRules<'_>) {
+        let as_it_is = PlacementRules {
+            is_once: false,
+            ..*placing
+        };
+        let is_there = |path: &str, soname: &str| {
+            let named = resolve_link(path, soname).and_then(|path| package.files.get(&path));
+            named.is_some_and(|placed| !matches!(placed.content, FileContent::Alias(_)))
+        };
+        let left_out = package
+            .dropped
+            .iter()
+            .filter_map(|(path, (why, origin))| match why {
+                DropReason::Alias(soname) if !is_there(path, soname) => {
+                    Some((path.clone(), *origin))
+                }
+                _ => None,
+            });
+        let stood_for = package
+            .files
+            .iter()
+            .filter_map(|(path, placed)| match &placed.content {
+                FileContent::Alias(alias) if !is_there(path, &alias.soname) => {
+                    Some((path.clone(), placed.from))
+                }
+                _ => None,
+            });
+        for (path, origin) in left_out.chain(stood_for).collect::<Vec<_>>() {
+            let FileOrigin { artifact, .. } = origin;
+            if let EntryFate::Placed(placed) =
+                as_it_is.fate(&self.artifacts[artifact], origin, &self.paths[artifact])
+            {
+                package.dropped.remove(&path);
+                package.files.insert(path, placed);
+            }
+        }
+    }
+
+    /// Puts what a path holds under another one, too.
+    fn again(
+        &self,
+        package: &mut RuntimePackage,
+        placing: &PlacementRules<'_>,
+        path: &str,
+        under: String,
+    ) {
+        if package.files.contains_key(&under) {
+            return;
+        }
+        let Some(placed) = package.files.get(path) else {
+            return;
+        };
+        let (FileContent::Copy(bytes) | FileContent::Searching(bytes, _)) = placed.content else {
+            return;
+        };
+        let EntryKind::File(facts) = &self.artifacts[bytes.artifact].entries[bytes.entry].kind
+        else {
+            return;
+        };
+        let content = placing.content(&under, facts, bytes);
+        let again = PackageFile {
+            content,
+            ..placed.clone()
+        };
+        package.dropped.remove(&under);
+        package.files.insert(under, again);
+    }
+
+    fn short_names(
+        &self,
+        package: &mut RuntimePackage,
+        placing: &PlacementRules<'_>,
+        is_of: impl Fn(&str) -> bool,
+    ) {
+        let paths: Vec<String> = package
+            .files
+            .keys()
+            .filter(|path| is_of(path))
+            .cloned()
+            .collect();
+        for path in paths {
+            if let Some((short, _)) = path.rsplit_once('.') {
+                self.again(package, placing, &path, short.to_owned());
+            }
+        }
+    }
+
+    fn extra_links(
+        &self,
+        package: &mut RuntimePackage,
+        placing: &PlacementRules<'_>,
+        links: &BTreeMap<String, String>,
+    ) {
+        for (path, target) in links {
+            self.again(package, placing, target, path.clone());
+        }
+    }
+
+    /// Lets programs that stand for links run what those lead to in the end, where the text of the
+    /// link is no way in the package: one through a link to a folder, for wheels hold none.
+    fn straighten(&self, package: &mut RuntimePackage) {
+        let mut mended = Vec::new();
+        for (path, placed) in &package.files {
+            let FileContent::Stub { machine, text } = &placed.content else {
+                continue;
+            };
+            let FileOrigin { artifact, entry } = placed.from;
+            if is_way(path, text, package) {
+                continue;
+            }
+            let LinkTarget::File(target) = self.paths[artifact].follow(entry, text) else {
+                continue;
+            };
+            let text = way(path, &self.artifacts[artifact].entries[target].path);
+            if stub(*machine, &text).is_ok() {
+                mended.push((
+                    path.clone(),
+                    FileContent::Stub {
+                        machine: *machine,
+                        text,
+                    },
+                ));
+            }
+        }
+        for (path, content) in mended {
+            if let Some(placed) = package.files.get_mut(&path) {
+                placed.content = content;
+            }
+        }
+    }
+
+    /// A path cannot be a file here and a folder there.
+    fn files_and_folders(&self, package: &RuntimePackage) -> Vec<Diagnostic> {
+        let mut torn: BTreeMap<&str, (FileOrigin, FileOrigin)> = BTreeMap::new();
+        for (path, inside) in &package.files {
+            for folder in parent_directories(path) {
+                if let Some(file) = package.files.get(folder) {
+                    torn.entry(folder).or_insert((file.from, inside.from));
+                }
+            }
+        }
+        let tell = |(path, (file, inside)): (&str, (FileOrigin, FileOrigin))| {
+            file_and_folder(self.artifacts, (&package.distribution, path), file, inside)
+        };
+        torn.into_iter().map(tell).collect()
+    }
+}
+
+/// Whether a text leads from a path to a program of the package without a folder that may not be
+/// there.
+fn is_way(path: &str, text: &str, package: &RuntimePackage) -> bool {
+    let down = text.trim_start_matches("../");
+    let target = resolve_link(path, text)
+        .filter(|target| target != path && down.split('/').all(|word| word != ".."));
+    target.is_some_and(|target| package.files.contains_key(&target))
+}
+
+fn both<A, B, E>(one: Result<A, E>, other: Result<B, E>) -> Result<(A, B), E> {
+    Ok((one?, other?))
+}

@@ -1,0 +1,327 @@
+//! What can go wrong with a checkout, and what a person is told of it.
+
+use std::path::PathBuf;
+
+use super::git::{GitCall, GitOutput};
+use crate::codes::checkout as codes;
+use crate::{CheckoutStateError, named};
+use rock_diagnostic::{Diagnostic, Location};
+use rock_sys::process::{ProcessError, ProcessStatus};
+use rock_sys::{FileError, StopSignal};
+
+/// Lines of what git said that a message shows, from the end.
+const SHOWN_LINES: usize = 12;
+/// How `git fetch` begins to say that a ref is not there.
+const NO_REF: [&str; 2] = ["couldn't find remote ref", "not our ref"];
+/// What programs say of a disk that takes no more (`ENOSPC`, `EFBIG`, `EDQUOT`).
+const FULL: [&str; 3] = [
+    "No space left on device",
+    "File too large",
+    "Disk quota exceeded",
+];
+
+/// A checkout that did not come to its end.
+#[derive(Debug, thiserror::Error)]
+pub enum CheckoutError {
+    /// What is wanted is not done.
+    #[error("it is refused")]
+    Refused(Vec<Diagnostic>),
+    /// Another run has the folder.
+    #[error("the folder `{}` is in use", .0.display())]
+    Busy(PathBuf),
+    /// The folder is no checkout.
+    #[error("`{}` is no checkout", .0.display())]
+    NoCheckout(PathBuf),
+    /// What the last checkout wrote cannot be gone on from.
+    #[error("`{}`: {fault}", path.display())]
+    State {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        fault: CheckoutStateError,
+    },
+    /// Upstream has no such ref.
+    #[error("`{origin}` has no `{reference}`")]
+    NoSuchReference {
+        /// Where it was looked for.
+        origin: String,
+        /// Branch, tag or commit.
+        reference: String,
+        /// What git said.
+        said: String,
+    },
+    /// Nothing could be fetched.
+    #[error("`{origin}` cannot be fetched from")]
+    Fetch {
+        /// From where.
+        origin: String,
+        /// What git said.
+        said: String,
+    },
+    /// A submodule could not be checked out.
+    #[error("the submodules cannot be checked out")]
+    Submodules {
+        /// What git said.
+        said: String,
+    },
+    /// The repository of a submodule is not where it should be.
+    #[error("{} has no repository", named(path))]
+    Broken {
+        /// Its path.
+        path: String,
+        /// What git said.
+        said: String,
+    },
+    /// A patch does not apply.
+    #[error("`{patch}` does not apply to {}", named(repository))]
+    Patch {
+        /// Its file.
+        patch: String,
+        /// The repository.
+        repository: String,
+        /// What git said.
+        said: String,
+    },
+    /// The script that hipifies failed.
+    #[error("hipify ended with {status}")]
+    Hipify {
+        /// How it ended.
+        status: ProcessStatus,
+        /// What it said.
+        said: String,
+    },
+    /// Another git command failed.
+    #[error("`{command}` in {} ended with {status}", named(repository))]
+    Git {
+        /// The command.
+        command: String,
+        /// Where.
+        repository: String,
+        /// How it ended.
+        status: ProcessStatus,
+        /// What git said.
+        said: String,
+    },
+    /// A program could not be started.
+    #[error(transparent)]
+    Start(#[from] ProcessError),
+    /// A file could not be read or written.
+    #[error(transparent)]
+    File(#[from] FileError),
+    /// A signal came.
+    #[error("it was stopped")]
+    Stopped(StopSignal),
+}
+
+impl CheckoutError {
+    /// A call that ended badly.
+    pub(super) fn git(call: &GitCall, said: GitOutput) -> Self {
+        Self::Git {
+            command: call
+                .argv
+                .iter()
+                .take(4)
+                .map(String::as_str)
+                .collect::<Vec<_>>()
+                .join(" "),
+            repository: call.repository.clone(),
+            status: said.status,
+            said: said.talk,
+        }
+    }
+
+    /// A fetch that ended badly.
+    pub(super) fn fetch(origin: &str, reference: &str, said: GitOutput) -> Self {
+        let (origin, reference) = (origin.to_owned(), reference.to_owned());
+        if NO_REF.iter().any(|words| said.talk.contains(words)) {
+            return Self::NoSuchReference {
+                origin,
+                reference,
+                said: said.talk,
+            };
+        }
+        Self::Fetch {
+            origin,
+            said: said.talk,
+        }
+    }
+
+    /// Whether the input is at fault, rather than the machine or the network.
+    pub fn is_of_input(&self) -> bool {
+        match self {
+            _ if self.is_of_disk() => false,
+            Self::Refused(_)
+            | Self::Busy(_)
+            | Self::NoCheckout(_)
+            | Self::State { .. }
+            | Self::NoSuchReference { .. }
+            | Self::Submodules { .. }
+            | Self::Broken { .. }
+            | Self::Patch { .. }
+            | Self::Hipify { .. } => true,
+            Self::Fetch { .. }
+            | Self::Git { .. }
+            | Self::Start(_)
+            | Self::File(_)
+            | Self::Stopped(_) => false,
+        }
+    }
+
+    /// Whether it left nothing that is not committed.
+    pub(super) fn leaves_all_committed(&self) -> bool {
+        !self.is_of_disk()
+            && matches!(
+                self,
+                Self::Refused(_)
+                    | Self::NoSuchReference { .. }
+                    | Self::Fetch { .. }
+                    | Self::Patch { .. }
+                    | Self::Hipify { .. }
+            )
+    }
+
+    fn said(&self) -> Option<&str> {
+        match self {
+            Self::NoSuchReference { said, .. }
+            | Self::Fetch { said, .. }
+            | Self::Submodules { said }
+            | Self::Broken { said, .. }
+            | Self::Patch { said, .. }
+            | Self::Hipify { said, .. }
+            | Self::Git { said, .. } => Some(said),
+            _ => None,
+        }
+    }
+
+    fn is_of_disk(&self) -> bool {
+        self.said()
+            .is_some_and(|said| FULL.iter().any(|words| said.contains(words)))
+    }
+
+    /// What a person is told.
+    pub fn diagnostics(self) -> Vec<Diagnostic> {
+        let is_of_disk = self.is_of_disk();
+        let notes: Vec<String> = self.said().map(last_lines).unwrap_or_default();
+        let message = self.to_string();
+        let told = |code, help: &str| Diagnostic::new(code, message.clone()).help(help);
+        let found = match self {
+            Self::Refused(diagnostics) => return diagnostics,
+            Self::File(error) => return vec![error.into()],
+            Self::Busy(_) => told(
+                &codes::CHECKOUT_IN_USE,
+                "wait until it is done, then try again",
+            ),
+            Self::NoCheckout(_) => told(
+                &codes::NO_CHECKOUT,
+                "make one with `rock-matrix source checkout`",
+            ),
+            Self::State { .. } => {
+                told(&codes::BAD_CHECKOUT_FILE, "remove the file, then try again")
+            }
+            Self::NoSuchReference { origin, .. } => {
+                let help = "look for its name with `git ls-remote`; a commit must be given whole";
+                told(&codes::NO_SUCH_REFERENCE, help).at(Location::Url(origin), "")
+            }
+            Self::Fetch { origin, .. } => {
+                let help = "see to the address and the network, then run the same command again";
+                told(&codes::FETCH_FAILED, help).at(Location::Url(origin), "")
+            }
+            Self::Submodules { .. } => told(
+                &codes::SUBMODULES_FAILED,
+                "mend what git names, then run the same command again",
+            ),
+            Self::Broken { path, .. } => {
+                let help = format!("move `{path}` away, then run the same command again");
+                told(&codes::BROKEN_SUBMODULE, &help)
+            }
+            Self::Patch { patch, .. } => {
+                let help = "mend the patch or take another set with `--patchset`, then run the same command again";
+                told(&codes::PATCH_FAILED, help).at(Location::File(patch.into()), "")
+            }
+            Self::Hipify { .. } => {
+                let help =
+                    "mend what it names, or pass `--no-hipify`, then run the same command again";
+                told(&codes::HIPIFY_FAILED, help)
+            }
+            Self::Git { .. } => told(
+                &codes::GIT_FAILED,
+                "mend what git names, then run the same command again",
+            ),
+            Self::Start(ProcessError::ProgramNotFound(name)) => told(
+                &codes::NO_GIT,
+                &format!("install `{name}`, or put it on the PATH"),
+            ),
+            Self::Start(_) => told(&codes::NO_GIT, "see that the program can be run"),
+            Self::Stopped(signal) => {
+                let name = if signal == StopSignal::Interrupt {
+                    "SIGINT"
+                } else {
+                    "SIGTERM"
+                };
+                let message = format!("{name} ended the checkout");
+                return vec![
+                    Diagnostic::new(&codes::CHECKOUT_STOPPED, message)
+                        .help("run the same command again to go on"),
+                ];
+            }
+        };
+        let found = notes.into_iter().fold(found, Diagnostic::note);
+        vec![if is_of_disk {
+            found.help("make room, then run the same command again")
+        } else {
+            found
+        }]
+    }
+}
+
+/// The last lines of what a program said.
+fn last_lines(said: &str) -> Vec<String> {
+    let lines: Vec<&str> = said.lines().collect();
+    lines[lines.len().saturating_sub(SHOWN_LINES)..]
+        .iter()
+        .map(|&line| line.to_owned())
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_full_disk_is_told_from_other_reasons_of_git() {
+        let fault = |said: &str| CheckoutError::Git {
+            command: "git checkout".to_owned(),
+            repository: "third_party/a".to_owned(),
+            status: ProcessStatus::Code(128),
+            said: said.to_owned(),
+        };
+        let [other] = fault("fatal: unable to read tree")
+            .diagnostics()
+            .try_into()
+            .unwrap();
+        assert_eq!(
+            (other.code.id, other.notes.as_slice()),
+            ("C017", &["fatal: unable to read tree".to_owned()][..])
+        );
+        assert_eq!(
+            other.message,
+            "`git checkout` in `third_party/a` ended with exit status 128"
+        );
+        let [full] = fault("error: write: No space left on device")
+            .diagnostics()
+            .try_into()
+            .unwrap();
+        assert_eq!(
+            full.help.as_deref(),
+            Some("make room, then run the same command again")
+        );
+        // Of a disk, not of the patch.
+        let said = "fatal: No space left on device".to_owned();
+        let patch = CheckoutError::Patch {
+            patch: "x".to_owned(),
+            repository: String::new(),
+            said,
+        };
+        assert!(!patch.is_of_input() && !patch.leaves_all_committed());
+    }
+}

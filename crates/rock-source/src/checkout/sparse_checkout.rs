@@ -1,0 +1,49 @@
+//! A few files of one commit, without its tree.
+
+use std::path::Path;
+
+use super::error::CheckoutError;
+use super::git::{GitCall, GitRunner};
+use rock_sys::{Environment, Signals};
+
+/// Makes an empty folder a checkout of these files alone, at one commit without its history. A
+/// repository that can leave out what is not asked for sends little more than them.
+///
+/// # Errors
+/// When the commit cannot be fetched, git fails, or a signal comes.
+pub fn glimpse(
+    folder: &Path,
+    origin: &str,
+    reference: &str,
+    files: &[&str],
+    environment: &Environment,
+    signals: &Signals,
+) -> Result<(), CheckoutError> {
+    let git = GitRunner::new(folder, environment, signals);
+    git.succeed(&GitCall::git("", &["init", "--quiet"]))?;
+    git.succeed(&GitCall::git("", &["remote", "add", "origin", origin]))?;
+    let words = [
+        "fetch",
+        "--quiet",
+        "--depth=1",
+        "--no-tags",
+        "--filter=blob:none",
+        "origin",
+        reference,
+    ];
+    let said = git.run(&GitCall::git("", &words).long(), &mut |_| ())?;
+    if !said.is_good() {
+        return Err(CheckoutError::fetch(origin, reference, said));
+    }
+    let patterns = files.iter().map(|file| format!("/{file}"));
+    let words = ["git", "sparse-checkout", "set", "--no-cone"]
+        .map(str::to_owned)
+        .into_iter()
+        .chain(patterns);
+    git.succeed(&GitCall {
+        argv: words.collect(),
+        ..GitCall::default()
+    })?;
+    git.succeed(&GitCall::git("", &["checkout", "--quiet", "--detach", "FETCH_HEAD"]).long())?;
+    Ok(())
+}

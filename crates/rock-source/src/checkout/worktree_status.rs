@@ -1,0 +1,280 @@
+//! What is there: the state that the last checkout left, and what git says of each repository.
+
+use rayon::prelude::*;
+
+use super::error::CheckoutError;
+use super::git::{GitCall, GitRunner};
+use super::limits::{LARGEST_STATE_BYTES, MOST_ABOVE};
+use super::repository;
+use super::{HIPIFIED_INDEX, STATE};
+use crate::{
+    CheckoutFacts, CheckoutOutcome, CheckoutSpec, CheckoutState, FolderKind, FoundRepository,
+    GitStatus, LocalCommit, RepositoryRecord, commit_of, is_up_to_date, known_commit, made_by_us,
+};
+use rock_bytes::start_threads;
+use rock_sys as sys;
+
+/// What is there, and whether it is what is wanted.
+pub(super) enum WorktreeStatus {
+    UpToDate(CheckoutFacts),
+    Differs(CheckoutFacts),
+}
+
+/// Reads what the last checkout left.
+pub(super) fn state(git: &GitRunner<'_>) -> Result<Option<CheckoutState>, CheckoutError> {
+    let path = git.folder("").join(STATE);
+    if !sys::exists(&path) {
+        return Ok(None);
+    }
+    let text = sys::read_text(&path, LARGEST_STATE_BYTES)?;
+    CheckoutState::parse(&text)
+        .map(Some)
+        .map_err(|fault| CheckoutError::State { path, fault })
+}
+
+/// Looks at the folder.
+pub(super) fn look(
+    git: &GitRunner<'_>,
+    wanted: &CheckoutSpec,
+) -> Result<WorktreeStatus, CheckoutError> {
+    let state = state(git)?;
+    let mut facts = CheckoutFacts {
+        folder: folder_kind(git, state.as_ref())?,
+        state,
+        ..CheckoutFacts::default()
+    };
+    facts.remote = known_commit(wanted).map(str::to_owned);
+    if let Some(state) = facts
+        .state
+        .as_ref()
+        .filter(|state| state.outcome == CheckoutOutcome::Done)
+    {
+        let is_same = CheckoutState::begun(wanted, None).makes_the_same_as(state);
+        let ask = || {
+            if is_same && facts.remote.is_none() {
+                remote(git, wanted).map(Some)
+            } else {
+                Ok(None)
+            }
+        };
+        start_threads();
+        let (found, asked) = rayon::join(|| recorded(git, state), ask);
+        facts.repositories = found?;
+        facts.remote = asked?.or(facts.remote);
+        if is_up_to_date(wanted, state, &facts.repositories, facts.remote.as_deref()) {
+            return Ok(WorktreeStatus::UpToDate(facts));
+        }
+    }
+    if facts.folder == FolderKind::Repository {
+        facts.repositories = everything(git, facts.state.as_ref(), &facts.repositories)?;
+    }
+    facts.has_identity = has_identity(git, facts.folder)?;
+    Ok(WorktreeStatus::Differs(facts))
+}
+
+fn folder_kind(
+    git: &GitRunner<'_>,
+    state: Option<&CheckoutState>,
+) -> Result<FolderKind, CheckoutError> {
+    let folder = git.folder("");
+    if repository::git_folder(&folder).is_some_and(|git| sys::exists(&git.join("HEAD"))) {
+        return Ok(FolderKind::Repository);
+    }
+    let names = sys::entry_names(&folder)?;
+    Ok(match names.as_slice() {
+        [] => FolderKind::Empty,
+        _ if state.is_some() || names == [".rock"] => FolderKind::Begun,
+        _ => FolderKind::Other,
+    })
+}
+
+/// The commit that the ref means in the repository it is fetched from.
+fn remote(git: &GitRunner<'_>, wanted: &CheckoutSpec) -> Result<String, CheckoutError> {
+    let peeled = format!("{}^{{}}", wanted.reference);
+    let said = git.run(
+        &GitCall::git(
+            "",
+            &["ls-remote", &wanted.origin, &wanted.reference, &peeled],
+        ),
+        &mut |_| (),
+    )?;
+    if !said.is_good() {
+        return Err(CheckoutError::Fetch {
+            origin: wanted.origin.clone(),
+            said: said.talk,
+        });
+    }
+    commit_of(&wanted.reference, &said.output).ok_or_else(|| CheckoutError::NoSuchReference {
+        origin: wanted.origin.clone(),
+        reference: wanted.reference.clone(),
+        said: said.talk,
+    })
+}
+
+/// The repositories that the last checkout recorded, as far as they are there.
+fn recorded(
+    git: &GitRunner<'_>,
+    state: &CheckoutState,
+) -> Result<Vec<FoundRepository>, CheckoutError> {
+    start_threads();
+    let found: Vec<_> = state
+        .repositories
+        .par_iter()
+        .map(|record| status(git, record))
+        .collect();
+    in_order(found)
+}
+
+/// What git says of a repository; `None` where its folder has none.
+pub(super) fn status(
+    git: &GitRunner<'_>,
+    record: &RepositoryRecord,
+) -> Result<Option<FoundRepository>, CheckoutError> {
+    let folder = git.folder(&record.path);
+    let Some(git_folder) = repository::git_folder(&folder) else {
+        return Ok(None);
+    };
+    let words = [
+        "status",
+        "--porcelain=v2",
+        "--branch",
+        "-z",
+        "--untracked-files=normal",
+        "--no-ahead-behind",
+        "--ignore-submodules=all",
+    ];
+    let mut call = GitCall::git(&record.path, &words);
+    let index = git_folder.join(HIPIFIED_INDEX);
+    let is_left_changed = record.is_left_changed && sys::exists(&index);
+    if is_left_changed {
+        call = call.with("GIT_INDEX_FILE", index.display().to_string());
+    }
+    let said = git.run(&call, &mut |_| ())?;
+    if !said.is_good() {
+        let is_broken = !record.path.is_empty() && said.talk.contains("not a git repository");
+        return Err(if is_broken {
+            CheckoutError::Broken {
+                path: record.path.clone(),
+                said: said.talk,
+            }
+        } else {
+            CheckoutError::git(&call, said)
+        });
+    }
+    let status = GitStatus::parse(&said.output);
+    let mut changes = if is_left_changed {
+        status.changed.clone()
+    } else {
+        status.uncommitted()
+    };
+    changes.retain(|path| !(record.path.is_empty() && path.starts_with(".rock/")));
+    let session = repository::session(&folder);
+    Ok(Some(FoundRepository {
+        path: record.path.clone(),
+        status,
+        changes,
+        session,
+        is_left_changed,
+        above: Vec::new(),
+    }))
+}
+
+/// Every repository that is there, recorded or not, with the commits above what was made.
+pub(super) fn everything(
+    git: &GitRunner<'_>,
+    state: Option<&CheckoutState>,
+    known: &[FoundRepository],
+) -> Result<Vec<FoundRepository>, CheckoutError> {
+    let records = state
+        .map(|state| state.repositories.as_slice())
+        .unwrap_or_default();
+    let mut paths: Vec<String> = vec![String::new()];
+    paths.extend(repository::submodules(git)?);
+    paths.extend(records.iter().map(|record| record.path.clone()));
+    paths.sort();
+    paths.dedup();
+    start_threads();
+    let found = paths.into_par_iter().map(|path| {
+        let record = records.iter().find(|record| record.path == path).cloned();
+        let record = record.unwrap_or_else(|| RepositoryRecord {
+            path,
+            ..RepositoryRecord::default()
+        });
+        let seen = known
+            .iter()
+            .find(|found| found.path == record.path)
+            .cloned();
+        let Some(mut found) = seen.map_or_else(|| status(git, &record), |seen| Ok(Some(seen)))?
+        else {
+            return Ok(None);
+        };
+        found.above = above(git, &found, &record)?;
+        Ok(Some(found))
+    });
+    in_order(found.collect())
+}
+
+/// What was found, or the fault of the first repository that has one: which thread met one first
+/// must not decide.
+fn in_order(
+    found: Vec<Result<Option<FoundRepository>, CheckoutError>>,
+) -> Result<Vec<FoundRepository>, CheckoutError> {
+    found.into_iter().filter_map(Result::transpose).collect()
+}
+
+/// Commits at the head that neither a checkout made nor any ref of upstream has.
+fn above(
+    git: &GitRunner<'_>,
+    found: &FoundRepository,
+    record: &RepositoryRecord,
+) -> Result<Vec<LocalCommit>, CheckoutError> {
+    let Some(head) = found
+        .status
+        .head
+        .as_deref()
+        .filter(|head| *head != record.head)
+    else {
+        return Ok(Vec::new());
+    };
+    let reflog = repository::reflog(&git.folder(&found.path));
+    let ours = made_by_us(&reflog);
+    if ours.contains(head) {
+        return Ok(Vec::new());
+    }
+    let mut words = vec![
+        "log",
+        MOST_ABOVE,
+        "--format=%h %s",
+        "--ignore-missing",
+        head,
+        "--not",
+    ];
+    words.extend(
+        [record.head.as_str(), record.upstream.as_str()]
+            .into_iter()
+            .filter(|commit| !commit.is_empty()),
+    );
+    words.extend(ours.iter().rev().take(1000));
+    words.extend(["--remotes", "--exclude=THEROCK_*", "--tags"]);
+    let said = git.succeed(&GitCall::git(&found.path, &words))?;
+    let text = String::from_utf8_lossy(&said.output).into_owned();
+    let line = |line: &str| {
+        let (hash, subject) = line.split_once(' ').unwrap_or((line, ""));
+        LocalCommit {
+            hash: hash.to_owned(),
+            subject: subject.to_owned(),
+        }
+    };
+    Ok(text.lines().map(line).collect())
+}
+
+/// Whether git knows who commits.
+fn has_identity(git: &GitRunner<'_>, folder: FolderKind) -> Result<bool, CheckoutError> {
+    // What is not there yet has no settings of its own.
+    let is_anywhere = folder != FolderKind::Repository;
+    let call = GitCall {
+        is_anywhere,
+        ..GitCall::git("", &["var", "GIT_COMMITTER_IDENT"])
+    };
+    Ok(git.run(&call, &mut |_| ())?.is_good())
+}
