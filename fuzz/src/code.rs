@@ -89,7 +89,7 @@ fn layout(file: &[u8]) -> FileLayout {
     if let Ok(elf) = Elf::read(&source) {
         return FileLayout::from_elf(&elf, &elf.sections(&source).unwrap_or_default());
     }
-    FileLayout::from_pe(&source).unwrap_or_else(FileLayout::other_file)
+    FileLayout::from_pe(&source).unwrap_or_else(FileLayout::without_sections)
 }
 
 fn ask(inventory: &CodeInventory) {
