@@ -1,7 +1,7 @@
 //! Runs the steps of a job on this machine, or as one script in a container.
 //!
-//! Input: [`rock_recipe::Step`]s, a directory, limits, and a [`StepExecutor`]. Output: a [`BuildRecord`] of
-//! the build (`build.json`, from which builds are resumed), a log, and the outcome.
+//! Input: [`rock_recipe::Step`]s, a directory, limits, and a [`StepExecutor`]. Output: a
+//! [`BuildRecord`] (`build.json`, from which builds are resumed), a log, and the outcome.
 //!
 //! **Invariant:** Nothing outside the directory of the job is written or removed, except for wheels
 //! that are copied to the output directory. No started process is left when a run returns.

@@ -1,4 +1,4 @@
-//! octocrab on top of [`Executor`]: it makes the requests and reads the answers, we carry them.
+//! The service that octocrab sends its requests through, on top of [`Executor`].
 
 use std::future::Future;
 use std::pin::Pin;

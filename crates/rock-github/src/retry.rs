@@ -10,7 +10,7 @@ const LONGEST: Duration = Duration::from_mins(1);
 /// least one minute).
 const SECONDARY: Duration = Duration::from_mins(1);
 
-/// What retrying depends on.
+/// The properties of a response that decide whether its call is retried.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct RetryInput<'a> {
     /// The HTTP status; 0 where there was no answer.
@@ -27,7 +27,7 @@ pub struct RetryInput<'a> {
     pub message: &'a str,
 }
 
-/// What is done about an answer.
+/// The decision about a response.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RetryDecision {
     /// It is good.
@@ -57,10 +57,11 @@ impl RetryInput<'_> {
 ///
 /// ```
 /// use std::time::Duration;
-/// use rock_github::{RetryInput, RetryDecision, judge};
-/// let asked = RetryInput { status: 503, retry_after: Some(7), ..RetryInput::default() };
-/// assert_eq!(judge(&asked, 1, 0.5), RetryDecision::Again(Duration::from_secs(7)));
-/// assert_eq!(judge(&RetryInput { status: 401, ..RetryInput::default() }, 1, 0.5), RetryDecision::Bad);
+/// use rock_github::{RetryDecision, RetryInput, judge};
+/// let overloaded = RetryInput { status: 503, retry_after: Some(7), ..RetryInput::default() };
+/// assert_eq!(judge(&overloaded, 1, 0.5), RetryDecision::Again(Duration::from_secs(7)));
+/// let unauthorized = RetryInput { status: 401, ..RetryInput::default() };
+/// assert_eq!(judge(&unauthorized, 1, 0.5), RetryDecision::Bad);
 /// ```
 pub fn judge(answer: &RetryInput<'_>, tries: u32, chance: f64) -> RetryDecision {
     if (200..400).contains(&answer.status) {

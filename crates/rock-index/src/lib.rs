@@ -1,8 +1,8 @@
 //! Writes the pages of a static simple repository.
 //!
 //! Input: [`IndexFile`]s, and [`FileLinks`] with the location of the files relative to the index.
-//! Output: a [`SimpleRepository`] with the pages by relative path, and the `.metadata` files that belong
-//! next to the wheels.
+//! Output: a [`SimpleRepository`] with the pages by relative path, and the `.metadata` files that
+//! belong next to the wheels.
 //!
 //! Each pair of ROCm and torch has a directory with a complete simple repository (PEP 503, 691,
 //! 658), because installers compare local version labels: on a single page, `rocm72torch2.9` would

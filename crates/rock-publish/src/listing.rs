@@ -13,7 +13,8 @@ use rock_names::{Digest, RepoName, WheelName, WheelNameError, has_wheel_extensio
 ///
 /// ```
 /// use rock_publish::ReleaseListing;
-/// let listing = ReleaseListing::from_json(r#"[{"id": 7, "tag_name": "v1", "assets": [{"name": "a-1-py3-none-any.whl"}]}]"#)?;
+/// let json = r#"[{"id": 7, "tag_name": "v1", "assets": [{"name": "a-1-py3-none-any.whl"}]}]"#;
+/// let listing = ReleaseListing::from_json(json)?;
 /// assert_eq!(listing.wheels().count(), 1);
 /// # Ok::<(), rock_publish::ListingError>(())
 /// ```

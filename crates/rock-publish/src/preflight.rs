@@ -1,8 +1,8 @@
 //! The checks of a publish that can be made before anything is built.
 //!
-//! Input: the tag that will be published and what GitHub says of it ([`ObservedRepository`]). Output: one
-//! [`PreflightCheck`] for each thing that publishing needs, and a diagnostic for each that is not
-//! there.
+//! Input: the tag that will be published, and the repository as GitHub describes it
+//! ([`ObservedRepository`]). Output: one [`PreflightCheck`] for each requirement of publishing, and
+//! a diagnostic for each that is not met.
 //!
 //! **Invariant:** every check is made in every run, so that one run reports all that is wrong; what
 //! is not known is [`CheckOutcome::Unknown`] and never a failure.

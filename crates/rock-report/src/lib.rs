@@ -1,6 +1,6 @@
 //! Renders release notes, changelogs, package tables, coverage and missing wheels.
 //!
-//! Input: [`ExpectedCells`] cells of a plan, [`WheelListing`] of listings, and the outcomes of jobs. Output:
+//! Input: the [`ExpectedCells`] of a plan, a [`WheelListing`], and the outcomes of jobs. Output:
 //! Markdown, SVG, and plain values for programs.
 //!
 //! **Invariant:** Documents are generated from the plan and the listings only, never from an

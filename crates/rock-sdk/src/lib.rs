@@ -1,8 +1,8 @@
 //! Lays out the Python packages of the ROCm SDK from the artifacts of a build.
 //!
 //! Input: the listings of artifacts, with the properties of their ELF files, and the rows of
-//! `matrices/compat/sdk-packages.yaml`. Output: a [`PackageLayout`] with the source of each file of each
-//! package, and the reason for each path that is left out.
+//! `matrices/compat/sdk-packages.yaml`. Output: a [`PackageLayout`] with the source of each file of
+//! each package, and the reason for each path that is left out.
 //!
 //! **Invariant:** This crate does not read files, and the order in which a file system lists
 //! directories has no effect.

@@ -1,9 +1,9 @@
 //! Selects and checks out the sources of torch and its companions.
 //!
-//! Input: compatibility data, the texts of files, the options of the user, the [`CheckoutState`] of the
-//! last checkout, and the output of git. Output: the repository and ref of each project with the
-//! origin of these values, the desired worktree as [`CheckoutSpec`], and the [`CheckoutStep`]s to get there, or
-//! the user's work that would be lost.
+//! Input: compatibility data, the texts of files, the options of the user, the [`CheckoutState`] of
+//! the last checkout, and the output of git. Output: the repository and ref of each project with
+//! the origin of these values, the desired worktree as [`CheckoutSpec`], and the [`CheckoutStep`]s
+//! to get there, or the user's work that would be lost.
 //!
 //! **Invariant:** Only the module [`checkout`] runs git and reads files. Versions and addresses of
 //! projects are rows of compatibility data.

@@ -17,7 +17,7 @@ use crate::recipe::{Build, BuildSite};
 use crate::render;
 use crate::sys;
 
-/// What [`exec::ContainerSetup`] borrows.
+/// The owned values that [`exec::ContainerSetup`] borrows.
 #[derive(Debug)]
 pub(super) struct Owned {
     pub(super) engine: EngineProgram,

@@ -110,20 +110,20 @@ impl Library {
         self
     }
 
-    /// The bytes of the file. The first test that wants it compiles it; this file and the compiler
-    /// are part of the key under which it is kept.
+    /// Returns the bytes of the file. They are compiled once and cached by the library's
+    /// properties, the text of this file and the compiler.
     pub fn build(&self) -> Vec<u8> {
         let mut key = Sha256::new();
         key.update(include_str!("elf.rs"));
         key.update(format!("{:?}{self:?}", compiler()));
-        let kept = Path::new(env!("CARGO_TARGET_TMPDIR")).join("libraries");
-        let path = kept.join(rock_matrix::names::Digest::new(key.finalize().into()).to_hex());
+        let cache = Path::new(env!("CARGO_TARGET_TMPDIR")).join("libraries");
+        let path = cache.join(rock_matrix::names::Digest::new(key.finalize().into()).to_hex());
         if let Ok(bytes) = std::fs::read(&path) {
             return bytes;
         }
         let bytes = self.compile();
-        std::fs::create_dir_all(&kept).unwrap();
-        let mut pending = tempfile::NamedTempFile::new_in(&kept).unwrap();
+        std::fs::create_dir_all(&cache).unwrap();
+        let mut pending = tempfile::NamedTempFile::new_in(&cache).unwrap();
         pending.write_all(&bytes).unwrap();
         pending.persist(&path).unwrap();
         bytes

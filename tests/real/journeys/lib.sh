@@ -32,8 +32,8 @@ begin_journey() {
   drops 'Running setup\.py clean for '
   drops '^ *Failed to build '
   drops 'note: This error originates from a subprocess'
-  # A step that runs for long reports its last line of output, which depends on the machine.
-  drops '^\[[0-9]+\/[0-9]+\] [^:,]+, .*:'
+  # A step that runs for long reports its time and its last line of output; how often depends on the machine.
+  drops '^\[[0-9]+\/[0-9]+\] [^:,]+, ([0-9]+ (h|min|s) ?)+(: |$)'
   replaces '\b([0-9]+ h )?([0-9]+ min )?[0-9]+(\.[0-9]+)? (s|ms)\b' TIME
   replaces "\\b$(regex_of "$(rock-matrix --version | sed 's/.* //')")\\b" VERSION
   : >"$transcript"
@@ -53,7 +53,7 @@ regex_of() { printf '%s' "$1" | sed -E 's/[][\.*^$+?(){}|/]/\\&/g'; }
 # applied first.
 replaces() { replacements+=("s/$1/$2/g"); }
 
-# `drops EXTENDED-REGEX`: lines that come in another order in another run are left out of the transcript.
+# `drops EXTENDED-REGEX`: leaves lines out of the transcript whose order or number differs between runs.
 drops() { replacements+=("/$1/d"); }
 
 # Prints what differs between runs as the words of `replaces`.

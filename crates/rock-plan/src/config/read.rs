@@ -1,6 +1,6 @@
-//! A matrix file from text to [`MatrixConfig`], with every fault of the file.
+//! Reads a matrix file into a [`MatrixConfig`], and reports all errors of the file.
 //!
-//! Input: a [`SourceText`] and what is known of the rest of the world ([`Lookups`]). Output: a checked
+//! Input: a [`SourceText`], and the names that other files define ([`Lookups`]). Output: a checked
 //! value, or diagnostics.
 //!
 //! **Invariant:** a part that the structural check refused yields no second fault here.

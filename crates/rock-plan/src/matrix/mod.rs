@@ -1,8 +1,8 @@
-//! Config and facts to legs, and the reason for every missing cell.
+//! Expands a matrix into legs, with the reason for every missing cell.
 //!
-//! Input: a checked [`crate::config::MatrixConfig`], a [`crate::config::RecipeProfile`] and the facts. Output:
-//! an [`MatrixExpansion`]: the legal cells as ranks in the product, and [`ExclusionRow`] rows whose counts
-//! add up to the rest.
+//! Input: a checked [`crate::config::MatrixConfig`], a [`crate::config::RecipeProfile`] and the
+//! facts. Output: a [`MatrixExpansion`]: the legal cells as ranks in the product, and
+//! [`ExclusionRow`]s whose counts add up to the rest.
 //!
 //! Cells are not enumerated one by one where a prefix of axes already rules them out: the axes that
 //! facts constrain are bound first, each rule is asked as soon as the axes it reads are bound, and

@@ -1,9 +1,9 @@
-//! What a release on GitHub lacks, as the next steps.
+//! Reconciles a release on GitHub with its desired state.
 //!
-//! Input: a [`DesiredRelease`], the releases as they were last seen, and what this run learned itself
-//! ([`ObservedOverlay`]). Output: [`Reconciliation`]: steps, refusals, or that all is done. A publish is these two in
-//! turns until nothing is left to do, so that a run that was killed at any moment is only another
-//! state to go on from.
+//! Input: a [`DesiredRelease`], the releases as last observed, and the changes this run made since
+//! ([`ObservedOverlay`]). Output: a [`Reconciliation`]: the next steps, refusals, or that nothing is
+//! left to do. A publish observes and reconciles in turns, so a run that was killed at any moment
+//! leaves a state that the next run resumes from.
 //!
 //! **Invariant:** a release is published only when every wanted file is there under its name with
 //! its size and digest; a file with other bytes is replaced in a draft that a run made, elsewhere

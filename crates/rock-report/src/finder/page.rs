@@ -13,12 +13,12 @@ const SHOW: &str = include_str!("../../templates/pages/finder/page.js");
 /// The part of the script that takes the decision, for tests that run it outside of a page.
 pub const SCRIPT: &str = DECIDE;
 
-/// What a page is made of.
+/// The content of a page.
 #[derive(Debug, Clone)]
 pub struct FinderPage<'p> {
     /// Its heading and title.
     pub title: &'p str,
-    /// What [`super::data()`] gives.
+    /// The data that the page searches, made by [`super::data()`].
     pub data: &'p serde_json::Value,
 }
 

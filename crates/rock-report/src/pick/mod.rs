@@ -1,9 +1,9 @@
-//! Which published wheel a machine needs, or which comes nearest and why none fits.
+//! Selects the published wheel that a machine needs, or the nearest ones with their mismatches.
 //!
-//! Input: a [`TargetMachine`], [`WheelCandidate`]s made of what is published, and the [`MatchRules`] out of the
-//! facts. Output: a [`PickDecision`]: the wheels that fit, best first, each with what had to be
-//! assumed; where none fits, the nearest with what differs. The wheel finder takes the same
-//! decision in the browser from the same numbers and sentences.
+//! Input: a [`TargetMachine`], the [`WheelCandidate`]s that are published, and the [`MatchRules`] of
+//! the compatibility data. Output: a [`PickDecision`]: the wheels that fit, best first, each with
+//! the assumptions made; if none fits, the nearest with their mismatches. The wheel finder makes the
+//! same decision in the browser from the same numbers and sentences.
 //!
 //! **Invariant:** a version is compared, never named: what a wheel runs with beside its own
 //! versions is in `matrices/compat/reach.yaml`. Equal input gives an equal decision, whatever order

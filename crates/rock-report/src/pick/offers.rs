@@ -26,8 +26,8 @@ pub struct WheelOffer {
     pub row: Option<ManifestFile>,
 }
 
-/// Published wheels by name. Files whose name no wheel has are passed over: [`ReleaseListing::unreadable`]
-/// tells of them.
+/// Published wheels by name. Files with unreadable names are left out;
+/// [`ReleaseListing::unreadable`] lists them.
 #[derive(Debug, Clone, Default)]
 pub struct WheelOffers {
     wheels: BTreeMap<String, WheelOffer>,

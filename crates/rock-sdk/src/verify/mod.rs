@@ -1,7 +1,7 @@
-//! Whether finished packages keep what they promise each other, before anyone installs them.
+//! Checks that finished packages are consistent with each other, before anyone installs them.
 //!
-//! In: [`OpenedPackages`], what stands in the wheels and source distributions of one folder, and the rows
-//! of `matrices/compat/sdk-packages.yaml`. Out: findings, each with its wheel and member.
+//! Input: [`OpenedPackages`], the content of the wheels and source distributions of one folder, and
+//! the rows of `matrices/compat/sdk-packages.yaml`. Output: findings, each with its wheel and member.
 //!
 //! **Invariant:** nothing is read here, and no check asks another one what it found.
 
