@@ -120,7 +120,7 @@ impl SharedValues {
     ) -> Self {
         let mut shared = Self::default();
         let unchanged = shared.changes.number(Vec::new(), RowOverrides::default);
-        debug_assert_eq!(unchanged, Self::NO_CHANGES);
+        assert_eq!(unchanged, Self::NO_CHANGES);
         if profile.wheels.is_empty() {
             shared.wheels.number((0, 0, 0, Vec::new()), Vec::new);
         }

@@ -42,7 +42,7 @@ pub fn stub(processor: u16, text: &str) -> Result<Vec<u8>, StubError> {
         return Err(StubError::Text { length: text.len() });
     }
     let (program, slot) = image.split_at(image.len() - SLOT_BYTES);
-    debug_assert!(slot.starts_with(MARKER), "the slot is the end of the image");
+    assert!(slot.starts_with(MARKER), "the slot is the end of the image");
     let mut made = Vec::with_capacity(image.len());
     made.extend_from_slice(program);
     made.extend_from_slice(text.as_bytes());

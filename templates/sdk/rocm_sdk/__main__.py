@@ -9,7 +9,6 @@ import argparse
 import json
 import os
 import sys
-import unittest
 from pathlib import Path
 from typing import List, Optional
 
@@ -48,6 +47,9 @@ def _targets(_: argparse.Namespace) -> int:
 
 
 def _test(_: argparse.Namespace) -> int:
+    # Slow to import, and no other command needs it: builds run those many times.
+    import unittest
+
     names = ["base", "core", *(name for name in ("libraries", "devel", "profiler") if is_installed(name))]
     suite = unittest.defaultTestLoader.loadTestsFromNames([f"{__package__}.tests.{name}_test" for name in names])
     return 0 if unittest.TextTestRunner(verbosity=2).run(suite).wasSuccessful() else 1

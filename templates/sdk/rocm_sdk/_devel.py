@@ -14,13 +14,15 @@ from __future__ import annotations
 
 import os
 import shutil
-import tarfile
 from pathlib import Path, PurePosixPath
-from typing import Dict, List, NamedTuple, Optional, Tuple
+from typing import TYPE_CHECKING, Dict, List, NamedTuple, Optional, Tuple
 
 from . import _devices, _dist_info, _link, _record
 from ._installed import pure_dir
 from ._lock import exclusive
+
+if TYPE_CHECKING:
+    import tarfile
 
 # Compilers of LLVM under names in another folder. They look for the rest of LLVM beside the file that the link leads to,
 # so that a hard link would have them look beside itself.
@@ -81,6 +83,9 @@ def root() -> Path:
 
 
 def _expand(devel: Devel) -> None:
+    # Slow to import, and needed once.
+    import tarfile
+
     tarball, record, how = devel.tarball, devel.record, _link.mode()
     if tarball is None:
         raise FileNotFoundError(
@@ -93,34 +98,35 @@ def _expand(devel: Devel) -> None:
     _record.claim(record, devel.root.name)
     _link.clear(devel.root)
     try:
-        names = _extract(tarball, devel, how)
+        # One pass: a compressed tarball is read once.
+        with tarfile.open(tarball, "r|*", bufsize=_BLOCK) as tar:
+            names = _extract(tar, devel, how)
     except (tarfile.TarError, EOFError) as error:
         raise ValueError(f"{tarball} is damaged, reinstall rocm-sdk-devel: {error}") from error
     _record.add(record, names, devel.root)
     tarball.unlink()
 
 
-def _extract(tarball: Path, devel: Devel, how: str) -> List[str]:
-    """Writes the members and returns their names. One pass: a compressed tarball is read once."""
+def _extract(tar: tarfile.TarFile, devel: Devel, how: str) -> List[str]:
+    """Writes the members and returns their names."""
     names: List[str] = []
     links: Dict[Path, str] = {}
-    with tarfile.open(tarball, "r|*", bufsize=_BLOCK) as tar:
-        for member in tar:
-            names.append(_checked(member.name, devel.root.name))
-            path = devel.site / member.name
-            path.parent.mkdir(parents=True, exist_ok=True)
-            if member.isdir():
-                path.mkdir(exist_ok=True)
-                continue
-            # The same name twice: the later one counts, as in any tarball.
-            _link.clear(path)
-            links.pop(path, None)
-            if member.issym():
-                links[path] = member.linkname
-            elif member.isreg():
-                _write(tar, member, path)
-            else:
-                raise ValueError(f"{tarball}: {member.name} is neither a file, a folder nor a symbolic link")
+    for member in tar:
+        names.append(_checked(member.name, devel.root.name))
+        path = devel.site / member.name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if member.isdir():
+            path.mkdir(exist_ok=True)
+            continue
+        # The same name twice: the later one counts, as in any tarball.
+        _link.clear(path)
+        links.pop(path, None)
+        if member.issym():
+            links[path] = member.linkname
+        elif member.isreg():
+            _write(tar, member, path)
+        else:
+            raise ValueError(f"{devel.tarball}: {member.name} is neither a file, a folder nor a symbolic link")
     _place(list(links.items()), devel, how)
     return names
 

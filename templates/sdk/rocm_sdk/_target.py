@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import re
 import shutil
-import subprocess
 import sys
 import sysconfig
 from functools import lru_cache
@@ -52,6 +51,9 @@ def targets_of_tool() -> List[str]:
     program = shutil.which("offload-arch", path=os.pathsep.join(folders))
     if program is None:
         return []
+    # Slow to import, and most machines have no such program.
+    import subprocess
+
     is_verbose = os.environ.get("ROCM_SDK_VERBOSE") == "1"
     try:
         done = subprocess.run(

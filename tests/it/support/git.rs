@@ -1,9 +1,12 @@
 //! Repositories to check out: made by git, with submodules in submodules and hundreds of commits.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use super::{Project, project::Ran};
+use sha2::{Digest as _, Sha256};
+
+use super::Project;
+use super::project::{Ran, copy_tree};
 
 /// Writes beside each `.cu` file what it becomes, and a line into a file that is there.
 const HIPIFY: &str = "\
@@ -24,6 +27,8 @@ notes.write_text(notes.read_text() + 'hipified\\n')
 pub const UPSTREAM: &str = "THEROCK_UPSTREAM_DIFFBASE";
 /// Commits below the first tag of the outer repository.
 const HISTORY: usize = 300;
+/// A file that names the folder in which the repositories were created.
+const CREATED_IN: &str = "created-in";
 
 /// A folder with `upstream/top`, which has the submodule `third_party/a` with the submodule
 /// `deep/b`.
@@ -32,15 +37,42 @@ pub struct Sources {
 }
 
 impl Sources {
-    /// The repositories, at the tags `v1` and `v2` of `top`.
+    /// The repositories, at the tags `v1` and `v2` of `top`. The first test creates them, the
+    /// others copy them.
     pub fn new() -> Self {
+        let sources = Self::empty();
+        let template = template();
+        copy_tree(&template, &sources.path(""));
+        // The addresses of submodules are absolute.
+        for config in [
+            "upstream/a/.git/config",
+            "upstream/a/.git/modules/deep/b/config",
+            "upstream/top/.git/config",
+            "upstream/top/.git/modules/third_party/a/config",
+        ] {
+            let path = sources.path(config);
+            let text = std::fs::read_to_string(&path).unwrap();
+            let here = sources.project.root().display().to_string();
+            let created_in = std::fs::read_to_string(template.join(CREATED_IN)).unwrap();
+            assert!(text.contains(&created_in), "{config}: {text}");
+            std::fs::write(path, text.replace(&created_in, &here)).unwrap();
+        }
+        std::fs::remove_file(sources.path(CREATED_IN)).unwrap();
+        sources
+    }
+
+    fn empty() -> Self {
         let project = Project::new()
             .env("GIT_CONFIG_GLOBAL", "/dev/null")
             .env("GIT_CONFIG_NOSYSTEM", "1")
             .env("GIT_CONFIG_COUNT", "1")
             .env("GIT_CONFIG_KEY_0", "protocol.file.allow")
             .env("GIT_CONFIG_VALUE_0", "always");
-        let sources = Self { project };
+        Self { project }
+    }
+
+    fn create() -> Self {
+        let sources = Self::empty();
         for name in ["b", "a", "top"] {
             std::fs::create_dir_all(sources.path(&format!("upstream/{name}"))).unwrap();
             sources.git(&format!("upstream/{name}"), &["init", "-q", "-b", "main"]);
@@ -67,6 +99,7 @@ impl Sources {
             "upstream/top",
             &["tag", "--annotate", "--message", "v2", "v2"],
         );
+        sources.write(CREATED_IN, &sources.project.root().display().to_string());
         sources
     }
 
@@ -248,4 +281,24 @@ impl Sources {
             .iter()
             .all(|name| !Path::new(&git).join(name).exists())
     }
+}
+
+/// Returns the folder with the repositories, which depends on the text of this file and on git.
+fn template() -> PathBuf {
+    let version = Command::new("git").arg("--version").output().unwrap();
+    let mut key = Sha256::new();
+    key.update(include_str!("git.rs"));
+    key.update(version.stdout);
+    let name = rock_matrix::names::Digest::new(key.finalize().into()).to_hex();
+    let cache = Path::new(env!("CARGO_TARGET_TMPDIR")).join("repositories");
+    let template = cache.join(name);
+    if !template.exists() {
+        let sources = Sources::create();
+        std::fs::create_dir_all(&cache).unwrap();
+        let pending = tempfile::tempdir_in(&cache).unwrap();
+        copy_tree(&sources.path(""), &pending.path().join("tree"));
+        // Another test may have created them in the meantime.
+        let _ = std::fs::rename(pending.path().join("tree"), &template);
+    }
+    template
 }

@@ -307,7 +307,7 @@ fn keep(path: &str, bytes: &[u8]) {
     std::fs::write(place.join(path.rsplit('/').next().unwrap()), bytes).unwrap();
 }
 
-fn copy_tree(from: &Path, to: &Path) {
+pub(super) fn copy_tree(from: &Path, to: &Path) {
     if from.is_dir() {
         std::fs::create_dir_all(to).unwrap();
         for entry in std::fs::read_dir(from).unwrap() {
