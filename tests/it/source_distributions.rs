@@ -480,35 +480,6 @@ fn faults_of_an_archive_are_reported_in_one_run_and_many_are_counted() {
 }
 
 #[test]
-fn folders_at_the_limits_are_read_and_more_are_refused() {
-    let members = |count: usize| {
-        let archive = (1..count).fold(SourceArchive::empty(), |archive, at| {
-            archive.file(&format!("t/{at}/a"), "")
-        });
-        archive.bytes()
-    };
-    accepted(TREE, &members(100_000));
-    refused(
-        TREE,
-        &members(100_001),
-        "W116 damaged-archive",
-        "it cannot be unpacked: more than 100000 folders",
-    );
-    // `t` has 1 byte, and so many folders in it 256 each but for the last.
-    let paths = |bytes: usize| {
-        let archive = (1..bytes / 256).fold(SourceArchive::empty(), |archive, at| {
-            archive.file(&format!("t/{at:0>254}/a"), "")
-        });
-        archive
-            .file(&format!("t/{}/a", "n".repeat(bytes % 256 + 253)), "")
-            .bytes()
-    };
-    accepted(TREE, &paths(16 << 20));
-    let above = "it cannot be unpacked: folders whose paths take more than 16 MiB together";
-    refused(TREE, &paths((16 << 20) + 1), "W116 damaged-archive", above);
-}
-
-#[test]
 fn paths_and_metadata_at_the_limits_are_read_and_those_above_are_refused() {
     let deep = |components: usize| {
         let path = ["toy-1.0"]
