@@ -49,7 +49,6 @@ const CRATES: &[&[&[&Code]]] = &[
         matrix::ALL,
         plan::ALL,
         release::ALL,
-        sdk::ALL,
         sources::ALL,
         wheel::ALL,
     ],

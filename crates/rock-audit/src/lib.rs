@@ -85,6 +85,7 @@ mod symbol_version;
 mod system;
 mod tree_completion;
 mod verify;
+mod wheel_file;
 
 pub use audited::AuditedWheel;
 pub use auditor::{AuditError, AuditOptions, Auditor};
@@ -112,6 +113,7 @@ pub use search_path::LibrarySearchPath;
 pub use summary::format_size;
 pub use system::{Sysroot, SystemLibraries, find_wheels};
 pub use verify::{layout_code, verify_wheel};
+pub use wheel_file::WheelFile;
 
 pub mod gfx {
     //! Checks of GPU code, also of code that was split off into other wheels.

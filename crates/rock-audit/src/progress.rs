@@ -37,3 +37,9 @@ impl ProgressReporter for NoProgress {
         Box::new(|_| {})
     }
 }
+
+impl<T: ProgressReporter + ?Sized> ProgressReporter for &T {
+    fn start<'p>(&'p self, wheel: &str) -> Box<ProgressCallback<'p>> {
+        (**self).start(wheel)
+    }
+}

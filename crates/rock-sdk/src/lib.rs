@@ -1,31 +1,39 @@
-//! Lays out the Python packages of the ROCm SDK from the artifacts of a build.
+//! Builds the Python packages of the ROCm SDK from the artifacts of a ROCm build.
 //!
-//! Input: the listings of artifacts, with the properties of their ELF files, and the rows of
-//! `matrices/compat/sdk-packages.yaml`. Output: a [`PackageLayout`] with the source of each file of
-//! each package, and the reason for each path that is left out.
+//! [`ResolvedLayout::resolve`] reads the artifacts of a directory as an [`ArtifactSet`] and assigns
+//! their files to packages by the rows of `matrices/compat/sdk-packages.yaml`. Its
+//! [`PackageLayout`] has the source of each file of each package, and the reason for each path that
+//! is left out. [`SdkBuilder::build`] writes the packages.
 //!
-//! **Invariant:** This crate does not read files, and the order in which a file system lists
-//! directories has no effect.
+//! **Invariant:** The same artifacts give the same bytes: neither the order in which a file system
+//! lists directories nor the number of threads has an effect.
 
 pub mod codes;
 
 mod alias;
 mod artifact;
+mod artifact_set;
 pub mod bucket;
+mod build_manifest;
+mod builder;
 mod case_clash;
 mod cmake_names;
 mod devel;
+mod file_contents;
 mod foreign;
 mod layout;
 pub mod limits;
 mod lint;
+mod mixed_builds;
 mod package_builder;
 mod placement;
 pub mod python;
 mod resolve;
+mod resolved_layout;
 mod search;
 mod select;
 mod shape;
+mod stoppable;
 pub mod stub;
 mod targets;
 pub mod verify;
@@ -33,6 +41,11 @@ pub mod version;
 
 pub use alias::LibraryAlias;
 pub use artifact::{ArtifactEntry, BuildArtifact, EntryKind, FileFacts, FileShape};
+pub use artifact_set::{ARTIFACT_MANIFEST, ArtifactSet, parse_artifact_manifest, safe_member_path};
+pub use build_manifest::parse_json_object;
+pub use builder::{
+    DEVEL_TARBALL, SdkBuildError, SdkBuilder, WrittenPackage, XZ_EXTENSION, check_output,
+};
 pub use cmake_names::{DeclaredError, declared_families};
 pub use devel::{DevelEntry, DevelKind, DevelTree, devel_trees};
 pub use foreign::refuse_foreign;
@@ -42,6 +55,7 @@ pub use layout::{
 };
 pub use lint::{ContentComparison, overlaps, spellings, told};
 pub use placement::{DropReason, FileContent, FileOrigin, PackageFile};
+pub use resolved_layout::{LayoutOptions, ResolvedLayout};
 pub use search::search_path;
 pub use select::globs;
 pub use targets::{base_target, expand, words};

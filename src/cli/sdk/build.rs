@@ -7,23 +7,15 @@ use std::path::{Path, PathBuf};
 use serde_json::json;
 
 use self::asked::{TAG, platform_tag, suffix};
-use super::laid::{self, Laid};
-use super::make::{Made, Maker};
+use super::layout_args::LayoutArgs;
 use super::targets::FamiliesFrom;
-use super::wanted::Wanted;
 use super::{Exit, Format, Shell};
-use crate::bytes::start_threads;
 use crate::cli::load;
 use crate::cli::threads::on_threads;
-use crate::cli::wheel::{Watchers, report, source_date_s};
-use crate::codes::sdk as codes;
-use crate::compat::Compat;
-use crate::diagnostic::{Diagnostic, Location};
+use crate::cli::wheel::{Watchers, fail, source_date_s};
 use crate::sdk::python::BuildInfo;
-use crate::sdk::{self, DevelTree, PackageKind, RuntimePackage};
-use crate::sys::{
-    self, DirectorySwap, FileError, ScratchSpace, Signals, StagingDirectory, StopSignal,
-};
+use crate::sdk::{self, ResolvedLayout, SdkBuildError, SdkBuilder, WrittenPackage};
+use crate::sys::ScratchSpace;
 use crate::wheel::{DosTime, NewWheelOptions};
 
 /// Make the packages: wheels, and the source distribution that chooses among them
@@ -43,7 +35,7 @@ Examples:
 )]
 pub(super) struct Args {
     #[command(flatten)]
-    wanted: Wanted,
+    layout: LayoutArgs,
     /// Write to the folder dist in this one
     #[arg(long, value_name = "DIR")]
     dest_dir: PathBuf,
@@ -110,198 +102,73 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
 }
 
 fn build(args: &Args, shell: &Shell) -> Exit {
-    let dist = args.dest_dir.join("dist");
+    match try_build(args, shell) {
+        Ok(exit) => exit,
+        Err(SdkBuildError::Stopped(signal)) => signal.into(),
+        Err(SdkBuildError::Diagnostics(errors)) => fail(shell, &errors),
+    }
+}
+
+fn try_build(args: &Args, shell: &Shell) -> Result<Exit, SdkBuildError> {
     let compat = match load::compat(shell) {
         Ok(compat) => compat,
-        Err(exit) => return exit,
+        Err(exit) => return Ok(exit),
     };
-    if let Err(fault) = args.refuse_old(&dist, compat) {
-        return shell.report(&[fault]);
+    let dist = args.dest_dir.join("dist");
+    if !args.no_build_packages {
+        sdk::check_output(&dist, args.overwrite, compat.sdk_tables())?;
     }
-    let room = match ScratchSpace::near(&args.dest_dir) {
-        Ok(room) => room,
-        Err(error) => return report(shell, vec![error.into()]),
-    };
-    let only = args.own_families();
-    let laid = match laid::lay_out(&args.wanted, (&args.version_suffix, &only), &room, shell) {
-        Ok(laid) => laid,
-        Err(exit) => return exit,
-    };
-    match built(args, shell, &laid, compat, room, &dist) {
-        Ok(made) => told(args, shell, &dist, &made),
-        Err(Failed::Stopped(signal)) => signal.into(),
-        Err(Failed::Faults(faults)) => report(shell, faults),
-    }
-}
-
-/// Why there are no packages.
-enum Failed {
-    Faults(Vec<Diagnostic>),
-    Stopped(StopSignal),
-}
-
-impl From<Vec<Diagnostic>> for Failed {
-    fn from(faults: Vec<Diagnostic>) -> Self {
-        Self::Faults(faults)
-    }
-}
-
-impl From<Diagnostic> for Failed {
-    fn from(fault: Diagnostic) -> Self {
-        Self::Faults(vec![fault])
-    }
-}
-
-impl From<FileError> for Failed {
-    fn from(error: FileError) -> Self {
-        Diagnostic::from(error).into()
-    }
-}
-
-fn built(
-    args: &Args,
-    shell: &Shell,
-    laid: &Laid,
-    compat: &Compat,
-    room: ScratchSpace,
-    dist: &Path,
-) -> Result<Vec<Made>, Failed> {
-    let version = args.version(laid)?;
-    let gpus = args.gpus(laid, compat)?;
+    let scratch = ScratchSpace::near(&args.dest_dir)?;
+    let options = args
+        .layout
+        .layout_options(&args.version_suffix, args.own_families());
+    let (layout, warnings) = ResolvedLayout::resolve(&options, &scratch, compat)?;
+    shell.report(&warnings);
     let epoch = args
         .source_date_epoch
         .as_deref()
         .or(shell.environment.get("SOURCE_DATE_EPOCH"));
-    // Of sources and trees, too: what wheels cannot say is nothing that installers could make
-    // wheels of.
+    // Source distributions and trees cannot have a time that wheels cannot have, so that
+    // installers can build wheels of them.
     let time_s = source_date_s(epoch)?.unwrap_or_else(|| DosTime::clamp_epoch_s(0));
-    let time = DosTime::from_epoch_s(time_s);
-    let platform = args.wanted.platform;
-    let mut maker = Maker {
-        laid,
+    let builder = SdkBuilder {
+        layout: &layout,
         facts: compat.sdk_tables(),
         build: BuildInfo {
-            version,
-            mode: laid.made.mode,
-            platform,
+            version: args.version(&layout)?,
+            mode: layout.mode,
+            platform: args.layout.platform,
             nonce: args.version_suffix.clone(),
-            gpus,
+            gpus: args.gpus(&layout, compat)?,
         },
-        tag: platform_tag(shell.environment.get(TAG), platform)?,
-        options: NewWheelOptions {
+        platform_tag: platform_tag(shell.environment.get(TAG), args.layout.platform)?,
+        wheel_options: NewWheelOptions {
             level: if args.no_wheel_compression {
                 0
             } else {
                 args.compression_level
             },
-            time,
+            time: DosTime::from_epoch_s(time_s),
         },
         time_s: time_s.unsigned_abs(),
         compresses_tree: args.devel_tarball_compression,
         inits_devices: args.device_init_compat,
-        room,
-        watchers: Watchers::of(shell),
-        signals: Signals::default(),
+        scratch,
+        progress: &Watchers::of(shell),
+        on_package: &|distribution| shell.detail(&format!("making {distribution}")),
     };
-    if args.no_build_packages {
-        return Ok(Vec::new());
-    }
-    let swap = DirectorySwap::begin(dist, || shell.say("waiting for another run to end"))?;
-    // What is written from here on is taken away again, whatever ends the run.
-    maker.signals = Signals::listen().unwrap_or_default();
-    let staging = swap.stage()?;
-    // The run that was waited for may have put some there.
-    args.refuse_old(dist, compat)?;
-    let made = all(&maker, &staging, shell);
-    if let Some(signal) = maker.signals.pending() {
-        return Err(Failed::Stopped(signal));
-    }
-    let mut made = made?;
-    staging.commit()?;
-    made.sort_by(|one, other| one.path.cmp(&other.path));
-    Ok(made)
+    let written = if args.no_build_packages {
+        Vec::new()
+    } else {
+        builder.build(&dist, args.overwrite, || {
+            shell.say("waiting for another run to end");
+        })?
+    };
+    Ok(told(args, shell, &dist, &written))
 }
 
-/// Makes every package. Trees to build against are made beside the others: each is one file, whose
-/// digest one thread makes alone.
-fn all(maker: &Maker<'_>, staging: &StagingDirectory, shell: &Shell) -> Result<Vec<Made>, Failed> {
-    let laid = maker.laid;
-    let libraries = laid
-        .layout
-        .packages
-        .iter()
-        .filter(|package| package.kind == PackageKind::Libraries);
-    let families: Vec<Option<&str>> = libraries
-        .map(|package| package.made_for.as_deref())
-        .collect();
-    let is_apart = families.len() > 1;
-    let tree = |tree: &DevelTree| {
-        let below = tree.made_for.as_deref().filter(|_| is_apart);
-        maker.devel(tree, below, staging)
-    };
-    let package = |package: &RuntimePackage| {
-        shell.detail(&format!("making {}", package.distribution));
-        maker.package(package, staging)
-    };
-    start_threads();
-    let (trees, packages) = rayon::join(
-        || {
-            laid.devel
-                .iter()
-                .map(tree)
-                .collect::<Result<Vec<Made>, _>>()
-        },
-        || {
-            laid.layout
-                .packages
-                .iter()
-                .map(package)
-                .collect::<Result<Vec<Made>, _>>()
-        },
-    );
-    let mut made = match (packages, trees) {
-        (Ok(packages), Ok(trees)) => packages.into_iter().chain(trees).collect::<Vec<Made>>(),
-        (packages, trees) => {
-            let faults = packages.err().into_iter().chain(trees.err()).flatten();
-            return Err(Failed::Faults(faults.collect()));
-        }
-    };
-    let families = if is_apart { families } else { vec![None] };
-    for family in families {
-        made.push(maker.project(family, staging)?);
-    }
-    Ok(made)
-}
-
-impl Args {
-    /// Refuses to put packages beside those of another run, and to remove anything but packages.
-    fn refuse_old(&self, dist: &Path, compat: &Compat) -> Result<(), Diagnostic> {
-        if self.no_build_packages || sys::read_entries(dist)?.is_empty() {
-            return Ok(());
-        }
-        if self.overwrite {
-            let is_link = !sys::is_real_directory(dist);
-            let found = if is_link {
-                Vec::new()
-            } else {
-                sys::walk(dist)?
-            };
-            let found = found
-                .into_iter()
-                .map(|one| (one.path, one.kind == sys::WalkEntryKind::Directory));
-            return sdk::refuse_foreign(dist, is_link, found, compat.sdk_tables())
-                .map_or(Ok(()), Err);
-        }
-        Err(
-            Diagnostic::new(&codes::SDK_OUTPUT_EXISTS, "the folder has packages already")
-                .at(Location::File(dist.display().to_string().into()), "")
-                .help("give another folder, or replace it as a whole with `--overwrite`"),
-        )
-    }
-}
-
-fn told(args: &Args, shell: &Shell, dist: &Path, made: &[Made]) -> Exit {
-    let path = |one: &Made| dist.join(&one.path).display().to_string();
+fn told(args: &Args, shell: &Shell, dist: &Path, made: &[WrittenPackage]) -> Exit {
+    let path = |one: &WrittenPackage| dist.join(&one.path).display().to_string();
     match args.format {
         Format::Human => shell.print(
             &made

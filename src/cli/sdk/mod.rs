@@ -1,21 +1,13 @@
 //! `sdk`: the Python packages of the ROCm SDK, made of the artifacts of a ROCm build.
 
 mod build;
-mod contents;
 mod fetch;
-mod laid;
-mod make;
-mod mixed;
+mod layout_args;
 mod plan;
-mod read;
 mod rpath;
-mod stopping;
 mod targets;
 mod verify;
 mod version;
-mod wanted;
-
-pub(super) use verify::alone;
 
 use super::{Exit, Format, Shell};
 

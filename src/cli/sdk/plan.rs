@@ -5,12 +5,15 @@ use std::fmt::Write as _;
 
 use serde_json::{Value, json};
 
-use super::laid::{self, Laid};
-use super::wanted::Wanted;
+use super::layout_args::LayoutArgs;
 use super::{Exit, Format, Shell};
 use crate::audit::format_size;
+use crate::cli::load;
+use crate::cli::wheel::fail;
 use crate::diagnostic::counted;
-use crate::sdk::{self, DevelKind, DropReason, EntryKind, FileContent, FileOrigin, stub};
+use crate::sdk::{
+    self, DevelKind, DropReason, EntryKind, FileContent, FileOrigin, ResolvedLayout, stub,
+};
 use crate::sys::ScratchSpace;
 
 /// Show which file goes into which package, and what is left out and why
@@ -25,7 +28,7 @@ Examples:
   rock-matrix sdk plan --artifact-dir artifacts --runtime-alias 'lib/libhsa-runtime64.so'")]
 pub(super) struct Args {
     #[command(flatten)]
-    wanted: Wanted,
+    layout: LayoutArgs,
     /// How to print the result
     #[arg(long, value_enum, default_value = "human", value_name = "FORMAT")]
     format: Format,
@@ -33,18 +36,21 @@ pub(super) struct Args {
 
 /// Runs the command.
 pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
-    let laid = match laid::lay_out(
-        &args.wanted,
-        ("", &BTreeSet::new()),
-        &ScratchSpace::default(),
-        shell,
-    ) {
-        Ok(laid) => laid,
+    let compat = match load::compat(shell) {
+        Ok(compat) => compat,
         Err(exit) => return exit,
     };
+    let options = args.layout.layout_options("", BTreeSet::new());
+    let layout = match ResolvedLayout::resolve(&options, &ScratchSpace::default(), compat) {
+        Ok((layout, warnings)) => {
+            shell.report(&warnings);
+            layout
+        }
+        Err(errors) => return fail(shell, &errors),
+    };
     match args.format {
-        Format::Human => shell.print(&table(&laid)),
-        Format::Json => shell.print(&format!("{:#}\n", document(&laid))),
+        Format::Human => shell.print(&table(&layout)),
+        Format::Json => shell.print(&format!("{:#}\n", document(&layout))),
     }
 }
 
@@ -57,9 +63,9 @@ struct Line<'l> {
     from: Option<FileOrigin>,
 }
 
-fn lines(laid: &Laid) -> Vec<Line<'_>> {
+fn lines(resolved: &ResolvedLayout) -> Vec<Line<'_>> {
     let mut lines = Vec::new();
-    for package in &laid.layout.packages {
+    for package in &resolved.layout.packages {
         let line = |path, action, reason, from| Line {
             package: &package.distribution,
             path,
@@ -73,7 +79,7 @@ fn lines(laid: &Laid) -> Vec<Line<'_>> {
                     "copy",
                     format!(
                         "the file that a link leads to, {}",
-                        sdk::shown(&laid.read.artifacts, *bytes)
+                        sdk::shown(&resolved.artifacts.artifacts, *bytes)
                     ),
                 ),
                 FileContent::Copy(_) => ("copy", String::new()),
@@ -89,7 +95,7 @@ fn lines(laid: &Laid) -> Vec<Line<'_>> {
             lines.push(line(path, "drop", reason(why), Some(*from)));
         }
     }
-    for tree in &laid.devel {
+    for tree in &resolved.devel {
         let package = tree.distribution.as_str();
         for entry in &tree.entries {
             let (action, reason, from) = match &entry.kind {
@@ -141,24 +147,24 @@ fn reason(why: &DropReason) -> String {
     }
 }
 
-fn document(laid: &Laid) -> Value {
-    let files: Vec<Value> = lines(laid)
+fn document(resolved: &ResolvedLayout) -> Value {
+    let files: Vec<Value> = lines(resolved)
         .into_iter()
         .map(|line| {
-            let from = line.from.map(|origin| sdk::shown(&laid.read.artifacts, origin));
+            let from = line.from.map(|origin| sdk::shown(&resolved.artifacts.artifacts, origin));
             json!({"package": line.package, "path": line.path, "action": line.action, "reason": line.reason, "from": from})
         })
         .collect();
-    json!({"version": 1, "mode": laid.made.mode.word(), "files": files})
+    json!({"version": 1, "mode": resolved.mode.word(), "files": files})
 }
 
-fn table(laid: &Laid) -> String {
-    let mut text = format!("mode {}\n", laid.made.mode.word());
-    for package in &laid.layout.packages {
+fn table(resolved: &ResolvedLayout) -> String {
+    let mut text = format!("mode {}\n", resolved.mode.word());
+    for package in &resolved.layout.packages {
         let bytes: u64 = package
             .files
             .values()
-            .map(|placed| size_bytes(laid, &placed.content))
+            .map(|placed| size_bytes(resolved, &placed.content))
             .sum();
         let _ = writeln!(
             text,
@@ -168,7 +174,7 @@ fn table(laid: &Laid) -> String {
             format_size(bytes)
         );
     }
-    for tree in &laid.devel {
+    for tree in &resolved.devel {
         let name = tree
             .made_for
             .as_ref()
@@ -184,7 +190,7 @@ fn table(laid: &Laid) -> String {
         let (files, links) = (counted(files, "file"), counted(links, "link"));
         let _ = writeln!(text, "{}{name}: {files}, {links}", tree.distribution);
     }
-    let dropped: Vec<Line<'_>> = lines(laid)
+    let dropped: Vec<Line<'_>> = lines(resolved)
         .into_iter()
         .filter(|line| line.action == "drop")
         .collect();
@@ -198,8 +204,9 @@ fn table(laid: &Laid) -> String {
 }
 
 /// How many bytes a file has before its search path is changed.
-fn size_bytes(laid: &Laid, content: &FileContent) -> u64 {
-    let of = |origin: &FileOrigin| match &laid.read.artifacts[origin.artifact].entries[origin.entry]
+fn size_bytes(resolved: &ResolvedLayout, content: &FileContent) -> u64 {
+    let of = |origin: &FileOrigin| match &resolved.artifacts.artifacts[origin.artifact].entries
+        [origin.entry]
         .kind
     {
         EntryKind::File(facts) => facts.size_bytes,

@@ -246,7 +246,7 @@ fn read(path: &Path, may_be_absent: bool) -> Result<VersionFile, Diagnostic> {
         Diagnostic::from(error)
             .help("give the version with `--base`, or the file with `--version-file`")
     })?;
-    super::wanted::object(text.as_bytes()).map_err(|reason| {
+    crate::sdk::parse_json_object(text.as_bytes()).map_err(|reason| {
         fault(
             &format!("it does not say versions: {reason}"),
             "see `version.json` of ROCm's sources",

@@ -9,14 +9,14 @@ use super::verify::encoded_name;
 use super::{Format, Printing, fail, report};
 use crate::audit::expected::ExpectedWheels;
 use crate::audit::{
-    Auditor, CheckedWheel, FindingView, VerifiedWheel, add_cross_wheel_findings, find_wheels,
+    Auditor, CheckedWheel, FindingView, VerifiedWheel, WheelFile, add_cross_wheel_findings,
+    find_wheels,
 };
 use crate::bytes::ReadAt as _;
-use crate::cli::{Exit, Shell, Verbosity, load, sdk};
+use crate::cli::{Exit, Shell, Verbosity, load};
 use crate::codes;
-
 use crate::diagnostic::{Code, Diagnostic, Severity, counted, nearest};
-use crate::sdk::verify::ON_PURPOSE;
+use crate::sdk::verify::{self as sdk_verify, ON_PURPOSE};
 
 /// Check wheels: RECORD and METADATA, the platforms they claim, their label, their libraries and
 /// their code for GPUs
@@ -180,7 +180,7 @@ fn check(
     auditor: &Auditor<'_>,
     expected: &ExpectedWheels,
 ) -> CheckedWheel {
-    let file = match super::open(path) {
+    let file = match WheelFile::open(path) {
         Ok(file) => file,
         Err(error) => {
             let unreadable = VerifiedWheel {
@@ -190,19 +190,20 @@ fn check(
             return CheckedWheel::new("", 0, &unreadable, expected);
         }
     };
-    let verified = auditor.audit_and_verify(&file.shown, &file.name, &file.file);
-    let mut checked = CheckedWheel::new(&file.shown, file.file.size_bytes(), &verified, expected);
+    let verified = auditor.audit_and_verify(&file.file_name, &file.name, &file.file);
+    let mut checked =
+        CheckedWheel::new(&file.file_name, file.file.size_bytes(), &verified, expected);
     if let (Some(audited), Profile::Sdk) = (&verified.audited, profile) {
-        let promised = sdk::alone(
+        let promised = sdk_verify::verify_wheel(
             audited.wheel(),
             audited.files(),
-            &file.shown,
+            &file.file_name,
             &file.name,
             auditor.compat().sdk_tables(),
         );
         checked
             .findings
-            .extend(promised.unwrap_or_else(|error| vec![error.diagnostic(&file.shown)]));
+            .extend(promised.unwrap_or_else(|error| vec![error.diagnostic(&file.file_name)]));
     }
     checked.findings.extend(encoded_name(&file, path));
     checked

@@ -4,12 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 use super::output::{self, Destination};
-use super::{Printing, WheelFile, fail};
+use super::{Printing, fail};
 use crate::audit::embed::{
     EmbeddedFile, RocmRequirement, embed_rocm, embedded_search_path, embedding_rule, is_embedded,
     select_embedded_files, tree_entries,
 };
-use crate::audit::{EditedFile, ElfLibrary, FileChanges, StripMode};
+use crate::audit::{EditedFile, ElfLibrary, FileChanges, StripMode, WheelFile};
 use crate::cli::{Exit, Shell, load};
 use crate::codes::{elf as elf_codes, wheel as codes};
 use crate::compat::rows::EmbeddingRow;
@@ -56,8 +56,8 @@ fn embedded(args: &Args, shell: &Shell) -> Result<Exit, Diagnostics> {
         Ok(compat) => compat,
         Err(exit) => return Ok(exit),
     };
-    let input = super::open(&args.wheel)?;
-    let wheel = Wheel::open(&input.file).map_err(|error| error.diagnostic(&input.shown))?;
+    let input = WheelFile::open(&args.wheel)?;
+    let wheel = Wheel::open(&input.file).map_err(|error| error.diagnostic(&input.file_name))?;
     output::check_copied(&wheel, &input, LabelCheck::Ignore)?;
     let row = embedding_rule(&input.name, compat)?;
     let save = |change: RenamePlan<'_>| {
@@ -73,7 +73,7 @@ fn embedded(args: &Args, shell: &Shell) -> Result<Exit, Diagnostics> {
     };
     if is_embedded(&wheel, row) {
         let place = Location::Member {
-            wheel: input.shown.clone(),
+            wheel: input.file_name.clone(),
             member: row.into.clone(),
         };
         let told =
@@ -179,7 +179,7 @@ fn led<'w>(
             Ok(_) => {}
             Err(error) => {
                 let place = Location::Member {
-                    wheel: input.shown.clone(),
+                    wheel: input.file_name.clone(),
                     member: path.to_owned(),
                 };
                 let message = format!("it cannot be changed safely: {error}");

@@ -6,13 +6,13 @@ use std::path::{Path, PathBuf};
 
 use super::bar::{Bar, Watchers};
 use super::options::Work;
-use super::{Format, Printing, WheelFile, fail, report};
+use super::{Format, Printing, fail, report};
 use crate::audit::gfx::{
     DeviceWheels, GfxDocument, KpackLocation, SplitCode, gfx_findings, kpack_locations,
     unexpected_targets,
 };
 use crate::audit::{
-    self, FindingView, InspectOptions, InspectedFile, InspectedKind, InspectionDepth,
+    self, FindingView, InspectOptions, InspectedFile, InspectedKind, InspectionDepth, WheelFile,
 };
 use crate::cli::targets::{GfxWords, gfx_words, targets};
 use crate::cli::{Exit, Shell, load};
@@ -113,7 +113,7 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
 /// The device wheels that METADATA names; none where it cannot be read, which `wheel check`
 /// reports.
 fn device_wheels(path: &Path, compat: &Compat) -> DeviceWheels {
-    let file = super::open(path).ok();
+    let file = WheelFile::open(path).ok();
     let devices = |file: &WheelFile| {
         Some(DeviceWheels::new(
             WheelHeaders::open(&file.file).ok()?.metadata(),
@@ -170,10 +170,10 @@ fn unread(name: &str, faults: &[Diagnostic], args: &Args) -> String {
 type Inspected = Result<Vec<InspectedFile>, Vec<Diagnostic>>;
 
 fn inspect(path: &Path, args: &Args, room: &ScratchSpace, shell: &Shell) -> Inspected {
-    let file = super::open(path).map_err(|fault| vec![fault])?;
-    let fault = |error: crate::wheel::WheelError| error.diagnostic(&file.shown);
+    let file = WheelFile::open(path).map_err(|fault| vec![fault])?;
+    let fault = |error: crate::wheel::WheelError| error.diagnostic(&file.file_name);
     let archive = ZipArchive::open(&file.file).map_err(|error| vec![fault(error)])?;
-    let bar = Bar::new(Watchers::of(shell), &file.shown);
+    let bar = Bar::new(Watchers::of(shell), &file.file_name);
     let depth = if args.fast {
         InspectionDepth::Tables
     } else {

@@ -63,7 +63,7 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
         LabelCheck::Ignore,
         |wheel, file| {
             let changed = relabel(wheel, &file.name, &args.local, existing)
-                .map_err(|error| error.diagnostic(&file.shown))?;
+                .map_err(|error| error.diagnostic(&file.file_name))?;
             if args.check_label {
                 let found =
                     check_under_name(&changed.name, &file.file, InspectionDepth::Tables, compat)

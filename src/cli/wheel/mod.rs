@@ -17,13 +17,8 @@ pub(super) use bar::{Bar, Watchers};
 pub(super) use output::source_date_s;
 pub(super) use repair::{BuildLibraries, BuildRepair, repair_built};
 
-use std::path::Path;
-
 use super::{Exit, Format, Shell};
-use crate::codes::wheel as codes;
-use crate::diagnostic::{Diagnostic, Diagnostics, Location, shell_quoted};
-use crate::names::WheelName;
-use crate::sys::PositionalFile;
+use crate::diagnostic::{Diagnostic, Diagnostics};
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
@@ -77,49 +72,6 @@ impl Printing {
     fn format(&self) -> Format {
         if self.json { Format::Json } else { self.format }
     }
-}
-
-/// A wheel file: its name, and its bytes.
-pub(in crate::cli) struct WheelFile {
-    /// The name, as far as it is UTF-8.
-    pub(in crate::cli) shown: String,
-    pub(in crate::cli) name: WheelName,
-    pub(in crate::cli) file: PositionalFile,
-}
-
-/// Opens a wheel by its path.
-pub(in crate::cli) fn open(path: &Path) -> Result<WheelFile, Diagnostic> {
-    let shown = path
-        .file_name()
-        .unwrap_or_default()
-        .to_string_lossy()
-        .into_owned();
-    // Some clients save a file under the last segment of its URL.
-    let name = WheelName::from_percent_encoded(&shown).map_err(|error| {
-        Diagnostic::new(&codes::BAD_WHEEL_NAME, error.to_string())
-            .at(Location::File(path.display().to_string().into()), "")
-    });
-    // That a file is not there is said before what is wrong with its name.
-    let file = PositionalFile::open(path).map_err(|error| {
-        let is_pattern = shown.contains(['*', '?', '[']);
-        let finding = Diagnostic::from(error);
-        let help = "nothing matched: a shell hands on a pattern as it is where no file matches it";
-        if is_pattern {
-            finding.help(help)
-        } else if path.is_dir() {
-            finding.help(format!(
-                "name the wheels in it: `{}/*.whl`",
-                shell_quoted(path.display().to_string())
-            ))
-        } else {
-            finding
-        }
-    })?;
-    Ok(WheelFile {
-        shown,
-        name: name?,
-        file,
-    })
 }
 
 /// Prints findings, and returns the exit of their strongest class.

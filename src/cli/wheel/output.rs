@@ -3,7 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use super::bar::{Bar, Watchers};
-use super::{Format, Printing, WheelFile, fail, report};
+use super::{Format, Printing, fail, report};
+use crate::audit::WheelFile;
 use crate::cli::{Exit, Shell};
 use crate::codes::wheel as codes;
 use crate::diagnostic::{Diagnostic, Diagnostics, Location};
@@ -33,8 +34,9 @@ pub(super) fn change(
     decide: impl FnOnce(&Wheel<'_>, &WheelFile) -> Result<RenamePlan<'static>, Diagnostic>,
 ) -> Exit {
     let written = || {
-        let input = super::open(path)?;
-        let opened = Wheel::open(&input.file).map_err(|error| error.diagnostic(&input.shown))?;
+        let input = WheelFile::open(path)?;
+        let opened =
+            Wheel::open(&input.file).map_err(|error| error.diagnostic(&input.file_name))?;
         check_copied(&opened, &input, label)?;
         let change = decide(&opened, &input)?;
         let (out, saved) = save(path, &opened, &change, destination, shell)?;

@@ -73,8 +73,8 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
         shell,
         LabelCheck::MustMatch,
         |wheel, file| {
-            let mut changed =
-                retag(wheel, &file.name, &change).map_err(|error| error.diagnostic(&file.shown))?;
+            let mut changed = retag(wheel, &file.name, &change)
+                .map_err(|error| error.diagnostic(&file.file_name))?;
             if args.platform_tag.is_none() {
                 return Ok(changed);
             }

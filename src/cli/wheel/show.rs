@@ -8,7 +8,7 @@ use super::{Format, fail, report};
 use crate::audit::gfx::{GfxDocument, SplitCode, missing_archives};
 use crate::audit::{
     AuditDocument, AuditedWheel, Auditor, InspectedFile, InspectedKind, InspectionDepth,
-    JsonDialect, ResolvedLibrary, find_wheels, format_size, policy_blockers,
+    JsonDialect, ResolvedLibrary, WheelFile, find_wheels, format_size, policy_blockers,
 };
 use crate::cli::{Exit, Shell, load};
 use crate::diagnostic::{Diagnostic, Diagnostics, counted};
@@ -133,8 +133,8 @@ fn told(waiting: Vec<Shown>) -> Vec<(String, Vec<Diagnostic>)> {
 /// Audits a wheel and shows the result, or the errors if it cannot be read.
 fn show(path: &Path, auditor: &Auditor<'_>, dialect: Option<JsonDialect>) -> Shown {
     let try_show = || {
-        let file = super::open(path)?;
-        let audited = auditor.audit_as(&file.shown, &file.name, &file.file)?;
+        let file = WheelFile::open(path)?;
+        let audited = auditor.audit_as(&file.file_name, &file.name, &file.file)?;
         Ok::<_, Diagnostics>(shown(&audited, dialect))
     };
     try_show().unwrap_or_else(|errors| {

@@ -4,8 +4,8 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use super::bar::Watchers;
-use super::{Format, Printing, WheelFile, report};
-use crate::audit::{find_wheels, verify_wheel};
+use super::{Format, Printing, report};
+use crate::audit::{WheelFile, find_wheels, verify_wheel};
 use crate::cli::{Exit, Shell};
 use crate::codes::wheel as codes;
 use crate::diagnostic::{Diagnostic, Location, Severity, counted};
@@ -45,11 +45,16 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
 }
 
 fn check(path: &Path, shell: &Shell) -> Vec<Diagnostic> {
-    let wheel = match super::open(path) {
+    let wheel = match WheelFile::open(path) {
         Ok(wheel) => wheel,
         Err(fault) => return vec![fault],
     };
-    let mut found = verify_wheel(&wheel.shown, &wheel.name, &wheel.file, &Watchers::of(shell));
+    let mut found = verify_wheel(
+        &wheel.file_name,
+        &wheel.name,
+        &wheel.file,
+        &Watchers::of(shell),
+    );
     found.extend(encoded_name(&wheel, path));
     found
 }
@@ -58,9 +63,9 @@ fn check(path: &Path, shell: &Shell) -> Vec<Diagnostic> {
 pub(super) fn encoded_name(wheel: &WheelFile, path: &Path) -> Option<Diagnostic> {
     let message = format!(
         "the file is named `{}`, percent-encoded as in an address",
-        wheel.shown
+        wheel.file_name
     );
-    wheel.shown.contains('%').then(|| {
+    wheel.file_name.contains('%').then(|| {
         Diagnostic::new(&codes::BAD_WHEEL_NAME, message)
             .at(Location::File(path.display().to_string().into()), "")
             .help(format!("rename it to `{}`", wheel.name))

@@ -6,14 +6,21 @@ use rock_diagnostic::Code;
 pub const ALL: &[&Code] = &[
     &NO_ARTIFACT,
     &BAD_ARTIFACT,
+    &NO_SDK_MANIFEST,
     &OVERLAPPING_FILES,
     &FILE_AND_FOLDER,
     &LINK_TO_NOWHERE,
     &CASE_CLASH,
+    &OTHER_SDK_MODE,
+    &MISSING_TARGETS,
     &BAD_SDK_VERSION,
+    &SDK_OUTPUT_EXISTS,
     &PROGRAM_LINK,
     &NO_SUCH_ALIAS,
+    &ARTIFACT_TWICE,
+    &MIXED_ARTIFACTS,
     &PACKAGE_TWICE,
+    &NO_SDK_PACKAGES,
     &SDK_PACKAGE_NAME,
     &SDK_PACKAGE_MISSING,
     &PATH_OF_TWO,
@@ -43,6 +50,12 @@ pub const BAD_ARTIFACT: Code = Code::error(
     "bad-artifact",
     "An entry of the artifact directory looks like an artifact but is invalid. Its name has an unknown component, or GPUs in unusual case; its manifest names a path outside of it; or it contains something that no package can: a name that is not UTF-8, a device, a damaged library. Or it is an archive that is truncated or damaged, does not match the `.sha256sum` next to it, or does not start with the manifest.\n\nFetch the artifact again, or remove it from the directory.",
 );
+/// A missing or unreadable build manifest.
+pub const NO_SDK_MANIFEST: Code = Code::error(
+    "S003",
+    "no-sdk-manifest",
+    "The file `therock_manifest.json` of the artifact `base_lib_generic` describes how ROCm was built, in particular whether GPU code is split from the libraries (`KPACK_SPLIT_ARTIFACTS`). Without it the packages could be made in the wrong way.\n\nFetch the artifact `base_lib_generic` of the same run, or set the mode with `--mode`.",
+);
 /// Different files at one path in two artifacts.
 pub const OVERLAPPING_FILES: Code = Code::warning(
     "S004",
@@ -67,11 +80,29 @@ pub const CASE_CLASH: Code = Code::warning(
     "case-clash",
     "Two paths of one package differ only in case. On Windows, and on most macOS disks, one would overwrite the other. For Windows packages this is an error.",
 );
+/// A mode that does not match the artifacts.
+pub const OTHER_SDK_MODE: Code = Code::warning(
+    "S008",
+    "other-sdk-mode",
+    "The mode does not match the artifacts: `--mode` contradicts the build's manifest, or the build should be split but no artifact is for a single GPU target.",
+);
+/// Targets without artifacts.
+pub const MISSING_TARGETS: Code = Code::error(
+    "S009",
+    "missing-targets",
+    "A requested GPU target has no artifacts, so there would be no package for it. Nothing is written.\n\nFetch the artifacts of the target, or remove it from the requested families.",
+);
 /// An invalid version of the packages.
 pub const BAD_SDK_VERSION: Code = Code::error(
     "S010",
     "bad-sdk-version",
     "The version of the packages must be a valid version in its normal form (version specifiers, \"Normalization\"): `7.10.0`, `7.10.0a20251120`, `7.10.0.dev0+0123abcd`. Installers normalize the versions of wheels and would not find one that is written differently.",
+);
+/// An output directory that already has packages.
+pub const SDK_OUTPUT_EXISTS: Code = Code::error(
+    "S011",
+    "sdk-output-exists",
+    "The output directory already contains packages, and a second run would mix its packages with them.\n\nChoose another directory, or pass `--overwrite`, which replaces the whole directory `dist` in it.",
 );
 /// A link to a program that cannot be replaced.
 pub const PROGRAM_LINK: Code = Code::error(
@@ -85,11 +116,29 @@ pub const NO_SUCH_ALIAS: Code = Code::warning(
     "no-such-alias",
     "A library is packed once, under the name that the dynamic linker looks up. For programs that open `libx.so` at run time, `--runtime-alias GLOB` adds stub libraries under its other names. Globs match whole paths, `lib/libhsa-runtime64.so` or `lib/*.so`. This one matches no other name of a library: the library does not exist, has no SONAME, or its file already has this name.",
 );
+/// An artifact that exists in several forms.
+pub const ARTIFACT_TWICE: Code = Code::warning(
+    "S014",
+    "artifact-twice",
+    "An artifact exists as a directory and as an archive, or as two archives. The directory is used, otherwise the zstd archive, otherwise the xz archive. If only one of them was fetched again, the packages may be made from the older one.\n\nRemove the others.",
+);
+/// Artifacts of several builds.
+pub const MIXED_ARTIFACTS: Code = Code::warning(
+    "S015",
+    "mixed-artifacts",
+    "Artifacts of several builds are mixed. Few files show which build an artifact belongs to: `.info/version` and the manifest of the build contain the version of ROCm, and if GPU code is split from the libraries, the list next to them (`.kpack/NAME_COMPONENT.kpm`) contains the size of each archive with that code. GPU code of another build than its libraries is not found, or crashes the program.\n\nFetch all artifacts of one run.",
+);
 /// Two packages with the same name.
 pub const PACKAGE_TWICE: Code = Code::error(
     "S016",
     "package-twice",
     "Two packages would have the same filename, so one would overwrite the other. Project names are not case-sensitive, and `-`, `_` and `.` are equal in them. Their artifacts are for GPUs whose names differ in nothing else, such as `gfx13X-all` and `gfx13x-all`. Nothing is written.\n\nSpell the GPUs of all artifacts in the same way, or remove some from the directory.",
+);
+/// A directory without SDK packages.
+pub const NO_SDK_PACKAGES: Code = Code::error(
+    "S030",
+    "no-sdk-packages",
+    "The directory has no packages of the ROCm SDK: neither it nor one of its subdirectories contains a wheel or sdist of `rocm`. Other wheels among the packages are skipped with a warning.\n\nPass the directory `dist` that `rock-matrix sdk build` wrote.",
 );
 /// Packages with different versions or platforms.
 pub const SDK_PACKAGE_NAME: Code = Code::error(

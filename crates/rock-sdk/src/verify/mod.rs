@@ -1,12 +1,15 @@
 //! Checks that finished packages are consistent with each other, before anyone installs them.
 //!
-//! Input: [`OpenedPackages`], the content of the wheels and source distributions of one folder, and
-//! the rows of `matrices/compat/sdk-packages.yaml`. Output: findings, each with its wheel and member.
+//! [`VerifiedPackages::verify`] opens the wheels and source distributions of a directory as
+//! [`OpenedPackages`] and checks them against the rows of `matrices/compat/sdk-packages.yaml`. Each
+//! finding has its wheel and member.
 //!
-//! **Invariant:** nothing is read here, and no check asks another one what it found.
+//! **Invariant:** The checks read no files and do not depend on each other.
 
+mod archives;
 mod devel;
 mod devices;
+mod directory;
 mod names;
 mod ownership;
 mod packages;
@@ -15,18 +18,22 @@ mod search;
 mod selector;
 mod siblings;
 mod sonames;
+mod split_code;
 mod stubs;
 mod texts;
+mod wheel;
 
 use rock_audit::codes::{rocm, wheel as audit_codes};
 use rock_compat::rows::SdkTables;
 use rock_diagnostic::{Code, Diagnostic};
 
+pub use directory::{VerifiedPackage, VerifiedPackages};
 pub use packages::{
     DynamicInfo, LoaderView, OpenedFile, OpenedPackages, OpenedWheel, PackedTree, PayloadEntry,
     SelectorSdist, identify,
 };
 pub use texts::is_read;
+pub use wheel::verify_wheel;
 
 /// What packages of the SDK do on purpose, and other wheels by mistake: they carry ROCm, lie where
 /// pure Python lies, and hold copies in place of links.

@@ -3,7 +3,6 @@
 use std::collections::BTreeSet;
 
 use super::Args;
-use crate::cli::sdk::laid::Laid;
 use crate::cli::sdk::targets::unknown_families;
 use crate::codes::sdk as codes;
 use crate::compat::Compat;
@@ -11,7 +10,7 @@ use crate::config::Platform;
 use crate::diagnostic::{Diagnostic, Location};
 use crate::names::Version;
 use crate::sdk::python::BuildTargets;
-use crate::sdk::{self, PackageKind, SplitMode};
+use crate::sdk::{self, PackageKind, ResolvedLayout, SplitMode};
 
 /// What the platform tag of wheels is set by.
 pub(super) const TAG: &str = "ROCM_SDK_WHEEL_PLATFORM_TAG";
@@ -51,10 +50,10 @@ pub(super) fn suffix(text: &str) -> Result<String, String> {
 
 impl Args {
     /// The version of all packages.
-    pub(super) fn version(&self, laid: &Laid) -> Result<String, Diagnostic> {
+    pub(super) fn version(&self, layout: &ResolvedLayout) -> Result<String, Diagnostic> {
         let of_build = || {
-            laid.made
-                .version
+            layout
+                .rocm_version
                 .as_ref()
                 .map(|version| format!("{version}.dev0"))
         };
@@ -91,14 +90,14 @@ impl Args {
     /// have artifacts.
     pub(super) fn gpus(
         &self,
-        laid: &Laid,
+        layout: &ResolvedLayout,
         compat: &Compat,
     ) -> Result<BuildTargets, Vec<Diagnostic>> {
-        let kind = match laid.made.mode {
+        let kind = match layout.mode {
             SplitMode::Kpack => PackageKind::Device,
             SplitMode::Legacy => PackageKind::Libraries,
         };
-        let packages = laid
+        let packages = layout
             .layout
             .packages
             .iter()
@@ -107,13 +106,13 @@ impl Args {
             .filter_map(|package| package.made_for.clone())
             .collect();
         let families = self.families.read(compat)?;
-        let own = self.wanted.platform;
+        let own = self.layout.platform;
         let asked = |platform: Platform| {
             let (option, said) = self.said(platform);
             // What there are packages for may be of a later ROCm than the facts; of the other
             // system nothing is here.
             let is_known = |word: &str| platform == own || found.contains(sdk::base_target(word));
-            let looked_up = match laid.made.mode {
+            let looked_up = match layout.mode {
                 SplitMode::Legacy => sdk::words(said)
                     .filter(|word| !is_known(word))
                     .collect::<Vec<_>>()
@@ -127,7 +126,7 @@ impl Args {
                     &families,
                 )]
             })?;
-            Ok::<BTreeSet<String>, Vec<Diagnostic>>(match laid.made.mode {
+            Ok::<BTreeSet<String>, Vec<Diagnostic>>(match layout.mode {
                 SplitMode::Legacy => sdk::words(said)
                     .map(sdk::base_target)
                     .map(str::to_owned)
@@ -173,7 +172,7 @@ impl Args {
 
     /// The families of the platform that packages are made for, as they were asked for.
     pub(super) fn own_families(&self) -> BTreeSet<String> {
-        sdk::words(self.said(self.wanted.platform).1)
+        sdk::words(self.said(self.layout.platform).1)
             .map(sdk::base_target)
             .map(str::to_owned)
             .collect()

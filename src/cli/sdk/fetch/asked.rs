@@ -5,8 +5,8 @@ use std::path::PathBuf;
 
 use regex::Regex;
 
+use super::super::layout_args::platform;
 use super::super::targets::unknown_families;
-use super::super::wanted::platform;
 use super::store::Store;
 use super::{Args, Shell};
 use crate::codes::{sdk as codes, wheel::BAD_PATTERN};

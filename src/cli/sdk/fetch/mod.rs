@@ -14,7 +14,7 @@ use serde_json::json;
 use self::asked::AskedRun;
 use self::unpack::Way;
 use self::work::Work;
-use super::wanted::platform;
+use super::layout_args::platform;
 use super::{Exit, Format, Shell};
 use crate::cli::load;
 use crate::cli::wheel::report;

@@ -3,7 +3,6 @@
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use super::super::read::{MANIFEST, roots, safe_member};
 use super::place;
 use crate::archive::{ParsedMember, ParsedMemberKind, for_each_member};
 use crate::bytes::read_to_string_limited;
@@ -12,6 +11,7 @@ use crate::diagnostic::Diagnostic;
 use crate::names::{Digest, resolve_link};
 use crate::sdk::bucket::{BucketArchive, UNPACKED_SUM, sum_in, sum_line};
 use crate::sdk::limits::{MAX_MANIFEST_BYTES, MAX_SUM_BYTES, unreadable_archive};
+use crate::sdk::{ARTIFACT_MANIFEST, parse_artifact_manifest, safe_member_path};
 use crate::sys::{self, ArchiveUnpacker, DirectoryLock, FileError, StagingDirectory};
 
 /// What becomes of archives.
@@ -229,7 +229,7 @@ fn members(
 
 fn no_manifest() -> Stop {
     Stop::Bad(format!(
-        "its first member is not `{MANIFEST}`, which lists what it holds"
+        "its first member is not `{ARTIFACT_MANIFEST}`, which lists what it holds"
     ))
 }
 
@@ -291,16 +291,16 @@ impl Members<'_> {
     }
 
     fn manifest(&mut self, path: &str, content: &mut dyn Read) -> Result<(), Stop> {
-        if path != MANIFEST {
+        if path != ARTIFACT_MANIFEST {
             return Err(no_manifest());
         }
         let text = read_to_string_limited(content, MAX_MANIFEST_BYTES)?;
         if self.paths == Paths::Kept {
             self.into
-                .write_file(MANIFEST, 0o644, &mut text.as_bytes())?;
+                .write_file(ARTIFACT_MANIFEST, 0o644, &mut text.as_bytes())?;
         }
-        let (roots, faults) =
-            roots(&text, self.archive).map_err(|fault| Stop::Fault(Box::new(fault)))?;
+        let (roots, faults) = parse_artifact_manifest(&text, self.archive)
+            .map_err(|fault| Stop::Fault(Box::new(fault)))?;
         if let Some(fault) = faults.into_iter().next() {
             return Err(Stop::Bad(fault.message));
         }
@@ -334,6 +334,6 @@ fn safe(path: &str) -> Result<String, Stop> {
             path.escape_debug()
         )));
     }
-    safe_member(path)
+    safe_member_path(path)
         .ok_or_else(|| Stop::Bad(format!("the member `{path}` leads out of the artifact")))
 }

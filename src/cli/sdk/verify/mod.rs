@@ -1,21 +1,13 @@
 //! `sdk verify`: whether finished packages keep what they promise each other.
 
-mod folder;
-mod open;
-mod payload;
-mod split;
 mod table;
-
-pub(in crate::cli) use open::alone;
 
 use std::path::PathBuf;
 
 use super::{Exit, Format, Shell};
-use crate::audit;
 use crate::cli::load;
 use crate::cli::wheel::Watchers;
-use crate::diagnostic::Severity;
-use crate::sdk::verify;
+use crate::sdk::verify::VerifiedPackages;
 
 /// Prove finished packages before anyone installs them
 #[derive(Debug, clap::Args)]
@@ -44,34 +36,16 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
         Ok(compat) => compat,
         Err(exit) => return exit,
     };
-    let facts = compat.sdk_tables();
-    let read = match folder::read(&args.dist_dir, compat, Watchers::of(shell)) {
-        Ok(read) => read,
-        Err(fault) => return shell.report(&[fault]),
+    let verified = match VerifiedPackages::verify(&args.dist_dir, compat, &Watchers::of(shell)) {
+        Ok(verified) => verified,
+        Err(error) => return shell.report(&[error]),
     };
-    let mut found = read.findings;
-    found.extend(read.packages.iter().filter_map(|package| {
-        let told = audit::check_size(&package.path, package.size_bytes, None, compat)?;
-        told.is_error().then(|| told.severity(Severity::Warning))
-    }));
-    // What a package that cannot be read would have is not missing.
-    if read.is_whole {
-        found.extend(verify::verify(&read.opened, facts));
-        found.extend(split::findings(&read.opened, &read.splits));
-    } else {
-        found.extend(
-            read.opened
-                .wheels
-                .iter()
-                .flat_map(|wheel| verify::alone(wheel, facts)),
-        );
-    }
     let text = match args.format {
-        Format::Human => table::human(&read.packages, &found),
-        Format::Json => table::json(&read.packages, &found),
+        Format::Human => table::human(&verified),
+        Format::Json => table::json(&verified),
     };
     match shell.print(&text) {
-        Exit::Done => shell.report(&found),
+        Exit::Done => shell.report(&verified.findings),
         exit => exit,
     }
 }

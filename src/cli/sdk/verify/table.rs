@@ -1,12 +1,12 @@
-//! What is printed: a line a package, or a document.
+//! The output of `sdk verify`.
 
 use std::fmt::Write as _;
 
 use serde_json::{Value, json};
 
-use super::folder::Package;
 use crate::audit::{FindingView, format_size};
 use crate::diagnostic::{Diagnostic, Location, Severity, counted};
+use crate::sdk::verify::{VerifiedPackage, VerifiedPackages};
 
 /// Whether a finding is about a package.
 fn is_about(finding: &Diagnostic, path: &str) -> bool {
@@ -17,12 +17,13 @@ fn is_about(finding: &Diagnostic, path: &str) -> bool {
     })
 }
 
-/// A line a package.
-pub(super) fn human(packages: &[Package], found: &[Diagnostic]) -> String {
+/// Returns one line per package and a summary.
+pub(super) fn human(verified: &VerifiedPackages) -> String {
+    let VerifiedPackages { packages, findings } = verified;
     let mut text = String::new();
     for package in packages {
         let of = |severity| {
-            found
+            findings
                 .iter()
                 .filter(|one| one.severity == severity && is_about(one, &package.path))
                 .count()
@@ -50,7 +51,7 @@ pub(super) fn human(packages: &[Package], found: &[Diagnostic]) -> String {
         }
         text.push('\n');
     }
-    let sum = |of: fn(&Package) -> u64| packages.iter().map(of).sum();
+    let sum = |of: fn(&VerifiedPackage) -> u64| packages.iter().map(of).sum();
     let _ = writeln!(
         text,
         "{}: {}, {} unpacked",
@@ -63,12 +64,13 @@ pub(super) fn human(packages: &[Package], found: &[Diagnostic]) -> String {
     text
 }
 
-/// Everything, as one document.
-pub(super) fn json(packages: &[Package], found: &[Diagnostic]) -> String {
+/// Returns the packages and findings as a JSON document.
+pub(super) fn json(verified: &VerifiedPackages) -> String {
+    let VerifiedPackages { packages, findings } = verified;
     let listed: Vec<Value> = packages
         .iter()
         .map(|package| {
-            let is_ok = !found
+            let is_ok = !findings
                 .iter()
                 .any(|one| one.is_error() && is_about(one, &package.path));
             json!({
@@ -80,7 +82,7 @@ pub(super) fn json(packages: &[Package], found: &[Diagnostic]) -> String {
             })
         })
         .collect();
-    let findings: Vec<Value> = found
+    let views: Vec<Value> = findings
         .iter()
         .map(|one| {
             let package = packages.iter().find(|package| is_about(one, &package.path));
@@ -91,9 +93,9 @@ pub(super) fn json(packages: &[Package], found: &[Diagnostic]) -> String {
         .collect();
     let document = json!({
         "version": 1,
-        "ok": !found.iter().any(Diagnostic::is_error),
+        "ok": !findings.iter().any(Diagnostic::is_error),
         "packages": listed,
-        "findings": findings,
+        "findings": views,
     });
     format!("{document:#}\n")
 }

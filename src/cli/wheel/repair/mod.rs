@@ -11,7 +11,7 @@ use super::output::source_date;
 use super::{Printing, fail, report};
 use crate::audit::{
     Auditor, InspectionDepth, LibraryDirSuffix, LibraryPatterns, RepairDestination, RepairNote,
-    RepairOptions, RepairOutcome, RepairedWheel,
+    RepairOptions, RepairOutcome, RepairedWheel, WheelFile,
 };
 use crate::cli::threads::on_threads;
 use crate::cli::{Exit, Format, Shell, load};
@@ -183,8 +183,8 @@ pub(in crate::cli) fn repair_built(
         overwrite: true,
         dry_run: false,
     };
-    let file = super::open(path)?;
-    let audited = auditor.audit_as(&file.shown, &file.name, &file.file)?;
+    let file = WheelFile::open(path)?;
+    let audited = auditor.audit_as(&file.file_name, &file.name, &file.file)?;
     let plan = audited.plan_repair(options)?;
     say_note(plan.note(), path, shell);
     let repaired = plan.write(&destination)?;
@@ -267,8 +267,8 @@ fn repair(
     kept: &LibraryPatterns,
     shell: &Shell,
 ) -> Result<RepairedWheel, Diagnostics> {
-    let file = super::open(path)?;
-    let audited = auditor.audit_as(&file.shown, &file.name, &file.file)?;
+    let file = WheelFile::open(path)?;
+    let audited = auditor.audit_as(&file.file_name, &file.name, &file.file)?;
     let time = source_date(shell.environment.get("SOURCE_DATE_EPOCH"));
     let options = args.repair_options(kept, time.as_ref().ok().copied().flatten());
     let plan = audited.plan_repair(options)?;

@@ -1,22 +1,21 @@
-//! The folders that the manifest of an artifact lists, and what lies in which of them.
+//! The roots of an artifact: the directories that its manifest lists.
 //!
-//! Folders and archives are told the same. What a manifest lists need not be there: a build lists
-//! the folder of a project that installed nothing. What is there and not listed is a fault: nothing
-//! of it would be packed.
+//! A root need not exist: a build also lists the directory of a project that installed nothing. A
+//! file outside of all roots is an error, because it would not be packed.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use super::bad;
-use crate::diagnostic::Diagnostic;
-use crate::names::{parent_directories, without_dots};
-use crate::sdk::limits::{MAX_FAULTS, MAX_ROOTS, beyond_limit};
+use super::bad_artifact;
+use crate::limits::{MAX_FAULTS, MAX_ROOTS, beyond_limit};
+use rock_diagnostic::Diagnostic;
+use rock_names::{parent_directories, without_dots};
 
-/// The folders that a manifest lists, sorted, and lines of it that name none.
+/// Parses the manifest of an artifact. Returns the roots, sorted, and diagnostics of invalid lines.
 ///
 /// # Errors
-/// When it lists more folders, or has more lines that name none, than any.
-pub(in crate::cli::sdk) fn roots(
+/// When it has more roots or more invalid lines than are read.
+pub fn parse_artifact_manifest(
     text: &str,
     manifest: &Path,
 ) -> Result<(Vec<String>, Vec<Diagnostic>), Diagnostic> {
@@ -26,7 +25,7 @@ pub(in crate::cli::sdk) fn roots(
     for line in text.lines().map(str::trim).filter(|line| !line.is_empty()) {
         match without_dots(line) {
             Some(root) if !line.starts_with('/') && !root.is_empty() => roots.push(root),
-            _ => findings.push(bad(
+            _ => findings.push(bad_artifact(
                 manifest,
                 format!("`{line}` is no path in the artifact"),
             )),
@@ -52,18 +51,18 @@ pub(in crate::cli::sdk) fn roots(
     Ok((roots, findings))
 }
 
-/// Sorts the paths of an artifact into the folders of its manifest.
+/// Assigns the paths of an artifact to its roots.
 #[derive(Debug)]
-pub(super) struct Sorter {
+pub(super) struct RootSorter {
     artifact: PathBuf,
     pub(super) roots: Vec<String>,
-    /// Paths that no package can hold. What lies below one of them is told with it.
+    /// Paths that no package can contain. Entries below them are not reported again.
     refused: BTreeSet<String>,
     pub(super) findings: Vec<Diagnostic>,
 }
 
-impl Sorter {
-    /// For the artifact at a path, whose manifest lists these folders.
+impl RootSorter {
+    /// Creates a sorter for the artifact at a path, which has these roots.
     pub(super) fn new(artifact: &Path, roots: Vec<String>) -> Self {
         Self {
             artifact: artifact.to_owned(),
@@ -73,8 +72,9 @@ impl Sorter {
         }
     }
 
-    /// The numbers of the folders that a path is in, with what it is below each; none for a folder
-    /// above them. `None` is a path that no package can hold, which is told.
+    /// Returns the indices of the roots that contain a path, with the path below each; none for a
+    /// directory above the roots. Returns `None` for a path that no package can contain, and
+    /// reports it.
     pub(super) fn place(&mut self, path: &str, is_folder: bool) -> Option<Vec<(usize, String)>> {
         if !self.refused.is_empty()
             && parent_directories(path)
@@ -85,7 +85,7 @@ impl Sorter {
         }
         if let Some((at, why)) = unpackable(path) {
             self.refuse(&path[..at], |place| {
-                bad(place, format!("its name has {why}"))
+                bad_artifact(place, format!("its name has {why}"))
                     .help("rename it in the build that made it")
             });
             return None;
@@ -104,7 +104,7 @@ impl Sorter {
             |root: &String| path == root || path.is_empty() || below(root, path).is_some();
         if found.is_empty() && !(is_folder && self.roots.iter().any(leads_on)) && !path.is_empty() {
             self.refuse(path, |place| {
-                bad(
+                bad_artifact(
                     place,
                     "it is below none of the folders that the manifest lists".to_owned(),
                 )
@@ -141,17 +141,24 @@ fn unpackable(path: &str) -> Option<(usize, &'static str)> {
 mod tests {
     use std::path::Path;
 
-    use super::{MAX_FAULTS, MAX_ROOTS, Sorter, roots};
+    use super::{MAX_FAULTS, MAX_ROOTS, RootSorter, parse_artifact_manifest};
 
     #[test]
     fn a_manifest_may_begin_with_the_mark_of_an_editor() {
         let (listed, findings) =
-            roots("\u{feff}hip/stage\n\n./b/../a/stage\r\n", Path::new("m")).unwrap();
+            parse_artifact_manifest("\u{feff}hip/stage\n\n./b/../a/stage\r\n", Path::new("m"))
+                .unwrap();
         assert_eq!(
             (listed, findings.len()),
             (vec!["a/stage".to_owned(), "hip/stage".to_owned()], 0)
         );
-        assert_eq!(roots("/abs\n..\n", Path::new("m")).unwrap().1.len(), 2);
+        assert_eq!(
+            parse_artifact_manifest("/abs\n..\n", Path::new("m"))
+                .unwrap()
+                .1
+                .len(),
+            2
+        );
     }
 
     #[test]
@@ -162,25 +169,28 @@ mod tests {
                 .collect::<String>()
         };
         assert_eq!(
-            roots(&listed(MAX_ROOTS), Path::new("m")).unwrap().0.len(),
+            parse_artifact_manifest(&listed(MAX_ROOTS), Path::new("m"))
+                .unwrap()
+                .0
+                .len(),
             MAX_ROOTS
         );
         assert_eq!(
-            roots(&listed(MAX_ROOTS + 1), Path::new("m"))
+            parse_artifact_manifest(&listed(MAX_ROOTS + 1), Path::new("m"))
                 .unwrap_err()
                 .code
                 .id,
             "S050"
         );
         assert_eq!(
-            roots(&"..\n".repeat(MAX_FAULTS), Path::new("m"))
+            parse_artifact_manifest(&"..\n".repeat(MAX_FAULTS), Path::new("m"))
                 .unwrap()
                 .1
                 .len(),
             MAX_FAULTS
         );
         assert_eq!(
-            roots(&"..\n".repeat(MAX_FAULTS + 1), Path::new("m"))
+            parse_artifact_manifest(&"..\n".repeat(MAX_FAULTS + 1), Path::new("m"))
                 .unwrap_err()
                 .code
                 .id,
@@ -190,7 +200,7 @@ mod tests {
 
     #[test]
     fn what_is_refused_is_told_once_with_all_that_lies_below_it() {
-        let mut sorter = Sorter::new(
+        let mut sorter = RootSorter::new(
             Path::new("a"),
             vec!["hip/stage".to_owned(), "hip/stage/sub".to_owned()],
         );
@@ -210,7 +220,7 @@ mod tests {
             "a file is no folder"
         );
         assert_eq!(sorter.place("hip/stage/lib/b", false), None, "below it");
-        let mut sorter = Sorter::new(Path::new("a"), vec!["s".to_owned()]);
+        let mut sorter = RootSorter::new(Path::new("a"), vec!["s".to_owned()]);
         for path in ["s/a\nb", "s/a\nb/c", "s/d\\e/f", "s/d\\e/g", "s/\u{2028}"] {
             assert_eq!(sorter.place(path, false), None, "{path}");
         }

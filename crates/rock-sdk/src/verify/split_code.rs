@@ -1,15 +1,15 @@
-//! Code for GPUs that was split from libraries, over all packages.
+//! Device code that was split from libraries, across all packages.
 
 use std::collections::BTreeSet;
 
-use crate::audit::gfx::{SplitCode, kpack_locations, missing_archives};
-use crate::codes::rocm;
-use crate::diagnostic::{Diagnostic, Location, Severity};
-use crate::sdk::PackageKind;
-use crate::sdk::verify::OpenedPackages;
+use super::OpenedPackages;
+use crate::PackageKind;
+use rock_audit::codes::rocm;
+use rock_audit::gfx::{SplitCode, kpack_locations, missing_archives};
+use rock_diagnostic::{Diagnostic, Location, Severity};
 
-/// Libraries whose code is in no package, or in those of some targets alone. Either may be meant:
-/// there are targets that a library has no code for.
+/// Warns about libraries whose device code is in no package, or only in those of some targets. Both
+/// may be intended: some libraries have no code for some targets.
 pub(super) fn findings(opened: &OpenedPackages, splits: &[SplitCode]) -> Vec<Diagnostic> {
     let missing = missing_archives(splits).into_iter().flatten();
     let mut found: Vec<Diagnostic> = missing.map(|one| one.severity(Severity::Warning)).collect();

@@ -1,19 +1,19 @@
-//! Writing that a signal ends, so that what was begun is taken away and the exit code tells of it.
+//! Writers that fail once a signal was received, so that unfinished output is removed.
 
 use std::io::{self, Write};
 use std::sync::Arc;
 
-use crate::bytes::ReadAt;
-use crate::bytes::{ByteSink, WriteAt};
-use crate::sys::Signals;
+use rock_bytes::ReadAt;
+use rock_bytes::{ByteSink, WriteAt};
+use rock_sys::Signals;
 
-/// How much is copied before it is looked whether a signal has come: less than a second's work.
+/// The bytes that are copied between two checks for a signal: less than a second of work.
 const STEP_BYTES: u64 = 64 << 20;
 
-/// A target that takes nothing once a signal has come.
-pub(super) struct Stoppable<'s, T> {
-    pub(super) target: T,
-    pub(super) signals: &'s Signals,
+/// A writer that fails once a signal was received.
+pub(crate) struct StoppableWriter<'s, T> {
+    pub(crate) target: T,
+    pub(crate) signals: &'s Signals,
 }
 
 fn check(signals: &Signals) -> io::Result<()> {
@@ -23,7 +23,7 @@ fn check(signals: &Signals) -> io::Result<()> {
     }
 }
 
-impl<T: Write> Write for Stoppable<'_, T> {
+impl<T: Write> Write for StoppableWriter<'_, T> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         check(self.signals)?;
         self.target.write(bytes)
@@ -34,7 +34,7 @@ impl<T: Write> Write for Stoppable<'_, T> {
     }
 }
 
-impl ByteSink for Stoppable<'_, &mut dyn ByteSink> {
+impl ByteSink for StoppableWriter<'_, &mut dyn ByteSink> {
     fn copy_from(&mut self, source: &dyn ReadAt, offset: u64, length: u64) -> io::Result<()> {
         let mut done = 0;
         while done < length {
@@ -51,13 +51,13 @@ impl ByteSink for Stoppable<'_, &mut dyn ByteSink> {
     }
 
     fn parallel_writer(&mut self) -> io::Result<Option<Arc<dyn WriteAt>>> {
-        let ahead = |ahead| -> Arc<dyn WriteAt> {
-            Arc::new(Ahead {
-                ahead,
+        let stoppable = |target| -> Arc<dyn WriteAt> {
+            Arc::new(StoppableParallelWriter {
+                target,
                 signals: self.signals.clone(),
             })
         };
-        Ok(self.target.parallel_writer()?.map(ahead))
+        Ok(self.target.parallel_writer()?.map(stoppable))
     }
 
     fn advance(&mut self, length: u64) -> io::Result<()> {
@@ -65,29 +65,29 @@ impl ByteSink for Stoppable<'_, &mut dyn ByteSink> {
     }
 }
 
-/// The same of a target that several threads write to.
-struct Ahead {
-    ahead: Arc<dyn WriteAt>,
+/// A writer for several threads that fails once a signal was received.
+struct StoppableParallelWriter {
+    target: Arc<dyn WriteAt>,
     signals: Signals,
 }
 
-impl WriteAt for Ahead {
+impl WriteAt for StoppableParallelWriter {
     fn write_at(&self, bytes: &[u8], offset: u64) -> io::Result<()> {
         check(&self.signals)?;
-        self.ahead.write_at(bytes, offset)
+        self.target.write_at(bytes, offset)
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{ByteSink, STEP_BYTES, Signals, Stoppable, Write as _};
-    use crate::sys::{FileError, OnExisting, StopSignal, save};
+    use super::{ByteSink, STEP_BYTES, Signals, StoppableWriter, Write as _};
+    use rock_sys::{FileError, OnExisting, StopSignal, save};
 
     #[test]
     fn a_target_takes_all_until_a_signal_comes() {
         let signals = Signals::default();
         let mut made = Vec::new();
-        let mut target = Stoppable {
+        let mut target = StoppableWriter {
             target: &mut made as &mut dyn ByteSink,
             signals: &signals,
         };
@@ -107,7 +107,7 @@ mod tests {
         let signals = Signals::default();
         let folder = tempfile::tempdir().unwrap();
         let saved = save::<FileError>(&folder.path().join("x"), OnExisting::Replace, |target| {
-            let mut target = Stoppable {
+            let mut target = StoppableWriter {
                 target,
                 signals: &signals,
             };
@@ -120,7 +120,7 @@ mod tests {
         });
         assert!(saved.is_ok());
         assert_eq!(
-            crate::sys::read_text(&folder.path().join("x"), 9).unwrap(),
+            rock_sys::read_text(&folder.path().join("x"), 9).unwrap(),
             "ab"
         );
     }

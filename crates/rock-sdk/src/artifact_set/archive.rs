@@ -1,4 +1,4 @@
-//! An artifact that is an archive, read once from its start to its end.
+//! Artifacts that are archives, which are read once from start to end.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write as _};
@@ -7,111 +7,115 @@ use std::path::{Path, PathBuf};
 use rustc_hash::{FxHashMap, FxHashSet};
 use sha2::{Digest as _, Sha256};
 
-use super::roots::{Sorter, roots};
-use super::{MANIFEST, Shared, bad, damaged, out_of_budget, safe_member};
-use crate::archive::{
-    ArchiveCompression, ParsedMember, ParsedMemberKind, Spool, SpoolWriter, for_each_member,
+use super::roots::{RootSorter, parse_artifact_manifest};
+use super::{
+    ARTIFACT_MANIFEST, SharedLimits, bad_artifact, damaged_elf, out_of_budget, safe_member_path,
 };
-use crate::bytes::{RangeReader, ReadAt as _, SourceSlice, read_to_string_limited};
-use crate::diagnostic::{Diagnostic, Location};
-use crate::elf::is_elf;
-use crate::names::{ArtifactName, Digest, parent_directories};
-use crate::sdk::bucket::{path_of_sum, sum_in};
-use crate::sdk::limits::{
+use crate::bucket::{path_of_sum, sum_in};
+use crate::limits::{
     ListingBudget, MAX_FAULTS, MAX_MANIFEST_BYTES, MAX_SUM_BYTES, beyond_limit, unreadable_archive,
 };
-use crate::sdk::{ArtifactEntry, BuildArtifact, EntryKind, FileFacts, FileShape};
-use crate::sys::{self, PositionalFile};
+use crate::{ArtifactEntry, BuildArtifact, EntryKind, FileFacts, FileShape};
+use rock_bytes::archive::{
+    ArchiveCompression, ParsedMember, ParsedMemberKind, Spool, SpoolWriter, for_each_member,
+};
+use rock_bytes::{RangeReader, ReadAt as _, SourceSlice, read_to_string_limited};
+use rock_diagnostic::{Diagnostic, Location};
+use rock_elf::is_elf;
+use rock_names::{ArtifactName, Digest, parent_directories};
+use rock_sys::PositionalFile;
 
-/// An archive, kept so that its files can be read.
+/// An archive whose decompressed content can be read at any position.
 #[derive(Debug)]
-pub(super) struct Packed {
+pub(super) struct SpooledArchive {
     pub(super) path: PathBuf,
-    pub(super) folded: Spool,
-    /// Where the content of each entry begins.
-    pub(super) starts: Vec<u64>,
+    pub(super) content: Spool,
+    /// The offset of the content of each entry.
+    pub(super) offsets: Vec<u64>,
 }
 
-/// Lists an archive, and keeps what is in it.
+/// Lists the files of an artifact that is an archive, and keeps their content.
 ///
 /// # Errors
-/// When it cannot be read or kept, is damaged, goes beyond a limit, is not the one that its digest
-/// was made of, or has no manifest in front.
-pub(super) fn artifact(
+/// When it cannot be read or kept, is damaged, goes beyond a limit, has another digest than the
+/// file next to it says, or does not begin with a manifest.
+pub(super) fn list_archive(
     name: &ArtifactName,
     path: &Path,
     (compression, threads): (ArchiveCompression, u32),
-    shared: &Shared<'_>,
-) -> Result<(BuildArtifact, Packed, Vec<Diagnostic>), Vec<Diagnostic>> {
+    limits: &SharedLimits<'_>,
+) -> Result<(BuildArtifact, SpooledArchive, Vec<Diagnostic>), Vec<Diagnostic>> {
     let one = |fault: Diagnostic| vec![fault];
     let file = PositionalFile::open(path).map_err(|error| one(error.into()))?;
-    let said = sum_beside(path).map_err(one)?;
+    let said = read_checksum_file(path).map_err(one)?;
     let sum = said.is_some().then(Sha256::new);
-    let mut summed = Summed {
+    let mut hashing = HashingReader {
         source: RangeReader::new(&file, 0, file.size_bytes()),
         sum,
     };
-    let room = shared.room;
-    let full = |error: io::Error| one(room.file_error(error).into());
-    let kept = room
+    let space = limits.scratch;
+    let full = |error: io::Error| one(space.file_error(error).into());
+    let kept = space
         .allocate(u64::MAX)
-        .and_then(|scratch| SpoolWriter::new(scratch, &shared.plain_bytes))
+        .and_then(|scratch| SpoolWriter::new(scratch, &limits.plain_bytes))
         .map_err(full)?;
     let broken = |error: &io::Error| one(unreadable_archive(path, error));
-    let mut listing = Listing {
+    let mut listing = ArchiveListing {
         path,
-        budget: &shared.budget,
+        budget: &limits.budget,
         sorter: None,
         entries: BTreeMap::new(),
         seen: FxHashMap::default(),
         findings: Vec::new(),
     };
-    let folded = {
+    let content = {
         let source = compression
-            .decoder(&mut summed, threads)
+            .decoder(&mut hashing, threads)
             .map_err(|error| broken(&error))?;
-        let mut teed = Teed {
+        let mut tee = TeeReader {
             source,
             kept,
             fault: None,
         };
-        let read = for_each_member(&mut teed, |member, content| listing.member(member, content));
-        if let Some(error) = teed.fault {
+        let read = for_each_member(&mut tee, |member, content| listing.member(member, content));
+        if let Some(error) = tee.fault {
             return Err(full(error));
         }
         match read {
-            Ok(()) if listing.sorter.is_some() => teed.kept.finish().map_err(full)?,
-            Err(Stop::Read(error)) => return Err(broken(&error)),
-            Err(Stop::Fault(fault)) => return Err(listing.faults(*fault)),
-            Ok(()) | Err(Stop::NoManifest) => {
-                return Err(one(bad(
+            Ok(()) if listing.sorter.is_some() => tee.kept.finish().map_err(full)?,
+            Err(ListingError::Read(error)) => return Err(broken(&error)),
+            Err(ListingError::Fault(fault)) => return Err(listing.into_diagnostics(*fault)),
+            Ok(()) | Err(ListingError::NoManifest) => {
+                return Err(one(bad_artifact(
                     path,
-                    format!("its first member is not `{MANIFEST}`, which lists what it holds"),
+                    format!(
+                        "its first member is not `{ARTIFACT_MANIFEST}`, which lists what it holds"
+                    ),
                 )));
             }
         }
     };
-    io::copy(&mut summed, &mut io::sink()).map_err(|error| broken(&error))?;
-    if let (Some(sum), Some((said, beside))) = (summed.sum, said) {
-        check_sum(path, Digest::new(sum.finalize().into()), said, &beside).map_err(one)?;
+    io::copy(&mut hashing, &mut io::sink()).map_err(|error| broken(&error))?;
+    if let (Some(sum), Some((said, beside))) = (hashing.sum, said) {
+        check_digest(path, Digest::new(sum.finalize().into()), said, &beside).map_err(one)?;
     }
-    Ok(listing.finish(name, folded))
+    Ok(listing.finish(name, content))
 }
 
-/// The digest beside an archive, where there is one, and where it lies.
-fn sum_beside(path: &Path) -> Result<Option<(Digest, PathBuf)>, Diagnostic> {
+/// Reads the digest next to an archive, if there is one. Returns it with its path.
+fn read_checksum_file(path: &Path) -> Result<Option<(Digest, PathBuf)>, Diagnostic> {
     let beside = path_of_sum(path);
-    if !sys::is_file(&beside) {
+    if !rock_sys::is_file(&beside) {
         return Ok(None);
     }
-    let text = sys::read_text(&beside, MAX_SUM_BYTES)?;
-    let sum =
-        sum_in(&text).map_err(|said| bad(&beside, format!("`{said}` is no SHA-256 digest")))?;
+    let text = rock_sys::read_text(&beside, MAX_SUM_BYTES)?;
+    let sum = sum_in(&text)
+        .map_err(|said| bad_artifact(&beside, format!("`{said}` is no SHA-256 digest")))?;
     Ok(Some((sum, beside)))
 }
 
-/// Whether an archive is the one that the digest beside it was made of.
-fn check_sum(path: &Path, is: Digest, said: Digest, beside: &Path) -> Result<(), Diagnostic> {
+/// Checks the digest of an archive against the one in the file next to it.
+fn check_digest(path: &Path, is: Digest, said: Digest, beside: &Path) -> Result<(), Diagnostic> {
     if said == is {
         return Ok(());
     }
@@ -120,29 +124,29 @@ fn check_sum(path: &Path, is: Digest, said: Digest, beside: &Path) -> Result<(),
         is.to_hex()
     );
     let place = Location::File(beside.display().to_string().into());
-    Err(bad(path, message).at(place, format!("this says `{}`", said.to_hex())))
+    Err(bad_artifact(path, message).at(place, format!("this says `{}`", said.to_hex())))
 }
 
-/// Why an archive was not read to its end.
-enum Stop {
+/// The reason for which an archive was not read to its end.
+enum ListingError {
     Read(io::Error),
     NoManifest,
     Fault(Box<Diagnostic>),
 }
 
-impl From<io::Error> for Stop {
+impl From<io::Error> for ListingError {
     fn from(error: io::Error) -> Self {
         Self::Read(error)
     }
 }
 
-/// A source whose digest is made as it is read, where one is asked for.
-struct Summed<'s> {
+/// A reader that optionally hashes what it reads.
+struct HashingReader<'s> {
     source: RangeReader<'s>,
     sum: Option<Sha256>,
 }
 
-impl io::Read for Summed<'_> {
+impl io::Read for HashingReader<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let length = self.source.read(buffer)?;
         if let Some(sum) = &mut self.sum {
@@ -152,15 +156,15 @@ impl io::Read for Summed<'_> {
     }
 }
 
-/// A stream that is kept as it is read.
-struct Teed<'p, R> {
+/// A reader that writes what it reads to a spool.
+struct TeeReader<'p, R> {
     source: R,
     kept: SpoolWriter<'p>,
-    /// Why it could not be kept.
+    /// The error of the spool.
     fault: Option<io::Error>,
 }
 
-impl<R: io::Read> io::Read for Teed<'_, R> {
+impl<R: io::Read> io::Read for TeeReader<'_, R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let length = self.source.read(buffer)?;
         if let Err(error) = self.kept.write_all(&buffer[..length]) {
@@ -171,24 +175,28 @@ impl<R: io::Read> io::Read for Teed<'_, R> {
     }
 }
 
-/// A file that another name may be given to.
-type Seen = (EntryKind, u64, bool);
+/// A file that a hard link may refer to.
+type SeenFile = (EntryKind, u64, bool);
 
-/// What is known of an archive as far as it was read.
-struct Listing<'l> {
+/// The listing of an archive as far as it was read.
+struct ArchiveListing<'l> {
     path: &'l Path,
     budget: &'l ListingBudget,
-    /// What its manifest lists, once that was read.
-    sorter: Option<Sorter>,
-    /// By root and path: what it is, where its content begins, and whether that begins as an ELF
+    /// `None` until the manifest was read.
+    sorter: Option<RootSorter>,
+    /// By root and path: the kind, the offset of the content, and whether that begins like an ELF
     /// file.
-    entries: BTreeMap<(usize, String), Seen>,
-    seen: FxHashMap<String, Seen>,
+    entries: BTreeMap<(usize, String), SeenFile>,
+    seen: FxHashMap<String, SeenFile>,
     findings: Vec<Diagnostic>,
 }
 
-impl Listing<'_> {
-    fn member(&mut self, member: ParsedMember, content: &mut dyn io::Read) -> Result<(), Stop> {
+impl ArchiveListing<'_> {
+    fn member(
+        &mut self,
+        member: ParsedMember,
+        content: &mut dyn io::Read,
+    ) -> Result<(), ListingError> {
         let sorted = self
             .sorter
             .as_ref()
@@ -198,29 +206,31 @@ impl Listing<'_> {
                 self.path,
                 &format!("the archive has more than {MAX_FAULTS} faults"),
             );
-            return Err(Stop::Fault(Box::new(fault)));
+            return Err(ListingError::Fault(Box::new(fault)));
         }
         if self.sorter.is_none() {
-            if member.path.as_deref().and_then(safe_member).as_deref() != Some(MANIFEST) {
-                return Err(Stop::NoManifest);
+            if member.path.as_deref().and_then(safe_member_path).as_deref()
+                != Some(ARTIFACT_MANIFEST)
+            {
+                return Err(ListingError::NoManifest);
             }
             let text = read_to_string_limited(content, MAX_MANIFEST_BYTES)?;
-            let read = roots(&text, &self.path.join(MANIFEST));
-            let (roots, findings) = read.map_err(|fault| Stop::Fault(Box::new(fault)))?;
+            let read = parse_artifact_manifest(&text, &self.path.join(ARTIFACT_MANIFEST));
+            let (roots, findings) = read.map_err(|fault| ListingError::Fault(Box::new(fault)))?;
             self.findings.extend(findings);
-            self.sorter = Some(Sorter::new(self.path, roots));
+            self.sorter = Some(RootSorter::new(self.path, roots));
             return Ok(());
         }
         let Some(shown) = &member.path else {
-            self.bad(
+            self.report(
                 "",
                 "it has a member with a name that is no UTF-8 text, which no package can hold"
                     .to_owned(),
             );
             return Ok(());
         };
-        let Some(path) = safe_member(shown) else {
-            self.bad(shown, "its path leads out of the artifact".to_owned());
+        let Some(path) = safe_member_path(shown) else {
+            self.report(shown, "its path leads out of the artifact".to_owned());
             return Ok(());
         };
         let mut head = [0; 4];
@@ -244,17 +254,17 @@ impl Listing<'_> {
                 )
             }
             ParsedMemberKind::HardLink(other) => {
-                match safe_member(&other).map(|path| self.seen.get(&path)) {
+                match safe_member_path(&other).map(|path| self.seen.get(&path)) {
                     Some(Some(found)) => found.clone(),
                     Some(None) => {
-                        self.bad(
+                        self.report(
                             shown,
                             format!("it is another name of `{other}`, which is not in front of it"),
                         );
                         return Ok(());
                     }
                     None => {
-                        self.bad(
+                        self.report(
                             shown,
                             format!(
                                 "it is another name of `{other}`, which leads out of the artifact"
@@ -265,7 +275,7 @@ impl Listing<'_> {
                 }
             }
             ParsedMemberKind::Unsupported(what) => {
-                self.bad(shown, format!("it is {what}, which no package can hold"));
+                self.report(shown, format!("it is {what}, which no package can hold"));
                 return Ok(());
             }
         };
@@ -284,15 +294,15 @@ impl Listing<'_> {
         };
         for (root, below) in places.unwrap_or_default() {
             if !self.budget.take(below.len() + text_bytes) {
-                return Err(Stop::Fault(Box::new(out_of_budget(self.path))));
+                return Err(ListingError::Fault(Box::new(out_of_budget(self.path))));
             }
             self.entries.insert((root, below), found.clone());
         }
         Ok(())
     }
 
-    /// No folder can hold what lies below a link or a file, and nothing is unpacked there.
-    fn check_folders(&mut self, roots: &[String]) {
+    /// Reports entries below a link or a file, which cannot be unpacked.
+    fn check_parents(&mut self, roots: &[String]) {
         let is_folder = |kind: &EntryKind| matches!(kind, EntryKind::Folder);
         let others: FxHashSet<(usize, &str)> = self
             .entries
@@ -313,17 +323,19 @@ impl Listing<'_> {
             }
         }
         for (path, message) in found {
-            self.bad(&path, message);
+            self.report(&path, message);
         }
     }
 
-    fn bad(&mut self, path: &str, message: String) {
-        self.findings
-            .push(bad(&self.path.join(path.trim_start_matches('/')), message));
+    fn report(&mut self, path: &str, message: String) {
+        self.findings.push(bad_artifact(
+            &self.path.join(path.trim_start_matches('/')),
+            message,
+        ));
     }
 
-    /// Everything that was found, where reading ended at a fault.
-    fn faults(mut self, last: Diagnostic) -> Vec<Diagnostic> {
+    /// Returns all diagnostics, if reading ended at an error.
+    fn into_diagnostics(mut self, last: Diagnostic) -> Vec<Diagnostic> {
         self.findings.extend(
             self.sorter
                 .take()
@@ -337,35 +349,37 @@ impl Listing<'_> {
     fn finish(
         mut self,
         name: &ArtifactName,
-        folded: Spool,
-    ) -> (BuildArtifact, Packed, Vec<Diagnostic>) {
+        content: Spool,
+    ) -> (BuildArtifact, SpooledArchive, Vec<Diagnostic>) {
         let (roots, told) = self
             .sorter
             .take()
             .map(|sorter| (sorter.roots, sorter.findings))
             .unwrap_or_default();
         self.findings.extend(told);
-        self.check_folders(&roots);
-        let (mut entries, mut starts) = (Vec::new(), Vec::new());
+        self.check_parents(&roots);
+        let (mut entries, mut offsets) = (Vec::new(), Vec::new());
         for ((root, path), (mut kind, start, is_elf)) in std::mem::take(&mut self.entries) {
             if let EntryKind::File(facts) = &mut kind
                 && is_elf
             {
-                match FileShape::read(&SourceSlice::new(&folded, start, facts.size_bytes)) {
+                match FileShape::read(&SourceSlice::new(&content, start, facts.size_bytes)) {
                     Ok(shape) => facts.shape = shape,
                     Err(error) => {
-                        self.findings
-                            .push(damaged(&self.path.join(&roots[root]).join(&path), &error));
+                        self.findings.push(damaged_elf(
+                            &self.path.join(&roots[root]).join(&path),
+                            &error,
+                        ));
                     }
                 }
             }
             entries.push(ArtifactEntry { root, path, kind });
-            starts.push(start);
+            offsets.push(start);
         }
-        let packed = Packed {
+        let archive = SpooledArchive {
             path: self.path.to_owned(),
-            folded,
-            starts,
+            content,
+            offsets,
         };
         (
             BuildArtifact {
@@ -373,7 +387,7 @@ impl Listing<'_> {
                 roots,
                 entries,
             },
-            packed,
+            archive,
             self.findings,
         )
     }

@@ -1,27 +1,25 @@
-//! One wheel, opened: what checks ask for.
+//! Wheels of the SDK, opened for the checks.
 
 use std::collections::BTreeMap;
 
-use super::payload::{is_payload, payload};
-use crate::audit::{ElfLibrary, InspectedFile, InspectedKind};
+use super::archives::{is_devel_archive, read_devel_tree};
+use super::{DynamicInfo, LoaderView, OpenedFile, OpenedWheel, identify, is_read};
 use crate::codes::sdk as codes;
-use crate::compat::rows::SdkTables;
-use crate::diagnostic::{Diagnostic, Location, Severity};
-use crate::elf::{ElfClass, Endianness, machine};
-use crate::names::WheelName;
-use crate::sdk::limits::MAX_TEXT_BYTES;
-use crate::sdk::verify::{
-    self, DynamicInfo, LoaderView, OpenedFile, OpenedWheel, identify, is_read,
-};
-use crate::sdk::{PackageKind, stub};
-use crate::wheel::{Wheel, WheelError, ZipMember};
+use crate::limits::MAX_TEXT_BYTES;
+use crate::{PackageKind, stub};
+use rock_audit::{ElfLibrary, InspectedFile, InspectedKind};
+use rock_compat::rows::SdkTables;
+use rock_diagnostic::{Diagnostic, Location, Severity};
+use rock_elf::{ElfClass, Endianness, machine};
+use rock_names::WheelName;
+use rock_wheel::{Wheel, WheelError, ZipMember};
 
-/// What stands in a wheel at this path of its folder, and what is wrong with libraries in the tree
-/// that it has packed; `None` where it is none of the SDK's.
+/// Opens a wheel at this path relative to the output directory. Returns it with the problems of
+/// libraries in the tree of a devel wheel, or `None` if it is not a package of the SDK.
 ///
 /// # Errors
-/// A member that cannot be read.
-pub(super) fn opened(
+/// When a member cannot be read.
+pub(super) fn open_wheel(
     wheel: &Wheel<'_>,
     files: &[InspectedFile],
     path: &str,
@@ -66,7 +64,7 @@ pub(super) fn opened(
         .filter(|member| !member.is_dir())
     {
         let member_name = member.name();
-        let held = held(wheel, member, known.get(member_name).copied())?;
+        let held = member_view(wheel, member, known.get(member_name).copied())?;
         let is_executable = member.unix_mode() & 0o111 != 0;
         let file = OpenedFile {
             size_bytes: member.size_bytes(),
@@ -81,36 +79,35 @@ pub(super) fn opened(
                 String::from_utf8_lossy(&text).into_owned(),
             );
         }
-        if kind == PackageKind::Devel && is_payload(member_name) {
+        if kind == PackageKind::Devel && is_devel_archive(member_name) {
             opened
                 .payloads
-                .push(payload(wheel, path, member, &mut found)?);
+                .push(read_devel_tree(wheel, path, member, &mut found)?);
         }
     }
     Ok(Some((opened, found)))
 }
 
-/// What one wheel of the SDK breaks by itself. `files` are the facts of its files, as they were
-/// read before.
+/// Checks a wheel of the SDK without the other packages. `files` are its inspected files.
 ///
 /// # Errors
-/// A member that cannot be read.
-pub(in crate::cli) fn alone(
+/// When a member cannot be read.
+pub fn verify_wheel(
     wheel: &Wheel<'_>,
     files: &[InspectedFile],
     shown: &str,
     name: &WheelName,
     facts: &SdkTables,
 ) -> Result<Vec<Diagnostic>, WheelError> {
-    let Some((opened, mut found)) = opened(wheel, files, shown, name, facts)? else {
-        return Ok(vec![none_of_the_sdk(shown)]);
+    let Some((opened, mut found)) = open_wheel(wheel, files, shown, name, facts)? else {
+        return Ok(vec![not_an_sdk_package(shown)]);
     };
-    found.extend(verify::alone(&opened, facts));
+    found.extend(super::alone(&opened, facts));
     Ok(found)
 }
 
-/// Says that a wheel is none of the SDK's.
-pub(super) fn none_of_the_sdk(shown: &str) -> Diagnostic {
+/// Warns that a wheel is not a package of the SDK.
+pub(super) fn not_an_sdk_package(shown: &str) -> Diagnostic {
     Diagnostic::new(
         &codes::NO_SDK_PACKAGES,
         "it is no package of the SDK, and not looked at as one",
@@ -120,7 +117,7 @@ pub(super) fn none_of_the_sdk(shown: &str) -> Diagnostic {
     .help("it may keep to another profile: see `rock-matrix wheel check --help`")
 }
 
-fn held(
+fn member_view(
     wheel: &Wheel<'_>,
     member: &ZipMember,
     facts: Option<&InspectedFile>,
@@ -134,20 +131,20 @@ fn held(
             return Ok(LoaderView::Stub(text.to_owned()));
         }
     }
-    Ok(held_by(library))
+    Ok(loader_view(library))
 }
 
-/// What a library or program is for the checks.
-pub(super) fn held_by(library: &ElfLibrary) -> LoaderView {
+/// Returns how a loader sees a library or a program.
+pub(super) fn loader_view(library: &ElfLibrary) -> LoaderView {
     if is_searching(library) {
-        LoaderView::Linked(Box::new(linked(library)))
+        LoaderView::Linked(Box::new(dynamic_info(library)))
     } else {
         LoaderView::Data
     }
 }
 
-/// Whether a file is one that `sdk build` gives a search path: for a processor of the SDK, and
-/// linked with others.
+/// Whether `sdk build` gives a file a search path: it is linked with others, for a processor of the
+/// SDK.
 fn is_searching(library: &ElfLibrary) -> bool {
     let header = &library.header;
     let is_ours = header.format.class == ElfClass::Elf64
@@ -161,7 +158,7 @@ fn is_searching(library: &ElfLibrary) -> bool {
     is_ours && is_linked
 }
 
-fn linked(library: &ElfLibrary) -> DynamicInfo {
+fn dynamic_info(library: &ElfLibrary) -> DynamicInfo {
     DynamicInfo {
         soname: library.soname.clone(),
         needed: library.needed.clone(),

@@ -1,30 +1,33 @@
-//! Whether artifacts are of one build, as far as what is in them tells.
+//! Artifacts of different builds, detected by the versions and sizes in their files.
 
 use std::collections::BTreeMap;
 
-use super::read::Read;
-use crate::codeobj::KpackManifest;
+use crate::ArtifactSet;
 use crate::codes::sdk as codes;
-use crate::diagnostic::Diagnostic;
-use crate::sdk::limits::{MAX_INSTALLED_VERSION_BYTES, MAX_KPACK_LIST_BYTES};
-use crate::sdk::{EntryKind, FileOrigin};
-use crate::sys::FileError;
+use crate::limits::{MAX_INSTALLED_VERSION_BYTES, MAX_KPACK_LIST_BYTES};
+use crate::{EntryKind, FileOrigin};
+use rock_codeobj::KpackManifest;
+use rock_diagnostic::Diagnostic;
+use rock_sys::FileError;
 
-/// The file that names the version of an installed ROCm.
+/// The file with the version of an installed ROCm.
 const VERSION: &str = ".info/version";
-/// Where archives of code are, and how their lists are named.
+/// The directory of device code archives, and the extension of their lists.
 const ARCHIVES: &str = ".kpack/";
 const LIST: &str = ".kpm";
 
-/// Artifacts that are of another build than others. `version` is what the manifest of the build
-/// says.
+/// Reports artifacts of another build than the others. `version` is the version in the manifest of
+/// the build.
 ///
 /// # Errors
 /// When a file cannot be read.
-pub(super) fn findings(read: &Read, version: Option<&str>) -> Result<Vec<Diagnostic>, FileError> {
+pub(crate) fn find_mixed_builds(
+    artifacts: &ArtifactSet,
+    version: Option<&str>,
+) -> Result<Vec<Diagnostic>, FileError> {
     let mut archives: BTreeMap<(&str, &str), Vec<FileOrigin>> = BTreeMap::new();
     let (mut lists, mut found) = (Vec::new(), Vec::new());
-    for (artifact, listed) in read.artifacts.iter().enumerate() {
+    for (artifact, listed) in artifacts.artifacts.iter().enumerate() {
         for (entry, one) in listed.entries.iter().enumerate() {
             let origin = FileOrigin { artifact, entry };
             if !matches!(one.kind, EntryKind::File(_)) {
@@ -32,13 +35,14 @@ pub(super) fn findings(read: &Read, version: Option<&str>) -> Result<Vec<Diagnos
             }
             if one.path == VERSION
                 && let Some(said) = version.and_then(release)
-                && let Some(bytes) = bytes(read, origin, MAX_INSTALLED_VERSION_BYTES)?
+                && let Some(bytes) =
+                    read_small_file(artifacts, origin, MAX_INSTALLED_VERSION_BYTES)?
                 && let Some(is) = release(&String::from_utf8_lossy(&bytes)).filter(|is| *is != said)
             {
                 let [said, is] =
                     [said, is].map(|numbers| numbers.map(|number| number.to_string()).join("."));
                 found.push(other_build(
-                    read,
+                    artifacts,
                     origin,
                     &format!("it is of ROCm {is}, and the manifest of the build says {said}"),
                 ));
@@ -55,15 +59,15 @@ pub(super) fn findings(read: &Read, version: Option<&str>) -> Result<Vec<Diagnos
         }
     }
     for list in lists {
-        let artifact = &read.artifacts[list.artifact];
+        let artifact = &artifacts.artifacts[list.artifact];
         let folder = artifact.entries[list.entry]
             .path
             .rsplit_once('/')
             .map_or("", |(folder, _)| folder);
-        let Some(bytes) = bytes(read, list, MAX_KPACK_LIST_BYTES)? else {
+        let Some(bytes) = read_small_file(artifacts, list, MAX_KPACK_LIST_BYTES)? else {
             continue;
         };
-        // What is no list is of a later form, of which nothing is known.
+        // A list that cannot be parsed has a later format.
         let Ok(known) = KpackManifest::parse(&bytes) else {
             continue;
         };
@@ -74,14 +78,15 @@ pub(super) fn findings(read: &Read, version: Option<&str>) -> Result<Vec<Diagnos
                 .into_iter()
                 .flatten()
             {
-                let is = read.size_bytes(*origin);
-                if read.artifacts[origin.artifact].name.component() == artifact.name.component()
+                let is = artifacts.size_bytes(*origin);
+                if artifacts.artifacts[origin.artifact].name.component()
+                    == artifact.name.component()
                     && is != size_bytes
                 {
-                    let list = crate::sdk::shown(&read.artifacts, list);
+                    let list = crate::shown(&artifacts.artifacts, list);
                     let message =
                         format!("it has {is} bytes, and `{list}` knows one of {size_bytes}");
-                    found.push(other_build(read, *origin, &message));
+                    found.push(other_build(artifacts, *origin, &message));
                 }
             }
         }
@@ -89,25 +94,29 @@ pub(super) fn findings(read: &Read, version: Option<&str>) -> Result<Vec<Diagnos
     Ok(found)
 }
 
-fn other_build(read: &Read, origin: FileOrigin, why: &str) -> Diagnostic {
-    let name = &read.artifacts[origin.artifact].name;
+fn other_build(artifacts: &ArtifactSet, origin: FileOrigin, why: &str) -> Diagnostic {
+    let name = &artifacts.artifacts[origin.artifact].name;
     Diagnostic::new(
         &codes::MIXED_ARTIFACTS,
         format!("`{name}` is of another build than other artifacts"),
     )
-    .at(read.place(origin), why)
+    .at(artifacts.location(origin), why)
     .help("fetch all artifacts of one run")
 }
 
-/// A small file; `None` where it is larger than such files are.
-fn bytes(read: &Read, origin: FileOrigin, most: u64) -> Result<Option<Vec<u8>>, FileError> {
-    let file = read.open(origin)?;
+/// Reads a file, or returns `None` if it has more than `most` bytes.
+fn read_small_file(
+    artifacts: &ArtifactSet,
+    origin: FileOrigin,
+    most: u64,
+) -> Result<Option<Vec<u8>>, FileError> {
+    let file = artifacts.open(origin)?;
     let size = file.size_bytes();
     let mut bytes = vec![0; usize::try_from(size.min(most)).unwrap_or(0)];
     let fault = |error| {
         FileError::new(
             "read",
-            std::path::Path::new(&crate::sdk::shown(&read.artifacts, origin)),
+            std::path::Path::new(&crate::shown(&artifacts.artifacts, origin)),
             error,
         )
     };
@@ -115,7 +124,7 @@ fn bytes(read: &Read, origin: FileOrigin, most: u64) -> Result<Option<Vec<u8>>, 
     Ok((size <= most).then_some(bytes))
 }
 
-/// The first three numbers of a version.
+/// Returns the first three numbers of a version.
 fn release(text: &str) -> Option<[u32; 3]> {
     let mut numbers = text
         .trim()

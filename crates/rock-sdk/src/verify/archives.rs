@@ -1,66 +1,67 @@
-//! Archives in packages, listed while they stream by: the tree to build against, and the source
-//! distribution.
+//! Readers of the archives of packages: the tree of a devel package and the source distribution of
+//! `rocm`. Neither is unpacked.
 
 use std::collections::BTreeMap;
 use std::io::{self, Read};
 use std::path::Path;
 
-use super::super::make::{TARBALL, XZ};
-use super::open::held_by;
-use crate::archive::limits::MAX_MEMBER_IN_MEMORY_BYTES;
-use crate::archive::{
+use super::wheel::loader_view;
+use super::{LoaderView, PackedTree, PayloadEntry, SelectorSdist};
+use crate::limits::{MAX_LIBRARY_BYTES, MAX_SOURCE_BYTES};
+use crate::{DEVEL_TARBALL, XZ_EXTENSION};
+use rock_audit::{ElfLibrary, layout_code};
+use rock_bytes::archive::limits::MAX_MEMBER_IN_MEMORY_BYTES;
+use rock_bytes::archive::{
     ArchiveCompression, ParsedMember, ParsedMemberKind, for_each_member, gunzip, is_damage,
 };
-use crate::audit::{ElfLibrary, layout_code};
-use crate::bytes::{ReadAt, start_threads};
-use crate::diagnostic::{Diagnostic, Location};
-use crate::elf::{self, Elf, is_elf};
-use crate::sdk::limits::{MAX_LIBRARY_BYTES, MAX_SOURCE_BYTES};
-use crate::sdk::verify::{LoaderView, PackedTree, PayloadEntry, SelectorSdist};
-use crate::sys;
-use crate::wheel::{Wheel, WheelError, ZipMember};
+use rock_bytes::{ReadAt, start_threads};
+use rock_diagnostic::{Diagnostic, Location};
+use rock_elf::{Elf, is_elf};
+use rock_sys;
+use rock_wheel::{Wheel, WheelError, ZipMember};
 
-/// The names of a tree's archive in its wheel.
-pub(super) fn is_payload(member: &str) -> bool {
+/// Whether a member of a devel wheel is the archive of its tree.
+pub(super) fn is_devel_archive(member: &str) -> bool {
     let file = member.split_once('/').map_or("", |(_, file)| file);
-    file.strip_suffix(XZ).unwrap_or(file) == TARBALL
+    file.strip_suffix(XZ_EXTENSION).unwrap_or(file) == DEVEL_TARBALL
 }
 
-/// Lists a tree; what is wrong with its libraries goes to `found`.
+/// Lists the tree of a devel wheel. Problems of its libraries are added to `found`.
 ///
 /// # Errors
-/// When the machine cannot read or unpack it; damage is a fault of the tree.
-pub(super) fn payload(
+/// When it cannot be read or decompressed. A damaged archive is not an error, but a fault of the
+/// tree.
+pub(super) fn read_devel_tree(
     wheel: &Wheel<'_>,
     shown: &str,
-    member: &ZipMember,
+    archive: &ZipMember,
     found: &mut Vec<Diagnostic>,
 ) -> Result<PackedTree, WheelError> {
     let mut payload = PackedTree {
-        member: member.name().to_owned(),
+        member: archive.name().to_owned(),
         ..PackedTree::default()
     };
     let place = Location::Member {
         wheel: shown.to_owned(),
-        member: member.name().to_owned(),
+        member: archive.name().to_owned(),
     };
-    let mut see = |met: ParsedMember, content: &mut dyn Read| {
-        let path = path_of(&met)?;
-        let held = match met.kind {
+    let mut visit = |member: ParsedMember, content: &mut dyn Read| {
+        let path = path_of(&member)?;
+        let held = match member.kind {
             ParsedMemberKind::File { size_bytes, .. } => {
-                linked(&path, size_bytes, content, &place, found)?
+                read_library(&path, size_bytes, content, &place, found)?
             }
             _ => LoaderView::Data,
         };
         payload.entries.push(PayloadEntry {
             path,
-            kind: met.kind,
+            kind: member.kind,
             held,
         });
         Ok(())
     };
-    let reader = wheel.archive().reader(member);
-    let read = if Path::new(member.name())
+    let reader = wheel.archive().reader(archive);
+    let read = if Path::new(archive.name())
         .extension()
         .is_some_and(|ending| ending == "xz")
     {
@@ -68,15 +69,15 @@ pub(super) fn payload(
         let threads = u32::try_from(rayon::current_num_threads()).unwrap_or(1);
         ArchiveCompression::Xz
             .decoder(reader, threads)
-            .and_then(|reader| for_each_member(reader, &mut see).map(drop))
+            .and_then(|reader| for_each_member(reader, &mut visit).map(drop))
     } else {
-        for_each_member(reader, &mut see).map(drop)
+        for_each_member(reader, &mut visit).map(drop)
     };
     payload.fault = damage(read).map_err(WheelError::Read)?;
     Ok(payload)
 }
 
-/// Returns what is wrong with an archive that was read, unless the machine is at fault.
+/// Returns the damage of an archive, or the error if it could not be read for another reason.
 fn damage(read: io::Result<()>) -> io::Result<Option<String>> {
     match read {
         Ok(()) => Ok(None),
@@ -85,9 +86,8 @@ fn damage(read: io::Result<()>) -> io::Result<Option<String>> {
     }
 }
 
-/// What a loader would make of a file that streams by. Files that begin otherwise than libraries
-/// are not read on.
-fn linked(
+/// Reads how a loader sees a member. Only the first bytes of files that are not ELF are read.
+fn read_library(
     path: &str,
     size_bytes: u64,
     content: &mut dyn Read,
@@ -109,7 +109,7 @@ fn linked(
     }
     // Many libraries of a tree are read one after the other, and each is gone before the next.
     let is_small = size_bytes <= MAX_MEMBER_IN_MEMORY_BYTES;
-    let mut scratch = sys::allocate_scratch(if is_small { size_bytes } else { u64::MAX })?;
+    let mut scratch = rock_sys::allocate_scratch(if is_small { size_bytes } else { u64::MAX })?;
     scratch.append(&head)?;
     let mut piece = vec![0; 1 << 16];
     loop {
@@ -123,41 +123,42 @@ fn linked(
         return Ok(LoaderView::Data);
     };
     let file_name = path.rsplit('/').next().unwrap_or_default();
-    if elf.header().machine == elf::machine::AMDGPU || elf.is_debug_only(source) {
+    if elf.header().machine == rock_elf::machine::AMDGPU || elf.is_debug_only(source) {
         return Ok(LoaderView::Data);
     }
     let Ok(library) = ElfLibrary::read(source, &elf, file_name, &|_| false) else {
         return Ok(LoaderView::Data);
     };
-    let held = held_by(&library);
+    let held = loader_view(&library);
     if matches!(held, LoaderView::Linked(_)) {
-        let fault = |fault: elf::LayoutError| {
+        let fault = |fault: rock_elf::LayoutError| {
             Diagnostic::new(layout_code(&fault), format!("`{path}`: {fault}")).at(place.clone(), "")
         };
-        found.extend(elf::verify(source).into_iter().map(fault));
+        found.extend(rock_elf::verify(source).into_iter().map(fault));
     }
     Ok(held)
 }
 
-/// Reads a source distribution.
+/// Reads the source distribution of `rocm`.
 ///
 /// # Errors
-/// When the machine cannot read it; damage is a fault of the source distribution.
-pub(super) fn selector(shown: &str, file: impl Read) -> io::Result<SelectorSdist> {
+/// When it cannot be read. A damaged archive is not an error, but a fault of the source
+/// distribution.
+pub(super) fn read_sdist(shown: &str, file: impl Read) -> io::Result<SelectorSdist> {
     let mut files = BTreeMap::new();
     let mut left = MAX_SOURCE_BYTES;
-    let mut see = |met: ParsedMember, content: &mut dyn Read| {
-        let ParsedMemberKind::File { size_bytes, .. } = met.kind else {
+    let mut visit = |member: ParsedMember, content: &mut dyn Read| {
+        let ParsedMemberKind::File { size_bytes, .. } = member.kind else {
             return Ok(());
         };
         let too_large = || damaged(format!("it has more than {MAX_SOURCE_BYTES} bytes"));
         left = left.checked_sub(size_bytes).ok_or_else(too_large)?;
         let mut bytes = Vec::new();
         content.read_to_end(&mut bytes)?;
-        files.insert(path_of(&met)?, bytes);
+        files.insert(path_of(&member)?, bytes);
         Ok(())
     };
-    let read = gunzip(file).and_then(|file| for_each_member(file, &mut see));
+    let read = gunzip(file).and_then(|file| for_each_member(file, &mut visit));
     Ok(SelectorSdist {
         path: shown.to_owned(),
         files,
@@ -165,9 +166,9 @@ pub(super) fn selector(shown: &str, file: impl Read) -> io::Result<SelectorSdist
     })
 }
 
-/// The path of a member; folders may end with a slash.
-fn path_of(met: &ParsedMember) -> io::Result<String> {
-    let path = met
+/// Returns the path of a member without a trailing slash.
+fn path_of(member: &ParsedMember) -> io::Result<String> {
+    let path = member
         .path
         .as_deref()
         .ok_or_else(|| damaged("it has a name that is no UTF-8 text".to_owned()))?;
@@ -182,8 +183,8 @@ fn damaged(why: String) -> io::Error {
 mod tests {
     use std::io::{self, Read};
 
-    use super::{MAX_LIBRARY_BYTES, MAX_SOURCE_BYTES, linked, selector};
-    use crate::diagnostic::Location;
+    use super::{MAX_LIBRARY_BYTES, MAX_SOURCE_BYTES, read_library, read_sdist};
+    use rock_diagnostic::Location;
 
     struct Failing;
 
@@ -198,7 +199,7 @@ mod tests {
     fn a_library_past_its_limit_is_refused_before_it_is_read() {
         let place = Location::Argument("x".to_owned());
         let read = |size_bytes: u64| {
-            linked(
+            read_library(
                 "lib/x.so",
                 size_bytes,
                 &mut b"\x7fELF"[..].chain(Failing),
@@ -231,7 +232,7 @@ mod tests {
                     .unwrap();
             }
             let packed = tar.into_inner().unwrap().finish().unwrap();
-            selector("rocm.tar.gz", &*packed).unwrap().fault
+            read_sdist("rocm.tar.gz", &*packed).unwrap().fault
         };
         assert_eq!(fault(MAX_SOURCE_BYTES), None);
         assert!(
@@ -246,10 +247,10 @@ mod tests {
         let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
         io::Write::write_all(&mut packed, &[0; 1024]).unwrap();
         let packed = packed.finish().unwrap();
-        assert_eq!(selector("rocm.tar.gz", &*packed).unwrap().fault, None);
-        let cut_off = selector("rocm.tar.gz", &packed[..packed.len() - 1]).unwrap();
+        assert_eq!(read_sdist("rocm.tar.gz", &*packed).unwrap().fault, None);
+        let cut_off = read_sdist("rocm.tar.gz", &packed[..packed.len() - 1]).unwrap();
         assert!(cut_off.fault.is_some());
-        let error = selector("rocm.tar.gz", packed[..20].chain(Failing)).unwrap_err();
+        let error = read_sdist("rocm.tar.gz", packed[..20].chain(Failing)).unwrap_err();
         assert_eq!(error.raw_os_error(), Some(5));
     }
 }

@@ -1,47 +1,48 @@
-//! An artifact that is a folder.
+//! Artifacts that are directories.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use rayon::prelude::*;
 
-use super::roots::{Sorter, roots};
-use super::{MANIFEST, bad, damaged, out_of_budget};
-use crate::bytes::start_threads;
-use crate::diagnostic::Diagnostic;
-use crate::names::ArtifactName;
-use crate::sdk::limits::{ListingBudget, MAX_MANIFEST_BYTES};
-use crate::sdk::{ArtifactEntry, BuildArtifact, EntryKind, FileFacts, FileShape};
-use crate::sys::{self, FileError, PositionalFile, WalkEntry, WalkEntryKind};
+use super::roots::{RootSorter, parse_artifact_manifest};
+use super::{ARTIFACT_MANIFEST, bad_artifact, damaged_elf, out_of_budget};
+use crate::limits::{ListingBudget, MAX_MANIFEST_BYTES};
+use crate::{ArtifactEntry, BuildArtifact, EntryKind, FileFacts, FileShape};
+use rock_bytes::start_threads;
+use rock_diagnostic::Diagnostic;
+use rock_names::ArtifactName;
+use rock_sys::{FileError, PositionalFile, WalkEntry, WalkEntryKind};
 
-/// Lists a folder.
+/// Lists the files of an artifact that is a directory.
 ///
 /// # Errors
 /// When it cannot be read, or goes beyond a limit.
-pub(super) fn artifact(
+pub(super) fn list_directory(
     name: &ArtifactName,
     folder: &Path,
     budget: &ListingBudget,
 ) -> Result<(BuildArtifact, Vec<Diagnostic>), Vec<Diagnostic>> {
     let one = |fault: FileError| vec![Diagnostic::from(fault)];
-    let manifest = folder.join(MANIFEST);
-    let text = sys::read_text(&manifest, MAX_MANIFEST_BYTES).map_err(one)?;
-    let (roots, mut findings) = roots(&text, &manifest).map_err(|fault| vec![fault])?;
+    let manifest = folder.join(ARTIFACT_MANIFEST);
+    let text = rock_sys::read_text(&manifest, MAX_MANIFEST_BYTES).map_err(one)?;
+    let (roots, mut findings) =
+        parse_artifact_manifest(&text, &manifest).map_err(|fault| vec![fault])?;
     let links: BTreeSet<PathBuf> = roots
         .iter()
-        .filter_map(|root| sys::find_link_on_path(folder, root))
+        .filter_map(|root| rock_sys::find_link_on_path(folder, root))
         .collect();
     for link in &links {
-        findings.push(bad(
+        findings.push(bad_artifact(
             link,
             "the manifest lists a folder behind this link, and no link is followed".to_owned(),
         ));
     }
-    let mut sorter = Sorter::new(folder, roots);
+    let mut sorter = RootSorter::new(folder, roots);
     let mut entries = Vec::new();
-    for WalkEntry { path, kind } in sys::walk(folder).map_err(one)? {
+    for WalkEntry { path, kind } in rock_sys::walk(folder).map_err(one)? {
         let at = folder.join(&path);
-        if path == MANIFEST || links.contains(&at) || is_mark(&path, &sorter.roots) {
+        if path == ARTIFACT_MANIFEST || links.contains(&at) || is_metadata(&path, &sorter.roots) {
             continue;
         }
         let Some(places) = sorter.place(&path, kind == WalkEntryKind::Directory) else {
@@ -56,7 +57,10 @@ pub(super) fn artifact(
                 shape: FileShape::Data,
             }),
             WalkEntryKind::Other(what) => {
-                findings.push(bad(&at, format!("it is {what}, which no package can hold")));
+                findings.push(bad_artifact(
+                    &at,
+                    format!("it is {what}, which no package can hold"),
+                ));
                 continue;
             }
         };
@@ -70,7 +74,7 @@ pub(super) fn artifact(
         }));
     }
     entries.sort_by(|one, other| (one.root, &one.path).cmp(&(other.root, &other.path)));
-    let Sorter {
+    let RootSorter {
         roots,
         findings: told,
         ..
@@ -85,7 +89,7 @@ pub(super) fn artifact(
             };
             let path = folder.join(&roots[entry.root]).join(&entry.path);
             let file = PositionalFile::open(&path).map_err(Diagnostic::from)?;
-            facts.shape = FileShape::read(&file).map_err(|error| damaged(&path, &error))?;
+            facts.shape = FileShape::read(&file).map_err(|error| damaged_elf(&path, &error))?;
             Ok(())
         })
         .collect();
@@ -100,9 +104,9 @@ pub(super) fn artifact(
     ))
 }
 
-/// Whether a path is what tools note beside the folders of an artifact, such as the digest of the
-/// archive that it was.
-fn is_mark(path: &str, roots: &[String]) -> bool {
+/// Whether a path is metadata that tools write next to the roots of an artifact, such as the digest
+/// of the archive it was unpacked from.
+fn is_metadata(path: &str, roots: &[String]) -> bool {
     let first = |path: &str| path.split('/').next().unwrap_or_default().to_owned();
     path.starts_with('.') && !roots.iter().any(|root| first(root) == first(path))
 }
