@@ -41,7 +41,6 @@ mod sdk;
 mod shell;
 mod source;
 mod targets;
-mod threads;
 mod told;
 mod wheel;
 mod wheel_file;

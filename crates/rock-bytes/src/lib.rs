@@ -42,4 +42,4 @@ pub use scratch::{ScratchAllocator, ScratchFactory, ScratchStorage, in_memory};
 pub use sink::{ByteSink, WriteAt};
 pub use tee::{CHUNK_BYTES, ChunkSender, tee_to_thread};
 pub use text::{LimitedTextError, read_to_string_limited};
-pub use threads::{can_start_threads, start_threads};
+pub use threads::{can_start_threads, on_threads, start_threads};

@@ -47,6 +47,20 @@ pub fn start_threads() {
     }
 }
 
+/// Runs `work` on a pool of `threads` threads. Runs it on the current pool if `threads` is `None` or
+/// the threads cannot be started.
+pub fn on_threads<T: Send>(threads: Option<u16>, work: impl FnOnce() -> T + Send) -> T {
+    let pool = threads.map(|threads| {
+        rayon::ThreadPoolBuilder::new()
+            .num_threads(threads.into())
+            .build()
+    });
+    match pool {
+        Some(Ok(pool)) => pool.install(work),
+        Some(Err(_)) | None => work(),
+    }
+}
+
 /// Starts the global pool and returns the number of its threads.
 fn start() -> usize {
     let wanted = default_thread_count();

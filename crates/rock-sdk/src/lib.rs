@@ -3,7 +3,8 @@
 //! [`ResolvedLayout::resolve`] reads the artifacts of a directory as an [`ArtifactSet`] and assigns
 //! their files to packages by the rows of `matrices/compat/sdk-packages.yaml`. Its
 //! [`PackageLayout`] has the source of each file of each package, and the reason for each path that
-//! is left out. [`SdkBuilder::build`] writes the packages.
+//! is left out. [`SdkBuilder::build`] writes the packages, and [`verify::VerifiedPackages::verify`]
+//! checks them. [`fetch::ArtifactFetcher`] downloads artifacts.
 //!
 //! **Invariant:** The same artifacts give the same bytes: neither the order in which a file system
 //! lists directories nor the number of threads has an effect.
@@ -19,6 +20,7 @@ mod builder;
 mod case_clash;
 mod cmake_names;
 mod devel;
+pub mod fetch;
 mod file_contents;
 mod foreign;
 mod layout;

@@ -13,7 +13,7 @@ mod retag;
 mod show;
 mod verify;
 
-pub(super) use bar::{Bar, Watchers};
+pub(super) use bar::Watchers;
 pub(super) use output::source_date_s;
 pub(super) use repair::{BuildLibraries, BuildRepair, repair_built};
 

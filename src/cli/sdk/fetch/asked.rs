@@ -7,7 +7,6 @@ use regex::Regex;
 
 use super::super::layout_args::platform;
 use super::super::targets::unknown_families;
-use super::store::Store;
 use super::{Args, Shell};
 use crate::codes::{sdk as codes, wheel::BAD_PATTERN};
 use crate::compat::Compat;
@@ -17,6 +16,7 @@ use crate::fetch::ProxySettings;
 use crate::names::ArtifactComponent;
 use crate::sdk;
 use crate::sdk::bucket::{ArtifactSelection, BucketFile};
+use crate::sdk::fetch::ArtifactStore;
 
 /// The run whose artifacts are asked for.
 #[derive(Debug)]
@@ -157,7 +157,7 @@ impl Args {
         shell: &Shell,
         compat: &Compat,
         proxies: &ProxySettings,
-    ) -> Result<(Store, Vec<BucketFile>), Vec<Diagnostic>> {
+    ) -> Result<(ArtifactStore, Vec<BucketFile>), Vec<Diagnostic>> {
         let one = |fault: Diagnostic| vec![fault];
         let rows = &compat.sdk_tables().sdk_buckets;
         let row = rows
@@ -201,8 +201,8 @@ impl Args {
             let folder =
                 sdk::bucket::folder_of_run(is_shared.then_some(repository), &run.id, run.platform);
             let store = match &run.staging {
-                Some(staging) => Store::Folder(staging.join(&folder)),
-                None => Store::Bucket {
+                Some(staging) => ArtifactStore::Directory(staging.join(&folder)),
+                None => ArtifactStore::Bucket {
                     address: address(is_shared),
                     folder,
                     proxies: proxies.clone(),

@@ -1,30 +1,24 @@
 //! `sdk fetch`: the artifacts of a run, as archives or unpacked.
 
 mod asked;
-mod download;
-mod store;
-mod tries;
-mod unpack;
-mod work;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use serde_json::json;
 
 use self::asked::AskedRun;
-use self::unpack::Way;
-use self::work::Work;
 use super::layout_args::platform;
 use super::{Exit, Format, Shell};
 use crate::cli::load;
-use crate::cli::wheel::report;
+use crate::cli::wheel::{Watchers, fail};
 use crate::codes::sdk as codes;
 use crate::compat::Compat;
 use crate::config::Platform;
-use crate::diagnostic::{Diagnostic, Location};
+use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::fetch::ProxySettings;
 use crate::names::ArtifactComponent;
-use crate::sdk::bucket::{ArtifactSelection, BucketArchive};
+use crate::sdk::bucket::ArtifactSelection;
+use crate::sdk::fetch::{ArtifactFetcher, ArtifactForm, FetchedArtifact};
 
 /// Fetch the artifacts of a run
 #[derive(Debug, clap::Args)]
@@ -140,16 +134,6 @@ enum Layout {
     Manager,
 }
 
-/// An artifact that is fetched.
-#[derive(Debug)]
-struct Fetched {
-    published: BucketArchive,
-    /// Where its archive goes.
-    archive: PathBuf,
-    /// Where it is in the end: the archive, or the folder that it is unpacked into.
-    path: PathBuf,
-}
-
 /// Runs the command.
 pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
     let compat = match load::compat(shell) {
@@ -165,7 +149,7 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
     };
     match fetched(args, &run, shell, compat) {
         Ok(fetched) => told(args, shell, &fetched),
-        Err(faults) => report(shell, faults),
+        Err(errors) => fail(shell, &errors),
     }
 }
 
@@ -174,7 +158,7 @@ fn fetched(
     run: &AskedRun,
     shell: &Shell,
     compat: &Compat,
-) -> Result<Vec<Fetched>, Vec<Diagnostic>> {
+) -> Result<Vec<FetchedArtifact>, Diagnostics> {
     let choice = args.choice(compat)?;
     let proxies = ProxySettings::from_variables(|name| shell.environment.get(name));
     let (store, files) = args.store(run, shell, compat, &proxies)?;
@@ -190,43 +174,43 @@ fn fetched(
             .take(8)
             .map(|one| one.name.to_string())
             .collect();
-        return Err(vec![
-            Diagnostic::new(&codes::NO_ARTIFACT, message)
-                .at(store.place(), "")
-                .note(format!(
-                    "it has {}{}",
-                    names.join(", "),
-                    if archives.len() > 8 { ", …" } else { "" }
-                ))
-                .help("ask for other families, targets or names"),
-        ]);
+        let ellipsis = if archives.len() > 8 { ", …" } else { "" };
+        return Err(Diagnostic::new(&codes::NO_ARTIFACT, message)
+            .at(store.location(), "")
+            .note(format!("it has {}{ellipsis}", names.join(", ")))
+            .help("ask for other families, targets or names")
+            .into());
     }
-    let way = args.way();
-    let wanted: Vec<Fetched> = wanted
+    let form = args.form();
+    let wanted: Vec<FetchedArtifact> = wanted
         .into_iter()
         .map(|published| {
             let archive = args.archives().join(published.file());
-            Fetched {
-                path: way.path(&published, &archive),
+            FetchedArtifact {
+                path: form.path(&published, &archive),
                 archive,
                 published,
             }
         })
         .collect();
     if !args.dry_run {
-        let work = Work {
-            folder: &args.output_dir,
-            way: &way,
-            fetched_at_once: args.download_concurrency,
-            unpacked_at_once: args.extract_concurrency,
+        let fetcher = ArtifactFetcher {
+            directory: &args.output_dir,
+            form: &form,
+            downloads: args.download_concurrency,
+            unpacks: args.extract_concurrency,
             removes_archives: args.delete_after_extract,
+            progress: &Watchers::of(shell),
+            on_message: &|message| shell.detail(message),
         };
-        work.all(&store, &wanted, shell)?;
+        fetcher.fetch(&store, &wanted, || {
+            shell.say("waiting for another run to end");
+        })?;
     }
     Ok(wanted)
 }
 
-fn told(args: &Args, shell: &Shell, fetched: &[Fetched]) -> Exit {
+fn told(args: &Args, shell: &Shell, fetched: &[FetchedArtifact]) -> Exit {
     match args.format {
         Format::Human => {
             let mut paths: Vec<_> = fetched
@@ -243,7 +227,7 @@ fn told(args: &Args, shell: &Shell, fetched: &[Fetched]) -> Exit {
             )
         }
         Format::Json => {
-            let line = |one: &Fetched| {
+            let line = |one: &FetchedArtifact| {
                 json!({
                     "artifact": one.published.name.to_string(),
                     "archive": one.published.file(),
@@ -266,18 +250,15 @@ impl Args {
         }
     }
 
-    /// What becomes of them.
-    fn way(&self) -> Way {
+    /// Returns the form of the fetched artifacts.
+    fn form(&self) -> ArtifactForm {
         match (self.extract, self.flatten, self.layout) {
-            (_, true, _) => Way::OneTree(self.output_dir.clone()),
-            (true, false, Layout::Manager) => Way::Apart(self.output_dir.join("artifacts")),
-            (true, false, Layout::Flat) => Way::Apart(self.output_dir.clone()),
-            (false, false, _) => Way::Packed,
+            (_, true, _) => ArtifactForm::MergedTree(self.output_dir.clone()),
+            (true, false, Layout::Manager) => {
+                ArtifactForm::Directories(self.output_dir.join("artifacts"))
+            }
+            (true, false, Layout::Flat) => ArtifactForm::Directories(self.output_dir.clone()),
+            (false, false, _) => ArtifactForm::Archives,
         }
     }
-}
-
-/// A path for people.
-fn place(path: &Path) -> Location {
-    Location::File(path.display().to_string().into())
 }

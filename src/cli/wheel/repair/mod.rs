@@ -13,7 +13,7 @@ use crate::audit::{
     Auditor, InspectionDepth, LibraryDirSuffix, LibraryPatterns, RepairDestination, RepairNote,
     RepairOptions, RepairOutcome, RepairedWheel, WheelFile,
 };
-use crate::cli::threads::on_threads;
+use crate::bytes::on_threads;
 use crate::cli::{Exit, Format, Shell, load};
 use crate::codes::wheel as codes;
 use crate::compat::Compat;

@@ -1,112 +1,111 @@
-//! Archives that are unpacked.
+//! Unpacking of archives.
 
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use super::place;
-use crate::archive::{ParsedMember, ParsedMemberKind, for_each_member};
-use crate::bytes::read_to_string_limited;
+use crate::bucket::{BucketArchive, UNPACKED_SUM, sum_in, sum_line};
 use crate::codes::sdk as codes;
-use crate::diagnostic::Diagnostic;
-use crate::names::{Digest, resolve_link};
-use crate::sdk::bucket::{BucketArchive, UNPACKED_SUM, sum_in, sum_line};
-use crate::sdk::limits::{MAX_MANIFEST_BYTES, MAX_SUM_BYTES, unreadable_archive};
-use crate::sdk::{ARTIFACT_MANIFEST, parse_artifact_manifest, safe_member_path};
-use crate::sys::{self, ArchiveUnpacker, DirectoryLock, FileError, StagingDirectory};
+use crate::limits::{MAX_MANIFEST_BYTES, MAX_SUM_BYTES, unreadable_archive};
+use crate::{ARTIFACT_MANIFEST, parse_artifact_manifest, safe_member_path};
+use rock_bytes::archive::{ParsedMember, ParsedMemberKind, for_each_member};
+use rock_bytes::read_to_string_limited;
+use rock_diagnostic::{Diagnostic, Location};
+use rock_names::{Digest, resolve_link};
+use rock_sys::{ArchiveUnpacker, DirectoryLock, FileError, StagingDirectory};
 
-/// What becomes of archives.
-#[derive(Debug)]
-pub(super) enum Way {
-    /// They stay as they are.
-    Packed,
-    /// Each is unpacked into a folder of its own, below this one.
-    Apart(PathBuf),
-    /// All are unpacked into this one, as an installation has it.
-    OneTree(PathBuf),
+/// The form of fetched artifacts.
+#[derive(Debug, Clone)]
+pub enum ArtifactForm {
+    /// Archives.
+    Archives,
+    /// One directory per artifact, below this one.
+    Directories(PathBuf),
+    /// One tree with the files of all artifacts, as an installation has it.
+    MergedTree(PathBuf),
 }
 
-impl Way {
-    /// Where the artifact of an archive is in the end.
-    pub(super) fn path(&self, published: &BucketArchive, archive: &Path) -> PathBuf {
+impl ArtifactForm {
+    /// Returns the final path of an artifact.
+    pub fn path(&self, published: &BucketArchive, archive: &Path) -> PathBuf {
         match self {
-            Self::Packed => archive.to_owned(),
-            Self::Apart(folder) => folder.join(published.name.to_string()),
-            Self::OneTree(folder) => folder.clone(),
+            Self::Archives => archive.to_owned(),
+            Self::Directories(folder) => folder.join(published.name.to_string()),
+            Self::MergedTree(folder) => folder.clone(),
         }
     }
 }
 
-/// Why an archive could not be unpacked.
-enum Stop {
+/// The reason for which an archive could not be unpacked.
+enum UnpackError {
     Read(std::io::Error),
     Write(FileError),
     Fault(Box<Diagnostic>),
     Bad(String),
 }
 
-impl From<std::io::Error> for Stop {
+impl From<std::io::Error> for UnpackError {
     fn from(error: std::io::Error) -> Self {
         Self::Read(error)
     }
 }
 
-impl From<FileError> for Stop {
+impl From<FileError> for UnpackError {
     fn from(error: FileError) -> Self {
         Self::Write(error)
     }
 }
 
-/// The folder of one tree among those that archives are unpacked into on the way to it.
+/// The merged tree, next to the directories of its artifacts in the staging directory.
 const TREE: &str = "tree";
 
-/// Archives being unpacked, in any order and at once. What is not whole lies in hidden folders.
+/// Unpacks archives, in any order and in parallel. Incomplete directories are hidden.
 #[derive(Debug)]
 pub(super) enum Unpacker {
-    /// A folder appears once all of it is there.
-    Apart(DirectoryLock),
-    /// All of it appears at the end.
-    OneTree(StagingDirectory),
+    /// A directory appears once it is complete.
+    Directories(DirectoryLock),
+    /// The tree appears at the end.
+    MergedTree(StagingDirectory),
 }
 
 impl Unpacker {
-    /// Begins to unpack below a folder, which may be one that this run has locked; what a killed
-    /// run left there is put away. Where archives stay as they are, there is nothing to do.
+    /// Creates an unpacker and removes what a killed run left in its directory, which may be the
+    /// one that `held` locks. Returns `None` for [`ArtifactForm::Archives`].
     ///
     /// # Errors
-    /// When the folder cannot be made or read.
+    /// When the directory cannot be created or read.
     pub(super) fn begin(
-        way: &Way,
+        form: &ArtifactForm,
         held: &DirectoryLock,
         waits: impl FnOnce(),
     ) -> Result<Option<Self>, FileError> {
-        let (Way::Apart(folder) | Way::OneTree(folder)) = way else {
+        let (ArtifactForm::Directories(folder) | ArtifactForm::MergedTree(folder)) = form else {
             return Ok(None);
         };
         let lock = if folder == held.path() {
             held.clone()
         } else {
-            sys::create_directory(folder)?;
+            rock_sys::create_directory(folder)?;
             let lock = DirectoryLock::acquire(folder, waits)?;
             lock.sweep()?;
             lock
         };
-        Ok(Some(match way {
-            Way::OneTree(_) => Self::OneTree(lock.swap(TREE).stage()?),
-            Way::Packed | Way::Apart(_) => Self::Apart(lock),
+        Ok(Some(match form {
+            ArtifactForm::MergedTree(_) => Self::MergedTree(lock.swap(TREE).stage()?),
+            ArtifactForm::Archives | ArtifactForm::Directories(_) => Self::Directories(lock),
         }))
     }
 
     /// Whether there is a folder that was unpacked from the archive with this digest.
     pub(super) fn has(&self, published: &BucketArchive, digest: Digest) -> bool {
-        let Self::Apart(lock) = self else {
+        let Self::Directories(lock) = self else {
             return false;
         };
         let folder = lock.path().join(published.name.to_string());
-        let said = sys::read_text(&folder.join(UNPACKED_SUM), MAX_SUM_BYTES);
-        sys::is_real_directory(&folder) && said.is_ok_and(|text| sum_in(&text) == Ok(digest))
+        let said = rock_sys::read_text(&folder.join(UNPACKED_SUM), MAX_SUM_BYTES);
+        rock_sys::is_real_directory(&folder) && said.is_ok_and(|text| sum_in(&text) == Ok(digest))
     }
 
-    /// Unpacks an archive with this digest, unless its folder is there; tells whether it did.
+    /// Unpacks an archive with this digest, unless its directory exists. Returns whether it did.
     ///
     /// # Errors
     /// When it is damaged, leads out of its folder, or cannot be written.
@@ -118,17 +117,17 @@ impl Unpacker {
     ) -> Result<bool, Diagnostic> {
         let name = published.name.to_string();
         match self {
-            Self::Apart(_) if self.has(published, digest) => return Ok(false),
-            Self::Apart(lock) => {
+            Self::Directories(_) if self.has(published, digest) => return Ok(false),
+            Self::Directories(lock) => {
                 let staging = lock.swap(&name).stage()?;
-                members(published, archive, staging.path(), Paths::Kept)?;
-                inside(staging.path(), archive)?;
+                unpack_members(published, archive, staging.path(), Paths::Kept)?;
+                check_links(staging.path(), archive)?;
                 let line = sum_line(digest, &published.file());
-                sys::write_unsynced(&staging.path().join(UNPACKED_SUM), line.as_bytes())?;
+                rock_sys::write_unsynced(&staging.path().join(UNPACKED_SUM), line.as_bytes())?;
                 staging.commit_unsynced()?;
             }
-            Self::OneTree(staging) => {
-                members(
+            Self::MergedTree(staging) => {
+                unpack_members(
                     published,
                     archive,
                     &staging.staged_path(&name)?,
@@ -139,35 +138,35 @@ impl Unpacker {
         Ok(true)
     }
 
-    /// Puts together what is to be one tree, in this order: files of later artifacts take the place
-    /// of those of earlier ones, and of those that were there before.
+    /// Merges artifacts into one tree, in this order: files of later artifacts replace those of
+    /// earlier ones and those that existed before.
     ///
     /// # Errors
-    /// When something is in the way, or links of several artifacts lead out of the tree together,
-    /// also with those that earlier runs left in it. Nothing is put into the tree then.
+    /// When a file is in the way, or links of several artifacts together, or with existing ones,
+    /// lead out of the tree. The tree is not changed then.
     pub(super) fn finish<'p>(
         self,
         shown: &Path,
         all: impl Iterator<Item = &'p BucketArchive>,
     ) -> Result<(), Diagnostic> {
-        let Self::OneTree(staging) = self else {
+        let Self::MergedTree(staging) = self else {
             return Ok(());
         };
         let tree = staging.staged_path(TREE)?;
         for published in all {
-            sys::merge_tree(&staging.staged_path(&published.name.to_string())?, &tree)?;
+            rock_sys::merge_tree(&staging.staged_path(&published.name.to_string())?, &tree)?;
         }
         stays_inside(
-            sys::find_escaping_link_after_merge(&tree, staging.parent())?,
+            rock_sys::find_escaping_link_after_merge(&tree, staging.parent())?,
             shown,
         )?;
         Ok(staging.merge_into(TREE)?)
     }
 }
 
-/// Refuses links that lead out of a folder by way of others; each stays in it by its text.
-fn inside(folder: &Path, shown: &Path) -> Result<(), Diagnostic> {
-    stays_inside(sys::find_escaping_link(folder)?, shown)
+/// Refuses links that lead out of a directory through other links.
+fn check_links(folder: &Path, shown: &Path) -> Result<(), Diagnostic> {
+    stays_inside(rock_sys::find_escaping_link(folder)?, shown)
 }
 
 fn stays_inside(found: Option<(String, String)>, shown: &Path) -> Result<(), Diagnostic> {
@@ -177,29 +176,30 @@ fn stays_inside(found: Option<(String, String)>, shown: &Path) -> Result<(), Dia
     let message =
         format!("the link `{path}` leads out of the artifact, to `{text}`, through other links");
     Err(Diagnostic::new(&codes::BAD_ARTIFACT, message)
-        .at(place(shown), "")
+        .at(Location::File(shown.display().to_string().into()), "")
         .help("remove it and fetch it again"))
 }
 
-/// Which paths members get.
+/// The paths of unpacked members.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Paths {
-    /// Those of the archive.
+    /// The paths in the archive.
     Kept,
-    /// Those below the folders that its manifest lists.
+    /// The paths below the roots of the artifact.
     OfTree,
 }
 
-/// Unpacks the members of one archive into a folder that is made for it.
-fn members(
+/// Unpacks the members of an archive into a new directory.
+fn unpack_members(
     published: &BucketArchive,
     archive: &Path,
     folder: &Path,
     paths: Paths,
 ) -> Result<(), Diagnostic> {
-    let source = sys::open_file(archive).map_err(|error| FileError::new("read", archive, error))?;
+    let source =
+        rock_sys::open_file(archive).map_err(|error| FileError::new("read", archive, error))?;
     let mut into = ArchiveUnpacker::new(folder)?;
-    let mut unpacked = Members {
+    let mut unpacked = MemberUnpacker {
         archive,
         into: &mut into,
         paths,
@@ -208,46 +208,46 @@ fn members(
     let done = published
         .compression
         .decoder(source, 1)
-        .map_err(Stop::from)
+        .map_err(UnpackError::from)
         .and_then(|source| {
             for_each_member(source, |member, content| unpacked.member(member, content))
         })
         .and_then(|()| unpacked.roots.map(drop).ok_or_else(no_manifest));
     let bad = |message: String| {
         Diagnostic::new(&codes::BAD_ARTIFACT, message)
-            .at(place(archive), "")
+            .at(Location::File(archive.display().to_string().into()), "")
             .help("remove it and fetch it again")
     };
     done.map_err(|stop| match stop {
-        Stop::Read(error) => unreadable_archive(archive, &error),
-        Stop::Fault(fault) => *fault,
-        Stop::Bad(message) => bad(message),
-        Stop::Write(error) => error.into(),
+        UnpackError::Read(error) => unreadable_archive(archive, &error),
+        UnpackError::Fault(fault) => *fault,
+        UnpackError::Bad(message) => bad(message),
+        UnpackError::Write(error) => error.into(),
     })?;
     Ok(into.finish()?)
 }
 
-fn no_manifest() -> Stop {
-    Stop::Bad(format!(
+fn no_manifest() -> UnpackError {
+    UnpackError::Bad(format!(
         "its first member is not `{ARTIFACT_MANIFEST}`, which lists what it holds"
     ))
 }
 
-/// An archive that is being unpacked.
-struct Members<'m> {
+/// The unpacking of one archive.
+struct MemberUnpacker<'m> {
     archive: &'m Path,
     into: &'m mut ArchiveUnpacker,
     paths: Paths,
-    /// What its manifest lists, once that was read.
+    /// `None` until the manifest was read.
     roots: Option<Vec<String>>,
 }
 
-impl Members<'_> {
-    fn member(&mut self, member: ParsedMember, content: &mut dyn Read) -> Result<(), Stop> {
-        let shown = member
-            .path
-            .ok_or_else(|| Stop::Bad("a member has a name that is no UTF-8 text".to_owned()))?;
-        let path = safe(&shown)?;
+impl MemberUnpacker<'_> {
+    fn member(&mut self, member: ParsedMember, content: &mut dyn Read) -> Result<(), UnpackError> {
+        let shown = member.path.ok_or_else(|| {
+            UnpackError::Bad("a member has a name that is no UTF-8 text".to_owned())
+        })?;
+        let path = check_path(&shown)?;
         let Some(roots) = &self.roots else {
             return self.manifest(&path, content);
         };
@@ -257,7 +257,7 @@ impl Members<'_> {
                 .any(|root| is_or_is_below(path, root) || is_or_is_below(root, path))
         };
         if !path.is_empty() && !is_known(&path) {
-            return Err(Stop::Bad(format!(
+            return Err(UnpackError::Bad(format!(
                 "`{path}` is below none of the folders that the manifest lists"
             )));
         }
@@ -268,29 +268,29 @@ impl Members<'_> {
             ParsedMemberKind::Directory => self.into.create_directory(&place)?,
             ParsedMemberKind::File { mode, .. } => self.into.write_file(&place, mode, content)?,
             ParsedMemberKind::Symlink(text) if resolve_link(&place, &text).is_none() => {
-                return Err(Stop::Bad(format!(
+                return Err(UnpackError::Bad(format!(
                     "the link `{path}` leads out of the artifact, to `{text}`"
                 )));
             }
             ParsedMemberKind::Symlink(text) => self.into.add_symlink(&place, &text),
             ParsedMemberKind::HardLink(other) => {
-                let other = safe(&other)?;
+                let other = check_path(&other)?;
                 let known = self.place(&other).filter(|other| self.into.has_file(other));
                 let known = known.ok_or_else(|| {
-                    Stop::Bad(format!(
+                    UnpackError::Bad(format!(
                         "`{path}` is another name of `{other}`, which is no file in front of it"
                     ))
                 })?;
                 self.into.hard_link(&place, &known)?;
             }
             ParsedMemberKind::Unsupported(what) => {
-                return Err(Stop::Bad(format!("the member `{path}` is {what}")));
+                return Err(UnpackError::Bad(format!("the member `{path}` is {what}")));
             }
         }
         Ok(())
     }
 
-    fn manifest(&mut self, path: &str, content: &mut dyn Read) -> Result<(), Stop> {
+    fn manifest(&mut self, path: &str, content: &mut dyn Read) -> Result<(), UnpackError> {
         if path != ARTIFACT_MANIFEST {
             return Err(no_manifest());
         }
@@ -300,15 +300,15 @@ impl Members<'_> {
                 .write_file(ARTIFACT_MANIFEST, 0o644, &mut text.as_bytes())?;
         }
         let (roots, faults) = parse_artifact_manifest(&text, self.archive)
-            .map_err(|fault| Stop::Fault(Box::new(fault)))?;
+            .map_err(|fault| UnpackError::Fault(Box::new(fault)))?;
         if let Some(fault) = faults.into_iter().next() {
-            return Err(Stop::Bad(fault.message));
+            return Err(UnpackError::Bad(fault.message));
         }
         self.roots = Some(roots);
         Ok(())
     }
 
-    /// Where a member goes.
+    /// Returns the path that a member is unpacked to.
     fn place(&self, path: &str) -> Option<String> {
         if self.paths == Paths::Kept {
             return Some(path.to_owned());
@@ -325,15 +325,14 @@ fn is_or_is_below(path: &str, root: &str) -> bool {
         .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
-/// Returns the path of a member that leads nowhere else, and that packages can list and terminals
-/// can show.
-fn safe(path: &str) -> Result<String, Stop> {
+/// Checks that a path stays in the artifact and has no control characters.
+fn check_path(path: &str) -> Result<String, UnpackError> {
     if path.contains(char::is_control) {
-        return Err(Stop::Bad(format!(
+        return Err(UnpackError::Bad(format!(
             "the member `{}` has a control character in its name",
             path.escape_debug()
         )));
     }
     safe_member_path(path)
-        .ok_or_else(|| Stop::Bad(format!("the member `{path}` leads out of the artifact")))
+        .ok_or_else(|| UnpackError::Bad(format!("the member `{path}` leads out of the artifact")))
 }

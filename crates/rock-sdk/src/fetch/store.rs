@@ -1,48 +1,55 @@
-//! Where artifacts are fetched from: a bucket, or a folder that has what a bucket has.
+//! Stores of the artifacts of a run: a bucket, or a directory with the layout of a bucket.
 
 use std::fmt;
 use std::path::PathBuf;
 
-use super::place;
-use super::tries::{Fault, tried};
-use crate::diagnostic::{Diagnostic, Location};
-use crate::fetch::{self, FetchError, ProxySettings, ResponseBody};
-use crate::names::percent_encode;
-use crate::sdk::bucket::{self, BucketFile, BucketPage};
-use crate::sdk::limits::{MAX_FILES, MAX_PAGE_BYTES, MAX_PAGES};
-use crate::sys::{self, DirectoryEntryKind, FileError};
+use super::retry::{AttemptError, retry};
+use crate::bucket::{self, BucketFile, BucketPage};
+use crate::limits::{MAX_FILES, MAX_PAGE_BYTES, MAX_PAGES};
+use rock_diagnostic::{Diagnostic, Location};
+use rock_names::percent_encode;
+use rock_sys::fetch::{self, FetchError, ProxySettings, ResponseBody};
+use rock_sys::{DirectoryEntryKind, FileError};
 
-/// What to do where an archive could not be fetched.
+/// Help for an archive that could not be fetched.
 const KEPT: &str = "run it again: what came whole is kept";
-/// What to do where a bucket does not answer.
+/// Help for a bucket that does not answer.
 const NO_ANSWER: &str = "see whether this machine reaches the bucket, or give a folder that is laid out as one (`--local-staging`)";
-/// What to do where there is no listing.
+/// Help for a missing listing.
 const OTHER_PLACE: &str = "name another run (`--run-id`) or kind of release (`--release-type`), the bucket (`--bucket`), or a folder that is \
                            laid out as one (`--local-staging`)";
 
-/// The files of one run.
-pub(super) enum Store {
-    Folder(PathBuf),
+/// The store of the artifacts of one run.
+#[derive(Debug)]
+pub enum ArtifactStore {
+    /// A directory with the files that the run has in a bucket.
+    Directory(PathBuf),
+    /// An S3 bucket.
     Bucket {
+        /// The URL of the bucket, without a trailing slash.
         address: String,
-        /// The run's folder, with a slash at its end.
+        /// The prefix of the run, with a trailing slash.
         folder: String,
+        /// The proxies of requests.
         proxies: ProxySettings,
     },
 }
 
-impl Store {
-    /// Names of files right in the folder of the run, with their sizes; none where it is not there.
-    pub(super) fn list(&self) -> Result<Vec<BucketFile>, Diagnostic> {
+impl ArtifactStore {
+    /// Lists the names and sizes of the files of the run. Returns none if the store has no such run.
+    ///
+    /// # Errors
+    /// When the store cannot be listed.
+    pub fn list(&self) -> Result<Vec<BucketFile>, Diagnostic> {
         match self {
-            Self::Folder(folder) if !sys::exists(folder) => Ok(Vec::new()),
-            Self::Folder(folder) => {
-                let files = sys::read_entries(folder)?
+            Self::Directory(folder) if !rock_sys::exists(folder) => Ok(Vec::new()),
+            Self::Directory(folder) => {
+                let files = rock_sys::read_entries(folder)?
                     .into_iter()
                     .filter(|entry| entry.kind == DirectoryEntryKind::File);
                 let named = files.filter_map(|entry| {
                     let name = entry.path.file_name()?.to_str()?.to_owned();
-                    Some((name, sys::size_bytes(&entry.path)))
+                    Some((name, rock_sys::size_bytes(&entry.path)))
                 });
                 Ok(named.collect())
             }
@@ -59,7 +66,7 @@ impl Store {
                     if let Some(token) = &next {
                         asked += &format!("&continuation-token={}", percent_encode(token));
                     }
-                    let page = tried(|| page(&asked, proxies))?;
+                    let page = retry(|| page(&asked, proxies))?;
                     let below = page.objects.into_iter().filter_map(|(key, size_bytes)| {
                         let name = key.strip_prefix(folder)?;
                         (!name.contains('/')).then(|| (name.to_owned(), size_bytes))
@@ -91,55 +98,58 @@ impl Store {
         .into()
     }
 
-    /// A file of the run, to be read once; beside it what [`Self::rest`] takes, where the rest of
-    /// it can be asked for.
-    pub(super) fn open(&self, file: &str) -> Result<(ResponseBody, Option<String>), Fault> {
+    /// Opens a file of the run. Returns it with the version for [`Self::open_rest`], if the store
+    /// supports that.
+    pub(super) fn open(&self, file: &str) -> Result<(ResponseBody, Option<String>), AttemptError> {
         match self {
-            Self::Folder(folder) => {
+            Self::Directory(folder) => {
                 let path = folder.join(file);
                 Ok((
-                    sys::open_file(&path).map_err(|error| FileError::new("read", &path, error))?,
+                    rock_sys::open_file(&path)
+                        .map_err(|error| FileError::new("read", &path, error))?,
                     None,
                 ))
             }
             Self::Bucket { proxies, .. } => fetch::open(&self.address_of(file), proxies)
-                .map_err(|error| Fault::from(error).help(KEPT)),
+                .map_err(|error| AttemptError::from(error).help(KEPT)),
         }
     }
 
-    /// The rest of a file, from a byte on; `None` where it must come from its start.
-    pub(super) fn rest(
+    /// Opens the rest of a file from an offset. Returns `None` if it must be read from the start.
+    pub(super) fn open_rest(
         &self,
         file: &str,
         from: u64,
         version: &str,
-    ) -> Result<Option<ResponseBody>, Fault> {
+    ) -> Result<Option<ResponseBody>, AttemptError> {
         match self {
-            Self::Folder(_) => Ok(None),
+            Self::Directory(_) => Ok(None),
             Self::Bucket { proxies, .. } => {
                 fetch::get_range(&self.address_of(file), from, version, proxies)
-                    .map_err(|error| Fault::from(error).help(KEPT))
+                    .map_err(|error| AttemptError::from(error).help(KEPT))
             }
         }
     }
 
-    /// Whether what comes wrong may come right another time.
+    /// Whether a wrong response may be transient.
     pub(super) fn is_remote(&self) -> bool {
         matches!(self, Self::Bucket { .. })
     }
 
-    /// The place of the run.
-    pub(super) fn place(&self) -> Location {
+    /// Returns the location of the run.
+    pub fn location(&self) -> Location {
         match self {
-            Self::Folder(folder) => place(folder),
+            Self::Directory(folder) => Location::File(folder.display().to_string().into()),
             Self::Bucket { .. } => Location::Url(self.to_string()),
         }
     }
 
-    /// The place of a file of the run.
-    pub(super) fn place_of(&self, file: &str) -> Location {
+    /// Returns the location of a file of the run.
+    pub(super) fn file_location(&self, file: &str) -> Location {
         match self {
-            Self::Folder(folder) => place(&folder.join(file)),
+            Self::Directory(folder) => {
+                Location::File(folder.join(file).display().to_string().into())
+            }
             Self::Bucket { .. } => Location::Url(self.address_of(file)),
         }
     }
@@ -149,16 +159,15 @@ impl Store {
     }
 }
 
-/// One page of a listing.
-fn page(address: &str, proxies: &ProxySettings) -> Result<BucketPage, Fault> {
+/// Fetches one page of a listing.
+fn page(address: &str, proxies: &ProxySettings) -> Result<BucketPage, AttemptError> {
     let text =
         fetch::get(address, MAX_PAGE_BYTES, proxies).map_err(|error| match error.status {
-            // A bucket that is not there, and one that is not open to all, as those of other kinds
-            // may be.
-            Some(403 | 404) => Fault::from(error).help(OTHER_PLACE),
-            _ => Fault::from(error).help(NO_ANSWER),
+            // The bucket does not exist or is not public.
+            Some(403 | 404) => AttemptError::from(error).help(OTHER_PLACE),
+            _ => AttemptError::from(error).help(NO_ANSWER),
         })?;
-    // One that was cut off is none.
+    // The page may have been truncated.
     let none = |reason| FetchError {
         address: address.to_owned(),
         status: Some(200),
@@ -168,10 +177,10 @@ fn page(address: &str, proxies: &ProxySettings) -> Result<BucketPage, Fault> {
     Ok(bucket::page(&text).map_err(none)?)
 }
 
-impl fmt::Display for Store {
+impl fmt::Display for ArtifactStore {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Folder(folder) => write!(f, "{}", folder.display()),
+            Self::Directory(folder) => write!(f, "{}", folder.display()),
             Self::Bucket {
                 address, folder, ..
             } => write!(f, "{address}/{folder}"),

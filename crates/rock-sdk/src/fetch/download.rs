@@ -1,0 +1,315 @@
+//! Downloads of archives.
+
+use std::io::{self, Read as _, Write};
+use std::path::Path;
+
+use sha2::{Digest as _, Sha256};
+
+use super::retry::{AttemptError, RetryPolicy, retry};
+use super::store::ArtifactStore;
+use crate::bucket::{BucketArchive, SUM, path_of_sum, sum_in, sum_line};
+use crate::codes::sdk as codes;
+use crate::limits::MAX_SUM_BYTES;
+use rock_bytes::read_to_string_limited;
+use rock_diagnostic::Diagnostic;
+use rock_names::Digest;
+use rock_sys::FileError;
+use rock_sys::codes::facts::CANNOT_FETCH;
+use rock_sys::fetch::ResponseBody;
+use rock_wheel::ProgressMeter;
+
+/// A complete archive on this machine.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct DownloadedArchive {
+    pub(super) digest: Digest,
+    /// False if it already existed.
+    pub(super) is_new: bool,
+}
+
+/// Downloads an archive, unless it exists with the published digest. Writes the published digest
+/// into a file next to it. An incomplete archive never has the name of the archive.
+///
+/// # Errors
+/// When it cannot be downloaded or does not match what was published.
+pub(super) fn download(
+    store: &ArtifactStore,
+    published: &BucketArchive,
+    sum: Option<Digest>,
+    path: &Path,
+    meter: &ProgressMeter<'_>,
+) -> Result<DownloadedArchive, Diagnostic> {
+    let beside = path_of_sum(path);
+    let line = |sum: Digest| sum_line(sum, &published.file());
+    if let (Some(sum), Some((size_bytes, _))) = (sum, rock_sys::size_and_mtime(path))
+        && size_bytes == published.size_bytes
+        && rock_sys::hash_file(path)?.1 == sum
+    {
+        meter.add(size_bytes);
+        rock_sys::replace_if_changed(&beside, line(sum).as_bytes())?;
+        return Ok(DownloadedArchive {
+            digest: sum,
+            is_new: false,
+        });
+    }
+    // It may be the digest of another archive.
+    rock_sys::remove(&beside)?;
+    let digest = download_with_retries(store, published, sum, path, meter)?;
+    if let Some(sum) = sum {
+        rock_sys::replace_file(&beside, line(sum).as_bytes())?;
+    }
+    Ok(DownloadedArchive {
+        digest,
+        is_new: true,
+    })
+}
+
+/// Removes an archive and the file with its digest.
+///
+/// # Errors
+/// When one of them cannot be removed.
+pub(super) fn remove_archive(path: &Path) -> Result<(), FileError> {
+    rock_sys::remove(path)?;
+    rock_sys::remove(&path_of_sum(path))
+}
+
+/// Fetches the published digest of an archive, if there is one.
+///
+/// # Errors
+/// When it cannot be fetched or is invalid.
+pub(super) fn fetch_digest(
+    store: &ArtifactStore,
+    published: &BucketArchive,
+) -> Result<Option<Digest>, Diagnostic> {
+    if !published.has_sum {
+        return Ok(None);
+    }
+    let file = format!("{}{SUM}", published.file());
+    retry(|| {
+        let (source, _) = store.open(&file)?;
+        let text = read_to_string_limited(source, MAX_SUM_BYTES).map_err(|error| interrupted(store, &file, 0, &error))?;
+        let bad = |said: &str| {
+            Diagnostic::new(&codes::BAD_ARTIFACT, format!("`{said}` is no SHA-256 digest"))
+                .at(store.file_location(&file), "")
+                .help("an archive that nothing vouches for is not taken; ask the run's owners, or take another run")
+        };
+        sum_in(&text).map_err(|said| AttemptError { diagnostic: bad(said), is_transient: store.is_remote() })
+    })
+    .map(Some)
+}
+
+/// Downloads an archive with retries, which continue at the last byte if the store supports that.
+fn download_with_retries(
+    store: &ArtifactStore,
+    published: &BucketArchive,
+    sum: Option<Digest>,
+    path: &Path,
+    meter: &ProgressMeter<'_>,
+) -> Result<Digest, Diagnostic> {
+    let file = published.file();
+    let mut retries = RetryPolicy::new();
+    let mut counted = ProgressCounter {
+        meter,
+        most_bytes: 0,
+    };
+    loop {
+        let mut partial = PartialDownload {
+            store,
+            published,
+            file: &file,
+            hash: Sha256::new(),
+            size_bytes: 0,
+        };
+        let mut came = None;
+        let written = rock_sys::write_streamed(path, |out| {
+            match partial.receive(out, sum, &mut retries, &mut counted) {
+                Err(DownloadError::Write(error)) => Err(error),
+                other => {
+                    let is_whole = other.is_ok();
+                    came = Some(other);
+                    if is_whole {
+                        Ok(())
+                    } else {
+                        Err(io::ErrorKind::Other.into())
+                    }
+                }
+            }
+        });
+        match came {
+            Some(Err(DownloadError::Restart)) => {}
+            Some(Err(DownloadError::Read(fault))) if retries.wait_after(&fault) => {}
+            Some(Err(DownloadError::Read(fault))) => return Err(fault.diagnostic),
+            Some(Ok(digest)) => return written.map(|()| digest).map_err(Diagnostic::from),
+            Some(Err(DownloadError::Write(_))) | None => written?,
+        }
+    }
+}
+
+/// Counts the bytes of an archive, but not those that are received again.
+struct ProgressCounter<'m> {
+    meter: &'m ProgressMeter<'m>,
+    most_bytes: u64,
+}
+
+impl ProgressCounter<'_> {
+    fn record(&mut self, bytes: u64) {
+        self.meter.add(bytes.saturating_sub(self.most_bytes));
+        self.most_bytes = self.most_bytes.max(bytes);
+    }
+}
+
+/// The reason for which an attempt ended.
+enum DownloadError {
+    /// The download must restart at the first byte.
+    Restart,
+    Read(AttemptError),
+    Write(io::Error),
+}
+
+impl From<AttemptError> for DownloadError {
+    fn from(fault: AttemptError) -> Self {
+        Self::Read(fault)
+    }
+}
+
+/// The received part of an archive.
+struct PartialDownload<'c> {
+    store: &'c ArtifactStore,
+    published: &'c BucketArchive,
+    file: &'c str,
+    hash: Sha256,
+    size_bytes: u64,
+}
+
+impl PartialDownload<'_> {
+    /// Receives all of the archive and resumes after broken connections.
+    fn receive(
+        &mut self,
+        out: &mut dyn Write,
+        sum: Option<Digest>,
+        retries: &mut RetryPolicy,
+        counted: &mut ProgressCounter<'_>,
+    ) -> Result<Digest, DownloadError> {
+        let (mut source, version) = self.store.open(self.file)?;
+        while let Err(error) = self.receive_response(&mut source, out, counted)? {
+            let mut fault = interrupted(self.store, self.file, self.size_bytes, &error);
+            retries.record_progress(self.size_bytes);
+            let Some(version) = version.as_deref() else {
+                return Err(DownloadError::Read(fault));
+            };
+            source = loop {
+                if !retries.wait_after(&fault) {
+                    return Err(DownloadError::Read(fault));
+                }
+                match self.store.open_rest(self.file, self.size_bytes, version) {
+                    Ok(rest) => break rest.ok_or(DownloadError::Restart)?,
+                    Err(other) => fault = other,
+                }
+            };
+        }
+        self.verify(sum).map_err(DownloadError::Read)
+    }
+
+    /// Receives bytes until the response ends. The inner error is that of a broken connection.
+    fn receive_response(
+        &mut self,
+        source: &mut ResponseBody,
+        out: &mut dyn Write,
+        counted: &mut ProgressCounter<'_>,
+    ) -> Result<Result<(), io::Error>, DownloadError> {
+        let mut buffer = vec![0; 256 << 10];
+        // A response that is longer than published may not end.
+        while self.size_bytes <= self.published.size_bytes {
+            match source.read(&mut buffer) {
+                Ok(0) => break,
+                Ok(read) => {
+                    out.write_all(&buffer[..read])
+                        .map_err(DownloadError::Write)?;
+                    self.hash.update(&buffer[..read]);
+                    self.size_bytes += read as u64;
+                    counted.record(self.size_bytes.min(self.published.size_bytes));
+                }
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Ok(Err(error)),
+            }
+        }
+        Ok(Ok(()))
+    }
+
+    /// Checks the size and the digest.
+    fn verify(&self, sum: Option<Digest>) -> Result<Digest, AttemptError> {
+        let is = Digest::new(self.hash.clone().finalize().into());
+        let (has, should) = (self.size_bytes, self.published.size_bytes);
+        let other = match sum {
+            _ if has > should => format!("it has more than {should} bytes"),
+            _ if has < should => format!("it has {has} bytes instead of {should}"),
+            Some(sum) if sum != is => {
+                format!("its SHA-256 is {}, and not the one beside it", is.to_hex())
+            }
+            _ => return Ok(is),
+        };
+        let told = Diagnostic::new(
+            &codes::BAD_ARTIFACT,
+            format!("the archive is not what was published: {other}"),
+        )
+        .at(self.store.file_location(self.file), "")
+        .help("fetch it again; where it stays so, it is damaged where it is kept");
+        Err(AttemptError {
+            diagnostic: told,
+            is_transient: self.store.is_remote(),
+        })
+    }
+}
+
+/// Returns the error of a file that ended early.
+fn interrupted(
+    store: &ArtifactStore,
+    file: &str,
+    size_bytes: u64,
+    error: &io::Error,
+) -> AttemptError {
+    match store {
+        ArtifactStore::Directory(folder) => FileError {
+            action: "read",
+            path: folder.join(file),
+            reason: error.to_string(),
+            source: None,
+        }
+        .into(),
+        ArtifactStore::Bucket { .. } => {
+            let told = Diagnostic::new(
+                &CANNOT_FETCH,
+                format!("the file broke off after {size_bytes} bytes: {error}"),
+            )
+            .at(store.file_location(file), "")
+            .help("run it again: what came whole is kept");
+            AttemptError {
+                diagnostic: told,
+                is_transient: true,
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Mutex;
+
+    use super::ProgressCounter;
+    use rock_wheel::{ByteProgress, ProgressMeter};
+
+    #[test]
+    fn bytes_received_again_are_not_counted_twice() {
+        let told = Mutex::new(Vec::new());
+        let watch = |progress: ByteProgress| told.lock().unwrap().push(progress.done_bytes);
+        let meter = ProgressMeter::new(10, &watch);
+        let mut counted = ProgressCounter {
+            meter: &meter,
+            most_bytes: 0,
+        };
+        // A try that breaks after 6 of 10 bytes, and one from the start.
+        for reached in [2, 6, 1, 6, 10] {
+            counted.record(reached);
+        }
+        assert_eq!(told.into_inner().unwrap(), [2, 6, 10]);
+    }
+}
