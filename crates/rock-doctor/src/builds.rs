@@ -1,4 +1,4 @@
-//! What builds of torch need of a machine: by the tables `tools`, `paths` and `known-failures`.
+//! Requirements of torch builds on a machine, by the tables `tools`, `paths` and `known-failures`.
 
 use crate::codes::host as codes;
 use rock_compat::Compat;
@@ -6,20 +6,20 @@ use rock_compat::rows::KnownFailureRow;
 use rock_diagnostic::Diagnostic;
 use rock_names::Version;
 
-/// What is known of a machine that builds.
+/// The known properties of a machine that builds torch.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct BuildMachine<'a> {
     /// `linux` or `windows`.
     pub platform: &'a str,
     /// The path of the interpreter.
     pub python: Option<&'a str>,
-    /// The folder that builds are made in.
+    /// The directory that builds are made in.
     pub folder: Option<&'a str>,
-    /// What `ninja --version` says.
+    /// The output of `ninja --version`.
     pub ninja: Option<&'a str>,
 }
 
-/// What stands in the way of builds there. What is not known is not judged.
+/// Returns the problems that builds would have on a machine. Unknown properties are not checked.
 pub fn build_findings(compat: &Compat, machine: &BuildMachine<'_>) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     for row in compat
@@ -77,7 +77,8 @@ pub fn build_findings(compat: &Compat, machine: &BuildMachine<'_>) -> Vec<Diagno
     found
 }
 
-/// Failures that are known by their words, in what a step that failed was and said.
+/// Returns the known failures whose words all occur in `said`, the description and output of a
+/// failed step. Case is ignored.
 pub fn known_failures<'a>(compat: &'a Compat, said: &str) -> Vec<&'a KnownFailureRow> {
     let said = said.to_lowercase();
     let rows = compat.machine_tables().known_failures.iter();

@@ -1,4 +1,4 @@
-//! Facts to findings.
+//! Derives findings from host facts.
 
 use crate::codes::host as codes;
 use rock_diagnostic::{Diagnostic, Severity};
@@ -8,13 +8,14 @@ use rock_host::{HostFacts, build_memory_bytes, build_threads, gfx_targets};
 
 use super::table::{gib, joined};
 
-/// A compiler of GPU kernels takes about this much: the fork's rule is memory in GiB / 4 jobs.
+/// The approximate memory of one compiler of GPU kernels: the fork's rule is memory in GiB / 4
+/// jobs.
 const JOB_MEMORY_BYTES: u64 = 4 << 30;
-/// What GitHub promises on its hosted runners ("About GitHub-hosted runners").
+/// The disk space that GitHub guarantees on its hosted runners ("About GitHub-hosted runners").
 const GOOD_DISK_BYTES: u64 = 14_000_000_000;
 const LEAST_DISK_BYTES: u64 = 1_000_000_000;
 
-/// Everything worth telling, GPUs first.
+/// Returns all findings, GPUs first.
 pub fn findings(facts: &HostFacts) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     gpus(facts, &mut found);
@@ -282,7 +283,7 @@ fn disks(facts: &HostFacts, found: &mut Vec<Diagnostic>) {
         .iter()
         .filter(|disk| disk.free_bytes < GOOD_DISK_BYTES)
     {
-        // Folders on one file system have one amount of free space between them.
+        // Directories on one file system share its free space, so it is reported once.
         let file_system = (disk.total_bytes, disk.free_bytes / LEAST_DISK_BYTES);
         if told.contains(&file_system) {
             continue;
@@ -318,7 +319,7 @@ mod tests {
         CgroupLimit, CgroupLimits, ContainerEngine, DiskSpace, RuntimeOverrides, UnreadableFile,
     };
 
-    /// A machine with which nothing is wrong.
+    /// Returns the facts of a machine without problems.
     fn healthy() -> HostFacts {
         let engine = |name: &str| ContainerEngine {
             name: name.to_owned(),

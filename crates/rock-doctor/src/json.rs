@@ -1,4 +1,4 @@
-//! Facts and findings for programs.
+//! Renders facts and findings as JSON.
 
 use serde::Serialize;
 
@@ -9,7 +9,7 @@ use rock_host::{
     gfx_targets, has_usable_gpu,
 };
 
-/// Raised when a field goes away or changes its meaning.
+/// Incremented when a field is removed or changes its meaning.
 const VERSION: u32 = 1;
 
 #[derive(Debug, Serialize)]
@@ -154,7 +154,7 @@ struct FindingRow<'a> {
     help: Option<&'a str>,
 }
 
-/// One JSON object with a final newline.
+/// Renders facts and findings as a JSON object with a final newline.
 ///
 /// # Panics
 /// Never: strings and numbers always serialize.

@@ -18,7 +18,7 @@ pub use findings::findings;
 pub use json::json;
 pub use table::human;
 
-/// Returns a GPU of which only the node and the processor are known.
+/// Returns a GPU with only a node and a target.
 #[cfg(test)]
 fn example_gpu(node: u32, version: u32) -> rock_host::kfd::Gpu {
     rock_host::kfd::Gpu {

@@ -1,4 +1,4 @@
-//! Facts as a table for people.
+//! Renders host facts as a table.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -7,7 +7,7 @@ use rock_compat::Compat;
 use rock_host::device::DeviceState;
 use rock_host::{HostFacts, build_memory_bytes, build_threads, device_group_ids, gfx_targets};
 
-/// Everything that was seen, section by section; findings are told apart.
+/// Renders all facts, section by section; findings are reported separately.
 pub fn human(facts: &HostFacts, compat: &Compat) -> String {
     let sections = [
         ("GPUs", gpus(facts)),
@@ -62,7 +62,7 @@ fn gpus(facts: &HostFacts) -> Rows {
     rows
 }
 
-/// The names that the GPUs here may be sold under; several products share a target.
+/// Returns the product names of the GPUs' targets; several products share a target.
 fn products(facts: &HostFacts, compat: &Compat) -> Rows {
     let processors: BTreeSet<&str> = facts
         .topology
@@ -288,7 +288,7 @@ fn build(facts: &HostFacts) -> Rows {
     ]
 }
 
-/// Words joined by a comma, or what stands for none.
+/// Joins words with commas, or returns `none` if there are no words.
 pub(super) fn joined(words: impl Iterator<Item = String>, none: &str) -> String {
     let words: Vec<String> = words.collect();
     if words.is_empty() {
@@ -298,7 +298,7 @@ pub(super) fn joined(words: impl Iterator<Item = String>, none: &str) -> String 
     }
 }
 
-/// A size in GiB with one decimal, in MiB below one.
+/// Formats a size in GiB with one decimal, or in MiB if it is below 1 GiB.
 pub(super) fn gib(bytes: u64) -> String {
     let (unit, shift) = if bytes >= 1 << 30 {
         ("GiB", 30)
@@ -309,13 +309,13 @@ pub(super) fn gib(bytes: u64) -> String {
     format!("{}.{} {unit}", tenths / 10, tenths % 10)
 }
 
-/// Thousandths as a decimal number without idle zeros: `2.5`.
+/// Formats thousandths as a decimal number without trailing zeros: `2.5`.
 pub(super) fn thousandths(value: u64) -> String {
     let text = format!("{}.{:03}", value / 1000, value % 1000);
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
-/// Rows below each other, columns padded to the widest cell, two spaces in front and between.
+/// Aligns the columns of rows: padded to the widest cell, two spaces in front and between.
 fn aligned(rows: &Rows) -> String {
     let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
     let width = |column: usize| {

@@ -1,8 +1,8 @@
-//! The GPU that a runner has assigned to a job: AMD's runners say so in files of their pods.
+//! The GPU that a runner has assigned to a job. AMD's runners list it in files of their pods.
 //!
-//! Input: the folder of these files. Output: an [`AssignedGpu`] for the container.
+//! Input: the directory of these files. Output: an [`AssignedGpu`] for the container.
 //!
-//! **Invariant:** what is no device below `/dev/dri` never becomes an option of an engine.
+//! **Invariant:** Only devices below `/dev/dri` become options of a container engine.
 
 use std::path::Path;
 
@@ -12,18 +12,18 @@ use rock_diagnostic::{Diagnostic, Location};
 use rock_recipe::container::{AssignedGpu, render_nodes};
 use rock_sys as sys;
 
-/// Where pods of AMD's runners have these files (ROCm/TheRock and ROCm/rocm-libraries, container
-/// options of tests).
+/// The directory of these files in the pods of AMD's runners (ROCm/TheRock and ROCm/rocm-libraries,
+/// container options of tests).
 pub const PODINFO: &str = "/etc/podinfo";
-/// Variables for the container that isolate the GPU.
+/// The file with environment variables for the container that isolate the GPU.
 const ISOLATION: &str = "gha-gpu-isolation-settings";
-/// Options that give the container the render nodes of the GPU.
+/// The file with container options that pass the render nodes of the GPU.
 const RENDER_DEVICES: &str = "gha-render-devices";
 
-/// Reads which GPU is assigned; `None` on a machine that does not say.
+/// Reads which GPU is assigned; `None` if the machine has no assignment.
 ///
 /// # Errors
-/// When the list of devices cannot be read, or has anything else than devices.
+/// If the device list cannot be read, or contains anything other than render nodes.
 pub fn assigned_gpu(podinfo: &Path) -> Result<Option<AssignedGpu>, Diagnostic> {
     let (isolation, devices) = (podinfo.join(ISOLATION), podinfo.join(RENDER_DEVICES));
     let mut gpu = AssignedGpu::default();
@@ -52,7 +52,7 @@ mod tests {
     fn the_gpu_that_a_runner_assigned_is_read_when_it_is_there() {
         let folder = tempfile::tempdir().unwrap();
         assert_eq!(assigned_gpu(folder.path()).unwrap(), None);
-        // Pods without an assignment have the file, and nothing in it.
+        // Pods without an assignment have an empty file.
         std::fs::write(folder.path().join("gha-render-devices"), "\n").unwrap();
         assert_eq!(assigned_gpu(folder.path()).unwrap(), None);
         std::fs::write(

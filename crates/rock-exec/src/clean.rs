@@ -1,7 +1,7 @@
-//! What a build left in the sources of a job, and taking it away.
+//! Finds and removes the build directories in the sources of a job.
 //!
-//! A folder counts as made by a build when it is called `build`, a build tool has left its mark in
-//! it, and git tracks nothing there. Sources, checkouts and what a person put there are left alone.
+//! A directory counts as created by a build if it is called `build`, contains a marker of a build
+//! tool, and git tracks nothing in it. Sources, checkouts and files added by hand are left alone.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -9,31 +9,31 @@ use std::time::Duration;
 use super::folder::{JobFolder, OpenFolderError, SOURCES};
 use rock_sys::{self as sys, DirectoryEntry, DirectoryEntryKind, Environment};
 
-/// What build folders are called.
+/// The name of build directories.
 const BUILD: &str = "build";
-/// Files that cmake, meson and ninja leave in one.
+/// Files that cmake, meson and ninja leave in a build directory.
 const MARKS: [&str; 3] = ["CMakeCache.txt", "build.ninja", ".ninja_log"];
-/// How the folders begin that setuptools makes in one.
+/// Prefixes of the directories that setuptools creates in a build directory.
 const BEGINNINGS: [&str; 3] = ["temp.", "lib.", "bdist."];
-/// How long git may take to look into its index.
+/// Time limit for git to read its index.
 const PATIENCE: Duration = Duration::from_mins(1);
 
-/// A build folder of a source.
+/// A build directory of a source.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BuildFolder {
-    /// Its path.
+    /// The path of the directory.
     pub path: PathBuf,
-    /// What it takes.
+    /// Its size in bytes; 0 if it is kept.
     pub bytes: u64,
-    /// Why it is left alone; `None` where it may go.
+    /// The reason why it is kept; `None` if it may be removed.
     pub kept: Option<&'static str>,
 }
 
-/// The build folders in a job's sources, sorted: of each source its own, and those of the folders
-/// just below it. `None` where the job has no folder.
+/// Returns the build directories in a job's sources, sorted: those directly in each source, and
+/// those one directory below. `None` if the job has no directory.
 ///
 /// # Errors
-/// When a folder cannot be read.
+/// If a directory cannot be read.
 pub fn build_folders(
     folder: &JobFolder,
     environment: &Environment,
@@ -63,10 +63,10 @@ pub fn build_folders(
     Ok(Some(found))
 }
 
-/// Removes those of the build folders that may go.
+/// Removes the build directories that are not kept.
 ///
 /// # Errors
-/// When a build of the job is running, or the system refuses.
+/// If a build of the job is running, or the system refuses.
 pub fn remove_build_folders(
     folder: &JobFolder,
     found: &[BuildFolder],
@@ -80,7 +80,7 @@ pub fn remove_build_folders(
     Ok(())
 }
 
-/// The folders in a folder, no links; none where it is not there.
+/// Returns the subdirectories of a directory, without symlinks; empty if it does not exist.
 fn folders_in(folder: &Path) -> Result<Vec<PathBuf>, OpenFolderError> {
     let entries = sys::read_entries(folder)?
         .into_iter()
@@ -91,7 +91,7 @@ fn folders_in(folder: &Path) -> Result<Vec<PathBuf>, OpenFolderError> {
         .collect())
 }
 
-/// Why a folder is left alone.
+/// Returns the reason why a directory is kept, if it is.
 fn kept(
     source: &Path,
     build: &Path,
@@ -120,7 +120,7 @@ fn kept(
     })
 }
 
-/// Whether a build tool made something there, or one folder deeper.
+/// Whether a build tool left a marker in the directory or one level below.
 fn has_mark(build: &Path) -> Result<bool, OpenFolderError> {
     let is_marked = |folder: &Path| MARKS.iter().any(|mark| sys::exists(&folder.join(mark)));
     let inside = folders_in(build)?;

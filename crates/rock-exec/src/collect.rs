@@ -1,4 +1,4 @@
-//! The wheel of a finished build: found, compared with what the plan expects, copied out.
+//! Finds the wheels of a finished build, compares them with the plan, and copies them out.
 
 use std::path::{Path, PathBuf};
 
@@ -6,36 +6,36 @@ use super::record::BuiltWheel;
 use rock_names::{ExpectedWheel, WheelName, WheelNameError};
 use rock_sys::{self as sys, FileError};
 
-/// The wheel that a build left.
+/// A wheel that a build produced.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CollectedWheel {
-    /// Where it lies in the job's folder.
+    /// Its path in the job directory.
     pub path: PathBuf,
-    /// Its name.
+    /// Its filename.
     pub name: String,
 }
 
-/// A result that is not the job's.
+/// A result that does not match the job.
 #[derive(Debug, thiserror::Error)]
 pub enum CollectError {
-    /// Fewer wheels than are expected, or more.
+    /// Too few or too many wheels.
     #[error("{} wheels for `{glob}`, not {wanted}", found.len())]
     Count {
-        /// Where they were looked for.
+        /// The glob that was searched.
         glob: String,
-        /// How many are expected.
+        /// The expected number of wheels.
         wanted: usize,
-        /// Their names.
+        /// The filenames that match.
         found: Vec<String>,
     },
-    /// A wheel of another name.
+    /// A wheel with another name than planned.
     #[error("`{found}` is not `{expected}`: {reason}")]
     Name {
-        /// What the plan expects.
+        /// The name in the plan.
         expected: String,
-        /// What was built.
+        /// The name of the built wheel.
         found: String,
-        /// What differs.
+        /// The difference.
         reason: String,
     },
     /// The system refused.
@@ -43,10 +43,10 @@ pub enum CollectError {
     File(#[from] FileError),
 }
 
-/// The wheels that match a glob in a job's folder, as many as are wanted.
+/// Returns the wheels in a job directory that match a glob.
 ///
 /// # Errors
-/// When there are fewer, or more.
+/// If their number is not `wanted`.
 pub fn collect(
     folder: &Path,
     wheels: &str,
@@ -76,10 +76,10 @@ pub fn collect(
         .collect())
 }
 
-/// Whether each built wheel is one of those expected, and each of those is there.
+/// Checks that each built wheel is one of those expected, with no expected wheel used twice.
 ///
 /// # Errors
-/// The first wheel that is none of those that are left, beside the one that it comes nearest to.
+/// The first wheel that matches none of the remaining expected ones, compared with the closest one.
 pub fn wheels_match<'w>(
     expected: impl Iterator<Item = &'w str>,
     found: impl Iterator<Item = &'w str>,
@@ -103,12 +103,12 @@ pub fn wheels_match<'w>(
     Ok(())
 }
 
-/// Whether a built wheel is the expected one: distribution, version with label, Python and ABI are
-/// compared. The platform is that before repair, so it may differ. A version that the plan did not
-/// know is not compared.
+/// Checks that a built wheel is the expected one. Distribution, version with label, Python tag and
+/// ABI tag are compared. The expected platform tag is that before repair, so it may differ. A
+/// version that the plan did not know is not compared.
 ///
 /// # Errors
-/// What differs.
+/// The difference.
 pub fn wheel_matches(expected: &str, found: &str) -> Result<(), CollectError> {
     let fault = |reason: String| CollectError::Name {
         expected: expected.to_owned(),
@@ -126,12 +126,12 @@ pub fn wheel_matches(expected: &str, found: &str) -> Result<(), CollectError> {
         .map_or(Ok(()), |reason| Err(fault(reason)))
 }
 
-/// Copies what a build left to the output folder: all files, or none where one cannot be read or
-/// written.
+/// Copies the wheels of a build to the output directory: all of them, or none if one cannot be read
+/// or written.
 ///
 /// # Errors
-/// When one cannot be read or written, or not be renamed to its name; files that were renamed
-/// before it stay.
+/// If a file cannot be read or written, or cannot be renamed to its final name. Files that were
+/// renamed before that one stay.
 pub fn copy_out(found: &[CollectedWheel], out: &Path) -> Result<Vec<BuiltWheel>, CollectError> {
     let targets: Vec<PathBuf> = found.iter().map(|found| out.join(&found.name)).collect();
     let files: Vec<_> = found

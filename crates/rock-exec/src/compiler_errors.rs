@@ -1,7 +1,7 @@
 //! The first errors of compilers, linkers and CMake in the output of a stage.
 //!
-//! Python's build frontends print a traceback of their own after the output of a compiler, so that
-//! the last lines of a failed stage seldom hold the cause.
+//! Python's build frontends print their own traceback after the output of a compiler, so the last
+//! lines of a failed stage seldom contain the cause.
 
 use super::limits::{MAX_CMAKE_LINES, MAX_COMPILER_ERRORS};
 
@@ -64,8 +64,8 @@ impl CompilerErrors {
             || is_of_a_back_end(text);
         if is_cmake || is_error {
             self.found.push(text.to_owned());
-            // A message that pip indents cannot be told from the next line; its first line says
-            // where it is.
+            // pip indents its output, so the end of an indented CMake message cannot be detected;
+            // its first line has the location.
             self.cmake_lines = if is_cmake && text.len() == line.len() {
                 MAX_CMAKE_LINES
             } else {
@@ -74,14 +74,13 @@ impl CompilerErrors {
         }
     }
 
-    /// Returns them.
+    /// Returns the errors found so far.
     pub(super) fn found(&self) -> &[String] {
         &self.found
     }
 }
 
-/// Splits a line at `: error: ` or `: fatal error: `, as GCC and Clang write it, and returns what
-/// comes before.
+/// Returns the text before `: error: ` or `: fatal error: `, as GCC and Clang print it.
 fn before_error(text: &str) -> Option<&str> {
     let (before, _) = text.split_once(" error: ")?;
     let kinds = [" fatal", " internal compiler"];
@@ -92,13 +91,13 @@ fn before_error(text: &str) -> Option<&str> {
         .strip_suffix(':')
 }
 
-/// Whether an error names file and line: `src/a.hip:3:5: error: …`, with or without a column.
+/// Whether an error has a file and line: `src/a.hip:3:5: error: …`, with or without a column.
 fn is_at_a_line(text: &str) -> bool {
     let Some((file, number)) = before_error(text).and_then(|before| before.rsplit_once(':')) else {
         return false;
     };
     let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-    // A column follows the line; a time, `12:30:45`, names no file.
+    // A column may follow the line; in a time such as `12:30:45` there is no filename.
     let file = file
         .rsplit_once(':')
         .filter(|(_, line)| is_number(line))
@@ -108,7 +107,7 @@ fn is_at_a_line(text: &str) -> bool {
     is_number(number) && name.contains('.') && !name.starts_with("_configtest.")
 }
 
-/// Whether an error is of a tool itself: `clang-17: error: …`, `/usr/bin/ld: error: …`.
+/// Whether an error was reported by a tool itself: `clang-17: error: …`, `/usr/bin/ld: error: …`.
 fn is_of_a_tool(text: &str) -> bool {
     let Some(tool) = before_error(text) else {
         return false;
@@ -122,20 +121,20 @@ fn is_of_a_tool(text: &str) -> bool {
         .rsplit_once('-')
         .filter(|(_, version)| is_version(version))
         .map_or(name, |(name, _)| name);
-    // Cross compilers begin with the target, `x86_64-linux-gnu-gcc`.
+    // Cross compilers are prefixed with the target, `x86_64-linux-gnu-gcc`.
     TOOLS.contains(&name)
         || name
             .rsplit_once("-gnu-")
             .is_some_and(|(_, tool)| TOOLS.contains(&tool))
 }
 
-/// Whether LLVM's back end for AMD GPUs writes so; it names no file.
+/// Whether a line is an error of LLVM's AMDGPU backend, which has no filename.
 fn is_of_a_back_end(text: &str) -> bool {
     text.contains("error in backend: ")
         || text.contains(": local memory (") && text.contains(") exceeds limit (")
 }
 
-/// Whether GNU ld writes so of a symbol or a library that is missing.
+/// Whether a line is an error of GNU ld about a missing symbol or library.
 fn is_of_a_linker(text: &str) -> bool {
     text.contains(": undefined reference to `") || text.contains("ld: cannot find ")
 }

@@ -17,48 +17,46 @@ use rock_recipe::{Step, StepOutput};
 use rock_sys::process::{Control, Invocation, ProcessError, ProcessEvent, ProcessStatus};
 use rock_sys::{self as sys, FileError};
 
-/// The variable that makes the script begin at a later stage.
+/// The environment variable that makes the script start at a later stage.
 const FROM: &str = "ROCK_FROM";
-/// The variable that makes the script end by itself. It is ended from here, whatever the caller has
-/// set.
+/// The environment variable that makes the script stop by itself. It is always unset, because this
+/// process enforces the cap.
 const CAP: &str = "ROCK_CAP_S";
 
-/// How long an engine may take to say its version.
+/// Time limit for the engine to print its version.
 const ENGINE_PATIENCE: Duration = Duration::from_secs(30);
 
 /// The container that a job is built in.
 #[derive(Debug, Clone)]
 pub struct ContainerSetup<'a> {
-    /// The program that runs it.
+    /// The container engine.
     pub engine: EngineProgram,
-    /// The image.
     pub image: &'a str,
-    /// The script.
+    /// The text of the script.
     pub script: &'a str,
-    /// The argv that starts it and passes on `ROCK_FROM` where that is set.
+    /// The argv that starts the container and passes `ROCK_FROM` on if it is set.
     pub argv: Vec<String>,
-    /// The argv that ends and removes it.
+    /// The argv that stops and removes the container.
     pub remove: Vec<String>,
-    /// The argv that gives the files in the job's folder to this user.
+    /// The argv that changes the owner of the files in the job directory to this user.
     pub give_back: Vec<String>,
     /// The argv that prints the image's digest.
     pub inspect: Vec<String>,
 }
 
-/// What the script was seen doing.
+/// The progress of the script, as observed from its output.
 struct ScriptProgress<'a> {
     folder: &'a JobFolder,
     steps: &'a [Step],
     current: Option<usize>,
-    /// The stage that failed before those that run always, and its last lines.
+    /// The stage that failed before the `finally` stages ran, with an excerpt of its output.
     failed: Option<(usize, OutputExcerpt)>,
     since: Duration,
     seconds: Vec<u64>,
     tries: Vec<u32>,
 }
 
-/// Runs the script from `order.from` on in its container; keeps `record` on disk up to date before
-/// and after.
+/// Runs the script in its container, starting at `order.from`. Saves `record` before and after.
 pub fn run_container(
     order: &RunRequest<'_>,
     containment: &ContainerSetup<'_>,
@@ -123,7 +121,7 @@ pub fn run_container(
     lost_log = lost_log.or(transcript.finish().err());
     let was_ended = watch.stopped.is_some() || watch.is_late || lost_log.is_some();
     if was_ended {
-        // A container that was still being created when it was told to end is there by now.
+        // A container that was still being created when it was stopped exists by now.
         runner.ask(&containment.remove);
     }
     let (uid, _) = sys::effective_ids();
@@ -160,9 +158,9 @@ pub fn run_container(
     }
 }
 
-/// Why the engine cannot start anything, asked before a build changes anything: its program is
-/// missing, or its daemon does not answer. Words that are not understood say nothing against it;
-/// the build itself will tell.
+/// Returns the reason why the engine cannot start anything: its program is missing, or its daemon
+/// does not respond. This is checked before a build changes anything. Unrecognized output is not an
+/// error here; the build itself will report it.
 pub(super) fn unusable(
     containment: &ContainerSetup<'_>,
     runner: &mut dyn StepExecutor,
@@ -297,7 +295,7 @@ fn failure(
     })
 }
 
-/// What the marks in the job's folder say of the stages that were to run.
+/// Updates the record of the stages that were to run from the markers in the job directory.
 fn note_stages(
     order: &RunRequest<'_>,
     record: &mut BuildRecord,
@@ -327,7 +325,7 @@ fn note_stages(
     }
 }
 
-/// How the stage that was seen last is said to have ended.
+/// The reported end of the stage that was observed last.
 #[derive(Clone, Copy)]
 enum StageClose {
     Done,
@@ -345,13 +343,13 @@ impl StageClose {
 }
 
 impl ScriptProgress<'_> {
-    /// Returns the number of the stage that the script says begins with this line.
+    /// Returns the number of the stage that this line of the script's output announces.
     fn stage_begun_by(&self, line: &str) -> Option<usize> {
         let name = line.strip_prefix("== ")?;
         self.steps.iter().position(|step| step.stage == name)
     }
 
-    /// Notes that a stage begins. `output` is an excerpt of that of the stage before it.
+    /// Records that a stage begins. `output` is an excerpt of the output of the stage before it.
     fn begin(
         &mut self,
         number: usize,
@@ -493,7 +491,7 @@ mod tests {
             answers: [answer].into(),
             ..RecordingRunner::default()
         };
-        // The script leaves its marks while it runs.
+        // The script leaves its markers while it runs.
         let mut events = Vec::new();
         prepare(signals);
         let end = run_container(

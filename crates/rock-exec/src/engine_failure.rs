@@ -1,7 +1,8 @@
-//! What a container engine says when it cannot start a container, understood.
+//! Recognizes the errors of a container engine that cannot start a container.
 //!
-//! Exit codes do not tell: the same fault gives 125, 126 or 127 by client and version. The texts
-//! are those of docker 20.10 to 28 and podman 4.3, seen with the fault made on purpose.
+//! Exit codes are not sufficient: the same error gives 125, 126 or 127, depending on client and
+//! version. The texts are those of docker 20.10 to 28 and podman 4.3, observed by provoking each
+//! error.
 
 use super::step_failure::MessageContext;
 use crate::codes::build as codes;
@@ -12,35 +13,36 @@ use rock_diagnostic::Diagnostic;
 pub struct EngineFailure {
     /// `docker` or `podman`.
     pub engine: String,
-    /// The image asked for.
+    /// The requested image.
     pub image: String,
-    /// What is wrong.
+    /// The kind of error.
     pub trouble: EngineErrorKind,
-    /// What the engine said.
+    /// The output of the engine, by line.
     pub said: Vec<String>,
 }
 
-/// What is wrong.
+/// The kind of error that an engine reports.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum EngineErrorKind {
     /// The program is not installed.
     NoProgram,
-    /// No daemon answers, or this user may not talk to it.
+    /// No daemon responds, or this user may not access it.
     Unreachable,
-    /// The image is not here and cannot be fetched.
+    /// The image is not on this machine and cannot be pulled.
     NoImage,
     /// A device node is missing on this machine.
     NoDevice,
     /// The image has no group of that name.
     NoGroup,
-    /// A container of that name exists.
+    /// A container of that name already exists.
     NameTaken,
-    /// Something else.
+    /// Any other error, with the status of the engine.
     Other(String),
 }
 
 impl EngineErrorKind {
-    /// Understands the last words of an engine that started no container; `status` is how it ended.
+    /// Classifies the last lines of an engine that started no container; `status` is its exit
+    /// status.
     pub fn of(said: &[String], status: &str) -> Self {
         let text = said.join("\n").to_lowercase();
         let says = |words: &[&str]| words.iter().any(|word| text.contains(word));
@@ -80,7 +82,6 @@ impl EngineErrorKind {
 }
 
 impl EngineFailure {
-    /// Returns the message.
     pub fn diagnostic(&self, context: &MessageContext<'_>) -> Diagnostic {
         let (engine, image) = (&self.engine, &self.image);
         let (code, message, help) = match &self.trouble {

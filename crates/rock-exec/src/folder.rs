@@ -1,4 +1,4 @@
-//! A job's own folder: opened by one build at a time, emptied before a fresh one.
+//! The directory of a job, which one build at a time opens and a fresh build empties.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -9,17 +9,16 @@ use super::resume::ResumePoint;
 use rock_recipe::{LIBRARIES_FOLDER, TESTED};
 use rock_sys::{self as sys, FileError, FileLock, PathBelow};
 
-/// The folder that holds the job folders, below the one that builds are started in.
+/// The directory that holds the job directories, in the directory that builds are started from.
 pub const ROOT: &str = ".rock";
-/// What git must leave alone: everything.
+/// The `.gitignore` of [`ROOT`], which ignores everything.
 const GITIGNORE: &str = "# Builds of rock-matrix; `rock-matrix clean --whole` removes them.\n*\n";
 const LOCK_FILE: &str = "lock";
-/// The file of the record.
+/// The file of the build record.
 const RECORD: &str = "build.json";
-/// The file of the log.
+/// The log file.
 const LOG: &str = "logs/build.log";
-/// Folders that this program reads, writes or empties, whatever the steps of the build do with
-/// them.
+/// Directories that this program itself reads, writes or empties, so they must not be symlinks.
 const OWN_FOLDERS: [&str; 8] = [
     "done",
     FACTS,
@@ -30,30 +29,30 @@ const OWN_FOLDERS: [&str; 8] = [
     SOURCES,
     TESTED,
 ];
-/// The folder that sources lie in.
+/// The directory of the sources.
 pub(super) const SOURCES: &str = "src";
-/// The folder of the answers that steps found.
+/// The directory of the deferred facts that steps detected.
 pub(super) const FACTS: &str = "facts";
-/// The folder of wheels that got their label after the build.
+/// The directory of wheels that were relabeled after the build.
 pub const LABELLED: &str = "labelled";
-/// The folder of wheels that were repaired after the build.
+/// The directory of wheels that were repaired after the build.
 pub const REPAIRED: &str = "repaired";
-/// How long processes of a build that was killed may take to end.
+/// Time that the processes of a killed build get between SIGTERM and SIGKILL.
 const LEFTOVER_GRACE: Duration = Duration::from_secs(5);
 
-/// The folder of one job, absolute.
+/// The directory of one job, an absolute path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct JobFolder {
     path: PathBuf,
 }
 
-/// A folder that cannot be used.
+/// A job directory that cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum OpenFolderError {
-    /// An id that is no single folder name.
+    /// An ID that is not a single directory name.
     #[error("`{0}` cannot be the name of a folder")]
     BadId(String),
-    /// Another build of the job has it.
+    /// Another build of the job has locked it.
     #[error("the folder `{}` is in use", .0.display())]
     Busy(PathBuf),
     /// The system refused.
@@ -61,25 +60,25 @@ pub enum OpenFolderError {
     File(#[from] FileError),
 }
 
-/// A folder that is ours until this is dropped.
+/// A job directory, locked until this is dropped.
 #[derive(Debug)]
 pub struct LockedFolder {
-    /// What the last build left; `None` when there was none, or a fresh start is wished for.
+    /// The record of the last build; `None` if there is none, or for a fresh build.
     pub before: Option<BuildRecord>,
-    /// How the last build ended, also before a fresh start.
+    /// The record of the last build, also for a fresh build.
     pub last: Option<BuildRecord>,
-    /// Why the last build's record could not be read.
+    /// The reason why the record of the last build could not be read.
     pub unreadable: Option<String>,
-    /// How many processes of a killed build were still running, and were ended.
+    /// The number of processes of a killed build that were still running and were ended.
     pub leftovers: usize,
     _lock: FileLock,
 }
 
 impl JobFolder {
-    /// The folder of a job below `base`, which is absolute.
+    /// Returns the directory of a job below `base`, which is absolute.
     ///
     /// # Errors
-    /// When the id is no single folder name.
+    /// If the ID is not a single directory name.
     pub fn new(base: &Path, id: &str) -> Result<Self, OpenFolderError> {
         let is_name = !id.is_empty()
             && id.len() <= 200
@@ -96,19 +95,18 @@ impl JobFolder {
         }
     }
 
-    /// Its path.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Holds it, so that no build begins meanwhile.
+    /// Locks the directory, so that no build can start.
     pub(super) fn lock(&self) -> Result<FileLock, OpenFolderError> {
         sys::try_lock_below(&self.at(LOCK_FILE))?
             .ok_or_else(|| OpenFolderError::Busy(self.path.clone()))
     }
 
-    /// A path in it that no symbolic link leads to, from the folder of all jobs on: the steps of a
-    /// build write there.
+    /// Returns a path in the directory that must not go through a symlink below [`ROOT`], because
+    /// the steps of a build can create some.
     pub fn at(&self, path: impl AsRef<Path>) -> PathBelow {
         let (root, id) = (
             self.path.parent().unwrap_or(&self.path),
@@ -117,62 +115,62 @@ impl JobFolder {
         PathBelow::new(root, Path::new(id).join(path))
     }
 
-    /// Checks that the folders of this program in it are no symbolic links.
+    /// Checks that none of the directories of this program is a symlink.
     ///
     /// # Errors
-    /// The first that is one.
+    /// The first one that is.
     pub(super) fn check(&self) -> Result<(), FileError> {
         OWN_FOLDERS
             .iter()
             .try_for_each(|name| self.at(name).check())
     }
 
-    /// The record of the last build.
+    /// Returns the path of the build record.
     pub fn record(&self) -> PathBuf {
         self.path.join(RECORD)
     }
 
-    /// Reads the record of the last build; `None` where there is none.
+    /// Reads the record of the last build; `None` if there is none.
     ///
     /// # Errors
-    /// Why a file that is there cannot be read.
+    /// The reason why an existing file cannot be read.
     pub fn last_record(&self) -> Result<Option<BuildRecord>, String> {
         BuildRecord::load_below(&self.at(RECORD))
     }
 
-    /// The log.
+    /// Returns the path of the log.
     pub fn log(&self) -> PathBuf {
         self.path.join(LOG)
     }
 
-    /// Opens the log to append to.
+    /// Opens the log for appending.
     ///
     /// # Errors
-    /// When it cannot be written, or a symbolic link is on the way.
+    /// If it cannot be written, or its path goes through a symlink.
     pub(super) fn open_log(&self) -> Result<std::fs::File, FileError> {
         self.at(LOG).open_log()
     }
 
-    /// The script that a container runs.
+    /// Returns the path of the script that a container runs.
     pub fn script(&self) -> PathBuf {
         self.path.join("build.sh")
     }
 
-    /// The file that a stage of the script leaves when it is done.
+    /// Returns the path of the marker that a stage of the script creates when it is done.
     pub(super) fn done(&self, stage: &str) -> PathBelow {
         self.at(Path::new("done").join(stage))
     }
 
-    /// Whether a stage of the script left its file.
+    /// Whether a stage of the script created its marker.
     pub(super) fn is_done(&self, stage: &str) -> bool {
         self.done(stage).exists().unwrap_or(false)
     }
 }
 
-/// Writes a `.gitignore` into the folder of all jobs, unless it has one.
+/// Writes a `.gitignore` into the directory of all jobs, unless it has one.
 ///
 /// # Errors
-/// When the system refuses.
+/// If the system refuses.
 pub fn ignore_folder(root: &Path) -> Result<(), FileError> {
     let ignore = root.join(".gitignore");
     if sys::exists(&ignore) {
@@ -182,11 +180,11 @@ pub fn ignore_folder(root: &Path) -> Result<(), FileError> {
     }
 }
 
-/// Takes a job's folder: makes it, locks it, ends what a killed build left running, reads its
-/// record, and empties it for a fresh start.
+/// Opens a job directory: creates and locks it, ends the processes that a killed build left
+/// running, reads its record, and empties it for a fresh build.
 ///
 /// # Errors
-/// When another build has it, or the system refuses.
+/// If another build has locked it, or the system refuses.
 pub fn open(folder: &JobFolder, wish: &ResumePoint) -> Result<LockedFolder, OpenFolderError> {
     sys::create_directory(folder.path())?;
     if let Some(root) = folder.path().parent() {
@@ -222,11 +220,11 @@ pub fn open(folder: &JobFolder, wish: &ResumePoint) -> Result<LockedFolder, Open
     })
 }
 
-/// Removes a job's folder, or only measures it; gives the bytes freed, `None` when there is no
-/// folder.
+/// Removes a job directory, or only measures it. Returns the bytes freed; `None` if it does not
+/// exist.
 ///
 /// # Errors
-/// When a build has it, or the system refuses.
+/// If a build has locked it, or the system refuses.
 pub fn freed_by_cleaning(
     folder: &JobFolder,
     only_measure: bool,

@@ -1,4 +1,5 @@
-//! The files that a build reported, in a folder of their own for the artifact of a workflow's leg.
+//! Collects the files that a build reported in a separate directory, for the workflow artifact of a
+//! job.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -10,29 +11,28 @@ use rock_sys::{self as sys, FileError};
 /// A build whose files cannot be handed over.
 #[derive(Debug, thiserror::Error)]
 pub enum HandoverError {
-    /// It is another job's.
+    /// The build is of another job.
     #[error("the build is of the job `{0}`")]
     OtherJob(String),
-    /// It is not done, or made nothing.
+    /// The build is not done, or produced nothing.
     #[error("the build is not done, or left no file")]
     NotDone,
-    /// A file that the build left is missing.
+    /// A file of the build is missing.
     #[error("`{}` is missing", .0.display())]
     Missing(PathBuf),
-    /// A file with other bytes than the build left.
+    /// A file that differs from the build's output.
     #[error("`{name}` has the digest {found}, and the build left {reported}")]
     Changed {
-        /// Its name.
         name: String,
         /// The digest of the file.
         found: Digest,
         /// The digest in the record.
         reported: String,
     },
-    /// A file that the build did not leave, or a link instead of a file.
+    /// A file that the build did not report, or a symlink instead of a file.
     #[error("`{}` is not a file that the build left", .0.display())]
     Unreported(PathBuf),
-    /// The folder to fill holds something.
+    /// The output directory is not empty.
     #[error("the folder `{}` is not empty", .0.display())]
     NotEmpty(PathBuf),
     /// The system refused.
@@ -40,17 +40,17 @@ pub enum HandoverError {
     File(#[from] FileError),
 }
 
-/// Links the files that the build of a job left in `dist`, each with a copy of the record, into the
-/// folder `out`, which is empty or missing. Returns their names and digests, sorted. All files are
-/// compared with the record before the first is linked, and `out` stays empty on an error.
+/// Links the files that a job's build left in `dist`, each with a copy of the record, into the
+/// directory `out`, which is empty or missing. Returns their names and digests, sorted. All files
+/// are compared with the record before the first is linked, and `out` stays empty on an error.
 ///
-/// The links take no further disk, but a process of the build that still runs can change both names
-/// of a file. That is found later: whoever takes the files over compares them with the digests that
-/// are returned here.
+/// The links take no further disk space, but a process of the build that is still running can
+/// change a file under both names. The receiver detects this by comparing the files with the
+/// returned digests.
 ///
 /// # Errors
-/// When the record is not of a finished build of this job, a file is missing or not as the record
-/// says, `dist` holds another wheel or source distribution, or `out` is not empty.
+/// If the record is not of a finished build of this job, a file is missing or differs from the
+/// record, `dist` holds another wheel or sdist, or `out` is not empty.
 pub fn hand_over(
     record: &BuildRecord,
     job: &str,
@@ -95,14 +95,14 @@ pub fn hand_over(
             .iter()
             .flat_map(|wheel| [wheel.name.clone(), record_name(&wheel.name)])
         {
-            // The first error says more than one of clearing up after it.
+            // The first error is more useful than one from cleaning up after it.
             let _ = sys::remove(&out.join(name));
         }
     }
     linked
 }
 
-/// Returns the digest of a file in `dist`, which is the one that the build left.
+/// Returns the digest of a file in `dist`, after comparing it with the record.
 fn left_digest(
     wheel: &BuiltWheel,
     dist: &Path,
@@ -143,7 +143,7 @@ fn link_all(
     Ok(handed)
 }
 
-/// The name of the copy of a build's record beside a file that it left.
+/// Returns the name of the copy of the build record that belongs to a file of the build.
 pub fn record_name(file: &str) -> String {
     let stem = [".whl", ".tar.gz"]
         .iter()

@@ -1,4 +1,4 @@
-//! A step as a process of this machine.
+//! Turns a step into a process on this machine.
 
 use std::path::Path;
 
@@ -11,15 +11,15 @@ use rock_recipe::{self as recipe, CALLER_VARIABLE, LATE, SHELL_VARIABLE, Step};
 use rock_sys::process::Invocation;
 use rock_sys::{self as sys, Environment, PathBelow};
 
-/// The variable by which everything that belongs to a build is found again. Its value is the job's
-/// folder.
+/// The environment variable that marks the processes of a build, so that they can be found again.
+/// Its value is the job directory.
 pub(super) const MARK: &str = "ROCK_JOB_FOLDER";
 
-/// The variable with the time of archives and their members, in seconds since 1970-01-01 UTC
-/// (reproducible-builds.org, "`SOURCE_DATE_EPOCH`").
+/// The environment variable with the time of archives and their members, in seconds since
+/// 1970-01-01 UTC (reproducible-builds.org, "`SOURCE_DATE_EPOCH`").
 pub const SOURCE_DATE: &str = "SOURCE_DATE_EPOCH";
 
-/// What steps find on this machine.
+/// The environment and resources that steps have on this machine.
 #[derive(Debug, Clone)]
 pub struct HostEnv<'a> {
     /// The inherited environment.
@@ -30,7 +30,7 @@ pub struct HostEnv<'a> {
     pub memory_tenths_gib: u32,
 }
 
-/// The process of a step in a job's folder.
+/// Returns the process of a step in a job directory.
 pub fn invocation(step: &Step, folder: &Path, surroundings: &HostEnv<'_>) -> Invocation {
     let mut set = step.env.clone();
     for (name, extend) in &step.env_extend {
@@ -75,7 +75,7 @@ pub fn invocation(step: &Step, folder: &Path, surroundings: &HostEnv<'_>) -> Inv
     fill(&mut cwd);
     argv.iter_mut().for_each(fill);
     if let (true, Some(program)) = (step.host, argv.first_mut()) {
-        // The program that builds, wherever it lies.
+        // The running program itself, independent of its path.
         *program = sys::current_program().unwrap_or_else(|| program.clone());
     }
     Invocation {
@@ -92,8 +92,8 @@ pub fn invocation(step: &Step, folder: &Path, surroundings: &HostEnv<'_>) -> Inv
     }
 }
 
-/// The digest of the answers that a step takes from earlier ones, as they are now; empty where it
-/// takes none.
+/// Returns the digest of the current values of the deferred facts that a step needs; empty if it
+/// needs none.
 pub(super) fn answers(step: &Step, folder: &Path) -> String {
     let taken: Vec<_> = step
         .needs()
@@ -109,7 +109,7 @@ pub(super) fn answers(step: &Step, folder: &Path) -> String {
     }
 }
 
-/// What an earlier step found; nothing where it was not asked.
+/// Returns the value of a deferred fact that an earlier step detected; empty if there is none.
 fn answer(fact: &str, folder: &Path) -> String {
     PathBelow::new(folder, Path::new(FACTS).join(fact))
         .read_text(MAX_ANSWER_BYTES)
@@ -117,7 +117,7 @@ fn answer(fact: &str, folder: &Path) -> String {
 }
 
 /// Returns the time of archives, in seconds since 1970-01-01 UTC: that of the newest commit among
-/// the sources, else the first that a zip archive can hold.
+/// the sources, else the earliest that a zip archive can store.
 pub fn source_date_s(folder: &Path) -> i64 {
     let notes = sys::glob(folder, recipe::SOURCE_DATES).unwrap_or_default();
     let name = |path: &Path| {
@@ -131,8 +131,8 @@ pub fn source_date_s(folder: &Path) -> i64 {
     dates.max().unwrap_or(recipe::FIRST_DATE_S)
 }
 
-/// Puts the folder that the program is called from, and what earlier steps found, in the place of
-/// the variables that a script would have.
+/// Replaces the shell variables that a script would have by the caller's directory and the deferred
+/// facts of earlier steps.
 fn fill(text: &mut String, folder: &Path, caller: &str) {
     if !text.contains(SHELL_VARIABLE) {
         return;

@@ -4,22 +4,22 @@ use aho_corasick::{AhoCorasick, MatchKind};
 
 use rock_names::{percent_encode, to_base64};
 
-/// What stands in a log instead of a secret.
+/// The replacement for a secret.
 const STARS: &str = "***";
-/// Bytes of the shortest secret whose encoded forms are hidden: those of a shorter one stand
+/// Bytes of the shortest secret whose encoded forms are masked. Those of a shorter one would match
 /// everywhere.
 const SHORTEST_ENCODED: usize = 3;
-/// Characters of the shortest part of a base64 text that is hidden wherever it stands.
+/// Characters of the shortest base64 fragment that is masked anywhere in a text.
 const SHORTEST_PART: usize = 8;
-/// Columns at which `base64` of coreutils and PEM (RFC 7468) end a line.
+/// Line lengths of `base64` of coreutils and of PEM (RFC 7468).
 const BASE64_COLUMNS: [usize; 2] = [76, 64];
-/// What git and GitHub's actions put before a token in a `Basic` header.
+/// User names that git and GitHub's actions put before a token in a `Basic` header.
 const BASIC_USERS: [&str; 2] = ["x-access-token:", "x-oauth-basic:"];
 
-/// Texts that must not be shown.
+/// Secrets that must not be shown.
 #[derive(Clone, Default)]
 pub struct SecretMasks {
-    /// Longest first.
+    /// The secrets and their encoded forms, longest first.
     values: Vec<String>,
     matcher: Option<AhoCorasick>,
 }
@@ -39,15 +39,15 @@ impl std::fmt::Debug for SecretMasks {
 }
 
 impl SecretMasks {
-    /// Masks for these values and what tools make of them: base64, alone and behind a user name,
-    /// percent-encoded, hexadecimal and as a JSON string. Each line of a longer value is hidden by
-    /// itself, since logs are lines.
+    /// Returns masks for these values and the encoded forms that tools produce: base64, alone and
+    /// after a user name, percent-encoded, hexadecimal and as a JSON string. Each line of a
+    /// multi-line value is masked separately, because logs are written by line.
     pub fn new<'a>(values: impl IntoIterator<Item = &'a str>) -> Self {
         let mut values: Vec<String> = values.into_iter().flat_map(forms).collect();
         values.retain(|value| !value.is_empty());
         values.sort_by(|a, b| b.len().cmp(&a.len()).then_with(|| a.cmp(b)));
         values.dedup();
-        // A secret that holds another is hidden as a whole.
+        // A secret that contains another is masked as a whole.
         let builder = |values: &Vec<String>| {
             AhoCorasick::builder()
                 .match_kind(MatchKind::LeftmostLongest)
@@ -61,28 +61,29 @@ impl SecretMasks {
         Self { values, matcher }
     }
 
-    /// The length of the longest value: so much of an unfinished line may still become a secret.
+    /// Returns the length of the longest value: the part of an unfinished line that may still
+    /// become a secret.
     pub fn longest(&self) -> usize {
         self.values.first().map_or(0, String::len)
     }
 
-    /// The text without secrets.
+    /// Returns the text with all secrets masked.
     pub fn hide(&self, text: &str) -> String {
         String::from_utf8_lossy(&self.hide_bytes(text.as_bytes())).into_owned()
     }
 
-    /// The bytes without secrets.
+    /// Returns the bytes with all secrets masked.
     pub fn hide_bytes(&self, bytes: &[u8]) -> Vec<u8> {
         match &self.matcher {
             Some(matcher) => matcher.replace_all_bytes(bytes, &vec![STARS; self.values.len()]),
             None if self.values.is_empty() => bytes.to_vec(),
-            // What cannot be searched is not shown.
+            // Text that cannot be searched is not shown.
             None => STARS.as_bytes().to_vec(),
         }
     }
 }
 
-/// A secret with its encoded forms.
+/// Returns the lines of a secret and its encoded forms.
 fn forms(secret: &str) -> Vec<String> {
     let lines: Vec<&str> = secret.lines().map(str::trim).collect();
     let mut forms: Vec<String> = lines.iter().map(|line| (*line).to_owned()).collect();
@@ -96,7 +97,7 @@ fn forms(secret: &str) -> Vec<String> {
         forms.extend(base64_parts(line.as_bytes()));
     }
     if secret.trim().len() >= SHORTEST_ENCODED {
-        // As it is, and as `echo` gives it.
+        // As given, without surrounding whitespace, and with the newline that `echo` adds.
         for text in [
             secret.to_owned(),
             secret.trim().to_owned(),
@@ -111,9 +112,9 @@ fn forms(secret: &str) -> Vec<String> {
     forms
 }
 
-/// Percent-encoded forms: every character but the unreserved ones (RFC 3986), those that
-/// `encodeURIComponent` leaves, too (ECMA-262), and a space as `+` (the form encoding of the URL
-/// standard); with digits in both cases.
+/// Returns percent-encoded forms: with every character escaped except the unreserved ones (RFC
+/// 3986), as `encodeURIComponent` does (ECMA-262), and with a space as `+` (the form encoding of
+/// the URL standard); each with digits of both cases.
 fn percent_encoded(text: &str) -> Vec<String> {
     let strict = percent_encode(text);
     let component = ["%21", "%27", "%28", "%29", "%2A"]
@@ -127,7 +128,7 @@ fn percent_encoded(text: &str) -> Vec<String> {
     [strict, component, form].into_iter().chain(small).collect()
 }
 
-/// The same with the digits of its escapes in lower case.
+/// Converts the digits of percent escapes to lower case.
 fn small_escapes(text: &str) -> String {
     let mut parts = text.split('%');
     let mut small = parts.next().unwrap_or_default().to_owned();
@@ -186,8 +187,8 @@ fn unicode_escaped(text: &str, is_upper_case: bool) -> String {
     escaped
 }
 
-/// Whole base64 texts of these bytes, in both alphabets (RFC 4648), with and without padding, and
-/// in lines.
+/// Returns complete base64 encodings of these bytes, in both alphabets (RFC 4648), with and without
+/// padding, and split into lines.
 fn base64_texts(bytes: &[u8]) -> Vec<String> {
     let text = base64(bytes);
     let mut texts = vec![text.trim_end_matches('=').to_owned()];
@@ -206,11 +207,12 @@ fn base64_texts(bytes: &[u8]) -> Vec<String> {
     both_alphabets(texts)
 }
 
-/// The part of a base64 text that these bytes decide alone, wherever they stand among others.
+/// Returns the base64 characters that these bytes alone determine, for each alignment within longer
+/// data.
 fn base64_parts(bytes: &[u8]) -> Vec<String> {
     let part = |before: usize| {
         let text = base64(&[&vec![0; before], bytes].concat());
-        // A character holds six bits: those at the ends hold bits of the neighbours, too.
+        // A character encodes six bits, so those at the ends may include bits of adjacent bytes.
         let from = [0, 2, 3][before];
         let whole = text.trim_end_matches('=').len();
         let to = whole - usize::from(!(before + bytes.len()).is_multiple_of(3));
@@ -224,14 +226,14 @@ fn base64_parts(bytes: &[u8]) -> Vec<String> {
     )
 }
 
-/// Base64 with padding (RFC 4648, section 4).
+/// Encodes in base64 with padding (RFC 4648, section 4).
 fn base64(bytes: &[u8]) -> String {
     let text = to_base64(bytes).replace('-', "+").replace('_', "/");
     let padding = "=".repeat(text.len().next_multiple_of(4) - text.len());
     text + &padding
 }
 
-/// Texts in the usual alphabet, and in the one for addresses.
+/// Returns the texts in the standard and the URL-safe alphabet.
 fn both_alphabets(texts: Vec<String>) -> Vec<String> {
     let for_addresses: Vec<String> = texts
         .iter()
@@ -269,8 +271,8 @@ mod tests {
         );
     }
 
-    /// What `base64`, `od`, `jq`, Python's `urllib` and `json`, and git's `Basic` header make of a
-    /// secret.
+    /// Forms that `base64`, `od`, `jq`, Python's `urllib` and `json`, and git's `Basic` header
+    /// produce.
     #[test]
     fn encoded_forms_of_a_secret_are_hidden() {
         let masks = SecretMasks::new(["s3cr€t/+ \"value\"~1"]);
@@ -298,8 +300,8 @@ mod tests {
         }
     }
 
-    /// Among other bytes all of a base64 text goes but for the characters that hold bits of a
-    /// neighbour.
+    /// Within other bytes, all of a base64 text is masked except the characters that include bits
+    /// of adjacent bytes.
     #[test]
     fn a_secret_inside_of_a_base64_text_is_hidden_at_every_alignment() {
         let masks = SecretMasks::new(["hunter2-hunter2"]);
@@ -315,7 +317,7 @@ mod tests {
         }
     }
 
-    /// A key of many lines, wrapped as `base64` and PEM wrap it.
+    /// A multi-line key, wrapped as `base64` and PEM do.
     #[test]
     fn a_long_secret_is_hidden_in_wrapped_base64() {
         let secret = (0..40)

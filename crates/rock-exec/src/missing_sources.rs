@@ -1,4 +1,4 @@
-//! Source trees and archives of a build that are not there.
+//! Checks for source trees and archives of a build that do not exist.
 
 use std::path::Path;
 
@@ -9,8 +9,8 @@ use rock_recipe::container::CALLER_MOUNT;
 use rock_recipe::{Build, Step};
 use rock_sys as sys;
 
-/// Returns an error for each folder or archive that a step would copy and that is not there.
-/// Relative paths start at `caller`, the folder of the command line.
+/// Returns an error for each directory or archive that a step would copy and that does not exist.
+/// Relative paths start at `caller`, the directory of the command line.
 pub fn missing_sources(recipe: &RecipeDocument, build: &Build, caller: &Path) -> Vec<Diagnostic> {
     let mut faults = Vec::new();
     for (name, path) in build.steps.iter().flat_map(Step::sources) {

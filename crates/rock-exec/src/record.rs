@@ -1,4 +1,4 @@
-//! `build.json`: what a build did and really used. The next one goes on from it.
+//! The build record `build.json`: inputs, outputs and stages of a build, from which it can resume.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -11,131 +11,129 @@ use rock_plan::config::syntax;
 use rock_recipe::container::EngineProgram;
 use rock_sys::{self as sys, FileError, PathBelow};
 
-/// The version of the form.
+/// The version of the file format.
 const VERSION: u32 = 1;
 
-/// What a build did.
+/// The record of a build.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BuildRecord {
-    /// Version of this form, 1.
+    /// Version of the file format, 1.
     pub version: u32,
-    /// The program that wrote it.
+    /// The program that wrote the record.
     pub generator: String,
-    /// The job.
+    /// The job ID.
     pub job: String,
     /// The wheel name that the plan expects, before repair.
     pub expected_wheel: String,
-    /// What was asked for: axis name → value.
+    /// The requested axis values, by axis name.
     pub axes: BTreeMap<String, String>,
-    /// gfx targets asked for.
+    /// The requested gfx targets.
     pub gfx: Vec<String>,
     /// `local`, `docker` or `podman`.
     pub engine: String,
-    /// The container image as it was named.
+    /// The container image, as it was requested.
     pub image: Option<String>,
-    /// What that name meant.
+    /// The digest of that image.
     pub image_digest: Option<String>,
-    /// What the build says it really used: torch, ROCm, compiler, Python versions; `null` where it
-    /// could not say.
+    /// Versions that the build reports as used: torch, ROCm, compiler, Python; `null` if it could
+    /// not determine one.
     pub used: BTreeMap<String, Option<String>>,
-    /// What steps counted: `ccache` → `hits` → 12.
+    /// Counters that steps reported: `ccache` → `hits` → 12.
     #[serde(default)]
     pub figures: BTreeMap<String, BTreeMap<String, u64>>,
-    /// How it ended.
+    /// The outcome of the build.
     pub outcome: BuildOutcome,
-    /// Why it did not end well, in one line.
+    /// The reason why the build did not succeed, in one line.
     #[serde(default)]
     pub reason: Option<String>,
     /// The stages in order.
     pub stages: Vec<StageRecord>,
-    /// The wheels copied to the output folder.
+    /// The wheels that were copied to the output directory.
     pub wheels: Vec<BuiltWheel>,
-    /// Start, seconds since 1970-01-01 UTC.
+    /// Start time, in seconds since 1970-01-01 UTC.
     pub started_s: u64,
     /// Wall-clock seconds of the last run.
     pub seconds: u64,
-    /// Free bytes of the disk before.
+    /// Free bytes on the disk before the build.
     pub disk_before_bytes: Option<u64>,
-    /// Free bytes of the disk after.
+    /// Free bytes on the disk after the build.
     pub disk_after_bytes: Option<u64>,
-    /// The log file.
+    /// The path of the log file.
     pub log: String,
 }
 
-/// How a build ended.
+/// The outcome of a build.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum BuildOutcome {
-    /// It runs, or was ended from outside without a chance to say so.
+    /// It is running, or was killed before it could record its end.
     #[default]
     Running,
     /// All stages are done and the wheel was accepted.
     Done,
     /// A stage failed.
     Failed,
-    /// All stages are done and the wheel was refused.
+    /// All stages are done and the wheel was rejected.
     Refused,
-    /// The cap ended it; it can go on.
+    /// The cap ended it; it can be resumed.
     Capped,
-    /// SIGINT or SIGTERM ended it; it can go on.
+    /// SIGINT or SIGTERM ended it; it can be resumed.
     Stopped,
-    /// The machine or the engine is at fault.
+    /// The machine or the container engine failed.
     Machine,
 }
 
-/// One stage.
+/// The record of one stage.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StageRecord {
     /// Its name.
     pub stage: String,
-    /// Digest of everything that makes it what it is. A stage whose hash changed is run again.
+    /// Digest of everything that determines its result. A stage whose digest changed runs again.
     pub hash: String,
-    /// Digest of the answers that it took from earlier stages; empty where it takes none. When they
-    /// are others, it is run again.
+    /// Digest of the deferred facts that it uses; empty if it uses none. A stage whose digest
+    /// changed runs again.
     #[serde(default)]
     pub answers: String,
-    /// How far it came.
     pub state: StageState,
     /// Wall-clock seconds.
     pub seconds: u64,
-    /// How often it was tried.
+    /// The number of attempts.
     pub tries: u32,
-    /// How its process ended, where it did not succeed.
+    /// The exit status of its process, if it failed.
     pub ended: Option<String>,
 }
 
-/// How far a stage came.
+/// The state of a stage.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum StageState {
-    /// It was not begun.
+    /// It has not been started.
     #[default]
     Waiting,
-    /// It was begun.
+    /// It has been started.
     Running,
     /// It succeeded.
     Done,
     /// It failed.
     Failed,
-    /// It was ended before its end, by the cap or a signal.
+    /// The cap or a signal stopped it.
     Stopped,
 }
 
-/// A wheel in the output folder.
+/// A wheel in the output directory.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BuiltWheel {
-    /// Its name.
+    /// Its filename.
     pub name: String,
-    /// Where it lies.
     pub path: String,
     /// `sha256:…`
     pub digest: String,
-    /// Its size.
+    /// Its size in bytes.
     pub size_bytes: u64,
 }
 
 impl StageRecord {
-    /// A stage that was not begun.
+    /// Returns the record of a stage that has not been started.
     pub fn new(stage: &str, hash: &str) -> Self {
         let (stage, hash) = (stage.to_owned(), hash.to_owned());
         Self {
@@ -151,7 +149,7 @@ impl StageRecord {
 }
 
 impl BuildRecord {
-    /// A record with nothing done.
+    /// Returns the record of a build that has not been started.
     pub fn new(generator: &str, job: &str, expected_wheel: &str) -> Self {
         Self {
             version: VERSION,
@@ -177,17 +175,17 @@ impl BuildRecord {
         }
     }
 
-    /// The text of the file.
+    /// Returns the content of the file.
     pub fn to_json(&self) -> String {
         serde_json::to_string_pretty(self)
             .map(|text| text + "\n")
             .unwrap_or_default()
     }
 
-    /// Reads [`Self::to_json`]'s text.
+    /// Parses the output of [`Self::to_json`].
     ///
     /// # Errors
-    /// When it is of another form or version.
+    /// If the text has another structure or version, or contains a value that no build writes.
     pub fn from_json(text: &str) -> Result<Self, serde_json::Error> {
         let record: Self = serde_json::from_str(text)?;
         if record.version != VERSION {
@@ -200,9 +198,9 @@ impl BuildRecord {
         Ok(record)
     }
 
-    /// Refuses what would become a path, an option or a line of a script, and is none of the texts
-    /// that a build writes there. Texts that are only shown, such as `reason` and `used`, are lines
-    /// of a bounded length.
+    /// Rejects values that would become a path, an option or a line of a script and are not what a
+    /// build writes there. Texts that are only shown, such as `reason` and `used`, must be lines of
+    /// limited length.
     fn check(&self) -> Result<(), String> {
         let is_word = |text: &str| {
             !text.starts_with('-')
@@ -225,7 +223,7 @@ impl BuildRecord {
                 && is_shown
         };
         let is_wheel = |wheel: &BuiltWheel| {
-            // `actions/upload-artifact` leaves out files whose name starts with a dot.
+            // `actions/upload-artifact` skips files whose name starts with a dot.
             let is_name =
                 is_file_name(&wheel.name) && is_word(&wheel.name) && !wheel.name.starts_with('.');
             is_name && is_line(&wheel.path) && wheel.digest.parse::<Digest>().is_ok()
@@ -259,18 +257,18 @@ impl BuildRecord {
         }
     }
 
-    /// Writes the file as a whole.
+    /// Writes the file atomically.
     ///
     /// # Errors
-    /// When it cannot be written.
+    /// If it cannot be written.
     pub fn save(&self, path: &Path) -> Result<(), FileError> {
         sys::replace_file(path, self.to_json().as_bytes())
     }
 
-    /// Reads the file; `None` where there is none.
+    /// Reads the file; `None` if it does not exist.
     ///
     /// # Errors
-    /// Why a file that is there cannot be read.
+    /// The reason why an existing file cannot be read.
     pub fn load(path: &Path) -> Result<Option<Self>, String> {
         if !sys::exists(path) {
             return Ok(None);
@@ -279,11 +277,11 @@ impl BuildRecord {
         Self::from_json(&text).map(Some).map_err(|e| e.to_string())
     }
 
-    /// Reads the file where a build may have put a link in its place, which is not followed; `None`
-    /// where there is none.
+    /// Reads a file that a build may have replaced by a symlink, which is not followed; `None` if
+    /// it does not exist.
     ///
     /// # Errors
-    /// Why a file that is there cannot be read.
+    /// The reason why an existing file cannot be read.
     pub(super) fn load_below(file: &PathBelow) -> Result<Option<Self>, String> {
         if matches!(file.exists(), Ok(false)) {
             return Ok(None);
@@ -299,22 +297,23 @@ fn is_line(text: &str) -> bool {
     syntax::unprintable(text).is_none() && text.len() <= MAX_LINE_BYTES
 }
 
-/// Returns whether a record may hold this text.
+/// Whether a record may contain this text.
 fn is_shown(text: &str) -> bool {
     syntax::unprintable(text).is_none() && text.len() <= MAX_SHOWN_BYTES
 }
 
-/// Returns whether a record may hold this entry of `used`.
+/// Whether a record may contain this entry of `used`.
 pub(super) fn is_used((name, value): (&String, &Option<String>)) -> bool {
     is_shown(name) && value.as_deref().is_none_or(is_shown)
 }
 
-/// Returns whether a record may hold this entry of `figures`.
+/// Whether a record may contain this entry of `figures`.
 pub(super) fn is_counted((name, counts): (&String, &BTreeMap<String, u64>)) -> bool {
     is_shown(name) && counts.keys().all(|word| is_shown(word))
 }
 
-/// A text as a record may have it: with blanks for what does not print, and cut to a length.
+/// Makes a text fit for a record: replaces unprintable characters by spaces and truncates it to the
+/// maximum length.
 pub fn shown_text(text: &str) -> String {
     let mut text: String = text
         .chars()
@@ -353,7 +352,7 @@ mod tests {
         assert!(other.unwrap_err().to_string().contains("version 9"));
     }
 
-    /// A record lies in a folder that the build's own steps can write to.
+    /// The job directory is writable by the steps of the build, and so is the record in it.
     #[test]
     fn a_record_that_could_become_a_path_or_an_option_is_refused() {
         let mut record = BuildRecord::new("rock-matrix 0", "job", "a-1-py3-none-any.whl");

@@ -1,36 +1,36 @@
-//! Where a build goes on.
+//! Determines the stage at which a build starts.
 
 use super::record::{StageRecord, StageState};
 
-/// Stage at which a build starts.
+/// The stage at which a build starts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ResumePoint {
-    /// At the first, in an empty folder.
+    /// The first stage, in an empty directory.
     Fresh,
-    /// At the first stage that changed or did not succeed.
+    /// The first stage that changed or did not succeed.
     Auto,
-    /// At this stage, whatever became of those before it.
+    /// This stage, regardless of the state of earlier ones.
     Stage(String),
-    /// Like [`Self::Auto`], and at the last stage where all are done: the tests of a wheel that
-    /// another build made.
+    /// Like [`Self::Auto`], but the last stage if all are done: the tests of a wheel from another
+    /// build.
     Test,
 }
 
-/// The build has no stage of that name.
+/// A stage that the build does not have.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("the build has no stage `{stage}`")]
 pub struct UnknownStage {
-    /// The name given.
+    /// The given name.
     pub stage: String,
-    /// The names there are.
+    /// The stages of the build.
     pub known: Vec<String>,
 }
 
-/// The number of the first stage to run; the number of stages when all are done. `stages` are those
-/// of this build with their hashes, `before` those of the last one.
+/// Returns the number of the first stage to run, or the number of stages if all are done. `stages`
+/// are the names and hashes of this build's stages, `before` the records of the last build's.
 ///
 /// # Errors
-/// When the wanted stage does not exist.
+/// If the requested stage does not exist.
 pub fn first_step(
     wish: &ResumePoint,
     stages: &[(String, String)],

@@ -15,91 +15,84 @@ use rock_recipe::time_cap::{CapDecision, StepAllowance, StepEnd, TimeCap, next};
 use rock_sys::process::{Control, ProcessError, ProcessEvent, ProcessStatus};
 use rock_sys::{self as sys, FileError, Signals, StopSignal};
 
-/// Bounds of a run.
+/// Time limits of a run.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct RunLimits {
-    /// When the build is ended so that its work can be saved.
+    /// The time after which the build is stopped so that its work can be saved.
     pub cap: Option<TimeCap>,
-    /// Seconds that the job had run when this program began.
+    /// Seconds that the job had run before this program started.
     pub used_before_s: u64,
-    /// The pause before a failed stage is tried again.
+    /// The pause before a failed stage is retried.
     pub retry_pause: Duration,
 }
 
-/// What is run, and where.
+/// A request to run the steps of a job.
 #[derive(Debug, Clone, Copy)]
 pub struct RunRequest<'a> {
-    /// The job's folder.
+    /// The job directory.
     pub folder: &'a JobFolder,
-    /// The steps, each a stage.
+    /// The steps, each of which is a stage.
     pub steps: &'a [Step],
-    /// The first to run.
+    /// The index of the first step to run.
     pub from: usize,
-    /// What steps find on this machine.
+    /// The environment and resources of this machine.
     pub surroundings: &'a HostEnv<'a>,
-    /// Bounds.
     pub limits: RunLimits,
-    /// What must not be shown.
+    /// Secrets that must not be shown.
     pub masks: &'a SecretMasks,
-    /// Where wishes to end arrive.
+    /// The signals that stop the build.
     pub signals: &'a Signals,
 }
 
-/// What is told while a build runs.
+/// An event that is reported while a build runs.
 #[derive(Debug, Clone, Copy)]
 pub enum BuildEvent<'a> {
-    /// A fresh build takes the place of an earlier one that ended so.
+    /// A fresh build replaces an earlier one with this outcome.
     Replaces(BuildOutcome),
-    /// A stage that was done is run again, since it took other answers of earlier stages than those
-    /// there are.
+    /// A stage that was done runs again, because deferred facts that it uses have changed.
     OtherAnswers {
-        /// Its name.
+        /// The stage.
         stage: &'a str,
     },
-    /// A stage that copies a source tree runs although the build was to begin at a later one, since
-    /// the tree changed.
+    /// A stage that copies a source tree runs although the build was to start at a later one,
+    /// because the tree changed.
     SourceChanged {
-        /// Its name.
+        /// The stage.
         stage: &'a str,
     },
     /// A stage begins.
     Started {
-        /// Its name.
         stage: &'a str,
         /// Its number, from 1.
         number: usize,
-        /// How many there are.
+        /// The number of stages.
         of: usize,
     },
-    /// A stage wrote a line.
+    /// A stage printed a line.
     Line(&'a str),
-    /// Time went by.
+    /// Time has passed.
     Tick {
-        /// The stage.
         stage: &'a str,
-        /// Since it began.
+        /// The time since it began.
         elapsed: Duration,
     },
-    /// A stage failed and is tried again.
+    /// A stage failed and is retried.
     Retried {
-        /// The stage.
         stage: &'a str,
-        /// How it ended.
+        /// The exit status of the failed attempt.
         ended: &'a str,
     },
     /// A stage ended.
     Ended {
-        /// The stage.
         stage: &'a str,
         /// Wall-clock seconds.
         seconds: u64,
-        /// How.
         state: StageState,
     },
 }
 
-/// Runs the steps from `order.from` on; keeps `record` on disk up to date before and after each.
-/// After a step that failed only those run that run always; the first failure is how it ends.
+/// Runs the steps, starting at `order.from`. Saves `record` before and after each step. After a
+/// step has failed, only the `finally` steps run; the first failure is returned.
 pub fn run_steps(
     order: &RunRequest<'_>,
     record: &mut BuildRecord,
@@ -130,13 +123,13 @@ pub fn run_steps(
     BuildEnd::Done
 }
 
-/// Where a build goes on that could go on at `order.from`: at the first stage before that which
-/// took other answers than those there are. The stages that ask are run again for it, without a
-/// record, since asking changes nothing else; one that no longer gets an answer is where to begin,
-/// and says why.
+/// Returns the step at which a build resumes that could resume at `order.from`: the first earlier
+/// one whose deferred facts have changed. The stages that detect facts run again for this, without
+/// an entry in the record, because detection changes nothing else. If one of them fails, the build
+/// resumes there, and that stage reports the reason.
 ///
 /// # Errors
-/// A signal or the cap, or a log that cannot be written.
+/// If a signal or the cap stops it, or the log cannot be written.
 pub(super) fn ask_again(
     order: &RunRequest<'_>,
     before: &[StageRecord],
@@ -180,7 +173,7 @@ pub(super) fn ask_again(
     Ok(number)
 }
 
-/// Runs one step and records how it ended.
+/// Runs one step and records its result.
 fn run_stage(
     order: &RunRequest<'_>,
     number: usize,
@@ -230,8 +223,8 @@ fn run_stage(
     end
 }
 
-/// Runs one step with its retries; [`BuildEnd::Done`] when it is done. Also tells how often it was
-/// tried.
+/// Runs one step with its retries, and also returns the number of attempts. [`BuildEnd::Done`] if
+/// it succeeded.
 fn run_step(
     order: &RunRequest<'_>,
     step: &Step,
@@ -310,8 +303,8 @@ fn run_step(
     }
 }
 
-/// Checks that no link is in the place of a folder that this program checks a source out into: an
-/// earlier build had it.
+/// Checks that no directory into which this program checks out a source is a symlink, which an
+/// earlier build may have left.
 fn check_checkout(order: &RunRequest<'_>, step: &Step) -> Result<(), FileError> {
     let Some(folder) = step.checkout_folder() else {
         return Ok(());
@@ -325,7 +318,8 @@ fn check_checkout(order: &RunRequest<'_>, step: &Step) -> Result<(), FileError> 
     .try_for_each(|path| order.folder.at(path).check())
 }
 
-/// A command for a message: of a word of several lines, such as a whole program, only the first.
+/// Formats a command for a message, with only the first line of arguments that have several, such
+/// as whole programs.
 pub(super) fn brief(argv: &[String], masks: &SecretMasks) -> String {
     let first_lines = argv.iter().map(|word| match word.split_once('\n') {
         Some((first, _)) => format!("{first} …"),
@@ -334,7 +328,7 @@ pub(super) fn brief(argv: &[String], masks: &SecretMasks) -> String {
     masks.hide(&render::command(&first_lines.collect::<Vec<_>>()))
 }
 
-/// How one attempt at a step ended.
+/// The result of one attempt at a step.
 enum AttemptResult {
     Succeeded,
     Ended(String),
@@ -427,7 +421,7 @@ fn attempt(
     }
 }
 
-/// Decides when what runs has to end: by a signal, or when its allowance is used up.
+/// Decides when the running process has to stop: after a signal, or when its allowance is used up.
 #[derive(Debug)]
 pub(super) struct Watchdog {
     until: Option<Duration>,
@@ -453,7 +447,8 @@ impl Watchdog {
         }
     }
 
-    /// The wish at this time. A second signal forces what the first asked for.
+    /// Returns the request to the process at this time. A second signal kills what the first
+    /// terminated.
     pub(super) fn wish(&mut self, now: Duration, signals: &Signals) -> Control {
         if let Some(signal) = signals.take() {
             self.is_forced |= self.stopped.is_some();
@@ -467,7 +462,7 @@ impl Watchdog {
         }
     }
 
-    /// What a wish to end makes of the build.
+    /// Returns the end of a build that was stopped in this stage.
     pub(super) fn end(&self, stage: &str) -> BuildEnd {
         match self.stopped {
             Some(signal) => BuildEnd::Stopped(signal, stage.to_owned()),
@@ -509,7 +504,7 @@ pub(super) fn missing_outputs(
     Ok(None)
 }
 
-/// Waits before another try; ends early at a signal, which is given.
+/// Waits before a retry. Returns early with the signal if one arrives.
 fn pause(order: &RunRequest<'_>, runner: &mut dyn StepExecutor) -> Option<StopSignal> {
     const MOMENT: Duration = Duration::from_millis(50);
     let until = runner.clock() + order.limits.retry_pause;
@@ -522,7 +517,7 @@ fn pause(order: &RunRequest<'_>, runner: &mut dyn StepExecutor) -> Option<StopSi
     None
 }
 
-/// Whether a path stays below the folder it is relative to, and is not that folder.
+/// Whether a path stays below the directory that it is relative to, and is not that directory.
 fn is_below(path: &str) -> bool {
     use std::path::Component;
     let mut parts = std::path::Path::new(path)

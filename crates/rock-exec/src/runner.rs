@@ -1,34 +1,34 @@
-//! How steps are run: really, or from a list for tests.
+//! Executors of steps: one that runs processes, and one that replays a list for tests.
 
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
 use rock_sys::process::{self, Control, Invocation, ProcessError, ProcessEvent, ProcessStatus};
 
-/// Runs processes and knows how late it is. One of the two traits for effects.
+/// Runs processes and measures elapsed time. One of the two traits for effects.
 pub trait StepExecutor {
-    /// Runs a process to its end; see [`process::run`].
+    /// Runs a process until it exits; see [`process::run`].
     ///
     /// # Errors
-    /// When it cannot be started.
+    /// If it cannot be started.
     fn run(
         &mut self,
         invocation: &Invocation,
         heed: &mut dyn FnMut(&dyn Fn() -> Duration, ProcessEvent<'_>) -> Control,
     ) -> Result<ProcessStatus, ProcessError>;
 
-    /// Runs a short command, such as one that removes a container; gives the last line it wrote if
-    /// it succeeded.
+    /// Runs a short command, such as one that removes a container. Returns the last line of its
+    /// output if it succeeded.
     fn ask(&mut self, argv: &[String]) -> Option<String>;
 
-    /// Time since the runner was made.
+    /// Returns the time since the executor was created.
     fn clock(&self) -> Duration;
 
-    /// Lets a moment pass.
+    /// Waits for a short time.
     fn pause(&mut self, moment: Duration);
 }
 
-/// Runs processes of this machine.
+/// Runs processes on this machine.
 #[derive(Debug)]
 pub struct ProcessRunner {
     begun: Instant,
@@ -36,7 +36,7 @@ pub struct ProcessRunner {
 }
 
 impl ProcessRunner {
-    /// A runner whose clock begins here. `grace` is the time between SIGTERM and SIGKILL.
+    /// Returns an executor whose clock starts now. `grace` is the time between SIGTERM and SIGKILL.
     pub fn new(grace: Duration) -> Self {
         Self {
             begun: rock_sys::monotonic_now(),
@@ -70,28 +70,28 @@ impl StepExecutor for ProcessRunner {
     }
 }
 
-/// What a recorded process does.
+/// The behavior of a recorded process.
 #[derive(Debug, Clone)]
 pub struct RecordedProcess {
-    /// What it writes.
+    /// Its output.
     pub output: String,
-    /// How it ends when it may.
+    /// Its exit status, if it is not stopped.
     pub status: ProcessStatus,
-    /// How long it takes.
+    /// Its duration.
     pub takes: Duration,
 }
 
-/// Runs nothing: notes what it was asked for and answers from a list. Its clock moves by what
-/// processes take.
+/// Runs nothing: records each invocation and replays results from a list. Its clock advances by the
+/// duration of the processes.
 #[derive(Debug, Default)]
 pub struct RecordingRunner {
-    /// What the next processes do; after the last, they succeed at once.
+    /// The results of the next processes; after the last one, processes succeed immediately.
     pub answers: VecDeque<RecordedProcess>,
-    /// What was run.
+    /// The invocations so far.
     pub invocations: Vec<Invocation>,
-    /// What was asked.
+    /// The short commands so far.
     pub asked: Vec<Vec<String>>,
-    /// The time.
+    /// The current time.
     pub now: Duration,
 }
 

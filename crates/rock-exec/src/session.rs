@@ -1,4 +1,4 @@
-//! One build of one job, from taking its folder to the record of how it ended.
+//! A complete build of one job, from opening its directory to recording its outcome.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -24,72 +24,70 @@ use rock_recipe::container::{self, EngineProgram};
 use rock_recipe::{FIGURES_FILE, RECORD_FILE, Step};
 use rock_sys::{self as sys, FileError, Signals};
 
-/// How long processes that left their stage's group may take to end when the build is over.
+/// Time that processes which left their stage's process group get to end after the build.
 const STRAY_GRACE: Duration = Duration::from_secs(5);
 
-/// What is built, and how.
+/// The inputs of a build.
 #[derive(Debug)]
 pub struct BuildSession<'a> {
-    /// The job's folder.
+    /// The job directory.
     pub folder: &'a JobFolder,
-    /// Where to begin.
+    /// The stage to start at.
     pub wish: ResumePoint,
-    /// The steps.
     pub steps: &'a [Step],
-    /// The container to run them in; `None`: on this machine.
+    /// The container to run the steps in; `None` runs them on this machine.
     pub containment: Option<ContainerSetup<'a>>,
-    /// The name that containers of this job have in this folder; one of a build that was killed is
+    /// The name of the job's containers in this directory. A container of a killed build is
     /// removed.
     pub container_name: &'a str,
-    /// Wheels that are put into the folder before the first step runs: those that only a test of
-    /// the build is run on.
+    /// Wheels that are copied to the job directory before the first step, if only the tests of the
+    /// build run on them.
     pub wheels: Vec<WheelToTest>,
-    /// Listings of files outside the folder that a stage reads, by stage.
+    /// Listings of the files outside the job directory that a stage reads, by stage.
     pub inputs: BTreeMap<String, String>,
-    /// The record as it is before anything was done: job, versions, names.
+    /// The initial record: job, versions, names.
     pub record: BuildRecord,
-    /// What steps find on this machine.
+    /// The environment and resources of this machine.
     pub surroundings: &'a HostEnv<'a>,
-    /// Bounds.
     pub limits: RunLimits,
-    /// What must not be shown.
+    /// Secrets that must not be shown.
     pub masks: &'a SecretMasks,
-    /// Where wishes to end arrive.
+    /// The signals that stop the build.
     pub signals: &'a Signals,
 }
 
-/// A build that was run.
+/// A build that has run.
 #[derive(Debug)]
 pub struct FinishedBuild {
-    /// What was done. It is on disk as well.
+    /// The build record, which is also on disk.
     pub record: BuildRecord,
-    /// How it ended.
+    /// The end of the build.
     pub end: BuildEnd,
-    /// Why the record of an earlier build could not be read.
+    /// The reason why the record of an earlier build could not be read.
     pub unreadable: Option<String>,
-    /// How many stages were passed over because they were done.
+    /// The number of stages that were skipped because they were done.
     pub passed_over: usize,
-    /// The folder stays ours until this is dropped.
+    /// The job directory, locked until this is dropped.
     pub opened: LockedFolder,
 }
 
-/// A build that was not begun.
+/// An error for which no build was started.
 #[derive(Debug)]
 pub enum StartError {
-    /// The folder cannot be used.
+    /// The job directory cannot be used.
     Open(OpenFolderError),
     /// There is no such stage.
     Stage(UnknownStage),
     /// The engine cannot start anything.
     Engine(EngineFailure),
-    /// The wheels to test cannot be put into the folder.
+    /// The wheels to test cannot be copied to the job directory.
     Wheels(FileError),
 }
 
 /// Runs a build.
 ///
 /// # Errors
-/// When it cannot begin. No step was run and no record changed then.
+/// If it cannot be started. In that case, no step has run and no record has changed.
 pub fn build(
     session: BuildSession<'_>,
     runner: &mut dyn StepExecutor,
@@ -144,7 +142,7 @@ pub fn build(
         .map(|record| record.stages.clone())
         .unwrap_or_default();
     if containment.is_some() {
-        // The script of a build that was killed left its marks, but nobody noted them.
+        // The script of a killed build left its markers, but they are not in the record.
         for stage in &mut before {
             if folder.is_done(&stage.stage) {
                 stage.state = StageState::Done;
@@ -173,7 +171,7 @@ pub fn build(
         masks,
         signals,
     };
-    // In a container it is the image that answers, which is a part of every stage's hash.
+    // In a container the image determines the deferred facts, and it is part of every stage's hash.
     let asked = match (&wish, &containment) {
         (ResumePoint::Auto | ResumePoint::Test, None) => ask_again(&order, &before, runner, tell),
         _ => Ok(from),
@@ -191,7 +189,7 @@ pub fn build(
         .take(from)
         .filter(|(stage, old)| stage.stage == old.stage)
     {
-        // With its own hash: a stage that was passed over on request is still one that changed.
+        // Keeps the old hash, so that a stage skipped on request still counts as changed.
         *stage = old.clone();
     }
     record.outcome = BuildOutcome::Running;
@@ -204,7 +202,8 @@ pub fn build(
         }
         _ if from == steps.len() => BuildEnd::Done,
         (Ok(_), Some(containment)) => {
-            // Checkouts are this program's own work; the container finds them in the folder.
+            // Checkouts are made by this program itself; the container finds them in the job
+            // directory.
             let own = steps.iter().take_while(|step| step.host).count();
             let checkouts = RunRequest {
                 steps: &steps[..own],
@@ -231,7 +230,7 @@ pub fn build(
         (Ok(_), None) => run_steps(&order, &mut record, runner, tell),
     };
     sys::process::terminate_marked(MARK, &folder.path().display().to_string(), STRAY_GRACE);
-    // A value that a record may not hold would make it unreadable.
+    // A value that a record may not contain would make it unreadable.
     record.used = left(folder, RECORD_FILE);
     record.used.retain(|name, value| is_used((name, value)));
     record.figures = left(folder, FIGURES_FILE);
@@ -249,11 +248,11 @@ pub fn build(
     };
     record.reason = end.reason().map(|reason| shown_text(&reason));
     if wish == ResumePoint::Test {
-        // Stages that only a build has: it still resumes after those that were done.
+        // A test run has only some of the stages; keep the others, so that a build can still
+        // resume.
         record.stages = with_earlier(record.stages, before);
     }
-    // A container that did not start has built nothing: what an earlier build had done stays as it
-    // was.
+    // A container that did not start has built nothing, so the record of the earlier build is kept.
     let kept = opened
         .before
         .as_ref()
@@ -272,8 +271,8 @@ pub fn build(
     })
 }
 
-/// Updates the stages of an earlier build with those that were run again. Without an earlier build
-/// these are all there are.
+/// Updates the stages of an earlier build with those that were run again. Without an earlier build,
+/// returns the latter.
 fn with_earlier(ran: Vec<StageRecord>, mut before: Vec<StageRecord>) -> Vec<StageRecord> {
     if before.is_empty() {
         return ran;
@@ -286,8 +285,8 @@ fn with_earlier(ran: Vec<StageRecord>, mut before: Vec<StageRecord>) -> Vec<Stag
     before
 }
 
-/// The first of the steps that copies a source tree and did not copy it as it is now: what comes
-/// after it would be built from a stale copy.
+/// Returns the first step that copies a source tree and whose copy is outdated. Later steps would
+/// build from a stale copy.
 fn changed_copy(
     steps: &[Step],
     stages: &[(String, String)],
@@ -302,8 +301,8 @@ fn changed_copy(
     (0..steps.len()).find(|number| !steps[*number].left_out.is_empty() && !is_current(*number))
 }
 
-/// Removes what steps from `from` on cannot reuse, since they were last run with another command or
-/// other variables.
+/// Removes files that steps from `from` on cannot reuse, because they last ran with another command
+/// or environment.
 fn remove_outdated(
     folder: &JobFolder,
     steps: &[Step],
@@ -327,7 +326,7 @@ fn remove_outdated(
         .try_for_each(|path| folder.at(path).remove())
 }
 
-/// What the build left in a file, by name: what it really used, or what it counted.
+/// Reads a file of the build by name: the versions it used, or its counters.
 fn left<T: DeserializeOwned>(folder: &JobFolder, file: &str) -> BTreeMap<String, T> {
     let text = folder
         .at(file)
@@ -461,8 +460,7 @@ mod tests {
         assert_eq!(built.unwrap().record.stages[1].state, StageState::Failed);
     }
 
-    /// The answer to a question of the build is a part of the stages that take it, and of no
-    /// other.
+    /// A deferred fact affects only the stages that use it.
     #[test]
     fn another_answer_runs_the_stages_again_that_take_it() {
         let bench = Bench::new();

@@ -1,4 +1,4 @@
-//! The state of a source tree that a build copies, as far as it is copied.
+//! The state of the files in a source tree that a build copies.
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
@@ -18,18 +18,18 @@ const PATIENCE: Duration = Duration::from_mins(2);
 /// Size limit of the list of ignored paths.
 const MAX_IGNORED_BYTES: usize = 64 << 20;
 /// Files at the top of a release that was published into the tree, and of a virtual environment
-/// (PEP 405): neither is a source.
+/// (PEP 405). Neither contains sources.
 const MARKS: [&str; 2] = ["rock-manifest.json", "pyvenv.cfg"];
-/// Variables that make git look at another repository than the one of a folder.
+/// Environment variables that make git use another repository than that of the directory.
 const OTHER_REPOSITORY: [&str; 4] = ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX"];
 
-/// Lists the files of a source tree that a copy takes: all but those that match `left_out`, those
-/// that git ignores, releases and virtual environments; and the commit that is checked out, which a
-/// copy notes for versions. Equal text means that there is nothing new to copy. The step that
-/// copies selects the same files (`templates/recipe/copy.py`).
+/// Lists the files of a source tree that are copied: all except those that match `left_out`, those
+/// that git ignores, releases and virtual environments. Also contains the checked-out commit, which
+/// a copy records for version numbers. If the text has not changed, there is nothing to copy. The
+/// step that copies selects the same files (`templates/recipe/copy.py`).
 ///
 /// # Errors
-/// When a folder cannot be read.
+/// If a directory cannot be read.
 pub fn source_listing(tree: &Path, left_out: &[String]) -> Result<String, FileError> {
     let (paths, names) = (globs(left_out, true), globs(left_out, false));
     let mut ignored = ignored_by_git(tree, Path::new(""));
@@ -48,7 +48,7 @@ pub fn source_listing(tree: &Path, left_out: &[String]) -> Result<String, FileEr
         {
             return true;
         }
-        // A submodule or a nested repository has its own rules.
+        // A submodule or a nested repository has its own ignore rules.
         if sys::exists(&tree.join(path).join(".git")) {
             ignored.extend(ignored_by_git(tree, path));
         }
@@ -57,7 +57,8 @@ pub fn source_listing(tree: &Path, left_out: &[String]) -> Result<String, FileEr
     Ok(files + &String::from_utf8_lossy(&commit))
 }
 
-/// The patterns for paths from the top of a tree, which start with a slash, or those for names.
+/// Returns the patterns that match paths from the top of a tree, which start with a slash, or those
+/// that match names.
 fn globs(patterns: &[String], for_paths: bool) -> GlobSet {
     let mut set = GlobSetBuilder::new();
     for pattern in patterns {
@@ -75,8 +76,9 @@ fn globs(patterns: &[String], for_paths: bool) -> GlobSet {
     set.build().unwrap_or_default()
 }
 
-/// The paths, relative to the tree, that git ignores in a folder of it: none where it is not under
-/// git, git is missing, or the repository around the tree ignores the tree as a whole.
+/// Returns the paths, relative to the tree, that git ignores in a directory of it. Empty if the
+/// directory is not in a repository, git is missing, or the repository around the tree ignores the
+/// whole tree.
 fn ignored_by_git(tree: &Path, folder: &Path) -> BTreeSet<PathBuf> {
     let place = tree.join(folder);
     if folder.as_os_str().is_empty() && ask_git(&place, &["check-ignore", "."]).is_some() {
@@ -99,7 +101,7 @@ fn ignored_by_git(tree: &Path, folder: &Path) -> BTreeSet<PathBuf> {
         .collect()
 }
 
-/// Output of git about a folder; `None` where it fails.
+/// Returns the output of git for a directory; `None` if it fails.
 fn ask_git(folder: &Path, words: &[&str]) -> Option<Vec<u8>> {
     let options = [
         "git",
@@ -135,9 +137,9 @@ fn ask_git(folder: &Path, words: &[&str]) -> Option<Vec<u8>> {
         .then_some(output)
 }
 
-/// Excludes the matrices folder from the source trees that a build copies, if it holds nothing but
+/// Excludes the matrices directory from the source trees that a build copies, if it contains only
 /// matrix files, recipes and tables: setuptools would take it for a second top-level package and
-/// refuse the project.
+/// reject the project.
 pub fn exclude_matrix_folder(build: &mut Build, site: &BuildSite, current_dir: &Path) {
     if holds_only_matrix_files(&current_dir.join(MATRICES)) {
         build.leave_out(&format!("{}/{MATRICES}", site.caller()));

@@ -1,4 +1,4 @@
-//! How a build ended, and what is said about it.
+//! The end of a build, and its diagnostics.
 
 use crate::codes::build as codes;
 use rock_diagnostic::{Diagnostic, nearest::nearest};
@@ -12,13 +12,13 @@ use super::limits::{MAX_REASON_CHARS, MAX_TAIL_LINES_AFTER_ERRORS};
 use super::resume::UnknownStage;
 use super::transcript::OutputExcerpt;
 
-/// What the C library says when a disk is full (`ENOSPC`).
+/// The message of the C library for a full disk (`ENOSPC`).
 const DISK_FULL: &str = "No space left on device";
 
-/// Texts of the caller that messages about a build refer to.
+/// Texts from the caller for messages about a build.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct MessageContext<'a> {
-    /// The log file as the user should read it.
+    /// The path of the log file to show.
     pub log: &'a str,
     /// The command that resumes the build.
     pub resume: &'a str,
@@ -26,60 +26,57 @@ pub struct MessageContext<'a> {
     pub dry_run: &'a str,
 }
 
-/// How a build ended.
+/// The end of a build.
 #[derive(Debug)]
 pub enum BuildEnd {
     /// All stages are done.
     Done,
     /// A stage failed.
     Failed(StepError),
-    /// The cap ended it in this stage.
+    /// The cap stopped it in this stage.
     Capped(String),
-    /// A signal ended it in this stage.
+    /// A signal stopped it in this stage.
     Stopped(StopSignal, String),
-    /// The container engine is at fault.
+    /// The container engine failed.
     Engine(EngineFailure),
-    /// A file of ours could not be written.
+    /// A file of this program could not be written.
     File(rock_sys::FileError),
 }
 
 /// A stage that failed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StepError {
-    /// The stage.
     pub stage: String,
     /// Its command, quoted and masked.
     pub command: String,
-    /// What happened.
+    /// The kind of failure.
     pub trouble: StepErrorKind,
     /// An excerpt of its output.
     pub output: OutputExcerpt,
 }
 
-/// What happened to a stage.
+/// The kind of failure of a stage.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum StepErrorKind {
-    /// It ended like this: `exit status 2`.
+    /// The process exited with this status: `exit status 2`.
     Ended(String),
-    /// It took longer than this many seconds.
+    /// It exceeded its time limit of this many seconds.
     TimedOut(u64),
-    /// It could not be started.
+    /// It could not be started, for this reason.
     NotStarted(String),
-    /// It left another number of files than it should.
+    /// It produced another number of files than expected.
     Outputs {
-        /// The glob.
         glob: String,
-        /// How many it should leave.
+        /// The expected number of files.
         expected: usize,
-        /// What it left.
+        /// The paths of the files it produced.
         found: Vec<String>,
     },
-    /// It would remove something outside the job's folder.
+    /// It would remove this path outside the job directory.
     CleansOutside(String),
 }
 
 impl StepError {
-    /// Returns the message.
     pub fn diagnostic(&self, context: &MessageContext<'_>) -> Diagnostic {
         let (stage, MessageContext { log, resume, .. }) = (&self.stage, context);
         let again = format!("fix the cause, then run `{resume}`");
@@ -178,8 +175,8 @@ impl StepError {
         }
     }
 
-    /// Returns stage, trouble, and the first error of a compiler or else the last line: of a test
-    /// that is what it found wrong.
+    /// Returns the stage, the kind of failure, and the first compiler error or else the last line
+    /// of output, which for a test contains the failure.
     fn reason(&self) -> String {
         let told = match &self.trouble {
             StepErrorKind::Ended(how) => format!("stage `{}`, {how}", self.stage),
@@ -210,7 +207,7 @@ impl StepError {
 }
 
 impl BuildEnd {
-    /// Why it did not end well, in one line; `None` where it did.
+    /// Returns why the build did not succeed, in one line; `None` if it did.
     pub(super) fn reason(&self) -> Option<String> {
         match self {
             Self::Done => None,
@@ -222,7 +219,7 @@ impl BuildEnd {
         }
     }
 
-    /// Returns the message, unless all stages are done.
+    /// Returns the diagnostic, unless all stages are done.
     pub fn diagnostic(&self, context: &MessageContext<'_>) -> Option<Diagnostic> {
         let MessageContext { log, resume, .. } = context;
         let goes_on = format!("resume it with `{resume}`");
@@ -258,7 +255,7 @@ impl BuildEnd {
     }
 }
 
-/// What is said when signals cannot be caught.
+/// Returns the diagnostic for signal handlers that cannot be installed.
 pub fn no_signals(error: &std::io::Error) -> Diagnostic {
     Diagnostic::new(
         &codes::NO_SIGNALS,
@@ -267,7 +264,7 @@ pub fn no_signals(error: &std::io::Error) -> Diagnostic {
     .help("raise the limits of this process")
 }
 
-/// Seconds for people.
+/// Formats a duration for messages.
 fn span(seconds: u64) -> String {
     if seconds.is_multiple_of(60) {
         format!("{} min", seconds / 60)
@@ -331,7 +328,7 @@ impl From<&CollectError> for Diagnostic {
     }
 }
 
-/// What to do about a wheel of another name.
+/// Returns the help for a wheel with another name than planned.
 fn help_about_name(expected: &str, found: &str) -> String {
     let names = expected
         .parse::<ExpectedWheel>()

@@ -1,4 +1,4 @@
-//! What makes a step what it is, as one digest.
+//! The digest of everything that determines the result of a step.
 
 use serde_json::json;
 use sha2::{Digest as _, Sha256};
@@ -6,9 +6,9 @@ use sha2::{Digest as _, Sha256};
 use rock_names::Digest;
 use rock_recipe::Step;
 
-/// The digest of a step: its words, variables, folders and outputs, where it runs (`site`: engine
-/// and image) and the listing of files that it reads from outside. Time limits and retries do not
-/// change what it makes.
+/// Returns the digest of a step: its arguments, environment variables, directories and outputs, the
+/// place where it runs (`site`: engine and image) and the listing of outside files that it reads.
+/// Time limits and retries do not change its result, so they are not included.
 pub fn step_hash(step: &Step, site: &str, inputs: &str) -> Digest {
     let extend: Vec<_> = step
         .env_extend
@@ -29,7 +29,7 @@ pub fn step_hash(step: &Step, site: &str, inputs: &str) -> Digest {
         .iter()
         .map(|o| json!([o.glob, o.count]))
         .collect();
-    // What a copy leaves out shows in the listing.
+    // The listing already reflects the patterns that a copy leaves out.
     let argv = &step.argv[..step.argv.len().saturating_sub(step.left_out.len())];
     let (stage, env, remove) = (&step.stage, &step.env, &step.env_remove);
     let folders = json!([step.cwd, step.clean]);

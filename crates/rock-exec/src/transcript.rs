@@ -1,4 +1,4 @@
-//! What a build writes: to a log file, masked, with the last lines at hand.
+//! The output of a build: written to a log file, masked, with the last lines kept in memory.
 
 use std::collections::VecDeque;
 use std::io::Write;
@@ -7,16 +7,16 @@ use super::compiler_errors::CompilerErrors;
 use super::limits::{MAX_TAIL_LINE_CHARS, MAX_TAIL_LINES, MAX_UNFINISHED_LINE_BYTES};
 use super::mask::SecretMasks;
 
-/// Excerpt of the output of a failed stage for a message.
+/// An excerpt of a failed stage's output for messages.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct OutputExcerpt {
-    /// The first errors of compilers, linkers and CMake; several lines each.
+    /// The first errors of compilers, linkers and CMake, each possibly of several lines.
     pub errors: Vec<String>,
     /// The last lines.
     pub tail: Vec<String>,
 }
 
-/// Takes output as it comes, writes it masked, and keeps its tail.
+/// Receives output, writes it to the log with secrets masked, and keeps the last lines.
 pub(super) struct BuildTranscript<'a> {
     log: Box<dyn Write + 'a>,
     masks: &'a SecretMasks,
@@ -34,7 +34,7 @@ impl std::fmt::Debug for BuildTranscript<'_> {
 }
 
 impl<'a> BuildTranscript<'a> {
-    /// A transcript that goes to `log`.
+    /// Returns a transcript that is written to `log`.
     pub(super) fn new(log: impl Write + 'a, masks: &'a SecretMasks) -> Self {
         Self {
             log: Box::new(log),
@@ -45,17 +45,17 @@ impl<'a> BuildTranscript<'a> {
         }
     }
 
-    /// Takes output, and gives each line that it finished to `heard`, masked and without control
+    /// Writes output, and calls `heard` with each completed line, masked and without control
     /// characters.
     ///
     /// # Errors
-    /// When the log cannot be written.
+    /// If the log cannot be written.
     pub(super) fn feed(
         &mut self,
         bytes: &[u8],
         mut heard: impl FnMut(&mut Self, String),
     ) -> std::io::Result<()> {
-        // A carriage return ends a line as well: progress bars draw over themselves with it.
+        // A carriage return also ends a line, because progress bars redraw themselves with it.
         for piece in bytes.split_inclusive(|byte| matches!(byte, b'\n' | b'\r')) {
             self.unfinished.extend_from_slice(piece);
             if matches!(piece.last(), Some(b'\n' | b'\r')) {
@@ -78,10 +78,10 @@ impl<'a> BuildTranscript<'a> {
         Ok(())
     }
 
-    /// Writes what stands on an unfinished line.
+    /// Writes the unfinished line, if any, and returns it.
     ///
     /// # Errors
-    /// When the log cannot be written.
+    /// If the log cannot be written.
     pub(super) fn finish(&mut self) -> std::io::Result<Vec<String>> {
         let line = std::mem::take(&mut self.unfinished);
         let mut lines = Vec::new();
@@ -93,15 +93,15 @@ impl<'a> BuildTranscript<'a> {
         Ok(lines)
     }
 
-    /// Writes a line of our own to the log. It is not part of the tail.
+    /// Writes a line of this program to the log, without adding it to the last lines.
     ///
     /// # Errors
-    /// When the log cannot be written.
+    /// If the log cannot be written.
     pub(super) fn note(&mut self, line: &str) -> std::io::Result<()> {
         writeln!(self.log, "{}", self.masks.hide(line))
     }
 
-    /// Returns the errors of compilers and the last lines.
+    /// Returns the compiler errors and the last lines.
     pub(super) fn excerpt(&self) -> OutputExcerpt {
         OutputExcerpt {
             errors: self.errors.found().to_vec(),
@@ -109,14 +109,13 @@ impl<'a> BuildTranscript<'a> {
         }
     }
 
-    /// Forgets the errors and the last lines, before another step.
+    /// Clears the compiler errors and the last lines, before another step.
     pub(super) fn forget(&mut self) {
         self.errors = CompilerErrors::default();
         self.tail.clear();
     }
 
-    /// Returns the excerpt of what came before the last line, and forgets both: the line tells that
-    /// another stage begins.
+    /// Returns the excerpt up to the last line, which announces the next stage, and clears it.
     pub(super) fn end_stage(&mut self) -> OutputExcerpt {
         self.tail.pop_back();
         let excerpt = self.excerpt();
@@ -140,7 +139,8 @@ impl<'a> BuildTranscript<'a> {
     }
 }
 
-/// A line as it can be shown anywhere: no escape sequences, no control characters, cut to a length.
+/// Formats a line for any terminal: without escape sequences and control characters, truncated to
+/// the maximum length.
 fn plain(line: &str) -> String {
     let mut text = String::new();
     let mut chars = line.chars();
@@ -168,7 +168,7 @@ fn plain(line: &str) -> String {
 mod tests {
     use super::*;
 
-    /// The lines that these bytes finish.
+    /// Returns the lines that these bytes complete.
     fn fed(transcript: &mut BuildTranscript<'_>, bytes: &[u8]) -> Vec<String> {
         let mut lines = Vec::new();
         transcript.feed(bytes, |_, line| lines.push(line)).unwrap();

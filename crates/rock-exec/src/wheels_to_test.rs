@@ -1,4 +1,4 @@
-//! The wheels of an earlier build, put where the test of a build looks for them.
+//! Copies the wheels of an earlier build to the directories where the build's tests expect them.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -6,17 +6,17 @@ use std::path::{Path, PathBuf};
 use super::folder::JobFolder;
 use rock_sys::{self as sys, FileError};
 
-/// A built wheel and its place in the job's folder.
+/// A built wheel and its directory in the job directory.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WheelToTest {
-    /// The file.
+    /// The path of the wheel.
     pub path: PathBuf,
-    /// The folder, relative to the job's, that the build leaves this wheel in.
+    /// The directory, relative to the job directory, in which the build leaves this wheel.
     pub folder: PathBuf,
 }
 
 impl WheelToTest {
-    /// Returns whether the wheel is in its folder already.
+    /// Whether the wheel is in its directory already.
     fn is_in_place(&self, job: &JobFolder) -> bool {
         self.path
             .parent()
@@ -28,12 +28,12 @@ impl WheelToTest {
     }
 }
 
-/// Copies wheels into their places and removes other wheels there: those of an earlier build have
-/// other names where it was labelled or repaired after that, and only one may be tested.
+/// Copies wheels to their directories and removes other wheels there. Wheels of an earlier build
+/// have other names if they were relabeled or repaired afterwards, and only one may be tested.
 ///
 /// # Errors
-/// When a link leads out of the job's folder, or the system refuses. Nothing is removed unless all
-/// can be copied.
+/// If a symlink leads out of the job directory, or the system refuses. Nothing is removed unless
+/// all wheels can be copied.
 pub(super) fn place_wheels(job: &JobFolder, wheels: &[WheelToTest]) -> Result<(), FileError> {
     let moved: Vec<&WheelToTest> = wheels
         .iter()

@@ -1,4 +1,4 @@
-//! Where the API is, and where a token may go.
+//! API endpoints, and the hosts that may receive a token.
 
 use std::fmt;
 use std::str::FromStr;
@@ -8,61 +8,59 @@ use http::uri::Authority;
 
 use super::limits::MOST_REDIRECTS;
 
-/// GitHub's own API.
+/// The API of github.com.
 const PUBLIC: &str = "https://api.github.com";
 
-/// An API that was chosen: GitHub's, that of an enterprise server, or one on this machine for
-/// tests.
+/// An API endpoint: that of github.com, of an enterprise server, or one on this machine for tests.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ApiEndpoint {
     base: Uri,
-    /// Further hosts that files may be sent to.
+    /// Further hosts that files may be uploaded to.
     uploads: Vec<UploadsHost>,
 }
 
-/// A host that files may be sent to: `uploads.example.com`, with a port where it has one of its
-/// own.
+/// A host that files may be uploaded to: `uploads.example.com`, with an optional port.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UploadsHost(Authority);
 
-/// Not an address of an API.
+/// An invalid API endpoint or URL.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ApiError {
-    /// It cannot be read.
+    /// The URL cannot be parsed.
     #[error("`{0}` is no address like `https://github.example.com/api/v3`")]
     Malformed(String),
-    /// A token would go over the network in plain text.
+    /// A token would be sent over the network in plain text.
     #[error("`{0}` is not encrypted: only an address on this machine may begin with `http:`")]
     Plain(String),
-    /// An address that the API named lies elsewhere.
+    /// A URL from the API is on another host.
     #[error("the API at `{api}` names `{found}`, where no token may go")]
     Elsewhere {
         /// The API's host.
         api: String,
-        /// The host it named.
+        /// The host in the URL.
         found: String,
     },
-    /// The address of a release for its files lies elsewhere.
+    /// The upload URL of a release is on another host.
     #[error("the API at `{api}` wants files sent to `{found}`, where no token may go")]
     UploadsElsewhere {
         /// The API's host.
         api: String,
-        /// The host it named.
+        /// The host in the URL.
         found: String,
     },
-    /// Redirects that do not end.
+    /// Too many redirects.
     #[error("the API at `{api}` answers a call with more than {MOST_REDIRECTS} redirects")]
     TooManyRedirects {
         /// The API's host.
         api: String,
     },
-    /// Not a host.
+    /// The text is not a host.
     #[error("`{0}` is no host like `uploads.example.com`")]
     NoHost(String),
 }
 
 impl ApiEndpoint {
-    /// GitHub's own.
+    /// Returns the endpoint of github.com.
     pub fn public() -> Self {
         Self {
             base: Uri::from_static(PUBLIC),
@@ -70,7 +68,7 @@ impl ApiEndpoint {
         }
     }
 
-    /// The same, whose files may be sent to these hosts as well.
+    /// Returns the same endpoint, with further hosts that files may be uploaded to.
     #[must_use]
     pub fn with_uploads(self, hosts: &[UploadsHost]) -> Self {
         Self {
@@ -79,30 +77,30 @@ impl ApiEndpoint {
         }
     }
 
-    /// Whether what goes there is encrypted. What is not stays on this machine.
+    /// Whether requests are encrypted. Others stay on this machine.
     pub fn is_encrypted(&self) -> bool {
         self.base.scheme_str() == Some("https")
     }
 
-    /// The API without its last `/`.
+    /// Returns the base URL without a trailing `/`.
     pub fn base(&self) -> String {
         self.base.to_string().trim_end_matches('/').to_owned()
     }
 
-    /// An absolute address of the API, of a path that begins with `/`.
+    /// Returns the absolute URL of a path that begins with `/`.
     ///
     /// # Errors
-    /// When the path is none.
+    /// If the path is invalid.
     pub fn at(&self, path_and_query: &str) -> Result<Uri, ApiError> {
         let text = format!("{}{path_and_query}", self.base());
         text.parse().map_err(|_| ApiError::Malformed(text))
     }
 
-    /// Where a file is sent to: the address that the release names, without its template, with name
-    /// and label in it.
+    /// Returns the URL that a file is uploaded to: the release's `upload_url` without its template,
+    /// with the name as a query parameter.
     ///
     /// # Errors
-    /// When the address is not on a host that may have the token.
+    /// If the URL is invalid, or its host may not receive the token.
     pub fn upload(&self, upload_url: &str, name: &str) -> Result<Uri, ApiError> {
         let address = upload_url
             .split_once('{')
@@ -115,14 +113,14 @@ impl ApiEndpoint {
         Err(self.uploads_elsewhere(&uri))
     }
 
-    /// Whether an address is on the API's own host: the same scheme, host and port.
+    /// Whether a URL is on the API's own host: the same scheme, host and port.
     pub fn is_own(&self, uri: &Uri) -> bool {
         uri.scheme() == self.base.scheme() && uri.authority() == self.base.authority()
     }
 
-    /// Whether the token may go to this address: the API itself, of an API at `api.DOMAIN` the host
-    /// of uploads, `uploads.DOMAIN` (REST API version 2022-11-28, "Upload a release asset"; the
-    /// same with data residency at GHE.com), and the hosts of [`Self::with_uploads`].
+    /// Whether a URL may receive the token: those of the API itself, of `uploads.DOMAIN` for an API
+    /// at `api.DOMAIN` (REST API version 2022-11-28, "Upload a release asset"; also with data
+    /// residency at GHE.com), and of the hosts of [`Self::with_uploads`].
     pub fn may_have_token(&self, uri: &Uri) -> bool {
         let is_safe = uri.scheme_str() == Some("https") || uri.host().is_some_and(is_loopback);
         let is_named = self
@@ -141,7 +139,7 @@ impl ApiEndpoint {
             || (is_safe && is_named)
     }
 
-    /// An address for files, as an error.
+    /// Returns the error for an upload URL on another host.
     pub(super) fn uploads_elsewhere(&self, uri: &Uri) -> ApiError {
         ApiError::UploadsElsewhere {
             api: authority(&self.base),
@@ -149,7 +147,7 @@ impl ApiEndpoint {
         }
     }
 
-    /// The address as an error.
+    /// Returns the error for a URL on another host.
     pub(super) fn elsewhere(&self, uri: &Uri) -> ApiError {
         ApiError::Elsewhere {
             api: authority(&self.base),
@@ -157,8 +155,8 @@ impl ApiEndpoint {
         }
     }
 
-    /// The error of a call that leads through too many redirects. It did nothing: no answer but the
-    /// last one does.
+    /// Returns the error for a request with too many redirects. It changed nothing, because a
+    /// request that is answered with a redirect is not executed.
     pub(super) fn too_many_redirects(&self) -> ApiError {
         ApiError::TooManyRedirects {
             api: authority(&self.base),

@@ -1,4 +1,4 @@
-//! The steps of a publish, one after the other, until nothing is left to do.
+//! Executes publish steps until the desired state is reached.
 
 mod observe;
 
@@ -20,50 +20,48 @@ use rock_publish::{AssetState, DesiredFile, ListedAsset, ListedRelease};
 
 pub use observe::of_goal;
 
-/// Told of each piece of a file that is sent: the file, and how many bytes.
+/// A callback for each uploaded chunk, with the filename and the number of bytes.
 pub type OnSent = dyn Fn(&str, u64) + Send + Sync;
 
-/// What a publish needs beside its goal.
+/// The callbacks and settings of a publish run.
 pub struct PublishCallbacks<'d> {
-    /// Opens a wanted file, when its turn to be sent has come.
+    /// Opens a file when its upload starts.
     pub open: &'d dyn Fn(&str) -> std::io::Result<UploadSource>,
-    /// Told before each step.
+    /// Called before each step.
     pub on_step: &'d mut dyn FnMut(&PublishStep),
-    /// Told of each piece of a file that is sent: the file, and how many bytes.
+    /// Called for each uploaded chunk, with the filename and the number of bytes.
     pub on_sent: Arc<OnSent>,
-    /// How many files are sent at once.
+    /// The number of parallel uploads.
     pub at_once: usize,
 }
 
-/// What came of it.
+/// The result of a publish run, with the observed state.
 #[derive(Debug)]
 pub struct PublishRun {
-    /// The releases as they were last seen.
+    /// The releases as last observed.
     pub releases: Vec<ListedRelease>,
-    /// How many steps were taken that change something.
+    /// The number of executed steps that change something.
     pub steps: usize,
-    /// The steps that were under way at the end: it is not known whether they came through.
+    /// Steps in flight when the run ended; their outcome is unknown.
     pub open: Vec<PublishStep>,
-    /// How it ended.
+    /// The result.
     pub end: PublishResult,
 }
 
-/// How a publish ended.
+/// The result of a publish run.
 #[derive(Debug, PartialEq, Eq)]
 pub enum PublishResult {
-    /// Every wanted file is there, and everybody sees it. The numbers of the releases, the first
-    /// first.
+    /// Every desired file is uploaded and public. Contains the IDs of the releases in order.
     Done(Vec<u64>),
-    /// Nothing may be written.
+    /// The publish policy does not allow the changes.
     Refused(Vec<ReleaseRefusal>),
-    /// A call failed, and the next would as well.
+    /// A request failed, and any other would as well.
     Failed(GithubError),
-    /// Some files could not be sent: name and reason. Nothing was published.
+    /// Some files could not be uploaded: name and error. Nothing was made public.
     Incomplete(BTreeMap<String, GithubError>),
 }
 
-/// Publishes. `listed` are the releases of the goal's tags, with their assets, as they were just
-/// seen.
+/// Publishes the desired release. `listed` are the current releases of its tags, with their assets.
 pub fn apply(
     client: &ReleaseClient,
     goal: &DesiredRelease,
@@ -100,22 +98,22 @@ struct StepRunner<'r, 'd> {
     goal: &'r DesiredRelease,
     listed: Vec<ListedRelease>,
     memory: ObservedOverlay,
-    /// Of each thing that was tried and of which it is not known what came: how often.
+    /// The number of attempts of each operation with an unknown outcome.
     tries: BTreeMap<String, u32>,
-    /// Of each tag how many drafts were made.
+    /// The number of drafts that were created, by tag.
     made: BTreeMap<String, u32>,
     failed: BTreeMap<String, GithubError>,
-    /// By name the assets that were deleted because they had other bytes.
+    /// The IDs of assets that were deleted because their bytes differed, by name.
     replaced: BTreeMap<String, u64>,
     steps: usize,
-    /// Steps of which it is not known whether they came through.
+    /// Steps whose outcome is unknown.
     open: Vec<PublishStep>,
     doing: &'r mut PublishCallbacks<'d>,
 }
 
 impl StepRunner<'_, '_> {
     fn go(&mut self, allowed: PublishPolicy) -> Result<PublishResult, GithubError> {
-        // Whether the listing is younger than the last change to a file.
+        // Whether the listing is newer than the last change to a file.
         let mut is_fresh = false;
         loop {
             self.client.glance()?;
@@ -128,9 +126,9 @@ impl StepRunner<'_, '_> {
             };
             let is_public = |step: &PublishStep| matches!(step, PublishStep::Publish { .. });
             let next = reconcile(self.goal, allowed, &seen);
-            // What is seen last decides, before anything is made public and before a published file
-            // gives way to another: a listing may lack a draft of another run, and may show a file
-            // otherwise than it was answered.
+            // List the releases again before anything is made public and before a published file is
+            // replaced: the listing may lack a draft of another run, or differ from the response to
+            // an upload.
             let takes_place = |step: &PublishStep| matches!(step, PublishStep::Rename { .. });
             let is_decisive = match &next {
                 Reconciliation::Done(_) => self.memory.has_assets(),
@@ -165,12 +163,12 @@ impl StepRunner<'_, '_> {
         }
     }
 
-    /// Takes steps, until one leaves open what it did.
+    /// Executes steps until the outcome of one is unknown.
     fn take(&mut self, steps: Vec<PublishStep>, seen: &[ListedRelease]) -> Result<(), GithubError> {
         let mut uploads = Vec::new();
         let mut is_made = false;
-        // What must go before a file comes is no upload and is done first; what waits for a file
-        // comes the next time.
+        // Deletions and other steps that must precede an upload run first. Steps that depend on an
+        // upload are part of the next reconciliation.
         for step in steps {
             self.client.glance()?;
             if let PublishStep::Upload { .. } = step {
@@ -190,7 +188,7 @@ impl StepRunner<'_, '_> {
                 (Err(error @ GithubError::Unsure { .. }), PublishStep::Create { tag }) => {
                     return self.find_draft(tag, error);
                 }
-                // There is no such repository for this token, however often it is asked.
+                // The token cannot see such a repository, so a retry would not help.
                 (Err(error), PublishStep::Create { .. }) => return Err(error),
                 (
                     Err(error @ GithubError::Status { status: 404, .. }),
@@ -200,7 +198,7 @@ impl StepRunner<'_, '_> {
             }
         }
         if is_made {
-            // A listing that has this draft has those as well that were made before it.
+            // A listing with this draft also has all drafts that were created before it.
             return self.look();
         }
         self.upload(&uploads, seen)
@@ -245,7 +243,7 @@ impl StepRunner<'_, '_> {
                     let listed = self
                         .release_of(*asset, name)
                         .and_then(|release| self.size_of(release, *asset));
-                    // What stands between may answer in place of the storage.
+                    // A proxy may have responded instead of the storage.
                     if let Some(listed) = listed.filter(|listed| *listed != came) {
                         let call = format!("GET releases/assets/{asset}");
                         let reason = format!("`{name}` has {listed} bytes, and {came} came");
@@ -313,7 +311,7 @@ impl StepRunner<'_, '_> {
         }
         let results = self.client.upload(&uploads, self.doing.at_once);
         drop(uploads);
-        // All of them are written down before one ends it.
+        // Record all results before one of them ends the run.
         let (mut open, mut last, mut missed) = (Vec::new(), None, None);
         for ((release, wanted, as_name, step), result) in sent.into_iter().zip(results) {
             let Some(result) = result else { continue };
@@ -345,7 +343,7 @@ impl StepRunner<'_, '_> {
         }
     }
 
-    /// An asset as it was sent; another is deleted.
+    /// Returns an asset that is stored as it was uploaded. Any other is deleted.
     fn checked(
         &self,
         asset: ListedAsset,
@@ -378,7 +376,7 @@ impl StepRunner<'_, '_> {
         })
     }
 
-    /// The size of an asset as it was last seen.
+    /// Returns the last observed size of an asset.
     fn size_of(&self, release: u64, asset: u64) -> Option<u64> {
         let seen = self.memory.over(&self.listed);
         let release = seen.iter().find(|found| found.id == release)?;
@@ -389,7 +387,7 @@ impl StepRunner<'_, '_> {
             .map(|found| found.size)
     }
 
-    /// The release that holds an asset.
+    /// Returns the ID of the release that holds an asset.
     fn release_of(&self, asset: u64, name: &str) -> Option<u64> {
         let seen = self.memory.over(&self.listed);
         let holds = |release: &&ListedRelease| {
@@ -402,12 +400,12 @@ impl StepRunner<'_, '_> {
     }
 }
 
-/// Whether a name is taken (REST API version 2022-11-28, "Upload a release asset").
+/// Whether the name of an asset is taken (REST API version 2022-11-28, "Upload a release asset").
 fn exists_already(error: &GithubError) -> bool {
     matches!(error, GithubError::Status { status: 422, codes, .. } if codes.iter().any(|code| code == "already_exists"))
 }
 
-/// What is said of a release, as the API names it (REST API version 2022-11-28, "Update a
+/// Returns the fields of a release as the API names them (REST API version 2022-11-28, "Update a
 /// release").
 pub(super) fn fields(description: &ReleaseDescription) -> serde_json::Value {
     let ReleaseDescription {

@@ -1,5 +1,4 @@
-//! The calls that publishing needs: how each is made here, what they are by subject in the folder
-//! beside.
+//! The API requests that publishing needs. The submodules contain them by subject.
 
 mod assets;
 mod releases;
@@ -31,7 +30,7 @@ use rock_names::RepoName;
 pub use send::{PendingUpload, UploadResult};
 pub use tags::TagObject;
 
-/// The releases of one repository.
+/// A client for the releases of one repository.
 pub struct ReleaseClient {
     runtime: tokio::runtime::Runtime,
     caller: Arc<Executor>,
@@ -39,31 +38,31 @@ pub struct ReleaseClient {
     repo: RepoName,
 }
 
-/// How calls are made.
+/// The settings of a client.
 pub struct CallOptions {
-    /// Where.
+    /// The API endpoint.
     pub api: ApiEndpoint,
-    /// As whom; without a token only what everybody sees is read.
+    /// The token; without one, only public data can be read.
     pub token: Option<Token>,
-    /// Over what.
+    /// The transport.
     pub wire: Arc<dyn Transport>,
-    /// By which clock.
+    /// The clock for deadlines and waits.
     pub clock: Arc<dyn Clock>,
-    /// How fast.
+    /// The rate limits.
     pub rates: RateLimits,
-    /// How long all of them may take.
+    /// The time that all requests together may take.
     pub time: Duration,
-    /// Whether to stop.
+    /// Returns whether the run should stop.
     pub stop: Box<StopRequested>,
-    /// Told before each wait: the call, why, how long.
+    /// Called before each wait with the request, the reason and the duration.
     pub on_wait: Box<OnWait>,
 }
 
 impl ReleaseClient {
-    /// The releases of a repository.
+    /// Returns a client for a repository.
     ///
     /// # Errors
-    /// When the system has no room for what waits on the network.
+    /// If the system cannot create the async runtime.
     pub fn new(repo: RepoName, calls: CallOptions) -> io::Result<Self> {
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
@@ -91,17 +90,17 @@ impl ReleaseClient {
         })
     }
 
-    /// The same, for another repository: with the limits, the waits and the deadline that there
-    /// are.
+    /// Returns the client for another repository. Limits, waits and the deadline are kept.
     #[must_use]
     pub fn at(self, repo: RepoName) -> Self {
         Self { repo, ..self }
     }
 
-    /// Waits before looking again after a call of unknown outcome, for the time of this try.
+    /// Waits before observing the state again after a request with an unknown outcome. The delay
+    /// depends on the number of attempts.
     ///
     /// # Errors
-    /// When it was the last, or the time is over.
+    /// The given error if this was the last attempt, or one if the deadline would be exceeded.
     pub(super) fn pause(&self, error: GithubError, tries: u32) -> Result<(), GithubError> {
         match self.caller.doubled(tries) {
             Some(wait) => self.wait(&error, wait),
@@ -109,10 +108,10 @@ impl ReleaseClient {
         }
     }
 
-    /// Waits so long, because of this.
+    /// Waits for a duration, with the reason from an error.
     ///
     /// # Errors
-    /// When the time is over.
+    /// If the deadline would be exceeded.
     pub(super) fn wait(&self, why: &GithubError, wait: Duration) -> Result<(), GithubError> {
         let (call, reason) = match why {
             GithubError::Unsure { call, reason } => (call.as_str(), reason.as_str()),
@@ -121,12 +120,12 @@ impl ReleaseClient {
         self.runtime.block_on(self.caller.wait(call, reason, wait))
     }
 
-    /// Whether it was asked to stop.
+    /// Returns an error if the run should stop.
     pub(super) fn glance(&self) -> Result<(), GithubError> {
         self.caller.glance()
     }
 
-    /// Waits for a call. Whatever the server wrote, the token is not in the error.
+    /// Waits for a request. Removes the token from its error, whatever the server sent.
     fn block_on<T>(
         &self,
         call: impl Future<Output = Result<T, GithubError>>,
@@ -141,12 +140,12 @@ impl ReleaseClient {
         self.block_on(async { read(&call, self.octocrab._get(path).await).await })
     }
 
-    /// What is there, `None` where nothing is.
+    /// Reads a resource; `None` if it does not exist.
     fn find<T: DeserializeOwned>(&self, path: &str) -> Result<Option<T>, GithubError> {
         found(self.get(path).map(|(found, _)| found))
     }
 
-    /// Makes something. An answer that cannot be read leaves open whether it was made.
+    /// Creates a resource. If the response cannot be parsed, the outcome is unknown.
     fn post<T: DeserializeOwned>(
         &self,
         path: &str,
@@ -182,8 +181,8 @@ impl ReleaseClient {
         }
     }
 
-    /// All items of a listing as `kept` leaves them, page after page as the `Link` header leads
-    /// (RFC 8288), on the same host only.
+    /// Reads all items of a listing, mapped by `kept`. Follows the `next` links of the `Link`
+    /// header (RFC 8288), on the API's own host only.
     fn pages<T: DeserializeOwned>(
         &self,
         first: &str,
@@ -215,7 +214,7 @@ impl std::fmt::Debug for ReleaseClient {
     }
 }
 
-/// What was found; that there is nothing is no fault.
+/// Maps a 404 to `None`.
 fn found<T>(answer: Result<T, GithubError>) -> Result<Option<T>, GithubError> {
     match answer {
         Ok(found) => Ok(Some(found)),
@@ -224,7 +223,7 @@ fn found<T>(answer: Result<T, GithubError>) -> Result<Option<T>, GithubError> {
     }
 }
 
-/// The address of the relation `next` (RFC 8288). Addresses may hold commas and semicolons.
+/// Returns the URL with the relation `next` (RFC 8288). URLs may contain commas and semicolons.
 fn next_page(headers: &HeaderMap) -> Option<Uri> {
     headers
         .get_all(LINK)

@@ -1,23 +1,23 @@
-//! Time and chance, so that waiting can be tested without waiting.
+//! Time and randomness, so that waits can be tested without waiting.
 
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-/// Time and chance.
+/// A source of time and randomness.
 pub trait Clock: Send + Sync {
-    /// Since some moment that stays the same.
+    /// Returns the time since a fixed moment.
     fn now(&self) -> Duration;
-    /// Seconds since 1970 in UTC, as far as this machine knows.
+    /// Returns the seconds since 1970-01-01 UTC, by this machine's clock.
     fn epoch_seconds(&self) -> u64;
-    /// Waits.
+    /// Waits for a duration.
     fn sleep(&self, time: Duration) -> Pin<Box<dyn Future<Output = ()> + Send>>;
-    /// A number from 0 to 1, another each time.
+    /// Returns a random number from 0 to 1.
     fn chance(&self) -> f64;
 }
 
-/// The machine's.
+/// The clock of this machine.
 #[derive(Debug)]
 pub struct SystemClock {
     begun: Instant,
@@ -54,7 +54,7 @@ impl Clock for SystemClock {
     }
 }
 
-/// One that never waits: a wait makes it later. For what only finds out which calls would be made.
+/// A clock that never waits: a wait advances it. Used to determine which requests would be made.
 #[derive(Debug, Default)]
 pub struct SkippingClock {
     now_ms: AtomicU64,
@@ -70,7 +70,7 @@ impl Clock for SkippingClock {
     }
 
     fn sleep(&self, time: Duration) -> Pin<Box<dyn Future<Output = ()> + Send>> {
-        // A wait of less than a millisecond ends as well.
+        // A wait of less than a millisecond must advance the clock too.
         let ms = u64::try_from(time.as_millis()).unwrap_or(u64::MAX).max(1);
         self.now_ms.fetch_add(ms, Ordering::Relaxed);
         Box::pin(std::future::ready(()))

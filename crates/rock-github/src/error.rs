@@ -1,4 +1,4 @@
-//! What goes wrong with calls.
+//! Errors of API requests.
 
 mod advice;
 
@@ -7,107 +7,107 @@ use super::token::Token;
 use rock_publish::remote::ListingContradiction;
 
 /// The fields of an asset (REST API version 2022-11-28, "Upload a release asset": its parameters
-/// and its answer).
+/// and its response).
 const OF_ASSET: [&str; 5] = ["name", "label", "content_type", "size", "state"];
 
-/// A call that did not do what it was to do.
+/// An error of an API request or of an upload.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum GithubError {
-    /// Nobody answered, at the last try.
+    /// There was no response, even to the last attempt.
     #[error("{call}: no answer: {reason}")]
     NoAnswer {
         /// Method and path.
         call: String,
-        /// What happened.
+        /// The cause.
         reason: String,
-        /// Whether trying again would be in vain.
+        /// Whether a retry would fail as well.
         is_lasting: bool,
     },
-    /// The answer is no.
+    /// GitHub refused the request.
     #[error("{call}: GitHub answers {status}: {message}")]
     Status {
         /// Method and path.
         call: String,
         /// The HTTP status.
         status: u16,
-        /// GitHub's words.
+        /// GitHub's message.
         message: String,
-        /// GitHub's words for what is wrong with fields: `already_exists`, `custom`, ….
+        /// GitHub's error codes for fields: `already_exists`, `custom`, ….
         codes: Vec<String>,
-        /// The fields that are at fault, as GitHub calls them.
+        /// The invalid fields, as GitHub names them.
         fields: Vec<String>,
     },
-    /// It is not known whether the call came through.
+    /// The outcome of the request is unknown.
     #[error("{call}: it is not known whether it came through: {reason}")]
     Unsure {
         /// Method and path.
         call: String,
-        /// What happened.
+        /// The cause.
         reason: String,
     },
-    /// The answer is not what the API gives.
+    /// The response is not valid for the API.
     #[error("{call}: the answer makes no sense: {reason}")]
     Malformed {
         /// Method and path.
         call: String,
-        /// Why.
+        /// The cause.
         reason: String,
     },
-    /// A limit turned the call away, again and again; it did nothing.
+    /// A rate limit rejected every attempt; nothing was changed.
     #[error("{call}: GitHub takes no more calls for now: {reason}")]
     Limited {
         /// Method and path.
         call: String,
-        /// GitHub's words.
+        /// GitHub's message.
         reason: String,
     },
-    /// The time that publishing may take is over, or a wait would go beyond it.
+    /// The time limit for publishing is exceeded, or would be by a wait.
     #[error("{call}: out of time: {reason}")]
     Deadline {
         /// Method and path.
         call: String,
-        /// What takes too long.
+        /// The cause of the delay.
         reason: String,
     },
-    /// The API leads elsewhere.
+    /// A URL of the API is invalid or on another host, or it redirects too often.
     #[error(transparent)]
     Api(#[from] ApiError),
-    /// A file cannot be sent.
+    /// A file cannot be uploaded.
     #[error("`{path}` cannot be sent: {reason}")]
     File {
         /// The file.
         path: String,
-        /// Why.
+        /// The cause.
         reason: String,
     },
-    /// A file got another name than it was sent with; what arrived was deleted.
+    /// A file was stored under another name than it was uploaded with. The asset was deleted.
     #[error("GitHub stored `{wanted}` as `{found}`")]
     Stored {
-        /// What was sent.
+        /// The name in the upload.
         wanted: String,
-        /// What arrived.
+        /// The name of the asset.
         found: String,
     },
-    /// Other bytes arrived than were sent; they were deleted.
+    /// A file was stored with other bytes than were uploaded. The asset was deleted.
     #[error("GitHub stored `{name}` as {found}, and it was sent as {wanted}")]
     Damaged {
         /// The name of the file.
         name: String,
-        /// Size and digest of what was sent.
+        /// Size and digest of the upload.
         wanted: String,
-        /// Size and digest of what arrived.
+        /// Size and digest of the asset.
         found: String,
     },
-    /// Each draft that was made is deleted.
+    /// Every draft that was created is deleted by someone else.
     #[error("someone deletes the drafts of `{tag}` while it is published")]
     Contested {
         /// The tag.
         tag: String,
     },
-    /// The listing shows a file otherwise than the answer to its upload did.
+    /// The listing of a file contradicts the response to its upload.
     #[error("GitHub lists `{}` otherwise than it answered", .0.name)]
     Contradicted(ListingContradiction),
-    /// A file that this run replaced has other bytes again.
+    /// A file that this run replaced has changed again.
     #[error("`{name}` was replaced, and has other bytes again")]
     ReplacedAgain {
         /// The name of the file.
@@ -116,36 +116,36 @@ pub enum GithubError {
     /// The user or the system asked to stop.
     #[error("it was stopped")]
     Stopped,
-    /// This ended it while a call that changes something was under way: it is not known whether
-    /// that came through.
+    /// This error ended the run during a request that changes something, and the outcome of that
+    /// request is unknown.
     #[error("{0}")]
     LeftOpen(Box<Self>),
 }
 
 impl GithubError {
-    /// Whether GitHub turns a file away for the sake of something else, a release that is full, a
-    /// rule, a quota, so that it takes no other either. A refusal for the file's sake names a field
-    /// of the asset.
+    /// Whether GitHub rejected a file for a reason that applies to all files, such as a full
+    /// release, a rule or a quota. An error that is specific to the file names a field of the
+    /// asset.
     fn is_of_all(&self) -> bool {
         let is_of_asset = |field: &String| OF_ASSET.contains(&field.as_str());
         matches!(self, Self::Status { status: 422, fields, .. } if !fields.iter().any(is_of_asset))
     }
 
-    /// Whether the release is full: `file_count` names its limit of assets.
+    /// Whether the release is full: `file_count` is the field for its limit of assets.
     fn is_of_full_release(&self) -> bool {
         matches!(self, Self::Status { status: 422, fields, .. } if fields.iter().any(|field| field == "file_count"))
     }
 
-    /// Whether it is not known what a call that changes something did.
+    /// Whether the outcome of a request that changes something is unknown.
     pub fn leaves_open(&self) -> bool {
-        // An answer that makes no sense may come from something that stands between.
+        // A response that cannot be parsed may come from a proxy.
         matches!(
             self,
             Self::LeftOpen(_) | Self::Unsure { .. } | Self::Malformed { .. }
         )
     }
 
-    /// What ended it, whatever was under way.
+    /// Returns the error without [`Self::LeftOpen`].
     #[must_use]
     pub fn cause(self) -> Self {
         if let Self::LeftOpen(cause) = self {
@@ -155,7 +155,7 @@ impl GithubError {
         }
     }
 
-    /// The same of a call of which a try may have come through.
+    /// Marks an error of a request, an attempt of which may have succeeded.
     pub(super) fn left_open(self) -> Self {
         match self {
             Self::NoAnswer { .. }
@@ -166,7 +166,7 @@ impl GithubError {
         }
     }
 
-    /// Whether the next call would fare no better.
+    /// Whether any other request would fail as well.
     pub fn is_final(&self) -> bool {
         match self {
             Self::Status { status, .. } => {
@@ -184,7 +184,7 @@ impl GithubError {
         }
     }
 
-    /// The same without the token, wherever a server wrote it.
+    /// Returns the error with the token removed from all texts of the server.
     pub(super) fn without(self, token: Option<&Token>) -> Self {
         let Some(token) = token else { return self };
         let clean = |text: String| token.without(&text);

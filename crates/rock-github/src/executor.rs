@@ -1,4 +1,4 @@
-//! One call to the API: sent, judged, and sent again where that is right.
+//! Sends requests to the API, with rate limits, redirects, retries and a deadline.
 
 use std::future::Future;
 use std::sync::Arc;
@@ -19,66 +19,67 @@ use super::retry::{MOST_TRIES, RetryDecision, RetryInput, judge};
 use super::token::Token;
 use super::transport::{HttpBody, Transport, WireError, read_body, whole};
 
-/// How often the wish to stop is looked for while waiting.
+/// The interval at which a short wait checks for a stop request.
 const GLANCE: Duration = Duration::from_millis(100);
-/// The same in a long wait: of the 7.5 seconds that a cancelled job has, one is spent on it.
+/// The interval for a long wait: a cancelled job has 7.5 seconds, of which this takes one.
 const LONGEST_GLANCE: Duration = Duration::from_secs(1);
-/// How long a write that is under way may take when it was wished to stop: a job that is cancelled
-/// has 7.5 seconds before it is ended, and 2.5 more before it is killed (GitHub Docs, "Workflow
-/// cancellation reference").
+/// Time that a write in flight gets after a stop request. A cancelled job has 7.5 seconds before it
+/// is terminated, and 2.5 more before it is killed (GitHub Docs, "Workflow cancellation
+/// reference").
 const GRACE: Duration = Duration::from_secs(4);
 /// The version of the API (GitHub Docs, "API Versions").
 const API_VERSION: (&str, &str) = ("x-github-api-version", "2022-11-28");
-/// What answers are asked for in (GitHub Docs, "Media types").
+/// The media type of responses (GitHub Docs, "Media types").
 const JSON: &str = "application/vnd.github+json";
 
-/// What a call does, and so what may be done where it had no answer.
+/// The effect of a request, which decides whether it is retried when its outcome is unknown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Idempotency {
-    /// It only reads: send it again.
+    /// Safe (RFC 9110): retry it.
     Reads,
-    /// It changes something to what it says: send it again.
+    /// Changes something, but is idempotent (RFC 9110): retry it.
     Repeats,
-    /// It makes something: look first.
+    /// Creates something: observe the state first.
     Once,
-    /// It sends a file: look first.
+    /// Uploads a file: observe the state first.
     Sends,
 }
 
-/// What came of one try.
+/// The outcome of one attempt.
 enum AttemptOutcome {
-    /// An answer that is what it is.
+    /// A response that is not retried.
     Settled(ApiReply),
-    /// A limit: nothing was done, and nothing goes before the time that was asked for is over.
+    /// A rate limit: nothing was changed, and no request is sent before the requested wait is over.
     TurnedAway,
-    /// Nothing that helps: wait so long, and try again.
+    /// A temporary error with its reason: retry after this time.
     Again(String, Duration),
 }
 
-/// Whether to stop, asked again and again.
+/// A callback that returns whether the run should stop. It is called repeatedly.
 pub type StopRequested = dyn Fn() -> bool + Send + Sync;
 
-/// Told before a wait: the call, why, how long.
+/// A callback before each wait, with the request, the reason and the duration.
 pub type OnWait = dyn Fn(&str, &str, Duration) + Send + Sync;
 
-/// All calls of a run.
+/// Sends all requests of a run.
 pub(super) struct Executor {
     pub(super) api: ApiEndpoint,
     pub(super) token: Option<Token>,
     pub(super) wire: Arc<dyn Transport>,
     pub(super) clock: Arc<dyn Clock>,
     pub(super) pace: RateLimiter,
-    /// By the clock: no call and no wait goes beyond.
+    /// The time of the clock that no request and no wait may exceed.
     pub(super) deadline: Duration,
-    /// Whether to stop.
+    /// Returns whether the run should stop.
     pub(super) stop: Box<StopRequested>,
-    /// Told before each wait: the call, why, how long.
+    /// Called before each wait with the request, the reason and the duration.
     pub(super) on_wait: Box<OnWait>,
 }
 
 impl Executor {
-    /// Calls with a short body until the answer is definite. The error tells where a try that
-    /// changes something may have come through.
+    /// Sends a request with a short body until the response is definite. If an attempt of a request
+    /// that changes something may have succeeded, the error is marked with
+    /// [`GithubError::LeftOpen`].
     pub(super) async fn call(
         &self,
         method: &Method,
@@ -92,7 +93,7 @@ impl Executor {
         called.map_err(|error| if is_open { error.left_open() } else { error })
     }
 
-    /// The tries of a call. `is_open` says whether one of them may have come through.
+    /// Makes the attempts of a request. Sets `is_open` to whether one of them may have succeeded.
     async fn tries(
         &self,
         method: &Method,
@@ -135,9 +136,9 @@ impl Executor {
         }
     }
 
-    /// Sends a request whose body can be read once, when its turn has come. `None` says that a
-    /// limit turned it away: it did nothing, and its turn comes again when the limit is over. What
-    /// else it gives is definite or [`GithubError::Unsure`].
+    /// Sends a request whose body can be read only once; [`Self::turn`] must have been awaited
+    /// before. `None` if a rate limit rejected it: nothing was changed, and the rate limiter delays
+    /// the next attempt. Any other result is definite or [`GithubError::Unsure`].
     pub(super) async fn send(
         &self,
         request: Request<HttpBody>,
@@ -154,9 +155,9 @@ impl Executor {
         }
     }
 
-    /// Fetches bytes of a media type, which may lie on another host: that one does not get the
-    /// token. What broke off begins again, with what `begin` gives; `add` takes each piece and says
-    /// whether to go on.
+    /// Downloads bytes of a media type, which may be on another host; that one does not receive the
+    /// token. An interrupted download starts over with a new value from `begin`. `add` receives
+    /// each chunk and returns whether to continue.
     pub(super) async fn fetch<S>(
         &self,
         uri: &Uri,
@@ -186,7 +187,7 @@ impl Executor {
         }
     }
 
-    /// One try of fetching bytes. The answer has no body where `add` took it.
+    /// Makes one attempt of a download. The body of the response is empty if `add` received it.
     async fn bytes(
         &self,
         name: &str,
@@ -232,7 +233,7 @@ impl Executor {
         Err(self.api.too_many_redirects().into())
     }
 
-    /// A request with the headers that every one has. The token goes where it may.
+    /// Returns a request with the common headers, and with the token if the URL may receive it.
     pub(super) fn request(
         &self,
         method: &Method,
@@ -257,7 +258,7 @@ impl Executor {
         }
     }
 
-    /// One request and its whole answer.
+    /// Sends one request and reads its whole response.
     async fn exchange(&self, request: Request<HttpBody>) -> Result<ApiReply, WireError> {
         let (parts, body) = self.wire.send(request).await?.into_parts();
         let mut said = BytesMut::new();
@@ -275,8 +276,8 @@ impl Executor {
         })
     }
 
-    /// Waits for a try, until it was wished to stop or the time is over. A write gets a little time
-    /// to end.
+    /// Waits for an attempt until a stop request or the deadline. After a stop request, a write in
+    /// flight gets some time to finish.
     async fn within<T>(
         &self,
         call: &str,
@@ -298,7 +299,8 @@ impl Executor {
         }
     }
 
-    /// What a try means. Where the answer asks to wait, nothing goes before that.
+    /// Decides how an attempt continues. If the response asks to wait, all requests are held until
+    /// then.
     fn outcome(
         &self,
         call: &str,
@@ -354,7 +356,7 @@ impl Executor {
         }
     }
 
-    /// Waits until a request of this kind may go.
+    /// Waits until the rate limiter permits a request of this kind.
     pub(super) async fn turn(&self, call: &str, kind: Idempotency) -> Result<(), GithubError> {
         loop {
             self.glance()?;
@@ -366,7 +368,7 @@ impl Executor {
         }
     }
 
-    /// Waits before another try, unless that is beyond the deadline.
+    /// Reports a wait and waits before another attempt, unless that would exceed the deadline.
     pub(super) async fn wait(
         &self,
         call: &str,
@@ -383,7 +385,7 @@ impl Executor {
         self.wait_told(call, &why, wait).await
     }
 
-    /// The same of a wait that was told.
+    /// Waits without reporting it, unless that would exceed the deadline.
     async fn wait_told(&self, call: &str, why: &str, wait: Duration) -> Result<(), GithubError> {
         if self.clock.now() + wait > self.deadline {
             let why = self
@@ -402,7 +404,7 @@ impl Executor {
         self.sleep(wait).await
     }
 
-    /// Waits, and stops where that is wished.
+    /// Sleeps, and returns early with an error on a stop request.
     async fn sleep(&self, time: Duration) -> Result<(), GithubError> {
         let end = self.clock.now() + time;
         loop {
@@ -417,7 +419,7 @@ impl Executor {
         }
     }
 
-    /// Ends when it was wished to stop, and what is under way had its time.
+    /// Completes after a stop request, when a write in flight has had its time.
     async fn stopped(&self, kind: Idempotency) {
         while self.glance().is_ok() {
             tokio::time::sleep(GLANCE).await;
@@ -435,7 +437,8 @@ impl Executor {
         }
     }
 
-    /// How long to wait before looking again after a call of unknown outcome.
+    /// Returns the delay before observing the state after a request with an unknown outcome; `None`
+    /// after the last attempt.
     pub(super) fn doubled(&self, tries: u32) -> Option<Duration> {
         match judge(
             &RetryInput::default(),
@@ -456,12 +459,12 @@ impl std::fmt::Debug for Executor {
     }
 }
 
-/// Method and path, without the query.
+/// Returns method and path, without the query.
 fn name_of(method: &Method, uri: &Uri) -> String {
     format!("{method} {}", uri.path())
 }
 
-/// Adds a piece, unless that would be more than so many bytes.
+/// Appends a chunk, unless the total would exceed `most` bytes. Returns whether it was appended.
 fn gather(to: &mut BytesMut, piece: &[u8], most: usize) -> bool {
     let has_room = to.len() + piece.len() <= most;
     if has_room {

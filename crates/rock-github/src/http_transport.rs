@@ -1,4 +1,4 @@
-//! The network.
+//! Sends requests over the network.
 
 use std::fmt;
 use std::io;
@@ -26,33 +26,34 @@ use super::resolver::ThreadResolver;
 use super::transport::{HttpBody, ResponseFuture, SILENCE, Transport, WireError};
 use rock_sys::{ProxyVariable, variable_value};
 
-/// How long a connection may take to come about.
+/// Time limit for establishing a connection.
 const CONNECT: Duration = Duration::from_secs(15);
 
 type PlainClient = Client<HttpConnector<ThreadResolver>, HttpBody>;
 type SecureClient = Client<HttpsConnector<HttpConnector<ThreadResolver>>, HttpBody>;
 
-/// Requests over TLS, and without it where the address says so; through a proxy where one is named.
+/// Sends requests over TLS, or without it for `http:` URLs on this machine; through a proxy if one
+/// is configured.
 pub struct HttpTransport {
     proxies: Matcher,
-    /// Why the proxy cannot be used.
+    /// The reason why the proxy cannot be used.
     fault: Option<String>,
     plain: PlainClient,
-    /// Made when the first address needs it: the machine's certificates are many.
+    /// Created for the first URL that needs it, because loading the machine's certificates is slow.
     secure: OnceLock<Result<SecureClient, WireError>>,
 }
 
-/// Proxies as the usual variables name them.
+/// Proxies from the usual environment variables.
 #[derive(Debug, Clone, Default)]
 pub struct ProxyConfig {
-    /// For `https:` addresses. Others are on this machine.
+    /// The proxy for `https:` URLs. Others are on this machine.
     https: Option<ProxyVariable>,
-    /// Hosts that are asked directly, with commas between.
+    /// Hosts that are connected to directly, separated by commas.
     direct: String,
 }
 
 impl HttpTransport {
-    /// The network as seen through these proxies.
+    /// Returns a transport that uses these proxies.
     pub fn new(through: &ProxyConfig) -> Self {
         let fault = through.fault();
         // The matcher ignores an invalid address, and would connect directly.
@@ -72,7 +73,7 @@ impl HttpTransport {
         }
     }
 
-    /// The proxy that an address is asked through. This machine is asked directly.
+    /// Returns the proxy for a URL, if any. This machine is connected to directly.
     fn proxy_of(&self, uri: &Uri) -> Option<Intercept> {
         let is_here = uri.scheme_str() == Some("http") || uri.host().is_some_and(is_loopback);
         self.proxies.intercept(uri).filter(|_| !is_here)
@@ -104,7 +105,7 @@ impl HttpTransport {
                 .get_or_init(|| Ok(client(secured(connector())?)))
                 .clone()?
                 .request(request),
-            // One connection a request: only few requests go through a proxy.
+            // One connection per request: few requests go through a proxy.
             (_, Some(proxy)) => client(secured(tunnel(&proxy))?).request(request),
         };
         tokio::pin!(answer);
@@ -209,7 +210,7 @@ fn connector() -> HttpConnector<ThreadResolver> {
     connector
 }
 
-/// A connection through a proxy that is asked in plain text, as nearly all are.
+/// Returns a connector through a proxy that is itself connected to without TLS, as almost all are.
 fn tunnel(proxy: &Intercept) -> Tunnel<HttpConnector<ThreadResolver>> {
     let tunnel = Tunnel::new(proxy.uri().clone(), connector());
     match proxy.basic_auth() {
@@ -218,7 +219,7 @@ fn tunnel(proxy: &Intercept) -> Tunnel<HttpConnector<ThreadResolver>> {
     }
 }
 
-/// Host and port of a proxy, without who asks it.
+/// Returns host and port of a proxy, without its credentials.
 fn name_of(proxy: &Intercept) -> String {
     let uri = proxy.uri();
     let port = uri
@@ -256,10 +257,10 @@ where
         .build(connector)
 }
 
-/// What hyper says, with all causes: the first words alone are "client error".
+/// Converts an error of hyper, with all causes: its own message is only "client error".
 fn fault(error: &Error, proxy: Option<&str>) -> WireError {
     let reason = chain(error);
-    // A proxy that is not there was named wrongly; a server that is not there may be starting.
+    // A refused connection to a proxy means a wrong address; a server may still be starting.
     let is_lasting = (proxy.is_some() && reason.contains("Connection refused"))
         || [
             "invalid peer certificate",
@@ -292,7 +293,7 @@ fn chain(error: &dyn std::error::Error) -> String {
     words
 }
 
-/// The proxies that variables name; `get` gives a variable's value.
+/// Proxies from environment variables; `get` returns the value of a variable.
 impl ProxyConfig {
     /// Reads `https_proxy`, `all_proxy` and `no_proxy`. Lower case takes precedence over upper
     /// case.

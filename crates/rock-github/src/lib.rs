@@ -1,12 +1,12 @@
 //! Executes the steps of a publish with GitHub's API for releases, tags and assets.
 //!
 //! Input: an [`ApiEndpoint`], a [`Token`], and the decisions of `rock-publish`. Output: the
-//! observed releases and the changes made. octocrab makes the JSON calls. Uploads use requests of
-//! this crate on the same HTTP stack, because a `+` in a name must not be decoded and files must
+//! observed releases and the changes made. octocrab makes the JSON requests. Uploads use requests
+//! of this crate on the same HTTP stack, because a `+` in a name must not be decoded and files must
 //! not be held in memory. The API of this crate blocks.
 //!
 //! **Invariant:** The token is sent only to the API and its upload host, and is in no message. A
-//! call that creates something is not repeated before its outcome is known.
+//! request that creates something is not repeated before its outcome is known.
 
 pub mod codes;
 

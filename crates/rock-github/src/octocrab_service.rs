@@ -15,8 +15,8 @@ use super::error::GithubError;
 use super::executor::{Executor, Idempotency};
 use super::reply::ApiReply;
 
-/// octocrab whose requests go through the caller. It has no token, no retries and no redirects of
-/// its own. A runtime must have been entered.
+/// Returns an octocrab client whose requests are sent by the executor. It has no token, retries or
+/// redirects itself. Must be called within a runtime.
 pub(super) fn octocrab(caller: &Arc<Executor>) -> Octocrab {
     let built = OctocrabBuilder::new_empty()
         .with_service(OctocrabService(Arc::clone(caller)))
@@ -68,7 +68,7 @@ impl tower_service::Service<Request<OctoBody>> for OctocrabService {
     }
 }
 
-/// What an octocrab call gave, with what is ours in its error taken out again.
+/// Parses the response to an octocrab request. Unwraps a [`GithubError`] from octocrab's error.
 pub(super) async fn read<T: DeserializeOwned>(
     call: &str,
     answer: Result<
@@ -84,7 +84,7 @@ pub(super) async fn read<T: DeserializeOwned>(
     Ok((serde_json::from_slice(&reply.body).map_err(fault)?, headers))
 }
 
-/// The same of a call that answers nothing.
+/// Reads the response to an octocrab request without parsing its body.
 pub(super) async fn reply(
     call: &str,
     answer: Result<
@@ -110,7 +110,7 @@ pub(super) async fn reply(
     }
 }
 
-/// The error of ours that octocrab carries, or its own.
+/// Returns the [`GithubError`] that an octocrab error wraps, or one with its message.
 fn ours(call: &str, error: &octocrab::Error) -> GithubError {
     let mut cause: Option<&(dyn std::error::Error + 'static)> = Some(error);
     while let Some(inner) = cause {

@@ -1,4 +1,4 @@
-//! When the next request may begin.
+//! Delays requests to stay within GitHub's rate limits.
 
 use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -7,23 +7,24 @@ use std::time::Duration;
 use super::executor::Idempotency;
 use rock_compat::Compat;
 
-/// How many of the drafts and files that GitHub takes in a minute and in an hour are left: it
-/// counts them when they arrive, and some may be late on their way.
+/// The headroom kept below GitHub's limits for drafts and files per minute and per hour. GitHub
+/// counts them on arrival, and some may be delayed on the way.
 const LEFT: (usize, usize) = (5, 20);
 
-/// What GitHub takes in a while.
+/// GitHub's rate limits for creating content.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RateLimits {
-    /// Drafts and files that are made in a minute.
+    /// Drafts and files that may be created per minute.
     pub per_minute: usize,
-    /// Drafts and files that are made in an hour.
+    /// Drafts and files that may be created per hour.
     pub per_hour: usize,
-    /// The least time between two calls that change something.
+    /// The minimum time between two requests that change something.
     pub between_writes: Duration,
 }
 
 impl RateLimits {
-    /// By the facts `content-per-minute`, `content-per-hour` and `between-writes`.
+    /// Returns the limits `content-per-minute`, `content-per-hour` and `between-writes` of the
+    /// compatibility data.
     pub fn of(compat: &Compat) -> Self {
         Self {
             per_minute: compat.limit_value("content-per-minute"),
@@ -35,10 +36,10 @@ impl RateLimits {
     }
 }
 
-/// Gives each request its moment: all calls of a run, files among them, share it.
+/// Decides when a request may be sent. All requests of a run share it, including uploads.
 #[derive(Debug)]
 pub(super) struct RateLimiter {
-    /// How many drafts and files may be made in how long.
+    /// The number of drafts and files that may be created in each period.
     made: [(Duration, usize); 2],
     between_writes: Duration,
     state: Mutex<LimiterState>,
@@ -46,28 +47,29 @@ pub(super) struct RateLimiter {
 
 #[derive(Debug, Default)]
 struct LimiterState {
-    /// A server asked that nothing is sent before this moment, and said why.
+    /// A server asked to send nothing before this time, for this reason.
     held: (Duration, String),
-    /// Whether that was told.
+    /// Whether this wait has been reported.
     is_told: bool,
     next_write: Duration,
-    /// When drafts and files were begun, in the last hour.
+    /// The times at which drafts and files of the last hour were started.
     made: VecDeque<Duration>,
 }
 
-/// It is not time yet.
+/// The delay after which a request may be tried again.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct RetryAt {
-    /// How long to wait before asking again.
+    /// The time to wait before the next try.
     pub(super) wait: Duration,
-    /// Why.
+    /// The reason.
     pub(super) why: String,
-    /// Whether that was said of another request: what a server asks for holds all of them.
+    /// Whether this wait has been reported for another request: a server's request to wait holds
+    /// all of them.
     pub(super) is_told: bool,
 }
 
 impl RateLimiter {
-    /// Keeps what GitHub takes.
+    /// Returns a limiter that stays below these limits.
     pub(super) fn new(rates: RateLimits) -> Self {
         let per_minute = rates.per_minute.saturating_sub(LEFT.0).max(1);
         let per_hour = rates.per_hour.saturating_sub(LEFT.1).max(1);
@@ -81,7 +83,10 @@ impl RateLimiter {
         }
     }
 
-    /// Takes the moment `now` for a request of this kind, or says how long it must wait.
+    /// Takes the time `now` for a request of this kind.
+    ///
+    /// # Errors
+    /// The time that the request must wait, and the reason.
     pub(super) fn take(&self, now: Duration, kind: Idempotency) -> Result<(), RetryAt> {
         let mut state = self.state();
         let is_short = matches!(kind, Idempotency::Repeats | Idempotency::Once);
@@ -130,7 +135,7 @@ impl RateLimiter {
         Ok(())
     }
 
-    /// Lets nothing go before this moment: a server asked for it.
+    /// Holds all requests until this time, because a server asked for it.
     pub(super) fn hold(&self, until: Duration, why: &str) {
         let mut state = self.state();
         if until > state.held.0 {
@@ -150,7 +155,7 @@ mod tests {
     use rock_compat::Compat;
     use std::time::Duration;
 
-    /// When a request of this kind begins, asked for at `now` seconds.
+    /// Returns the time at which a request of this kind starts, if requested at `now` seconds.
     fn begins(pace: &RateLimiter, now: u64, kind: Idempotency) -> u64 {
         let mut at = Duration::from_secs(now);
         while let Err(later) = pace.take(at, kind) {

@@ -1,4 +1,4 @@
-//! A stand-in for the network that writes down what would be sent: the dry run.
+//! A transport for dry runs, which records requests instead of sending them.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -9,20 +9,21 @@ use super::transport::{HttpBody, ResponseFuture, Transport, WireError, whole};
 use rock_names::Digest;
 use rock_publish::{AssetState, ListedAsset, ListedRelease};
 
-/// A call that would be made.
+/// A request that would be sent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RecordedCall {
     /// `POST`, `PATCH` or `DELETE`.
     pub method: String,
-    /// Path and query as sent.
+    /// Path and query.
     pub path: String,
-    /// Bytes of the body.
+    /// Size of the body in bytes.
     pub size_bytes: u64,
-    /// Names of the fields that it sets.
+    /// Names of the fields in the body.
     pub fields: Vec<String>,
 }
 
-/// Releases as they were read, changed as the calls would change them. Nothing is sent.
+/// Simulates the releases of a repository, changed as the requests would change them. Nothing is
+/// sent.
 #[derive(Debug)]
 pub struct RecordingTransport {
     state: Mutex<RecorderState>,
@@ -33,14 +34,14 @@ pub struct RecordingTransport {
 struct RecorderState {
     releases: Vec<ListedRelease>,
     calls: Vec<RecordedCall>,
-    /// All requests, those that only read among them.
+    /// The number of all requests, including reads.
     requests: usize,
-    /// Numbers that are given to what would be made.
+    /// The last ID that was assigned to a simulated release or asset.
     last: u64,
 }
 
 impl RecordingTransport {
-    /// Goes on from these releases of the API at this address.
+    /// Returns a transport that starts with these releases of the API at this URL.
     pub fn new(base: &str, releases: Vec<ListedRelease>) -> Self {
         let assets = releases
             .iter()
@@ -63,7 +64,7 @@ impl RecordingTransport {
         }
     }
 
-    /// The calls that would change something, in their order.
+    /// Returns the requests that would change something, in order.
     pub fn calls(&self) -> Vec<RecordedCall> {
         self.state
             .lock()
@@ -72,7 +73,7 @@ impl RecordingTransport {
             .clone()
     }
 
-    /// How many requests were made, those that only read among them.
+    /// Returns the number of requests, including reads.
     pub fn requests(&self) -> usize {
         self.state
             .lock()
@@ -146,7 +147,7 @@ impl RecorderState {
         self.releases.iter_mut().find(|found| found.id == id)
     }
 
-    /// Makes a release of the releases at this address.
+    /// Creates a release; `releases` is the URL of the releases.
     fn create(&mut self, sent: &RequestContent, releases: &str) -> Option<ListedRelease> {
         self.last += 1;
         let mut made: ListedRelease = serde_json::from_value(sent.fields.clone()).ok()?;
@@ -194,7 +195,7 @@ impl RecorderState {
     }
 }
 
-/// What a request carries.
+/// The content of a request.
 struct RequestContent {
     fields: Value,
     size_bytes: u64,
@@ -216,7 +217,7 @@ impl Transport for RecordingTransport {
                 .get(http::header::CONTENT_LENGTH)
                 .and_then(|value| value.to_str().ok()?.parse().ok());
             if let Some(length) = length.filter(|_| digest.is_some()) {
-                // A file: it is not read.
+                // The body is a file, which is not read.
                 sent.size_bytes = length;
             } else {
                 let lost = |error: std::io::Error| WireError {

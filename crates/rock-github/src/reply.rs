@@ -1,4 +1,4 @@
-//! What an answer says.
+//! Interprets responses of the API.
 
 use bytes::Bytes;
 use http::header::{DATE, LOCATION};
@@ -9,7 +9,7 @@ use super::limits::MOST_TOLD;
 use super::retry::RetryInput;
 use super::transport::WireError;
 
-/// An answer.
+/// A response of the API.
 #[derive(Debug, Clone)]
 pub(super) struct ApiReply {
     pub(super) status: u16,
@@ -26,14 +26,14 @@ impl ApiReply {
         response
     }
 
-    /// Whether the call was turned away for a limit, where it was not for good, and so certainly
-    /// did nothing.
+    /// Whether the request was rejected with the status of a rate limit. If the error is temporary,
+    /// it certainly changed nothing.
     pub(super) fn is_limit(&self) -> bool {
         matches!(self.status, 403 | 429)
     }
 
-    /// What retrying depends on. `message` are the words of the answer, `now` the seconds since
-    /// 1970 where it has no date.
+    /// Returns the properties that retries depend on. `message` is the message of the response,
+    /// `now` the time in seconds since 1970-01-01 UTC if the response has no date.
     pub(super) fn to_judge<'m>(&self, message: &'m str, now: u64) -> RetryInput<'m> {
         let number = |name| {
             self.headers
@@ -55,7 +55,7 @@ impl ApiReply {
         }
     }
 
-    /// Returns GitHub's reason for a refusal; empty where it refused nothing.
+    /// Returns GitHub's reason for a refusal; empty if it refused nothing.
     pub(super) fn message(&self) -> String {
         #[derive(serde::Deserialize)]
         struct ApiMessage {
@@ -75,7 +75,7 @@ impl ApiReply {
         }
     }
 
-    /// Where it sends the call.
+    /// Returns the URL that the response redirects the request to, if any.
     pub(super) fn redirect(&self, method: &Method, from: &Uri) -> Option<Uri> {
         let follows = match self.status {
             301 | 302 => *method == Method::GET,
@@ -98,7 +98,7 @@ impl ApiReply {
         Uri::from_parts(parts).ok()
     }
 
-    /// It says no.
+    /// Returns the error for a response with an error status.
     pub(super) fn refusal(&self, call: String) -> GithubError {
         #[derive(serde::Deserialize, Default)]
         struct ApiErrors {
@@ -145,7 +145,7 @@ impl ApiReply {
     }
 }
 
-/// What came of a try, in words.
+/// Describes the result of an attempt.
 pub(super) fn words(got: &Result<ApiReply, WireError>) -> String {
     match got {
         Err(error) => plain(&error.reason),
@@ -155,7 +155,8 @@ pub(super) fn words(got: &Result<ApiReply, WireError>) -> String {
     }
 }
 
-/// One line that no terminal obeys: a server may write anything.
+/// Reduces a text to one line without control characters, since a server may send anything. It is
+/// truncated to the maximum length.
 fn plain(text: &str) -> String {
     let spaced: String = text
         .chars()

@@ -1,4 +1,4 @@
-//! Host names and their addresses.
+//! Resolves host names to addresses.
 
 use std::future::Future;
 use std::io;
@@ -12,7 +12,7 @@ use hyper_util::client::legacy::connect::dns::Name;
 use tokio::sync::oneshot;
 use tower_service::Service;
 
-/// Resolves host names in a thread each, or in the calling thread where none can be started.
+/// Resolves each host name in its own thread, or in the calling thread if none can be started.
 ///
 /// Tokio's own threads, which hyper's resolver uses, panic in that case (tokio,
 /// `runtime/blocking/pool.rs`, `SpawnError::NoThreads`).

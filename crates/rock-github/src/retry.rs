@@ -1,42 +1,43 @@
-//! Whether and when a call is made again.
+//! The retry policy: which requests are retried, and after what delay.
 
 use std::time::Duration;
 
-/// How often a call is made at most.
+/// Maximum attempts of a request.
 pub(super) const MOST_TRIES: u32 = 6;
-/// The longest wait that no header asks for.
+/// The longest delay, unless a header asks for more.
 const LONGEST: Duration = Duration::from_mins(1);
-/// The least wait after the first secondary limit (GitHub Docs, "Rate limits for the REST API": at
-/// least one minute).
+/// The minimum delay after a secondary rate limit without a header (GitHub Docs, "Rate limits for
+/// the REST API": at least one minute).
 const SECONDARY: Duration = Duration::from_mins(1);
 
-/// The properties of a response that decide whether its call is retried.
+/// The properties of a response that decide whether its request is retried.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct RetryInput<'a> {
-    /// The HTTP status; 0 where there was no answer.
+    /// The HTTP status; 0 if there was no response.
     pub status: u16,
-    /// Seconds in the header `retry-after`.
+    /// The header `retry-after`, in seconds.
     pub retry_after: Option<u64>,
     /// The header `x-ratelimit-remaining`.
     pub remaining: Option<u64>,
-    /// The header `x-ratelimit-reset`, in seconds since 1970.
+    /// The header `x-ratelimit-reset`, in seconds since 1970-01-01 UTC.
     pub reset: Option<u64>,
-    /// The server's time in seconds since 1970, by its header `date`: this machine's may be wrong.
+    /// The server's time from its header `date`, in seconds since 1970-01-01 UTC: this machine's
+    /// clock may be wrong.
     pub now: u64,
-    /// What the body says.
+    /// The message in the body.
     pub message: &'a str,
 }
 
 /// The decision about a response.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RetryDecision {
-    /// It is good.
+    /// Success.
     Good,
-    /// Try again after this time.
+    /// Retry after this delay.
     Again(Duration),
-    /// It might get better, and was tried often enough.
+    /// A temporary error, but the maximum number of attempts is reached.
     TooOften,
-    /// It will not get better.
+    /// A permanent error.
     Bad,
 }
 
@@ -47,13 +48,14 @@ impl RetryInput<'_> {
             .contains("secondary rate limit")
     }
 
-    /// Whether it asks to send nothing for a while.
+    /// Whether the server asks to send nothing for a while.
     pub(super) fn asks_to_wait(&self) -> bool {
         self.is_secondary() || self.retry_after.is_some() || self.remaining == Some(0)
     }
 }
 
-/// Judges the answer to the try with this number, from 1. `chance` is drawn from 0 to 1.
+/// Decides whether to retry after a response to an attempt, whose number starts at 1. `chance` is a
+/// random number from 0 to 1.
 ///
 /// ```
 /// use std::time::Duration;
@@ -82,7 +84,7 @@ pub fn judge(answer: &RetryInput<'_>, tries: u32, chance: f64) -> RetryDecision 
         return RetryDecision::Again(Duration::from_secs(seconds));
     }
     if let (Some(0), Some(reset)) = (answer.remaining, answer.reset) {
-        // The second that the limit ends in is over a second later.
+        // The limit may end up to a second after `reset`, which has whole seconds.
         return RetryDecision::Again(Duration::from_secs(reset.saturating_sub(answer.now) + 1));
     }
     let doubled = Duration::from_secs(1 << (tries - 1).min(6)).min(LONGEST);

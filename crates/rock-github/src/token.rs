@@ -1,22 +1,23 @@
-//! The secret that opens the API.
+//! The token that authenticates requests to the API.
 
 use std::fmt;
 
 use rock_names::percent_encode;
 
-/// A token. It shows itself to nobody but the header it is for.
+/// A token. Only the `Authorization` header exposes it; `Debug` masks it.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Token(String);
 
 impl Token {
-    /// Wraps a token; `None` where it is empty or no header could carry it.
+    /// Wraps a token; `None` if it is empty or not valid in a header.
     pub fn new(text: &str) -> Option<Self> {
         let text = text.trim();
         (!text.is_empty() && text.bytes().all(|byte| byte.is_ascii_graphic()))
             .then(|| Self(text.to_owned()))
     }
 
-    /// The value of the `Authorization` header, marked so that nothing prints it.
+    /// Returns the value of the `Authorization` header, marked as sensitive so that it is not
+    /// printed.
     pub(super) fn header(&self) -> http::HeaderValue {
         let mut value = http::HeaderValue::try_from(format!("Bearer {}", self.0))
             .unwrap_or_else(|_| http::HeaderValue::from_static(""));
@@ -24,8 +25,7 @@ impl Token {
         value
     }
 
-    /// The text without the token, wherever it stands in it: as it is or percent-encoded, in small
-    /// or large letters.
+    /// Replaces the token in a text, verbatim or percent-encoded, regardless of case.
     pub fn without(&self, text: &str) -> String {
         let encoded = percent_encode(&self.0);
         let mut clean = text.to_owned();

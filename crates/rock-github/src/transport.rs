@@ -1,4 +1,4 @@
-//! What carries a request.
+//! The interface that sends requests.
 
 use std::future::Future;
 use std::io;
@@ -9,42 +9,43 @@ use bytes::Bytes;
 use http::{Request, Response};
 use http_body_util::BodyExt;
 
-/// How long nothing may move, neither out nor in.
+/// Time limit without any data sent or received.
 pub(super) const SILENCE: Duration = Duration::from_mins(2);
 
-/// The body of a request or of an answer.
+/// The body of a request or a response.
 pub type HttpBody = http_body_util::combinators::UnsyncBoxBody<Bytes, io::Error>;
 
-/// A future of an answer.
+/// A future that returns a response.
 pub type ResponseFuture<'w> =
     Pin<Box<dyn Future<Output = Result<Response<HttpBody>, WireError>> + Send + 'w>>;
 
-/// Carries one request to one server and brings its answer: the network, or a test. It neither
-/// follows redirects nor tries again.
+/// Sends one request to one server and returns its response: over the network, or in a test. Does
+/// not follow redirects or retry.
 pub trait Transport: Send + Sync {
-    /// Sends it.
+    /// Sends a request.
     fn send(&self, request: Request<HttpBody>) -> ResponseFuture<'_>;
 }
 
-/// No answer.
+/// A request without a response.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{reason}")]
 pub struct WireError {
-    /// What happened, one line.
+    /// The cause, in one line.
     pub reason: String,
-    /// Whether it cannot be otherwise the next time: a certificate that is not trusted, a proxy
-    /// that refuses.
+    /// Whether a retry would fail as well: an untrusted certificate, or a proxy that refuses the
+    /// connection.
     pub is_lasting: bool,
 }
 
-/// A body of these bytes.
+/// Returns a body with these bytes.
 pub fn whole(bytes: impl Into<Bytes>) -> HttpBody {
     http_body_util::Full::new(bytes.into())
         .map_err(|never| match never {})
         .boxed_unsync()
 }
 
-/// Reads a body to its end; `take` says whether to go on. Gives whether it came to the end.
+/// Reads a body to its end; `take` receives each chunk and returns whether to continue. Returns
+/// whether the end was reached.
 pub(super) async fn read_body(
     body: HttpBody,
     mut take: impl FnMut(&[u8]) -> bool,

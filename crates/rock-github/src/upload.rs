@@ -1,4 +1,4 @@
-//! A file as the body of a request.
+//! Streams a file as the body of a request.
 
 use std::io::{self, Read};
 use std::pin::Pin;
@@ -14,26 +14,26 @@ use tokio::sync::mpsc;
 use super::transport::{HttpBody, whole};
 use rock_names::Digest;
 
-/// Bytes of one piece.
+/// Size of a chunk in bytes.
 const PIECE_BYTES: usize = 256 << 10;
-/// Pieces that wait to be sent at most, so that memory stays bounded where the network is slower
+/// Maximum number of chunks that wait to be sent, which bounds the memory if the network is slower
 /// than the disk.
 const WAITING: usize = 4;
 
-/// Where the bytes of a file come from.
+/// The source of an upload's bytes.
 pub enum UploadSource {
-    /// A file, read while it is sent.
+    /// A file, which is read during the upload.
     File(Box<dyn Read + Send>),
-    /// A document that the program made.
+    /// A document that the program generated.
     Text(Bytes),
 }
 
-/// Returns a body of these bytes, which must have this size and digest: the last piece is only sent
-/// when they do, so that nothing else can arrive as a whole. `on_sent` is called with the size of
-/// each piece, and `fault` is set where the file cannot be read to its end.
+/// Returns a body of these bytes, which must have this size and digest. The last chunk is sent only
+/// if they match, so that no other content is ever uploaded completely. `on_sent` is called with
+/// the size of each chunk, and `fault` is set if the file cannot be read to its end.
 ///
-/// A thread reads and hashes the file while it is sent. Where none can be started, it is read
-/// between sending.
+/// A thread reads and hashes the file during the upload. If none can be started, chunks are read
+/// when they are needed.
 pub(super) fn body(
     source: UploadSource,
     size_bytes: u64,
@@ -76,7 +76,7 @@ pub(super) fn body(
     .boxed_unsync()
 }
 
-/// A file in pieces. The last one comes only when the size and the digest are as expected.
+/// The chunks of a file. The last one is returned only if size and digest match.
 struct CheckedFile {
     file: Box<dyn Read + Send>,
     digest: Digest,
@@ -147,7 +147,7 @@ impl CheckedFile {
 impl Iterator for CheckedFile {
     type Item = io::Result<Bytes>;
 
-    /// Returns the next piece; an error is the last item.
+    /// Returns the next chunk; an error is the last item.
     fn next(&mut self) -> Option<io::Result<Bytes>> {
         let read = self.read().transpose()?;
         match &read {
@@ -161,11 +161,11 @@ impl Iterator for CheckedFile {
     }
 }
 
-/// Where the pieces of a file come from.
+/// The source of a file's chunks.
 enum UploadChunks {
-    /// From a thread.
+    /// A thread that reads ahead.
     ReadAhead(mpsc::Receiver<io::Result<Bytes>>),
-    /// From the file, which is read when a piece is asked for.
+    /// The file itself, which is read when a chunk is needed.
     ReadHere(Box<CheckedFile>),
 }
 
@@ -220,7 +220,7 @@ mod tests {
         (sent, is_whole)
     }
 
-    /// Bounded memory, however slow the server and however large the file.
+    /// Memory is bounded, for any file size and however slow the server is.
     #[test]
     fn a_file_is_read_a_few_pieces_ahead_of_what_is_sent() {
         let bytes = vec![7; 64 * PIECE_BYTES];
@@ -237,7 +237,7 @@ mod tests {
         let mut taken = 0;
         while let Some(frame) = runtime.block_on(body.frame()) {
             taken += frame.unwrap().data_ref().unwrap().len() as u64;
-            // One is about to wait, and one is on its way to it.
+            // One is about to be queued, and one is being read.
             let ahead = read.load(Ordering::SeqCst) - taken;
             assert!(
                 ahead <= (WAITING as u64 + 2) * PIECE_BYTES as u64,
@@ -247,7 +247,7 @@ mod tests {
         assert_eq!(taken, size);
     }
 
-    /// Where no thread can be started, the body reads the file itself, and reports the same faults.
+    /// Without a thread, the body reads the file itself and reports the same errors.
     #[tokio::test]
     async fn a_file_without_a_thread_is_read_between_sending() {
         let bytes = vec![7; 2 * PIECE_BYTES + 9];

@@ -1,16 +1,16 @@
-//! Text made safe for HTML.
+//! Escapes text for HTML.
 
 use std::fmt;
 
 use serde::Serialize;
 
-/// Text in which no character has a meaning to HTML, in content and in quoted attributes.
+/// Text without characters that have a meaning in HTML content or in quoted attribute values.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(transparent)]
 pub struct HtmlEscaped(String);
 
 impl HtmlEscaped {
-    /// Escapes a text.
+    /// Escapes `text`.
     pub fn of(text: &str) -> Self {
         let mut escaped = String::with_capacity(text.len());
         push(&mut escaped, text);
@@ -18,7 +18,7 @@ impl HtmlEscaped {
     }
 }
 
-/// Appends a text escaped.
+/// Appends `text` to `page`, escaped.
 pub(super) fn push(page: &mut String, text: &str) {
     let mut done = 0;
     for (at, byte) in text.bytes().enumerate() {

@@ -1,4 +1,4 @@
-//! One file as the index sees it.
+//! The entry of one file in the index.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -10,41 +10,38 @@ use rock_plan::config::RunTime;
 /// A file that the index lists.
 #[derive(Debug, Clone, PartialEq)]
 pub struct IndexFile {
-    /// The file's name as it lies on the disk, `+` and all.
+    /// The filename on disk, in which `+` is not encoded.
     pub name: String,
-    /// The project it belongs to.
     pub project: DistributionName,
-    /// Its version with label.
+    /// The version, including the local version label.
     pub version: Version,
-    /// The folder it is listed in.
+    /// The directory of the index that lists it.
     pub folder: IndexFolder,
-    /// What kind of file it is.
     pub kind: FileKind,
-    /// SHA-256 of the file; `None` for a published one of which nothing tells it.
+    /// The SHA-256 digest; `None` for a published file whose digest is unknown.
     pub digest: Option<Digest>,
-    /// Its size.
     pub size_bytes: u64,
     /// `Requires-Python` of its METADATA.
     pub requires_python: Option<String>,
-    /// `Requires-Dist` lines of its METADATA that hold without an extra.
+    /// `Requires-Dist` lines of its METADATA that apply without an extra.
     pub requires: Vec<String>,
-    /// Its METADATA, where it is served beside the file (PEP 658).
+    /// Its METADATA, if that is served next to the file (PEP 658).
     pub metadata: Option<CoreMetadata>,
-    /// Whether it is withdrawn.
+    /// Whether it is yanked.
     pub yanked: YankStatus,
-    /// When it was published, RFC 3339 in UTC, where that is known.
+    /// When it was published, as RFC 3339 in UTC; `None` if unknown.
     pub uploaded: Option<String>,
-    /// Where it was published, where that is not where the others lie.
+    /// Where it was published; `None` if the links of the index apply to it.
     pub origin: Option<Arc<PublishedOrigin>>,
-    /// Whether it is a package of the ROCm SDK. Those need each other and nothing else, and a label
-    /// of theirs names the build that all of them are of.
+    /// Whether it is a package of the ROCm SDK. SDK packages need only each other, and their local
+    /// version label names the build that all of them belong to.
     pub is_of_sdk: bool,
-    /// Its needs at run time, where a plan or a manifest says so.
+    /// Its needs at run time, if a plan or a manifest states them.
     pub run_time: Option<Arc<RunTime>>,
 }
 
 impl IndexFile {
-    /// A file of which no more is known than its name says.
+    /// Creates a file with the facts that follow from its name, and defaults for all others.
     pub fn named(
         name: String,
         project: DistributionName,
@@ -70,8 +67,8 @@ impl IndexFile {
         }
     }
 
-    /// Takes the memory of a file of the same version and folder for both. Files beside each other
-    /// are mostly such, and versions are half of what a file takes.
+    /// Shares memory with a file of the same version and directory. Neighbouring files usually are,
+    /// and versions take up half of the memory of a file.
     pub fn share(&mut self, other: &Self) {
         self.version.share(&other.version);
         if let FileKind::Wheel(wheel) = &mut self.kind {
@@ -85,7 +82,7 @@ impl IndexFile {
         }
     }
 
-    /// Its name as file systems take it that tell no capitals apart.
+    /// Returns the name in lower case, as case-insensitive file systems compare it.
     pub fn folded_name(&self) -> Cow<'_, str> {
         let is_folded = self
             .name
@@ -98,9 +95,9 @@ impl IndexFile {
         }
     }
 
-    /// The label of a wheel of which it does not tell what the wheel is for. Such a wheel is in no
-    /// folder: among the unlabelled ones of `any` an installer would take it for the latest, on
-    /// every machine.
+    /// Returns the local version label of a wheel if the label does not say what the wheel is for.
+    /// Such a wheel is in no directory of the index: among the unlabelled files of `any`,
+    /// installers on every machine would take it for the latest version.
     pub fn unread_label(&self) -> Option<&str> {
         match &self.kind {
             FileKind::Wheel(wheel) if self.folder == IndexFolder::Any && !self.is_of_sdk => {
@@ -110,13 +107,13 @@ impl IndexFile {
         }
     }
 
-    /// Whether installers are offered it.
+    /// Whether installers can find it in the index.
     pub fn is_listed(&self) -> bool {
         self.kind != FileKind::Tree && self.unread_label().is_none()
     }
 
-    /// The link to it from a page this many folders below the root of an index whose files lie by
-    /// `links`.
+    /// Returns the link to the file from a page `depth` directories below the root of an index.
+    /// `links` applies to files without an origin.
     pub(super) fn link(&self, links: &FileLinks, depth: usize) -> String {
         self.origin
             .as_ref()
@@ -125,43 +122,43 @@ impl IndexFile {
     }
 }
 
-/// Where a file was published.
+/// The place where a file was published.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PublishedOrigin {
-    /// Where it is fetched from.
+    /// The base of its download links.
     pub links: FileLinks,
-    /// The tag of its release; empty for none.
+    /// The tag of its release; empty if it has none.
     pub tag: String,
 }
 
-/// A kind of file.
+/// The kind of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FileKind {
     /// A wheel.
     Wheel(WheelName),
     /// A source distribution.
     Sdist,
-    /// An archive of an install tree: part of a release, and nothing for installers.
+    /// An archive of an install tree: part of a release, but not for installers.
     Tree,
 }
 
 /// The METADATA of a wheel, served as `<file>.metadata`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CoreMetadata {
-    /// The file as it stands in the wheel; `None` where it is served already and only its digest is
+    /// The content of METADATA in the wheel; `None` if it is already served and only its digest is
     /// known.
     pub bytes: Option<Vec<u8>>,
-    /// SHA-256 of it.
+    /// The SHA-256 digest of the content.
     pub digest: Digest,
 }
 
-/// Whether installers pass over a file (PEP 592).
+/// Whether installers ignore a file unless its version is pinned (PEP 592).
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum YankStatus {
-    /// It is offered.
+    /// Not yanked.
     #[default]
     No,
-    /// It is withdrawn, with the reason; empty for none.
+    /// Yanked, with the reason; empty if no reason was given.
     Because(String),
 }
 

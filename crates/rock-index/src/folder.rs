@@ -1,17 +1,17 @@
-//! Which folder of the index a file belongs to.
+//! The directory of the index that a file belongs to.
 
 use std::fmt;
 
 use rock_names::{Accelerator, Combination, LabelParts, RocmVersion, Version, torch_text};
 
-/// A folder of the index. Ordered with the newest accelerator and torch first, and `any` last.
+/// A directory of the index. Sorts the newest accelerator and torch first, and `any` last.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum IndexFolder {
-    /// `rocm6.2-torch2.5`, or `rocm6.2` for files without torch.
+    /// `rocm6.2-torch2.5`, or `rocm6.2` for files without a torch version.
     Rocm(RocmVersion, Option<Version>),
-    /// `cu124-torch2.5`; the digits are kept as printed.
+    /// `cu124-torch2.5`; the digits are kept as written in the label.
     Cuda(String, Option<Version>),
-    /// `any`: files whose version carries no label.
+    /// `any`: files whose version has no local version label.
     Any,
 }
 
@@ -22,8 +22,9 @@ impl From<&Combination> for IndexFolder {
 }
 
 impl IndexFolder {
-    /// The folder of a file with this label. Patch versions of torch fall together, dates of
-    /// nightlies do not. Nightlies of a ROCm are in the folder of its release.
+    /// Returns the directory of a file with this label. Patch versions of torch share a directory;
+    /// nightlies of different dates do not. Nightlies of a ROCm version go into the directory of
+    /// its release.
     pub fn of(label: Option<&LabelParts>) -> Self {
         Self::with(
             label.map(|parts| &parts.accelerator),
@@ -39,7 +40,7 @@ impl IndexFolder {
         }
     }
 
-    /// The torch of the folder, as labels print it.
+    /// Returns the torch version of the directory, as labels write it.
     pub fn torch(&self) -> Option<String> {
         match self {
             Self::Rocm(_, torch) | Self::Cuda(_, torch) => torch.as_ref().map(torch_text),
@@ -47,7 +48,7 @@ impl IndexFolder {
         }
     }
 
-    /// What the files of the folder run on, for a heading: `ROCm 6.2 with torch 2.5`.
+    /// Returns a heading that says what the files run on: `ROCm 6.2 with torch 2.5`.
     pub fn title(&self) -> String {
         let accelerator = match self {
             Self::Rocm(rocm, _) => format!("ROCm {}", short(rocm)),
@@ -99,7 +100,7 @@ impl fmt::Display for IndexFolder {
     }
 }
 
-/// At least major and minor, without zeros behind them: `6.2.0` and `6.2` are one folder.
+/// Returns at least major and minor, without trailing zeros: `6.2.0` and `6.2` share a directory.
 fn short(rocm: &RocmVersion) -> String {
     let parts = rocm.parts();
     let length = parts

@@ -1,9 +1,9 @@
-//! The pages as PEP 503 HTML. They are for installers, so nothing on them is laid out.
+//! Writes PEP 503 HTML pages. They are for installers and have no layout.
 
 use super::escape::push;
 use super::{GENERATOR, IndexFile, YankStatus};
 
-/// The list of projects.
+/// Returns the page with the list of projects.
 pub(super) fn root<'a>(title: &str, projects: impl Iterator<Item = &'a str>) -> Vec<u8> {
     let mut page = head(title, 0);
     for name in projects {
@@ -16,7 +16,7 @@ pub(super) fn root<'a>(title: &str, projects: impl Iterator<Item = &'a str>) -> 
     end(page)
 }
 
-/// One project's files with the link to each, in the order given.
+/// Returns the page of one project, with its files and their links in the given order.
 pub(super) fn project(title: &str, files: &[(&IndexFile, String)]) -> Vec<u8> {
     let mut page = head(title, files.len());
     for (file, link) in files {
@@ -45,8 +45,7 @@ fn add(page: &mut String, file: &IndexFile, link: &str) {
     }
     if let Some(metadata) = &file.metadata {
         let digest = format!("sha256={}", metadata.digest.to_hex());
-        // The second is the name that PEP 658 gave and PEP 714 took back: older installers read
-        // that one.
+        // PEP 714 renamed the attribute of PEP 658, which older installers still read.
         attribute("data-core-metadata", &digest);
         attribute("data-dist-info-metadata", &digest);
     }
@@ -59,7 +58,7 @@ fn add(page: &mut String, file: &IndexFile, link: &str) {
 }
 
 fn head(title: &str, lines: usize) -> String {
-    /// About the length of a line.
+    /// Approximate length of a line.
     const LINE_BYTES: usize = 640;
     let mut page = String::with_capacity(512 + lines * LINE_BYTES);
     page.push_str(
@@ -67,7 +66,7 @@ fn head(title: &str, lines: usize) -> String {
          <meta name=\"pypi:repository-version\" content=\"1.0\">\n<meta name=\"generator\" content=\"",
     );
     push(&mut page, GENERATOR);
-    // Names of wheels are long, and have no blanks where a line could end.
+    // Wheel names are long and contain no spaces at which a line could break.
     page.push_str(
         "\">\n<meta name=\"viewport\" content=\"width=device-width\">\n<style>a { overflow-wrap: anywhere; }</style>\n<title>",
     );

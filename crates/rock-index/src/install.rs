@@ -1,4 +1,4 @@
-//! Install lines of the projects of an index.
+//! Commands that install the projects of an index.
 
 use std::collections::BTreeMap;
 
@@ -7,20 +7,20 @@ use rock_compat::{Compat, TorchWheel};
 use rock_names::LabelParts;
 use rock_plan::config::RunTime;
 
-/// How a project is installed.
+/// The way to install a project.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum InstallCommand {
-    /// By itself: what it needs is elsewhere.
+    /// On its own; its dependencies come from elsewhere.
     Alone,
-    /// It is the source distribution of a ROCm SDK, which is built where it is installed, and
-    /// brings the packages of the SDK along.
+    /// With the source distribution of a ROCm SDK, which is built on the machine that installs it
+    /// and depends on the other packages of the SDK.
     Chooses,
-    /// It is a package of the SDK, which the other one brings along.
+    /// As a dependency of the SDK's source distribution.
     Chosen,
 }
 
 impl InstallCommand {
-    /// How the project of a file is installed.
+    /// Returns how the project of a file is installed.
     pub fn of(file: &IndexFile) -> Self {
         match (file.is_of_sdk, &file.kind) {
             (true, FileKind::Sdist) => Self::Chooses,
@@ -29,13 +29,12 @@ impl InstallCommand {
         }
     }
 
-    /// Returns the words behind `pip install` for what the folder's index is enough for; none where
-    /// another project of the folder brings this one along, or where [`backend_releases`] has the
-    /// lines.
+    /// Returns the arguments of `pip install` that need only the index of the directory. Returns
+    /// `None` if another project of the directory depends on this one; [`backend_releases`] has the
+    /// commands for labelled wheels.
     pub fn words(self, project: &str, folder: impl IntoIterator<Item = Self>) -> Option<String> {
         match self {
-            // The index has nothing to build it with, and the packages need each other and nothing
-            // else.
+            // The index has no build requirements, and the packages need only each other.
             Self::Chooses => Some(format!("'{project}[libraries,devel]' --no-build-isolation")),
             Self::Chosen if folder.into_iter().any(|other| other == Self::Chooses) => None,
             Self::Alone | Self::Chosen => Some(format!("{project} --no-deps")),
@@ -43,22 +42,21 @@ impl InstallCommand {
     }
 }
 
-/// The newest version of one backend of a project in a folder of the index.
+/// The newest version of one backend of a project in a directory of the index.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BackendRelease {
-    /// The backend that the label names.
+    /// The backend in the label.
     pub backend: Option<String>,
-    /// As installers take it: `flash-attn==2.8.3+rocm62torch2.5`. The label makes it a version of
-    /// this index alone.
+    /// A requirement for installers: `flash-attn==2.8.3+rocm62torch2.5`. Only this index has a
+    /// version with that label.
     pub requirement: String,
-    /// Its torch in the official index.
+    /// The matching torch wheel of the official index.
     pub torch: Option<TorchWheel>,
-    /// Its needs at run time.
     pub run_time: RunTime,
 }
 
-/// Returns the newest version of each backend of a project in a folder of labelled files, the
-/// default backend first; `files` are in the order of the index, the newest last.
+/// Returns the newest version of each backend of a project in a directory of labelled files, the
+/// default backend first. `files` are in the order of the index, newest last.
 pub fn backend_releases(
     project: &str,
     files: &[&IndexFile],

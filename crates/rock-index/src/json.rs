@@ -1,4 +1,4 @@
-//! The pages as PEP 691 JSON, `application/vnd.pypi.simple.v1+json`.
+//! Writes PEP 691 JSON pages, `application/vnd.pypi.simple.v1+json`, and reads them back.
 
 use std::collections::BTreeMap;
 
@@ -52,7 +52,7 @@ struct FileEntry<'a> {
     yanked: Option<YankReason<'a>>,
 }
 
-/// Digests by their kind; empty where none is known.
+/// Digests by algorithm; empty if the digest is unknown.
 struct FileHashes(Option<Digest>);
 
 impl Serialize for FileHashes {
@@ -61,7 +61,7 @@ impl Serialize for FileHashes {
     }
 }
 
-/// `true`, or the reason.
+/// The value of `yanked`: `true`, or the reason.
 enum YankReason<'a> {
     Plain,
     Because(&'a str),
@@ -76,7 +76,7 @@ impl Serialize for YankReason<'_> {
     }
 }
 
-/// The list of projects.
+/// Returns the document with the list of projects.
 pub(super) fn root<'a>(projects: impl Iterator<Item = &'a str>) -> Vec<u8> {
     let projects: Vec<ProjectEntry<'_>> = projects.map(|name| ProjectEntry { name }).collect();
     written(
@@ -90,7 +90,7 @@ pub(super) fn root<'a>(projects: impl Iterator<Item = &'a str>) -> Vec<u8> {
     )
 }
 
-/// One project's files with the link to each, in the order given.
+/// Returns the document of one project, with its files and their links in the given order.
 pub(super) fn project(name: &str, files: &[(&IndexFile, String)]) -> Vec<u8> {
     let same_version = files.chunk_by(|(a, _), (b, _)| a.version.as_str() == b.version.as_str());
     let mut versions: Vec<String> = same_version
@@ -130,15 +130,15 @@ pub(super) fn project(name: &str, files: &[(&IndexFile, String)]) -> Vec<u8> {
     )
 }
 
-/// Not a project's page.
+/// The error for a text that is not a project page.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("it is no page of a project: {0}")]
 pub struct NotAPage(pub String);
 
-/// The files of a project's page that are withdrawn.
+/// Returns the yanked files of a project page.
 ///
 /// # Errors
-/// When the text is no page that this module wrote.
+/// If the text is not a project page in the format that this module writes.
 pub fn withdrawn_in(text: &str) -> Result<YankedFiles, NotAPage> {
     #[derive(serde::Deserialize)]
     struct Page {
@@ -168,10 +168,10 @@ pub fn withdrawn_in(text: &str) -> Result<YankedFiles, NotAPage> {
     Ok(page.files.into_iter().filter_map(file).collect())
 }
 
-/// The digests of METADATA that a project's page names, by the name of the wheel.
+/// Returns the digests of METADATA in a project page, by wheel name.
 ///
 /// # Errors
-/// When the text is no page that this module wrote.
+/// If the text is not a project page in the format that this module writes.
 pub fn metadata_in(text: &str) -> Result<BTreeMap<String, Digest>, NotAPage> {
     #[derive(serde::Deserialize)]
     struct Page {
@@ -194,7 +194,7 @@ pub fn metadata_in(text: &str) -> Result<BTreeMap<String, Digest>, NotAPage> {
 }
 
 fn written(entries: usize, document: &impl Serialize) -> Vec<u8> {
-    /// About the length of an entry.
+    /// Approximate length of an entry.
     const ENTRY_BYTES: usize = 640;
     let mut bytes = Vec::with_capacity(256 + entries * ENTRY_BYTES);
     serde_json::to_writer_pretty(&mut bytes, document)

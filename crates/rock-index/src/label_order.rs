@@ -1,4 +1,4 @@
-//! Labels of one project that installers order against ROCm.
+//! Finds versions that installers sort differently from their ROCm versions.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use crate::codes::release as codes;
 use rock_diagnostic::Diagnostic;
 use rock_names::{Version, find_order_conflict};
 
-/// A warning for each project that has two such versions among what is offered.
+/// Returns a warning for each project with two such versions among the files that are not yanked.
 pub fn label_order(files: &[IndexFile]) -> Vec<Diagnostic> {
     let mut versions: BTreeMap<String, Vec<&Version>> = BTreeMap::new();
     for file in files.iter().filter(|file| file.yanked == YankStatus::No) {

@@ -1,4 +1,4 @@
-//! The page a person opens first: every folder with the line that installs from it.
+//! The landing page for people: every directory of the index with its install commands.
 
 use itertools::Itertools as _;
 use serde::Serialize;
@@ -9,7 +9,7 @@ use super::{IndexFile, IndexFolder, InstallCommand, NormalizedFile, YankStatus};
 use rock_compat::{Compat, TorchWheel};
 use rock_plan::template::{TemplateError, render};
 
-/// The mark by which a page of ours is known: what `<meta name="generator">` says.
+/// The content of `<meta name="generator">`, by which pages of this program are recognized.
 pub const GENERATOR: &str = "rock-matrix index";
 
 #[derive(Serialize)]
@@ -29,8 +29,8 @@ struct FolderView {
 #[derive(Serialize)]
 struct ProjectView {
     name: HtmlEscaped,
-    /// Arguments of `pip install` with this index alone; empty where `releases` has the lines, and
-    /// where another project requires this one.
+    /// Arguments of `pip install` with only this index; empty if `releases` has the commands, or if
+    /// another project requires this one.
     install: HtmlEscaped,
     releases: Vec<BackendReleaseView>,
     versions: Vec<HtmlEscaped>,
@@ -39,10 +39,10 @@ struct ProjectView {
 
 #[derive(Serialize)]
 struct BackendReleaseView {
-    /// Empty where the project has one backend.
+    /// Empty if the project has one backend.
     backend: HtmlEscaped,
     requirement: HtmlEscaped,
-    /// Empty for a wheel that is for no torch.
+    /// Empty for a wheel without a torch version.
     torch: HtmlEscaped,
     torch_requirement: HtmlEscaped,
     torch_index: HtmlEscaped,
@@ -50,7 +50,7 @@ struct BackendReleaseView {
     assignments: Vec<HtmlEscaped>,
 }
 
-/// Renders the page for files that are sorted. What is withdrawn is not shown.
+/// Renders the page for sorted files. Yanked files are left out.
 pub(super) fn page(files: &[NormalizedFile<'_>], compat: &Compat) -> Result<String, TemplateError> {
     let offered: Vec<&NormalizedFile<'_>> = files
         .iter()

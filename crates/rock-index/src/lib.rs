@@ -38,13 +38,13 @@ pub use order::{NormalizedFile, sort_by_file, sorted};
 pub use pages::{IndexError, SimpleRepository, repository};
 pub use yank::{YankChanges, YankRule, carry_over, means, yank_changes};
 
-/// Files for tests.
+/// Test files.
 #[cfg(test)]
 mod testing {
     use super::{CoreMetadata, FileKind, IndexFile, IndexFolder, YankStatus};
     use rock_names::{Accelerator, Digest, LabelParts, WheelName};
 
-    /// A wheel of this name for this ROCm and torch.
+    /// Returns a wheel with this name for this ROCm and torch.
     pub(super) fn file(name: &str, rocm: &str, torch: &str) -> IndexFile {
         let wheel: WheelName = name.parse().unwrap();
         let label = (!rocm.is_empty()).then(|| LabelParts {

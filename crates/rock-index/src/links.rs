@@ -1,35 +1,34 @@
-//! How a page of the index names a file.
+//! Links from the pages of the index to the files.
 
 use std::fmt;
 use std::str::FromStr;
 
 use rock_names::{RepoName, percent_encode, push_percent_encoded};
 
-/// Where the files lie.
+/// The location of the files.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FileLinks {
-    /// In a folder reached from the root of the index by these steps, `[".."]` for its parent.
+    /// In a directory at this path relative to the root of the index; `[".."]` is its parent.
     Relative(Vec<String>),
-    /// Below an address.
+    /// Below a base URL.
     Absolute(BaseUrl),
 }
 
-/// An address that names of files are appended to.
+/// A URL that filenames are appended to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BaseUrl(String);
 
-/// Not an address that names can be appended to.
+/// The error for a text that filenames cannot be appended to.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{text}` is not an address that file names can be appended to: {reason}")]
 pub struct BaseUrlError {
-    /// The text given.
     pub text: String,
-    /// Why it is none.
+    /// The reason.
     pub reason: &'static str,
 }
 
 impl FileLinks {
-    /// The link to a file from a page this many folders below the root of the index.
+    /// Returns the link to a file from a page `depth` directories below the root of the index.
     pub(super) fn link(&self, depth: usize, name: &str) -> String {
         let mut link = String::with_capacity(128);
         match self {
@@ -51,12 +50,11 @@ impl FileLinks {
 }
 
 impl BaseUrl {
-    /// The address below which GitHub serves the files of a release:
-    /// `SERVER/OWNER/REPO/releases/download/TAG`, with every character of the tag encoded that an
-    /// address cannot have.
+    /// Returns the URL below which GitHub serves the assets of a release:
+    /// `SERVER/OWNER/REPO/releases/download/TAG`, with the tag percent-encoded.
     ///
     /// # Errors
-    /// When the server is no address.
+    /// If `server` is not a valid base URL.
     pub fn of_release(
         server: &str,
         repository: &RepoName,
@@ -70,7 +68,7 @@ impl BaseUrl {
         )))
     }
 
-    /// The address of a folder below it; itself without one.
+    /// Returns the URL of a directory below this one, or this URL if there is none.
     #[must_use]
     pub fn below(&self, folder: Option<&str>) -> Self {
         Self(folder.map_or_else(

@@ -6,11 +6,11 @@ use super::{FileKind, IndexFile, IndexFolder};
 use rock_bytes::start_threads;
 use rock_names::Version;
 
-/// A file after the normal form of its project's name.
+/// A file with the normalized name of its project.
 pub type NormalizedFile<'f> = (String, &'f IndexFile);
 
-/// Sorts files by folder, project, version, Python, and last by name. Fields are compared as what
-/// they are: `cp39` stands before `cp310`, and torch 2.9 before 2.10.
+/// Sorts files by directory, project, version, Python and ABI tag, then by name. Numbers are
+/// compared as numbers: `cp39` sorts before `cp310`, and torch 2.9 before 2.10.
 pub fn sorted<'f>(files: &[&'f IndexFile]) -> Vec<NormalizedFile<'f>> {
     start_threads();
     let mut keyed: Vec<(FileSortKey<'f>, &IndexFile)> = files
@@ -24,7 +24,7 @@ pub fn sorted<'f>(files: &[&'f IndexFile]) -> Vec<NormalizedFile<'f>> {
         .collect()
 }
 
-/// Sorts what holds files as [`sorted`] sorts files.
+/// Sorts items by the file that each of them contains, in the order of [`sorted`].
 pub fn sort_by_file<T>(items: &mut Vec<T>, file: impl Fn(&T) -> &IndexFile) {
     let mut order: Vec<usize> = (0..items.len()).collect();
     let keys: Vec<FileSortKey<'_>> = items
@@ -37,18 +37,18 @@ pub fn sort_by_file<T>(items: &mut Vec<T>, file: impl Fn(&T) -> &IndexFile) {
     items.extend(order.into_iter().filter_map(|at| given[at].take()));
 }
 
-/// What files are compared by, made once for each.
+/// The sort key of a file, computed once.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct FileSortKey<'f> {
     folder: &'f IndexFolder,
     project: String,
     version: &'f Version,
-    /// None for a source distribution, which stands before the wheels.
+    /// `None` for a source distribution, which sorts before the wheels.
     tags: Option<[Vec<NaturalTag<'f>>; 2]>,
     name: &'f str,
 }
 
-/// A tag with its numbers as numbers.
+/// A tag with its digits parsed as numbers.
 type NaturalTag<'t> = (&'t str, u64, u64);
 
 impl<'f> FileSortKey<'f> {
@@ -69,7 +69,7 @@ impl<'f> FileSortKey<'f> {
     }
 }
 
-/// `cp310` as `cp`, 3, 10: the first digit is the major version, the rest the minor.
+/// Splits `cp310` into `cp`, 3 and 10: the first digit is the major version, the rest the minor.
 fn numbered(tag: &str) -> NaturalTag<'_> {
     let digits = tag.find(|c: char| c.is_ascii_digit()).unwrap_or(tag.len());
     let (letters, rest) = tag.split_at(digits);

@@ -1,4 +1,4 @@
-//! All pages of a repository.
+//! Renders all pages of a repository.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -12,16 +12,17 @@ use rock_plan::template::TemplateError;
 /// A static simple repository.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SimpleRepository {
-    /// Pages by path relative to the root of the index, `rocm6.2-torch2.5/flash-attn/index.html`.
+    /// Pages by path relative to the root of the index, such as
+    /// `rocm6.2-torch2.5/flash-attn/index.html`.
     pub pages: BTreeMap<String, Vec<u8>>,
-    /// Files that belong beside the wheels, by name: `<wheel>.metadata`.
+    /// Files that belong next to the wheels, by name: `<wheel>.metadata`.
     pub metadata: BTreeMap<String, Vec<u8>>,
 }
 
-/// Files of which no index can be made.
+/// The error for files that cannot be indexed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum IndexError {
-    /// Two files have one name, or names that differ only in case.
+    /// Two files have the same name up to the case of letters.
     #[error("two files have the name `{0}`")]
     SameName(String),
     /// A page could not be rendered.
@@ -29,10 +30,10 @@ pub enum IndexError {
     Template(#[from] TemplateError),
 }
 
-/// Makes every page.
+/// Renders every page.
 ///
 /// # Errors
-/// When two files have one name.
+/// If two files have the same name up to the case of letters, or a page cannot be rendered.
 pub fn repository(
     files: &[&IndexFile],
     links: &FileLinks,
@@ -73,9 +74,9 @@ pub fn repository(
     Ok(made)
 }
 
-/// The pages of a folder, with the name of the project of each of its files.
+/// Returns the pages of a directory of the index, by path.
 fn folder(files: &[NormalizedFile<'_>], links: &FileLinks) -> Vec<(String, Vec<u8>)> {
-    /// How far a project's page is below the root of the index.
+    /// The depth of a project page below the root of the index.
     const DEPTH: usize = 2;
     let folder = files[0].1.folder.to_string();
     let projects: Vec<&[NormalizedFile<'_>]> = files.chunk_by(|(a, _), (b, _)| a == b).collect();

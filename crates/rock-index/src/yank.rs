@@ -1,41 +1,41 @@
-//! Which files are withdrawn (PEP 592), by rule.
+//! Rules that yank files (PEP 592).
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{IndexFile, YankStatus};
 use rock_names::{Age, Version, YankSelection, YankSelector, YankedFiles};
 
-/// Seconds of a day.
+/// Seconds per day.
 const DAY_S: u64 = 24 * 60 * 60;
 
-/// A rule by which files are withdrawn.
+/// A rule that selects files to yank.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum YankRule {
-    /// `flash-attn<2.6: superseded`: these, for this reason.
+    /// Files with a reason: `flash-attn<2.6: superseded`.
     These(YankSelection),
-    /// Nightly builds of earlier days than this ago. The newest versions of each project in each
-    /// folder that are offered stay, so many.
+    /// Nightly builds older than `age`, except the newest `keep` versions of each project in each
+    /// directory that are not yanked.
     Nightly {
-        /// How long a nightly build is offered.
+        /// The age up to which a nightly build is kept.
         age: Age,
-        /// How many versions stay, however old.
+        /// The number of versions that are kept regardless of age.
         keep: usize,
     },
 }
 
-/// What rules change.
+/// The changes that rules make.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct YankChanges {
-    /// Names of files to withdraw, with the reason.
+    /// Names of files to yank, with the reason.
     pub yank: BTreeMap<String, String>,
-    /// Names of files to offer again.
+    /// Names of files to unyank.
     pub unyank: BTreeSet<String>,
-    /// Names of nightly builds of which nothing tells the day.
+    /// Names of nightly builds whose date is unknown.
     pub undated: BTreeSet<String>,
 }
 
-/// What the rules change of these files. A file that both lists name is offered again; one that is
-/// withdrawn already keeps its reason.
+/// Returns the changes that the rules make to these files. A file that both lists select is
+/// unyanked; one that is already yanked keeps its reason.
 pub fn yank_changes(
     files: &[IndexFile],
     yank: &[YankRule],
@@ -67,13 +67,13 @@ pub fn yank_changes(
     changes
 }
 
-/// Whether a file is meant.
+/// Whether the selector selects a file.
 pub fn means(selector: &YankSelector, file: &IndexFile) -> bool {
     selector.matches(&file.name, &file.project, &file.version)
 }
 
 impl YankChanges {
-    /// Makes them.
+    /// Applies the changes to the files that they name.
     pub fn apply(&self, files: &mut [IndexFile]) {
         for file in files {
             if let Some(reason) = self.yank.get(&file.name) {
@@ -85,7 +85,7 @@ impl YankChanges {
     }
 }
 
-/// Withdraws the files that are withdrawn already.
+/// Yanks the files that `withdrawn` lists, with the same reasons.
 pub fn carry_over<'f>(withdrawn: &YankedFiles, files: impl IntoIterator<Item = &'f mut IndexFile>) {
     if withdrawn.is_empty() {
         return;
@@ -132,8 +132,8 @@ fn add_nightly(files: &[IndexFile], age: Age, keep: usize, now_s: u64, changes: 
     }
 }
 
-/// Whether a file is of a build that another one replaces every day: its version is a `.dev`
-/// version, or its release is called `nightly…`.
+/// Whether a file is a nightly build: its version is a `.dev` version, or the tag of its release
+/// starts with `nightly`.
 fn is_nightly(file: &IndexFile) -> bool {
     file.version.is_dev()
         || file
@@ -142,7 +142,7 @@ fn is_nightly(file: &IndexFile) -> bool {
             .is_some_and(|origin| origin.tag.starts_with("nightly"))
 }
 
-/// The day of a nightly build: that of its version, `.dev20261101`, else when it was published.
+/// Returns the date of a nightly build: that of its version, `.dev20261101`, or else of its upload.
 fn day_of(file: &IndexFile) -> Option<(u64, String)> {
     let version = file.version.public().normalized();
     let digits = version
@@ -163,7 +163,7 @@ fn day_of(file: &IndexFile) -> Option<(u64, String)> {
         .or_else(|| of_upload().and_then(dated))
 }
 
-/// Days since 1970-01-01 of a date `2026-11-01` of the Gregorian calendar.
+/// Returns the number of days from 1970-01-01 to a Gregorian date such as `2026-11-01`.
 fn day_number(date: &str) -> Option<u64> {
     let mut parts = date.splitn(3, '-').map(|part| part.parse::<u64>().ok());
     let (year, month, day) = (parts.next()??, parts.next()??, parts.next()??);

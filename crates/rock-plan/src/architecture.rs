@@ -1,4 +1,4 @@
-//! Checks the architecture that jobs are built for against runners and tags.
+//! Checks that the architectures of runners and platform tags agree.
 
 use std::collections::BTreeSet;
 
@@ -9,8 +9,8 @@ use crate::config::Platform;
 use rock_compat::Compat;
 use rock_diagnostic::{Diagnostic, Sink};
 
-/// Reports what contradicts the architecture of the runners that jobs are built on: one fault a
-/// matrix file and reason.
+/// Reports conflicts between the architecture that jobs are built for and their runners, test
+/// runners and platform tags. Each message is reported once per matrix file.
 pub(super) fn check_architectures(plan: &Plan, compat: &Compat, sink: &mut Sink) {
     for (number, group) in plan.groups.iter().enumerate() {
         if group.config.platform != Platform::Linux {
@@ -96,7 +96,7 @@ pub(super) fn check_architectures(plan: &Plan, compat: &Compat, sink: &mut Sink)
     }
 }
 
-/// The architecture that a platform tag ends with.
+/// Returns the architecture that a platform tag ends with, if it is a known one.
 fn of_tag<'a>(tag: &str, compat: &'a Compat) -> Option<&'a str> {
     compat
         .tables()
@@ -106,11 +106,11 @@ fn of_tag<'a>(tag: &str, compat: &'a Compat) -> Option<&'a str> {
         .find(|arch| tag.ends_with(*arch))
 }
 
-/// The architectures that a place claims: each label that is known, or that GitHub gives to runners
-/// of an architecture.
+/// Returns the architectures that the labels of a machine imply: those of known hosted runners, and
+/// those of GitHub's own architecture labels.
 fn claimed<'a>(place: &'a MachineKind, compat: &'a Compat) -> BTreeSet<&'a str> {
     let of_label = |label: &'a String| {
-        // Labels of runners of one's own say nothing beyond what GitHub gives them.
+        // The label of a self-hosted runner implies no architecture unless GitHub defines it.
         let row = compat
             .runner(label)
             .filter(|row| row.kind != "self-hosted")

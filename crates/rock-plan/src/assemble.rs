@@ -1,4 +1,4 @@
-//! Legs to jobs.
+//! Turns legs into jobs.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -22,20 +22,20 @@ use crate::matrix::{AxisSpace, ExclusionRow, expand};
 use rock_compat::Compat;
 use rock_diagnostic::Sink;
 
-/// All jobs of some matrix files, with what was left out and why.
+/// All jobs of a set of matrix files, with the exclusions and their reasons.
 ///
-/// Jobs are kept in a compact form and made whole by [`Plan::jobs`], so that a million of them fit
+/// Jobs are stored in a compact form and expanded by [`Plan::jobs`], so that a million of them fit
 /// in memory.
 #[derive(Debug)]
 pub struct Plan {
-    /// One group a matrix file, in the order given.
+    /// One group per matrix file, in the given order.
     pub groups: Vec<PlanGroup>,
-    /// Names of the wheels that jobs were left out for because they are published, sorted.
+    /// Names of the wheels whose jobs were skipped because they are already published, sorted.
     pub published: Vec<String>,
-    /// Jobs of one matrix at most: what is asked for, or the least `workflow.max-jobs` where that
-    /// is less.
+    /// Maximum number of jobs per matrix: the requested number, or the smallest `workflow.max-jobs`
+    /// if that is lower.
     pub jobs_per_matrix: usize,
-    /// MB of caches that GitHub keeps of one repository.
+    /// Size limit of a repository's GitHub Actions caches, in MB.
     pub cache_limit_mb: u64,
 }
 
@@ -44,29 +44,29 @@ pub struct Plan {
 pub struct PlanGroup {
     /// The matrix file.
     pub config: MatrixConfig,
-    /// The planning side of its recipe.
+    /// The planning part of its recipe.
     pub profile: RecipeProfile,
-    /// The axes with all values.
+    /// The axes with all their values.
     pub universe: AxisSpace,
-    /// What was left out.
+    /// The excluded cells with their reasons.
     pub excluded: Vec<ExclusionRow>,
-    /// Cells looked at.
+    /// Number of cells before exclusions.
     pub raw: u64,
-    /// Legs before collapsing and before leaving out published ones.
+    /// Number of legs before collapsing and before skipping published wheels.
     pub legs: u64,
-    /// Legs that have no job of their own, because their wheel is another job's.
+    /// Number of legs without a job because another job builds their wheel.
     pub shared_legs: u64,
-    /// Names of the wheels that jobs were left out for because they did not fail in a run, in the
-    /// order of the jobs.
+    /// Names of the wheels whose jobs were dropped because they did not fail in an earlier run, in
+    /// job order.
     pub not_failed: Vec<String>,
     pub(super) drafts: Vec<CompactJob>,
-    /// Jobs that were left out because their files are published.
+    /// Jobs that were skipped because their files are already published.
     pub(super) skipped: Vec<CompactJob>,
     pub(super) shared: SharedValues,
 }
 
 impl Plan {
-    /// Every job, group by group, in the order of each file's axes.
+    /// Returns every job, group by group, in the order of each file's axes.
     pub fn jobs(&self) -> impl Iterator<Item = JobView<'_>> {
         self.groups
             .iter()
@@ -74,7 +74,7 @@ impl Plan {
             .flat_map(|(number, group)| group.jobs(number))
     }
 
-    /// Returns the jobs that were left out because their files are published.
+    /// Returns the jobs that were skipped because their files are already published.
     pub fn skipped_jobs(&self) -> impl Iterator<Item = JobView<'_>> {
         let view = |group| {
             move |draft| JobView {
@@ -88,7 +88,7 @@ impl Plan {
             .flat_map(move |group| group.skipped.iter().map(view(group)))
     }
 
-    /// Leaves out every job that is not wanted.
+    /// Keeps only the jobs for which `is_wanted` returns true, including among the skipped ones.
     pub fn keep(&mut self, is_wanted: impl Fn(JobView<'_>) -> bool) {
         for group in &mut self.groups {
             let mut drafts = std::mem::take(&mut group.drafts);
@@ -112,15 +112,15 @@ impl Plan {
         }
     }
 
-    /// Leaves out the reasons for cells that are not wanted; `is_wanted` gets the values that a
-    /// reason is about.
+    /// Keeps only the exclusions for which `is_wanted` returns true; it is passed the axis values
+    /// that the exclusion applies to.
     pub fn keep_excluded(&mut self, is_wanted: impl Fn(&IndexMap<String, String>) -> bool) {
         for group in &mut self.groups {
             group.excluded.retain(|row| is_wanted(&row.axes));
         }
     }
 
-    /// Leaves out every job that did not fail in a run; their wheels are known still.
+    /// Drops every job that is not in `failed`, and records the names of the dropped wheels.
     pub fn keep_failed(&mut self, failed: &BTreeSet<String>) {
         for group in &mut self.groups {
             let others = group
@@ -132,7 +132,7 @@ impl Plan {
         self.keep(|job| failed.contains(&job.id()));
     }
 
-    /// Names of the wheels that jobs were left out for because they did not fail in a run.
+    /// Returns the names of the wheels whose jobs were dropped because they did not fail in a run.
     pub fn not_failed(&self) -> Vec<&str> {
         self.groups
             .iter()
@@ -141,14 +141,15 @@ impl Plan {
             .collect()
     }
 
-    /// Whether wheels are tested on the runners of families.
+    /// Whether any wheels are tested on runners chosen by GPU family.
     pub fn tests_by_family(&self) -> bool {
         self.groups
             .iter()
             .any(|group| group.config.test.families.is_some())
     }
 
-    /// MB that the compiler caches of all builds are estimated to take; 0 where none keeps one.
+    /// Returns the estimated size of the compiler caches of all builds in MB; 0 if no build keeps
+    /// one.
     pub fn cache_total_mb(&self) -> u64 {
         let cached = self
             .groups
@@ -160,15 +161,15 @@ impl Plan {
             .sum()
     }
 
-    /// MB that the compiler cache of one build may take, so that all of them fit; `None` where none
-    /// keeps one.
+    /// Returns the MB that the compiler cache of one build may use so that all caches fit, or
+    /// `None` if no build keeps one.
     pub fn cache_share_mb(&self) -> Option<u64> {
         let cached = self.groups.iter().filter(|group| group.keeps_cache());
         let builds: usize = cached.map(PlanGroup::job_count).sum();
         (builds > 0).then(|| (self.cache_limit_mb / builds as u64).max(1))
     }
 
-    /// The limits that the plan keeps, and what is estimated of them.
+    /// Returns the limits that apply to the plan, and the estimated total size of its caches.
     pub(super) fn limits(&self) -> IndexMap<&'static str, u64> {
         let mut limits = IndexMap::from([("jobs_per_matrix", self.jobs_per_matrix as u64)]);
         if self.cache_share_mb().is_some() {
@@ -180,12 +181,12 @@ impl Plan {
         limits
     }
 
-    /// How many jobs there are.
+    /// Returns the number of jobs.
     pub fn job_count(&self) -> usize {
         self.groups.iter().map(|group| group.drafts.len()).sum()
     }
 
-    /// Returns how many files the jobs leave to be published: a job may leave several wheels.
+    /// Returns the number of files to publish; a job may produce several wheels.
     pub fn file_count(&self) -> usize {
         let leaves = |job: JobView<'_>| {
             job.wheels().count()
@@ -197,12 +198,12 @@ impl Plan {
 }
 
 impl PlanGroup {
-    /// Whether its builds keep a compiler cache between attempts.
+    /// Whether the builds of this group keep a compiler cache between attempts.
     pub(super) fn keeps_cache(&self) -> bool {
         self.config.workflow.cache == Switch::On
     }
 
-    /// The jobs of this group; `number` is its place in the plan.
+    /// Returns the jobs of this group; `number` is the group's index in the plan.
     pub fn jobs(&self, number: usize) -> impl Iterator<Item = JobView<'_>> {
         self.drafts.iter().map(move |draft| JobView {
             group: self,
@@ -211,17 +212,17 @@ impl PlanGroup {
         })
     }
 
-    /// How many jobs there are.
+    /// Returns the number of jobs.
     pub fn job_count(&self) -> usize {
         self.drafts.len()
     }
 }
 
-/// Reasons for missing combinations that a message gives before it names the command that gives
+/// Maximum number of exclusion reasons in a message; after these it names the command that lists
 /// all.
 const REASONS_SHOWN: usize = 3;
 
-/// Returns the first reasons for combinations of these files that are left out, each once.
+/// Returns the first few distinct exclusion reasons of these groups.
 pub fn first_reasons(groups: &[PlanGroup]) -> Vec<String> {
     let reasons = groups
         .iter()
@@ -230,8 +231,8 @@ pub fn first_reasons(groups: &[PlanGroup]) -> Vec<String> {
     reasons.unique().take(REASONS_SHOWN).collect()
 }
 
-/// Makes the plan of several matrix files. Every fault of every file goes to the sink; `None` when
-/// the jobs would not be sound.
+/// Plans the jobs of several matrix files. Reports the problems of all files to the sink and
+/// returns `None` if there are errors.
 pub fn plan(
     files: Vec<(MatrixConfig, RecipeProfile)>,
     compat: &Compat,
@@ -242,7 +243,7 @@ pub fn plan(
     let mut expanded = Vec::new();
     for (mut config, profile) in files {
         if profile.checked_as == CheckProfile::Sdk {
-            // They are ROCm: no library of theirs is outside, and the names of AMD's own packages
+            // SDK packages are ROCm itself: they have no external libraries, and AMD's own packages
             // are not repaired.
             config.repair.platform = RepairPlatform::Off;
         }
@@ -327,7 +328,7 @@ fn leave_out_published(plan: &mut Plan, options: &PlanInputs) {
     if options.published.is_empty() {
         return;
     }
-    // Jobs whose wheels have names alike before the build need one wheel each.
+    // Jobs whose expected wheel names are equal before the build need one published wheel each.
     let mut wanted: BTreeMap<String, usize> = BTreeMap::new();
     for wheel in plan.jobs().flat_map(JobView::wheels) {
         *wanted.entry(wheel).or_default() += 1;

@@ -1,18 +1,19 @@
-//! Under which key the compiler cache of a capped build is handed to its next attempt.
+//! Cache keys under which a build that reached its time limit passes its compiler cache to the next
+//! attempt.
 //!
-//! What is kept is ccache's folder. Keeping the build tree instead does not work for ROCm: its
-//! sources are generated anew by each run, without dependency files, so everything would be
-//! compiled again.
+//! The cache is ccache's directory. Caching the build tree instead does not work for ROCm: every
+//! run regenerates its sources without dependency files, so everything would be compiled again.
 //!
-//! A workflow adds the run and the attempt: a key is saved once, by the attempt that was capped,
-//! and a later attempt asks for the newest that begins with cell, toolchain and run. No other run
-//! can have written what it restores.
+//! The workflow appends the run and the attempt. A key is saved once, by the attempt that hit the
+//! limit, and a later attempt restores the newest key that starts with cell, toolchain and run. No
+//! other run can have written the cache that it restores.
 
 use sha2::{Digest as _, Sha256};
 
-/// The part of the key that names a cell and its toolchain: `rock-ccache-ID-FINGERPRINT`.
+/// Returns the part of the key that identifies a cell and its toolchain:
+/// `rock-ccache-ID-FINGERPRINT`.
 ///
-/// `toolchain` are versions by name, `rocm`, `torch`, `python`, `image`.
+/// `toolchain` has the names and versions of `image`, `python`, `rocm` and `torch`.
 pub(super) fn cell_key(cell: &str, toolchain: &[(&str, String)]) -> String {
     let mut hash = Sha256::new();
     for (name, value) in toolchain {
@@ -49,8 +50,8 @@ mod tests {
             fingerprint.len() == 16 && fingerprint.bytes().all(|b| b.is_ascii_hexdigit()),
             "{found}"
         );
-        // A run and an attempt are added; commas are not allowed, and 512 characters are the most
-        // (docs.github.com, "Dependency caching reference").
+        // The run and the attempt are appended. Commas are not allowed, and the maximum is 512
+        // characters (docs.github.com, "Dependency caching reference").
         assert!(!found.contains(',') && found.len() < 512 - 40);
     }
 

@@ -1,4 +1,4 @@
-//! The axes whose values share one wheel, and the cells that one job builds for all of them.
+//! Collapsed axes, and the cells that one job builds for all of their values.
 
 use std::collections::HashMap;
 
@@ -9,7 +9,7 @@ use crate::config::{AxisRole, MatrixConfig, ParsedValue, RecipeBackend};
 use crate::matrix::{AxisSpace, CellRank};
 
 impl GroupDrafter<'_> {
-    /// The axes whose legal values share one wheel for this backend.
+    /// Returns the axes whose values share one wheel for this cell's backend.
     pub(super) fn collapsed_axes(&self, words: &CellValues<'_>) -> &[usize] {
         let own = self
             .collapsed
@@ -18,14 +18,14 @@ impl GroupDrafter<'_> {
         own.map_or(&[], |(_, axes)| axes)
     }
 
-    /// A cell without its values on some axes.
+    /// Returns the cell with its values on these axes cleared.
     pub(super) fn without(&self, cell: CellRank, axes: &[usize]) -> CellRank {
         axes.iter()
             .fold(cell, |cell, &axis| self.universe.with(cell, axis, 0))
     }
 
-    /// The cell that each collapsed job is built as: the one with the lowest Python that is not
-    /// free-threaded, and of several the first.
+    /// Returns the cell that each collapsed job is built as: the one with the lowest Python, where
+    /// free-threaded versions come last, and the first of several.
     pub(super) fn first_cells(&self, legs: &[CellRank]) -> HashMap<CellRank, CellRank> {
         let mut first: HashMap<CellRank, CellRank> = HashMap::new();
         if self.collapsed.iter().all(|(_, axes)| axes.is_empty()) {
@@ -56,7 +56,7 @@ impl GroupDrafter<'_> {
         first
     }
 
-    /// Adds the values of a cell to what a job covers.
+    /// Adds the values of a cell to those that a job covers.
     pub(super) fn cover(
         &self,
         shared: &mut SharedValues,
@@ -80,8 +80,8 @@ impl GroupDrafter<'_> {
     }
 }
 
-/// The axes whose values share one wheel of a backend: those that its recipe always collapses, and
-/// of those that it can collapse the ones that the matrix file asks for.
+/// Returns the axes whose values share one wheel of a backend: those that the recipe always
+/// collapses, and the collapsible ones that the matrix file selects.
 pub(super) fn collapsed(
     backend: &RecipeBackend,
     config: &MatrixConfig,

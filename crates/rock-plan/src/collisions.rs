@@ -1,4 +1,4 @@
-//! Two jobs, one name: found before anything is printed.
+//! Detects jobs with the same wheel name or ID, before anything is printed.
 
 use std::collections::BTreeMap;
 
@@ -13,13 +13,13 @@ use crate::matrix::CellRank;
 use rock_bytes::start_threads;
 use rock_diagnostic::{Diagnostic, Sink};
 
-/// How many kinds of pairs are told of; the rest is counted.
+/// Maximum number of reported kinds of pairs; the others are only counted.
 const SHOWN: usize = 20;
 
-/// Keys that one thread sorts.
+/// Maximum number of keys that are sorted on a single thread.
 const SORTED_BY_ONE: usize = 1 << 15;
 
-/// Checks that no two jobs have one wheel name or one id.
+/// Checks that no two jobs have the same wheel name or ID.
 pub(super) fn check(plan: &Plan, sink: &mut Sink) {
     wheels(plan, sink);
     ids(plan, sink);
@@ -28,8 +28,7 @@ pub(super) fn check(plan: &Plan, sink: &mut Sink) {
 fn wheels(plan: &Plan, sink: &mut Sink) {
     let mut texts: Interner<String, ()> = Interner::default();
     let mut keys: Vec<(u64, u32, u32)> = Vec::with_capacity(plan.job_count());
-    // A wheel whose version only the build knows may have another name than one that is expected
-    // alike.
+    // If only the build determines the versions, wheels with equal expected names may still differ.
     let named = |group: &&PlanGroup| group.universe.position(AxisRole::Package).is_some();
     for (number, group) in plan
         .groups
@@ -75,8 +74,8 @@ fn wheels(plan: &Plan, sink: &mut Sink) {
     } else {
         keys.sort_unstable();
     }
-    // Pairs that differ in the same values say the same thing: one of them is shown, with how many
-    // there are.
+    // Group pairs that differ in the same values: one of each group is shown, with the number of
+    // pairs.
     let mut kinds = BTreeMap::new();
     for pair in keys.windows(2).filter(|pair| pair[0].0 == pair[1].0) {
         let (a, b) = (pair[0], pair[1]);
@@ -99,10 +98,10 @@ fn wheels(plan: &Plan, sink: &mut Sink) {
     }
 }
 
-/// A wheel name, a group and a job of it.
+/// The number of a wheel name, a group index and the index of a job in the group.
 type WheelKey = (u64, u32, u32);
 
-/// The first axis on which two jobs of one group differ, with both value indexes.
+/// Returns the first axis on which two jobs of one group differ, with both value indexes.
 fn differing(plan: &Plan, a: WheelKey, b: WheelKey) -> Option<(usize, usize, usize)> {
     let group = (a.1 == b.1).then(|| &plan.groups[a.1 as usize])?;
     let (first, second) = (

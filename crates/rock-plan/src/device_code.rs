@@ -1,4 +1,4 @@
-//! The device code of jobs: the gfx targets that the axes, the matrix file and the recipe leave.
+//! Selects the GPU targets of each job from the axes, the matrix file and the recipe.
 
 use super::DroppedGfx;
 use super::draft::GroupDrafter;
@@ -11,8 +11,8 @@ use rock_diagnostic::{Diagnostic, Sink};
 use rock_names::GfxTarget;
 
 impl GroupDrafter<'_> {
-    /// The device code of a cell, with the rows that change it. None of the wanted targets left is
-    /// a fault.
+    /// Returns the device code of a cell after applying the matching override rows. Reports an
+    /// error if none of the requested targets is left.
     pub(super) fn device(
         &self,
         cell: CellRank,
@@ -61,7 +61,7 @@ impl GroupDrafter<'_> {
         let wanted: Vec<GfxTarget> = if taken.is_empty() {
             wanted.to_vec()
         } else {
-            // A target may stand in another family still.
+            // A target may also belong to another family.
             let kept: Vec<GfxTarget> = left
                 .iter()
                 .flat_map(|family| self.members(family))
@@ -118,7 +118,7 @@ impl GroupDrafter<'_> {
         }
     }
 
-    /// The targets of a family; a target is a family of its own.
+    /// Returns the targets of a family; a target is a family of one.
     fn members(&self, family: &str) -> Vec<GfxTarget> {
         match self.compat.family(family) {
             Some(members) => members

@@ -1,38 +1,38 @@
-//! What changed between two plans.
+//! Compares two plans.
 
 use std::collections::BTreeMap;
 
 use super::Job;
 use crate::config::Gate;
 
-/// One difference, by job id.
+/// A difference between two plans for one job ID.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
 #[serde(tag = "change", rename_all = "snake_case")]
 pub enum JobChange {
-    /// The job is new.
+    /// The job was added.
     Added {
-        /// Its id.
+        /// The job's ID.
         id: String,
-        /// Its wheel.
+        /// The job's wheel.
         wheel: String,
     },
-    /// The job is gone.
+    /// The job was removed.
     Removed {
-        /// Its id.
+        /// The job's ID.
         id: String,
-        /// Its wheel.
+        /// The job's wheel.
         wheel: String,
     },
-    /// The job is another.
+    /// The job changed.
     Changed {
-        /// Its id.
+        /// The job's ID.
         id: String,
-        /// What differs: `gfx: gfx90a → gfx90a;gfx942`.
+        /// The differences, such as `gfx: gfx90a → gfx90a;gfx942`.
         fields: Vec<String>,
     },
 }
 
-/// Differences from `old` to `new`, sorted by id.
+/// Returns the differences from `old` to `new`, sorted by ID.
 pub fn diff(old: &[Job], new: &[Job]) -> Vec<JobChange> {
     let by_id = |jobs: &'_ [Job]| {
         jobs.iter()
@@ -71,7 +71,7 @@ pub fn diff(old: &[Job], new: &[Job]) -> Vec<JobChange> {
 }
 
 impl JobChange {
-    /// The job's id.
+    /// Returns the job's ID.
     pub fn id(&self) -> &str {
         match self {
             Self::Added { id, .. } | Self::Removed { id, .. } | Self::Changed { id, .. } => id,

@@ -1,4 +1,4 @@
-//! Legs to jobs in compact form.
+//! Turns legs into compact jobs.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -19,7 +19,7 @@ use crate::matrix::{AxisSpace, CellRank, ExclusionRow};
 use rock_compat::Compat;
 use rock_diagnostic::Sink;
 
-/// Makes the compact jobs of one group.
+/// Creates the compact jobs of one group.
 pub(super) struct GroupDrafter<'a> {
     pub(super) config: &'a MatrixConfig,
     pub(super) profile: &'a RecipeProfile,
@@ -33,7 +33,7 @@ pub(super) struct GroupDrafter<'a> {
     pub(super) at: BTreeMap<AxisRole, usize>,
     runner_axis: Option<usize>,
     gpu_axis: Option<usize>,
-    /// The axes whose values share one wheel, by backend.
+    /// For each backend, the axes whose values share one wheel.
     pub(super) collapsed: Vec<(&'a RecipeBackend, Vec<usize>)>,
 }
 
@@ -79,8 +79,8 @@ impl<'a> GroupDrafter<'a> {
         }
     }
 
-    /// The compact jobs with what they share, and what has no job because none of its families can
-    /// be built.
+    /// Returns the compact jobs, the values that they share, and the cells without a job because
+    /// none of their families can be built.
     pub(super) fn all(
         &self,
         mut shared: SharedValues,
@@ -159,7 +159,7 @@ impl<'a> GroupDrafter<'a> {
             .packages
             .get(package)
             .map_or((0, 0), |package| (package.kind, package.commit));
-        // Values that share the wheel are not in its label.
+        // Values that share a wheel are not part of its label.
         let shared_axes = self.collapsed_axes(words);
         let is_shared = |role: AxisRole| {
             self.at
@@ -202,7 +202,7 @@ impl<'a> GroupDrafter<'a> {
                     sink,
                 )
             });
-        // The targets are a part of the name of a tree, and no part of that of a wheel.
+        // The targets are part of the name of an install tree, but not of a wheel name.
         let leaves = self.profile.leaves;
         let made_for = if matches!(leaves, Leaves::Wheels | Leaves::Sdist) {
             0
@@ -210,7 +210,7 @@ impl<'a> GroupDrafter<'a> {
             device as usize
         };
         let targets = &shared.devices.get(device).gfx;
-        // The image depends on the Python only where that is the image's own.
+        // The image depends on the Python version only if Python comes from the image.
         let of_image = if self.config.python_from == crate::config::PythonFrom::Image {
             python
         } else {
@@ -257,7 +257,7 @@ impl<'a> GroupDrafter<'a> {
         }
     }
 
-    /// The number of the names of the further wheels.
+    /// Returns the interned number of the extra wheels' names.
     fn further_wheels(
         &self,
         shared: &mut SharedValues,
@@ -299,11 +299,11 @@ impl<'a> GroupDrafter<'a> {
         })
     }
 
-    /// The number of what these rows change together.
+    /// Returns the interned number of the merged overrides of these rows.
     fn changes_of(&self, shared: &mut SharedValues, matching: &[usize]) -> u32 {
         if matching.is_empty() {
-            // Not asked of the pool: comparing two empty keys in it took two fifths of planning a
-            // million jobs.
+            // Skip the interner: comparing two empty keys in it took two fifths of the time of
+            // planning a million jobs.
             return SharedValues::NO_CHANGES;
         }
         shared
@@ -348,7 +348,7 @@ impl<'a> GroupDrafter<'a> {
             image_glibc,
             note,
             gpu,
-            // Where a pool decides, the estimate is that of its smallest member.
+            // For a runner pool, estimate with its smallest member.
             threads: self
                 .options
                 .runner
@@ -382,8 +382,9 @@ impl<'a> GroupDrafter<'a> {
         )
     }
 
-    /// Returns what makes a build shorter and is not done yet: a text that begins with a variable
-    /// and its value, `` `opt-dim: "128"` ``, is left out where the file sets that value.
+    /// Returns the ways to shorten a build that are not in use yet. One that starts with a variable
+    /// and its value, such as `` `opt-dim: "128"` ``, is dropped if the matrix file sets that
+    /// value.
     fn unused_levers(&self, levers: &[String]) -> Vec<String> {
         let setting = |lever: &str| -> Option<(String, String)> {
             let (name, value) = lever

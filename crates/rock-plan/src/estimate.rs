@@ -1,37 +1,37 @@
-//! What a build is likely to cost, from measured builds.
+//! Estimates the cost of a build from measured builds.
 //!
-//! The model is plain: objects by number of gfx targets, objects a minute by number of threads,
-//! both linear between measurements. Outside of what was measured the rate a thread of the nearest
-//! measurement is taken, and objects grow with targets.
+//! The model is simple: objects by number of gfx targets, and objects per minute by number of
+//! threads, both linear between measurements. Outside the measured range it uses the nearest
+//! measurement's rate per thread, and scales objects in proportion to targets.
 
 use super::BuildEstimate;
 use rock_compat::rows::BuildCostRow;
 use rock_diagnostic::counted;
 
-/// What is asked: how long this takes there.
+/// The build to estimate and the machine that runs it.
 #[derive(Debug, Clone, Copy)]
 pub struct EstimateQuery<'a> {
     /// Normalized name of the package.
     pub package: &'a str,
-    /// The backend.
+    /// Name of the backend.
     pub backend: &'a str,
-    /// gfx targets compiled for.
+    /// Number of gfx targets.
     pub targets: u32,
-    /// Hardware threads of the machine.
+    /// Number of hardware threads of the machine.
     pub threads: u32,
-    /// Minutes after which the runner stops a job; `None`: never.
+    /// Minutes after which the runner stops a job; `None` for no limit.
     pub limit_min: Option<u32>,
-    /// What the user can do to make it shorter, in the recipe's words.
+    /// Ways for the user to shorten the build, in the recipe's words.
     pub levers: &'a [String],
 }
 
-/// Minutes of an attempt that do not compile: fetching, installing and restoring before, saving
-/// after. Of the 360 minutes of a hosted job 300 are useful (cap at 330 minutes, half an hour
-/// before the first object).
+/// Minutes of an attempt that are not spent compiling: fetching, installing and restoring before,
+/// and saving after. Of the 360 minutes of a hosted job 300 are usable (the cap is at 330 minutes,
+/// and the first object is compiled after half an hour).
 pub(super) const IDLE_MIN: u32 = 60;
 
-/// The estimate; `None` where nothing was measured for this package and backend, or the machine is
-/// not known.
+/// Estimates a build. Returns `None` if there are no measurements for this package and backend, or
+/// if the number of targets or threads is 0.
 pub fn estimate(rows: &[BuildCostRow], question: &EstimateQuery<'_>) -> Option<BuildEstimate> {
     let rows: Vec<&BuildCostRow> = rows
         .iter()
@@ -88,20 +88,20 @@ fn levers(levers: &[String]) -> String {
     }
 }
 
-/// Objects for this many targets.
+/// Estimates the number of objects for this many targets.
 fn objects(rows: &[&BuildCostRow], targets: u32) -> f64 {
     let points: Vec<(u32, f64)> = rows
         .iter()
         .map(|row| (row.targets, as_f64(row.objects)))
         .collect();
     match between(&points, targets) {
-        // Objects come with targets: in proportion outside of what was measured.
+        // Outside the measured range, objects are proportional to targets.
         SamplePosition::Outside(nearest, value) => value * f64::from(targets) / f64::from(nearest),
         SamplePosition::Inside(value) => value,
     }
 }
 
-/// Objects a minute for this many targets on this many threads.
+/// Estimates the objects per minute for this many targets on this many threads.
 fn rate(rows: &[&BuildCostRow], question: &EstimateQuery<'_>) -> f64 {
     let mut by_threads: Vec<(u32, f64)> = Vec::new();
     for threads in rows.iter().map(|row| row.threads) {
@@ -121,15 +121,15 @@ fn rate(rows: &[&BuildCostRow], question: &EstimateQuery<'_>) -> f64 {
     }
 }
 
-/// Where a value lies among measured points.
+/// The position of a value relative to the measured points.
 enum SamplePosition {
-    /// Between two of them, or on one.
+    /// Between two points, or on one; with the interpolated value.
     Inside(f64),
-    /// Beyond the nearest, with its place and value.
+    /// Outside the measured range, with the position and value of the nearest point.
     Outside(u32, f64),
 }
 
-/// Linear between the neighbours of `at`. `points` is never empty.
+/// Interpolates linearly between the neighbours of `at`. Callers pass at least one point.
 fn between(points: &[(u32, f64)], at: u32) -> SamplePosition {
     let below = points
         .iter()

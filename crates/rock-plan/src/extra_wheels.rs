@@ -1,4 +1,4 @@
-//! Wheels of other distributions that a job leaves beside its own.
+//! Wheels of other distributions that a job produces in addition to its own.
 
 use serde_json::{Map, Value as Json, json};
 
@@ -16,24 +16,24 @@ use rock_names::{
     PythonTags, TagSetError, Version,
 };
 
-/// What the item of a row with `each` is called.
+/// Name of the variable that holds the current item of a row with `each`.
 const EACH: &str = "each";
 
-/// Says which further wheels the jobs of a group leave.
+/// Determines the extra wheels of a group's jobs.
 #[derive(Debug)]
 pub(super) struct ExtraWheels<'a> {
     config: &'a MatrixConfig,
     profile: &'a RecipeProfile,
     universe: &'a AxisSpace,
     expressions: ExpressionEnv,
-    /// Field axes, where a condition may ask for their values.
+    /// Field axes whose values a condition may use.
     asked: Vec<usize>,
 }
 
-/// What a job has of its own that names of its further wheels take.
+/// The values of a job that the names of its extra wheels depend on.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct JobNameValues<'a> {
-    /// The public version; `None` if it is not known before the build.
+    /// The public version; `None` if it is unknown before the build.
     pub(super) version: Option<&'a Version>,
     pub(super) label: Option<&'a LocalLabel>,
     pub(super) device: &'a DeviceCode,
@@ -62,13 +62,14 @@ impl<'a> ExtraWheels<'a> {
         }
     }
 
-    /// Whether there are none for any job.
+    /// Whether no job has extra wheels.
     pub(super) fn is_none(&self) -> bool {
         self.profile.wheels.is_empty()
     }
 
-    /// What the names for a cell depend on beside its label and tags: values that conditions may
-    /// ask for, and the numbers of its version and its device where they do.
+    /// Returns the values that a cell's names depend on in addition to its label and tags: axis
+    /// values that conditions may use, and the numbers of its version and device code if they are
+    /// used.
     pub(super) fn asked(&self, cell: CellRank, package: usize, device: u32) -> Vec<usize> {
         let wheels = &self.profile.wheels;
         let of_version = wheels
@@ -86,8 +87,8 @@ impl<'a> ExtraWheels<'a> {
         of_axes.chain(of_version).chain(of_device).collect()
     }
 
-    /// The names for a cell, in the order of the recipe, each once. What cannot be evaluated is a
-    /// fault.
+    /// Returns the names for a cell in recipe order, without duplicates. Reports expressions that
+    /// cannot be evaluated.
     pub(super) fn of(
         &self,
         cell: CellRank,
@@ -122,7 +123,8 @@ impl<'a> ExtraWheels<'a> {
         found
     }
 
-    /// The names of the wheels of a row of the recipe; a text that cannot be evaluated, and why.
+    /// Returns the wheel names of a recipe row, or the text that cannot be evaluated with the
+    /// reason.
     fn names(
         &self,
         wheel: &WheelDocument,
@@ -146,7 +148,8 @@ impl<'a> ExtraWheels<'a> {
         Ok(distributions.into_iter().map(name).collect())
     }
 
-    /// The distributions of a row of the recipe; a text that cannot be evaluated, and why.
+    /// Returns the distributions of a recipe row, or the text that cannot be evaluated with the
+    /// reason.
     fn distributions(
         &self,
         wheel: &WheelDocument,
@@ -246,7 +249,7 @@ impl<'a> ExtraWheels<'a> {
     }
 }
 
-/// Reads a wheel tag with its compressed tag sets.
+/// Parses a wheel tag with compressed tag sets.
 fn read_tag(tag: &str) -> Result<(PythonTags, AbiTags, PlatformTags), TagSetError> {
     let mut parts = tag.splitn(3, '-');
     let mut part = || parts.next().unwrap_or_default();

@@ -1,32 +1,33 @@
-//! Which legs of a workflow's run failed, as GitHub lists its jobs.
+//! Finds the failed legs of a workflow run in GitHub's list of its jobs.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-/// Not a list of a run's jobs.
+/// An error in a list of a run's jobs.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum RunError {
-    /// Not JSON.
+    /// The text is not JSON.
     #[error("it is not JSON: {0}")]
     Malformed(String),
-    /// JSON of another form.
+    /// The JSON has another structure.
     #[error("it lists no jobs of a run: an object with `jobs`, or a list of such")]
     OtherForm,
 }
 
-/// What a rendered workflow writes before the id of a leg in the name of the job that tests its
-/// wheel.
+/// Prefix of a leg's ID in the name of the job that tests its wheel, as in rendered workflows.
 const TEST: &str = "Test ";
 
-/// The legs that a job was for whose last attempt ended badly, and the names of other such jobs
-/// (REST API, "List jobs for a workflow run": `jobs` of objects with `name`, `run_attempt` and
-/// `conclusion`). Takes one page, pages one after the other as `gh api --paginate` prints them, and
-/// a list of pages as `--slurp` makes it. A job that was called by another workflow is
+/// Returns the IDs of the legs with a job whose last attempt failed, and the names of other such
+/// jobs.
+///
+/// The input is described in the REST API, "List jobs for a workflow run": `jobs` with `name`,
+/// `run_attempt` and `conclusion`. Accepts one page, concatenated pages as `gh api --paginate`
+/// prints them, and a list of pages as `--slurp` creates it. A job of a called workflow is named
 /// `CALLER / NAME`.
 ///
 /// # Errors
-/// When the text is no such list.
+/// If the text is not such a list.
 pub fn failed_jobs(text: &str) -> Result<BTreeSet<String>, RunError> {
     let mut ends: BTreeMap<String, (u64, bool)> = BTreeMap::new();
     let mut pages = 0;
@@ -46,13 +47,13 @@ pub fn failed_jobs(text: &str) -> Result<BTreeSet<String>, RunError> {
         .collect())
 }
 
-/// The id of the leg that a job is for.
+/// Returns the ID of the leg that a job belongs to.
 fn leg(name: &str) -> &str {
     let own = name.rsplit(" / ").next().unwrap_or(name);
     own.strip_prefix(TEST).unwrap_or(own)
 }
 
-/// Adds how the jobs of a value ended; how many pages it has.
+/// Records the outcomes of the jobs in a value, and returns its number of pages.
 fn add(value: &Value, ends: &mut BTreeMap<String, (u64, bool)>) -> Result<usize, RunError> {
     if let Value::Array(pages) = value {
         return pages.iter().map(|page| add(page, ends)).sum();
@@ -67,7 +68,7 @@ fn add(value: &Value, ends: &mut BTreeMap<String, (u64, bool)>) -> Result<usize,
             .and_then(Value::as_str)
             .ok_or(RunError::OtherForm)?;
         let attempt = job.get("run_attempt").and_then(Value::as_u64).unwrap_or(1);
-        // A job without an end is still running, or was lost.
+        // A job without a conclusion is still running, or was lost.
         let ended = job.get("conclusion").and_then(Value::as_str);
         let is_bad = !matches!(ended, Some("success" | "skipped" | "neutral"));
         let known = ends.entry(name.to_owned()).or_insert((attempt, is_bad));

@@ -1,4 +1,4 @@
-//! The plan in GitHub's form: `{"include":[…]}` matrices of flat texts.
+//! The plan as GitHub matrices: `{"include":[…]}` with flat strings.
 
 use serde::Serialize;
 
@@ -7,36 +7,37 @@ use super::{JobView, Plan};
 use crate::codes::plan as codes;
 use rock_diagnostic::{Diagnostic, Severity, Sink};
 
-/// Jobs of one shard: what one matrix may hold, by the fact `jobs-per-matrix`. A plan that was
-/// saved is read by it too.
+/// Maximum number of jobs in a shard: GitHub's limit for one matrix, `jobs-per-matrix` in the
+/// compatibility data. Also checked when a saved plan is read.
 pub const JOBS_PER_MATRIX: usize = 256;
 
-/// Bytes that the outputs of one job may have, counted as UTF-16, by the fact `job-outputs`.
+/// Maximum size of a job's outputs in bytes, counted as UTF-16: `job-outputs` in the compatibility
+/// data.
 pub const OUTPUT_BYTES: usize = 1_048_576;
 
-/// One matrix.
+/// A shard of the plan.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PlanShard {
     /// `{"include":[…]}` on one line.
     pub json: String,
-    /// How many jobs it has.
+    /// Number of jobs.
     pub count: usize,
 }
 
-/// The whole plan in GitHub's form.
+/// The whole plan as GitHub matrices.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GithubPlan {
-    /// The matrices.
+    /// The build matrices.
     pub shards: Vec<PlanShard>,
-    /// For each matrix, the jobs of it whose wheels are tested on another runner,
-    /// `{"include":[…]}`; none for none.
+    /// For each build matrix, the test matrix `{"include":[…]}` of the jobs whose wheels are tested
+    /// on another runner; `None` if there are no such jobs.
     pub tests: Vec<Option<String>>,
-    /// How many jobs all of them have.
+    /// Total number of jobs.
     pub count: usize,
-    /// Whether the legs have less than they could, because it does not fit; the rest is in the plan
-    /// file.
+    /// Whether legs were reduced because whole ones exceed the limit; the omitted fields are in the
+    /// plan file.
     pub slim: bool,
-    /// Bytes of job output that whole legs take.
+    /// Bytes of job output that whole legs would take.
     pub whole_bytes: usize,
 }
 
@@ -45,19 +46,19 @@ struct GithubMatrix<L> {
     include: Vec<L>,
 }
 
-/// How much a leg says.
+/// The level of detail of a leg.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum LegDetail {
-    /// Everything.
+    /// All fields.
     Whole,
-    /// What a rendered workflow reads.
+    /// The fields that a rendered workflow reads.
     Steps,
-    /// What starts a job: id, number, runner and gpu.
+    /// The fields that start a job: ID, number, runner and GPU.
     Start,
 }
 
-/// Splits the plan into matrices. Where whole legs do not fit 1 MiB of output they have what starts
-/// a job only; where that does not fit either, it is a fault.
+/// Splits the plan into matrices. Legs that exceed 1 MiB of output are reduced to fewer fields;
+/// reports an error if they still do not fit.
 pub fn github(plan: &Plan, sink: &mut Sink) -> Option<GithubPlan> {
     let tests = plan.jobs().map(|job| job.tests().len()).collect::<Vec<_>>();
     let largest = tests
@@ -91,8 +92,8 @@ pub fn github(plan: &Plan, sink: &mut Sink) -> Option<GithubPlan> {
     made.ok()
 }
 
-/// Says that legs are cut down, or soon will be: a workflow that somebody wrote may read what is
-/// missing then, and would find it empty.
+/// Warns that legs are reduced, or soon will be: a hand-written workflow may read a field that is
+/// omitted, and would find it empty.
 pub fn warn_of_size(github: &GithubPlan, sink: &mut Sink) {
     let bytes = github.whole_bytes;
     let message = if github.slim {
@@ -114,8 +115,8 @@ pub fn warn_of_size(github: &GithubPlan, sink: &mut Sink) {
     );
 }
 
-/// The matrices, as much of each leg as fits; how many bytes the least of it takes where that is
-/// too much.
+/// Returns the matrices with as much detail as fits, or the size in bytes of the smallest form if
+/// that exceeds the limit.
 fn fitted(plan: &Plan, most: usize) -> Result<GithubPlan, usize> {
     let jobs: Vec<JobView<'_>> = plan.jobs().collect();
     let made = |detail: LegDetail| {
@@ -161,7 +162,7 @@ fn fitted(plan: &Plan, most: usize) -> Result<GithubPlan, usize> {
     }
 }
 
-/// The larger of the UTF-8 and the UTF-16 size.
+/// Returns the larger of the UTF-8 and UTF-16 sizes.
 pub(super) fn output_bytes(text: &str) -> usize {
     text.len().max(2 * text.encode_utf16().count())
 }
@@ -197,7 +198,7 @@ mod tests {
     use rock_compat::Compat;
     use rock_diagnostic::{Sink, SourceText};
 
-    /// Three builds, with a file of that name.
+    /// Creates a plan of three builds with a file of this name.
     fn three(file: &str) -> Plan {
         let text = "version: 1\ndistribution: flash-attn\nrecipe: flash-attn\ntest: {runner: mi300x}\naxes:\n  flash-attn: [\"2.8.3\"]\n  \
                     python: [\"3.10\", \"3.11\", \"3.12\"]\n  torch: [\"2.5.1\"]\n  rocm: [\"6.2\"]\n";

@@ -1,13 +1,13 @@
-//! The container image of a cell.
+//! Selects the container image of a cell.
 
 use super::naming::CellValues;
 use crate::config::{MatrixConfig, MissingImage, Platform, PythonFrom, TorchFrom};
 use rock_compat::Compat;
 
-/// The image reference, or why there is none; a note may come with an image too.
+/// Returns the image reference, and a note if there is none or a fallback is used.
 ///
-/// An exact tag of the matrix file wins; else the table's tag for these versions; else, with
-/// `missing: builder`, an image with this ROCm and an old glibc.
+/// An exact tag in the matrix file wins, then the tag in the compatibility data for these versions,
+/// then, with `missing: builder`, an image with this ROCm version and an old glibc.
 pub(super) fn choose(
     config: &MatrixConfig,
     compat: &Compat,
@@ -36,7 +36,7 @@ pub(super) fn choose(
         .filter(|_| config.python_from == PythonFrom::Image);
     match compat.image(&config.image.repository, rocm, words.torch, python) {
         Ok(image) => (Some(image), None),
-        // A builder image has no torch, and the Pythons it has are its own.
+        // A builder image has no torch and only its own Python versions.
         Err(miss)
             if config.image.missing == MissingImage::Builder
                 && config.torch_from != TorchFrom::Image

@@ -1,11 +1,11 @@
-//! Values that many jobs share, each stored once.
+//! Interns values that many jobs share.
 
 use std::collections::HashMap;
 use std::hash::Hash;
 
 use rustc_hash::FxBuildHasher;
 
-/// Values by number; equal keys get one number.
+/// Numbered values; equal keys get the same number.
 #[derive(Debug, Clone)]
 pub(super) struct Interner<K, V> {
     numbers: HashMap<K, u32, FxBuildHasher>,
@@ -22,7 +22,7 @@ impl<K, V> Default for Interner<K, V> {
 }
 
 impl<K: Hash + Eq, V> Interner<K, V> {
-    /// The number of the value under this key, made when it is asked for the first time.
+    /// Returns the number of the value under this key, and creates the value on first use.
     pub(super) fn number(&mut self, key: K, make: impl FnOnce() -> V) -> u32 {
         *self.numbers.entry(key).or_insert_with(|| {
             self.values.push(make());
@@ -31,12 +31,12 @@ impl<K: Hash + Eq, V> Interner<K, V> {
         })
     }
 
-    /// How many values there are.
+    /// Returns the number of values.
     pub(super) fn len(&self) -> usize {
         self.values.len()
     }
 
-    /// The value with this number.
+    /// Returns the value with this number.
     pub(super) fn get(&self, number: u32) -> &V {
         &self.values[number as usize]
     }

@@ -1,4 +1,4 @@
-//! One job: a leg, or several collapsed into one, with all that building it needs.
+//! A job: a leg, or several collapsed into one, with everything that is needed to build it.
 
 use indexmap::IndexMap;
 
@@ -11,26 +11,26 @@ use rock_names::{
     has_wheel_extension, is_sdist, is_tree_archive,
 };
 
-/// A job of the plan. It is whole in itself: `build` and `render` need nothing else of the matrix
+/// A job of the plan. It is self-contained: `build` and `render` need nothing else from the matrix
 /// file.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Job {
-    /// Unique, stable, `[a-z0-9._-]{1,80}`.
+    /// Unique and stable ID, `[a-z0-9._-]{1,80}`.
     pub id: String,
-    /// Axis name → value, both as written.
+    /// Axis names and values, both as written.
     pub axes: IndexMap<String, String>,
-    /// The distribution built.
+    /// The distribution to build.
     pub distribution: DistributionName,
-    /// Its version as asked for; `None` where no axis names it.
+    /// Its requested version; `None` if no axis sets it.
     pub package: Option<PackageVersion>,
-    /// The public version that the wheel carries, where it is known before the build.
+    /// The wheel's public version, if it is known before the build.
     pub version: Option<Version>,
     /// The label after `+`; `None` for a wheel without ROCm.
     pub label: Option<LocalLabel>,
-    /// The expected wheel name, before repair, as [`rock_names::ExpectedWheel`] reads it; of a
-    /// job without one of its own, the name of its source distribution, archive or tree.
+    /// The expected wheel name before repair, as [`rock_names::ExpectedWheel`] parses it. For a job
+    /// without a wheel of its own, the name of its source distribution, archive or tree.
     pub wheel: String,
-    /// Names of the wheels of other distributions that it leaves too.
+    /// Names of the wheels of other distributions that the job also produces.
     pub further_wheels: Vec<String>,
     /// The job's Python; the lowest one for a collapsed job.
     pub python: Option<PythonVersion>,
@@ -38,101 +38,100 @@ pub struct Job {
     pub torch: Option<Version>,
     /// The job's ROCm.
     pub rocm: Option<RocmVersion>,
-    /// Name of the backend; the recipe's default where no axis names it.
+    /// Name of the backend; the recipe's default if no axis sets it.
     pub backend: String,
-    /// The gfx targets compiled for; empty for a backend without device code.
+    /// The gfx targets to compile for; empty for a backend without device code.
     pub gfx: Vec<GfxTarget>,
-    /// The families and targets that were asked for, without those that nothing is compiled for.
+    /// The requested families and targets, without those that nothing is compiled for.
     pub families: Vec<String>,
-    /// Targets asked for and left out, with the reason.
+    /// Requested targets that are not compiled, with the reason.
     pub dropped_gfx: Vec<DroppedGfx>,
-    /// The container image with tag or digest, where one is known.
+    /// The container image with tag or digest, if one is known.
     pub image: Option<String>,
-    /// The glibc of the image, where the facts know it.
+    /// The glibc version of the image, if the compatibility data has it.
     pub image_glibc: Option<Version>,
-    /// Labels of the runner, `runs-on`.
+    /// Runner labels for `runs-on`.
     pub runner: Vec<String>,
-    /// The group of the runner, `runs-on`.
+    /// Runner group for `runs-on`.
     pub runner_group: Option<String>,
-    /// Whether the job sees a GPU.
+    /// The GPU policy: whether the job has access to a GPU.
     pub gpu: GpuPolicy,
     /// Name of the recipe.
     pub recipe: String,
-    /// Checks the built wheel must pass, in order.
+    /// Checks that the built wheel must pass, in order.
     pub gates: Vec<Gate>,
-    /// What the build is likely to cost, where measurements allow a guess.
+    /// The estimated cost of the build, if there are measurements.
     pub estimate: Option<BuildEstimate>,
-    /// Values of collapsed axes that this job stands for: axis name → values, the job's own among
-    /// them.
+    /// Values of collapsed axes that this job covers, by axis name, including the job's own.
     pub covers: IndexMap<String, Vec<String>>,
-    /// Things a person should know about this job.
+    /// Warnings about this job for people.
     pub warnings: Vec<String>,
-    /// Needs of the installed wheel.
+    /// Requirements of the installed wheel.
     pub run_time: RunTime,
-    /// Fields of the matrix file that recipes and rendering read.
+    /// Settings of the matrix file that recipes and rendering read.
     pub settings: JobSettings,
 }
 
 impl Job {
-    /// Names of the expected wheels: the job's own, then the others.
+    /// Returns the names of the expected wheels: the job's own, then the others.
     pub fn wheels(&self) -> impl Iterator<Item = &String> {
         std::iter::once(&self.wheel)
             .filter(|name| has_wheel_extension(name))
             .chain(&self.further_wheels)
     }
 
-    /// What it is known by beside its id: the wheels, or the archive or tree that it leaves
+    /// Returns the names of the job's files: its wheels, or the archive or tree that it produces
     /// instead.
     pub fn files(&self) -> impl Iterator<Item = &String> {
         std::iter::once(&self.wheel).chain(&self.further_wheels)
     }
 
-    /// The name of the archive of an install tree, where it leaves one.
+    /// Returns the name of the archive of an install tree, if the job produces one.
     pub fn archive(&self) -> Option<&str> {
         Some(self.wheel.as_str()).filter(|name| is_tree_archive(name))
     }
 
-    /// The name of the source distribution, where it leaves one.
+    /// Returns the name of the source distribution, if the job produces one.
     pub fn sdist(&self) -> Option<&str> {
         Some(self.wheel.as_str()).filter(|name| is_sdist(name))
     }
 }
 
-/// A target that was asked for and is not compiled.
+/// A requested target that is not compiled.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DroppedGfx {
     /// The target.
     pub target: GfxTarget,
-    /// Why, with the row it rests on.
+    /// The reason, with the compatibility row that it is based on.
     pub reason: String,
 }
 
-/// What a build is likely to cost.
+/// The estimated cost of a build.
 #[derive(Debug, Clone, PartialEq)]
 pub struct BuildEstimate {
-    /// Objects compiled.
+    /// Number of objects to compile.
     pub objects: u64,
     /// Wall-clock hours on the job's runner.
     pub hours: f64,
-    /// Capped attempts needed within the runner's limit.
+    /// Number of attempts needed within the runner's time limit.
     pub attempts: u32,
     /// Size of the compiler cache in MB.
     pub cache_mb: u64,
-    /// One line for people: `does not fit 6 h; about 6 attempts`.
+    /// One-line summary for people: `does not fit 6 h; about 6 attempts`.
     pub verdict: String,
 }
 
-/// Fields of the matrix file that recipes and rendering read, the same for all jobs of one file but
-/// for overrides.
+/// Settings of the matrix file that recipes and rendering read, identical for all jobs of a file
+/// except for overrides.
 #[derive(Debug, Clone, PartialEq)]
 pub struct JobSettings {
-    /// The matrix file's path as given.
+    /// The path of the matrix file as given.
     pub matrix: String,
-    /// Where the wheels run.
+    /// The platform that the wheels run on.
     pub platform: Platform,
-    /// Where torch comes from.
+    /// The source of torch.
     pub torch_from: TorchFrom,
-    /// Where Python comes from.
+    /// The source of Python.
     pub python_from: PythonFrom,
     /// The image options.
     pub image: ImageConfig,
@@ -140,15 +139,15 @@ pub struct JobSettings {
     pub docker: DockerConfig,
     /// Whether the compiler keeps a cache: `workflow.cache`.
     pub cache: Switch,
-    /// MB that this cache may take, where a plan shares a limit among builds.
+    /// Maximum size of this cache in MB, if the plan divides a limit among builds.
     pub cache_mb: Option<u64>,
     /// Recipe variables.
     pub vars: IndexMap<String, String>,
     /// Names of secrets.
     pub secrets: Vec<String>,
-    /// Index templates.
+    /// Index URL templates.
     pub indexes: IndexMap<String, String>,
-    /// Whether the ROCm index has device code under an extra for each target.
+    /// Whether the ROCm index provides device code as one extra per target.
     pub device_extras: bool,
     /// Wheel repair.
     pub repair: RepairConfig,
@@ -156,11 +155,11 @@ pub struct JobSettings {
     pub test: TestConfig,
 }
 
-/// What stands in the address of an index for the one family of a job.
+/// Placeholder in an index URL for the only family of a job.
 pub(super) const FAMILY: &str = "{family}";
 
-/// The indexes of a job that is built for these families; a plan makes sure that it is one where an
-/// address names it.
+/// Returns the index URLs of a job built for these families. The plan ensures that there is exactly
+/// one family if a URL uses the placeholder.
 pub(super) fn indexes_for(
     indexes: &IndexMap<String, String>,
     families: &[String],

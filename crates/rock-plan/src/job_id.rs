@@ -1,12 +1,13 @@
-//! Job ids: `[a-z0-9._-]{1,80}`, the same whatever other values the axes have.
+//! Job IDs: `[a-z0-9._-]{1,80}`, independent of the other values of the axes.
 
 use sha2::{Digest as _, Sha256};
 
-/// The longest id, so that artifact names made of it stay legal.
+/// Maximum length of an ID, so that artifact names that contain it stay valid.
 pub(super) const LONGEST: usize = 80;
 
-/// The part of an id that one axis value gives: lower case, other characters as `-`. A value that
-/// this changes beyond case gets a digest of itself, so that two values never give one part.
+/// Returns the part of an ID for one axis value, in lower case with other characters replaced by
+/// `-`. If that changes the value, a digest of it is appended, so that two values never give the
+/// same part.
 pub(super) fn part(prefix: &str, text: &str) -> String {
     let lower = text.to_lowercase();
     let folded: String = lower
@@ -27,7 +28,7 @@ pub(super) fn part(prefix: &str, text: &str) -> String {
     format!("{prefix}{folded}{digest}")
 }
 
-/// Joins parts; an id that would be too long is cut and ends in a digest of the whole.
+/// Joins the parts; an ID that is too long is truncated and ends with a digest of the whole.
 pub(super) fn join<'a>(parts: impl IntoIterator<Item = &'a str>) -> String {
     let mut id = String::with_capacity(48);
     for part in parts {
@@ -45,7 +46,7 @@ pub(super) fn join<'a>(parts: impl IntoIterator<Item = &'a str>) -> String {
     id
 }
 
-/// Whether a text could be an id.
+/// Whether a text is a valid ID.
 pub fn is_id(text: &str) -> bool {
     let inside =
         |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || matches!(b, b'.' | b'_' | b'-');

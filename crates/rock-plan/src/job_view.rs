@@ -1,4 +1,4 @@
-//! A job seen in the plan: borrowed, cheap to make, with everything a [`Job`] has.
+//! A job borrowed from the plan: cheap to create, with everything that a [`Job`] has.
 
 use indexmap::IndexMap;
 
@@ -23,12 +23,12 @@ pub struct JobView<'a> {
 }
 
 impl<'a> JobView<'a> {
-    /// The place of the job's matrix file in the plan.
+    /// Returns the index of the job's matrix file in the plan.
     pub fn matrix(self) -> usize {
         self.number
     }
 
-    /// The id.
+    /// Returns the ID.
     pub fn id(self) -> String {
         let shared = &self.group.shared;
         let covered = self.covered();
@@ -41,7 +41,7 @@ impl<'a> JobView<'a> {
             });
         let windows =
             (self.group.config.platform == crate::config::Platform::Windows).then_some("win");
-        // Where the targets are no axis, trees of two files would have one id.
+        // If targets are not an axis, the trees of two files would get the same ID.
         let is_tree = matches!(self.group.profile.leaves, Leaves::Archive | Leaves::Tree)
             && self.group.universe.position(AxisRole::Gfx).is_none();
         let targets = is_tree.then(|| targets_part(self.gfx())).flatten();
@@ -53,7 +53,7 @@ impl<'a> JobView<'a> {
         )
     }
 
-    /// Axis names and values as written.
+    /// Returns the axis names and values as written.
     pub fn axes(self) -> impl Iterator<Item = (&'a str, &'a str)> {
         let universe = &self.group.universe;
         (0..universe.axes().len()).filter_map(move |axis| {
@@ -64,8 +64,8 @@ impl<'a> JobView<'a> {
         })
     }
 
-    /// The expected wheel name; of a job without one of its own, the name of its source
-    /// distribution, archive or tree.
+    /// Returns the expected wheel name. For a job without a wheel of its own, returns the name of
+    /// its source distribution, archive or tree.
     pub fn wheel(self) -> String {
         let (escaped, plus) = (
             self.group.config.distribution.escaped(),
@@ -79,27 +79,27 @@ impl<'a> JobView<'a> {
         )
     }
 
-    /// The label as text, if any.
+    /// Returns the local version label, if any.
     pub fn label(self) -> Option<&'a str> {
         self.local_label().map(rock_names::LocalLabel::as_str)
     }
 
-    /// The backend.
+    /// Returns the backend.
     pub fn backend(self) -> &'a RecipeBackend {
         self.words().backend
     }
 
-    /// The gfx targets compiled for.
+    /// Returns the gfx targets to compile for.
     pub fn gfx(self) -> &'a [rock_names::GfxTarget] {
         &self.device().gfx
     }
 
-    /// The families and targets as they were asked for, without those that nothing is compiled for.
+    /// Returns the families and targets as requested, without those that nothing is compiled for.
     pub fn families(self) -> &'a [String] {
         &self.device().families
     }
 
-    /// Targets asked for and left out, with the reason.
+    /// Returns the requested targets that are not compiled, with the reason.
     pub fn dropped_gfx(self) -> impl Iterator<Item = (&'a rock_names::GfxTarget, &'a str)> {
         self.device()
             .dropped
@@ -107,7 +107,7 @@ impl<'a> JobView<'a> {
             .map(|dropped| (&dropped.target, dropped.reason.as_str()))
     }
 
-    /// The estimate, where measurements allow one.
+    /// Returns the estimate, if there are measurements.
     pub fn estimate(self) -> Option<&'a BuildEstimate> {
         self.group
             .shared
@@ -116,7 +116,7 @@ impl<'a> JobView<'a> {
             .as_ref()
     }
 
-    /// Axis and values that this job stands for beside its own.
+    /// Returns the values of collapsed axes that this job covers, including its own.
     pub fn covers(self) -> IndexMap<String, Vec<String>> {
         let texts = |(axis, indexes): &(usize, Vec<usize>)| {
             let column = &self.group.universe.axes()[*axis];
@@ -131,14 +131,14 @@ impl<'a> JobView<'a> {
         self.covered().iter().map(texts).collect()
     }
 
-    /// What a person should know about the job.
+    /// Returns the warnings about the job for people.
     pub fn warnings(self) -> impl Iterator<Item = &'a str> {
         self.package_warning()
             .into_iter()
             .chain(self.site().note.as_deref())
     }
 
-    /// What a person should know about the package itself with this backend.
+    /// Returns the warning about the package with this backend, if any.
     pub fn package_warning(self) -> Option<&'a str> {
         self.package()
             .warnings
@@ -146,7 +146,7 @@ impl<'a> JobView<'a> {
             .map(String::as_str)
     }
 
-    /// The collapsed axes, with the indexes of the values that it stands for.
+    /// Returns the collapsed axes with the indexes of the values that the job covers.
     pub(super) fn covered(self) -> &'a [(usize, Vec<usize>)] {
         (self.draft.covers as usize)
             .checked_sub(1)
@@ -175,13 +175,13 @@ impl<'a> JobView<'a> {
         self.group.shared.sites.get(self.draft.site)
     }
 
-    /// Where it runs.
+    /// Returns the machine that the job runs on.
     pub fn place(self) -> &'a MachineKind {
         chosen(&self.site().places, || self.id())
     }
 
-    /// Where its wheel is tested, where that is not the build itself, each with the family where
-    /// families are asked for.
+    /// Returns the machines that test the job's wheel separately from the build, each with its
+    /// family if wheels are tested by family.
     pub fn tests(self) -> Vec<(Option<&'a str>, &'a MachineKind)> {
         if self.group.profile.leaves != Leaves::Wheels {
             return Vec::new();
@@ -198,7 +198,7 @@ impl<'a> JobView<'a> {
         at_runner.into_iter().chain(on_families).collect()
     }
 
-    /// Families that are to be tested and for which no runner is known.
+    /// Returns the families to test for which no runner is known.
     pub fn families_without_runner(self) -> impl Iterator<Item = &'a str> {
         let tested_on = &self.group.shared.tested_on;
         self.test_families()
@@ -237,7 +237,7 @@ impl<'a> JobView<'a> {
             .expect("a draft's backend is known")
     }
 
-    /// Variables that differ from those of the matrix file.
+    /// Returns the variables that differ from those of the matrix file.
     pub(super) fn own_vars(self) -> IndexMap<String, String> {
         own_vars(
             &self.group.profile,
@@ -247,34 +247,34 @@ impl<'a> JobView<'a> {
         )
     }
 
-    /// Names of the wheels of other distributions that the job leaves too.
+    /// Returns the names of the wheels of other distributions that the job also produces.
     pub fn further_wheels(self) -> &'a [String] {
         self.group.shared.wheels.get(self.draft.wheels)
     }
 
-    /// The expected wheels: the job's own, then the others.
+    /// Returns the names of the expected wheels: the job's own, then the others.
     pub fn wheels(self) -> impl Iterator<Item = String> {
         let own = std::iter::once(self.wheel()).filter(|name| has_wheel_extension(name));
         own.chain(self.further_wheels().iter().cloned())
     }
 
-    /// What it is known by beside its id: the wheels, or the archive or tree that it leaves
+    /// Returns the names of the job's files: its wheels, or the archive or tree that it produces
     /// instead.
     pub fn files(self) -> impl Iterator<Item = String> {
         std::iter::once(self.wheel()).chain(self.further_wheels().iter().cloned())
     }
 
-    /// The name of the archive, where it leaves one.
+    /// Returns the name of the archive of an install tree, if the job produces one.
     pub fn archive(self) -> Option<String> {
         Some(self.wheel()).filter(|name| is_tree_archive(name))
     }
 
-    /// The name of the source distribution, where it leaves one.
+    /// Returns the name of the source distribution, if the job produces one.
     pub fn sdist(self) -> Option<String> {
         Some(self.wheel()).filter(|name| is_sdist(name))
     }
 
-    /// The job, whole.
+    /// Converts the view into an owned job.
     pub fn to_job(self) -> Job {
         let words = self.words();
         let config = &self.group.config;
@@ -337,8 +337,8 @@ impl<'a> JobView<'a> {
     }
 }
 
-/// Variables of a cell that differ from those of the matrix file: values of field axes and of
-/// matching rows. Axes that the recipe declares as such are no variables.
+/// Returns the variables of a cell that differ from those of the matrix file: values of field axes
+/// and of matching override rows. Axes that the recipe declares are not variables.
 pub(super) fn own_vars(
     profile: &RecipeProfile,
     universe: &AxisSpace,
@@ -367,5 +367,5 @@ pub(super) fn own_vars(
         .collect()
 }
 
-/// Axes over fields that a job has a place for; every other field axis is a recipe variable.
+/// Field axes that have their own field in a job; every other field axis is a recipe variable.
 const FIELDS_WITH_A_HOME: [&str; 3] = ["runner", "gpu", "python-from"];

@@ -1,7 +1,8 @@
-//! The plan as JSON: the hand-off between `plan` and everything that runs later.
+//! The plan as JSON, which `plan` passes to all later commands.
 //!
-//! Version 1. One job stands on one line, so that a million of them stream. What jobs share is
-//! serialised once and joined; every piece comes out of a serde struct of this file.
+//! This is version 1 of the format. Each job is on its own line, so that a million jobs can be
+//! streamed. Values that jobs share are serialized once and concatenated; every piece is the output
+//! of a serde struct of this module.
 
 mod check;
 mod field;
@@ -27,53 +28,53 @@ use rock_bytes::start_threads;
 use matrix::matrix_document;
 pub use read::{read_json, read_saved};
 
-/// The largest plan that is read back. A job has about 640 bytes, so that this is a plan of 200,000
+/// Maximum size of a plan to read. A job takes about 640 bytes, so this allows a plan of 200,000
 /// jobs.
 pub const LARGEST_PLAN_BYTES: u64 = 128 << 20;
 
-/// The version of the format. A reader refuses others.
+/// The version of the format. Other versions are rejected.
 pub(super) const VERSION: u32 = 1;
 
-/// Jobs serialised by one thread at a time.
+/// Number of jobs that one thread serializes at a time.
 const CHUNK: usize = 4096;
 
-/// Bytes behind which one thread serialises no further job: six times what a chunk of usual jobs
-/// has.
+/// Buffer size after which a thread serializes no further job: six times the size of a chunk of
+/// typical jobs.
 const CHUNK_BYTES: usize = 16 << 20;
 
-/// Jobs serialised into one buffer where one thread does it all.
+/// Number of jobs per buffer when everything is serialized on one thread.
 const SMALL_CHUNK: usize = 32;
 
-/// A plan as read back.
+/// A deserialized plan.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields, expecting = "a plan")]
 pub struct PlanDocument {
     /// The version of the format.
     pub version: u32,
-    /// Name and version of the program that wrote it.
+    /// Name and version of the program that created it.
     pub generator: String,
-    /// What the jobs of one matrix file share.
+    /// Settings that the jobs of one matrix file share.
     pub matrices: Vec<MatrixDocument>,
     /// The jobs.
     pub jobs: Vec<JobDocument>,
-    /// What was left out.
+    /// The excluded cells.
     pub excluded: Vec<ExcludedDocument>,
-    /// Cells that share another job's wheel.
+    /// Cells that share the wheel of another job.
     pub covered: Vec<CoveredDocument>,
-    /// Wheels left out because they are published.
+    /// Wheels that were skipped because they are already published.
     pub published: Vec<String>,
-    /// Wheels left out because their jobs did not fail in a run.
+    /// Wheels that were skipped because their jobs did not fail in a run.
     #[serde(default)]
     pub not_failed: Vec<String>,
-    /// Parts of at most 256 jobs.
+    /// Shards of at most 256 jobs.
     pub shards: Vec<ShardDocument>,
-    /// The limits the plan was made under.
+    /// The limits that applied to planning.
     pub limits: IndexMap<String, u64>,
-    /// Things a person should know.
+    /// Notes for people.
     pub notes: Vec<String>,
 }
 
-/// What the jobs of one matrix file share.
+/// Settings that the jobs of one matrix file share.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, expecting = "a matrix")]
 pub struct MatrixDocument {
@@ -85,7 +86,7 @@ pub struct MatrixDocument {
     image: ImageDocument,
     docker: DockerDocument,
     cache: String,
-    /// MB that the compiler cache of one build may take.
+    /// Maximum size of the compiler cache of one build in MB.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     cache_mb: Option<u64>,
     vars: IndexMap<String, String>,
@@ -135,81 +136,81 @@ struct TestDocument {
     families: Option<String>,
 }
 
-/// One job.
+/// A job.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, expecting = "a job")]
 pub struct JobDocument {
-    /// The id.
+    /// The ID.
     pub id: String,
     /// Index into `matrices`.
     pub matrix: usize,
-    /// Axis name → value.
+    /// Axis names and values.
     pub axes: IndexMap<String, String>,
     /// The distribution.
     pub distribution: String,
     /// The public version.
     pub version: Option<String>,
-    /// The expected wheel name; `*` stands for a version that only the build knows. What ends with
-    /// `-tree.tar.gz` is an archive of an install tree, and what ends with `-tree` such a tree,
-    /// which is no file.
+    /// The expected wheel name; `*` stands for a version that only the build determines. A name
+    /// that ends with `-tree.tar.gz` is an archive of an install tree, and one that ends with
+    /// `-tree` is an install tree, which is not a file.
     pub wheel: String,
-    /// Names of the wheels of other distributions that it leaves too.
+    /// Names of the wheels of other distributions that the job also produces.
     #[serde(default)]
     pub wheels: Vec<String>,
-    /// The label.
+    /// The local version label.
     pub label: Option<String>,
     /// The backend.
     pub backend: String,
     /// The recipe.
     pub recipe: String,
-    /// Checks the wheel must pass.
+    /// Checks that the wheel must pass.
     pub gates: Vec<String>,
-    /// gfx targets.
+    /// The gfx targets to compile for.
     pub gfx: Vec<String>,
-    /// The families and targets that were asked for; left out where these are the targets.
+    /// The requested families and targets; omitted if they equal `gfx`.
     #[serde(default)]
     pub families: Vec<String>,
-    /// gfx targets left out.
+    /// Requested gfx targets that are not compiled.
     pub dropped_gfx: Vec<DroppedDocument>,
-    /// The image.
+    /// The container image.
     pub image: Option<String>,
-    /// The glibc of the image, where the facts know it.
+    /// The glibc version of the image, if the compatibility data has it.
     #[serde(default)]
     pub image_glibc: Option<String>,
-    /// Runner labels.
+    /// The runner labels.
     pub runner: Vec<String>,
-    /// The group of runners.
+    /// The runner group.
     #[serde(default)]
     pub runner_group: Option<String>,
-    /// GPU policy.
+    /// The GPU policy.
     pub gpu: String,
-    /// The estimate.
+    /// The estimated cost of the build.
     pub estimate: Option<EstimateDocument>,
-    /// Values of collapsed axes.
+    /// Values of collapsed axes that the job covers.
     #[serde(default)]
     pub covers: IndexMap<String, Vec<String>>,
-    /// Variables that differ from the matrix file's.
+    /// Variables that differ from those of the matrix file.
     #[serde(default)]
     pub vars: IndexMap<String, String>,
-    /// Things a person should know.
+    /// Warnings for people.
     #[serde(default)]
     pub warnings: Vec<String>,
-    /// Needs of the installed wheel.
+    /// Requirements of the installed wheel.
     #[serde(default)]
     pub run_time: RunTime,
 }
 
-/// A gfx target left out.
+/// A requested gfx target that is not compiled.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, expecting = "a dropped target")]
 pub struct DroppedDocument {
     /// The target.
     pub target: String,
-    /// Why.
+    /// The reason.
     pub reason: String,
 }
 
-/// What a build is likely to cost.
+/// The estimated cost of a build.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, expecting = "an estimate")]
 pub struct EstimateDocument {
@@ -220,7 +221,7 @@ pub struct EstimateDocument {
     verdict: String,
 }
 
-/// Cells left out for one reason.
+/// Cells that are excluded for one reason.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, expecting = "an excluded row")]
 pub struct ExcludedDocument {
@@ -233,7 +234,7 @@ pub struct ExcludedDocument {
     source: String,
 }
 
-/// Cells that share a job's wheel.
+/// Cells that share the wheel of a job.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, expecting = "a covered row")]
 pub struct CoveredDocument {
@@ -241,7 +242,7 @@ pub struct CoveredDocument {
     axes: IndexMap<String, Vec<String>>,
 }
 
-/// A part of the jobs that forms one matrix.
+/// A range of jobs that forms one matrix.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, expecting = "a shard")]
 pub struct ShardDocument {
@@ -249,11 +250,11 @@ pub struct ShardDocument {
     count: usize,
 }
 
-/// Writes the plan. Jobs stream; a plan of a million jobs needs no more memory than its compact
-/// form.
+/// Writes the plan. Jobs are streamed: a plan of a million jobs needs no more memory than its
+/// compact form.
 ///
 /// # Errors
-/// When writing fails.
+/// If writing fails.
 pub fn write_json(
     plan: &Plan,
     generator: &str,
@@ -279,7 +280,8 @@ pub fn write_json(
     let mut first = true;
     for (number, group) in plan.groups.iter().enumerate() {
         let pieces = SerializedPieces::new(group, number);
-        // Returns how many jobs fit: values of axes can make a job many times as long as usual.
+        // Returns the number of jobs that fit: long axis values can make a job many times the usual
+        // size.
         let render = |drafts: &[CompactJob], text: &mut Vec<u8>| {
             let has_room = |text: &Vec<u8>| text.len() < CHUNK_BYTES;
             let mut jobs = drafts.iter();
@@ -301,7 +303,7 @@ pub fn write_json(
             let text = &text[usize::from(std::mem::take(&mut first))..];
             out.write_all(text)
         };
-        // Threads are not worth starting for a few jobs, nor is memory that no one has touched yet.
+        // A few jobs are not worth starting threads or touching fresh memory.
         if group.drafts.len() <= CHUNK {
             let mut text = Vec::new();
             for drafts in group.drafts.chunks(SMALL_CHUNK) {
@@ -341,7 +343,7 @@ pub fn write_json(
     out.write_all(b"}\n")
 }
 
-/// Serialises jobs into a buffer and writes it, as often as it is full.
+/// Serializes jobs into a buffer and writes it each time it is full.
 fn write_jobs(
     mut drafts: &[CompactJob],
     render: &impl Fn(&[CompactJob], &mut Vec<u8>) -> usize,

@@ -1,4 +1,4 @@
-//! One leg of a workflow matrix.
+//! A leg of a workflow matrix.
 
 use serde::Serialize;
 
@@ -6,13 +6,13 @@ use super::cache::cell_key;
 use super::github::LegDetail;
 use super::{JobView, MachineKind};
 
-/// A leg, as much of a job as a workflow needs to start and to build it; every value is a text,
+/// A leg: the fields of a job that a workflow needs to start and build it. All values are strings,
 /// because GitHub's expressions compare `3.10` and `3.1` as numbers.
 #[derive(Serialize)]
 pub(super) struct Leg<'a> {
     id: String,
-    /// Its number in its matrix, from 0: legs share the outputs of their job, and each has one of
-    /// its own.
+    /// The leg's index in its matrix, from 0. All legs share the outputs of one GitHub job, and
+    /// each leg uses the output with its index.
     n: String,
     /// Runner labels as JSON, for `fromJSON`.
     runner: String,
@@ -23,22 +23,22 @@ pub(super) struct Leg<'a> {
     more: Option<LegDescription<'a>>,
 }
 
-/// What the steps of a rendered workflow read.
+/// The fields that the steps of a rendered workflow read.
 #[derive(Serialize)]
 struct LegInputs<'a> {
     /// The architecture of the runner.
     arch: &'a str,
-    /// What `build --engine` takes.
+    /// Value of `build --engine`.
     engine: &'a str,
-    /// Minutes, `timeout-minutes`.
+    /// `timeout-minutes` of the job.
     timeout: String,
-    /// Minutes, `build --cap`.
+    /// Value of `build --cap` in minutes.
     cap: String,
-    /// The compiler cache without run and attempt.
+    /// Cache key of the compiler cache, without run and attempt.
     cache: String,
 }
 
-/// What a leg says for people.
+/// The fields that describe a leg for people.
 #[derive(Serialize)]
 struct LegDescription<'a> {
     wheel: String,
@@ -82,9 +82,9 @@ impl<'a> Leg<'a> {
 #[derive(Serialize)]
 pub(super) struct TestLeg<'a> {
     id: String,
-    /// The number of the leg that builds the wheel.
+    /// The index of the leg that builds the wheel.
     n: String,
-    /// The family whose runner it is; in all legs of a plan or in none.
+    /// The family that the runner is for; set in all legs of a plan or in none.
     #[serde(skip_serializing_if = "Option::is_none")]
     family: Option<&'a str>,
     runner: String,
@@ -93,7 +93,7 @@ pub(super) struct TestLeg<'a> {
 }
 
 impl<'a> TestLeg<'a> {
-    /// None for a job that is tested where it is built.
+    /// Returns the test legs of a job; empty if it is tested where it is built.
     pub(super) fn of(job: JobView<'a>, number: usize, by_family: bool) -> Vec<Self> {
         let leg = |(family, place): (Option<&'a str>, &'a MachineKind)| Self {
             id: job.id(),
@@ -107,7 +107,7 @@ impl<'a> TestLeg<'a> {
     }
 }
 
-/// The family of a test that is for none, where others are for one.
+/// Value of `family` for a test without a family, if other tests have one.
 const ANY_FAMILY: &str = "any";
 
 /// Returns the value of `runs-on` as JSON: labels, or a group with labels.
@@ -119,7 +119,7 @@ fn labels(place: &MachineKind) -> String {
     }
 }
 
-/// What runs the steps of a job there.
+/// Returns the engine that runs a job's steps on a machine.
 fn engine(job: JobView<'_>, place: &MachineKind) -> &'static str {
     if job.site().image.is_some() && place.docker {
         "docker"

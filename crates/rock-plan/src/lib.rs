@@ -59,14 +59,14 @@ pub use runner_fit::{check_fit, check_images, warn_of_caches};
 pub use runner_hours::RunnerHours;
 pub use saved_plan::{LeftOut, SavedPlan};
 
-/// What a plan is made with beside matrix files and facts.
+/// Inputs of a plan in addition to matrix files and compatibility data.
 #[derive(Debug, Clone)]
 pub struct PlanInputs {
-    /// Files that are published already; their jobs are left out.
+    /// Files that are already published; their jobs are skipped.
     pub published: PublishedSet,
-    /// Estimate for this machine instead of the jobs' runners.
+    /// The machine to estimate for instead of the jobs' runners.
     pub runner: Option<RunnerShape>,
-    /// Jobs of one matrix, 1 to [`JOBS_PER_MATRIX`].
+    /// Maximum number of jobs per matrix, 1 to [`JOBS_PER_MATRIX`].
     pub jobs_per_matrix: usize,
 }
 

@@ -1,4 +1,4 @@
-//! Where a job runs: one runner, or one of a pool.
+//! The machines that jobs run on: one runner, or the members of a pool.
 
 use sha2::{Digest as _, Sha256};
 
@@ -6,41 +6,41 @@ use crate::config::RunnerSelector;
 use rock_compat::Compat;
 use rock_compat::rows::RunnerRow;
 
-/// Minutes that a time-out leaves of the runner's own limit, so that a job ends by its time-out and
-/// not by being lost.
+/// Minutes between the timeout and the runner's own limit, so that a job ends by its timeout and is
+/// not lost.
 const BEFORE_LIMIT_MIN: u32 = 5;
-/// Minutes between the cap of a build and the time-out of its job: enough to save a compiler cache
-/// of some GiB.
+/// Minutes between the cap of a build and the timeout of its job: enough to save a compiler cache
+/// of a few GiB.
 const AFTER_CAP_MIN: u32 = 25;
-/// What a runner without a limit of its own has, and the life of a job's token, where the facts do
-/// not say: a day.
+/// Default limit of a runner, and default lifetime of a job's token, if the compatibility data has
+/// none: one day.
 const DAY_MIN: u32 = 1440;
 
-/// A kind of machine that takes jobs.
+/// A kind of machine that runs jobs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MachineKind {
-    /// Labels, `runs-on`.
+    /// Runner labels for `runs-on`.
     pub labels: Vec<String>,
-    /// The group of runners, `runs-on`.
+    /// Runner group for `runs-on`.
     pub group: Option<String>,
-    /// How often it is chosen among the members of its pool.
+    /// Relative frequency with which it is chosen among the members of its pool.
     pub weight: u32,
-    /// The architecture, `x86_64`.
+    /// The architecture, such as `x86_64`.
     pub arch: String,
-    /// Whether it can start containers.
+    /// Whether it can run containers.
     pub docker: bool,
-    /// Hardware threads, where known.
+    /// Number of hardware threads, if known.
     pub threads: Option<u32>,
-    /// Free disk in GiB, where known, with what a rendered workflow frees first.
+    /// Free disk space in GiB, if known, including the space that a rendered workflow frees first.
     pub disk_gib: Option<u32>,
-    /// Minutes after which the runner ends a job, where it does.
+    /// Minutes after which the runner stops a job, if it does.
     pub limit_min: Option<u32>,
-    /// Minutes after which the workflow ends a job.
+    /// Minutes after which the workflow stops a job.
     pub timeout_min: u32,
 }
 
 impl MachineKind {
-    /// Minutes after the start of the job at which a build stops itself.
+    /// Returns the minutes after the start of a job at which its build stops itself.
     pub fn cap_min(&self) -> u32 {
         self.timeout_min.saturating_sub(AFTER_CAP_MIN).max(1)
     }
@@ -86,7 +86,7 @@ impl MachineKind {
 /// The architecture of runners without a row or a label that states it.
 const DEFAULT_ARCH: &str = "x86_64";
 
-/// The architecture that a label names: GitHub gives self-hosted runners `X64` or `ARM64`.
+/// Returns the architecture that a label names: GitHub labels self-hosted runners `X64` or `ARM64`.
 pub(super) fn arch_of_label(label: &str) -> Option<&'static str> {
     match label.to_ascii_lowercase().as_str() {
         "x64" | "x86_64" | "amd64" => Some("x86_64"),
@@ -95,8 +95,9 @@ pub(super) fn arch_of_label(label: &str) -> Option<&'static str> {
     }
 }
 
-/// Places for jobs: by a single label the runner of this name, label or alias, or the members of
-/// the pool of this name; else the runners that have all labels, as they are written.
+/// Returns the machines that a selector matches. A single label selects the runner with this name,
+/// label or alias, or the members of the pool with this name; otherwise the machine has the group
+/// and labels as written.
 pub(super) fn places(runner: &RunnerSelector, compat: &Compat) -> Vec<MachineKind> {
     let RunnerSelector {
         group: None,
@@ -132,11 +133,12 @@ pub(super) fn places(runner: &RunnerSelector, compat: &Compat) -> Vec<MachineKin
     }
 }
 
-/// The place of a job among those of its pool: by a hash of its id, so that a job runs on one kind
-/// of machine whatever other jobs there are.
+/// Returns the machine of a job among those of its pool. It is chosen by a hash of the job's ID, so
+/// that a job stays on one kind of machine whatever other jobs there are.
 ///
 /// # Panics
-/// Never: a pool has a member, and a member has a weight (`compat::validate_tables`).
+/// If `places` is empty, which cannot happen: every pool has members, and every member has a weight
+/// (`compat::validate_tables`).
 pub(super) fn chosen(places: &[MachineKind], id: impl FnOnce() -> String) -> &MachineKind {
     let total: u64 = places.iter().map(|place| u64::from(place.weight)).sum();
     let first = places.first().expect("a job has a place");
@@ -174,7 +176,7 @@ mod tests {
     fn a_job_ends_by_its_timeout_before_the_runner_ends_it() {
         let hosted = one("ubuntu-22.04");
         assert_eq!((hosted.timeout_min, hosted.cap_min()), (355, 330));
-        // The job's token lives a day, whatever the runner allows.
+        // The job's token lives for one day, whatever the runner allows.
         let own = one("self-hosted");
         assert_eq!((own.timeout_min, own.cap_min()), (1440, 1415));
         assert_eq!(one("some-label-of-ours").timeout_min, 1440);
@@ -254,8 +256,8 @@ mod tests {
                 member.labels
             );
         }
-        // The same on every machine and in every release of the program, or a job's cache would be
-        // elsewhere.
+        // The choice must be the same on every machine and in every release; otherwise a job would
+        // not find its cache.
         let of = |id: &str| chosen(&members, || id.to_owned()).labels[0].clone();
         assert_eq!(
             of("flash-attn-2.8.3-rocm6.2-torch2.5.1-py3.11"),

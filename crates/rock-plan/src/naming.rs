@@ -1,4 +1,4 @@
-//! Labels and expected wheel names of the cells of one matrix file.
+//! Labels and expected wheel names of a matrix file's cells.
 
 use super::job_id::short_digest;
 use crate::codes::plan as codes;
@@ -14,7 +14,7 @@ use rock_names::{
     SDIST_SUFFIX, TREE_ARCHIVE_SUFFIX, TREE_SUFFIX, Version, is_compact_unambiguous,
 };
 
-/// What is asked of a cell by role, once.
+/// The values of a cell by role.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct CellValues<'a> {
     pub(super) package: Option<&'a PackageVersion>,
@@ -25,7 +25,7 @@ pub(super) struct CellValues<'a> {
 }
 
 impl<'a> CellValues<'a> {
-    /// Reads a cell. `None` when the recipe does not know the cell's backend.
+    /// Reads a cell. Returns `None` if the recipe does not have the cell's backend.
     pub(super) fn of(
         universe: &'a AxisSpace,
         cell: CellRank,
@@ -58,14 +58,15 @@ impl<'a> CellValues<'a> {
     }
 }
 
-/// Makes labels; knows every ROCm version of the facts and of the plan, for ambiguity.
+/// Creates labels; knows all ROCm versions of the compatibility data and the plan, to detect
+/// ambiguity.
 #[derive(Debug)]
 pub(super) struct LabelFactory {
     known: Vec<RocmVersion>,
 }
 
 impl LabelFactory {
-    /// The ROCm versions of the facts and of these matrix files.
+    /// Collects the ROCm versions of the compatibility data and of these matrix files.
     pub(super) fn new<'a>(
         compat: &Compat,
         universes: impl IntoIterator<Item = &'a AxisSpace>,
@@ -87,8 +88,8 @@ impl LabelFactory {
         Self { known }
     }
 
-    /// The label of a cell; `None` without ROCm. A compact label that was asked for and has two
-    /// readings is a fault.
+    /// Returns the label of a cell, or `None` without ROCm. Reports an error if a compact label was
+    /// requested that is ambiguous.
     pub(super) fn label(
         &self,
         words: &CellValues<'_>,
@@ -121,7 +122,8 @@ impl LabelFactory {
         Some(label_parts(words, rocm).label(style))
     }
 
-    /// The label of a cell whose wheel is the same for every ROCm: what else it names.
+    /// Returns the label, without the ROCm version, of a cell whose wheel is the same for every
+    /// ROCm.
     pub(super) fn label_without_rocm(words: &CellValues<'_>) -> Option<LocalLabel> {
         label_parts(words, words.rocm?.clone()).label_without_accelerator()
     }
@@ -140,9 +142,10 @@ fn label_parts(words: &CellValues<'_>, rocm: RocmVersion) -> LabelParts {
     }
 }
 
-/// How the name of what a cell leaves ends behind its version: `-cp311-cp311-linux_x86_64.whl`, of
-/// a source distribution `.tar.gz`, or for a tree the targets that it is for, the Python where one
-/// is named, and the platform: `-gfx942_gfx950-linux_x86_64-tree.tar.gz`.
+/// Returns the end of the name of a cell's output, after the version:
+/// `-cp311-cp311-linux_x86_64.whl` for a wheel, `.tar.gz` for a source distribution, and for a tree
+/// its targets, the Python version if it has one, and the platform:
+/// `-gfx942_gfx950-linux_x86_64-tree.tar.gz`.
 pub(super) fn name_end(
     words: &CellValues<'_>,
     leaves: Leaves,
@@ -175,7 +178,7 @@ pub(super) fn name_end(
     )
 }
 
-/// Targets as a part of a name; many of them are counted.
+/// Returns the targets as part of a name; a long list becomes its length and a digest.
 pub(super) fn targets_part(targets: &[GfxTarget]) -> Option<String> {
     const LONGEST: usize = 100;
     let names: Vec<String> = targets
@@ -190,7 +193,7 @@ pub(super) fn targets_part(targets: &[GfxTarget]) -> Option<String> {
     }
 }
 
-/// The platform tag of wheels that are built for a platform and an architecture, before repair.
+/// Returns the platform tag, before repair, of wheels for a platform and an architecture.
 pub(super) fn platform_tag(platform: Platform, arch: &str) -> String {
     match platform {
         Platform::Linux => format!("linux_{arch}"),
@@ -198,8 +201,8 @@ pub(super) fn platform_tag(platform: Platform, arch: &str) -> String {
     }
 }
 
-/// The three wheel tags of a cell, `cp311-cp311-linux_x86_64`, before repair. A wheel may have
-/// `fixed` ones.
+/// Returns the wheel tag of a cell before repair, such as `cp311-cp311-linux_x86_64`. A recipe may
+/// fix the whole tag, or its Python and ABI tags.
 pub(super) fn wheel_tag(words: &CellValues<'_>, fixed: Option<&str>, platform: &str) -> String {
     match (fixed, words.python) {
         (Some(tag), _) if tag.matches('-').count() == 2 => tag.to_owned(),

@@ -1,21 +1,21 @@
-//! What `rows` and `include` change for the cells they match.
+//! The overrides that `rows` and `include` make for the cells that they match.
 
 use crate::config::{CellRow, MatrixConfig, RowOverrides};
 use crate::matrix::{AxisSpace, CellRank, PartialCells};
 
-/// The rows that change something.
+/// The rows that override something.
 #[derive(Debug)]
 pub(super) struct OverrideRows<'a> {
     rows: Vec<OverrideRow<'a>>,
-    /// The cells that they are about, by the number of the row.
+    /// The cells that they match, by row number.
     cells: PartialCells,
 }
 
-/// A row that changes something.
+/// A row that overrides something.
 #[derive(Debug)]
 struct OverrideRow<'a> {
     set: &'a RowOverrides,
-    /// Where it stands in the file: `rows[3]`, `include[0].set`.
+    /// Its path in the file: `rows[3]`, `include[0].set`.
     path: String,
 }
 
@@ -61,12 +61,12 @@ impl<'a> OverrideRows<'a> {
         }
     }
 
-    /// The rows that match this cell, in the order of the file.
+    /// Returns the rows that match this cell, in the order of the file.
     pub(super) fn matching(&self, universe: &AxisSpace, cell: CellRank) -> Vec<usize> {
         self.cells.matching(universe, cell)
     }
 
-    /// Where the gfx targets of a job stand in the file, when one of these rows gives them.
+    /// Returns the path in the file of a job's gfx targets, if one of these rows sets them.
     pub(super) fn path_of_gfx(&self, rows: &[usize]) -> Option<String> {
         let row = rows
             .iter()
@@ -76,7 +76,7 @@ impl<'a> OverrideRows<'a> {
         Some(format!("{}.gfx", row.path))
     }
 
-    /// What these rows change together; a later row wins.
+    /// Returns the combined overrides of these rows; a later row wins.
     pub(super) fn merged(&self, rows: &[usize]) -> RowOverrides {
         rows.iter().map(|&row| self.rows[row].set).fold(
             RowOverrides::default(),

@@ -1,4 +1,4 @@
-//! Checks of matrix files against the profiles of their recipes, and of the jobs of a plan.
+//! Checks matrix files against the profiles of their recipes, and checks the jobs of a plan.
 
 use super::assemble::Plan;
 use super::job::FAMILY;
@@ -8,7 +8,7 @@ use crate::codes::plan as codes;
 use crate::config::{AxisRole, MatrixConfig, RecipeBackend, RecipeProfile};
 use rock_diagnostic::{Diagnostic, Sink, nearest::nearest, shell_quoted};
 
-/// Every backend of the axis must be one of the recipe's.
+/// Checks that the recipe has every backend of the axis.
 pub(super) fn check_backends(config: &MatrixConfig, profile: &RecipeProfile, sink: &mut Sink) {
     let known = || profile.backends.iter().map(|backend| backend.name.as_str());
     for axis in config
@@ -61,7 +61,7 @@ pub(super) fn check_version_axis(config: &MatrixConfig, sink: &mut Sink) {
     }
 }
 
-/// The recipe says which axes it cannot do without.
+/// Checks that the matrix file has all axes that the recipe requires.
 pub(super) fn check_required_axes(config: &MatrixConfig, profile: &RecipeProfile, sink: &mut Sink) {
     for name in &profile.requires {
         let is_axis = config.axes.iter().any(|axis| axis.name == *name);
@@ -81,7 +81,7 @@ pub(super) fn check_required_axes(config: &MatrixConfig, profile: &RecipeProfile
     }
 }
 
-/// Checks `collapse` of a matrix file: it lists axes of the file that the recipe lets a backend
+/// Checks that `collapse` lists axes of the matrix file that the recipe allows a backend to
 /// collapse.
 pub(super) fn check_collapse(config: &MatrixConfig, profile: &RecipeProfile, sink: &mut Sink) {
     for (number, name) in config.collapse.iter().enumerate() {
@@ -109,8 +109,8 @@ pub(super) fn check_collapse(config: &MatrixConfig, profile: &RecipeProfile, sin
     }
 }
 
-/// Checks that every job has the required variables of its recipe, from `vars`, an axis, or its own
-/// row.
+/// Checks that every job has the variables that its recipe requires, from `vars`, an axis, or its
+/// own row.
 pub(super) fn check_required_variables(plan: &Plan, sink: &mut Sink) {
     for (number, group) in plan.groups.iter().enumerate() {
         let of_file = |name: &String| {
@@ -156,7 +156,7 @@ pub(super) fn check_required_variables(plan: &Plan, sink: &mut Sink) {
     }
 }
 
-/// The address of an index that names the family is that of one family.
+/// Checks that every job is for exactly one family if an index URL contains the family.
 pub(super) fn check_family_of_indexes(plan: &Plan, sink: &mut Sink) {
     for (number, group) in plan.groups.iter().enumerate() {
         let named = group
@@ -182,7 +182,7 @@ pub(super) fn check_family_of_indexes(plan: &Plan, sink: &mut Sink) {
     }
 }
 
-/// Warns of axis values that no leg has: writing them had no effect.
+/// Warns about axis values that no job has: they have no effect.
 pub(super) fn warn_of_idle_values(plan: &Plan, sink: &mut Sink) {
     for group in plan
         .groups

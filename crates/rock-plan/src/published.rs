@@ -1,4 +1,4 @@
-//! Files that are published already.
+//! Files that are already published.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,19 +6,20 @@ use rock_names::{
     Combination, ExpectedWheel, RocmVersion, Version, WheelIdentity, WheelName, plain_linux_tag,
 };
 
-/// Wheels that need no job. Two files are the same when combination, C++ ABI, Python, ABI and
-/// machine are: the spelling of the label may differ, and the platform tag, because repair changes
-/// it.
+/// Published wheels and archives, whose jobs can be skipped.
+///
+/// Two wheels are equal if their combination, C++ ABI, Python tag, ABI tag and machine are equal.
+/// The spelling of the label may differ, and so may the platform tag, because repair changes it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct PublishedSet {
     known_rocm: Vec<RocmVersion>,
-    /// The versions that are there, by what else makes a wheel.
+    /// The published versions, by the other properties of a wheel.
     versions: BTreeMap<PublishedIdentity, BTreeSet<Version>>,
     names: BTreeSet<String>,
     archives: BTreeSet<String>,
 }
 
-/// What makes a wheel beside its version.
+/// The properties that identify a wheel in addition to its version.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 struct PublishedIdentity {
     distribution: String,
@@ -30,14 +31,14 @@ struct PublishedIdentity {
 
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 enum PublishedPart {
-    /// A label that can be taken apart, or none; of the combination the version says nothing.
+    /// A label that can be parsed, or none; the version of the combination is a placeholder.
     Told(Combination, Option<bool>),
-    /// A label of another making.
+    /// A label in another format.
     Text(String),
 }
 
 impl PublishedSet {
-    /// Nothing yet. `known_rocm` decides how labels with digits without dots are read.
+    /// Creates an empty set. `known_rocm` is used to parse labels with digits without dots.
     pub fn new(known_rocm: Vec<RocmVersion>) -> Self {
         Self {
             known_rocm,
@@ -59,13 +60,14 @@ impl PublishedSet {
         self.archives.insert(name.to_owned());
     }
 
-    /// Whether this archive is published.
+    /// Whether this archive or source distribution is published.
     pub fn has_archive(&self, name: &str) -> bool {
         self.archives.contains(name)
     }
 
-    /// How many wheels are published that are the expected one, or differ only in the label's
-    /// spelling, platform and build tag: one at most where the version is known.
+    /// Returns the number of published wheels that equal the expected one, or that differ only in
+    /// the spelling of the label, the platform tag and the build tag; at most one if the version is
+    /// known.
     pub fn count(&self, expected: &ExpectedWheel) -> usize {
         let identity = self.identity(expected.name_with_placeholder());
         let there = |identity| self.versions.get(identity);
@@ -101,7 +103,7 @@ impl PublishedSet {
         self.versions.is_empty() && self.archives.is_empty()
     }
 
-    /// File names, sorted.
+    /// Returns the filenames of the wheels, sorted.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.names.iter().map(String::as_str)
     }
@@ -117,7 +119,7 @@ impl PublishedSet {
                 PublishedPart::Told(combination, identity.cxx11abi())
             }
             Err(_) => match name.label().map(|label| (label.without_commit(), label)) {
-                // A development build puts its commit before the label of the plan.
+                // A development build prepends its commit to the label of the plan.
                 Some((planned, label)) if planned != label => {
                     let local = format!("{}+{planned}", name.version().public());
                     let local = local.parse().expect("a version with a label is one");
@@ -148,8 +150,7 @@ impl PublishedSet {
 mod tests {
     use super::PublishedSet;
 
-    /// Whether a wheel with this label and these tags is published where that of the first label
-    /// is.
+    /// Whether a published wheel with the first label and tags counts as the wanted one.
     fn is_there(published: &str, wanted: &str) -> bool {
         let name = |rest: &str| format!("Flash_Attn-2.8.3{rest}.whl");
         published_of(&[&name(published)]).count(&name(wanted).parse().unwrap()) == 1

@@ -10,7 +10,7 @@ use crate::matrix::{AxisSpace, CellRank, ExclusionRow};
 use rock_compat::Compat;
 use rock_compat::rows::UnsupportedFamilyRow;
 
-/// The rows of the facts about values that a matrix file has.
+/// The rows of the compatibility data that apply to values of a matrix file.
 #[derive(Debug)]
 pub(super) struct RefusedValues<'a> {
     compat: &'a Compat,
@@ -40,7 +40,7 @@ impl<'a> RefusedValues<'a> {
         }
     }
 
-    /// The numbers of the rows that speak about a cell, as bits.
+    /// Returns the rows that apply to a cell, as a bit set of at most 64 rows.
     pub(super) fn of(&self, universe: &AxisSpace, cell: CellRank) -> u64 {
         let speaks = |&(axis, index, _): &(usize, usize, _)| universe.index(cell, axis) == index;
         let rows = self
@@ -52,8 +52,8 @@ impl<'a> RefusedValues<'a> {
         rows.fold(0, |bits, (number, _)| bits | 1 << number)
     }
 
-    /// Why a family cannot be built, by the rows with these bits; names are compared without regard
-    /// to case.
+    /// Returns the reason why a family cannot be built according to the rows in this bit set;
+    /// family names are compared case-insensitively.
     pub(super) fn why(&self, bits: u64, family: &str) -> Option<String> {
         let speaks = |number: usize| number < 64 && bits >> number & 1 == 1;
         let mut rows = self
@@ -73,8 +73,8 @@ impl<'a> RefusedValues<'a> {
         ))
     }
 
-    /// The rows of what was left out because no family is left, one for each set of values that it
-    /// comes from.
+    /// Returns the exclusions of cells that have no family left, one per set of values that causes
+    /// it.
     pub(super) fn excluded(
         &self,
         universe: &AxisSpace,

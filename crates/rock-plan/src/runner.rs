@@ -1,4 +1,4 @@
-//! A machine's shape on the command line: `16x64`.
+//! The size of a machine as given on the command line: `16x64`.
 
 use std::fmt;
 use std::str::FromStr;
@@ -12,7 +12,7 @@ pub struct RunnerShape {
     pub memory_gib: u32,
 }
 
-/// Not a runner shape.
+/// An invalid runner shape.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{0}` is not a runner shape: threads and memory in GiB joined with `x`, such as `16x64`")]
 pub struct RunnerShapeError(pub String);

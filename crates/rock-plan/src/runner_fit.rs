@@ -1,11 +1,11 @@
-//! Jobs that cannot fit on the runner that they are planned for, and caches that GitHub does not
-//! keep.
+//! Checks for jobs that do not fit on their planned runner, and for caches that exceed GitHub's
+//! limit.
 //!
-//! Input: a plan and the table `build-needs`. Output: one fault a matrix file and reason, and one
-//! for all caches.
+//! Input: a plan and the table `build-needs`. Output: one diagnostic per matrix file and reason,
+//! and one for all caches.
 //!
-//! **Invariant:** a runner whose disk, threads or limit nobody knows fits every job: whoever names
-//! it knows better. So does the runner of Windows jobs, which no workflow runs.
+//! **Invariant:** a runner with unknown disk, threads or time limit fits every job, since the
+//! person who chose it knows better. So does the runner of Windows jobs, which no workflow runs.
 
 use std::collections::BTreeMap;
 
@@ -18,8 +18,8 @@ use rock_compat::Compat;
 use rock_compat::rows::BuildNeedRow;
 use rock_diagnostic::{Diagnostic, Severity, Sink, counted};
 
-/// Reports jobs that need more disk or time than their runner has: an error where they go to that
-/// runner, and a warning where they may be built elsewhere.
+/// Reports jobs that need more disk space or time than their runner has: as errors if they will run
+/// on that runner, and as warnings if they may be built elsewhere.
 pub fn check_fit(plan: &Plan, compat: &Compat, severity: Severity, sink: &mut Sink) {
     let on_linux = |group: &PlanGroup| group.config.platform == Platform::Linux;
     for (number, group) in plan
@@ -61,8 +61,8 @@ pub fn check_fit(plan: &Plan, compat: &Compat, severity: Severity, sink: &mut Si
     }
 }
 
-/// Reports jobs that need a container image where none is known, for matrix files with
-/// `image: {missing: error}`. Jobs on runners without containers need none.
+/// Reports jobs that need a container image but have no known one, for matrix files with
+/// `image: {missing: error}`. Jobs on runners without containers need no image.
 pub fn check_images(plan: &Plan, sink: &mut Sink) {
     for (number, group) in plan.groups.iter().enumerate() {
         if group.config.image.missing != MissingImage::Error {
@@ -95,7 +95,7 @@ pub fn check_images(plan: &Plan, sink: &mut Sink) {
     }
 }
 
-/// Warns of compiler caches that are larger together than GitHub keeps of one repository.
+/// Warns if the compiler caches together exceed GitHub's limit for one repository.
 pub fn warn_of_caches(plan: &Plan, sink: &mut Sink) {
     let (total, limit) = (plan.cache_total_mb(), plan.cache_limit_mb);
     let Some(share) = plan.cache_share_mb().filter(|_| total > limit) else {
@@ -115,7 +115,7 @@ pub fn warn_of_caches(plan: &Plan, sink: &mut Sink) {
     });
 }
 
-/// The reasons why a job does not fit.
+/// Returns the reasons why a job does not fit.
 fn lacks(job: JobView<'_>, need: &BuildNeedRow) -> Vec<String> {
     let place = job.place();
     let mut reasons = Vec::new();

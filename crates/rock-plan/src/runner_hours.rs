@@ -1,21 +1,21 @@
-//! The total cost of the builds of a plan.
+//! The total cost of a plan's builds.
 
 use std::fmt;
 
 use super::{JobView, Plan};
 use rock_diagnostic::counted;
 
-/// Hours of runners that a plan takes, as far as they are estimated.
+/// Estimated runner hours of a plan.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RunnerHours {
-    /// Hours of all jobs with an estimate.
+    /// Total hours of all jobs with an estimate.
     pub hours: f64,
-    /// Jobs without one.
+    /// Number of jobs without an estimate.
     pub unmeasured: usize,
 }
 
 impl Plan {
-    /// Returns the hours of all jobs; `None` where no job has an estimate.
+    /// Returns the total hours of all jobs, or `None` if no job has an estimate.
     pub fn runner_hours(&self) -> Option<RunnerHours> {
         let mut total = RunnerHours {
             hours: 0.0,

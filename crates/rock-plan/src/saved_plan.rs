@@ -1,4 +1,4 @@
-//! A plan as documents look at it: jobs, what was left out, what was published already.
+//! A plan as documents use it: jobs, exclusions and published wheels.
 
 use indexmap::IndexMap;
 
@@ -6,36 +6,36 @@ use super::{Job, JobView, Plan};
 use crate::config::Platform;
 use rock_names::DistributionName;
 
-/// A plan whose jobs are whole, read back or just made.
+/// A plan with complete jobs, read from a file or just created.
 #[derive(Debug, Clone, Default)]
 pub struct SavedPlan {
     /// The jobs.
     pub jobs: Vec<Job>,
-    /// Cells that yield no job.
+    /// Cells without a job.
     pub left_out: Vec<LeftOut>,
-    /// Names of wheels that jobs were left out for because they are published.
+    /// Names of wheels whose jobs were skipped because they are already published.
     pub published: Vec<String>,
 }
 
-/// Cells of one matrix that yield no job, for one reason.
+/// Cells of one matrix that have no job, for one reason.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LeftOut {
     /// The distribution of the matrix.
     pub distribution: DistributionName,
     /// The platform of the matrix.
     pub platform: Platform,
-    /// Axis name → value; axes not named may have any value.
+    /// Axis names and values; an axis that is not named may have any value.
     pub axes: IndexMap<String, String>,
-    /// How many cells.
+    /// Number of cells.
     pub count: u64,
     /// The code of the rule.
     pub code: String,
-    /// Why.
+    /// The reason.
     pub reason: String,
 }
 
 impl SavedPlan {
-    /// A plan that was just made.
+    /// Converts a plan that was just created.
     pub fn of(plan: &Plan) -> Self {
         let rows = plan
             .groups
@@ -56,7 +56,7 @@ impl SavedPlan {
         }
     }
 
-    /// This plan with another one's jobs behind its own.
+    /// Appends another plan.
     #[must_use]
     pub fn with(mut self, other: Self) -> Self {
         self.jobs.extend(other.jobs);

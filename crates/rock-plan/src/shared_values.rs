@@ -1,4 +1,4 @@
-//! Values that many jobs of one matrix file share, and a job in compact form.
+//! Values that the jobs of one matrix file share, and jobs in compact form.
 
 use std::collections::BTreeMap;
 
@@ -22,82 +22,83 @@ pub(super) struct CompactJob {
     pub(super) site: u32,
     pub(super) estimate: u32,
     pub(super) changes: u32,
-    /// What further wheels it leaves.
+    /// Number of its extra wheels' names.
     pub(super) wheels: u32,
-    /// 0: covers itself only; else 1 + index into `SharedValues::covers`.
+    /// 0 if the job is not collapsed, otherwise 1 + the index into `SharedValues::covers`.
     pub(super) covers: u32,
 }
 
-/// Values that many jobs of a group share.
+/// Values that the jobs of a group share.
 #[derive(Debug, Default)]
 pub(super) struct SharedValues {
-    /// Parts of ids: axis position → value index → part.
+    /// Parts of IDs, by axis position and value index.
     pub(super) id_parts: Vec<Vec<String>>,
-    /// Axis positions in the order in which ids name them.
+    /// Axis positions in their order in IDs.
     pub(super) id_order: Vec<usize>,
-    /// By value index on the package axis; one entry of nothing without such an axis.
+    /// By value index on the package axis; a single default entry without such an axis.
     pub(super) packages: Vec<PackageValue>,
-    /// By torch, ROCm, commit (0 for releases), backend.
+    /// By torch, ROCm, commit (0 for releases) and backend.
     pub(super) labels: Interner<(usize, usize, usize, usize), Option<LocalLabel>>,
-    /// How names end, by Python, backend and architecture, and for trees by device.
+    /// Ends of names, by Python, backend and architecture, and for trees also by device code.
     pub(super) tags: Interner<(usize, usize, usize, usize), String>,
-    /// By kind of package, ROCm, backend, gfx axis, changes, refused families.
+    /// By package kind, ROCm, backend, gfx axis, overrides and unsupported families.
     pub(super) devices: Interner<(usize, usize, usize, usize, usize, u64), DeviceCode>,
-    /// By torch, ROCm, Python, runner axis, gpu axis, changes.
+    /// By torch, ROCm, Python, runner axis, gpu axis and overrides.
     pub(super) sites: Interner<(usize, usize, usize, usize, usize, usize), RunnerChoice>,
-    /// By device, site and backend.
+    /// By device code, site and backend.
     pub(super) estimates: Interner<(usize, usize, usize), Option<BuildEstimate>>,
-    /// By the rows that match.
+    /// By the matching rows.
     pub(super) changes: Interner<Vec<usize>, RowOverrides>,
-    /// Names of further wheels: by label, tag and changes, and by field axes, version and device
-    /// where these matter.
+    /// Names of extra wheels, by label, tag and overrides, and by field axes, version and device
+    /// code if they matter.
     pub(super) wheels: Interner<(u32, u32, u32, Vec<usize>), Vec<String>>,
-    /// Where a family is tested, by its name; of those that have a runner on the platform.
+    /// The machines that test a family, by its name; only families with a runner on the platform.
     pub(super) tested_on: BTreeMap<String, Vec<MachineKind>>,
-    /// Of each collapsed job its collapsed axes, with value indexes.
+    /// For each collapsed job its collapsed axes, with value indexes.
     pub(super) covers: Vec<Vec<(usize, Vec<usize>)>>,
 }
 
-/// What one value of the package axis stands for.
+/// A value of the package axis.
 #[derive(Debug, Default)]
 pub(super) struct PackageValue {
-    /// The public version that the wheel carries.
+    /// The public version of the wheel.
     pub(super) version: Option<Version>,
-    /// The version as it stands in the wheel's name.
+    /// The version as it appears in the wheel name.
     pub(super) in_name: String,
-    /// The first value with the same facts: values of one kind compile the same device code.
+    /// Index of the first value with the same compatibility data: values of one kind compile the
+    /// same device code.
     pub(super) kind: usize,
-    /// The commit's place among the values; 0 for releases.
+    /// The index of a commit among the values plus 1; 0 for releases.
     pub(super) commit: usize,
     /// Warnings by backend.
     pub(super) warnings: BTreeMap<String, String>,
 }
 
-/// What device code a job compiles.
+/// The device code that a job compiles.
 #[derive(Debug)]
 pub(super) struct DeviceCode {
-    /// The families and targets as they were asked for, without those that nothing is compiled for.
+    /// The requested families and targets, without those that nothing is compiled for.
     pub(super) families: Vec<String>,
     pub(super) gfx: Vec<GfxTarget>,
     pub(super) dropped: Vec<DroppedGfx>,
-    /// Whether every family was refused, so that there is no job.
+    /// Whether no family can be built, so that there is no job.
     pub(super) is_refused: bool,
 }
 
-/// Where a job runs.
+/// The machines that a job runs on, with its image.
 #[derive(Debug)]
 pub(super) struct RunnerChoice {
-    /// The platform tag of what is built there, before repair.
+    /// The platform tag of its wheels before repair.
     pub(super) platform: String,
-    /// The first runner of the facts with its architecture.
+    /// Index of the first runner in the compatibility data with its architecture.
     pub(super) arch_number: usize,
     pub(super) image: Option<String>,
-    /// The glibc of the image, where the facts know it.
+    /// The glibc version of the image, if the compatibility data has it.
     pub(super) image_glibc: Option<Version>,
     pub(super) note: Option<String>,
-    /// The runner, or the members of a pool of which each job has one; never empty.
+    /// The runner, or the members of a pool, one of which each job uses; never empty.
     pub(super) places: Vec<MachineKind>,
-    /// Where its wheel is tested, where that is not the build itself.
+    /// The machines that test the wheel, if it is not tested by the build itself.
     pub(super) tested_at: Vec<MachineKind>,
     pub(super) gpu: GpuPolicy,
     pub(super) threads: Option<u32>,
@@ -105,13 +106,13 @@ pub(super) struct RunnerChoice {
 }
 
 impl SharedValues {
-    /// The number of the changes of a job that no row changes.
+    /// Number of the overrides of a job that no row matches.
     pub(super) const NO_CHANGES: u32 = 0;
 
-    /// The number of the further wheels of jobs that leave none.
+    /// Number of the extra wheels of jobs that have none.
     pub(super) const NO_WHEELS: u32 = 0;
 
-    /// What is known of the axes before any job is made.
+    /// Computes the values that depend only on the axes, before any job is created.
     pub(super) fn of(
         config: &MatrixConfig,
         profile: &RecipeProfile,
@@ -179,7 +180,7 @@ impl SharedValues {
     }
 }
 
-/// What every value of the package axis stands for.
+/// Returns the values of the package axis.
 fn packages(universe: &AxisSpace, profile: &RecipeProfile, compat: &Compat) -> Vec<PackageValue> {
     let Some(axis) = universe.position(AxisRole::Package) else {
         return vec![PackageValue {

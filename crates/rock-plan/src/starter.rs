@@ -1,9 +1,11 @@
-//! First matrix files: for the Python project of a folder, or for flash-attn with Triton's kernels.
+//! Starter matrix files: for the Python project of a directory, or for flash-attn with Triton
+//! kernels.
 //!
-//! Input: texts of the project's files and the facts. Output: the text of a matrix file.
+//! Input: texts of the project's files and the compatibility data. Output: the text of a matrix
+//! file.
 //!
-//! **Invariant:** versions of torch, ROCm and flash-attn come from the facts; nothing is read or
-//! written here.
+//! **Invariant:** versions of torch, ROCm and flash-attn come from the compatibility data; this
+//! module reads and writes no files.
 
 use std::fmt;
 
@@ -20,10 +22,10 @@ use rock_names::{
     DistributionName, PackageVersion, PythonVersion, RocmVersion, Version, VersionSpecifiers,
 };
 
-/// Targets that a first matrix compiles for, where the ROCm's torch has code for them.
+/// Targets of a starter matrix, if torch for the ROCm version contains code for them.
 const TARGETS: [&str; 3] = ["gfx90a", "gfx942", "gfx1100"];
 
-/// Texts of the files that describe a Python project, where the folder has them.
+/// Texts of the files that describe a Python project, if they exist.
 #[derive(Debug, Clone, Default)]
 pub struct ProjectFiles {
     /// `pyproject.toml`.
@@ -32,39 +34,39 @@ pub struct ProjectFiles {
     pub setup_cfg: Option<String>,
     /// `setup.py`.
     pub setup_py: Option<String>,
-    /// Names of top-level modules and packages, in the folder and in `src`.
+    /// Names of top-level modules and packages, in the directory and in `src`.
     pub modules: Vec<String>,
 }
 
-/// A Python project that a wheel can be built of.
+/// A Python project that can be built as a wheel.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PythonProject {
     /// Its name.
     pub name: DistributionName,
     /// Its version.
     pub version: PackageVersion,
-    /// The file that names it, `pyproject.toml`.
+    /// The file that states its name, `pyproject.toml`.
     pub read_from: &'static str,
     /// Whether it is compiled against torch.
     pub needs_torch: bool,
-    /// Versions of Python that it supports (`requires-python`), where its files state them.
+    /// Python versions that it supports (`requires-python`), if its files state them.
     pub python: Option<VersionSpecifiers>,
-    /// The module it installs, where one has the project's name.
+    /// The module that it installs, if one has the project's name.
     pub module: Option<String>,
 }
 
-/// Why a folder's project cannot be used.
+/// An error in the project of a directory.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ProjectError {
     /// A file cannot be parsed.
     Syntax(String),
-    /// No file says the name as a text.
+    /// No file contains the name as a literal.
     NoName,
-    /// The name is not one of a distribution.
+    /// The name is not a valid distribution name.
     BadName(String),
-    /// No file says the version as a text: it is computed when the project is built.
+    /// No file contains the version as a literal: it is computed when the project is built.
     NoVersion(String),
-    /// The version is not PEP 440's.
+    /// The version does not follow PEP 440.
     BadVersion(String),
 }
 
@@ -87,7 +89,7 @@ impl fmt::Display for ProjectError {
     }
 }
 
-/// Values that replace those of the project's files.
+/// Values that replace those in the project's files.
 #[derive(Debug, Clone, Default)]
 pub struct ProjectOverrides {
     /// The name.
@@ -102,10 +104,11 @@ impl ProjectFiles {
         self.pyproject.as_deref().is_some_and(describes_a_project) || self.setup_py.is_some()
     }
 
-    /// Reads name and version, from `pyproject.toml` first, then `setup.cfg` and `setup.py`.
+    /// Reads name and version from `pyproject.toml`, then `setup.cfg`, then `setup.py`.
     ///
     /// # Errors
-    /// When a file cannot be parsed, or none says one of them.
+    /// If `pyproject.toml` cannot be parsed, if the name or version is not given and no file states
+    /// it, or if one of them is invalid.
     pub fn project(&self, given: &ProjectOverrides) -> Result<PythonProject, ProjectError> {
         let pyproject: toml::Table = match &self.pyproject {
             Some(text) => text.parse().map_err(|error: toml::de::Error| {
@@ -167,8 +170,7 @@ impl ProjectFiles {
         })
     }
 
-    /// Whether torch is among the build's requirements, or `setup.py` compiles an extension of
-    /// torch.
+    /// Whether torch is one of the build requirements, or `setup.py` compiles a torch extension.
     fn needs_torch(&self, pyproject: &toml::Table) -> bool {
         let requires = pyproject
             .get("build-system")
@@ -191,15 +193,15 @@ impl ProjectFiles {
     }
 }
 
-/// Whether a `pyproject.toml` is more than settings of tools.
+/// Whether a `pyproject.toml` contains more than tool settings.
 fn describes_a_project(text: &str) -> bool {
     ["[project]", "[build-system]", "[tool.poetry]"]
         .iter()
         .any(|table| text.lines().any(|line| line.trim() == *table))
 }
 
-/// A field of `[metadata]` in `setup.cfg` that is a text, and not read from elsewhere by
-/// setuptools.
+/// Returns a field of `[metadata]` in `setup.cfg` if it is a literal that setuptools does not read
+/// from elsewhere.
 fn cfg_field(text: &str, key: &str) -> Option<String> {
     let lines = text
         .lines()
@@ -213,7 +215,7 @@ fn cfg_field(text: &str, key: &str) -> Option<String> {
         .then(|| value.to_owned())
 }
 
-/// An argument of `setup()` that is a text.
+/// Returns an argument of `setup()` if it is a string literal.
 fn py_argument(text: &str, key: &str) -> Option<String> {
     let pattern = Regex::new(&format!(r#"(?m)\b{key}\s*=\s*["']([^"'\n]+)["']"#)).ok()?;
     Some(pattern.captures(text)?[1].to_owned())
@@ -230,26 +232,26 @@ pub struct StarterRequest {
     pub version: Option<String>,
 }
 
-/// A first matrix file.
+/// A starter matrix file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StarterMatrix {
     /// The normalized name of the project, `flash-attn`.
     pub distribution: String,
-    /// The matrix file.
+    /// The text of the matrix file.
     pub matrix: String,
-    /// Why it is this one.
+    /// The reason for choosing it.
     pub why: String,
 }
 
-/// The recipe of any project whose build produces a wheel.
+/// The recipe for any project whose build produces a wheel.
 const PROJECT_RECIPE: &str = "hip-extension";
-/// The recipe, and the project, of the other starter.
+/// The recipe and the project of the other starter.
 const FLASH_ATTN: &str = "flash-attn";
 
-/// Chooses the starter: the project of the folder where there is one, else flash-attn.
+/// Chooses the starter: the directory's project if there is one, otherwise flash-attn.
 ///
 /// # Errors
-/// When there is no starter for these options, or the project's files do not state its name and
+/// If there is no starter for these options, or if the project's files do not state its name and
 /// version.
 pub fn choose(
     files: &ProjectFiles,
@@ -340,7 +342,7 @@ pub fn choose(
     })
 }
 
-/// Values of a first matrix that the facts give.
+/// Values of a starter matrix that come from the compatibility data.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 struct StarterValues {
     python: String,
@@ -368,19 +370,19 @@ struct ProjectView<'a> {
     gfx: Vec<&'static str>,
 }
 
-/// Why no first matrix can be written.
+/// The reason why no starter matrix can be created.
 #[derive(Debug, thiserror::Error)]
 pub enum StarterError {
-    /// No row of the facts has what it needs.
+    /// The compatibility data has no torch with ROCm wheels.
     #[error("the facts know no torch with ROCm wheels")]
     NoTorch,
-    /// No torch with ROCm wheels is for these versions of Python.
+    /// No torch with ROCm wheels supports these Python versions.
     #[error("the facts know no torch with ROCm wheels for Python {0}, which the project requires")]
     NoPython(String),
-    /// No flash-attn goes with a known torch.
+    /// No flash-attn works with a known torch.
     #[error("the facts know no flash-attn whose Triton kernels can be imported with a known torch")]
     NoFlashAttn,
-    /// The template is at fault.
+    /// The template is invalid.
     #[error(transparent)]
     Template(#[from] TemplateError),
 }
@@ -388,7 +390,7 @@ pub enum StarterError {
 /// Returns the matrix file for a project.
 ///
 /// # Errors
-/// When the facts know no torch for it.
+/// If the compatibility data has no torch for it.
 fn project_matrix(project: &PythonProject, compat: &Compat) -> Result<String, StarterError> {
     let values = pairs(compat, project.python.as_ref())
         .next()
@@ -417,7 +419,7 @@ fn project_matrix(project: &PythonProject, compat: &Compat) -> Result<String, St
 /// torch that has wheels.
 ///
 /// # Errors
-/// When the facts know none.
+/// If the compatibility data has no such flash-attn.
 fn flash_attn_matrix(compat: &Compat) -> Result<String, StarterError> {
     let package = "flash-attn";
     let rows = compat
@@ -457,8 +459,8 @@ fn flash_attn_matrix(compat: &Compat) -> Result<String, StarterError> {
     )?)
 }
 
-/// The newest torch first, each with its newest ROCm, of rows that were read in the source they
-/// name.
+/// Returns pairs of torch and its newest ROCm, the newest torch first, from rows with the
+/// confidence "verified".
 fn pairs<'a>(
     compat: &'a Compat,
     supported: Option<&'a VersionSpecifiers>,
@@ -497,8 +499,8 @@ fn pairs<'a>(
         })
 }
 
-/// Returns the Python of a torch that the most other versions of torch have wheels for, too, and of
-/// several the newest. `supported` are those that a project supports.
+/// Returns the Python version of a torch that most torch versions have wheels for, and the newest
+/// of several. `supported` limits them to the versions that a project supports.
 fn common_python<'a>(
     torch: &'a TorchRow,
     compat: &Compat,

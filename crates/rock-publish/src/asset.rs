@@ -1,4 +1,4 @@
-//! A file offered for a release, and one that the release holds.
+//! A file that is offered for a release or that a release holds.
 
 use std::sync::Arc;
 
@@ -11,28 +11,28 @@ use rock_names::{
 };
 use rock_plan::config::RunTime;
 
-/// A wheel or source distribution with all that a release says of it.
+/// A wheel, source distribution or archive of an install tree, with the facts that a release
+/// records about it.
 #[derive(Debug, Clone)]
 pub struct Asset {
-    /// The path as the user knows it.
+    /// The path as the user gave it.
     pub shown: String,
-    /// SHA-256 of it.
+    /// Its SHA-256 digest.
     pub digest: Digest,
-    /// The file as the index lists it.
+    /// Its entry in the index.
     pub file: IndexFile,
-    /// What its label says, where it has one.
+    /// The parsed local version label, if it has one.
     pub label: Option<LabelParts>,
-    /// The gfx targets of its own code, where a manifest says so.
+    /// The gfx targets of its own code, if a manifest lists them as read from the wheel.
     pub gfx_read: Option<Vec<String>>,
 }
 
 impl Asset {
-    /// Its name.
     pub fn name(&self) -> &str {
         &self.file.name
     }
 
-    /// Its name as parsed; `None` for a source distribution.
+    /// Returns the parsed wheel name; `None` for files that are not wheels.
     pub fn wheel(&self) -> Option<&WheelName> {
         match &self.file.kind {
             FileKind::Wheel(name) => Some(name),
@@ -40,8 +40,8 @@ impl Asset {
         }
     }
 
-    /// The file that a row of a manifest tells of; `None` where the row contradicts itself. Its
-    /// METADATA is not at hand.
+    /// Creates the asset that a manifest row describes, without its METADATA. Returns `None` if the
+    /// row is inconsistent.
     pub fn of_row(row: &ManifestFile) -> Option<Self> {
         let kind = match row.name.parse::<WheelName>() {
             Ok(wheel) => FileKind::Wheel(wheel),
@@ -70,8 +70,8 @@ impl Asset {
             }),
         };
         let project = row.distribution.parse::<DistributionName>().ok()?;
-        // A label that says nothing of what a wheel is for keeps it out of indexes, but for those
-        // of the SDK.
+        // Wheels whose label does not say what they are for are not indexed, except those of the
+        // SDK.
         let is_of_sdk = label.is_none()
             && version.local().is_some()
             && row.index == IndexFolder::Any.to_string();
@@ -94,8 +94,8 @@ impl Asset {
         })
     }
 
-    /// The wheel that a release holds, as far as its name and digest tell; `None` where they do
-    /// not.
+    /// Creates an asset from the name and digest of a listed wheel; `None` if those are
+    /// insufficient.
     pub fn of_listed(name: &str, listed: &ListedAsset, known: &[RocmVersion]) -> Option<Self> {
         let digest = listed.digest?;
         let file = by_name(name, known).ok()?;
@@ -117,8 +117,8 @@ impl Asset {
         })
     }
 
-    /// The row of the manifest; `covers` are the Pythons it is for, where a plan or an earlier
-    /// release says so.
+    /// Returns the manifest row. `covers` are the Python versions it is for, if a plan or an
+    /// earlier release lists them.
     pub fn row(&self, covers: Option<Vec<String>>) -> ManifestFile {
         let file = &self.file;
         let tags = |get: fn(&WheelName) -> &[String]| {
@@ -171,8 +171,8 @@ impl Asset {
     }
 }
 
-/// The Pythons that a wheel's tags name one by one: `cp313` with ABI `cp313t` is `3.13t`. A wheel
-/// for any later Python (`abi3`, `py3`) names none.
+/// Returns the Python versions that the tags of a wheel name individually: `cp313` with ABI
+/// `cp313t` is `3.13t`. A wheel for all later versions (`abi3`, `py3`) names none.
 fn pythons(wheel: &WheelName) -> Vec<String> {
     let minor = |tag: &str| {
         let digits = tag.strip_prefix("cp")?;

@@ -1,6 +1,6 @@
-//! The torch that a build used, compared with the one that the label of its wheel names.
+//! Compares the torch that a build used with the one in the label of its wheel.
 //!
-//! Input: a label, and what the record of the build has under `torch` and `torch-hip`. Output: the
+//! Input: a label, and the `torch`, `torch-hip` and `hip` entries of the build record. Output: the
 //! contradictions.
 
 use std::collections::BTreeMap;
@@ -11,9 +11,9 @@ use rock_compat::Compat;
 use rock_diagnostic::{Diagnostic, Location, Severity};
 use rock_names::{Accelerator, LabelParts, RocmVersion, Version};
 
-/// Returns how the torch and the HIP of a build contradict a label, one sentence each; empty where
-/// the build recorded none. The ROCm of that torch is the one of its local version, else that of
-/// its HIP.
+/// Returns the contradictions between a label and the torch and HIP of a build, one sentence each;
+/// empty if the build recorded none of them. The ROCm version of that torch comes from its local
+/// version label, or else from its HIP version.
 pub fn torch_contradictions(
     label: &LabelParts,
     used: &BTreeMap<String, Option<String>>,
@@ -64,8 +64,9 @@ pub fn torch_contradictions(
     found
 }
 
-/// Returns what is wrong with publishing a wheel that was built with another torch than its label
-/// names. Compiled code depends on that torch, and pure Python does not.
+/// Returns a diagnostic if a wheel was built with another torch than its label names. It is a note
+/// for pure Python wheels, which do not depend on that torch, and if `is_allowed`; otherwise an
+/// error.
 pub fn built_with_other_torch(
     asset: &Asset,
     used: &BTreeMap<String, Option<String>>,

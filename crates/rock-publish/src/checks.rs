@@ -1,4 +1,4 @@
-//! Faults that no single wheel has: those of a set of wheels as one release.
+//! Checks of a set of wheels as one release.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,42 +11,41 @@ use rock_names::{ExpectedWheel, Version, WheelName, is_tree_archive};
 /// A wheel that a plan expects.
 #[derive(Debug, Clone)]
 pub struct PlannedWheel {
-    /// The job's id.
+    /// The ID of the job.
     pub job: String,
-    /// The wheel before repair; a job that leaves several has several of these.
+    /// The wheel before repair. A job with several wheels has one entry per wheel.
     pub wheel: ExpectedWheel,
 }
 
-/// What is said of wheels that the plan expects and the release lacks.
+/// The handling of wheels that the plan expects and the release lacks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MissingRule {
-    /// They are errors.
+    /// Report them as errors.
     Refuse,
-    /// They are warnings.
+    /// Report them as warnings.
     Allow,
 }
 
-/// A file that is offered and left out for a fault of its own: its name is judged all the same.
+/// An offered file that is excluded because of another error. Its name is checked nevertheless.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LeftOut {
-    /// Its name, which can be read.
+    /// Its valid filename.
     pub name: String,
-    /// The path as the user knows it.
+    /// The path as the user gave it.
     pub shown: String,
 }
 
-/// Name and path of a file.
+/// The name and path of a file.
 type NamedPath<'n> = (&'n str, &'n str);
 
-/// Reports files that cannot stand in one release together, and warns of names that GitHub would
-/// change.
+/// Reports files that cannot be in the same release, and warns of names that GitHub would change.
 pub fn as_release(offered: &[Asset], sink: &mut Sink) {
     stand_together(offered, sink);
     names_kept(offered.iter().map(named), Severity::Warning, sink);
 }
 
-/// The same of a release on GitHub, which takes no file whose name it would change. Of files that
-/// are left out the names are looked at, so that one run shows every fault.
+/// Reports files that cannot be in the same release on GitHub, which rejects files whose names it
+/// would change. Names of excluded files are checked too, so that one run reports every error.
 pub fn as_github_release(offered: &[Asset], left_out: &[LeftOut], sink: &mut Sink) {
     stand_together(offered, sink);
     let others = left_out
@@ -65,7 +64,7 @@ fn named(file: &Asset) -> NamedPath<'_> {
     (file.name(), &file.shown)
 }
 
-/// Reports files left out whose name another file has but for the case of letters.
+/// Reports excluded files whose name differs from that of another file only in case.
 fn cases_differ<'n>(
     offered: impl Iterator<Item = NamedPath<'n>>,
     others: impl Iterator<Item = NamedPath<'n>>,
@@ -91,7 +90,8 @@ fn cases_differ<'n>(
     }
 }
 
-/// Reports labels that are not in the normal form of PEP 440: an installer looks for that one.
+/// Reports labels that are not in the normal form of PEP 440, because installers look for that
+/// form.
 fn labels_normal<'n>(files: impl Iterator<Item = NamedPath<'n>>, sink: &mut Sink) {
     for (name, shown) in files {
         let Some((written, normal)) = label_not_normal(name) else {
@@ -110,7 +110,7 @@ fn labels_normal<'n>(files: impl Iterator<Item = NamedPath<'n>>, sink: &mut Sink
     }
 }
 
-/// Returns the label of a wheel's name and its normal form, where they differ.
+/// Returns the label in a wheel's name and its normal form, if they differ.
 pub(super) fn label_not_normal(name: &str) -> Option<(String, String)> {
     let wheel: WheelName = name.parse().ok()?;
     let (written, normal) = (wheel.version().to_string(), wheel.version().normalized());
@@ -148,7 +148,7 @@ fn changed_character(name: &str) -> Option<char> {
     })
 }
 
-/// Returns whether GitHub keeps a name of an asset as it is.
+/// Whether GitHub keeps the name of an asset unchanged.
 pub(super) fn is_kept_name(name: &str) -> bool {
     changed_character(name).is_none()
 }
@@ -216,8 +216,8 @@ fn same_name(one: &Asset, other: &Asset) -> Diagnostic {
     .help("give one of them")
 }
 
-/// Reports wheels that the plan expects and the release would lack, and offered wheels that the
-/// plan does not know. `kept` are the wheels that the release has already.
+/// Reports wheels that the plan expects and the release would lack, and offered wheels that are not
+/// in the plan. `kept` are the wheels that are already in the release.
 pub fn against_plan(
     expected: &[PlannedWheel],
     offered: &[Asset],
@@ -256,7 +256,7 @@ pub fn against_plan(
             .insert(WheelCell::of(wheel).planned());
     }
     for (cell, jobs) in &planned {
-        // Of wheels whose versions only the builds know, each job has one of its own.
+        // If only the builds know the versions, each job has its own wheel in this cell.
         let found = there.get(cell).map_or(0, BTreeSet::len);
         if found < jobs.len() {
             sink.push(missing_wheel(cell, jobs, found, missing));
@@ -264,8 +264,9 @@ pub fn against_plan(
     }
 }
 
-/// The same of archives of install trees and of source distributions, which a plan names whole: a
-/// pair of job and name for each. `kept` are the names of what the release has already.
+/// Reports planned archives of install trees and source distributions that the release would lack,
+/// and offered archives of install trees that are not in the plan. `expected` has a pair of job and
+/// filename for each; `kept` are the names of files that are already in the release.
 pub fn archives_against_plan(
     expected: &[(String, String)],
     offered: &[Asset],

@@ -1,81 +1,76 @@
-//! Wanted × present → ordered changes.
+//! Computes the ordered edits from the observed to the desired files of a directory.
 
 use std::collections::BTreeMap;
 
 use rock_names::Digest;
 
-/// A file that a release should hold.
+/// A file that a release should contain.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DesiredFile {
-    /// Its name, with `/` where it lies in a folder of the release.
+    /// Its path relative to the release, with `/` as the separator.
     pub name: String,
-    /// SHA-256 of it.
+    /// Its SHA-256 digest.
     pub digest: Digest,
-    /// Its size.
     pub size_bytes: u64,
-    /// Whether the program makes it from the others. Such a file is replaced whenever it differs.
+    /// Whether it is generated from the other files. Such a file is replaced whenever it differs.
     pub generated: bool,
 }
 
-/// A file that a release holds.
+/// A file that a release contains.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ObservedFile {
-    /// Its name.
     pub name: String,
-    /// SHA-256 of it, where it is known; without it the size decides.
+    /// Its SHA-256 digest, if known; otherwise only the size is compared.
     pub digest: Option<Digest>,
-    /// Its size.
     pub size_bytes: u64,
-    /// Whether it arrived whole. What is left of a broken upload is not.
+    /// Whether it is complete, and not left from an interrupted upload.
     pub whole: bool,
-    /// Whether it goes when it is not wanted: a page of an index that has no files any more, a
-    /// superseded wheel. Everything else that is not wanted stays.
+    /// Whether it is deleted if it is not desired: an index page without files, or a superseded
+    /// wheel. All other files that are not desired are kept.
     pub disposable: bool,
 }
 
-/// One change. Applied in order, so that a reader never misses a file for longer than its own
-/// replacement takes.
+/// An edit. Edits are applied in order, so that a file is missing only while it is replaced.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FolderEdit {
-    /// Remove what is there under this name.
+    /// Delete the file with this name.
     Delete(String),
-    /// Bring this file.
+    /// Add this file.
     Add(String),
 }
 
-/// What is done about a file that is present with other bytes.
+/// The handling of a file that is present with different content.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OnDifference {
-    /// It is a conflict.
+    /// Report a conflict.
     Refuse,
-    /// It is replaced.
+    /// Replace the file.
     Replace,
 }
 
-/// A file that is present with other bytes than are wanted.
+/// A file whose content differs from the desired one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileConflict {
-    /// Its name.
     pub name: String,
-    /// The digest wanted.
+    /// The desired digest.
     pub wanted: Digest,
-    /// The digest present, where known.
+    /// The digest of the present file, if known.
     pub present: Option<Digest>,
 }
 
-/// What brings a release from what it holds to what it should hold.
+/// The edits that turn the current release into the desired one.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct FolderEdits {
-    /// The changes, in order.
+    /// The edits, in order.
     pub steps: Vec<FolderEdit>,
-    /// Names of files that are there as wanted.
+    /// Names of files that are already as desired.
     pub same: Vec<String>,
-    /// Files that would have to be replaced and may not be.
+    /// Files that would have to be replaced, but may not be.
     pub conflicts: Vec<FileConflict>,
 }
 
-/// Compares. Files are added in the order they are wanted in; what is not wanted and disposable
-/// goes last.
+/// Compares the desired and the present files. Files are added in the order of `wanted`; disposable
+/// files that are not desired are deleted last.
 pub fn folder_edits(
     wanted: &[DesiredFile],
     present: &[ObservedFile],

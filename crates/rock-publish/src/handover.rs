@@ -1,9 +1,9 @@
-//! What the legs of a workflow hand to the job that publishes.
+//! Artifacts that the legs of a workflow pass to the job that publishes.
 //!
-//! A leg keeps its files in the artifact `wheel-ID` with a `SHA256SUMS` of them. Through a job
+//! A leg stores its files in the artifact `wheel-ID`, with a `SHA256SUMS` of them. Through a job
 //! output, which the code that it builds cannot write, it reports its job, the ID of that artifact
-//! and the digest of that `SHA256SUMS`. Names of artifacts are never trusted: any code that holds
-//! the token of the run can put another artifact under a name.
+//! and the digest of that `SHA256SUMS`. Names of artifacts are never trusted: any code with the
+//! token of the run can store another artifact under the same name.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,13 +15,13 @@ use rock_diagnostic::{Diagnostic, Location, Severity, Sink};
 use rock_names::{Digest, ExpectedWheel, is_tree_archive};
 use rock_plan::Job;
 
-/// The largest `SHA256SUMS` of an artifact that is read: a leg has a handful of files.
+/// The largest `SHA256SUMS` of an artifact that is read. A leg has only a few files.
 pub const LARGEST_SUMS_BYTES: u64 = 1 << 20;
 
 /// The report of one leg of a workflow.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LegReport {
-    /// The job that it built.
+    /// The ID of the job that it built.
     pub job: String,
     /// The ID of its artifact.
     pub artifact: u64,
@@ -29,21 +29,21 @@ pub struct LegReport {
     pub digest: Digest,
 }
 
-/// A text that holds no reports of legs.
+/// The error for a text that does not contain reports of legs.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum LegReportError {
-    /// Another form than a job's outputs.
+    /// The text is not in the format of job outputs.
     #[error("it is not a JSON object of strings: {0}")]
     NotOutputs(String),
-    /// An output that no leg has.
+    /// An output that is not from a leg.
     #[error("`{0}` is not an output of a leg, `leg_NUMBER`")]
     OtherOutput(String),
-    /// A report of another form.
+    /// An invalid report.
     #[error("the output `{output}` is not a report: {reason}")]
     NotAReport {
-        /// Its name.
+        /// The name of the output.
         output: String,
-        /// What is wrong with it.
+        /// The reason.
         reason: String,
     },
 }
@@ -56,11 +56,12 @@ struct ReportDocument {
     digest: String,
 }
 
-/// Reads the outputs of a job with a matrix, as `${{ toJSON(needs.JOB.outputs) }}` gives them: each
-/// leg has one, which is empty where the leg kept nothing. A job that was skipped has `null`.
+/// Parses the outputs of a job with a matrix, in the format of `${{ toJSON(needs.JOB.outputs) }}`:
+/// one output per leg, which is empty if the leg stored nothing. The outputs of a skipped job are
+/// `null`.
 ///
 /// # Errors
-/// When the text has another form.
+/// If the text has another format.
 pub fn read_leg_reports(text: &str) -> Result<Vec<LegReport>, LegReportError> {
     let outputs: Option<BTreeMap<String, String>> = serde_json::from_str(text)
         .map_err(|error| LegReportError::NotOutputs(error.to_string()))?;
@@ -102,7 +103,7 @@ fn leg_report(output: &str, text: &str) -> Result<LegReport, LegReportError> {
     })
 }
 
-/// Reads a number of digits only; `str::parse` takes a sign, too.
+/// Parses a number that consists of digits only; `str::parse` also accepts a sign.
 fn number<T: std::str::FromStr>(text: &str) -> Option<T> {
     text.bytes()
         .all(|byte| byte.is_ascii_digit())
@@ -138,7 +139,7 @@ pub fn check_leg_reports(reports: &[LegReport], jobs: &[Job], sink: &mut Sink) {
     }
 }
 
-/// Reports planned jobs whose leg has reported nothing.
+/// Reports planned jobs without a report of a leg.
 pub fn check_all_reported(reports: &[LegReport], jobs: &[Job], sink: &mut Sink) {
     let reported: BTreeSet<&str> = reports.iter().map(|report| report.job.as_str()).collect();
     for job in jobs
@@ -155,10 +156,10 @@ pub fn check_all_reported(reports: &[LegReport], jobs: &[Job], sink: &mut Sink) 
     }
 }
 
-/// Compares the plan with the digest that the job `plan` reported.
+/// Compares the digest of the plan with the one that the job `plan` reported.
 ///
 /// # Errors
-/// The fault, where the plan is another one.
+/// The diagnostic, if the digests differ.
 pub fn check_plan_digest(shown: &str, found: Digest, reported: Digest) -> Result<(), Diagnostic> {
     if found == reported {
         return Ok(());
@@ -176,30 +177,29 @@ pub fn check_plan_digest(shown: &str, found: Digest, reported: Digest) -> Result
 /// The downloaded artifact of a leg.
 #[derive(Debug, Clone)]
 pub struct LegArtifact {
-    /// Its folder as the user knows it.
+    /// The path of its directory as the user gave it.
     pub shown: String,
-    /// Its `SHA256SUMS`; `None` where there is none.
+    /// Its `SHA256SUMS`; `None` if it has none.
     pub sums: Option<ArtifactSums>,
-    /// The other files by name, below the folder; the digest is `None` where another fault of the
-    /// file is reported.
+    /// The other files by path relative to the directory; the digest is `None` if the file has
+    /// another error that is reported elsewhere.
     pub files: BTreeMap<String, Option<Digest>>,
-    /// Names of what is neither a file nor a folder.
+    /// Names of entries that are neither files nor directories.
     pub others: Vec<String>,
 }
 
 /// The `SHA256SUMS` of an artifact.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ArtifactSums {
-    /// The digest of the file.
+    /// The digest of the checksum file itself.
     pub digest: Digest,
-    /// Its bytes; empty where it has more than [`LARGEST_SUMS_BYTES`].
+    /// Its content; empty if it is larger than [`LARGEST_SUMS_BYTES`].
     pub bytes: Vec<u8>,
-    /// Its size.
     pub size_bytes: u64,
 }
 
 impl ArtifactSums {
-    /// Returns the files that it lists, or the reason why it lists none.
+    /// Returns the listed files, or the reason why the checksum file cannot be used.
     fn files(&self) -> Result<BTreeMap<String, Digest>, String> {
         if self.size_bytes > LARGEST_SUMS_BYTES {
             return Err(format!(
@@ -233,8 +233,9 @@ impl LegArtifact {
     }
 }
 
-/// Reports what an artifact holds beyond the files that its leg reported, what differs from them,
-/// and what is another job's. `assets` are the wheels and archives in it, by name.
+/// Reports files of an artifact that its leg did not report, that differ from the report or are
+/// missing, and that belong to another job. `assets` are the wheels and archives in the artifact,
+/// by name.
 pub fn check_artifact(
     report: &LegReport,
     job: &Job,
@@ -320,7 +321,7 @@ pub fn check_artifact(
     }
 }
 
-/// Reports folders and files beside the artifacts that were asked for.
+/// Reports directories and files that do not belong to a reported artifact.
 pub fn check_strays(strays: &[String], sink: &mut Sink) {
     for stray in strays {
         sink.push(

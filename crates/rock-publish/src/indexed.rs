@@ -1,4 +1,4 @@
-//! What is published, as the files of an index.
+//! Lists published files as the files of an index.
 
 use std::borrow::Cow;
 use std::collections::hash_map::Entry;
@@ -19,40 +19,39 @@ use rock_index::{
 };
 use rock_names::{Digest, LabelParts, RocmVersion, WheelName, has_wheel_extension};
 
-/// What one place has published: a repository, or a folder.
+/// The published files of one location: a repository, or a directory.
 #[derive(Debug)]
 pub struct PublishedAt<'p> {
-    /// Its releases.
     pub listing: &'p ReleaseListing,
-    /// What the manifests of its releases tell, as far as they are at hand.
+    /// The rows of the releases' manifests, as far as they are available.
     pub told: Vec<ManifestRowSet>,
-    /// Where the files lie; `None` where the listing has their addresses.
+    /// The location of the files; `None` if the listing has their URLs.
     pub links: Option<FileLinks>,
-    /// Names of the files beside which their METADATA is served.
+    /// Names of the files whose METADATA is served next to them.
     pub sidecars: BTreeSet<String>,
 }
 
-/// What a manifest tells, as far as an index needs it.
+/// The part of a manifest that an index needs.
 #[derive(Debug)]
 pub struct ManifestRowSet {
     tag: Option<String>,
     files: Vec<ManifestRow>,
 }
 
-/// What a row of a manifest tells.
+/// The part of a manifest row that an index needs.
 #[derive(Debug, Clone)]
 struct ManifestRow {
-    /// The file; only its name where the row contradicts itself.
+    /// The index entry; only the filename if the row is inconsistent.
     file: Result<Arc<IndexFile>, String>,
     digest: Digest,
     size_bytes: u64,
     metadata: Option<Digest>,
 }
 
-/// The wheels that people can fetch, and the source distributions that a manifest tells of, those
-/// of the newest release first; [`merged`] lists what several releases hold once. What is left out,
-/// and why, goes to the sink. `known` are the versions of ROCm by which labels are read where no
-/// manifest tells.
+/// Returns the wheels that can be downloaded, and the source distributions that a manifest lists,
+/// those of the newest release first; [`merged`] removes duplicates across releases. Skipped files
+/// are reported to the sink with the reason. `known` are the ROCm versions that are used to parse
+/// labels of files without a manifest row.
 pub fn index_files(
     mut places: Vec<PublishedAt<'_>>,
     known: &[RocmVersion],
@@ -103,7 +102,7 @@ pub fn index_files(
     };
     let found: Vec<Option<ManifestRow>> = assets.iter().map(row).collect();
     drop(rows);
-    // What one asset alone needs is then its own, and is not copied.
+    // An entry that only one asset needs is then no longer shared, and not copied.
     drop(told);
     start_threads();
     let read: Vec<Result<Option<IndexFile>, Diagnostic>> = assets
@@ -114,7 +113,7 @@ pub fn index_files(
                 .map_err(|reason| left_out(asset, release.listed, &reason))
         })
         .collect();
-    // In place: the files are many and large.
+    // Collects in place, because the files are many and large.
     read.into_iter()
         .filter_map(|read| {
             read.unwrap_or_else(|told| {
@@ -125,10 +124,10 @@ pub fn index_files(
         .collect()
 }
 
-/// The files with each name once, and what of older releases is passed over for that. A file that
-/// several releases hold has the address of the first; of other bytes under one name the first are
-/// listed. Within one release or folder they are an error, which goes to the sink, and so does a
-/// word of files without a digest.
+/// Returns the files with each name once, and the files of older releases that are skipped. A file
+/// in several releases has the URL of the first one; if the content differs, the first file is
+/// listed. Different content within one release or directory is an error in the sink, and files
+/// without a digest are reported there, too.
 pub fn merged(mut files: Vec<IndexFile>, sink: &mut Sink) -> (Vec<IndexFile>, Vec<RebuiltFile>) {
     let mut rebuilt = Vec::new();
     let firsts = firsts(&files);
@@ -153,7 +152,7 @@ pub fn merged(mut files: Vec<IndexFile>, sink: &mut Sink) -> (Vec<IndexFile>, Ve
     (files, rebuilt)
 }
 
-/// For each file the place of the first one of its name.
+/// Returns for each file the index of the first one with its name.
 fn firsts(files: &[IndexFile]) -> Vec<usize> {
     let mut places: HashMap<Cow<'_, str>, usize> = HashMap::with_capacity(files.len());
     files
@@ -163,15 +162,15 @@ fn firsts(files: &[IndexFile]) -> Vec<usize> {
         .collect()
 }
 
-/// A release of a place.
+/// A release of a location.
 struct IndexedRelease<'p> {
     place: &'p PublishedAt<'p>,
     listed: &'p ListedRelease,
-    /// Where its files lie, where that is one folder.
+    /// The location of its files, if they are in one directory.
     origin: Option<Arc<PublishedOrigin>>,
 }
 
-/// The rows by name: the first of it, and further ones.
+/// The rows by filename: the first one, and all others.
 type RowsByName<'t> = HashMap<&'t str, (IndexedRow<'t>, Vec<IndexedRow<'t>>)>;
 type IndexedRow<'t> = (&'t ManifestRowSet, &'t ManifestRow);
 
@@ -204,7 +203,7 @@ impl From<ReleaseManifest> for ManifestRowSet {
 }
 
 impl ManifestRow {
-    /// What a row tells, sharing what it can with the file before it.
+    /// Extracts a row, sharing memory with the file before it where possible.
     fn of(row: ManifestFile, before: Option<&IndexFile>) -> Self {
         let mut file = Asset::of_row(&row).map(|asset| asset.file);
         if let (Some(file), Some(before)) = (&mut file, before) {
@@ -225,8 +224,8 @@ impl ManifestRow {
     }
 }
 
-/// The row that tells of these bytes. Where GitHub has no digest of them, that is one of the same
-/// size, and of the same release if there is a choice.
+/// Returns the row that describes the content of an asset. If GitHub has no digest of it, the row
+/// has the same size and, if there is a choice, belongs to the same release.
 fn row_of<'t>(
     asset: &ListedAsset,
     release: &ListedRelease,
@@ -241,8 +240,8 @@ fn row_of<'t>(
     of_tag.or_else(|| sized().next()).map(|(_, row)| *row)
 }
 
-/// The file as the index lists it, or why it is left out; nothing for what is neither wheel nor
-/// source distribution.
+/// Returns the index entry of an asset, or the reason for skipping it; `None` if it is neither a
+/// wheel nor a source distribution.
 fn file(
     asset: &ListedAsset,
     release: &IndexedRelease<'_>,
@@ -253,8 +252,7 @@ fn file(
     let told = match row.and_then(|row| row.file.ok()) {
         Some(told) => Arc::unwrap_or_clone(told),
         None if has_wheel_extension(&asset.name) => by_name(&asset.name, known)?,
-        // Archives of releases are many things; those that a manifest tells of are source
-        // distributions.
+        // Archives in releases can be anything; those in a manifest are source distributions.
         None => return Ok(None),
     };
     if told.kind == FileKind::Tree {
@@ -294,7 +292,7 @@ fn file(
     }))
 }
 
-/// What the name of a wheel tells.
+/// Returns the index entry with the facts from the name of a wheel.
 pub(super) fn by_name(name: &str, known: &[RocmVersion]) -> Result<IndexFile, String> {
     if name.contains('%') {
         return Err("it is percent-encoded, and no installer takes it".to_owned());
@@ -311,7 +309,7 @@ pub(super) fn by_name(name: &str, known: &[RocmVersion]) -> Result<IndexFile, St
     })
 }
 
-/// What the label says; nothing where it names no accelerator.
+/// Parses the label of a wheel; `None` if it does not name an accelerator.
 pub(super) fn label(
     wheel: &WheelName,
     known: &[RocmVersion],
@@ -329,7 +327,7 @@ pub(super) fn label(
     }
 }
 
-/// The folder that the file is fetched from. GitHub's download addresses end in the file's name
+/// Returns the directory that a file is downloaded from. GitHub's download URLs end in the filename
 /// (REST API, "Release assets", `browser_download_url`).
 fn address(
     asset: &ListedAsset,
@@ -357,12 +355,12 @@ fn address(
         .map_err(|error| error.to_string())
 }
 
-/// Whether two files of one name have the same bytes, as far as is known.
+/// Whether two files with one name have the same content, as far as known.
 fn is_same(one: &IndexFile, other: &IndexFile) -> bool {
     one.name == other.name && held(one).is_same(&held(other))
 }
 
-/// Whether both lie in one release or folder.
+/// Whether both files are in the same release or directory.
 fn is_of_one_place(one: &IndexFile, other: &IndexFile) -> bool {
     let tag = |file: &IndexFile| {
         file.origin
@@ -417,7 +415,8 @@ fn left_out(asset: &ListedAsset, release: &ListedRelease, reason: &str) -> Diagn
     }
 }
 
-/// Assets of GitHub from before June 2025 have no digest. One word for all of them.
+/// Reports files without a digest in one diagnostic. GitHub has no digests for assets from before
+/// June 2025.
 fn tell_without_digest(files: &[IndexFile], sink: &mut Sink) {
     let without: Vec<&IndexFile> = files.iter().filter(|file| file.digest.is_none()).collect();
     if let Some(first) = without.first() {

@@ -66,14 +66,15 @@ pub use tag_target::{TagTarget, TargetCommitish};
 pub use target_shortfall::{TargetShortfall, targets_against_plan};
 pub use wheel_cell::WheelCell;
 
-/// Assets for tests.
+/// Test assets.
 #[cfg(test)]
 mod testing {
     use super::Asset;
     use rock_index::{FileKind, IndexFile, IndexFolder};
     use rock_names::{Accelerator, Digest, LabelParts, WheelName};
 
-    /// A wheel of this name; a label counts as that of ROCm 6.2 with torch 2.5.
+    /// Returns a wheel with this name. Any local version label counts as one for ROCm 6.2 with
+    /// torch 2.5.
     pub(super) fn asset(name: &str, byte: u8) -> Asset {
         let wheel: WheelName = name.parse().unwrap();
         let label = wheel.version().local().map(|_| LabelParts {

@@ -1,4 +1,4 @@
-//! What is published: releases and their assets.
+//! Published releases and their assets.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,10 +6,10 @@ use super::{ManifestFile, ReleaseManifest};
 use rock_diagnostic::render::visible;
 use rock_names::{Digest, RepoName, WheelName, WheelNameError, has_wheel_extension, is_file_name};
 
-/// The releases of a repository, or a folder of them, the newest first where that is known.
+/// The releases of a repository, or of a directory, newest first where the order is known.
 ///
-/// Read from GitHub's own JSON (REST API version 2022-11-28, "List releases"), so that a saved
-/// answer does as well as the network: `gh api --paginate --slurp repos/OWNER/REPO/releases`.
+/// Parsed from GitHub's own JSON (REST API version 2022-11-28, "List releases"), so that a saved
+/// response works like the network: `gh api --paginate --slurp repos/OWNER/REPO/releases`.
 ///
 /// ```
 /// use rock_publish::ReleaseListing;
@@ -20,87 +20,84 @@ use rock_names::{Digest, RepoName, WheelName, WheelNameError, has_wheel_extensio
 /// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct ReleaseListing {
-    /// `OWNER/REPO`, where it is known.
+    /// `OWNER/REPO`, if known.
     pub repository: Option<String>,
-    /// The releases, drafts among them.
+    /// The releases, including drafts.
     pub releases: Vec<ListedRelease>,
 }
 
-/// One release.
+/// A release in a listing.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ListedRelease {
-    /// Its number in the API; 0 for a folder.
+    /// Its ID in the API; 0 for a directory.
     #[serde(default)]
     pub id: u64,
-    /// Its tag; empty for a folder without one.
+    /// Its tag; empty for a directory without a tag.
     #[serde(default)]
     pub tag_name: String,
     /// Its title.
     #[serde(default)]
     pub name: Option<String>,
-    /// Whether only those who may write see it.
+    /// Whether only users with write access see it.
     #[serde(default)]
     pub draft: bool,
-    /// Whether it counts as not finished.
+    /// Whether it is marked as a prerelease.
     #[serde(default)]
     pub prerelease: bool,
     /// Whether its assets and tag are locked.
     #[serde(default)]
     pub immutable: bool,
-    /// When it was published, RFC 3339 in UTC.
+    /// The time of its publication, as RFC 3339 in UTC.
     #[serde(default)]
     pub published_at: Option<String>,
-    /// When it was last changed, RFC 3339 in UTC.
+    /// The time of its last change, as RFC 3339 in UTC.
     #[serde(default)]
     pub updated_at: Option<String>,
-    /// The page that people open.
+    /// The URL of its page for people.
     #[serde(default)]
     pub html_url: Option<String>,
-    /// Its text.
     #[serde(default)]
     pub body: Option<String>,
-    /// The branch or commit it was made from.
+    /// The branch or commit that it was created from.
     #[serde(default)]
     pub target_commitish: Option<String>,
-    /// Where assets are sent to, a URI template.
+    /// The URI template for uploads of assets.
     #[serde(default)]
     pub upload_url: Option<String>,
-    /// Its files.
     #[serde(default)]
     pub assets: Vec<ListedAsset>,
-    /// The folder in which its files lie, in the folder of releases that was read; `None` where
-    /// they lie nowhere or in that folder itself.
+    /// The subdirectory with its files, relative to the directory of releases that was read; `None`
+    /// if the files are in that directory itself or not on disk.
     #[serde(skip)]
     pub subfolder: Option<String>,
 }
 
-/// One file of a release.
+/// A file of a release.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ListedAsset {
-    /// Its number in the API; 0 for a folder.
+    /// Its ID in the API; 0 for a directory.
     #[serde(default)]
     pub id: u64,
-    /// Its name.
     pub name: String,
-    /// How far it is.
+    /// The state of its upload.
     #[serde(default)]
     pub state: AssetState,
     /// Its size in bytes.
     #[serde(default)]
     pub size: u64,
-    /// SHA-256, where GitHub has made one: assets from before June 2025 have none.
+    /// The SHA-256 digest, if GitHub has computed one: assets from before June 2025 have none.
     #[serde(default, with = "digest_text")]
     pub digest: Option<Digest>,
-    /// Where it is fetched from.
+    /// The URL for downloads.
     #[serde(default)]
     pub browser_download_url: Option<String>,
-    /// When it came, RFC 3339 in UTC.
+    /// The time of its upload, as RFC 3339 in UTC.
     #[serde(default)]
     pub created_at: Option<String>,
 }
 
 impl ListedAsset {
-    /// Parses its name. Lists may have percent-encoded names, taken from addresses.
+    /// Parses its name. Listings may contain percent-encoded names, taken from URLs.
     ///
     /// # Errors
     /// If it is not a wheel name.
@@ -109,34 +106,34 @@ impl ListedAsset {
     }
 }
 
-/// How far an asset is.
+/// The state of the upload of an asset.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum AssetState {
-    /// All of it is there.
+    /// The upload is complete.
     #[default]
     Uploaded,
-    /// An upload began and did not end.
+    /// The upload was started and not completed.
     #[serde(alias = "open", other)]
     Starter,
 }
 
-/// Not a listing.
+/// The error for a text that is not a listing.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("it is no list of releases: {0}")]
 pub struct ListingError(pub String);
 
-/// The largest saved listing that is read. GitHub writes 2 KiB of each asset, so that this is one
-/// of 60,000 files.
+/// The largest saved listing that is read. GitHub writes 2 KiB per asset, so this is a listing of
+/// 60,000 files.
 pub const LARGEST_LISTING_BYTES: u64 = 128 << 20;
 
-/// The forms that a saved listing has.
+/// The formats of a saved listing, for the help of the error.
 const FORMS: &str = "give GitHub's list of releases, one release, its assets or their names, or a `rock-manifest.json`";
 
 impl ReleaseListing {
-    /// The release that GitHub shows first, as far as a list tells: the newest one that is neither
-    /// a draft nor a prerelease (REST API version 2022-11-28, "Get the latest release"). Which one
-    /// `make_latest` chose is in no list.
+    /// Returns the ID of the release that GitHub shows as the latest, as far as a listing shows it:
+    /// the newest one that is neither a draft nor a prerelease (REST API version 2022-11-28, "Get
+    /// the latest release"). No listing contains the choice of `make_latest`.
     pub fn latest(&self) -> Option<u64> {
         let full = self
             .releases
@@ -146,11 +143,12 @@ impl ReleaseListing {
             .map(|release| release.id)
     }
 
-    /// Reads releases: a list, pages of lists, one release, the assets of one or their names, a
+    /// Parses releases: a list, pages of lists, one release, the assets of one or their names, a
     /// listing that this program wrote, or a manifest.
     ///
     /// # Errors
-    /// When the text is none of these.
+    /// If the text has none of these formats, or if it contains an invalid repository name,
+    /// filename, tag, date or target.
     pub fn from_json(text: &str) -> Result<Self, ListingError> {
         let fault = |error: serde_json::Error| ListingError(error.to_string());
         let document: serde_json::Value = serde_json::from_str(text).map_err(fault)?;
@@ -160,8 +158,8 @@ impl ReleaseListing {
         Ok(listing)
     }
 
-    /// Refuses names that are no single file, and control characters in tags and dates. Titles,
-    /// texts and addresses may hold anything: they are escaped where they are shown.
+    /// Rejects names that are not plain filenames, and control characters in tags and dates.
+    /// Titles, bodies and URLs may contain anything, because they are escaped when they are shown.
     fn check(&self) -> Result<(), ListingError> {
         let is_line = |text: &str| !text.contains(char::is_control);
         let is_word = |text: &str| is_line(text) && !text.contains(char::is_whitespace);
@@ -240,7 +238,7 @@ impl ReleaseListing {
         }
     }
 
-    /// What people can fetch: finished assets of published releases.
+    /// Returns the files that can be downloaded: complete assets of published releases.
     pub fn published(&self) -> impl Iterator<Item = (&ListedRelease, &ListedAsset)> {
         let releases = self.releases.iter().filter(|release| !release.draft);
         let assets =
@@ -248,13 +246,13 @@ impl ReleaseListing {
         assets.filter(|(_, asset)| asset.state == AssetState::Uploaded)
     }
 
-    /// The published wheels whose name can be read.
+    /// Returns the published wheels with valid names.
     pub fn wheels(&self) -> impl Iterator<Item = (&ListedRelease, &ListedAsset, WheelName)> {
         self.published()
             .filter_map(|(release, asset)| Some((release, asset, asset.wheel_name().ok()?)))
     }
 
-    /// The published files that end in `.whl` and whose name cannot be read.
+    /// Returns the published files that end in `.whl` and have an invalid name.
     pub fn unreadable(&self) -> impl Iterator<Item = (&ListedRelease, WheelNameError)> {
         let wheels = self
             .published()
@@ -263,7 +261,7 @@ impl ReleaseListing {
     }
 }
 
-/// Whether it is an asset, or the name of one.
+/// Whether the value is an asset, or the name of one.
 fn is_asset(value: &serde_json::Value) -> bool {
     let has = |key| value.get(key).is_some();
     value.is_string()
@@ -284,12 +282,12 @@ fn asset(value: serde_json::Value) -> Result<ListedAsset, serde_json::Error> {
 }
 
 impl ListedRelease {
-    /// Whether its assets and tag stay as they are: it is immutable, and public.
+    /// Whether its assets and tag can no longer change: it is immutable and published.
     pub fn is_locked(&self) -> bool {
         self.immutable && !self.draft
     }
 
-    /// The release that a manifest tells of.
+    /// Creates the release that a manifest describes.
     pub fn of_manifest(manifest: &ReleaseManifest) -> Self {
         let asset = |file: &ManifestFile| ListedAsset {
             name: file.name.clone(),
@@ -305,7 +303,7 @@ impl ListedRelease {
     }
 }
 
-/// `sha256:…`, or nothing for another kind of digest.
+/// Digests as `sha256:…`; `None` for other kinds of digests.
 mod digest_text {
     use serde::{Deserialize, Deserializer, Serializer};
 

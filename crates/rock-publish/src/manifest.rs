@@ -1,4 +1,4 @@
-//! `rock-manifest.json`: what a release holds, for programs.
+//! `rock-manifest.json`: the content of a release, for programs.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,54 +9,52 @@ use rock_names::{
 use rock_plan::config::RunTime;
 use rock_plan::config::syntax::{is_label, unprintable};
 
-/// The name of the file.
+/// The name of the manifest file.
 pub const MANIFEST: &str = "rock-manifest.json";
 
-/// The largest manifest that is read. A row has about 600 bytes, so that this is the manifest of
-/// 100,000 files.
+/// The largest manifest that is read. A row has about 600 bytes, so this is a manifest of 100,000
+/// files.
 pub const LARGEST_MANIFEST_BYTES: u64 = 64 << 20;
 
-/// The version of the format. A reader refuses others.
+/// The version of the format. Readers reject all others.
 const VERSION: u32 = 1;
 
-/// What a release holds.
+/// The content of a release.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ReleaseManifest {
-    /// Version of the format.
+    /// The version of the format.
     version: u32,
-    /// The release's tag, where it has one.
+    /// The tag of the release, if it has one.
     pub tag: Option<String>,
-    /// Digest of the plan that was last published against, `sha256:…`.
+    /// The digest of the last plan that was published against, `sha256:…`.
     pub plan: Option<String>,
     /// The files, in the order of the index.
     pub files: Vec<ManifestFile>,
 }
 
-/// One file of a release.
+/// A file of a release.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ManifestFile {
-    /// Its name.
     pub name: String,
-    /// SHA-256, written in hex.
+    /// The SHA-256 digest, in hexadecimal.
     #[serde(with = "hex")]
     pub sha256: Digest,
-    /// Its size.
     pub size_bytes: u64,
-    /// The project, normalised.
+    /// The normalized name of the project.
     pub distribution: String,
     /// The public version.
     pub version: String,
-    /// The label after `+`.
+    /// The local version label, after `+`.
     pub label: Option<String>,
-    /// What the label says the file runs on.
+    /// The accelerator in the label.
     pub accelerator: Option<AcceleratorVersion>,
-    /// The torch that the label names.
+    /// The torch version in the label.
     pub torch: Option<String>,
-    /// The commit that the label names.
+    /// The commit in the label.
     pub git: Option<String>,
-    /// The backend that the label names.
+    /// The backend in the label.
     pub backend: Option<String>,
     /// The build tag.
     pub build: Option<String>,
@@ -66,12 +64,12 @@ pub struct ManifestFile {
     pub abi: Vec<String>,
     /// Platform tags.
     pub platform: Vec<String>,
-    /// Python versions the file is for: those of the plan's job, else those its tags name.
+    /// Python versions the file is for: those of the plan's job, else those in its tags.
     pub covers: Vec<String>,
-    /// gfx targets that it was compiled for, where that is known.
+    /// The gfx targets that it was compiled for, if known.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub gfx: Vec<String>,
-    /// Where `gfx` comes from; left out where it is not known, and by releases before this field.
+    /// The source of `gfx`; absent if unknown, and in releases from before this field.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gfx_from: Option<GfxOrigin>,
     /// Its needs at run time.
@@ -79,20 +77,20 @@ pub struct ManifestFile {
     pub run_time: RunTime,
     /// `Requires-Python`.
     pub requires_python: Option<String>,
-    /// SHA-256 of its METADATA, written in hex.
+    /// The SHA-256 digest of its METADATA, in hexadecimal.
     #[serde(with = "hex::optional")]
     pub metadata_sha256: Option<Digest>,
-    /// The folder of the index that lists it; empty where none does.
+    /// The directory of the index that lists it; empty if none does.
     pub index: String,
 }
 
-/// Where the gfx targets of a wheel were read.
+/// The source of the gfx targets of a wheel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum GfxOrigin {
-    /// In the code that the wheel holds.
+    /// The code in the wheel.
     Wheel,
-    /// In the plan that it was built by.
+    /// The plan that it was built from.
     Plan,
 }
 
@@ -102,38 +100,38 @@ pub enum GfxOrigin {
 pub struct AcceleratorVersion {
     /// `rocm` or `cuda`.
     pub name: String,
-    /// Its version as the label means it.
+    /// The version as the label has it.
     pub version: String,
 }
 
-/// Not a manifest of ours.
+/// The error for a text that is not a valid manifest.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ManifestError {
-    /// Not the JSON of a manifest.
+    /// The text is not the JSON of a manifest.
     #[error("it is not a manifest: {0}")]
     Malformed(String),
     /// A manifest of another version.
     #[error("it is of version {0}, this program reads {VERSION}")]
     OtherVersion(u32),
-    /// A field that holds what no release has there.
+    /// A field with an invalid value.
     #[error("`{field}` of `{file}` is `{text}`, which is not {what}")]
     BadField {
         /// The file; empty for the manifest itself.
         file: String,
-        /// The field.
+        /// The name of the field.
         field: &'static str,
-        /// What it holds.
+        /// The value.
         text: String,
-        /// What it should hold.
+        /// The expected kind of value.
         what: &'static str,
     },
-    /// A name that would leave the release.
+    /// A filename that is not in the directory of the release.
     #[error("it names the file `{0}`, which is no file of the release's own folder")]
     BadName(String),
 }
 
 impl ReleaseManifest {
-    /// A manifest of these files.
+    /// Creates a manifest of these files.
     pub fn new(tag: Option<String>, plan: Option<String>, files: Vec<ManifestFile>) -> Self {
         Self {
             version: VERSION,
@@ -143,7 +141,7 @@ impl ReleaseManifest {
         }
     }
 
-    /// The file's text.
+    /// Returns the text of the manifest file.
     pub fn to_json(&self) -> String {
         let mut text =
             serde_json::to_string_pretty(self).expect("a struct of text and numbers serialises");
@@ -151,10 +149,10 @@ impl ReleaseManifest {
         text
     }
 
-    /// Reads the file's text.
+    /// Parses the text of a manifest file.
     ///
     /// # Errors
-    /// When it is not a manifest of this version.
+    /// If it is not a manifest of this version, or if a field is invalid.
     pub fn from_json(text: &str) -> Result<Self, ManifestError> {
         let manifest: Self =
             serde_json::from_str(text).map_err(|e| ManifestError::Malformed(e.to_string()))?;
@@ -164,7 +162,7 @@ impl ReleaseManifest {
         manifest.check().map(|()| manifest)
     }
 
-    /// Checks every field: each may become a file, a link, or words of a page.
+    /// Checks every field: each can become a file, a link, or text on a page.
     fn check(&self) -> Result<(), ManifestError> {
         let Self {
             version: _,
@@ -183,7 +181,7 @@ impl ReleaseManifest {
         files.iter().try_for_each(ManifestFile::check)
     }
 
-    /// The file of this name.
+    /// Returns the file with this name.
     pub fn file(&self, name: &str) -> Option<&ManifestFile> {
         self.files.iter().find(|file| file.name == name)
     }
@@ -224,7 +222,8 @@ impl ManifestFile {
         let is_tag = |text: &str| {
             !text.is_empty() && text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
         };
-        // A family, `gfx120X-all`, stands for the targets that it had when the wheel was built.
+        // A family such as `gfx120X-all` represents the targets that it had when the wheel was
+        // built.
         let is_target = |text: &str| text.parse::<GfxTarget>().is_ok() || is_label(text);
         fields.needed(
             "distribution",
@@ -285,7 +284,7 @@ impl ManifestFile {
     }
 }
 
-/// Makes the faults of one file's fields.
+/// Checks the fields of one file.
 #[derive(Clone, Copy)]
 struct FieldChecker<'a> {
     file: &'a str,
@@ -334,7 +333,7 @@ fn is_word(text: &str) -> bool {
     !text.starts_with('-') && is_line(text) && !text.contains(char::is_whitespace)
 }
 
-/// A digest as 64 hex digits.
+/// Digests as 64 hexadecimal digits.
 mod hex {
     use std::fmt;
 
@@ -362,7 +361,7 @@ mod hex {
         }
     }
 
-    /// One that may not be known.
+    /// Digests that may be unknown.
     pub(super) mod optional {
         use serde::{Deserialize, Deserializer, Serializer};
 

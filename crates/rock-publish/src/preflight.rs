@@ -1,11 +1,11 @@
-//! The checks of a publish that can be made before anything is built.
+//! Checks of a publish that can run before anything is built.
 //!
 //! Input: the tag that will be published, and the repository as GitHub describes it
 //! ([`ObservedRepository`]). Output: one [`PreflightCheck`] for each requirement of publishing, and
-//! a diagnostic for each that is not met.
+//! a diagnostic for each requirement that is not met.
 //!
-//! **Invariant:** every check is made in every run, so that one run reports all that is wrong; what
-//! is not known is [`CheckOutcome::Unknown`] and never a failure.
+//! **Invariant:** every check runs every time, so that one run reports all errors; unknown facts
+//! give [`CheckOutcome::Unknown`] and never a failure.
 
 mod files;
 mod release;
@@ -23,59 +23,57 @@ use files::{file_names, files_per_hour};
 use release::{drafts, release, room, tag_commit, tag_creation, tag_name};
 use repository::{attestation, environment, immutable_releases, repository, rights, server};
 
-/// A publish that is to come.
+/// A planned publish.
 #[derive(Debug, Clone, Default)]
 pub struct PreflightRequest<'a> {
-    /// The tag.
     pub tag: &'a str,
-    /// Whether a release that is published may be added to.
+    /// Whether files may be added to a published release.
     pub allow_published: bool,
     /// Whether empty drafts of the tag may be deleted.
     pub clean_duplicates: bool,
     /// Whether the files are attested.
     pub attest: Attest,
-    /// Whether the token of this run is one that only reads, so that its rights say nothing about
+    /// Whether the token of this run is read-only, so that its permissions say nothing about
     /// publishing.
     pub read_only: bool,
     /// The server of the workflow run, `https://github.com`; `None` outside of workflows.
     pub server: Option<&'a str>,
-    /// The environment of the job that publishes, where its rules are to be checked.
+    /// The environment of the job that publishes, if its rules are to be checked.
     pub environment: Option<&'a str>,
     /// Names of the files that the plan expects.
     pub files: Vec<&'a str>,
-    /// Whether the publish takes longer than an hour, `publish --slow`.
+    /// Whether the publish may take longer than an hour, `publish --slow`.
     pub slow: bool,
-    /// Files that a publish may send within an hour.
+    /// The number of files that a publish may upload within an hour.
     pub files_per_hour: usize,
-    /// Assets that GitHub takes in one release.
+    /// The number of assets that GitHub accepts in one release.
     pub most_assets: usize,
 }
 
-/// The state of a repository before a publish. What could not be read is `None`.
+/// The state of a repository before a publish. Fields that could not be read are `None`.
 #[derive(Debug, Clone, Default)]
 pub struct ObservedRepository {
-    /// Whether it comes from a saved listing, without asking GitHub.
+    /// Whether it comes from a saved listing, without requests to GitHub.
     pub is_offline: bool,
-    /// The releases of the tag, drafts among them where the token may see them.
+    /// The releases of the tag, including drafts if the token may see them.
     pub releases: Option<Vec<ListedRelease>>,
-    /// Where the tag and its target are.
+    /// The commits of the tag and of its target.
     pub tag: Option<TagTarget>,
-    /// Whether GitHub was asked without a token.
+    /// Whether the requests to GitHub were made without a token.
     pub is_anonymous: bool,
-    /// The active rulesets for tags; asked for only where there is no such tag.
+    /// The active rulesets for tags; only requested if the tag does not exist.
     pub tag_rulesets: Option<Vec<TagRuleset>>,
-    /// What the repository is.
     pub repository: Option<RepositoryFacts>,
     /// Whether publishing makes releases immutable.
     pub immutable_releases: Option<bool>,
-    /// The rules of the environment.
+    /// The deployment rules of the environment.
     pub deployment: Option<DeploymentRules>,
 }
 
 /// Fields of a repository (REST API version 2022-11-28, "Get a repository").
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 pub struct RepositoryFacts {
-    /// Whether only some see it; `internal` repositories are private, too.
+    /// Whether access is restricted; `internal` repositories are private, too.
     #[serde(default)]
     pub private: bool,
     /// `public`, `private` or `internal`.
@@ -87,10 +85,9 @@ pub struct RepositoryFacts {
     /// Whether GitHub has disabled it.
     #[serde(default)]
     pub disabled: bool,
-    /// Whose it is.
     #[serde(default)]
     pub owner: RepositoryOwner,
-    /// What the token may do.
+    /// The permissions of the token.
     #[serde(default)]
     pub permissions: Option<TokenPermissions>,
 }
@@ -103,7 +100,7 @@ pub struct RepositoryOwner {
     pub kind: String,
 }
 
-/// The rights of a token in a repository.
+/// The permissions of a token in a repository.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 pub struct TokenPermissions {
     /// Whether it may write, and see drafts.
@@ -111,28 +108,29 @@ pub struct TokenPermissions {
     pub push: bool,
 }
 
-/// The branches and tags that an environment takes deployments from (REST API version 2022-11-28,
-/// "Get an environment" and "List deployment branch policies").
+/// The branches and tags that may deploy to an environment (REST API version 2022-11-28, "Get an
+/// environment" and "List deployment branch policies").
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum DeploymentRules {
-    /// There is no such environment: GitHub makes it when a job first names it, and it takes all.
+    /// The environment does not exist: GitHub creates it when a job first names it, without
+    /// restrictions.
     NoEnvironment,
     /// All branches and tags.
     All,
-    /// Protected branches, and therefore no tag.
+    /// Protected branches, and therefore no tags.
     ProtectedBranches,
-    /// Tags that one of these patterns fits.
+    /// Tags that match one of these patterns.
     Tags(Vec<String>),
 }
 
 /// The result of one check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CheckOutcome {
-    /// It is as publishing needs it.
+    /// The requirement is met.
     Passed,
     /// Publishing would fail.
     Failed,
-    /// It cannot be known from here.
+    /// The requirement cannot be checked from here.
     Unknown,
 }
 
@@ -146,36 +144,35 @@ impl fmt::Display for CheckOutcome {
     }
 }
 
-/// One thing that publishing needs.
+/// The check of one requirement of publishing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PreflightCheck {
     /// Its name, in kebab case.
     pub name: &'static str,
-    /// Whether it is there.
     pub outcome: CheckOutcome,
-    /// One line for people.
+    /// A one-line explanation.
     pub detail: String,
-    /// The codes of its faults.
+    /// The codes of its diagnostics.
     pub codes: Vec<&'static str>,
 }
 
-/// All checks of a publish.
+/// The results of all checks.
 #[derive(Debug, Clone, Default)]
 pub struct PreflightReport {
-    /// Each check, always in the same order.
+    /// All checks, always in the same order.
     pub checks: Vec<PreflightCheck>,
-    /// The faults of those that failed.
+    /// The diagnostics of failed checks.
     pub faults: Vec<Diagnostic>,
 }
 
-/// A check in words, or its faults.
+/// The result of a check, with an explanation or its diagnostics.
 enum CheckResult {
     Passed(String),
     Unknown(String),
     Failed(Vec<Diagnostic>),
 }
 
-/// Checks that only GitHub can answer.
+/// Checks that need GitHub.
 const ONLINE_CHECKS: [&str; 6] = [
     "tag-commit",
     "tag-creation",
@@ -185,7 +182,7 @@ const ONLINE_CHECKS: [&str; 6] = [
     "attestation",
 ];
 
-/// Checks everything that publishing needs and that is known before a build.
+/// Checks every requirement of publishing that is known before a build.
 pub fn preflight(request: &PreflightRequest<'_>, observed: &ObservedRepository) -> PreflightReport {
     let findings = [
         ("server", server(request)),

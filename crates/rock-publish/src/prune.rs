@@ -1,11 +1,11 @@
-//! Which releases may go: nightly builds that newer ones have taken the place of.
+//! Selects releases to delete: nightly builds that newer ones have replaced.
 //!
-//! Input: the releases, a rule, which one is marked latest, and the time. Output: a verdict on each
-//! release whose tag the rule names, in the order in which they go.
+//! Input: the releases, a rule, the ID of the release that is marked as latest, and the time.
+//! Output: a decision for each release whose tag matches the rule, in the order of deletion.
 //!
-//! **Invariant:** a release never goes whose tag the rule does not name, that is immutable or
-//! marked latest, or of which it is not known how old it is; a rule that says only one thing lets
-//! nothing go that the other could keep.
+//! **Invariant:** a release is kept if its tag does not match the rule, if it is immutable or
+//! marked as latest, or if its age is unknown (unless it continues a release that is deleted). A
+//! rule without conditions deletes nothing, and a rule without an age deletes no drafts.
 
 use std::cmp::Reverse;
 use std::fmt;
@@ -14,76 +14,78 @@ use std::str::FromStr;
 use super::{ListedRelease, ReleaseListing};
 use rock_names::Age;
 
-/// What may go: of the releases that tags name, those that are neither among the newest nor young.
+/// A rule that selects releases to delete: those with matching tags that are neither among the
+/// newest nor young.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PruneRule {
-    /// The tags.
+    /// The matching tags.
     pub tags: TagGlob,
-    /// So many of the newest published ones stay.
+    /// The number of newest published releases to keep.
     pub keep: Option<usize>,
-    /// What is no older than this stays.
+    /// The age up to which releases are kept.
     pub older_than: Option<Age>,
 }
 
-/// Tags, with `*` for any text and `?` for one character.
+/// A pattern for tags, in which `*` matches any text and `?` matches one character.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TagGlob(String);
 
-/// Not a pattern of tags.
+/// The error for a text that is not a pattern for tags.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{0}` names no tags: write text with `*` and `?`, such as `nightly-*`, and no `*` alone")]
 pub struct TagGlobError(pub String);
 
-/// A release and whether it may go.
+/// The decision for a release.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PruneDecision<'l> {
-    /// The release.
     pub release: &'l ListedRelease,
-    /// Whether it goes.
+    /// The decision.
     pub fate: PruneFate,
 }
 
-/// Whether a release goes.
+/// The decision whether to delete a release.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PruneFate {
-    /// It goes.
+    /// It is deleted.
     Goes(PruneReason),
-    /// It stays.
+    /// It is kept.
     Stays(PruneReason),
 }
 
-/// Why it goes or stays.
+/// The reason for a decision.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PruneReason {
-    /// It is the release that GitHub shows first.
+    /// It is the release that GitHub shows as the latest.
     Latest,
     /// Its assets and tag are locked.
     Immutable,
-    /// It is that many published releases behind the newest, from 1, and that old in seconds.
+    /// Its position among the published releases, and its age.
     Place {
-        /// 1 is the newest.
+        /// The position, where 1 is the newest; `usize::MAX` for a release that continues another
+        /// one.
         place: usize,
-        /// Since it was published.
+        /// Seconds since it was published.
         age_s: u64,
     },
-    /// It is a draft that was last changed so many seconds ago.
+    /// It is a draft of this age.
     Draft {
-        /// Since it was changed.
+        /// Seconds since it was last changed.
         age_s: u64,
     },
-    /// It is a draft, and the rule does not say how old it must be: a publish may be under way.
+    /// It is a draft, and the rule has no minimum age: a publish may be in progress.
     DraftWithoutAge,
-    /// Nothing says how old it is.
+    /// Its age is unknown.
     UnknownAge,
-    /// It holds files of a release that stays.
+    /// It continues a release that is kept.
     Continues,
 }
 
-/// The releases that a rule is about: first the drafts that go, then the others that go, the oldest
-/// first, then those that stay, the newest first. `latest` is the number of the release marked so,
-/// `now_s` the time in seconds since 1970.
+/// Returns a decision for each release that the rule matches: first drafts to delete, then other
+/// releases to delete, the oldest first, then releases to keep, the newest first. `latest` is the
+/// ID of the release that is marked as latest, `now_s` the time in seconds since 1970.
 ///
-/// Releases that go on with the files of another share its fate.
+/// A release that continues a kept one is kept. A release of unknown age that continues a deleted
+/// one is deleted.
 pub fn prune<'l>(
     listing: &'l ReleaseListing,
     rule: &PruneRule,
@@ -150,8 +152,8 @@ pub fn prune<'l>(
     judged
 }
 
-/// `place` is that among the published ones; a release that continues another has none and is
-/// judged by age alone.
+/// Returns the decision for one release. `place` is its position among the published releases; a
+/// release that continues another one has none, and only its age counts.
 fn judge(
     release: &ListedRelease,
     rule: &PruneRule,
@@ -188,8 +190,9 @@ fn judge(
     }
 }
 
-/// When a release was published, or a draft last changed. GitHub's `created_at` of a release is the
-/// date of its commit (GitHub Docs, "Get the latest release"), and says nothing of a draft.
+/// Returns the time at which a release was published or a draft was last changed. GitHub's
+/// `created_at` of a release is the date of its commit (GitHub Docs, "Get the latest release") and
+/// says nothing about a draft.
 fn changed(release: &ListedRelease) -> Option<u64> {
     if !release.draft {
         return release.published_at.as_deref().and_then(seconds);
@@ -204,12 +207,13 @@ fn changed(release: &ListedRelease) -> Option<u64> {
         .max()
 }
 
-/// The tag of the release whose files this one goes on with.
+/// Returns the tag of the release that this one continues.
 fn continued(release: &ListedRelease) -> Option<&str> {
     super::remote::continued_tag(release.body.as_deref()?)
 }
 
-/// Seconds since 1970 of a time like `2026-11-21T08:30:00Z` (RFC 3339, UTC as GitHub writes it).
+/// Parses a time such as `2026-11-21T08:30:00Z` (RFC 3339, in UTC as GitHub writes it) into seconds
+/// since 1970.
 fn seconds(text: &str) -> Option<u64> {
     let (date, time) = text.strip_suffix('Z')?.split_once('T')?;
     let numbers = |text: &str, by: char| -> Option<Vec<u64>> {
@@ -225,8 +229,8 @@ fn seconds(text: &str) -> Option<u64> {
     if *hour > 23 || *minute > 59 || *second > 60 {
         return None;
     }
-    // Years that begin in March have their odd day at the end; the sum of month lengths is then a
-    // line.
+    // In a year that starts in March, the leap day comes last, and the number of days before a
+    // month is a linear function of the month.
     let (year, month) = if *month < 3 {
         (year - 1, month + 9)
     } else {
@@ -238,20 +242,19 @@ fn seconds(text: &str) -> Option<u64> {
 }
 
 impl TagGlob {
-    /// Whether it names this tag.
+    /// Whether the pattern matches a tag.
     pub fn fits(&self, tag: &str) -> bool {
         Self::matches(&self.0, tag)
     }
 
-    /// Returns whether a pattern, which may be `*` alone, names this tag.
+    /// Whether a pattern, which may be `*` alone, matches a tag.
     pub fn matches(pattern: &str, tag: &str) -> bool {
         fits(pattern.as_bytes(), tag.as_bytes())
     }
 }
 
 fn fits(glob: &[u8], text: &[u8]) -> bool {
-    // Where to go on when what follows the last star does not fit: after it, one byte of the text
-    // later.
+    // Where to resume after a mismatch: behind the last `*`, one byte later in the text.
     let (mut at, mut read, mut again) = (0, 0, None);
     while read < text.len() {
         match glob.get(at) {
@@ -363,7 +366,7 @@ mod tests {
         }
     }
 
-    /// The numbers of those that go, in their order.
+    /// Returns the IDs of the releases to delete, in order.
     fn goes(releases: Vec<ListedRelease>, rule: &PruneRule, latest: Option<u64>) -> Vec<u64> {
         let listing = ReleaseListing {
             repository: None,

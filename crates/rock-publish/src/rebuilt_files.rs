@@ -1,37 +1,36 @@
-//! Files of one name and other bytes in several releases.
+//! Files with the same name but different content in several releases.
 
 use super::{ListedRelease, tag_pieces};
 use crate::codes::release as codes;
 use rock_diagnostic::{Diagnostic, Location};
 use rock_names::Digest;
 
-/// How many files a warning names.
+/// The number of files that a warning names.
 const MOST_NAMED: usize = 5;
 
-/// A file whose name an older release holds with other bytes.
+/// A file that an older release contains with different content.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RebuiltFile {
-    /// The name.
+    /// The filename.
     pub name: String,
-    /// The file that is offered: that of the newest release.
+    /// The file that is offered, from the newest release.
     pub offered: ReleasedBytes,
-    /// The file that is passed over.
+    /// The file that is skipped.
     pub older: ReleasedBytes,
 }
 
-/// The bytes that a release holds under a name.
+/// The content that a release has under a filename.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReleasedBytes {
-    /// The tag of the release; empty for a folder without one.
+    /// The tag of the release; empty for a directory without a tag.
     pub tag: String,
-    /// SHA-256 of them, where it is known.
+    /// Its SHA-256 digest, if known.
     pub digest: Option<Digest>,
-    /// How many they are.
     pub size_bytes: u64,
 }
 
-/// Sorts releases so that the one whose files are offered comes first: by the time of publishing,
-/// those without one last, then by tag, `v10` before `v9`. Equal ones stay in their order.
+/// Sorts releases so that the one whose files are offered comes first: by time of publication,
+/// releases without one last, then by tag, `v10` before `v9`. The sort is stable.
 pub fn newest_first<T>(releases: &mut [T], release: impl Fn(&T) -> &ListedRelease) {
     releases.sort_by(|one, other| {
         let (one, other) = (release(one), release(other));
@@ -40,7 +39,7 @@ pub fn newest_first<T>(releases: &mut [T], release: impl Fn(&T) -> &ListedReleas
     });
 }
 
-/// One warning for all of them; none where there are none.
+/// Returns one warning for all files, or `None` if there are no files.
 pub fn rebuilt_warning(rebuilt: &[RebuiltFile]) -> Option<Diagnostic> {
     let first = rebuilt.first()?;
     let message = match rebuilt.len() {
@@ -69,7 +68,7 @@ pub fn rebuilt_warning(rebuilt: &[RebuiltFile]) -> Option<Diagnostic> {
 }
 
 impl ReleasedBytes {
-    /// Whether another holds the same bytes, as far as is known.
+    /// Whether both have the same content, as far as known.
     pub fn is_same(&self, other: &Self) -> bool {
         self.size_bytes == other.size_bytes
             && (self.digest.is_none() || other.digest.is_none() || self.digest == other.digest)

@@ -1,4 +1,4 @@
-//! A release as a folder: what it holds, and what it should hold.
+//! The desired and the actual content of a release in a directory.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -14,73 +14,73 @@ use rock_index::{FileLinks, IndexError, IndexFile, repository};
 use rock_names::{Digest, RocmVersion, has_wheel_extension};
 use rock_plan::config::RunTime;
 
-/// The folder of a release that holds the index.
+/// The directory of the index in a release.
 pub const INDEX: &str = "simple";
 
-/// What a release should hold.
+/// The desired content of a release.
 #[derive(Debug, Clone)]
 pub struct ReleaseContents {
-    /// Its wheels and source distributions, in the order of the index.
+    /// Its wheels, source distributions and archives of install trees, in the order of the index.
     pub assets: Vec<Asset>,
-    /// The files made from them, by name relative to the release.
+    /// The files generated from the assets, by path relative to the release.
     pub generated: BTreeMap<String, Vec<u8>>,
 }
 
-/// What is told of a release beside its files.
+/// Facts about a release in addition to its files.
 #[derive(Debug, Clone, Default)]
 pub struct ReleaseDetails {
-    /// Its tag.
     pub tag: Option<String>,
-    /// Digest of the plan it is published against.
+    /// The digest of the plan that it is published against.
     pub plan: Option<Digest>,
-    /// Name of a file → the Pythons it is for.
+    /// Python versions that a file is for, by filename.
     pub covers: BTreeMap<String, Vec<String>>,
-    /// Name of a file → the gfx targets it was built for.
+    /// gfx targets that a file was built for, by filename.
     pub gfx: BTreeMap<String, Vec<String>>,
-    /// Name of a file → the gfx targets that its own code is for, where it was read.
+    /// gfx targets of a file's own code, by filename, if the code was read.
     pub gfx_read: BTreeMap<String, Vec<String>>,
-    /// Name of a file → its needs at run time, where a plan says so.
+    /// Needs of a file at run time, by filename, if a plan states them.
     pub run_time: BTreeMap<String, RunTime>,
 }
 
 impl ReleaseDetails {
-    /// Returns the gfx targets that the code of a file is for, where it was read now or a manifest
-    /// says that it was.
+    /// Returns the gfx targets of a file's code, if it was read now or if a manifest lists them as
+    /// read.
     pub(super) fn gfx_read<'p>(&'p self, asset: &'p Asset) -> Option<&'p Vec<String>> {
         self.gfx_read.get(asset.name()).or(asset.gfx_read.as_ref())
     }
 }
 
-/// A file found in the folder of a release.
+/// A file in the directory of a release.
 #[derive(Debug, Clone)]
 pub struct FolderFile {
-    /// Its name, with `/` between folders.
+    /// Its path relative to the release, with `/` as the separator.
     pub name: String,
-    /// Its size; `None` for what is no regular file.
+    /// Its size; `None` if it is not a regular file.
     pub size_bytes: Option<u64>,
-    /// SHA-256 of it, where it was read.
+    /// Its SHA-256 digest, if it was read.
     pub digest: Option<Digest>,
 }
 
-/// What is in the folder of a release, by whose it is.
+/// The files in the directory of a release, by owner.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct FolderContents {
-    /// Names of assets that the manifest lists and that are there.
+    /// Names of assets that the manifest lists and that exist.
     pub assets: Vec<String>,
     /// Names of assets that the manifest lists and that are missing.
     pub missing: Vec<String>,
-    /// Names of files made from the assets.
+    /// Names of files generated from the assets.
     pub generated: Vec<String>,
-    /// Names of files that the program did not write.
+    /// Names of files that this program did not write.
     pub foreign: Vec<String>,
 }
 
 impl ReleaseContents {
-    /// A release of these assets. What `before` knew of them and `particulars` does not say is
-    /// kept.
+    /// Creates the content of a release with these assets. Facts that are not in `particulars` are
+    /// taken from `before`.
     ///
     /// # Errors
-    /// When no index can be made of the files.
+    /// If two indexed files have the same name up to the case of letters, or if a page of the index
+    /// cannot be rendered.
     pub fn of(
         mut assets: Vec<Asset>,
         particulars: &ReleaseDetails,
@@ -94,8 +94,7 @@ impl ReleaseContents {
         }
         rock_index::sort_by_file(&mut assets, |asset| &asset.file);
         let mut generated = taken_metadata(&mut assets);
-        // What a wheel with a label that says nothing is for is not known: it is published, and in
-        // no index.
+        // A wheel whose label does not say what it is for is published, but not indexed.
         let files = assets.iter().map(|asset| &asset.file);
         let listed: Vec<&IndexFile> = files.filter(|file| file.is_listed()).collect();
         let made = repository(&listed, links, compat)?;
@@ -108,10 +107,10 @@ impl ReleaseContents {
         Ok(Self { assets, generated })
     }
 
-    /// A release on GitHub of these assets: there the index lies elsewhere. What else stands there
-    /// stays in the sums and the manifest: as `before` tells of it, else as its name and digest do.
-    /// Gives the names of the wheels that neither tells enough of. `known` are the versions of ROCm
-    /// by which labels are read.
+    /// Creates the content of a release on GitHub, whose index is elsewhere. Other assets in
+    /// `standing` stay in the checksum file and the manifest, with their row in `before` or else
+    /// with the facts from their name and digest. Also returns the names of wheels for which
+    /// neither is sufficient. `known` are the ROCm versions that are used to parse labels.
     pub fn on_github(
         mut assets: Vec<Asset>,
         particulars: &ReleaseDetails,
@@ -139,8 +138,8 @@ impl ReleaseContents {
         (Self { assets, generated }, untold)
     }
 
-    /// Every file, assets first and the manifest last, so that a release without one is seen to be
-    /// unfinished.
+    /// Returns every file, assets first and the manifest last, so that a release without a manifest
+    /// is recognizably incomplete.
     pub fn wanted(&self) -> Vec<DesiredFile> {
         let assets = self.assets.iter().map(|asset| DesiredFile {
             name: asset.file.name.clone(),
@@ -163,7 +162,7 @@ impl ReleaseContents {
     }
 }
 
-/// The sums and the manifest of assets, and of the files that other rows tell of.
+/// Returns the checksum file and the manifest of these assets and of the files in the `kept` rows.
 fn documents(
     assets: &[Asset],
     kept: &[ManifestFile],
@@ -211,7 +210,7 @@ fn documents(
             },
         )
     });
-    // What is kept stands where it would if it were offered again.
+    // Kept files are sorted as if they were offered again.
     let kept = kept
         .iter()
         .filter_map(|row| Some((Asset::of_row(row)?, row.clone())));
@@ -242,7 +241,7 @@ fn documents(
 }
 
 impl FolderContents {
-    /// Sorts what was found by whose it is.
+    /// Sorts the files that were found by owner.
     pub fn of(manifest: Option<&ReleaseManifest>, found: &[FolderFile]) -> Self {
         let listed: BTreeSet<&str> = manifest
             .iter()
@@ -276,8 +275,8 @@ impl FolderContents {
         holding
     }
 
-    /// The files as [`super::folder_edits()`] wants them. Generated files and superseded wheels are
-    /// disposable.
+    /// Returns the files in the form that [`super::folder_edits()`] takes. Generated files and
+    /// superseded wheels are disposable.
     pub fn present(
         &self,
         found: &[FolderFile],
@@ -297,8 +296,8 @@ impl FolderContents {
     }
 }
 
-/// Names of kept wheels that an offered wheel of another name takes the cell of, with that wheel's
-/// name.
+/// Returns the kept wheels whose cell an offered wheel with another name takes, each with the name
+/// of that wheel.
 pub fn superseded(offered: &[Asset], kept: &[Asset]) -> BTreeMap<String, String> {
     let cells: BTreeMap<WheelCell, &str> = offered
         .iter()
@@ -315,8 +314,8 @@ fn digest(bytes: &[u8]) -> Digest {
     Digest::new(Sha256::digest(bytes).into())
 }
 
-/// Takes the texts of METADATA out of assets that are listed, as files beside their wheels: memory
-/// holds each once.
+/// Moves METADATA out of the indexed assets, as files next to their wheels, so that it is in memory
+/// only once.
 fn taken_metadata(assets: &mut [Asset]) -> BTreeMap<String, Vec<u8>> {
     let listed = assets
         .iter_mut()

@@ -1,13 +1,14 @@
-//! What is published, saved: releases and their manifests as one document, so that several commands
-//! read the same.
+//! Saves releases and their manifests as one document, so that several commands read the same
+//! state.
 //!
-//! It is one of the forms that [`ReleaseListing::from_json`] reads, and has the manifests beside it.
+//! The document is in one of the formats that [`ReleaseListing::from_json`] reads, with the
+//! manifests as an additional field.
 
 use serde::{Deserialize, Serialize};
 
 use super::{ListedRelease, ListingError, ReleaseListing, ReleaseManifest};
 
-/// The version of the format. A reader refuses others.
+/// The version of the format. Readers reject all others.
 const VERSION: u32 = 1;
 
 #[derive(Serialize)]
@@ -18,7 +19,7 @@ struct SavedDocument<'a> {
     manifests: &'a [ReleaseManifest],
 }
 
-/// Of a saved document what its listing does not have. What else is read has neither.
+/// Fields that only a saved document has. Other formats have neither.
 #[derive(Deserialize)]
 struct SavedExtras {
     version: Option<u32>,
@@ -26,7 +27,7 @@ struct SavedExtras {
     manifests: Option<Vec<ReleaseManifest>>,
 }
 
-/// The document of a listing and its manifests.
+/// Returns the document for a listing and its manifests.
 pub fn saved(listing: &ReleaseListing, manifests: &[ReleaseManifest]) -> String {
     let ReleaseListing {
         repository,
@@ -41,10 +42,10 @@ pub fn saved(listing: &ReleaseListing, manifests: &[ReleaseManifest]) -> String 
     serde_json::to_string(&document).expect("a struct of text and numbers serialises") + "\n"
 }
 
-/// The manifests in a saved document; none where the text is another form of a listing.
+/// Returns the manifests in a saved document; empty if the text is a listing in another format.
 ///
 /// # Errors
-/// When it is a document of another version, or its manifests are none.
+/// If the document has another version, or if its manifests are invalid.
 pub fn saved_manifests(text: &str) -> Result<Vec<ReleaseManifest>, ListingError> {
     if !text.trim_start().starts_with('{') {
         return Ok(Vec::new());

@@ -1,13 +1,14 @@
-//! `SHA256SUMS`.
+//! Reads and writes `SHA256SUMS`.
 
 use std::collections::BTreeMap;
 
 use rock_names::Digest;
 
-/// The name of the file.
+/// The name of the checksum file.
 pub const SUMS: &str = "SHA256SUMS";
 
-/// The file as `sha256sum --check` reads it: digest, two spaces, name; sorted by name.
+/// Returns the checksum file in the format of `sha256sum --check`: digest, two spaces, name; sorted
+/// by name.
 pub fn sums<'a>(files: impl IntoIterator<Item = (&'a str, Digest)>) -> String {
     let mut files: Vec<(&str, Digest)> = files.into_iter().collect();
     files.sort_by_key(|(name, _)| *name);
@@ -17,22 +18,22 @@ pub fn sums<'a>(files: impl IntoIterator<Item = (&'a str, Digest)>) -> String {
         .collect()
 }
 
-/// Text that `sha256sum --check` would not read either.
+/// The error for a text that `sha256sum --check` would not accept either.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("line {line} is no digest with a name: `{text}`")]
 pub struct SumsError {
-    /// The line, from 1.
+    /// The line, counted from 1.
     pub line: usize,
-    /// What it says.
+    /// The first 80 characters of the line.
     pub text: String,
 }
 
-/// Reads sums as `sha256sum` writes them (GNU coreutils manual, "cksum output modes"): digest, a
-/// space, a space or `*`, name. Names that `sha256sum` escapes are left out, since no wheel has
-/// one.
+/// Parses a checksum file as `sha256sum` writes it (GNU coreutils manual, "cksum output modes"):
+/// digest, a space, a space or `*`, name. Names that `sha256sum` escapes are skipped, because no
+/// wheel has one.
 ///
 /// # Errors
-/// When a line is not of this form, or none is.
+/// If a line has another format, or if there are no entries.
 pub fn read_sums(text: &str) -> Result<BTreeMap<String, Digest>, SumsError> {
     let mut sums = BTreeMap::new();
     for (number, line) in text

@@ -1,27 +1,27 @@
-//! Tags of releases.
+//! Release tags.
 
 use std::fmt;
 use std::str::FromStr;
 
 use rock_names::Version;
 
-/// A release's tag that is also a folder's name: a tag of git without `/`.
+/// The tag of a release, which is also the name of a directory: a git tag without `/`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TagName(String);
 
-/// Not a tag that can be a folder.
+/// The error for a text that is not a valid tag or not a directory name.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum TagNameError {
-    /// Not a tag at all.
+    /// The text is not a valid git tag.
     #[error(transparent)]
     Git(#[from] GitTagError),
-    /// It has parts.
+    /// The tag contains a `/`.
     #[error("`{0}` is no tag that can name a folder: it has a `/`")]
     Parts(String),
 }
 
 impl TagName {
-    /// The tag.
+    /// Returns the tag as a string.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -45,7 +45,7 @@ impl fmt::Display for TagName {
     }
 }
 
-/// A tag as git has it (git-check-ref-format(1)); `/` may divide it.
+/// A git tag (git-check-ref-format(1)), which may contain `/`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GitTag(String);
 
@@ -59,7 +59,7 @@ pub struct GitTagError(pub String);
 impl FromStr for GitTag {
     type Err = GitTagError;
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        // Other blanks and controls than those of ASCII are letters to git.
+        // git accepts non-ASCII whitespace and control characters.
         let is_plain = |c: char| c > ' ' && c != '\x7f' && !"~^:?*[\\".contains(c);
         let is_part = |part: &str| {
             let ends = part.ends_with('.') || part.to_ascii_lowercase().ends_with(".lock");
@@ -85,7 +85,7 @@ impl fmt::Display for GitTag {
     }
 }
 
-/// A tag in pieces that sort as people read them: `v10` after `v9`.
+/// Splits a tag into pieces that sort naturally: `v10` after `v9`.
 pub fn tag_pieces(text: &str) -> Vec<(u8, u64, &str)> {
     let mut pieces = Vec::new();
     let mut rest = text;
@@ -104,9 +104,9 @@ pub fn tag_pieces(text: &str) -> Vec<(u8, u64, &str)> {
     pieces
 }
 
-/// Whether the tag of a release says that it is a prerelease: a word of it is `nightly`, or its
-/// first version is a prerelease by PEP 440 (`v2.9.0rc1`, `flash-attn-2.9.dev3`) or, where that
-/// does not read it, by Semantic Versioning (`v1.0.0-preview.2`).
+/// Whether a tag is the tag of a prerelease: one of its words is `nightly`, or its first version is
+/// a prerelease by PEP 440 (`v2.9.0rc1`, `flash-attn-2.9.dev3`) or, if it is not a PEP 440 version,
+/// by Semantic Versioning (`v1.0.0-preview.2`).
 pub fn is_prerelease_tag(tag: &str) -> bool {
     if tag
         .split(|c: char| !c.is_ascii_alphanumeric())
@@ -121,7 +121,7 @@ pub fn is_prerelease_tag(tag: &str) -> bool {
         .unwrap_or(false)
 }
 
-/// Whether a version is a prerelease; `None` for a text that is no version.
+/// Whether a version is a prerelease; `None` if the text is not a version.
 fn is_prerelease(text: &str) -> Option<bool> {
     let text = text.strip_prefix(['v', 'V']).unwrap_or(text);
     if !text.starts_with(|c: char| c.is_ascii_digit()) {
@@ -154,8 +154,8 @@ mod tests {
         );
     }
 
-    /// git-check-ref-format(1): every character but these may be in a tag; of them `/` alone makes
-    /// no folder.
+    /// git-check-ref-format(1): a tag may contain every character except these. Of the permitted
+    /// ones, only `/` cannot be in a directory name.
     #[test]
     fn every_legal_tag_character_but_a_slash_names_a_folder() {
         let never = |c: char| c <= ' ' || c == '\x7f' || "~^:?*[\\".contains(c);

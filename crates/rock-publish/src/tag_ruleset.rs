@@ -1,19 +1,18 @@
-//! Rulesets for tags, and whether one applies to a tag.
+//! Rulesets for tags, and the check whether one applies to a tag.
 
 use super::TagGlob;
 
-/// An active ruleset whose target are tags (REST API version 2022-11-28, "Get all repository
+/// An active ruleset that targets tags (REST API version 2022-11-28, "Get all repository
 /// rulesets").
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TagRuleset {
-    /// Its name.
     pub name: String,
-    /// Its conditions and rules (REST API, "Get a repository ruleset"); `None` where the token may
-    /// not read them.
+    /// Its conditions and rules (REST API, "Get a repository ruleset"); `None` if the token may not
+    /// read them.
     pub details: Option<TagRulesetDetails>,
 }
 
-/// Conditions and rules of a ruleset.
+/// The conditions and rules of a ruleset.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct TagRulesetDetails {
     /// Whether one of its rules is `creation`.
@@ -22,13 +21,13 @@ pub struct TagRulesetDetails {
     pub include: Vec<String>,
     /// Patterns of the refs that it does not apply to.
     pub exclude: Vec<String>,
-    /// Whether the user of the token may bypass it; `None` where GitHub does not say.
+    /// Whether the user of the token may bypass it; `None` if GitHub does not report it.
     pub may_bypass: Option<bool>,
 }
 
 impl TagRulesetDetails {
-    /// Returns whether it applies to a tag; `None` where a pattern is written with signs that are
-    /// not understood.
+    /// Whether the ruleset applies to a tag; `None` if that depends on a pattern with unsupported
+    /// syntax.
     pub(super) fn applies_to(&self, tag: &str) -> Option<bool> {
         let any = |patterns: &[String]| {
             let fits: Vec<Option<bool>> = patterns
@@ -49,9 +48,10 @@ impl TagRulesetDetails {
     }
 }
 
-/// Returns whether a pattern of a ruleset fits a tag. Patterns are those of fnmatch with
-/// `FNM_PATHNAME`, in which `*` is no `/` and `**/` any folders (GitHub Docs, "Creating rulesets
-/// for a repository", "Using fnmatch syntax"); a set such as `[ab]` is not understood here.
+/// Whether a pattern of a ruleset matches a tag; `None` if its syntax is not supported. Patterns
+/// follow fnmatch with `FNM_PATHNAME`, in which `*` does not match `/` and `**/` matches any
+/// directories (GitHub Docs, "Creating rulesets for a repository", "Using fnmatch syntax"). Sets
+/// such as `[ab]` are not supported.
 fn ref_fits(pattern: &str, tag: &str) -> Option<bool> {
     if pattern == "~ALL" {
         return Some(true);
@@ -60,7 +60,7 @@ fn ref_fits(pattern: &str, tag: &str) -> Option<bool> {
         return None;
     }
     let Some(mut glob) = pattern.strip_prefix("refs/tags/") else {
-        // Without the whole prefix only folders that are not named lead to a tag.
+        // Without the full prefix, a pattern can only match through `**`.
         return if pattern.contains("**") {
             None
         } else {

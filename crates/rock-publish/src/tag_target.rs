@@ -1,43 +1,42 @@
-//! The commit that a tag is at, compared with the commit that it should be at.
+//! Compares the commit of a tag with the commit that it should point to.
 
 use crate::codes::release as codes;
 use rock_diagnostic::{Diagnostic, Location};
 
-/// A tag of a repository, and the target that it should name.
+/// A tag of a repository, and the target that it should point to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TagTarget {
-    /// The tag.
     pub tag: String,
-    /// The commit that the tag is at, `None` where there is no such tag.
+    /// The commit that the tag points to; `None` if the tag does not exist.
     pub commit: Option<String>,
-    /// The commit or branch that was asked for.
+    /// The requested commit or branch.
     pub target: Option<TargetCommitish>,
-    /// Whether a release of the tag is published.
+    /// Whether a release with the tag is published.
     pub is_published: bool,
 }
 
-/// The commit or branch that a tag should be at.
+/// The commit or branch that a tag should point to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TargetCommitish {
-    /// A commit, perhaps the beginning of its hash.
+    /// A commit hash, possibly abbreviated.
     Commit(String),
     /// A branch or another name.
     Name {
-        /// The name.
         name: String,
-        /// The commit that it is at, `None` where there is nothing of this name.
+        /// The commit that it points to; `None` if nothing has this name.
         commit: Option<String>,
     },
 }
 
 impl TargetCommitish {
-    /// Returns whether a text may be a hash or the beginning of one. A branch may have such a name,
-    /// too, such as `20261101`.
+    /// Whether a text may be a full or abbreviated commit hash. A branch can have such a name, too,
+    /// such as `20261101`.
     pub fn may_be_hash(text: &str) -> bool {
         text.len() >= 7 && text.bytes().all(|byte| byte.is_ascii_hexdigit())
     }
 
-    /// The target that a text names, which may be the beginning of a hash.
+    /// Returns the target for a text that may be an abbreviated hash. `found` is the commit that
+    /// the text resolves to.
     pub fn of_hash(text: &str, found: Option<String>) -> Self {
         match found {
             Some(found) if !found.starts_with(&text.to_ascii_lowercase()) => Self::Name {
@@ -50,7 +49,8 @@ impl TargetCommitish {
 }
 
 impl TagTarget {
-    /// Returns the fault of the tag: it is missing, elsewhere, or its target does not exist.
+    /// Returns a diagnostic if the tag is missing, points to another commit, or has a target that
+    /// does not exist.
     pub fn fault(&self) -> Option<Diagnostic> {
         match (&self.commit, &self.target) {
             (None, None) if !self.is_published => Some(
@@ -66,7 +66,7 @@ impl TagTarget {
             {
                 Some(self.moved(found, &format!("the wheels are from {target}")))
             }
-            // A branch may advance after a release.
+            // The branch may have advanced after the release.
             (Some(_), Some(TargetCommitish::Name { .. })) if self.is_published => None,
             (_, Some(TargetCommitish::Name { name, commit: None })) => Some(no_such_target(name)),
             (

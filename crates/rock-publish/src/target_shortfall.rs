@@ -1,7 +1,7 @@
-//! Code for GPUs that a wheel lacks, compared with the targets of its job.
+//! Compares the gfx targets that a wheel has code for with those of its job.
 //!
-//! Input: the targets of the job and those of the wheel's own code. Output: the shortfall, as an
-//! error before publishing and as a warning of what is published.
+//! Input: the targets of the job, and those of the wheel's own code. Output: the missing targets,
+//! as an error before publishing and as a warning for published wheels.
 
 use std::collections::BTreeSet;
 
@@ -11,7 +11,7 @@ use rock_codeobj::{CodeTarget, TargetDifference};
 use rock_compat::Compat;
 use rock_diagnostic::{Diagnostic, Location, Severity, Sink};
 
-/// The targets of a job for which a wheel has no code, though it has code for others.
+/// The targets of a job for which a wheel has no code, although it has code for others.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TargetShortfall {
     missing: Vec<CodeTarget>,
@@ -19,8 +19,8 @@ pub struct TargetShortfall {
 }
 
 impl TargetShortfall {
-    /// Compares the code of a wheel of this distribution with the targets of its job. Gives `None`
-    /// where no target is missing, and for a wheel without code for GPUs.
+    /// Compares the code of a wheel of this distribution with the targets of its job. Returns
+    /// `None` if no target is missing, or if the wheel has no GPU code.
     pub fn of(
         distribution: &str,
         planned: &[String],
@@ -50,7 +50,8 @@ impl TargetShortfall {
         (!missing.is_empty() && !held.is_empty()).then_some(Self { missing, held })
     }
 
-    /// Says of a wheel what it lacks, and what it has.
+    /// Returns a diagnostic with the missing targets in the message and the existing ones in a
+    /// note.
     fn finding(&self, message: impl FnOnce(&str) -> String) -> Diagnostic {
         let list = |targets: &mut dyn Iterator<Item = &CodeTarget>| {
             targets
@@ -63,7 +64,8 @@ impl TargetShortfall {
             .note(format!("it has code for {}", list(&mut self.held.iter())))
     }
 
-    /// Warns of a published wheel, which keeps a wheel of the same name from being published.
+    /// Returns a warning about a published wheel, which prevents another wheel with its name from
+    /// being published.
     pub fn of_published(&self, name: &str, tag: &str) -> Diagnostic {
         let of_release = if tag.is_empty() {
             String::new()
@@ -82,9 +84,9 @@ impl TargetShortfall {
     }
 }
 
-/// Reports offered wheels that lack code for targets of their jobs, as notes where that is allowed.
-/// Compares neither wheels whose code was not read, nor packages of the ROCm SDK, which hold parts
-/// of it.
+/// Reports offered wheels that lack code for targets of their jobs, as notes if `is_allowed`. Skips
+/// wheels whose code was not read, and packages of the ROCm SDK, each of which has only a part of
+/// its code.
 pub fn targets_against_plan(
     offered: &[Asset],
     particulars: &ReleaseDetails,

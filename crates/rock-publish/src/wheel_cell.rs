@@ -1,12 +1,12 @@
-//! Which cell of a matrix a wheel fills.
+//! The cell of a matrix that a wheel fills.
 
 use std::fmt;
 
 use rock_names::{ExpectedWheel, LocalLabel, WheelName, plain_linux_tag};
 
-/// What two wheels share when only one of them can be meant: project, version with label, Python,
-/// ABI and machine. `linux_x86_64` and `manylinux_2_28_x86_64` are one machine; a build tag makes a
-/// cell of its own, because it exists to supersede.
+/// The key of wheels of which a release can contain only one: project, version with label, Python,
+/// ABI and machine. `linux_x86_64` and `manylinux_2_28_x86_64` are the same machine. A build tag
+/// makes a separate cell, because its purpose is to supersede.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct WheelCell {
     distribution: String,
@@ -18,7 +18,7 @@ pub struct WheelCell {
 }
 
 impl WheelCell {
-    /// The cell of a wheel.
+    /// Returns the cell of a wheel.
     pub fn of(name: &WheelName) -> Self {
         Self {
             distribution: name
@@ -38,8 +38,8 @@ impl WheelCell {
         }
     }
 
-    /// The cell of a wheel that a plan expects; its version is open where the plan does not know
-    /// it.
+    /// Returns the cell of a wheel that a plan expects, with a placeholder for a version that the
+    /// plan does not know.
     pub fn expected(wheel: &ExpectedWheel) -> Self {
         let own = Self::of(wheel.name_with_placeholder()).planned();
         if wheel.is_version_known() {
@@ -52,8 +52,8 @@ impl WheelCell {
         }
     }
 
-    /// The cells under which a plan may expect a wheel: by its version, by its label, and by
-    /// neither.
+    /// Returns the cells under which a plan may expect a wheel: by its version, by its label, and
+    /// by neither.
     pub fn as_planned(name: &WheelName) -> [Self; 3] {
         let own = Self::of(name).planned();
         let open = |label| Self {
@@ -67,7 +67,7 @@ impl WheelCell {
         ]
     }
 
-    /// The cell without its build tag, as a plan names it.
+    /// Returns the cell without its build tag, as a plan identifies it.
     #[must_use]
     pub fn planned(mut self) -> Self {
         self.build = None;
@@ -75,7 +75,7 @@ impl WheelCell {
     }
 }
 
-/// What stands for every version with a label, and for every one at all.
+/// Returns the placeholder for every version with a label, or for every version.
 fn any_version(label: Option<LocalLabel>) -> String {
     label.map_or_else(|| "*".to_owned(), |label| format!("*+{label}"))
 }

@@ -1,4 +1,4 @@
-//! The whole build of one job as ordered steps.
+//! The build of a job as an ordered list of steps.
 
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
@@ -16,37 +16,36 @@ use rock_diagnostic::{Code, Diagnostic};
 use rock_plan::Job;
 use rock_plan::config::recipe::{RecipeDocument, RefuseDocument};
 use rock_plan::config::{Platform, PythonFrom, TorchFrom};
-/// The folder in the job's of wheels that only a test of the build is run on.
+/// The directory, inside the job directory, for wheels that are only tested, not built.
 pub const TESTED: &str = "tested";
 
-/// What is done for one job.
+/// The build of one job.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Build {
     /// The steps in order.
     pub steps: Vec<Step>,
-    /// How many of them fetch checkouts, are done by this program itself, and make the place ready:
-    /// they come first, whatever the recipe says.
+    /// The number of leading steps that fetch checkouts, that this program runs itself, or that
+    /// prepare the environment. They come first, whatever the recipe says.
     pub ready: usize,
-    /// Words for `--continue` with the number of the step that each begins at, in the order of the
-    /// recipe.
+    /// Words for `--continue` and the index of the step that each starts at, in recipe order.
     pub points: Vec<(String, usize)>,
-    /// Glob of the wheels that must be there at the end, relative to the job's folder.
+    /// Glob of the wheels that the build must produce, relative to the job directory.
     pub wheels: String,
-    /// Glob of the archive that must be there instead of wheels; empty: none.
+    /// Glob of the archive that the build must produce instead of wheels; empty if there is none.
     pub archive: String,
-    /// Whether the label is set on the finished wheel, because the build itself cannot.
+    /// Whether the label is set on the finished wheel, because the build itself cannot set it.
     pub relabel: bool,
-    /// Whether a step reads from the folder that relative paths of a matrix file start from.
+    /// Whether a step reads from the directory that relative paths of a matrix file start from.
     pub uses_caller: bool,
-    /// What a test of a finished wheel takes elsewhere than where it was built.
+    /// The preparation for testing a finished wheel in a place where it was not built.
     pub elsewhere: TestPreparation,
-    /// What a person should know before it runs.
+    /// Warnings to show before the build runs.
     pub warnings: Vec<Diagnostic>,
 }
 
 impl Build {
-    /// Leaves a folder out of the source trees that hold it: wheels of an earlier build are not
-    /// sources. `folder` is absolute, as the steps see it.
+    /// Excludes a directory from the source trees that contain it: wheels of an earlier build are
+    /// not sources. `folder` is absolute, as the steps see it.
     pub fn leave_out(&mut self, folder: &str) {
         for step in self
             .steps
@@ -70,7 +69,7 @@ impl Build {
         }
     }
 
-    /// Describes the source trees that are copied: where from, and what is left out.
+    /// Describes the source trees that are copied: their origin and the excluded patterns.
     pub fn copies(&self) -> Vec<String> {
         let mut copies = Vec::new();
         for step in self.steps.iter().filter(|step| !step.left_out.is_empty()) {
@@ -91,7 +90,7 @@ impl Build {
     }
 
     /// Reduces the build to the test of an existing wheel: the steps that prepare the environment
-    /// and the smoke test remain. The wheel is taken from a folder below [`TESTED`], so that the
+    /// and the smoke test remain. The wheel is taken from a directory below [`TESTED`], so that the
     /// wheel of an earlier build is not replaced.
     #[must_use]
     pub fn only_test(mut self) -> Self {
@@ -121,7 +120,7 @@ impl Build {
     }
 }
 
-/// A name as a pattern that matches it alone.
+/// Escapes a name to a pattern that matches only this name.
 fn escaped(name: &str) -> String {
     let is_special = |c: char| matches!(c, '*' | '?' | '[' | ']' | '{' | '}');
     name.chars()
@@ -135,16 +134,16 @@ fn escaped(name: &str) -> String {
         .collect()
 }
 
-/// The file, relative to the job's folder, in which the build records what it really used.
+/// The file, relative to the job directory, in which the build records what it actually used.
 pub const RECORD_FILE: &str = "used.json";
-/// The file, relative to the job's folder, in which a step of the build leaves what it counted:
-/// name → word → number.
+/// The file, relative to the job directory, in which a build step writes its counts: name → word →
+/// number.
 pub const FIGURES_FILE: &str = "figures.json";
 
-/// Makes the steps of a job. `given` are facts known from elsewhere.
+/// Creates the build of a job. `given` contains facts known from elsewhere.
 ///
 /// # Errors
-/// Every reason why this job cannot be built by this recipe.
+/// Returns the reasons why this recipe cannot build this job.
 pub fn build(
     job: &Job,
     document: &RecipeDocument,
@@ -185,7 +184,7 @@ pub fn build(
     Ok(build)
 }
 
-/// What a recipe says against a job, with what of it cannot be evaluated.
+/// Returns the diagnostics of the recipe's rules that apply to a job or cannot be evaluated.
 fn told(
     context: &ExpressionContext<'_>,
     all: &[RefuseDocument],
@@ -212,7 +211,7 @@ fn told(
     found
 }
 
-/// What rules a job out before any expression is evaluated.
+/// Returns the reasons that rule a job out before any expression is evaluated.
 fn refusals(job: &Job, document: &RecipeDocument, compat: &Compat) -> Vec<Diagnostic> {
     let mut faults = Vec::new();
     let found = |python_from| matches!(python_from, PythonFrom::Image | PythonFrom::Host);

@@ -1,4 +1,4 @@
-//! Whether a recipe can be carried out for every job of a plan, with nothing known of the machine.
+//! Checks that a recipe works for every job of a plan, without facts of the machine.
 
 use std::collections::BTreeMap;
 
@@ -10,8 +10,8 @@ use rock_names::Platform;
 use rock_plan::Job;
 use rock_plan::config::recipe::RecipeDocument;
 
-/// Jobs that are tried; beyond that only the first ones, so that a plan of a million does not take
-/// an hour.
+/// The number of jobs that are checked. Of a larger plan only the first ones are, so that a plan of
+/// a million jobs does not take an hour.
 const MOST_JOBS: usize = 5_000;
 
 /// Evaluates every condition, and every part whose condition holds, for each job. Facts of the
@@ -51,8 +51,8 @@ pub fn check(
     }
 }
 
-/// What the recipe warns of, and what the facts say against the variables of steps and those that
-/// the container gets.
+/// Returns the recipe's warnings, and the advice in the compatibility data against variables of the
+/// steps and of the container.
 fn against(job: &Job, build: &Build, compat: &Compat) -> Vec<Diagnostic> {
     let warned = build
         .warnings
@@ -80,8 +80,8 @@ fn against(job: &Job, build: &Build, compat: &Compat) -> Vec<Diagnostic> {
     found
 }
 
-/// Variables with a value among the arguments of a container: `-e A=b`, `--env A=b`, `--env=A=b`,
-/// `-eA=b`.
+/// Returns the variables with a value among the arguments of a container: `-e A=b`, `--env A=b`,
+/// `--env=A=b`, `-eA=b`.
 fn container_variables(arguments: &[String]) -> Vec<(&str, &str)> {
     let mut found = Vec::new();
     let mut words = arguments.iter().map(String::as_str);

@@ -1,4 +1,4 @@
-//! The argv of the container that a job builds in. It is made here and nowhere else: `render`
+//! The argument vector of the container that a job builds in. It is created only here: `render`
 //! prints it, `build` runs it.
 
 use super::Build;
@@ -18,7 +18,7 @@ pub enum EngineProgram {
 }
 
 impl EngineProgram {
-    /// The program's name.
+    /// Returns the program's name.
     pub fn program(self) -> &'static str {
         match self {
             Self::Docker => "docker",
@@ -26,7 +26,7 @@ impl EngineProgram {
         }
     }
 
-    /// The engine whose program has this name.
+    /// Returns the engine whose program has this name.
     pub fn from_word(word: &str) -> Option<Self> {
         [Self::Docker, Self::Podman]
             .into_iter()
@@ -34,17 +34,17 @@ impl EngineProgram {
     }
 }
 
-/// Whether the container gets the GPU's device nodes.
+/// The access of a container to the GPU's device nodes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DeviceAccess {
-    /// With them, and with what using them asks for.
+    /// With the device nodes, and the options that using them requires.
     Present,
-    /// Without.
+    /// Without the device nodes.
     Absent,
 }
 
 impl DeviceAccess {
-    /// What a policy means on a machine that has the nodes, or has not.
+    /// Resolves a policy on a machine that has the device nodes or lacks them.
     pub fn resolve(policy: GpuPolicy, nodes_exist: bool) -> Self {
         match policy {
             GpuPolicy::None => Self::Absent,
@@ -58,8 +58,8 @@ impl DeviceAccess {
 /// The device nodes of the AMD GPU driver: the compute interface and the render nodes.
 pub const DEVICE_NODES: [&str; 2] = ["/dev/kfd", "/dev/dri"];
 
-/// Variables that say through which proxy programs reach the network. curl reads the lower-case
-/// forms, Go and others both.
+/// Variables that configure the network proxy. curl reads the lowercase forms; Go and others read
+/// both.
 pub const PROXY_VARIABLES: [&str; 8] = [
     "HTTPS_PROXY",
     "HTTP_PROXY",
@@ -79,17 +79,18 @@ pub const VISIBLE_GPUS: &str = "ROCR_VISIBLE_DEVICES";
 /// The GPU that a runner has assigned to a job, of several on its machine.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct AssignedGpu {
-    /// A file with variables that isolate the GPU, which the container gets.
+    /// A file with the variables that isolate the GPU; the container gets them.
     pub env_file: Option<String>,
-    /// Render nodes below `/dev/dri` that take the place of all of them.
+    /// Render nodes below `/dev/dri` that replace all of them; if empty, the container gets all.
     pub render_nodes: Vec<String>,
 }
 
-/// Reads the render nodes of `gha-render-devices`, a text of engine options such as
-/// `--device /dev/dri/renderD129`. Without any, all nodes are meant.
+/// Parses the render nodes of `gha-render-devices`, a string of engine options such as
+/// `--device /dev/dri/renderD129`. An empty list means all nodes.
 ///
 /// # Errors
-/// When it has anything but devices below `/dev/dri`: its words would become options of the engine.
+/// Returns the offending word if the text contains anything but devices below `/dev/dri`, because
+/// its words would become options of the engine.
 pub fn render_nodes(text: &str) -> Result<Vec<String>, String> {
     let mut nodes = Vec::new();
     let mut words = text.split_whitespace();
@@ -111,44 +112,45 @@ pub fn render_nodes(text: &str) -> Result<Vec<String>, String> {
     Ok(nodes)
 }
 
-/// Where the job's folder is mounted.
+/// The mount point of the job directory.
 pub const MOUNT: &str = "/rock";
 
-/// Where the folder that relative source paths start from is mounted, read-only.
+/// The read-only mount point of the directory that relative source paths start from.
 pub const CALLER_MOUNT: &str = "/rock-caller";
 
-/// gfx targets above which the link command of a build needs a larger stack: its arguments are then
-/// more than a quarter of the usual 8 MiB (measured at 10 targets: 2,273,941 bytes).
+/// The number of gfx targets above which the link command of a build needs a larger stack: its
+/// arguments then take more than a quarter of the usual 8 MiB (measured at 10 targets: 2,273,941
+/// bytes).
 const TARGETS_WITHIN_USUAL_STACK: usize = 3;
 
 /// A container to start.
 #[derive(Debug, Clone)]
 pub struct ContainerRun<'a> {
-    /// The program that runs it.
+    /// The container engine.
     pub engine: EngineProgram,
     /// Image reference.
     pub image: &'a str,
-    /// Whether it gets the GPU.
+    /// The access to the GPU's device nodes.
     pub devices: DeviceAccess,
-    /// The job's folder on the host, absolute.
+    /// The job directory on the host, absolute.
     pub folder: &'a str,
-    /// The folder that relative source paths start from, absolute; `None` when the recipe copies
+    /// The directory that relative source paths start from, absolute; `None` if the recipe copies
     /// nothing from it.
     pub caller: Option<&'a str>,
-    /// Numeric ids of the groups that own the device nodes, where they were read.
+    /// Numeric IDs of the groups that own the device nodes; empty if they were not read.
     pub device_gids: &'a [u32],
-    /// The GPU of the job, where its runner has assigned one.
+    /// The GPU that the runner has assigned to the job, if any.
     pub assigned: Option<&'a AssignedGpu>,
-    /// Names of variables passed on from the caller's environment.
+    /// Names of the variables that are passed on from the caller's environment.
     pub pass_env: &'a [String],
-    /// Further arguments, after those of the matrix file.
+    /// Additional arguments, after those of the matrix file.
     pub extra: &'a [String],
-    /// A name to stop it by.
+    /// The container name, used to stop it.
     pub name: Option<&'a str>,
 }
 
-/// Variables that a container gets from the caller where they are set there: secrets, what says
-/// where a script begins and ends, and numbers of parallel jobs, which always win.
+/// Returns the variables that a container inherits from the caller if they are set there: secrets,
+/// the script's start and time cap, and numbers of parallel jobs, which always win.
 pub fn passed_env(job: &Job, build: &Build) -> Vec<String> {
     let jobs = build
         .steps
@@ -168,8 +170,8 @@ pub fn passed_env(job: &Job, build: &Build) -> Vec<String> {
     names
 }
 
-/// The argv that builds `job`: the engine, its options, the image, and the script in the job's
-/// folder.
+/// Returns the argument vector that builds `job`: the engine, its options, the image, and the
+/// script in the job directory.
 pub fn argv(job: &Job, container: &ContainerRun<'_>) -> Vec<String> {
     let docker = &job.settings.docker;
     let mut argv: Vec<String> = [container.engine.program(), "run", "--rm"]
@@ -204,9 +206,8 @@ pub fn argv(job: &Job, container: &ContainerRun<'_>) -> Vec<String> {
         add("seccomp=unconfined".to_owned());
     }
     add("--ipc=host".to_owned());
-    // The host's shared memory is as large as the host made it: docker ignores a size for it, and
-    // podman refuses one ("cannot set shmsize when running in the host IPC Namespace", podman
-    // 4.3.1).
+    // The size of the host's shared memory is fixed: docker ignores the option, and podman rejects
+    // it ("cannot set shmsize when running in the host IPC Namespace", podman 4.3.1).
     if container.engine == EngineProgram::Docker && !docker.shm_size.is_empty() {
         add("--shm-size".to_owned());
         add(docker.shm_size.clone());
@@ -232,22 +233,23 @@ pub fn argv(job: &Job, container: &ContainerRun<'_>) -> Vec<String> {
     argv
 }
 
-/// A name for the container of a job: the same for every build in one folder, another for each
-/// folder.
+/// Returns a name for the container of a job, the same for every build in one directory and
+/// different for each directory.
 pub fn name(id: &str, folder: &str) -> String {
     use sha2::Digest;
     let digest = rock_names::Digest::new(sha2::Sha256::digest(folder.as_bytes()).into()).to_hex();
     format!("rock-{id}-{}", &digest[..8])
 }
 
-/// The argv that ends a container and removes it.
+/// Returns the argument vector that stops and removes a container.
 pub fn removal(engine: EngineProgram, name: &str) -> Vec<String> {
     [engine.program(), "rm", "--force", name]
         .map(str::to_owned)
         .into()
 }
 
-/// The argv that prints what an image's name means: its digest in a registry, else its own id.
+/// Returns the argument vector that prints what an image name resolves to: its digest in a
+/// registry, else its local ID.
 pub fn inspection(engine: EngineProgram, image: &str) -> Vec<String> {
     const FORMAT: &str = "{{if .RepoDigests}}{{index .RepoDigests 0}}{{else}}{{.Id}}{{end}}";
     [
@@ -262,8 +264,8 @@ pub fn inspection(engine: EngineProgram, image: &str) -> Vec<String> {
     .into()
 }
 
-/// The argv that gives the files of a job's folder to a user of the host: a container writes them
-/// as its own root.
+/// Returns the argument vector that changes the owner of a job directory's files to a user of the
+/// host, because a container writes them as its own root.
 pub fn giving_back(
     engine: EngineProgram,
     image: &str,
@@ -280,8 +282,8 @@ pub fn giving_back(
     argv
 }
 
-/// A folder of the host inside the container. `--volume` ends a path at a colon; `--mount` reads a
-/// line of CSV, in which quotes keep everything together.
+/// Returns the option that mounts a directory of the host in the container. `--volume` ends a path
+/// at a colon; `--mount` takes a line of CSV, in which quotes keep a path together.
 fn mount(folder: &str, target: &str, option: &str) -> String {
     let with = |sign: &str| {
         if option.is_empty() {
@@ -300,11 +302,12 @@ fn mount(folder: &str, target: &str, option: &str) -> String {
     format!("--volume={folder}:{target}{}", with(":"))
 }
 
-/// The groups that may use a GPU by the names of most systems; their numbers differ.
+/// The usual names of the groups that may use a GPU; their numbers differ between systems.
 const DEVICE_GROUPS: [&str; 2] = ["video", "render"];
 
-/// Groups of the matrix file; those of the device nodes by number where the numbers were read,
-/// because a name is looked up in the image, whose group file may lack it.
+/// Returns the groups of the matrix file. Unless it asks for names, the groups of the device nodes
+/// are given by number if the numbers were read, because a name is looked up in the image, whose
+/// group file may lack it.
 fn groups(job: &Job, container: &ContainerRun<'_>) -> Vec<String> {
     let docker = &job.settings.docker;
     if docker.gid == GroupIds::Name || container.device_gids.is_empty() {
@@ -326,12 +329,12 @@ fn groups(job: &Job, container: &ContainerRun<'_>) -> Vec<String> {
     numbers.into_iter().chain(others).collect()
 }
 
-/// The image that a job builds in, `chosen` by hand or the plan's, and what a person should know
+/// Returns the image that a job builds in, either `chosen` by the user or the plan's, and warnings
 /// about it.
 ///
 /// # Errors
-/// When there is none, when it must be pinned and is not, or when its Python is not the job's and
-/// no other is used.
+/// If there is no image, if it must be pinned and is not, or if the build uses the image's Python
+/// and that is not the job's.
 pub fn image<'a>(
     job: &'a Job,
     chosen: Option<&'a str>,
@@ -376,14 +379,14 @@ pub fn image<'a>(
     Ok((image, told))
 }
 
-/// Whether a reference names bytes: `name@sha256:` and 64 hexadecimal digits.
+/// Whether an image reference is pinned: `name@sha256:` and 64 hexadecimal digits.
 fn is_pinned(image: &str) -> bool {
     image
         .split_once("@sha256:")
         .is_some_and(|(_, hex)| hex.len() == 64 && hex.bytes().all(|b| b.is_ascii_hexdigit()))
 }
 
-/// The Python that a tag names, `_py3.10_`.
+/// Returns the Python version that a tag names, `_py3.10_`.
 fn python_of(image: &str) -> Option<PythonVersion> {
     let tag = image
         .split_once('@')

@@ -1,4 +1,4 @@
-//! What the expressions of a recipe see.
+//! The values that the expressions of a recipe see.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -13,36 +13,36 @@ use rock_plan::Job;
 use rock_plan::config::recipe::{FactDocument, RecipeDocument};
 use rock_plan::template::{ExpressionEnv, Object, Serde, TemplateError, TemplateSpan, Value};
 
-/// Where steps run; paths and preparation differ.
+/// The place where steps run; paths and preparation depend on it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum BuildSite {
-    /// On this machine, in the job's folder (absolute).
+    /// On this machine, in the job directory.
     Host {
-        /// The job's folder, absolute.
+        /// The job directory, absolute.
         folder: String,
-        /// The folder that relative paths of a matrix file start from, absolute.
+        /// The directory that relative paths of a matrix file start from, absolute.
         caller: String,
     },
-    /// On whatever machine a script is run: the script's own variables name the folders.
+    /// On the machine that a script is run on; variables of the script name the directories.
     Script,
-    /// Inside a container, with the job's folder mounted.
+    /// Inside a container with the job directory mounted.
     Container,
 }
 
-/// A shell variable inside a word. A script renders it as `"$NAME"`; no other text can hold the
-/// character around it, since files with control characters are refused.
+/// Encodes a shell variable as part of a word. A script renders it as `"$NAME"`. No other text can
+/// contain the delimiter, because files with control characters are rejected.
 pub fn shell_variable(name: &str) -> String {
     format!("{SHELL_VARIABLE}{name}{SHELL_VARIABLE}")
 }
 
-/// What encloses the name of a shell variable in a word.
+/// The delimiter around the name of a shell variable in a word.
 pub const SHELL_VARIABLE: char = '\u{1}';
 
-/// The variable of a script that names the folder which relative paths of a matrix file start from.
+/// The script variable that names the directory that relative paths of a matrix file start from.
 pub const CALLER_VARIABLE: &str = "ROCK_CALLER";
 
 impl BuildSite {
-    /// The job's folder as the step sees it, absolute.
+    /// Returns the job directory as the step sees it, absolute.
     pub fn folder(&self) -> String {
         match self {
             Self::Host { folder, .. } => folder.clone(),
@@ -51,7 +51,8 @@ impl BuildSite {
         }
     }
 
-    /// The folder that relative paths of a matrix file start from, as the step sees it, absolute.
+    /// Returns the directory that relative paths of a matrix file start from, as the step sees it,
+    /// absolute.
     pub fn caller(&self) -> String {
         match self {
             Self::Host { caller, .. } => caller.clone(),
@@ -61,30 +62,31 @@ impl BuildSite {
     }
 }
 
-/// What a recipe wants to know of the machine before its steps can be made.
+/// The source of a recipe fact that must be detected before the steps can be created.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FactSource {
     /// The trimmed output of this command.
     Command(Vec<String>),
-    /// The trimmed content of this file, as its site sees it; relative to where rock-matrix is
-    /// called. With a pattern, its first group or match.
+    /// The trimmed content of this file, as its site sees it; relative to the directory in which
+    /// rock-matrix is called. With a pattern, its first group or match.
     File {
-        /// The file.
+        /// The path of the file.
         path: String,
-        /// A regular expression; empty: all of it.
+        /// A regular expression; if empty, the fact is the whole content.
         find: String,
     },
-    /// The first of these paths that is there, as its site sees it.
+    /// The first of these paths that exists, as its site sees it.
     FirstPath(Vec<String>),
-    /// The value of this variable.
+    /// The value of this environment variable.
     Variable(String),
 }
 
-/// The questions that have no answer, by the fact's name. Each is put to `answer` once it can be
-/// asked with what is `given` and with the answers before it, since commands may name facts.
+/// Returns the facts that have no answer, by name and with their sources. Each source is passed to
+/// `answer` once it can be evaluated with the `given` facts and the earlier answers, because
+/// commands may refer to facts.
 ///
 /// # Errors
-/// Returns an error if a fact cannot be computed, or if facts need each other.
+/// If a fact cannot be computed, or if facts depend on each other.
 pub fn questions(
     job: &Job,
     document: &RecipeDocument,
@@ -93,7 +95,7 @@ pub fn questions(
     given: &BTreeMap<String, String>,
     answer: &mut dyn FnMut(&str, &FactSource) -> Option<String>,
 ) -> Result<Vec<(String, FactSource)>, Diagnostic> {
-    // Without a question nothing is evaluated here: the build evaluates the facts again.
+    // Without questions, skip the evaluation: the build evaluates the facts again.
     if document
         .facts
         .iter()
@@ -112,7 +114,7 @@ pub fn questions(
     .map(|_| open)
 }
 
-/// The names that expressions see, and how to evaluate one.
+/// The values that expressions see, and the environment that evaluates expressions.
 #[derive(Debug)]
 pub(super) struct ExpressionContext<'d> {
     recipes: ExpressionEnv,
@@ -120,7 +122,7 @@ pub(super) struct ExpressionContext<'d> {
     pub(super) document: &'d RecipeDocument,
 }
 
-/// Values by name. A fact is seen as soon as it is computed.
+/// Values by name. A fact is visible as soon as it is computed.
 #[derive(Debug)]
 struct ExpressionNames(Mutex<BTreeMap<String, Value>>);
 
@@ -144,12 +146,12 @@ impl Object for ExpressionNames {
 }
 
 impl<'d> ExpressionContext<'d> {
-    /// Collects the values of a job. `given` are facts known from elsewhere (`--fact`, answers to
-    /// [`questions`]); one that is neither given nor computed has its default, else `<name>`, so
-    /// that a dry run shows where it goes.
+    /// Collects the values of a job. `given` contains facts known from elsewhere (`--fact`, answers
+    /// to [`questions`]). A fact that is neither given nor computed has its stand-in, else its
+    /// default, else `<name>`, so that a dry run shows where it is used.
     ///
     /// # Errors
-    /// A fact that cannot be computed, or facts that need each other.
+    /// If a fact cannot be computed, or if facts depend on each other.
     pub(super) fn new(
         job: &Job,
         document: &'d RecipeDocument,
@@ -164,7 +166,8 @@ impl<'d> ExpressionContext<'d> {
         })
     }
 
-    /// Computes facts until none is left, or none can be. `answer` may leave a question open.
+    /// Computes facts until none is left or none of the rest can be computed. `answer` may leave a
+    /// question open.
     fn resolve(
         job: &Job,
         document: &'d RecipeDocument,
@@ -256,7 +259,7 @@ impl<'d> ExpressionContext<'d> {
         Ok(context)
     }
 
-    /// One fact with what is known so far.
+    /// Evaluates a fact with the values known so far.
     fn fact(
         &self,
         name: &str,
@@ -298,38 +301,38 @@ impl<'d> ExpressionContext<'d> {
         }))
     }
 
-    /// A text; `None` when the expression gives none.
+    /// Evaluates a text; returns `None` if its expression yields none.
     ///
     /// # Errors
-    /// When it does not parse or names something unknown.
+    /// If the text does not parse or refers to an unknown name.
     pub(super) fn text(&self, text: &str) -> Result<Option<String>, Diagnostic> {
         self.recipes
             .text(text, &self.values)
             .map_err(|error| self.bad(text, &error))
     }
 
-    /// A text that must be one.
+    /// Evaluates a text; none becomes an empty string.
     ///
     /// # Errors
-    /// As [`Self::text`].
+    /// See [`Self::text`].
     pub(super) fn required(&self, text: &str) -> Result<String, Diagnostic> {
         self.text(text).map(Option::unwrap_or_default)
     }
 
-    /// A text, with what expressions insert kept apart.
+    /// Evaluates a text, and keeps inserted values separate from literal text.
     ///
     /// # Errors
-    /// As [`Self::text`].
+    /// See [`Self::text`].
     pub(super) fn spans(&self, text: &str) -> Result<Vec<TemplateSpan>, Diagnostic> {
         self.recipes
             .spans(text, &self.values)
             .map_err(|error| self.bad(text, &error))
     }
 
-    /// A condition; none given is true.
+    /// Evaluates a condition; without one, the result is true.
     ///
     /// # Errors
-    /// As [`Self::text`].
+    /// See [`Self::text`].
     pub(super) fn holds(&self, condition: Option<&str>) -> Result<bool, Diagnostic> {
         match condition {
             None => Ok(true),
@@ -340,11 +343,11 @@ impl<'d> ExpressionContext<'d> {
         }
     }
 
-    /// Words of a command: an expression that gives a list gives several, one that gives none or
-    /// nothing is dropped.
+    /// Evaluates the words of a command: an expression that yields a list gives several words; one
+    /// that yields none or an empty string is dropped.
     ///
     /// # Errors
-    /// As [`Self::text`].
+    /// See [`Self::text`].
     pub(super) fn words(&self, items: &[String]) -> Result<Vec<String>, Diagnostic> {
         let mut words = Vec::new();
         for item in items {
@@ -382,8 +385,8 @@ impl<'d> ExpressionContext<'d> {
     }
 }
 
-/// What a fact takes from the text of a file: all of it, or the first group or match of a pattern,
-/// trimmed.
+/// Returns the value of a fact that is read from a file: all of `text`, or the first group or match
+/// of the pattern `find`, trimmed.
 pub fn found(text: &str, find: &str) -> Option<String> {
     if find.is_empty() {
         return Some(text.trim().to_owned());
@@ -395,15 +398,15 @@ pub fn found(text: &str, find: &str) -> Option<String> {
         .map(|found| found.as_str().trim().to_owned())
 }
 
-/// The variable of a script that holds a fact which is asked while the build runs.
+/// Returns the script variable that holds a deferred fact.
 pub fn late_name(fact: &str) -> String {
     format!("{LATE}{fact}")
 }
 
-/// How the names of such variables begin.
+/// The prefix of the script variables that hold deferred facts.
 pub const LATE: &str = "ROCK_FACT_";
 
-/// What a fact gives.
+/// The result of evaluating a fact.
 enum FactValue {
     Value(Json),
     Question(FactSource),

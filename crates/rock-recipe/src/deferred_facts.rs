@@ -1,4 +1,4 @@
-//! Facts that the build asks itself, after a stage.
+//! Deferred facts: facts that the build detects before or after a stage.
 
 use std::collections::BTreeSet;
 
@@ -11,16 +11,17 @@ use rock_plan::config::recipe::FactDocument;
 
 const FACTS: &str = include_str!("../templates/recipe/facts.py");
 
-/// Where facts are asked.
+/// The position, relative to a stage, at which facts are detected.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum FactStage {
-    /// Right before a stage.
+    /// Right before the stage.
     Before,
-    /// Right after it.
+    /// Right after the stage.
     After,
 }
 
-/// A fact that is asked beside a stage: a command with its words, a file with a pattern, or paths.
+/// A fact that is detected before or after a stage: a command with its words, a file with a
+/// pattern, or paths.
 struct DeferredFact<'a> {
     name: &'a str,
     kind: &'a str,
@@ -29,12 +30,12 @@ struct DeferredFact<'a> {
 }
 
 impl StepBuilder<'_> {
-    /// The steps that ask the facts before or after a stage. Those whose words name others of the
-    /// same place are asked after them, so there may be several steps. Facts that are given need
-    /// none.
+    /// Returns the steps that detect the facts before or after a stage. Facts whose words refer to
+    /// others at the same position are detected after them, so there may be several steps. Given
+    /// facts need no step.
     ///
     /// # Errors
-    /// A command that cannot be evaluated.
+    /// If an expression of a fact or of the recipe's environment cannot be evaluated.
     pub(super) fn ask(
         &self,
         stage: &str,
@@ -83,7 +84,8 @@ impl StepBuilder<'_> {
             };
             let (mut later, now): (Vec<_>, Vec<_>) = waiting.into_iter().partition(names_open);
             if now.is_empty() {
-                // They name each other: each is asked as it is, and says that it found nothing.
+                // They refer to each other: each is detected as it is, and reports that it found
+                // nothing.
                 steps.push(self.question(&name, steps.len(), std::mem::take(&mut later)));
             } else {
                 steps.push(self.question(&name, steps.len(), now));
@@ -98,8 +100,8 @@ impl StepBuilder<'_> {
         Ok(steps)
     }
 
-    /// Takes from a step the variables of the recipe's own environment that need a fact which was
-    /// not asked yet.
+    /// Removes from a step those variables of the recipe's own environment that need a fact which
+    /// is not detected yet.
     pub(super) fn leave_out_unasked(step: &mut Step, asked: &BTreeSet<String>) {
         let known = |text: &str| facts_in(text).all(|fact| asked.contains(fact));
         step.env.retain(|_, value| known(value));
@@ -113,10 +115,10 @@ impl StepBuilder<'_> {
         });
     }
 
-    /// Refuses a step that names a fact which is asked later.
+    /// Rejects a step that refers to a fact which is detected later.
     ///
     /// # Errors
-    /// The fact, with the stage after which it is asked.
+    /// If there is such a fact; the diagnostic names it and the stage at which it is detected.
     pub(super) fn check_asked(
         &self,
         step: &Step,
@@ -171,7 +173,7 @@ impl StepBuilder<'_> {
     }
 }
 
-/// The fact as expressions see it.
+/// Returns the fact as expressions see it.
 fn variable(fact: &str) -> String {
     format!("{SHELL_VARIABLE}{}{SHELL_VARIABLE}", late_name(fact))
 }

@@ -1,5 +1,5 @@
-//! Jobs for tests: planned from matrix text with the shipped facts and recipes, as the command line
-//! does.
+//! Jobs for tests, planned from matrix text with the embedded compatibility data and the shipped
+//! recipes, like the command line does.
 
 use std::collections::BTreeMap;
 
@@ -12,8 +12,8 @@ use rock_plan::config::recipe::RecipeSet;
 use rock_plan::config::{self, Lookups};
 use rock_plan::{self as plan, Job, JobView, PlanInputs};
 
-/// The jobs of a matrix file; `version`, `distribution` and `recipe` are put in where they are
-/// missing.
+/// Plans the jobs of a matrix file. `version` is added, and so are `distribution` and `recipe` if
+/// they are missing.
 pub fn jobs(text: &str) -> Vec<Job> {
     let compat = Compat::embedded();
     let recipes = Arc::new(RecipeSet::with_shipped([]));
@@ -40,7 +40,8 @@ pub fn jobs(text: &str) -> Vec<Job> {
     plan.jobs().map(JobView::to_job).collect()
 }
 
-/// The one job of flash-attn with these versions; `more` are further lines of the matrix file.
+/// Returns the only job of flash-attn with these versions; `more` contains additional lines of the
+/// matrix file.
 pub fn flash_attn(version: &str, rocm: &str, torch: &str, backend: &str, more: &str) -> Job {
     let text = format!(
         "axes:\n  flash-attn: [\"{version}\"]\n  python: [\"3.11\"]\n  torch: [\"{torch}\"]\n  rocm: [\"{rocm}\"]\n  backend: \
@@ -56,24 +57,24 @@ pub fn flash_attn(version: &str, rocm: &str, torch: &str, backend: &str, more: &
     jobs.remove(0)
 }
 
-/// The build of a job with its shipped recipe, in a container.
+/// Returns the build of a job with its shipped recipe, in a container.
 ///
 /// # Errors
-/// As [`build`].
+/// See [`build`].
 pub fn made(job: &Job) -> Result<Build, Vec<Diagnostic>> {
     made_at(job, &BuildSite::Container)
 }
 
-/// The build of a job with its shipped recipe.
+/// Returns the build of a job with its shipped recipe.
 ///
 /// # Errors
-/// As [`build`].
+/// See [`build`].
 pub fn made_at(job: &Job, site: &BuildSite) -> Result<Build, Vec<Diagnostic>> {
     let document = RecipeSet::with_shipped([]).known(&job.recipe).unwrap();
     build(job, &document, &Compat::embedded(), site, &BTreeMap::new())
 }
 
-/// The environment of a stage: `NAME=value` and `-NAME` for a removed variable, sorted.
+/// Returns the environment of a stage, sorted: `NAME=value`, and `-NAME` for a removed variable.
 pub fn environment(build: &Build, stage: &str) -> Vec<String> {
     let step = build.steps.iter().find(|step| step.stage == stage).unwrap();
     let set = step
@@ -92,7 +93,7 @@ pub fn environment(build: &Build, stage: &str) -> Vec<String> {
     all
 }
 
-/// The argv of a stage as one line.
+/// Returns the argument vector of a stage as one line.
 pub fn argv(build: &Build, stage: &str) -> String {
     build
         .steps

@@ -8,7 +8,7 @@ use rock_plan::Job;
 use rock_plan::config::Switch;
 use rock_plan::config::recipe::RecipeDocument;
 
-/// The values that every recipe sees.
+/// Returns the values that every recipe sees.
 pub(super) fn values_of(
     job: &Job,
     document: &RecipeDocument,
@@ -81,7 +81,7 @@ pub(super) fn values_of(
         ("folder", json!(site.folder())),
         (
             "caller",
-            // Only what runs outside sees it.
+            // Only steps outside of the container use it.
             json!(if *site == BuildSite::Container {
                 shell_variable(CALLER_VARIABLE)
             } else {

@@ -1,44 +1,44 @@
-//! What is measured of every build, whether it succeeds or not.
+//! Measurements of a build, whether it succeeds or not.
 
 use serde::Serialize;
 
 use rock_diagnostic::markdown::code;
 
-/// The file, relative to the job's folder, that measurements are written to: by `build`, and by a
-/// script that is run without it.
+/// The file, relative to the job directory, that measurements are written to, either by `build` or
+/// by a script that runs without it.
 pub const MEASURED_FILE: &str = "measured.json";
 
 /// Measurements of one attempt.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct BuildMeasurements {
-    /// Version of this form, 1.
+    /// Version of this format, 1.
     pub version: u32,
-    /// The job.
+    /// The job ID.
     pub job: String,
-    /// How it ended: 0, 124 for a capped build, else the failed step's exit code.
+    /// The exit code: 0, 124 for a capped build, else that of the failed step.
     pub exit: i32,
     /// Wall-clock seconds.
     pub seconds: u64,
-    /// Free bytes of the job's file system before.
+    /// Free bytes on the job's file system before the build.
     pub disk_before_bytes: u64,
-    /// Free bytes after.
+    /// Free bytes after the build.
     pub disk_after_bytes: u64,
-    /// Size of the built wheels together; 0 without one.
+    /// Total size of the built wheels; 0 if there are none.
     pub wheel_bytes: u64,
 }
 
 impl BuildMeasurements {
-    /// The form that is written to a file.
+    /// Serializes the measurements for the file.
     pub fn to_json(&self) -> String {
         serde_json::to_string(self)
             .map(|text| text + "\n")
             .unwrap_or_default()
     }
 
-    /// The head of the table that [`Self::row`] is a row of, apart from what stands before it.
+    /// The head of a table of [`Self::row`]s, without the text before it.
     pub const TABLE_HEAD: &str = "\n| job | ended with | minutes | wheel MiB | disk used MiB | disk free MiB |\n| --- | --- | --- | --- | --- | --- |\n";
 
-    /// A row of Markdown for the summary of a workflow's job.
+    /// Returns a Markdown table row for the summary of a workflow job.
     pub fn row(&self) -> String {
         let mib = |bytes: u64| bytes.div_ceil(1 << 20);
         let used = self.disk_before_bytes.saturating_sub(self.disk_after_bytes);

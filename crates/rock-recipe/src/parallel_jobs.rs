@@ -1,15 +1,15 @@
-//! How many compilers run side by side.
+//! The number of compilers that run in parallel.
 
-/// Parallel jobs for `threads` and `memory_tenths_gib` of memory when one job may take
-/// `per_job_tenths_gib`: as many as threads, as many as memory holds, at least one.
+/// Returns the number of parallel jobs for `threads` and `memory_tenths_gib` of memory if one job
+/// may take `per_job_tenths_gib`: as many as threads and memory allow, but at least one.
 pub fn parallel_jobs(threads: u32, memory_tenths_gib: u32, per_job_tenths_gib: u32) -> u32 {
     threads
         .min(memory_tenths_gib / per_job_tenths_gib.max(1))
         .max(1)
 }
 
-/// What the steps of builds set on a machine with these threads and this memory: variable → the
-/// fewest that any sets.
+/// Returns the numbers of parallel jobs that the steps of builds set on a machine with these
+/// threads and this memory: variable → the lowest number that any step sets.
 pub fn on_machine<'b>(
     builds: impl IntoIterator<Item = &'b super::Build>,
     threads: u32,
@@ -40,8 +40,8 @@ mod tests {
 
     #[test]
     fn job_counts_follow_threads_and_memory() {
-        // (threads, GiB) → jobs of 2.8 GiB, which is what the recipe of flash-attn sets in place of
-        // the package's own default of half the threads and 9 GiB (setup.py of 2.6.3 to 2.8.3), and
+        // (threads, GiB) → jobs of 2.8 GiB, which the recipe of flash-attn sets in place of the
+        // package's own default of half the threads and 9 GiB (setup.py of 2.6.3 to 2.8.3), and
         // jobs of 4 GiB.
         let golden = [
             ((1, 1), [1, 1]),

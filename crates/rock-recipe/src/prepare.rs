@@ -1,5 +1,5 @@
-//! What stands before a recipe's own steps: tools, Python, torch, each from where the matrix file
-//! says.
+//! The steps before a recipe's own: tools, Python and torch, each from the source that the matrix
+//! file names.
 
 use itertools::Itertools as _;
 
@@ -16,8 +16,8 @@ const TOOLS: &str = include_str!("../templates/recipe/tools.sh");
 const UV: &str = include_str!("../templates/recipe/uv.sh");
 const DEADSNAKES: &str = include_str!("../templates/recipe/deadsnakes.sh");
 
-/// The interpreter that every later step calls: one of the job's own wherever something is
-/// installed for it.
+/// Returns the interpreter that every later step calls: the one of the job's virtual environment if
+/// it has one, else the one that the matrix file or the recipe names.
 pub(super) fn interpreter(job: &Job, document: &RecipeDocument, site: &BuildSite) -> String {
     if has_own_python(job) {
         format!("{}/{}", site.folder(), python_in_venv(job))
@@ -26,7 +26,8 @@ pub(super) fn interpreter(job: &Job, document: &RecipeDocument, site: &BuildSite
     }
 }
 
-/// The folder of the programs that are installed beside the job's own Python.
+/// Returns the directory of the programs that are installed next to the job's own Python, if it has
+/// one.
 pub(super) fn programs(job: &Job, site: &BuildSite) -> Option<String> {
     let (folder, _) = python_in_venv(job).rsplit_once('/')?;
     has_own_python(job).then(|| format!("{}/{folder}", site.folder()))
@@ -39,7 +40,8 @@ fn python_in_venv(job: &Job) -> &'static str {
     }
 }
 
-/// The interpreter that the matrix file or the recipe names; Windows knows none called `python3`.
+/// Returns the interpreter that the matrix file or the recipe names. On Windows, `python` replaces
+/// `python3`, which does not exist there.
 pub fn named(job: &Job, document: &RecipeDocument) -> String {
     let named = job
         .settings
@@ -67,7 +69,7 @@ fn has_own_python(job: &Job) -> bool {
     !found || (installs_torch && job.torch.is_some())
 }
 
-/// The steps that make tools, Python and torch ready.
+/// Returns the steps that prepare tools, Python and torch.
 pub(super) fn steps(
     job: &Job,
     document: &RecipeDocument,
@@ -100,8 +102,8 @@ fn step(stage: &str, argv: &[&str]) -> Step {
     }
 }
 
-/// A virtual environment in the job's folder, and what wheels are built with. Values reach the
-/// programs as arguments.
+/// Returns the steps that create a virtual environment in the job directory and install the tools
+/// that wheels are built with. Values reach the programs as arguments.
 fn python_steps(job: &Job, document: &RecipeDocument, site: &BuildSite) -> Vec<Step> {
     let venv = format!("{}/venv", site.folder());
     let version = job
@@ -141,7 +143,7 @@ fn python_steps(job: &Job, document: &RecipeDocument, site: &BuildSite) -> Vec<S
             let path = python.map(manylinux_python).unwrap_or_default();
             step("python", &[&path, "-m", "venv", &venv])
         }
-        // Its packages stay visible, an image's torch among them.
+        // The packages of this Python stay visible, such as an image's torch.
         (PythonFrom::Image | PythonFrom::Host, _) => step(
             "python",
             &[
@@ -174,14 +176,14 @@ fn python_steps(job: &Job, document: &RecipeDocument, site: &BuildSite) -> Vec<S
     vec![make, tools]
 }
 
-/// Where images of the manylinux project keep an interpreter. Source: pypa/manylinux, README,
-/// "Image content".
+/// Returns the path of an interpreter in the images of the manylinux project. Source:
+/// pypa/manylinux, README, "Image content".
 fn manylinux_python(python: PythonVersion) -> String {
     format!("/opt/python/{}/bin/python", python.cp_tag())
 }
 
-/// Where torch is installed from, with `{rocm}` in it: what the matrix file says, else what the
-/// facts say.
+/// Returns the address that torch is installed from, with a `{rocm}` placeholder: the one in the
+/// matrix file, else the one in the compatibility data.
 pub(super) fn index_of<'a>(job: &'a Job, torch: &Version, compat: &'a Compat) -> Option<&'a str> {
     let (from, indexes) = (job.settings.torch_from, &job.settings.indexes);
     let named = if from == TorchFrom::AmdIndex {
@@ -198,8 +200,8 @@ fn index_row<'a>(job: &Job, torch: &Version, compat: &'a Compat) -> Option<&'a T
     compat.torch_index(job.settings.torch_from.word(), torch, job.rocm.as_ref()?)
 }
 
-/// Returns the requirement of torch on AMD's index: wheels of several ROCm versions differ by their
-/// local version there, and device code is in packages of its own, which an extra asks for.
+/// Returns the requirement of torch on AMD's index: wheels for several ROCm versions differ by
+/// their local version there, and device code is in separate packages, which an extra selects.
 fn amd_requirement(
     job: &Job,
     torch: &Version,
@@ -283,13 +285,14 @@ fn torch_steps(job: &Job, torch: &Version, python: &str, compat: &Compat) -> Vec
     vec![install, step("torch-check", &[python, "-c", TORCH_CHECK])]
 }
 
-/// A torch without HIP builds for another vendor, or for none, hours later.
+/// Fails early if torch was built without HIP: hours later, the result would be a build for another
+/// vendor, or for none.
 const TORCH_CHECK: &str = "import sys, torch; print('torch', torch.__version__, 'HIP', torch.version.hip); \
      sys.exit(None if torch.version.hip else 'this torch was not built for ROCm')";
 
-/// The literal suffix of the index path for a torch and a ROCm: that of the facts which serves this
-/// ROCm, so `6.2.4` keeps its patch for torch 2.6.0, and `7.1` serves 7.1.1. Without a row, the
-/// version as written.
+/// Returns the literal suffix of the index path for a torch and a ROCm version: the one in the
+/// compatibility data that serves this ROCm, so that `6.2.4` keeps its patch for torch 2.6.0, and
+/// `7.1` serves 7.1.1. Without a row, the version as written.
 pub fn index_suffix(torch: &Version, rocm: &RocmVersion, compat: &Compat) -> String {
     let listed = compat
         .torch(torch)

@@ -1,4 +1,4 @@
-//! Steps and command line of the repair of a finished wheel.
+//! The steps and the command that repair a finished wheel.
 
 use super::context::BuildSite;
 use super::step::Step;
@@ -10,10 +10,10 @@ use rock_plan::config::{Platform, RepairConfig, RepairPlatform};
 
 const LIBRARIES: &str = include_str!("../templates/recipe/libraries.py");
 
-/// The folder that `smoke.py` installs the wheels in, relative to the job's.
+/// The directory that `smoke.py` installs the wheels in, relative to the job directory.
 const INSTALLED: &str = "smoke";
-/// The folder, relative to the job's, with copies of libraries of the container, at their paths
-/// there.
+/// The directory, relative to the job directory, with copies of the container's libraries at their
+/// paths in the container.
 pub const LIBRARIES_FOLDER: &str = "libraries";
 
 /// Returns whether wheels of the job are repaired for a platform.
@@ -38,9 +38,9 @@ pub fn outside(repair: &RepairConfig, compat: &Compat) -> Vec<String> {
     of_presets.chain(&repair.exclude).cloned().collect()
 }
 
-/// Returns the words of the command that labels and repairs the finished wheels of a job, for those
-/// who run its steps without this program; wheels and `--wheel-dir` follow. `None` where the wheels
-/// stay as they were built.
+/// Returns the words of the command that labels and repairs the finished wheels of a job, for users
+/// who run its steps without this program; wheels and `--wheel-dir` follow. Returns `None` if the
+/// wheels stay as they were built.
 pub fn finishing(job: &Job, relabels: bool) -> Option<Vec<String>> {
     let label = job
         .label
@@ -78,8 +78,9 @@ pub fn finishing(job: &Job, relabels: bool) -> Option<Vec<String>> {
 }
 
 impl StepBuilder<'_> {
-    /// Returns the step that copies the libraries of a container which may be grafted into the
-    /// wheel; none where the wheel is repaired on the system that it was built on.
+    /// Returns the step that copies the libraries of a container that may be grafted into the
+    /// wheel; `None` if the wheel is not repaired, or is repaired on the system that it was built
+    /// on.
     pub(super) fn libraries(&self, job: &Job, compat: &Compat) -> Option<Step> {
         if *self.site != BuildSite::Container || !is_repaired(job) {
             return None;

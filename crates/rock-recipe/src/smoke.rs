@@ -1,5 +1,5 @@
-//! The step that installs the built wheel and tries it, and what it takes elsewhere than where the
-//! wheel was built.
+//! The step that installs and tests the built wheel, and the preparation for this test in a place
+//! where the wheel was not built.
 
 use super::step::Step;
 use super::step_builder::StepBuilder;
@@ -7,23 +7,23 @@ use rock_diagnostic::Diagnostic;
 
 const SMOKE: &str = include_str!("../templates/recipe/smoke.py");
 
-/// The stage that installs the wheel and tries it.
+/// The stage that installs and tests the wheel.
 pub(super) const SMOKE_TEST: &str = "smoke-test";
 
-/// What a test of a finished wheel runs first, where that was not built.
+/// The preparation for testing a finished wheel in a place where it was not built.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct TestPreparation {
-    /// Stages of the build.
+    /// Stages of the build that run first.
     pub stages: Vec<String>,
-    /// A step of its own, which installs packages.
+    /// An additional step that installs packages.
     pub requires: Option<Step>,
 }
 
 impl StepBuilder<'_> {
-    /// The step that installs the wheels that match a glob, and tries them.
+    /// Returns the step that installs and tests the wheels that match a glob.
     ///
     /// # Errors
-    /// A text that cannot be evaluated.
+    /// If an expression cannot be evaluated.
     pub(super) fn smoke(&self, wheels: &str) -> Result<Step, Diagnostic> {
         let (context, test) = (self.context, &self.document.test);
         let version = if self.document.collect.relabel {
@@ -53,10 +53,10 @@ impl StepBuilder<'_> {
         Ok(step)
     }
 
-    /// What comes before it elsewhere.
+    /// Returns the preparation for the smoke test in a place where the wheel was not built.
     ///
     /// # Errors
-    /// As [`Self::smoke`].
+    /// See [`Self::smoke`].
     pub(super) fn elsewhere(&self) -> Result<TestPreparation, Diagnostic> {
         let packages = self.context.words(&self.document.test.requires)?;
         let install = ["-m", "pip", "install", "--quiet"].map(str::to_owned);

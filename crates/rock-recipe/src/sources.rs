@@ -23,9 +23,9 @@ const UNPACK: &str = concat!(
     include_str!("../templates/recipe/unpack.py")
 );
 
-/// Patterns of what a copy of a source tree leaves out: version control, folders of this program,
-/// and what earlier builds left. One with a slash is a path from the top of the tree, any other a
-/// name anywhere in it.
+/// Patterns of the files that a copy of a source tree excludes: version control, directories of
+/// this program, and results of earlier builds. A pattern with a slash is a path from the root of
+/// the tree; any other is a name anywhere in it.
 const LEFT_OUT: [&str; 6] = [
     "/.git",
     ".rock",
@@ -34,18 +34,19 @@ const LEFT_OUT: [&str; 6] = [
     "/*.egg-info",
     "__pycache__",
 ];
-/// The files, relative to the job's folder, with the times of the commits of sources, in seconds
-/// since 1970-01-01 UTC.
+/// The files, relative to the job directory, with the commit times of sources, in seconds since
+/// 1970-01-01 UTC.
 pub const SOURCE_DATES: &str = "facts/source_date.*";
-/// The first time that a zip archive can hold, 1980-01-01: that of archives where no source has a
-/// commit.
+/// The earliest time that a zip archive can hold, 1980-01-01: the timestamp in archives if no
+/// source has a commit.
 pub const FIRST_DATE_S: i64 = 315_532_800;
 
 impl StepBuilder<'_> {
-    /// The steps that fetch a source.
+    /// Returns the steps that fetch a source.
     ///
     /// # Errors
-    /// A text that cannot be evaluated, and a reference that git would take for an option.
+    /// If an expression cannot be evaluated, if git would parse a reference as an option, or if the
+    /// sparse directory is not a path inside the repository.
     pub(super) fn source(
         &self,
         name: &str,
@@ -132,7 +133,7 @@ impl StepBuilder<'_> {
                 argv,
                 ..Step::default()
             };
-            // A branch is known to a clone only by the name that it has upstream.
+            // A clone knows a branch only by its upstream name.
             let named = if is_hex && reference.len() >= 7 {
                 None
             } else {
@@ -201,13 +202,13 @@ impl StepBuilder<'_> {
         Ok(vec![copy])
     }
 
-    /// Returns the step that notes the time of a checkout's commit.
+    /// Returns the step that records the time of a checkout's commit.
     fn date(&self, name: &str, target: String) -> Step {
         self.program(format!("date-{name}"), DATE, [target])
     }
 
-    /// A checkout by this program, in the job's folder. What an earlier build changed there is no
-    /// one's work.
+    /// Returns the step in which this program checks out a source in the job directory. Changes and
+    /// commits of an earlier build there are discarded.
     fn checkout(
         &self,
         name: &str,
@@ -240,9 +241,9 @@ impl StepBuilder<'_> {
         Ok(step)
     }
 
-    /// A path that starts where rock-matrix is called.
+    /// Resolves a path against the directory in which rock-matrix is called.
     pub(super) fn of_caller(&self, path: String) -> String {
-        // What a fact of the build names is absolute.
+        // The value of a deferred fact is an absolute path.
         if is_absolute(&path) || path.starts_with(SHELL_VARIABLE) {
             path
         } else {

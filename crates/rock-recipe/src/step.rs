@@ -1,69 +1,70 @@
-//! One step of a build: a process with everything it needs.
+//! A build step: a process with everything it needs.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::context::{LATE, SHELL_VARIABLE};
 
-/// The option of `source checkout` that names the folder.
+/// The option of `source checkout` that names the directory.
 pub(super) const CHECKOUT_OPTION: &str = "--checkout-dir";
 
-/// A process to run. Paths in `cwd`, `outputs` and `clean` are relative to the job's folder; those
-/// inside `argv` and `env` are absolute where it matters, as the folder is seen on the host or
+/// A process to run. Paths in `cwd`, `outputs` and `clean` are relative to the job directory; those
+/// inside `argv` and `env` are absolute where necessary, as the directory is seen on the host or
 /// inside the container.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Step {
-    /// The stage it belongs to, a name for `--continue`. Unique within a build.
+    /// The stage, a name for `--continue`; unique within a build.
     pub stage: String,
-    /// Program and arguments; no shell stands between.
+    /// Program and arguments, run without a shell.
     pub argv: Vec<String>,
-    /// Variables set for this process, beside those inherited.
+    /// Variables set for this process, in addition to the inherited ones.
     pub env: BTreeMap<String, String>,
-    /// Variables taken away.
+    /// Variables that are removed.
     pub env_remove: Vec<String>,
     /// Variables whose inherited value is extended.
     pub env_extend: BTreeMap<String, VariableExtension>,
-    /// Variables set where a fact, asked by an earlier step, has an answer.
+    /// Variables that are set if a fact that an earlier step detected has a value.
     pub env_if: BTreeMap<String, OnlyIf>,
     /// A variable that gets the number of parallel jobs, unless it is set already.
     pub jobs: Option<ParallelJobsVariable>,
-    /// Working folder, relative to the job's folder; empty: the job's folder.
+    /// The working directory, relative to the job directory; if empty, the job directory itself.
     pub cwd: String,
-    /// Seconds until it is stopped; `None`: as long as the build may take.
+    /// The time limit in seconds; `None` if only that of the build applies.
     pub timeout_s: Option<u64>,
-    /// Files it must leave behind.
+    /// Files that the step must produce.
     pub outputs: Vec<StepOutput>,
-    /// Paths removed before it runs, relative to the job's folder.
+    /// Paths to remove before the step runs, relative to the job directory.
     pub clean: Vec<String>,
-    /// Paths removed before it runs, relative to the job's folder, unless it last ran with the same
-    /// command and variables: what it can reuse after a change of sources alone.
+    /// Paths to remove before the step runs, relative to the job directory, unless it last ran with
+    /// the same command and variables: the step can reuse them if only sources changed.
     pub outdated: Vec<String>,
-    /// How often it is tried again after a failure.
+    /// The number of retries after a failure.
     pub retries: u32,
-    /// Files and folders outside the job's folder that it reads, absolute as it sees them. When
-    /// they change, it is run again.
+    /// Files and directories outside of the job directory that the step reads, absolute as it sees
+    /// them. If they change, the step runs again.
     pub inputs: Vec<String>,
-    /// Patterns of what it leaves out of a source tree that it copies, besides what git ignores;
-    /// they are its last arguments. Empty: it copies none.
+    /// Patterns of the files that the step excludes from a source tree that it copies, in addition
+    /// to those that git ignores; they are its last arguments. Empty if it copies no tree.
     pub left_out: Vec<String>,
-    /// Whether it runs on this machine, by this program, before a container begins.
+    /// Whether this program runs the step on this machine before a container starts.
     pub host: bool,
-    /// Whether it runs after a failure too: such steps are the last, and what the build failed with
-    /// stays.
+    /// Whether the step also runs after a failure. Such steps are the last, and the original
+    /// failure of the build is kept.
     pub finally: bool,
-    /// The facts that it asks: their values lie in `facts/NAME` afterwards, and words of later
-    /// steps name them by [`super::late_name`].
+    /// The facts that the step detects. Their values are in `facts/NAME` afterwards, and words of
+    /// later steps refer to them by [`super::late_name`].
     pub facts: Vec<String>,
 }
 
 impl Step {
-    /// Adds a pattern of what it leaves out of the source tree that it copies.
+    /// Adds a pattern of files to exclude from the source tree that the step copies.
     pub(super) fn leave_out(&mut self, pattern: &str) {
         self.argv.push(pattern.to_owned());
         self.left_out.push(pattern.to_owned());
     }
 
-    /// The sources that it copies, by name, and where from, as far as that is known before the
-    /// first step: what a fact of the build names is there when the build runs.
+    /// Returns the names and origins of the sources that the step copies, as far as they are known
+    /// before the first step: a path that contains a deferred fact is known only when the build
+    /// runs.
     pub fn sources(&self) -> impl Iterator<Item = (&str, &str)> {
         let name = self.stage.strip_prefix("fetch-").unwrap_or(&self.stage);
         let late = format!("{SHELL_VARIABLE}{LATE}");
@@ -73,8 +74,8 @@ impl Step {
             .map(move |path| (name, path.as_str()))
     }
 
-    /// The folder that this program checks a source out into, relative to the job's folder, where
-    /// that is the step.
+    /// Returns the directory that this program checks a source out into, relative to the job
+    /// directory, if the step is such a checkout.
     pub fn checkout_folder(&self) -> Option<&str> {
         let option = self
             .argv
@@ -84,10 +85,10 @@ impl Step {
         self.argv.get(option + 1).map(String::as_str)
     }
 
-    /// The fact whose answer a word of its command is, alone: without an answer there is no such
-    /// word.
+    /// Returns the fact if a word of the command is nothing but its value; if the fact has no
+    /// value, the word is omitted.
     pub fn optional_word<'w>(&self, word: &'w str) -> Option<&'w str> {
-        // What asks facts counts the words of their commands.
+        // A step that detects facts counts the words of their commands, so none is omitted.
         let fact = word
             .strip_prefix(SHELL_VARIABLE)?
             .strip_suffix(SHELL_VARIABLE)?
@@ -95,7 +96,7 @@ impl Step {
         (self.facts.is_empty() && !fact.contains(SHELL_VARIABLE)).then_some(fact)
     }
 
-    /// The facts of earlier steps whose answers it takes.
+    /// Returns the facts of earlier steps that the step uses.
     pub fn needs(&self) -> BTreeSet<&str> {
         let extended = self
             .env_extend
@@ -119,7 +120,7 @@ impl Step {
     }
 }
 
-/// The facts whose answers stand in a text.
+/// Returns the facts that a text refers to.
 pub(super) fn facts_in(text: &str) -> impl Iterator<Item = &str> {
     text.split(SHELL_VARIABLE)
         .skip(1)
@@ -127,28 +128,28 @@ pub(super) fn facts_in(text: &str) -> impl Iterator<Item = &str> {
         .filter_map(|name| name.strip_prefix(LATE))
 }
 
-/// A value that depends on whether a fact has an answer.
+/// A value that depends on whether a fact has a value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OnlyIf {
     /// The fact.
     pub fact: String,
-    /// The variable's value then; else it is left as it is.
+    /// The variable's value if the fact has one; otherwise the variable is not changed.
     pub value: String,
 }
 
-/// Texts put before and after a variable's inherited value.
+/// Texts before and after a variable's inherited value.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct VariableExtension {
-    /// Put before.
+    /// The text before it.
     pub prepend: Option<String>,
-    /// Put after.
+    /// The text after it.
     pub append: Option<String>,
-    /// What stands between.
+    /// The separator between the parts.
     pub separator: String,
 }
 
 impl VariableExtension {
-    /// The new value for an inherited one; an empty or missing one adds no separator.
+    /// Returns the new value for an inherited one; an empty or missing one adds no separator.
     pub fn apply(&self, inherited: Option<&str>) -> String {
         let parts = [
             self.prepend.as_deref(),
@@ -163,20 +164,20 @@ impl VariableExtension {
     }
 }
 
-/// A variable that gets the number of parallel jobs, counted where and when the step runs.
+/// A variable for the number of parallel jobs, computed where and when the step runs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ParallelJobsVariable {
-    /// `MAX_JOBS`.
+    /// The variable, such as `MAX_JOBS`.
     pub variable: String,
-    /// The number itself, where the matrix file names it.
+    /// The number, if the matrix file sets it.
     pub count: Option<u32>,
     /// Memory that one job may take, in tenths of a GiB.
     pub tenths_gib_per_job: u32,
 }
 
 impl ParallelJobsVariable {
-    /// The variable's value on a machine: what is inherited wins, then the number of the matrix
-    /// file, then as many as threads and memory (in tenths of a GiB) allow.
+    /// Returns the variable's value on a machine: the inherited one, else the number in the matrix
+    /// file, else as many as threads and memory (in tenths of a GiB) allow.
     pub fn value(&self, inherited: Option<&str>, threads: u32, memory_tenths_gib: u32) -> String {
         if let Some(inherited) = inherited.filter(|text| !text.is_empty()) {
             return inherited.to_owned();
@@ -188,14 +189,14 @@ impl ParallelJobsVariable {
     }
 }
 
-/// Files that a step leaves behind.
+/// Files that a step produces.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StepOutput {
-    /// What the recipe calls them, `wheel`.
+    /// The name in the recipe, such as `wheel`.
     pub name: String,
-    /// A glob, relative to the job's folder.
+    /// A glob, relative to the job directory.
     pub glob: String,
-    /// How many files must match.
+    /// The number of files that must match.
     pub count: usize,
 }
 

@@ -1,4 +1,4 @@
-//! The steps of a build: sources, edits and steps of the recipe in their order.
+//! Creates the steps of a build: sources, edits and steps of the recipe, in order.
 
 use std::cell::OnceCell;
 use std::collections::BTreeSet;
@@ -34,28 +34,29 @@ const WRITE: &str = concat!(
     include_str!("../templates/recipe/write.py")
 );
 
-/// What a command of this program begins with.
+/// The name of this program in commands.
 pub(super) const THIS_PROGRAM: &str = "rock-matrix";
 
-/// Makes steps out of the parts of a document.
+/// Creates steps from the parts of a recipe.
 pub(super) struct StepBuilder<'a> {
     pub(super) document: &'a RecipeDocument,
     pub(super) context: &'a ExpressionContext<'a>,
     pub(super) job: &'a Job,
-    /// The interpreter of every program of ours.
+    /// The interpreter that runs our own programs.
     pub(super) python: &'a str,
     pub(super) site: &'a BuildSite,
     pub(super) platform: Platform,
-    /// The folder of what is installed beside the job's own Python: programs such as ninja and
-    /// cmake.
+    /// The directory of the programs that are installed next to the job's own Python, such as ninja
+    /// and cmake.
     pub(super) programs: Option<String>,
-    /// The variables of every step, on a step that has nothing else; made when the first step wants
+    /// The variables of every step, on an otherwise empty step; created when the first step needs
     /// them.
     pub(super) shared: OnceCell<Step>,
 }
 
 impl StepBuilder<'_> {
-    /// All steps after those that make ready; every fault of every part.
+    /// Returns the build: the steps `before`, which prepare the environment, and all others. On
+    /// failure, returns the errors of every part.
     pub(super) fn build(
         &self,
         before: Vec<Step>,
@@ -127,8 +128,8 @@ impl StepBuilder<'_> {
         if !faults.is_empty() {
             return Err(faults);
         }
-        // What this program does itself goes before what a container may do: checkouts, then steps
-        // of the recipe.
+        // Steps that this program runs itself come before those that a container may run:
+        // checkouts, then steps of the recipe.
         let (own, steps): (Vec<_>, Vec<_>) = steps.into_iter().partition(|step| step.host);
         let ready = ready + checkouts.len() + own.len();
         let steps: Vec<Step> = checkouts.into_iter().chain(own).chain(steps).collect();
@@ -154,7 +155,7 @@ impl StepBuilder<'_> {
         })
     }
 
-    /// A step that runs a program of ours.
+    /// Returns a step that runs one of our own programs.
     pub(super) fn program<const N: usize>(
         &self,
         stage: String,
@@ -183,7 +184,7 @@ impl StepBuilder<'_> {
         };
         let path = inside(self.context.required(file))?;
         if let Some(content) = &edit.write {
-            // An expression does not keep the end of the last line.
+            // An expression drops the final line break.
             let end = if content.ends_with('\n') { "\n" } else { "" };
             return Ok(self.program(stage, WRITE, [path, self.context.required(content)? + end]));
         }
@@ -201,7 +202,7 @@ impl StepBuilder<'_> {
         Ok(step)
     }
 
-    /// The words of a replacement, in which values of expressions are literal.
+    /// Returns the words of a replacement, in which values of expressions are literal.
     fn replacement(&self, text: &str) -> Result<Vec<String>, Diagnostic> {
         let mut words = Vec::new();
         for span in self.context.spans(text)? {
@@ -219,7 +220,8 @@ impl StepBuilder<'_> {
         Ok(words)
     }
 
-    /// A step of the recipe with what is asked beside it, where it is wanted.
+    /// Returns a step of the recipe with the steps that detect facts before and after it, if its
+    /// condition holds.
     fn written(
         &self,
         written: &StepDocument,
@@ -237,7 +239,7 @@ impl StepBuilder<'_> {
         Ok(made)
     }
 
-    /// A step of the recipe, and those that install what it made.
+    /// Returns a step of the recipe, and the steps that install its outputs.
     fn step(
         &self,
         written: &StepDocument,
@@ -283,7 +285,8 @@ impl StepBuilder<'_> {
                 count: output.count,
             });
         }
-        // What the recipe sets for its own programs may name what is only found once they run.
+        // The recipe's variables for its own programs may use facts that are only detected once
+        // they run.
         if !step.host {
             self.set_shared_env(&mut step)?;
             Self::leave_out_unasked(&mut step, asked);
@@ -301,7 +304,7 @@ impl StepBuilder<'_> {
         Ok(steps)
     }
 
-    /// The command that places files in an environment.
+    /// Returns the command that places files in an environment.
     fn place(&self, place: &PlaceDocument) -> Result<Vec<String>, Diagnostic> {
         let context = self.context;
         let into = self.of_caller(context.required(&place.into)?);
@@ -349,8 +352,8 @@ impl StepBuilder<'_> {
     }
 }
 
-/// Where each point begins: at the first of its stages, or at what is asked right before it. One of
-/// which the job has no stage begins where the next one does.
+/// Returns the step that each point starts at: the first of its stages, or the detection of facts
+/// right before it. A point without a stage in this job starts where the next one does.
 fn points(document: &RecipeDocument, steps: &[Step]) -> Vec<(String, usize)> {
     let begin = |stage: &String| {
         let at = steps.iter().position(|step| step.stage == *stage)?;
@@ -370,7 +373,7 @@ fn points(document: &RecipeDocument, steps: &[Step]) -> Vec<(String, usize)> {
     found
 }
 
-/// A path that stays in the job's folder.
+/// Checks that a path stays in the job directory.
 pub(super) fn inside(path: Result<String, Diagnostic>) -> Result<String, Diagnostic> {
     let path = path?;
     if is_absolute(&path) || path.split(['/', '\\']).any(|part| part == "..") {

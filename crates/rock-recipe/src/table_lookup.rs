@@ -1,4 +1,4 @@
-//! Facts of a recipe that are looked up in the compatibility tables.
+//! Recipe facts that are looked up in the compatibility data.
 
 use std::collections::BTreeSet;
 
@@ -14,7 +14,9 @@ use rock_names::Version;
 use rock_plan::config::recipe::FactDocument;
 
 impl ExpressionContext<'_> {
-    /// The value of a column in the first row of a table that has what is asked.
+    /// Returns the value of a column in the row that matches `where` and has the newest versions
+    /// within `at_most`; the first one of equals. If the fact has a `key`, returns the values of
+    /// all rows that match `where`, by that column.
     pub(super) fn row(
         &self,
         name: &str,
@@ -100,11 +102,11 @@ impl ExpressionContext<'_> {
     }
 }
 
-/// The rows of a table as JSON: one that recipes alone ask, or one of those with a type of their
-/// own.
+/// Returns the rows of a table as JSON: of a table that only recipes query, or of one with its own
+/// row type.
 ///
 /// # Errors
-/// The names of the tables there are.
+/// Returns the names of the existing tables if this one does not exist.
 fn rows_of(table: &str, compat: &Compat) -> Result<Vec<Json>, Vec<String>> {
     let own = compat
         .recipe_tables()
@@ -132,7 +134,7 @@ fn rows_of(table: &str, compat: &Compat) -> Result<Vec<Json>, Vec<String>> {
     }
 }
 
-/// Whether a column has a text, or holds it in its list.
+/// Whether a column equals a text or, if it is a list, contains it.
 fn holds(column: &Json, text: &str) -> bool {
     let text_of = |value: &Json| {
         value
@@ -146,7 +148,7 @@ fn holds(column: &Json, text: &str) -> bool {
     }
 }
 
-/// The version of a column, where it is at most another.
+/// Returns the version in a column if it is at most `most`.
 fn version_up_to(column: &Json, most: &str) -> Option<Version> {
     let text = column
         .as_array()

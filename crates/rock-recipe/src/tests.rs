@@ -1,4 +1,4 @@
-//! What recipes make of jobs.
+//! Tests of the builds that recipes create for jobs.
 
 #[cfg(test)]
 mod container;
@@ -30,7 +30,7 @@ fn told(faults: &[Diagnostic]) -> Vec<String> {
         .collect()
 }
 
-/// A recipe of this name and format, with the rest of its text.
+/// Parses a recipe from its text after the format and the name.
 fn document(rest: &str) -> RecipeDocument {
     let mut sink = Sink::new();
     let text = format!("recipe: 1\nname: flash-attn\n{rest}");
@@ -38,7 +38,7 @@ fn document(rest: &str) -> RecipeDocument {
     found.unwrap_or_else(|| panic!("{:?}", sink.finish()))
 }
 
-/// What it makes of a job in a container, with nothing known of the machine.
+/// Returns the recipe's build of a job in a container, without facts of the machine.
 fn built(document: &RecipeDocument) -> Result<Build, Vec<Diagnostic>> {
     let job = flash_attn("2.8.3", "6.2", "2.5.1", "ck", "");
     build(

@@ -1,49 +1,50 @@
-//! The cap of a job: when it is stopped so that its work can be saved, and what each end means.
+//! The time cap of a job: when the build is stopped so that its work can be saved, and the
+//! consequences of each step's end.
 //!
-//! A runner stops a job after its limit and everything is lost. A capped build stops itself before:
-//! it ends with [`CAPPED`], its compiler cache is saved then and only then, and the next attempt
-//! goes on from there.
+//! A runner stops a job at its time limit, and everything is lost. A capped build stops itself
+//! before that: it exits with [`CAPPED`], its compiler cache is saved (only in this case), and the
+//! next attempt continues from there.
 //!
 //! Times are seconds since the start of the job, given by the caller.
 
 /// The exit code of a capped build, that of `timeout`.
 pub const CAPPED: i32 = 124;
 
-/// The cap of one attempt.
+/// The time cap of one attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TimeCap {
     /// Seconds after the start of the job (not of the build) at which the build is stopped.
     pub at_s: u64,
 }
 
-/// How long one step may run.
+/// The time that one step may run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StepAllowance {
-    /// As long as it takes.
+    /// No limit.
     Unlimited,
-    /// Its own time limit; beyond it the step failed.
+    /// The step's own time limit; beyond it the step has failed.
     Step(u64),
-    /// What is left before the cap; beyond it the build is capped.
+    /// The time left before the cap; beyond it the build is capped.
     Cap(u64),
-    /// Nothing: the cap has passed.
+    /// No time: the cap has passed.
     Over,
 }
 
-/// How a step ended.
+/// The end of a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StepEnd {
-    /// With this exit code.
+    /// It exited with this code.
     Exit(i32),
     /// It was stopped because its allowance was used up.
     TimedOut,
 }
 
-/// What follows for the build.
+/// The consequence of a step's end for the build.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CapDecision {
-    /// The step is done; go on.
+    /// The step succeeded; continue.
     GoOn,
-    /// The build ends with this code, and its cache is kept or not.
+    /// The build ends with this code, and its cache is saved or not.
     Stop {
         /// The exit code.
         code: i32,
@@ -54,7 +55,8 @@ pub enum CapDecision {
 }
 
 impl TimeCap {
-    /// What a step may use that starts `now_s` seconds after the start of the job.
+    /// Returns the time that a step may use if it starts `now_s` seconds after the start of the
+    /// job.
     pub fn allowance(cap: Option<Self>, now_s: u64, step_limit_s: Option<u64>) -> StepAllowance {
         let left = cap.map(|cap| cap.at_s.saturating_sub(now_s));
         match (left, step_limit_s) {
@@ -67,7 +69,7 @@ impl TimeCap {
     }
 }
 
-/// What the end of a step means under its allowance. A step that ends with 124 of its own accord
+/// Returns the consequence of a step's end under its allowance. A step that itself exits with 124
 /// has failed: only the cap makes a build resumable.
 pub fn next(allowance: StepAllowance, end: StepEnd) -> CapDecision {
     let failed = |code| CapDecision::Stop {
@@ -91,7 +93,8 @@ pub fn next(allowance: StepAllowance, end: StepEnd) -> CapDecision {
 mod tests {
     use super::{CAPPED, CapDecision, StepAllowance, StepEnd, TimeCap, next};
 
-    /// Runs steps of these lengths under a clock of our own; `overhead` passed before the first.
+    /// Runs steps of these lengths with a simulated clock; `overhead_min` minutes pass before the
+    /// first.
     fn run(cap_min: u64, overhead_min: u64, steps: &[(u64, Option<u64>)]) -> CapDecision {
         let mut now_s = overhead_min * 60;
         for (length_min, limit_min) in steps {

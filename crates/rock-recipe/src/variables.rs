@@ -11,10 +11,10 @@ use rock_names::Platform;
 use rock_plan::config::recipe::{EnvValue, PATH_SEPARATOR};
 
 impl StepBuilder<'_> {
-    /// Gives a step without variables those of every step.
+    /// Sets the variables that all steps share, for a step that has no variables yet.
     ///
     /// # Errors
-    /// As [`Self::set_env`].
+    /// See [`Self::set_env`].
     pub(super) fn set_shared_env(&self, step: &mut Step) -> Result<(), Diagnostic> {
         if self.shared.get().is_none() {
             let mut shared = Step::default();
@@ -51,11 +51,11 @@ impl StepBuilder<'_> {
         }
     }
 
-    /// Adds variables to those that a step has: a later one replaces an earlier one, or extends
-    /// what it gave.
+    /// Adds variables to those of a step: a later one replaces an earlier one, or extends its
+    /// value.
     ///
     /// # Errors
-    /// A text that cannot be evaluated, or that is no number where one is needed.
+    /// If an expression cannot be evaluated, or yields no number where one is needed.
     pub(super) fn set_env(
         &self,
         step: &mut Step,
@@ -125,7 +125,7 @@ impl StepBuilder<'_> {
     }
 }
 
-/// Sets or removes a variable, whatever was said of it before.
+/// Sets or removes a variable, regardless of how it was set before.
 fn set(step: &mut Step, name: &str, value: Option<String>) {
     step.env.remove(name);
     step.env_extend.remove(name);
@@ -137,7 +137,7 @@ fn set(step: &mut Step, name: &str, value: Option<String>) {
     }
 }
 
-/// Extends what the step has, else what it inherits.
+/// Extends the value that the step sets, else the inherited one.
 fn extend(step: &mut Step, name: &str, more: &VariableExtension) {
     if more.prepend.is_none() && more.append.is_none() {
         return;
@@ -197,7 +197,7 @@ fn jobs(variable: &str, count: &str, gib: &str) -> Result<ParallelJobsVariable, 
     })
 }
 
-/// `2.8` as 28.
+/// Parses tenths: `2.8` becomes 28.
 fn tenths(text: &str) -> Option<u32> {
     let (whole, decimal) = text.split_once('.').unwrap_or((text, "0"));
     let tenths = whole.parse::<u32>().ok()?.checked_mul(10)?

@@ -1,30 +1,31 @@
-//! Where a release's files are fetched from.
+//! URLs of releases and their files.
 
 use rock_index::BaseUrl;
 use rock_names::{RepoName, percent_encode, web_address};
 use rock_publish::{ListedAsset, ListedRelease};
 
-/// The repository that a release's page belongs to, `https://HOST/OWNER/REPO/releases/…`.
+/// Returns the repository of a release from its page, `https://HOST/OWNER/REPO/releases/…`.
 pub fn repository_of(release: &ListedRelease) -> Option<RepoName> {
     repository_in(release.html_url.as_deref()?)
 }
 
-/// The repository of an address below its releases, `https://HOST/OWNER/REPO/releases/…`.
+/// Returns the repository of a URL below its releases, `https://HOST/OWNER/REPO/releases/…`.
 pub fn repository_in(address: &str) -> Option<RepoName> {
     let (before, _) = address.split_once("/releases/")?;
     let (_, path) = before.split_once("://")?.1.split_once('/')?;
     path.parse().ok()
 }
 
-/// How the tag in the addresses of a draft begins. They die when it is published.
+/// The prefix of the tag in the URLs of a draft. These URLs stop working when the draft is
+/// published.
 const DRAFT: &str = "untagged-";
 
 fn is_of_draft(address: &str) -> bool {
     address.contains(&format!("/releases/download/{DRAFT}"))
 }
 
-/// Where an asset is fetched from: below `base` where that is given, as the listing says, or as the
-/// release's page and the repository imply.
+/// Returns the download URL of an asset: below `base` if given, otherwise the URL in the listing,
+/// or else one that is derived from the page of the release or from the repository.
 pub(super) fn asset(
     release: &ListedRelease,
     asset: &ListedAsset,
@@ -66,7 +67,7 @@ pub(super) fn asset(
     told.or_else(of_page).or_else(of_repository)
 }
 
-/// The page of a release.
+/// Returns the URL of the page of a release.
 pub(super) fn page(release: &ListedRelease, repository: Option<&RepoName>) -> Option<String> {
     let tag = Some(release.tag_name.as_str()).filter(|tag| !tag.is_empty());
     let told = release

@@ -1,49 +1,47 @@
-//! Archives of install trees, which no index lists: what their names tell, those that are expected
-//! and those that are there.
+//! Archives of install trees, which indexes do not list: parsed names, expected and published
+//! archives.
 
 use super::{ExpectedCells, MachineTag, WheelListing};
 use rock_names::{Digest, DistributionName, TREE_ARCHIVE_SUFFIX};
 
-/// What the name of an archive tells: of `aotriton-0.13.0+rocm7.14-gfx942-linux_x86_64-tree.tar.gz`
-/// the first and the last part.
+/// The distribution and platform from an archive name: the first and the last part of
+/// `aotriton-0.13.0+rocm7.14-gfx942-linux_x86_64-tree.tar.gz`.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ArchiveName {
-    /// What it runs on.
+    /// The platform.
     pub machine: MachineTag,
-    /// The distribution, normalised.
+    /// The normalized name of the distribution.
     pub distribution: String,
-    /// All of it.
+    /// The complete name.
     pub text: String,
 }
 
-/// An archive that a plan says should be there.
+/// An archive that a plan expects to be published.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ExpectedArchive {
-    /// Its name.
     pub name: ArchiveName,
-    /// The job that makes it; `None` for one that the plan leaves out because it is published.
+    /// The job that builds it; `None` for an archive that the plan skips because it is already
+    /// published.
     pub job: Option<String>,
 }
 
-/// An archive of a release.
+/// A published archive of a release.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PublishedArchive {
-    /// Its name.
     pub name: ArchiveName,
-    /// SHA-256 of it, where it is known.
+    /// The SHA-256 digest, if known.
     pub digest: Option<Digest>,
-    /// Where it is fetched from, encoded for a document.
+    /// The download URL, encoded for use in documents.
     pub address: Option<String>,
-    /// The tag of its release; empty for a folder without one.
+    /// The tag of its release; empty for a directory without one.
     pub tag: String,
 }
 
-/// An expected archive, and whether it is there.
+/// An expected archive and whether it is published.
 #[derive(Debug, Clone, Copy)]
 pub struct MatchedArchive<'a> {
-    /// The archive.
     pub archive: &'a ExpectedArchive,
-    /// Whether there is a file of its name.
+    /// Whether a file of this name is published.
     pub is_there: bool,
 }
 
@@ -62,7 +60,7 @@ impl From<&str> for ArchiveName {
     }
 }
 
-/// Each expected archive with whether it is there, by name.
+/// Returns each expected archive with whether it is published, sorted by name.
 pub fn matched_archives<'a>(
     expected: &'a ExpectedCells,
     wheels: &WheelListing,
@@ -82,7 +80,7 @@ pub fn matched_archives<'a>(
         .collect()
 }
 
-/// What so many wheels and archives are called together.
+/// Returns the noun for these numbers of wheels and archives: `wheel`, `archive` or `file`.
 pub fn called(wheels: usize, archives: usize) -> &'static str {
     match (wheels, archives) {
         (_, 0) => "wheel",

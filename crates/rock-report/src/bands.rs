@@ -1,11 +1,12 @@
-//! Wide tables in parts that fit beside one another.
+//! Splits wide tables into column ranges that fit the available width.
 //!
-//! **Invariant:** every column is in one part, in order.
+//! **Invariant:** every column is in exactly one range, in order.
 
 use std::ops::Range;
 
-/// The parts of a table whose columns have these widths, no part wider than `most` but for a column
-/// that is so alone. Columns that are the `same` are parted only where they alone are too wide.
+/// Splits columns into ranges whose widths add up to at most `most`. A single wider column forms
+/// its own range. Adjacent columns that are the `same` are split only if they are too wide
+/// together.
 pub(super) fn bands<T>(
     columns: &[T],
     same: impl Fn(&T, &T) -> bool,
@@ -16,7 +17,7 @@ pub(super) fn bands<T>(
     let mut bands: Vec<Range<usize>> = Vec::new();
     let mut at = 0;
     for alike in columns.chunk_by(same) {
-        // Together where that can be, else one by one.
+        // Keep equal columns together if they fit, otherwise place them one by one.
         let step = if fits(alike) { alike.len() } else { 1 };
         for part in alike.chunks(step) {
             let end = at + part.len();

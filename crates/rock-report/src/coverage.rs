@@ -1,4 +1,4 @@
-//! How much of a plan is published: a table, and badges.
+//! The coverage of a plan by published files, as a table and as badges.
 
 use std::collections::BTreeMap;
 
@@ -9,29 +9,29 @@ use super::{
 };
 use rock_names::percent_encode;
 
-/// How much of a plan is published.
+/// The coverage of a plan by published wheels and archives.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Coverage {
-    /// By platform and distribution.
+    /// One row per platform and distribution, sorted.
     pub rows: Vec<CoverageRow>,
-    /// All of them.
+    /// The sum of all rows.
     pub total: CoverageShare,
 }
 
-/// The cells of one distribution on one platform.
+/// The coverage of one distribution on one platform.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CoverageRow {
-    /// The platform.
     pub machine: MachineTag,
-    /// The distribution, normalised.
+    /// The normalized name of the distribution.
     pub distribution: String,
-    /// Present and missing cells, and archives.
+    /// Present and missing cells and archives.
     pub share: CoverageShare,
-    /// Cells that the plan leaves out; they count for nothing.
+    /// The number of cells that the plan excludes. They do not count towards the coverage.
     pub excluded: u64,
 }
 
-/// Counts. A distribution all of whose cells are excluded has a row, and no percentage.
+/// Counts present and missing cells and archives per platform and distribution. A distribution with
+/// only excluded cells has a row without a percentage.
 pub fn coverage(
     expected: &ExpectedCells,
     matched: &[MatchedCell<'_>],
@@ -76,7 +76,8 @@ pub fn coverage(
     }
 }
 
-/// The table in Markdown.
+/// Renders the coverage as a Markdown table, with a row for the total unless there is exactly one
+/// row.
 pub fn coverage_table(coverage: &Coverage) -> String {
     let line = |platform: String, distribution: String, share: CoverageShare, excluded: u64| {
         let numbers = [share.present, share.missing, excluded].map(|number| number.to_string());
@@ -121,7 +122,8 @@ pub fn coverage_table(coverage: &Coverage) -> String {
     )
 }
 
-/// One badge a row, as images of shields.io ("Static Badge"); the alternative text says the same.
+/// Renders one shields.io badge ("Static Badge") per row as a Markdown image with the same
+/// information as alternative text. Without rows there is a single badge, "N/A".
 pub fn badges(coverage: &Coverage) -> String {
     let badge = |label: &str, share: CoverageShare| {
         let colour = match share.grade() {
@@ -157,16 +159,16 @@ pub fn badges(coverage: &Coverage) -> String {
     }
 }
 
-/// A part of a badge's address: `-` and `_` are doubled, because one stands for a separator and for
-/// a blank.
+/// Encodes a part of a badge URL. `-` and `_` are doubled, because shields.io reads a single `-` as
+/// a separator and a single `_` as a space.
 fn badge_part(text: &str) -> String {
     percent_encode(text.replace('-', "--").replace('_', "__"))
 }
 
-/// A document with badges and table between its markers.
+/// Returns the document with badges and table inserted between their markers.
 ///
 /// # Errors
-/// When it has none of the markers, or one without its other.
+/// When the document has none of the markers, or a marker is unpaired, duplicated or out of order.
 pub fn updated(document: &str, coverage: &Coverage) -> Result<String, MarkerError> {
     let (badges, table) = (
         badges(coverage),

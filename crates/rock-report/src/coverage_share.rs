@@ -1,26 +1,27 @@
-//! How much of what should be there is there.
+//! The share of expected cells that are published.
 
 use std::fmt;
 
-/// Cells that are there and cells that are missing. Excluded ones are in neither.
+/// The numbers of published and missing cells. Excluded cells are not counted.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct CoverageShare {
-    /// Cells with a wheel.
+    /// The number of cells with a wheel.
     pub present: u64,
-    /// Cells without.
+    /// The number of cells without a wheel.
     pub missing: u64,
 }
 
-/// What a share is called beside its number, so that colour never stands alone.
+/// The color of a share, which is always shown with a number, so that it is never the only
+/// information.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CoverageGrade {
     /// At least 90 %.
     Green,
     /// At least 70 %.
     Yellow,
-    /// Less.
+    /// Less than 70 %.
     Red,
-    /// There is nothing to count.
+    /// There are no cells to count.
     None,
 }
 
@@ -34,7 +35,7 @@ impl CoverageShare {
         }
     }
 
-    /// This share and another one together.
+    /// Returns the sum of both shares.
     #[must_use]
     pub fn plus(self, other: Self) -> Self {
         Self {
@@ -43,19 +44,19 @@ impl CoverageShare {
         }
     }
 
-    /// All cells counted.
+    /// Returns the number of counted cells.
     pub fn total(self) -> u64 {
         self.present + self.missing
     }
 
-    /// The whole percents, rounded down, so that 100 means all; `None` without cells.
+    /// Returns the percentage, rounded down so that 100 means complete; `None` without cells.
     pub fn percent(self) -> Option<u64> {
         (u128::from(self.present) * 100)
             .checked_div(u128::from(self.total()))
             .and_then(|percent| u64::try_from(percent).ok())
     }
 
-    /// Green from 90 %, yellow from 70 %.
+    /// Returns green from 90 %, yellow from 70 %, and red below.
     pub fn grade(self) -> CoverageGrade {
         let reaches =
             |percent: u128| u128::from(self.present) * 100 >= percent * u128::from(self.total());

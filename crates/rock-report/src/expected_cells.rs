@@ -1,4 +1,4 @@
-//! What a plan says should be there.
+//! The wheels and archives that a plan expects to be published.
 
 use std::collections::BTreeMap;
 
@@ -11,42 +11,41 @@ use rock_names::{
 use rock_plan::codes::plan as codes;
 use rock_plan::{Job, LeftOut, SavedPlan};
 
-/// The cells of a plan.
+/// The expected cells and archives of a plan.
 #[derive(Debug, Clone, Default)]
 pub struct ExpectedCells {
-    /// One a Python of each job, in the order of platform, combination and Python.
+    /// One cell per Python of each job, sorted by platform, combination and Python.
     pub cells: Vec<ExpectedCell>,
     /// Archives of install trees, by name.
     pub archives: BTreeMap<String, ExpectedArchive>,
-    /// What the plan leaves out.
+    /// The cells that the plan excludes.
     pub left_out: Vec<LeftOut>,
 }
 
-/// One wheel for one Python. A wheel for any Python has as many cells as the plan says that it
-/// covers.
+/// A wheel for one Python. A wheel for any Python has one cell for each Python that the plan says
+/// it covers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ExpectedCell {
-    /// The platform of the matrix.
+    /// The platform of the wheel, or of the matrix if the wheel is for any platform.
     pub machine: MachineTag,
-    /// What the wheel is.
     pub combination: Combination,
-    /// The Python; `None` where the job names none.
+    /// The Python version; `None` if the job names none.
     pub python: Option<PythonVersion>,
-    /// The expected wheel.
+    /// The expected wheel name.
     pub wheel: String,
-    /// The job; `None` for a wheel that the plan leaves out because it is published.
+    /// The job; `None` for a wheel that the plan skips because it is already published.
     pub job: Option<String>,
-    /// The gfx targets compiled for.
+    /// The gfx targets that the wheel is compiled for.
     pub gfx: Vec<String>,
-    /// Whether the version is known before the build; where it is not, that of `combination` says
-    /// nothing.
+    /// Whether the version is known before the build. If not, the version in `combination` is
+    /// meaningless.
     pub is_version_known: bool,
-    /// Whether any label will do.
+    /// Whether any local version label matches.
     pub is_any_label: bool,
 }
 
 impl ExpectedCell {
-    /// Version and commit, with `*` for a version that is not known.
+    /// Returns version and commit, with `*` for an unknown version.
     pub fn version_text(&self) -> String {
         match &self.combination.git {
             _ if self.is_version_known => self.combination.version_text(),
@@ -57,7 +56,7 @@ impl ExpectedCell {
 }
 
 impl ExpectedCells {
-    /// The cells of a plan. A wheel of it whose name cannot be read is a fault.
+    /// Collects the cells of a plan. A wheel name that cannot be parsed is reported as an error.
     pub fn of(plan: &SavedPlan, known_rocm: &[RocmVersion], sink: &mut Sink) -> Self {
         let mut known = known_rocm.to_vec();
         known.extend(plan.jobs.iter().filter_map(|job| job.rocm.clone()));
@@ -72,7 +71,7 @@ impl ExpectedCells {
             .iter()
             .filter(|name| is_tree_archive(name))
             .map(|name| (name.as_str(), None));
-        // Of one name the job comes last, and stays.
+        // If a name has a job, the entry with the job comes last and wins.
         let archives = published
             .chain(of_jobs)
             .map(|(name, job)| {
@@ -117,7 +116,7 @@ impl ExpectedCells {
             };
             key(one).cmp(&key(other))
         });
-        // Where only the builds know the versions, each job has a wheel of its own.
+        // If only the builds know the versions, each job has its own wheel.
         expected.cells.dedup_by(|one, other| {
             one.is_version_known
                 && one.machine == other.machine
@@ -153,8 +152,9 @@ impl ExpectedCells {
             }));
     }
 
-    /// A wheel that the plan has no job for any more. For which Pythons a job would have covered is
-    /// not told, so those of its tags count, and one cell where these name none.
+    /// Adds a wheel that the plan no longer has a job for. The plan does not record the Pythons
+    /// that the job would cover, so the wheel gets a cell for each Python that its tags list, for
+    /// the lowest one of an open range, or a single cell without Python.
     fn add_published(&mut self, wheel: &ExpectedWheel, combination: &Combination) {
         let name = wheel.name_with_placeholder();
         let pythons = match super::WheelPythons::of(name) {
@@ -185,7 +185,7 @@ impl ExpectedCells {
             }));
     }
 
-    /// How many cells the plan leaves out for a distribution on a platform.
+    /// Returns the number of cells that the plan excludes for a distribution on a platform.
     pub fn left_out_count(&self, machine: &MachineTag, distribution: &str) -> u64 {
         let rows = self.left_out.iter().filter(|row| {
             MachineTag::of_platform(row.platform) == *machine
@@ -194,7 +194,7 @@ impl ExpectedCells {
         rows.map(|row| row.count).sum()
     }
 
-    /// Why a plan has no such cell, where one of its rows says so.
+    /// Returns the exclusion that a cell matches, if the plan has one.
     pub fn why_left_out(
         &self,
         machine: &MachineTag,

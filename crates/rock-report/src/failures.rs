@@ -1,5 +1,5 @@
-//! Which jobs of a run failed: those that built no wheel, and those whose wheel did not pass its
-//! test.
+//! The failed jobs of a run: those that built no wheel, and those whose wheel did not pass its
+//! tests.
 
 use std::collections::BTreeSet;
 
@@ -8,37 +8,35 @@ use super::{
     matched, matched_archives,
 };
 
-/// What a run lacks to be published.
+/// The planned files of a run that are missing or failed their tests.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RunFailures {
-    /// How many wheels and archives are planned.
+    /// The number of planned wheels and archives.
     pub planned: usize,
-    /// What these are called: `wheel`, `archive`, or `file` where there are both.
+    /// The noun for these files: `wheel`, `archive`, or `file` if there are both.
     pub noun: &'static str,
-    /// Those that are not built.
+    /// Files that were not built.
     pub absent: Vec<MissingFile>,
-    /// Those that are built, and of whose job the last result is bad.
+    /// Files that were built, but the last result of their job is a failure.
     pub untested: Vec<MissingFile>,
 }
 
-/// One planned wheel or archive, and what is known of it.
+/// A planned wheel or archive, and the outcome of its job.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MissingFile {
-    /// The expected wheel or archive.
     file: String,
-    /// Its job.
     job: String,
-    /// What happened, in one line.
+    /// The outcome, in one line.
     why: String,
 }
 
 impl MissingFile {
-    /// The columns of [`Self::cells`], by what the files are called.
+    /// Returns the column headers for [`Self::cells`]. `noun` is the noun for the files.
     pub fn head(noun: &str) -> [&str; 3] {
         [noun, "job", "what happened"]
     }
 
-    /// Its row of a table, in Markdown.
+    /// Returns the cells of a table row, in Markdown.
     pub fn cells(&self) -> [String; 3] {
         [
             markdown::code(&self.file),
@@ -57,7 +55,7 @@ pub fn failures(
     outcomes: &JobOutcomes,
 ) -> RunFailures {
     let (found, archives) = (matched(expected, built), matched_archives(expected, built));
-    // What was published before has no job, and is not of this run.
+    // Published wheels that the plan skips have no job and do not belong to this run.
     let of_jobs = found.iter().filter(|matched| matched.cell.job.is_some());
     let planned: BTreeSet<_> = of_jobs
         .map(|matched| (&matched.cell.wheel, &matched.cell.job))
@@ -74,7 +72,7 @@ pub fn failures(
     }
 }
 
-/// The planned wheels and archives that are not there.
+/// Returns the planned wheels and archives that are missing.
 pub(super) fn absent(
     found: &[MatchedCell<'_>],
     archives: &[MatchedArchive<'_>],
@@ -83,7 +81,7 @@ pub(super) fn absent(
     absent_but(found, archives, &BTreeSet::new(), outcomes)
 }
 
-/// The same, without those of the jobs in `reported`.
+/// Returns the missing files, except those of the jobs in `reported`.
 fn absent_but(
     found: &[MatchedCell<'_>],
     archives: &[MatchedArchive<'_>],
@@ -95,7 +93,8 @@ fn absent_but(
     })
 }
 
-/// Each file once that is there, or is not, of whose job there is something to tell.
+/// Returns the files that are present, or missing, according to `is_there`, each once per job.
+/// Files without a job, or for whose job `why` returns `None`, are left out.
 fn each<'a>(
     found: &[MatchedCell<'_>],
     archives: &[MatchedArchive<'_>],

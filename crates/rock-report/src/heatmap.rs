@@ -1,4 +1,4 @@
-//! Coverage as a picture: torch and accelerator across, Pythons down.
+//! Coverage heatmaps as SVG: torch and accelerator versions as columns, Pythons as rows.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -9,12 +9,12 @@ use super::{CoverageGrade, CoverageShare, MachineTag, MatchedCell};
 use rock_index::HtmlEscaped;
 use rock_names::{Accelerator, PythonVersion, Version};
 
-/// The coverage of one distribution.
+/// The coverage of one distribution on all platforms.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Heatmap {
-    /// The distribution, normalised.
+    /// The normalized name of the distribution.
     pub distribution: String,
-    /// One a platform.
+    /// One section per platform.
     sections: Vec<HeatmapSection>,
 }
 
@@ -25,18 +25,19 @@ struct HeatmapSection {
     rows: Vec<(Option<PythonVersion>, Vec<Option<CoverageShare>>)>,
 }
 
-/// Which colours a picture has.
+/// The color scheme of a heatmap.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ColorScheme {
-    /// Those that the reader's system prefers.
+    /// The scheme that the reader's system prefers.
     Auto,
-    /// Dark on light.
+    /// Dark text on a light background.
     Light,
-    /// Light on dark.
+    /// Light text on a dark background.
     Dark,
 }
 
-/// One picture a distribution. A cell counts all versions and backends of its distribution.
+/// Returns one heatmap per distribution. A heatmap cell counts all versions and backends of its
+/// distribution.
 pub fn heatmaps(found: &[MatchedCell<'_>]) -> Vec<Heatmap> {
     type CellPosition = (
         Option<PythonVersion>,
@@ -83,17 +84,17 @@ pub fn heatmaps(found: &[MatchedCell<'_>]) -> Vec<Heatmap> {
     shares.into_iter().map(heatmap).collect()
 }
 
-/// Sizes in pixels of the picture's own scale; a letter of 12 pixels is about 7 wide.
+/// Sizes in pixels at the image's own scale. A character of the 12-pixel font is about 7 wide.
 const LETTER: usize = 7;
 const MARGIN: usize = 16;
 const FIRST_COLUMN: usize = 64;
 const LEAST_COLUMN: usize = 64;
-/// What a README page of GitHub leaves to a picture before it makes it smaller is about this wide.
+/// The maximum width: GitHub scales down wider images in a README, whose column is about this wide.
 const WIDEST: usize = 800;
 const ROW: usize = 28;
 const LINE: usize = 20;
 
-/// Colours: back, text, quiet text, lines, then fill of all, some, none.
+/// Colors: background, text, muted text, lines, then the fill of complete, partial and empty cells.
 const LIGHT: [&str; 7] = [
     "#ffffff", "#1f2328", "#59636e", "#818b98", "#aceebb", "#fae17d", "#ffcecb",
 ];
@@ -101,8 +102,8 @@ const DARK: [&str; 7] = [
     "#0d1117", "#f0f6fc", "#9198a1", "#656c76", "#1a5c2e", "#694f00", "#7a1f1f",
 ];
 
-/// The picture. A screen reader gets title, description and a title a cell; the number in each cell
-/// and the kind of its edge say what its colour says.
+/// Renders a heatmap. Screen readers get a title, a description and a title per cell. The number
+/// and the border style of a cell repeat the information in its color.
 pub fn svg(heatmap: &Heatmap, scheme: ColorScheme) -> String {
     let column = heatmap
         .sections
@@ -180,8 +181,7 @@ pub fn svg(heatmap: &Heatmap, scheme: ColorScheme) -> String {
     )
 }
 
-/// Draws some columns with their heads below `y`; what comes next begins at the line that is
-/// returned.
+/// Draws a range of columns with their header below `y` and returns the `y` of the next element.
 fn draw(
     section: &HeatmapSection,
     band: Range<usize>,
@@ -198,7 +198,7 @@ fn draw(
         y + LINE - 4
     );
     for (at, (torch, accelerator)) in columns.iter().enumerate() {
-        // Columns of one torch stand side by side; their name stands over the middle of them.
+        // Columns of one torch version are adjacent. Its name is centered above them.
         let same = columns[at..]
             .iter()
             .take_while(|other| other.0 == *torch)
@@ -262,7 +262,7 @@ fn draw(
     y
 }
 
-/// The kinds of cells and their words.
+/// The CSS classes of cells with their legend texts.
 const LEGEND: [(&str, &str); 4] = [
     ("a", "all published"),
     ("p", "some published"),
@@ -308,8 +308,8 @@ fn accelerator_label(accelerator: Option<&Accelerator>) -> String {
     }
 }
 
-/// The style sheet. Edges: all is a plain line, some a dashed one, none a thick one, excluded a
-/// dotted one.
+/// Returns the style sheet. Borders: solid for complete, dashed for partial, thick for empty and
+/// dotted for excluded cells.
 fn style(scheme: ColorScheme) -> String {
     let colours = |[back, text, quiet, line, all, some, none]: [&str; 7]| {
         format!(

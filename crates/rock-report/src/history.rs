@@ -1,16 +1,16 @@
-//! The history of releases: a section a tag, below a heading of a document that a person keeps.
+//! The release history: one section per tag, below a heading of a hand-written document.
 
 use super::markers::{MarkerError, with_line_ends_of};
 
-/// The heading below which sections stand.
+/// The heading that the sections follow.
 const HEADING: &str = "## History";
 
-/// A document with this section in the place of the section of the same heading, or before the
-/// first section where there is none: the newest release stands first. `section` begins with its
-/// line `### …`.
+/// Inserts a section into the history of a document. It replaces the section with the same heading;
+/// if there is none, it goes before the first section, so that the newest release comes first.
+/// `section` starts with its `### …` line.
 ///
 /// # Errors
-/// When the document has no line `## History`, or several.
+/// When the document does not have exactly one line `## History`.
 pub fn with_section(document: &str, section: &str) -> Result<String, MarkerError> {
     let text = document.replace("\r\n", "\n");
     let lines = headings(&text);
@@ -56,7 +56,7 @@ struct ReleaseHeading<'a> {
     text: &'a str,
 }
 
-/// The headings of a document outside of its blocks of code.
+/// Returns the headings of a document, except those in fenced code blocks.
 fn headings(text: &str) -> Vec<ReleaseHeading<'_>> {
     let mut found = Vec::new();
     let (mut start, mut fence) = (0, None);

@@ -1,12 +1,12 @@
-//! What a wheel runs on, for headings.
+//! The platform of a wheel, for grouping and headings.
 
 use std::fmt;
 
 use rock_names::Platform;
 use rock_names::{WheelName, plain_linux_tag};
 
-/// A machine as wheel tags name it, `linux_x86_64`; `any` for wheels that run on all. `any` sorts
-/// last.
+/// A platform tag without a glibc version, `linux_x86_64`; `any` for wheels that run on all
+/// platforms. `any` sorts last.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MachineTag(String);
 
@@ -14,7 +14,8 @@ pub struct MachineTag(String);
 const ANY: &str = "any";
 
 impl MachineTag {
-    /// The machine of a wheel; tags of several C libraries for one machine are one.
+    /// Returns the platform of a wheel. Tags of one platform for different glibc versions give the
+    /// same result.
     pub fn of(name: &WheelName) -> Self {
         Self::of_tag(
             name.platform_tags()
@@ -24,13 +25,13 @@ impl MachineTag {
         )
     }
 
-    /// The machine of a platform tag.
+    /// Returns the platform of a platform tag.
     pub(super) fn of_tag(tag: &str) -> Self {
         Self(plain_linux_tag(tag))
     }
 
-    /// The machine that a job builds for: that of its wheel, and where the wheel runs everywhere
-    /// that of its matrix.
+    /// Returns the platform that a job builds for: that of its wheel, or of its matrix if the wheel
+    /// runs everywhere.
     pub fn planned(name: &WheelName, platform: Platform) -> Self {
         let of_wheel = Self::of(name);
         match platform {
@@ -40,7 +41,7 @@ impl MachineTag {
         }
     }
 
-    /// The machine of a matrix that has no jobs.
+    /// Returns the platform of a matrix without jobs.
     pub fn of_platform(platform: Platform) -> Self {
         match platform {
             Platform::Linux => Self("linux_x86_64".to_owned()),
@@ -48,12 +49,12 @@ impl MachineTag {
         }
     }
 
-    /// Whether it stands for all machines.
+    /// Whether it stands for all platforms.
     pub fn is_any(&self) -> bool {
         self.0 == ANY
     }
 
-    /// The words of a heading.
+    /// Returns the text for headings.
     pub fn title(&self) -> String {
         let parts = [
             ("linux_", "Linux"),
@@ -77,7 +78,6 @@ impl MachineTag {
         }
     }
 
-    /// The tag.
     pub fn as_str(&self) -> &str {
         &self.0
     }

@@ -1,4 +1,4 @@
-//! Tables of documents, and the names of places in them.
+//! Markdown tables, links and anchor names.
 
 use std::collections::BTreeSet;
 
@@ -12,7 +12,7 @@ pub(super) fn link(label: &str, address: &str) -> String {
     format!("[{label}]({})", address.replace('&', "&amp;"))
 }
 
-/// Takes a column out of a table that has this head and these rows.
+/// Removes a column from a table.
 pub(super) fn remove_column(head: &mut Vec<&str>, rows: &mut [Vec<String>], at: usize) {
     head.remove(at);
     for row in rows {
@@ -20,7 +20,7 @@ pub(super) fn remove_column(head: &mut Vec<&str>, rows: &mut [Vec<String>], at: 
     }
 }
 
-/// A table; cells are Markdown.
+/// Renders a table. Cells are Markdown.
 pub(super) fn table(head: &[&str], rows: &[Vec<String>]) -> String {
     let line = |cells: &mut dyn Iterator<Item = &str>| {
         format!("| {} |\n", cells.collect::<Vec<_>>().join(" | "))
@@ -33,12 +33,13 @@ pub(super) fn table(head: &[&str], rows: &[Vec<String>]) -> String {
     text
 }
 
-/// Names of places in a document, each given once.
+/// The anchor names of a document, each used once.
 #[derive(Debug, Default)]
 pub(super) struct AnchorNames(BTreeSet<String>);
 
 impl AnchorNames {
-    /// A name of letters, digits, `.` and `-` made of these words, with a number where it is taken.
+    /// Returns an unused anchor name of letters, digits, `.` and `-` for these words, with a number
+    /// appended if the name is taken.
     pub(super) fn place(&mut self, words: &[&str]) -> String {
         let slug: String = words
             .join("-")

@@ -1,41 +1,42 @@
-//! Parts of a person's document that are ours, between two comments.
+//! Generated parts of a hand-written document, each between two comment markers.
 
-/// A document without the place that is written to.
+/// An error about the markers or headings of a document.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum MarkerError {
-    /// None of the markers is there.
+    /// The document has none of the markers.
     #[error("it has none of the markers {0}")]
     None(String),
-    /// One of a pair is there without the other, twice, or behind it.
+    /// A marker of a pair is missing, duplicated or out of order.
     #[error(
         "`{begin}` and `{end}` stand there {begins} and {ends} times, or in the wrong order; each stands there once"
     )]
     Pair {
-        /// The comment before.
+        /// The start marker.
         begin: String,
-        /// The comment behind.
+        /// The end marker.
         end: String,
-        /// How often the first stands there.
+        /// The number of start markers in the document.
         begins: usize,
-        /// How often the second stands there.
+        /// The number of end markers in the document.
         ends: usize,
     },
-    /// A heading is missing.
+    /// The heading is missing or not unique.
     #[error("it has no line `{0}`")]
     Heading(String),
 }
 
-/// A part and what it is to hold.
+/// A marked part and its new content.
 #[derive(Debug, Clone)]
 pub(super) struct MarkedPart<'a> {
-    /// `COVERAGE_TABLE`, of `<!-- COVERAGE_TABLE_START -->` and `<!-- COVERAGE_TABLE_END -->`.
+    /// The name in the markers: `COVERAGE_TABLE` for `<!-- COVERAGE_TABLE_START -->` and
+    /// `<!-- COVERAGE_TABLE_END -->`.
     pub(super) name: &'a str,
-    /// Its text, with a line break at its end.
+    /// The new content, ending with a line break.
     pub(super) text: &'a str,
 }
 
-/// Replaces every part that the document has; the rest of it stays byte for byte. Line ends are
-/// those of the document.
+/// Replaces every part that the document has markers for and keeps the rest of the document byte
+/// for byte. Inserted text gets the line endings of the document.
 pub(super) fn replaced(document: &str, parts: &[MarkedPart<'_>]) -> Result<String, MarkerError> {
     let mut text = document.to_owned();
     let mut found = false;
@@ -82,7 +83,7 @@ pub(super) fn replaced(document: &str, parts: &[MarkedPart<'_>]) -> Result<Strin
     Err(MarkerError::None(names.join(" and ")))
 }
 
-/// A text with the line ends that a document has.
+/// Returns a text with the line endings of a document.
 pub(super) fn with_line_ends_of(document: &str, text: &str) -> String {
     if document.contains("\r\n") {
         text.replace('\n', "\r\n")

@@ -6,17 +6,17 @@ use rock_names::PythonVersion;
 
 use super::{Combination, ExpectedCell, ExpectedCells, PublishedWheel, WheelListing};
 
-/// An expected cell with the wheel that fills it.
+/// An expected cell and the published wheel that fills it.
 #[derive(Debug, Clone, Copy)]
 pub struct MatchedCell<'a> {
-    /// The cell.
     pub cell: &'a ExpectedCell,
-    /// The wheel; `None` where there is none.
+    /// The wheel that fills the cell, if one is published.
     pub by: Option<&'a PublishedWheel>,
 }
 
-/// Finds for each cell a wheel of the same combination whose tags serve its Python and platform.
-/// The label's spelling, the glibc of the platform tag and the build tag do not matter.
+/// Finds a wheel for each cell: one of the same combination whose tags match the Python and the
+/// platform of the cell. The spelling of the local version label, the glibc version in the platform
+/// tag and the build tag are ignored.
 pub fn matched<'a>(expected: &'a ExpectedCells, wheels: &'a WheelListing) -> Vec<MatchedCell<'a>> {
     let mut by_kind: BTreeMap<_, Vec<&PublishedWheel>> = BTreeMap::new();
     let mut by_distribution: BTreeMap<&str, Vec<&PublishedWheel>> = BTreeMap::new();
@@ -30,8 +30,8 @@ pub fn matched<'a>(expected: &'a ExpectedCells, wheels: &'a WheelListing) -> Vec
             .or_default()
             .push(wheel);
     }
-    // Where versions are not known one wheel would fill the cells of several jobs, and each of
-    // these makes its own.
+    // If versions are unknown, one wheel could match the cells of several jobs. Each of these jobs
+    // builds its own wheel, so a wheel fills only one such cell per Python.
     let mut taken: BTreeSet<(&str, Option<PythonVersion>)> = BTreeSet::new();
     let of_cell = |cell: &'a ExpectedCell| {
         let candidates = if cell.is_any_label {

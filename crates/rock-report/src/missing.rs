@@ -1,4 +1,5 @@
-//! What is missing: a grid a platform and version, Pythons down, torch and accelerator across.
+//! Grids of missing wheels, one per platform and version: Pythons as rows, torch and accelerator
+//! versions as columns.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -8,69 +9,68 @@ use super::bands::bands;
 use super::{Combination, CoverageShare, ExpectedCells, MachineTag, MatchedArchive, MatchedCell};
 use rock_names::PythonVersion;
 
-/// One version of a distribution on one platform.
+/// The cells of one version of a distribution on one platform.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MissingGrid {
-    /// The platform.
     pub machine: MachineTag,
-    /// The distribution, normalised.
+    /// The normalized name of the distribution.
     pub distribution: String,
-    /// Version and commit.
+    /// The version and commit.
     pub version: String,
-    /// What the columns are. One in which every cell is excluded is left out.
+    /// The columns. Columns in which every cell is excluded are omitted.
     pub columns: Vec<GridColumn>,
-    /// One a Python.
+    /// One row per Python.
     pub rows: Vec<GridRow>,
-    /// What is there of it. Jobs that share a place of the grid count each.
+    /// Present and missing cells. Jobs that share a grid position are counted separately.
     pub share: CoverageShare,
 }
 
-/// One accelerator, torch and backend.
+/// A combination of accelerator, torch and backend.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GridColumn {
-    /// The accelerator with its version, `ROCm 6.2`.
+    /// The accelerator and its version, `ROCm 6.2`.
     pub accelerator: Option<String>,
-    /// Torch.
+    /// The torch version.
     pub torch: Option<String>,
-    /// The backend's tail; `None` for the default backend.
+    /// The backend suffix; `None` for the default backend.
     pub backend: Option<String>,
 }
 
-/// One Python.
+/// The cells of one Python.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GridRow {
-    /// The Python; `None` for wheels that name none.
+    /// The Python version; `None` for wheels that are not specific to one.
     pub python: Option<PythonVersion>,
-    /// Its cells, in the order of the columns.
+    /// The cells, in the order of the columns.
     pub cells: Vec<GridCell>,
 }
 
-/// One cell of a grid.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GridCell {
-    /// How it is.
+    /// Whether the cell is present, missing or excluded.
     pub state: CellState,
-    /// The wheel that fills it, or that would.
+    /// The wheel that fills the cell, or the expected wheel if it is missing; `None` for an
+    /// excluded cell.
     pub wheel: Option<String>,
-    /// The job that makes it.
+    /// The job that builds the wheel.
     pub job: Option<String>,
-    /// Why it is excluded, where the plan says.
+    /// The reason for an exclusion, if the plan gives one.
     pub reason: Option<String>,
 }
 
-/// How a cell is.
+/// The state of a cell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CellState {
-    /// A wheel fills it.
+    /// A published wheel fills the cell.
     Present,
-    /// The plan makes a wheel for it, and there is none.
+    /// The plan expects a wheel for the cell, and none is published.
     Missing,
-    /// The plan makes none for it.
+    /// The plan does not build a wheel for the cell.
     Excluded,
 }
 
 impl CellState {
-    /// The word of tables and JSON.
+    /// Returns the word for tables and JSON.
     pub fn word(self) -> &'static str {
         match self {
             Self::Present => "present",
@@ -91,7 +91,7 @@ impl GridColumn {
         }
     }
 
-    /// Letters of its widest line.
+    /// Returns the width of the column in characters.
     fn width(&self) -> usize {
         self.head()
             .iter()
@@ -101,7 +101,7 @@ impl GridColumn {
             .unwrap_or(0)
     }
 
-    /// The lines of a column's head.
+    /// Returns the three lines of the column header: torch, accelerator and backend.
     fn head(&self) -> [String; 3] {
         let torch = self
             .torch
@@ -115,10 +115,10 @@ impl GridColumn {
     }
 }
 
-/// A grid for every platform, distribution and version of a plan.
+/// Returns one grid per platform, distribution and version of a plan.
 pub fn grids(expected: &ExpectedCells, found: &[MatchedCell<'_>]) -> Vec<MissingGrid> {
-    // Pythons of a distribution on a platform are rows of all its grids, so that a gap is seen as
-    // one.
+    // All grids of a distribution on a platform have the same rows, so that a missing Python shows
+    // up as a gap.
     let mut pythons: BTreeMap<(&MachineTag, &str), BTreeSet<Option<PythonVersion>>> =
         BTreeMap::new();
     let mut groups: BTreeMap<(&MachineTag, Combination, String), Vec<&MatchedCell<'_>>> =
@@ -150,8 +150,8 @@ pub fn grids(expected: &ExpectedCells, found: &[MatchedCell<'_>]) -> Vec<Missing
             .iter()
             .map(|matched| ByTorch(&matched.cell.combination))
             .collect();
-        // Jobs that are told apart by a version that is not known share a place, and the first that
-        // is missing has it.
+        // Jobs that differ only in an unknown version share a position. If any of their wheels is
+        // missing, the position shows the first missing one.
         let mut by_place: BTreeMap<(Option<PythonVersion>, ByTorch<'_>), &MatchedCell<'_>> =
             BTreeMap::new();
         for matched in &cells {
@@ -216,7 +216,7 @@ pub fn grids(expected: &ExpectedCells, found: &[MatchedCell<'_>]) -> Vec<Missing
     groups.into_iter().map(grid).collect()
 }
 
-/// A column in order: by torch, then accelerator, then backend.
+/// A combination that is ordered by torch, then accelerator, then backend.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct ByTorch<'a>(&'a Combination);
 
@@ -241,7 +241,8 @@ impl PartialOrd for ByTorch<'_> {
     }
 }
 
-/// The grids for a terminal. What is missing is in capitals, so that it is found without colour.
+/// Renders the grids for a terminal. Missing cells are in capitals, so that they stand out without
+/// color.
 pub fn missing_text(grids: &[MissingGrid]) -> String {
     let mut text = String::new();
     for grid in grids {
@@ -269,7 +270,8 @@ pub fn missing_text(grids: &[MissingGrid]) -> String {
     text
 }
 
-/// Archives of install trees for a terminal, each with whether it is there; nothing without any.
+/// Lists archives of install trees for a terminal and marks the missing ones. The text is empty if
+/// there are no archives.
 pub fn archives_text(archives: &[MatchedArchive<'_>]) -> String {
     let mut text = String::new();
     if !archives.is_empty() {
@@ -292,14 +294,15 @@ pub fn archives_text(archives: &[MatchedArchive<'_>]) -> String {
     text
 }
 
-/// Letters of the widest line of a grid: what a terminal that nobody has made smaller shows beside
-/// a margin.
+/// The maximum width of a grid line in characters, which fits a terminal of the usual width with a
+/// margin.
 const LINE: usize = 100;
-/// Letters of the column of Pythons, and those between columns.
+/// The widths in characters of the Python column, with its indentation, and of the gap between
+/// columns.
 const FIRST: usize = 8;
 const BETWEEN: usize = 2;
 
-/// The head of some columns and their cells.
+/// Appends the header and the cells of a range of columns.
 fn push_band(text: &mut String, grid: &MissingGrid, band: Range<usize>) {
     let columns = &grid.columns[band.clone()];
     let heads: Vec<[String; 3]> = columns.iter().map(GridColumn::head).collect();
@@ -344,7 +347,7 @@ fn push_line<'a>(
     }
 }
 
-/// The wheels that are missing, one a line, sorted as the grids are, each once.
+/// Returns the names of the missing wheels in the order of the cells, each once per job.
 pub fn listed(found: &[MatchedCell<'_>]) -> Vec<String> {
     let mut seen = BTreeSet::new();
     let missing = found

@@ -1,4 +1,4 @@
-//! The text of a release: what it holds, what it lacks and why, how to install and to verify it.
+//! Release notes: what a release contains, what is missing and why, how to install and verify it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -19,42 +19,41 @@ use rock_plan::template::{TemplateError, render};
 use rock_publish::remote::continued_tag;
 use rock_publish::{AssetState, ListedAsset, ListedRelease, ReleaseListing, SUMS, sums};
 
-/// What notes are made of.
+/// The input of release notes.
 #[derive(Debug, Clone, Copy)]
 pub struct ReleaseNotes<'a> {
-    /// The tag.
     pub tag: &'a str,
-    /// The release of the tag, then those that took what it had no room for.
+    /// The release of the tag, followed by the releases that continue it.
     pub releases: &'a [&'a ListedRelease],
-    /// Their wheels.
+    /// The wheels of these releases.
     pub wheels: &'a WheelListing,
-    /// What should be there.
+    /// The cells and archives that the plan expects.
     pub expected: &'a ExpectedCells,
-    /// What the builds came to.
+    /// The outcomes of the jobs.
     pub outcomes: &'a JobOutcomes,
-    /// The root of the package indexes, where there are some.
+    /// The root URL of the package indexes, if there are any.
     pub index: Option<&'a BaseUrl>,
-    /// The facts, for the torch that wheels are installed with.
+    /// The compatibility data, for the torch to install with the wheels.
     pub compat: &'a Compat,
-    /// The repository.
     pub repository: Option<&'a RepoName>,
-    /// Whether a manifest tells of the release: then `SHA256SUMS` lies beside it.
+    /// Whether the release has a manifest, and therefore `SHA256SUMS`.
     pub has_manifest: bool,
-    /// Whether the files are attested; `None` where that is unknown.
+    /// Whether the files are attested; `None` if unknown.
     pub attested: Option<bool>,
-    /// Bytes that the text of a release may have.
+    /// The maximum size of a release's text in bytes.
     pub most_bytes: u64,
 }
 
-/// The release of a tag, then those that say that they go on from it: they hold what one release
-/// has no room for. Of several releases of one tag it is the published one, then the oldest.
+/// Returns the release of a tag, followed by the releases that say they continue it because a
+/// release cannot hold all of the files. If several releases have the same tag, a published one is
+/// preferred to a draft, then the oldest. Without a release of the tag itself, the list is empty.
 pub fn release_of<'a>(listing: &'a ReleaseListing, tag: &str) -> Vec<&'a ListedRelease> {
     let is_of = |release: &&ListedRelease| {
         release.tag_name == tag || release.body.as_deref().and_then(continued_tag) == Some(tag)
     };
     let mut of_tag: BTreeMap<(usize, &str), &ListedRelease> = BTreeMap::new();
     for release in listing.releases.iter().filter(is_of) {
-        // `v1-10` follows `v1-9`.
+        // Sort `v1-10` after `v1-9`.
         let place = of_tag
             .entry((release.tag_name.len(), &release.tag_name))
             .or_insert(release);
@@ -69,16 +68,16 @@ pub fn release_of<'a>(listing: &'a ReleaseListing, tag: &str) -> Vec<&'a ListedR
     }
 }
 
-/// Missing wheels that are shown at once; a longer table opens by its first line.
+/// The maximum number of missing files in a table that is open; a longer table is collapsed.
 const MOST_ABSENT: usize = 10;
-/// Missing wheels that short notes list.
+/// The maximum number of missing files that short notes list.
 const MOST_SHORT: usize = 100;
 
 #[derive(Serialize)]
 struct NotesView {
     summary: String,
     sections: String,
-    /// What the files are called: `wheel`, `archive` or `file`.
+    /// The noun for the files: `wheel`, `archive` or `file`.
     noun: &'static str,
     is_short: bool,
     absent: String,
@@ -101,31 +100,31 @@ struct NotesView {
 struct InstallView {
     title: String,
     lines: String,
-    /// Needs at run time, one paragraph a distribution and backend.
+    /// Needs at run time, one paragraph per distribution and backend.
     needs: String,
 }
 
-/// Bytes that a publish may add to the text of a release, to say where it goes on.
+/// Bytes that publishing may add to the text of a release to link the releases that continue it.
 const ADDED: u64 = 1000;
 
-/// How much notes tell.
+/// The level of detail of notes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd)]
 enum NotesDetail {
     /// Everything.
     Whole,
-    /// No digests: `SHA256SUMS` has them.
+    /// Without digests, which are in `SHA256SUMS`.
     NoSums,
-    /// Then, wheels that differ in the Python alone are one row without links, and few of what is
-    /// missing is listed.
+    /// Additionally, wheels that differ only in the Python share a row without links, and the list
+    /// of missing files is truncated.
     Short,
-    /// Then, no wheel is named.
+    /// Additionally, wheels are only counted.
     Counts,
 }
 
-/// The notes in Markdown, with as much as a release takes.
+/// Renders the notes as Markdown, with as much detail as a release can hold.
 ///
 /// # Errors
-/// When the template is at fault.
+/// When rendering the template fails, which is a bug.
 pub fn notes(notes: &ReleaseNotes<'_>) -> Result<String, TemplateError> {
     for detail in [NotesDetail::Whole, NotesDetail::NoSums, NotesDetail::Short] {
         let text = with_detail(notes, detail)?;
@@ -184,7 +183,8 @@ fn with_detail(notes: &ReleaseNotes<'_>, detail: NotesDetail) -> Result<String, 
         .unwrap_or_default();
     let first = notes.releases.first();
     let is_immutable = first.is_some_and(|release| release.immutable);
-    // GitHub tells that of what is public; notes are written before.
+    // GitHub reports immutability of public releases only, and notes are written before
+    // publication.
     let may_be_immutable =
         notes.repository.is_some() && first.is_some_and(|release| release.draft || release.id == 0);
     let tag = shell_quoted(notes.tag);
@@ -251,7 +251,7 @@ fn with_detail(notes: &ReleaseNotes<'_>, detail: NotesDetail) -> Result<String, 
     Ok(tidied(&text))
 }
 
-/// At most one empty line in a row, and one line break at the end.
+/// Collapses consecutive empty lines and ends the text with one line break.
 fn tidied(text: &str) -> String {
     let mut tidy = String::with_capacity(text.len());
     for line in text.lines() {
@@ -267,8 +267,8 @@ fn block(lines: &str) -> String {
     markdown::fenced("sh", lines).trim_end().to_owned()
 }
 
-/// A heading a platform, and a table an accelerator below it. `level` is that of the platforms'
-/// headings.
+/// Renders a heading per platform with a table per accelerator below it. `level` is the level of
+/// the platform headings.
 fn section(
     wheels: &WheelListing,
     expected: &ExpectedCells,
@@ -300,7 +300,7 @@ fn section(
                 .or_default()
                 .push(wheel);
         }
-        // ROCm is what people come for.
+        // ROCm wheels come first, because most users look for them.
         let mut names: Vec<&str> = parts.keys().copied().collect();
         names.sort_by_key(|name| (*name != "ROCm", *name));
         for name in names {
@@ -339,7 +339,7 @@ fn section(
     text
 }
 
-/// A heading and a table of the archives of install trees; nothing without any.
+/// Renders a heading and a table of the install tree archives; empty if there are none.
 fn trees(wheels: &WheelListing, level: usize, detail: NotesDetail) -> String {
     if wheels.archives.is_empty() {
         return String::new();
@@ -364,7 +364,7 @@ fn trees(wheels: &WheelListing, level: usize, detail: NotesDetail) -> String {
     head + &markdown::table(&["distribution", "platform", "file"], &rows)
 }
 
-/// How many wheels and archives there are.
+/// Formats the number of wheels and archives.
 fn count_of(wheels: &WheelListing) -> String {
     let archives = counted(wheels.archives.len(), "archive");
     match (wheels.all.len(), wheels.archives.len()) {
@@ -374,11 +374,11 @@ fn count_of(wheels: &WheelListing) -> String {
     }
 }
 
-/// Places in a row of a table.
+/// Column indexes of a table row.
 const PYTHON: usize = 4;
 const LINK: usize = 7;
 
-/// Rows that differ in the Python alone as one, where the first of them stood.
+/// Merges rows that differ only in the Python, at the position of the first one.
 fn by_python(rows: Vec<Vec<String>>) -> Vec<Vec<String>> {
     let mut places: BTreeMap<Vec<String>, usize> = BTreeMap::new();
     let mut merged: Vec<Vec<String>> = Vec::new();
@@ -423,7 +423,8 @@ fn row(wheel: &PublishedWheel, planned: Option<&ExpectedCell>) -> Vec<String> {
     ]
 }
 
-/// Lines for each folder of the index: where its torch is installed, and from nothing.
+/// Returns the install commands for each directory of the index: with torch installed, and from
+/// scratch.
 fn installs(notes: &ReleaseNotes<'_>) -> Vec<InstallView> {
     let mut folders: BTreeMap<IndexFolder, BTreeMap<&str, Vec<&PublishedWheel>>> = BTreeMap::new();
     for wheel in notes
@@ -477,9 +478,9 @@ fn installs(notes: &ReleaseNotes<'_>) -> Vec<InstallView> {
     folders.into_iter().map(install).collect()
 }
 
-/// Returns the wheels that lines are printed for: the newest version of each backend. An index has
-/// one wheel a version for an installer to choose by platform and Python; without one it is that
-/// for the newest Python of each platform.
+/// Returns the wheels to show install commands for: the newest version of each backend. With an
+/// index, one wheel per backend is enough, because the installer selects by platform and Python.
+/// Without an index, the wheel for the newest Python of each platform is shown.
 fn examples<'w>(wheels: &[&'w PublishedWheel], has_index: bool) -> Vec<&'w PublishedWheel> {
     let mut newest: BTreeMap<(Option<&str>, String), &PublishedWheel> = BTreeMap::new();
     let key = |wheel: &PublishedWheel| {
@@ -508,7 +509,7 @@ fn lines(
     index: Option<&BaseUrl>,
     torch: Option<&TorchWheel>,
 ) -> InstallCommands {
-    // The official index has no torch for ROCm on Windows.
+    // The official index has no ROCm build of torch for Windows.
     let name = wheel.name.parse::<WheelName>().ok();
     let torch = torch.filter(|_| name.as_ref().is_none_or(|name| !name.is_windows_only()));
     match (index, name.as_ref().map(WheelName::version)) {
@@ -535,7 +536,7 @@ fn lines(
     }
 }
 
-/// Returns the needs of a wheel at run time as Markdown; `None` where there are none.
+/// Returns the needs of a wheel at run time as Markdown; `None` if there are none.
 fn needs(wheel: &PublishedWheel) -> Option<String> {
     let Combination {
         distribution,
@@ -574,7 +575,7 @@ fn needs(wheel: &PublishedWheel) -> Option<String> {
     Some(format!("{sentence}:\n\n{}", block(&exports.join("\n"))))
 }
 
-/// The section of the history: `### TAG`, a link, and a heading a platform.
+/// Renders the history section of a release: `### TAG`, a link, and a heading per platform.
 pub fn history_section(notes: &ReleaseNotes<'_>) -> String {
     let page = notes
         .releases

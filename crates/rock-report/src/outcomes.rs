@@ -1,10 +1,10 @@
-//! What the jobs of a plan came to, as results files say.
+//! The outcomes of jobs, read from results files.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-/// What jobs came to, by id.
+/// The outcomes of jobs, by job ID.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct JobOutcomes(BTreeMap<String, JobOutcome>);
 
@@ -14,23 +14,23 @@ struct JobOutcome {
     why: String,
 }
 
-/// Not a results file.
+/// An error in a results file.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum OutcomesError {
-    /// Not JSON.
+    /// The text is not JSON.
     #[error("it is not JSON: {0}")]
     Malformed(String),
-    /// JSON of another form.
+    /// The JSON value is not a job result.
     #[error("it holds no results: each is an object with `job` and `outcome`, as `build.json` is")]
     OtherForm,
 }
 
 impl JobOutcomes {
-    /// Adds a `build.json`, a list of such, or one object a line, and gives the jobs that it is
-    /// about. Of two results of one job the later one counts.
+    /// Adds a `build.json`, a list of them, or one JSON object per line, and returns the IDs of the
+    /// jobs in it. If a job has several results, the last one is kept.
     ///
     /// # Errors
-    /// When the text is none of these.
+    /// When the text is not JSON, or a value is not an object with the strings `job` and `outcome`.
     pub fn add_json(&mut self, text: &str) -> Result<BTreeSet<String>, OutcomesError> {
         let mut jobs = BTreeSet::new();
         for value in serde_json::Deserializer::from_str(text).into_iter::<Value>() {
@@ -65,13 +65,14 @@ impl JobOutcomes {
         Ok(())
     }
 
-    /// Why a job left no wheel, in one line; `None` where no result is known.
+    /// Returns the one-line reason why a job left no wheel; `None` if no result of the job is
+    /// known.
     pub fn why(&self, job: &str) -> Option<&str> {
         self.0.get(job).map(|came_to| came_to.why.as_str())
     }
 
-    /// What is wrong with a job that left a wheel, in one line; `None` where nothing is known to
-    /// be.
+    /// Returns the one-line failure of a job that left a wheel; `None` if the job succeeded or no
+    /// result is known.
     pub fn fault(&self, job: &str) -> Option<&str> {
         self.0
             .get(job)
@@ -80,7 +81,7 @@ impl JobOutcomes {
     }
 }
 
-/// The words of `build.json` and those of GitHub's job results.
+/// Describes an outcome of `build.json` or of a GitHub job in words.
 fn why(outcome: &str, reason: Option<String>) -> String {
     let told = match outcome {
         "done" | "success" => "built, and not here",
@@ -96,7 +97,7 @@ fn why(outcome: &str, reason: Option<String>) -> String {
     reason.map_or_else(|| told.to_owned(), |reason| format!("{told}: {reason}"))
 }
 
-/// The first stage of a `build.json` that did not end well.
+/// Describes the first stage of a `build.json` that failed or was stopped.
 fn stage(value: &Value) -> Option<String> {
     let stages = value.get("stages")?.as_array()?;
     let text =

@@ -1,4 +1,4 @@
-//! The table of packages: every published wheel with its links.
+//! The package page: every published wheel with its links.
 
 use std::collections::BTreeMap;
 
@@ -11,15 +11,15 @@ use rock_index::HtmlEscaped;
 pub struct PackageRow<'a> {
     /// The platform.
     pub machine: &'a MachineTag,
-    /// What it is.
     pub combination: &'a Combination,
-    /// The Pythons served.
+    /// The supported Python versions.
     pub pythons: &'a WheelPythons,
     /// The wheels, the newest release first.
     pub wheels: Vec<&'a PublishedWheel>,
 }
 
-/// One row a cell, in order; wheels of several releases that fill the same cell are one row.
+/// Groups the wheels into rows, in order. Wheels of several releases that fill the same cell share
+/// a row.
 pub fn package_rows(wheels: &WheelListing) -> Vec<PackageRow<'_>> {
     wheels
         .all
@@ -37,7 +37,7 @@ pub fn package_rows(wheels: &WheelListing) -> Vec<PackageRow<'_>> {
 }
 
 impl PackageRow<'_> {
-    /// The backend, with the C++ ABI where the label names one.
+    /// Returns the backend, with the C++ ABI if the label names one.
     pub fn backend(&self) -> String {
         let backend = self.combination.backend_text();
         match self.wheels.first().and_then(|wheel| wheel.cxx11abi) {
@@ -46,7 +46,7 @@ impl PackageRow<'_> {
         }
     }
 
-    /// The newest wheel whose gfx targets are known.
+    /// Returns the newest wheel whose gfx targets are known.
     pub fn with_gfx(&self) -> Option<&PublishedWheel> {
         self.wheels
             .iter()
@@ -54,7 +54,8 @@ impl PackageRow<'_> {
             .find(|wheel| wheel.gfx_text(&[]).is_some())
     }
 
-    /// The words for each wheel's link: its release, and what tells it from others of that release.
+    /// Returns the link text of each wheel: its release, and what distinguishes it from the other
+    /// wheels of that release.
     pub fn link_words(&self) -> Vec<String> {
         let mut of_tag: BTreeMap<&str, usize> = BTreeMap::new();
         for wheel in &self.wheels {
@@ -84,7 +85,7 @@ impl PackageRow<'_> {
     }
 }
 
-/// The page in Markdown: a table of contents, then a folded table a version.
+/// Renders the page as Markdown: a table of contents, then a collapsed table per version.
 pub fn packages(wheels: &WheelListing) -> String {
     let rows = package_rows(wheels);
     let mut anchors = AnchorNames::default();
@@ -152,12 +153,12 @@ fn releases(wheels: &WheelListing) -> usize {
         .len()
 }
 
-/// `1 wheel`, `2 wheels`.
+/// Formats a count with its noun: `1 wheel`, `2 wheels`.
 pub(super) fn counted(count: usize, what: &str) -> String {
     format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 
-/// A closed block that opens by its first line.
+/// Renders the tables of a version in a collapsed block.
 fn folded(name: &str, version: &str, rows: &[PackageRow<'_>]) -> String {
     let summary = HtmlEscaped::of(&format!("{name} {version}: {}", counted(rows.len(), "row")));
     let has_gfx = rows.iter().any(|row| row.with_gfx().is_some());
@@ -171,7 +172,7 @@ fn folded(name: &str, version: &str, rows: &[PackageRow<'_>]) -> String {
         part.first()
             .map_or("", |row| row.combination.accelerator_name())
     };
-    // ROCm is what people come for.
+    // ROCm wheels come first, because most users look for them.
     by_accelerator.sort_by_key(|part| name_of(part) != "ROCm");
     for part in by_accelerator {
         let mut head = vec!["Python", "torch", name_of(part), "backend"];
@@ -210,7 +211,7 @@ fn cells(row: &PackageRow<'_>, has_gfx: bool) -> Vec<String> {
     cells
 }
 
-/// The files whose names say nothing; nothing where there are none.
+/// Renders the files whose names cannot be parsed; empty if there are none.
 pub(super) fn unread_part(unread: &[UnreadableName], level: usize) -> String {
     if unread.is_empty() {
         return String::new();

@@ -1,29 +1,29 @@
-//! The Pythons that a wheel's tags serve.
+//! The Python versions that a wheel supports, according to its tags.
 
 use std::cmp::Ordering;
 use std::fmt;
 
 use rock_names::{PythonVersion, WheelName, is_free_threaded_abi};
 
-/// The Pythons of a wheel (platform compatibility tags, "Python Tag" and "ABI Tag"; PEP 384 for
-/// `abi3`).
+/// The Python versions that a wheel supports (platform compatibility tags, "Python Tag" and "ABI
+/// Tag"; PEP 384 for `abi3`).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum WheelPythons {
-    /// These alone.
+    /// Only these versions.
     Listed(Vec<PythonVersion>),
-    /// This one and every later one; through the stable ABI, which free-threaded builds do not
-    /// have.
+    /// This version and all later ones, through the stable ABI. Free-threaded builds do not support
+    /// it.
     StableAbi(PythonVersion),
-    /// This one and every later one, without compiled code for any.
+    /// This version and all later ones; the wheel has no compiled code for a specific Python.
     From(PythonVersion),
-    /// All.
+    /// All versions.
     Any,
-    /// Interpreters that are not spoken of here, by their tags.
+    /// Other interpreters, such as `PyPy`, as Python and ABI tags.
     Other(String),
 }
 
 impl WheelPythons {
-    /// The Pythons of a wheel.
+    /// Determines the supported Python versions from the tags of a wheel name.
     pub fn of(name: &WheelName) -> Self {
         let tags = name.python_tags().as_slice();
         let abis = name.abi_tags().as_slice();
@@ -54,7 +54,8 @@ impl WheelPythons {
         }
     }
 
-    /// Whether it serves this Python; `None` is a job that names none.
+    /// Whether the wheel supports this Python version. `None` stands for a job without one, which
+    /// only `Any` supports.
     pub fn serves(&self, python: Option<PythonVersion>) -> bool {
         match (self, python) {
             (Self::Any, _) => true,
@@ -67,7 +68,8 @@ impl WheelPythons {
         }
     }
 
-    /// By number, the widest of one lowest version first; what names no version comes last.
+    /// Returns the sort key: by lowest version, the widest range first. Wheels without a version
+    /// number come last.
     fn key(&self) -> (u8, Option<PythonVersion>, u8, &[PythonVersion], &str) {
         match self {
             Self::StableAbi(lowest) => (0, Some(*lowest), 0, &[], ""),
@@ -79,7 +81,7 @@ impl WheelPythons {
     }
 }
 
-/// `cp310`, `py310` as 3.10.
+/// Parses `cp310` or `py310` as 3.10.
 fn version(tag: &str, is_free_threaded: bool) -> Option<PythonVersion> {
     let digits = tag.strip_prefix("cp").or_else(|| tag.strip_prefix("py"))?;
     let (major, minor) = digits.split_at_checked(1)?;

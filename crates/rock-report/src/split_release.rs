@@ -1,4 +1,4 @@
-//! The releases that one in a folder becomes on GitHub.
+//! Splits a release of a directory into the releases that it becomes on GitHub.
 
 use std::collections::BTreeSet;
 
@@ -7,9 +7,9 @@ use rock_names::{percent_decode, percent_encode};
 use rock_publish::remote::{DesiredRelease, MakeLatest, partition_assets};
 use rock_publish::{DesiredFile, ListedRelease};
 
-/// The release of a folder as a publish of it deals it out where nothing is there yet: what it has
-/// no room for lies in `TAG-2`. `None` where `base` is not the address of the files of that tag on
-/// GitHub. `most_assets` is how many files GitHub takes in one release.
+/// Splits a release the way publishing would if none of it existed yet: assets beyond
+/// `most_assets`, GitHub's limit per release, move to `TAG-2` and so on. Returns `None` if `base`
+/// is not the URL of that tag's files on GitHub, or if an asset has no digest.
 pub fn dealt_out(
     release: &ListedRelease,
     base: &BaseUrl,
@@ -74,7 +74,7 @@ mod tests {
     use rock_names::Digest;
     use rock_publish::{ListedAsset, ListedRelease};
 
-    /// A release of so many wheels, as a manifest lists them.
+    /// A release with `count` wheels, as a manifest lists them.
     fn release(count: usize) -> ListedRelease {
         let asset = |at: usize| ListedAsset {
             name: format!("a-1.{at}+rocm6.2-py3-none-any.whl"),

@@ -1,6 +1,6 @@
 //! Published wheels that lack code for targets of their jobs.
 //!
-//! Input: planned cells with the wheels that fill them. Output: a warning for each wheel.
+//! Input: planned cells with the wheels that fill them. Output: a warning for each such wheel.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,7 +9,7 @@ use rock_compat::Compat;
 use rock_diagnostic::Diagnostic;
 use rock_publish::{GfxOrigin, TargetShortfall};
 
-/// Returns the planned wheels with code for GPUs that are published for one platform.
+/// Returns the published wheels of planned cells with gfx targets, except wheels for any platform.
 fn compared<'a>(
     found: &'a [MatchedCell<'a>],
 ) -> impl Iterator<Item = (&'a ExpectedCell, &'a PublishedWheel)> {
@@ -19,7 +19,7 @@ fn compared<'a>(
     filled.filter(|(cell, wheel)| !cell.gfx.is_empty() && !wheel.machine.is_any())
 }
 
-/// Returns the tags of releases whose manifests are needed to compare their wheels.
+/// Returns the tags of the releases whose manifests are needed to compare their wheels.
 pub fn unread_targets(found: &[MatchedCell<'_>]) -> BTreeSet<String> {
     compared(found)
         .filter(|(_, wheel)| wheel.gfx_from.is_none())
@@ -27,8 +27,8 @@ pub fn unread_targets(found: &[MatchedCell<'_>]) -> BTreeSet<String> {
         .collect()
 }
 
-/// Warns once of each published wheel that lacks code for a target of its job. Only wheels whose
-/// manifest has targets that were read from the wheel's code are compared.
+/// Warns once about each published wheel that lacks code for a target of its job. Only wheels whose
+/// manifest lists targets that were read from the wheel's code are compared.
 pub fn target_shortfalls(found: &[MatchedCell<'_>], compat: &Compat) -> Vec<Diagnostic> {
     let read = compared(found).filter(|(_, wheel)| wheel.gfx_from == Some(GfxOrigin::Wheel));
     let told: BTreeMap<(&str, &str), Diagnostic> = read

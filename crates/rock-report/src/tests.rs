@@ -6,7 +6,7 @@ use rock_diagnostic::Sink;
 use rock_plan::SavedPlan;
 use rock_publish::{ListedAsset, ListedRelease, ReleaseListing};
 
-/// The forty names of the fixture in three releases, some in several.
+/// Lists the 40 assets of the fixture in three releases, some of them more than once.
 fn listing() -> ReleaseListing {
     let fixture =
         ReleaseListing::from_json(include_str!("../../../tests/fixtures/assets.json")).unwrap();
@@ -91,7 +91,7 @@ fn documents(listing: &ReleaseListing) -> Vec<String> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// The order in which an API lists things is no part of a document.
+    /// Documents do not depend on the order in which an API lists releases and assets.
     #[test]
     fn a_shuffled_listing_gives_equal_bytes(order in Just((0..40usize).collect::<Vec<_>>()).prop_shuffle(), turn in 0..3usize) {
         let listing = listing();

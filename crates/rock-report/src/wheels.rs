@@ -1,4 +1,4 @@
-//! The wheels of listings, read by name, and the archives of install trees.
+//! The wheels and install tree archives of release listings, parsed from their names.
 
 use std::cmp::Ordering;
 use std::collections::hash_map::Entry;
@@ -18,88 +18,87 @@ use rock_publish::{
     ReleaseManifest, ReleasedBytes, tag_pieces,
 };
 
-/// Wheels, sorted by what they are, archives, and wheel files whose names say nothing.
+/// The wheels and archives of listings, and the wheel files whose names cannot be parsed.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct WheelListing {
-    /// The wheels: by platform, combination and Python, then the newest release first.
+    /// The wheels, sorted by platform, combination and Python, then newest release first.
     pub all: Vec<PublishedWheel>,
-    /// Archives of install trees, by platform and name.
+    /// Archives of install trees, sorted by platform and name.
     pub archives: Vec<PublishedArchive>,
-    /// Files that end in `.whl` and cannot be read, by release and name.
+    /// Files that end in `.whl` and cannot be parsed, sorted by release and name.
     pub unread: Vec<UnreadableName>,
 }
 
-/// One wheel of one release.
+/// A wheel of a release.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PublishedWheel {
-    /// Its name, decoded.
+    /// The filename, percent-decoded.
     pub name: String,
-    /// What it runs on.
+    /// The platform.
     pub machine: MachineTag,
-    /// What it is.
     pub combination: Combination,
-    /// The Pythons it serves.
+    /// The supported Python versions.
     pub pythons: WheelPythons,
-    /// The C++ ABI that its label names.
+    /// The C++ ABI in the local version label, if any.
     pub cxx11abi: Option<bool>,
-    /// Its build tag.
+    /// The build tag, if any.
     pub build: Option<String>,
-    /// Its three wheel tags, `cp311-cp311-linux_x86_64`.
+    /// The wheel tag, `cp311-cp311-linux_x86_64`.
     pub tags: String,
-    /// The gfx targets it was compiled for, where a manifest says.
+    /// The gfx targets that it was compiled for, according to a manifest.
     pub gfx: Vec<String>,
-    /// Where these come from.
+    /// The origin of the gfx targets.
     pub gfx_from: Option<GfxOrigin>,
-    /// Its needs at run time, where a manifest says.
+    /// The needs at run time according to a manifest, if there are any.
     pub run_time: Option<RunTime>,
-    /// Its size.
     pub size_bytes: u64,
-    /// SHA-256 of it, where it is known.
+    /// The SHA-256 digest, if known.
     pub digest: Option<Digest>,
-    /// Where it is fetched from, encoded for a document.
+    /// The download URL, encoded for use in documents.
     pub address: Option<String>,
-    /// The tag of its release; empty for a folder without one.
+    /// The tag of its release; empty for a directory without one.
     pub tag: String,
-    /// Why it is withdrawn, empty for no reason; `None` where it is not.
+    /// The reason why it is yanked, empty if none was given; `None` if it is not yanked.
     pub withdrawn: Option<String>,
-    /// Whether its release is a pre-release.
+    /// Whether its release is a prerelease.
     pub is_prerelease: bool,
-    /// When its release was published.
+    /// The publication time of its release.
     published_at: String,
-    /// Whether its label has another reading.
+    /// Whether its local version label can be read in two ways.
     is_ambiguous: bool,
 }
 
-/// A file whose name cannot be read.
+/// A file whose name cannot be parsed.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct UnreadableName {
-    /// The release.
+    /// The tag of the release.
     pub tag: String,
     /// The name as listed.
     pub name: String,
-    /// Why it cannot be read.
+    /// The reason why it cannot be parsed.
     pub reason: String,
-    /// The same as a sentence that names it.
+    /// The reason as a sentence that names the file.
     told: String,
 }
 
-/// What is known beside a listing.
+/// Additional information about the files of a listing.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct ListingContext<'a> {
-    /// Manifests, for what names do not say.
+    /// Manifests, for properties that are not part of a name.
     pub manifests: &'a [ReleaseManifest],
-    /// Address below which the files are served.
+    /// The base URL of the files.
     pub base: Option<&'a BaseUrl>,
-    /// The repository, where the listing does not say.
+    /// The repository, if the listing does not name it.
     pub repository: Option<&'a RepoName>,
-    /// ROCm versions that exist, for labels without dots.
+    /// Existing ROCm versions, for labels without dots.
     pub known_rocm: &'a [RocmVersion],
-    /// Which files are withdrawn.
+    /// The yanked files.
     pub withdrawn: Option<&'a YankedFiles>,
 }
 
 impl WheelListing {
-    /// The wheels that people can fetch: finished assets of releases that are no drafts.
+    /// Collects the wheels that users can download: uploaded assets of releases that are not
+    /// drafts.
     pub fn published(listing: &ReleaseListing, beside: ListingContext<'_>) -> Self {
         Self::of(
             listing.releases.iter().filter(|release| !release.draft),
@@ -107,7 +106,7 @@ impl WheelListing {
         )
     }
 
-    /// The finished wheels of these releases, drafts or not.
+    /// Collects the uploaded wheels and archives of these releases, including drafts.
     pub fn of<'a>(
         releases: impl IntoIterator<Item = &'a ListedRelease>,
         beside: ListingContext<'_>,
@@ -154,8 +153,8 @@ impl WheelListing {
             }
         }
         wheels.all.sort_by(PublishedWheel::order);
-        // A listing of GitHub and the manifest of the same release name the same file; the one that
-        // says more stays.
+        // A GitHub listing and the manifest of the same release name the same file. The entry with
+        // more information is sorted first and kept.
         let mut seen = BTreeSet::new();
         wheels
             .all
@@ -176,12 +175,12 @@ impl WheelListing {
         wheels
     }
 
-    /// Leaves out wheels of which a newer release has other bytes under the same name, as an index
-    /// does, and gives them.
+    /// Removes wheels of which a newer release has different bytes under the same name, as an index
+    /// does, and returns them.
     pub fn pass_over_older(&mut self) -> Vec<RebuiltFile> {
         let mut newest: HashMap<String, ReleasedBytes> = HashMap::new();
         let mut rebuilt = Vec::new();
-        // They stand by what they are, and then the newest release first.
+        // Wheels of one name are adjacent, newest release first.
         self.all
             .retain(|wheel| match newest.entry(wheel.name.clone()) {
                 Entry::Vacant(free) => {
@@ -204,7 +203,7 @@ impl WheelListing {
         rebuilt
     }
 
-    /// Tells of names that cannot be read, and of labels with two readings.
+    /// Reports names that cannot be parsed, and labels that can be read in two ways.
     pub fn report(&self, listing: &str, sink: &mut Sink) {
         for unread in &self.unread {
             sink.push(
@@ -233,11 +232,11 @@ impl WheelListing {
     }
 }
 
-/// Rows of manifests by name and digest.
+/// Rows of manifests, by name and digest.
 type ManifestRows<'a> = BTreeMap<(&'a str, Digest), &'a ManifestFile>;
 
-/// Returns the row of a wheel by name and digest; by name alone where the listing has no digest and
-/// all manifests agree.
+/// Returns the manifest row of a wheel by name and digest, or by name alone if the listing has no
+/// digest and all manifests agree on gfx targets and needs at run time.
 fn row<'a>(rows: &ManifestRows<'a>, wheel: &PublishedWheel) -> Option<&'a ManifestFile> {
     let mut of_name = rows
         .range((wheel.name.as_str(), Digest::new([0; 32]))..)
@@ -312,8 +311,8 @@ impl PublishedWheel {
         }
     }
 
-    /// Returns its gfx targets for a table; `planned` are those of its job. Those that were not
-    /// read in the wheel are marked.
+    /// Returns its gfx targets for a table, or `planned`, those of its job, if no manifest lists
+    /// them. Targets that were not read from the wheel's code are marked.
     pub(super) fn gfx_text(&self, planned: &[String]) -> Option<String> {
         let of_manifest = !self.gfx.is_empty() || self.gfx_from.is_some();
         let listed = if of_manifest { &self.gfx } else { planned };
@@ -325,7 +324,7 @@ impl PublishedWheel {
         }
     }
 
-    /// What stands behind a wheel that is withdrawn; nothing for others.
+    /// Returns the suffix that marks a yanked wheel; empty for other wheels.
     pub(super) fn withdrawn_mark(&self) -> String {
         match self.withdrawn.as_deref() {
             None => String::new(),
@@ -334,7 +333,8 @@ impl PublishedWheel {
         }
     }
 
-    /// By what it is, then the newest release first, then by build tag, the latest first, and name.
+    /// Compares by platform, combination and Python, then newest release first, latest build tag
+    /// first, and name. Of equal names, entries with a URL and a digest come first.
     fn order(&self, other: &Self) -> Ordering {
         self.what()
             .cmp(&other.what())
@@ -359,7 +359,8 @@ impl PublishedWheel {
             .then_with(|| self.size_bytes.cmp(&other.size_bytes))
     }
 
-    /// Platform, combination and Python: equal for wheels that fill the same cell.
+    /// Returns platform, combination, Pythons and C++ ABI, which are equal for wheels that fill the
+    /// same cell.
     pub(super) fn what(&self) -> (&MachineTag, &Combination, &WheelPythons, Option<bool>) {
         (
             &self.machine,

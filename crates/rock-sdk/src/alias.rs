@@ -1,10 +1,11 @@
-//! Libraries of a few hundred bytes that stand for another name of a library.
+//! Stub libraries: libraries of a few hundred bytes that make a library available under another
+//! name.
 //!
-//! A program that opens `libx.so` at run time asks for a name that is no library of a package:
-//! there is `libx.so.7`, as loaders ask for it. A copy under the other name would be a second
-//! library, loaded beside the first. This one has no code; it needs the library, so opening it
-//! opens that, and its symbols are found through it (dlsym(3): those of the libraries that it
-//! needs, too).
+//! A program that opens `libx.so` at run time does not find it in a package, because the library is
+//! packed under its SONAME, `libx.so.7`. A copy under the other name would be loaded as a second
+//! library in addition to the first. A stub library has no code. It has the library as NEEDED, so
+//! opening the stub opens the library, and its symbols are found through the stub (dlsym(3) also
+//! searches the dependencies of a library).
 
 use rock_elf::{machine, segment_flag, segment_type, tag};
 
@@ -12,8 +13,8 @@ const ELF_HEADER_BYTES: u64 = 64;
 const PROGRAM_HEADER_BYTES: u64 = 56;
 const SYMBOL_BYTES: u64 = 24;
 const DYNAMIC_ENTRY_BYTES: u64 = 16;
-/// Where the parts lie, one behind the other: headers, one empty symbol, a hash table of it, the
-/// dynamic table, texts.
+/// The layout of the file: headers, one empty symbol, its hash table, the dynamic section, the
+/// string table.
 const SYMBOLS: u64 = ELF_HEADER_BYTES + 3 * PROGRAM_HEADER_BYTES;
 const HASH: u64 = SYMBOLS + SYMBOL_BYTES;
 /// `DT_SYMENT`.
@@ -22,29 +23,29 @@ const HASH_WORDS: [u32; 4] = [1, 1, 0, 0];
 const DYNAMIC: u64 = HASH + 16;
 const ENTRIES: u64 = 9;
 const TEXTS: u64 = DYNAMIC + ENTRIES * DYNAMIC_ENTRY_BYTES;
-/// The largest page of the two processors: `ELF_MAXPAGESIZE` of binutils for `AArch64`.
+/// The largest page size of the two processors: `ELF_MAXPAGESIZE` of binutils for `AArch64`.
 const PAGE_BYTES: u64 = 0x1_0000;
 
-/// A library that stands for another name of a library.
+/// A stub library that makes a library available under another name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LibraryAlias {
     /// The processor, as in `e_machine`.
     pub machine: u16,
-    /// The other name, under which it lies.
+    /// The filename of the stub library, which is also its SONAME.
     pub name: String,
-    /// The library that it opens, as loaders ask for it.
+    /// The SONAME of the library that it opens.
     pub soname: String,
-    /// Where it is searched for: an RPATH.
+    /// The search path for that library, written as RPATH.
     pub search: String,
 }
 
 impl LibraryAlias {
-    /// Whether there is one for a processor.
+    /// Whether a stub library can be made for a processor.
     pub fn is_for(processor: u16) -> bool {
         matches!(processor, machine::X86_64 | machine::AARCH64)
     }
 
-    /// The bytes of the file (gABI, chapters 4 and 5).
+    /// Returns the bytes of the file (gABI, chapters 4 and 5).
     pub fn bytes(&self) -> Vec<u8> {
         let mut texts = vec![0];
         let mut text = |text: &str| {
@@ -56,10 +57,10 @@ impl LibraryAlias {
         let (needed, own, search) = (text(&self.soname), text(&self.name), text(&self.search));
         let size = TEXTS + texts.len() as u64;
         let mut made = Vec::new();
-        // Of 64 bits, little-endian, version 1.
+        // 64-bit, little-endian, version 1.
         made.extend_from_slice(b"\x7fELF\x02\x01\x01\0\0\0\0\0\0\0\0\0");
         let mut put = |bytes: &[u8]| made.extend_from_slice(bytes);
-        // A shared object.
+        // `ET_DYN`.
         put(&3_u16.to_le_bytes());
         put(&self.machine.to_le_bytes());
         put(&1_u32.to_le_bytes());
@@ -67,18 +68,17 @@ impl LibraryAlias {
             put(&word.to_le_bytes());
         }
         put(&0_u32.to_le_bytes());
-        // Sizes and numbers of headers: of this one, of segments, of sections, which there are none
-        // of.
+        // Header sizes and counts: ELF header, three program headers, no sections.
         for half in [64_u16, 56, 3, 64, 0, 0] {
             put(&half.to_le_bytes());
         }
-        // Loaders write addresses into the dynamic table.
+        // The dynamic linker writes addresses into the dynamic section.
         let flags = segment_flag::READ | segment_flag::WRITE;
         let dynamic_size = ENTRIES * DYNAMIC_ENTRY_BYTES;
         for (kind, offset, size, align) in [
             (segment_type::LOAD, 0, size, PAGE_BYTES),
             (segment_type::DYNAMIC, DYNAMIC, dynamic_size, 8),
-            // Without it the stack would be made executable.
+            // Without it the stack would become executable.
             (segment_type::GNU_STACK, 0, 0, 16),
         ] {
             put(&kind.to_le_bytes());

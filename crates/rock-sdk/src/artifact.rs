@@ -1,81 +1,83 @@
-//! Artifacts as they were listed.
+//! Artifacts and the entries that were listed in them.
 
 use rock_names::{ArtifactName, is_file_name};
 
-/// One artifact with everything in it.
+/// An artifact with all its entries.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BuildArtifact {
-    /// Its name.
+    /// The name of the artifact.
     pub name: ArtifactName,
-    /// The folders that its manifest lists, which lie over each other: paths in it, with slashes.
+    /// The roots: directories that the manifest lists, whose contents are merged. Paths in the
+    /// artifact, with slashes.
     pub roots: Vec<String>,
-    /// What is in them, sorted by root and path; folders that only a path names need not be listed.
+    /// The entries of all roots, sorted by root and path. Directories that exist only as parents of
+    /// other entries may be missing.
     pub entries: Vec<ArtifactEntry>,
 }
 
-/// A file, link or folder of an artifact.
+/// A file, symlink or directory of an artifact.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ArtifactEntry {
-    /// Which of the roots it is below.
+    /// The index of its root.
     pub root: usize,
-    /// Its path below the root, with slashes: where it is in an install tree.
+    /// The path below the root, with slashes. This is also its path in an install tree.
     pub path: String,
-    /// What it is.
+    /// The kind of the entry.
     pub kind: EntryKind,
 }
 
-/// What is under a path.
+/// The kind of an artifact entry.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum EntryKind {
-    /// A folder.
+    /// A directory.
     Folder,
-    /// A symbolic link with its text.
+    /// A symlink with its target text.
     Link(String),
     /// A regular file.
     File(FileFacts),
 }
 
-/// What is known of a regular file before its content is read.
+/// Properties of a regular file that are known without its whole content.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileFacts {
-    /// Its size.
+    /// The size of the file.
     pub size_bytes: u64,
-    /// Its permission bits.
+    /// The permission bits.
     pub mode: u32,
-    /// What a loader would make of it.
+    /// The file as the dynamic linker sees it.
     pub shape: FileShape,
 }
 
-/// What a loader would make of a file. Read from its head, never from its name, so that a linker
-/// script named `libx.so` is data and a code object for a GPU is, too.
+/// A file as the dynamic linker sees it. This depends on the header and never on the name: a linker
+/// script named `libx.so` is data, and so is a code object for a GPU.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FileShape {
-    /// Nothing, or nothing that is changed: texts, archives, relocatable files, programs without a
-    /// dynamic table, code for GPUs, files for other processors.
+    /// A file that is packed unchanged: text, archives, relocatable files, shared objects without a
+    /// dynamic section, debug files, GPU code, files for other processors.
     Data,
     /// A shared library.
     Library {
         /// The processor, as in `e_machine`.
         machine: u16,
-        /// The name that loaders ask for.
+        /// The SONAME.
         soname: Option<String>,
-        /// RPATH or RUNPATH as it is.
+        /// The RUNPATH or else the RPATH.
         search: Option<String>,
     },
-    /// A program that can be run.
+    /// A program.
     Program {
         /// The processor, as in `e_machine`.
         machine: u16,
-        /// Whether it has a dynamic table, which a search path can go into.
+        /// Whether it is dynamically linked, so that it can have a search path.
         is_dynamic: bool,
-        /// RPATH or RUNPATH as it is.
+        /// The RUNPATH or else the RPATH.
         search: Option<String>,
     },
 }
 
 impl FileShape {
-    /// The name of the file that loaders look for. A SONAME that no file can have, such as one with
-    /// a slash, is none.
+    /// Returns the filename that the dynamic linker looks up, or `None` if the SONAME is not a
+    /// filename, for example because it contains a slash.
     pub fn soname(&self) -> Option<&str> {
         match self {
             Self::Library { soname, .. } => soname.as_deref().filter(|soname| is_file_name(soname)),
@@ -83,7 +85,8 @@ impl FileShape {
         }
     }
 
-    /// The search path that it has, where it may have one.
+    /// Returns the search path, or `None` if the file cannot have one. The inner `None` means that
+    /// it has none yet.
     pub(super) fn search(&self) -> Option<&Option<String>> {
         match self {
             Self::Library { search, .. }

@@ -51,11 +51,12 @@ enum ArtifactSource {
 type ListedArtifact = (BuildArtifact, ArtifactSource, Vec<Diagnostic>);
 
 impl ArtifactSet {
-    /// Lists every artifact of a directory and ignores anything else. The content of archives is kept
-    /// in `scratch`.
+    /// Lists every artifact of a directory and ignores anything else. The content of archives is
+    /// kept in `scratch`.
     ///
     /// # Errors
-    /// When something cannot be read or an archive is damaged, with the diagnostics of all artifacts.
+    /// When something cannot be read or an archive is damaged, with the diagnostics of all
+    /// artifacts.
     pub fn read(directory: &Path, scratch: &ScratchSpace) -> Result<Self, Diagnostics> {
         let (mut candidates, mut findings) = find_candidates(directory)?;
         // Threads take the largest archive first, so that none is left alone with it at the end.
@@ -179,7 +180,8 @@ impl ArtifactSet {
             all.filter(|(artifact, _)| is_kept(&artifact.name)).unzip();
     }
 
-    /// Returns the path of a file of an artifact. In an archive, it is below the path of the archive.
+    /// Returns the path of a file of an artifact. In an archive, it is below the path of the
+    /// archive.
     pub fn path(&self, origin: FileOrigin) -> PathBuf {
         let artifact = &self.artifacts[origin.artifact];
         let entry = &artifact.entries[origin.entry];

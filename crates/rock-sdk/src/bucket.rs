@@ -1,4 +1,4 @@
-//! Where the artifacts of a run lie, and which of them are wanted.
+//! Listings of the buckets that store the artifacts of CI runs, and the selection of artifacts.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -13,8 +13,8 @@ use rock_bytes::archive::ArchiveCompression;
 use rock_names::Platform;
 use rock_names::{ArtifactComponent, ArtifactName, Digest};
 
-/// The folder of a run in a bucket, with a slash at its end: `123-linux/`, and in a bucket that
-/// several repositories share, `OWNER-REPO/123-linux/` (ROCm/TheRock,
+/// Returns the prefix of a run in a bucket, with a trailing slash: `123-linux/`, or
+/// `OWNER-REPO/123-linux/` in a bucket that several repositories share (ROCm/TheRock,
 /// `build_tools/_therock_utils/workflow_outputs.py`).
 pub fn folder_of_run(shared_by: Option<&str>, run: &str, platform: Platform) -> String {
     let repository = shared_by
@@ -23,25 +23,25 @@ pub fn folder_of_run(shared_by: Option<&str>, run: &str, platform: Platform) -> 
     format!("{repository}{run}-{}/", platform.word())
 }
 
-/// A name, and its size in bytes.
+/// The name of a file and its size in bytes.
 pub type BucketFile = (String, u64);
 
-/// One page of what a bucket lists.
+/// One page of the listing of a bucket.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct BucketPage {
-    /// What lies in it.
+    /// The files on this page.
     pub objects: Vec<BucketFile>,
-    /// What the next page is asked for with, where there is one.
+    /// The continuation token of the next page, if there is one.
     pub next: Option<String>,
 }
 
 /// The length of `]]>`.
 const CDATA_END: u64 = 3;
 
-/// Reads a page of a listing (Amazon S3, `ListObjectsV2`). The time is linear in its length.
+/// Parses a page of a listing (Amazon S3, `ListObjectsV2`) in linear time.
 ///
 /// # Errors
-/// Why it is no listing.
+/// Returns the reason for which the text is not a listing.
 pub fn page(xml: &str) -> Result<BucketPage, String> {
     let mut reader = Reader::from_str(xml);
     let (mut page, mut path, mut text) =
@@ -123,13 +123,16 @@ pub fn page(xml: &str) -> Result<BucketPage, String> {
     }
 }
 
-/// Returns whether an element is a file of a listing.
+/// Whether an element is a file of a listing.
 fn is_object(path: &[String]) -> bool {
     path.iter().eq(["ListBucketResult", "Contents"])
 }
 
-/// Returns a text that ends before byte `end`, unless it has a control character that no XML may
-/// have, not even as a reference (XML 1.0, section 2.2, "Characters").
+/// Returns a text that ends before byte `end`.
+///
+/// # Errors
+/// If it contains a control character that XML forbids even as a reference (XML 1.0, section 2.2,
+/// "Characters").
 fn legal_text(text: &str, end: u64) -> Result<&str, String> {
     let is_illegal = |c: char| c < ' ' && !matches!(c, '\t' | '\n' | '\r');
     match text.find(is_illegal) {
@@ -141,62 +144,63 @@ fn legal_text(text: &str, end: u64) -> Result<&str, String> {
     }
 }
 
-/// Which artifacts of a run are wanted.
+/// Selects artifacts of a run.
 #[derive(Debug, Clone, Default)]
 pub struct ArtifactSelection {
-    /// The families and targets, beside what is for any GPU; `None` for all.
+    /// The families and targets, in addition to artifacts for any GPU; `None` for all.
     pub made_for: Option<BTreeSet<String>>,
-    /// One of these matches, where there are any.
+    /// Patterns of which at least one must match the name, unless there are none.
     pub includes: Vec<Regex>,
-    /// None of these matches.
+    /// Patterns that must not match the name.
     pub excludes: Vec<Regex>,
-    /// Components that stay where they are.
+    /// Components to skip.
     pub without_components: BTreeSet<ArtifactComponent>,
-    /// Projects whose artifacts stay where they are.
+    /// Names of projects whose artifacts are skipped.
     pub without_names: BTreeSet<String>,
 }
 
-/// An archive of an artifact, where it is published.
+/// A published archive of an artifact.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BucketArchive {
-    /// The artifact.
+    /// The name of the artifact.
     pub name: ArtifactName,
-    /// What its archive is compressed by.
+    /// The compression of the archive.
     pub compression: ArchiveCompression,
-    /// The archive's size.
+    /// The size of the archive.
     pub size_bytes: u64,
-    /// Whether its digest lies beside it.
+    /// Whether a checksum file is published next to it.
     pub has_sum: bool,
 }
 
 impl BucketArchive {
-    /// The file name of the archive.
+    /// Returns the filename of the archive.
     pub fn file(&self) -> String {
         format!("{}{}", self.name, self.compression.suffix())
     }
 }
 
-/// How the digest of an archive is named after it.
+/// The extension of an archive's checksum file.
 pub const SUM: &str = ".sha256sum";
-/// The digest of the archive that a folder was unpacked from, in that folder; no package holds it.
+/// The file in an unpacked directory with the digest of the archive it came from. No package
+/// contains it.
 pub const UNPACKED_SUM: &str = ".archive.sha256sum";
 
-/// Where the digest of an archive lies.
+/// Returns the path of an archive's checksum file.
 pub fn path_of_sum(archive: &Path) -> PathBuf {
     let mut path = archive.as_os_str().to_owned();
     path.push(SUM);
     path.into()
 }
 
-/// The text that says the digest of a file, as `sha256sum` does.
+/// Formats a line of a checksum file, like `sha256sum`.
 pub fn sum_line(digest: Digest, file: &str) -> String {
     format!("{}  {file}\n", digest.to_hex())
 }
 
-/// The digest that a text says, alone or in front of a name.
+/// Parses the digest at the start of a checksum file, with or without a filename after it.
 ///
 /// # Errors
-/// What it says instead.
+/// Returns the first word if it is not a digest.
 pub fn sum_in(text: &str) -> Result<Digest, &str> {
     let said = text.split_whitespace().next().unwrap_or_default();
     format!("sha256:{}", said.to_ascii_lowercase())
@@ -205,8 +209,8 @@ pub fn sum_in(text: &str) -> Result<Digest, &str> {
 }
 
 impl ArtifactSelection {
-    /// The archives among the files of a run that are wanted, sorted; of each artifact the one that
-    /// is read fastest.
+    /// Returns the selected archives among the files of a run, sorted by name. If an artifact has
+    /// several archives, takes the one that decompresses fastest.
     pub fn of(&self, files: &[BucketFile]) -> Vec<BucketArchive> {
         let sums: BTreeSet<&str> = files
             .iter()
@@ -322,12 +326,12 @@ mod tests {
             files(MAX_FILES + 1),
             Err("it has more than 100000 files".to_owned())
         );
-        // A megabyte of elements within each other took minutes.
+        // A megabyte of nested elements used to take minutes.
         let open = "<a>".repeat(1 << 20);
         assert_eq!(page(&open).map_err(|error| error.len() > 10), Err(true));
     }
 
-    /// An object has nothing of the one before it.
+    /// An object does not inherit the key or size of the previous one.
     #[test]
     fn objects_without_key_or_size_are_refused() {
         let whole = "<Contents><Key>a</Key><Size>1</Size></Contents>";
@@ -351,7 +355,7 @@ mod tests {
         ");
     }
 
-    /// Keys become names of files and lines of messages.
+    /// Keys become filenames and lines of messages.
     #[test]
     fn keys_with_control_characters_are_refused() {
         let key = |key: &str| {

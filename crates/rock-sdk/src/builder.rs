@@ -436,8 +436,8 @@ impl SdkBuilder<'_> {
             .map(|folder| format!("{folder}\n"))
             .collect();
         let metadata = python::metadata(kind, project, &self.build, self.facts);
-        // All modules must be installed next to `rocm_sdk`, which is pure: some systems have another
-        // directory for the rest.
+        // All modules must be installed next to `rocm_sdk`, which is pure: some systems have
+        // another directory for the rest.
         let about = format!(
             "Wheel-Version: 1.0\nGenerator: rock-matrix ({})\nRoot-Is-Purelib: true\nTag: {}\n",
             env!("CARGO_PKG_VERSION"),

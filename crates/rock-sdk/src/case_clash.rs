@@ -1,13 +1,13 @@
-//! Paths that some disks cannot tell apart.
+//! Paths that are equal on case-insensitive file systems.
 
 use std::collections::BTreeMap;
 
-/// What to do about them.
+/// The help of a case clash.
 pub(super) const HELP: &str =
     "on disks that do not tell case apart, one takes the place of the other; rename one";
 
-/// Pairs of paths that differ only in case, each path with what is known of it, in the order in
-/// which they come.
+/// Returns pairs of paths that differ only in case, in input order, each path with its associated
+/// value.
 pub(super) fn clashes<'p, T: Copy>(
     paths: impl IntoIterator<Item = (&'p str, T)>,
 ) -> Vec<[(&'p str, T); 2]> {

@@ -1,20 +1,21 @@
-//! Families as a checkout of `TheRock` declares them, for chips that the facts do not know.
+//! Target families that a checkout of `TheRock` declares, for GPUs that are not in the
+//! compatibility data.
 
 use rock_compat::rows::{Confidence, FamilyRow, Provenance};
 
 /// The function that declares a target (ROCm/TheRock, `cmake/therock_amdgpu_targets.cmake`):
 /// `therock_add_amdgpu_target(TARGET "PRODUCT" FAMILY NAME... EXCLUDE_TARGET_PROJECTS NAME...)`.
 const DECLARES: &str = "therock_add_amdgpu_target";
-/// Its words that a list follows.
+/// The keywords of the function that start a list.
 const LISTS: [&str; 2] = ["FAMILY", "EXCLUDE_TARGET_PROJECTS"];
 
-/// A file that declares no families.
+/// The reason for which a file declares no families.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum DeclaredError {
-    /// It declares nothing.
+    /// The function is never called.
     #[error("it declares no GPU target: there is no call of `{DECLARES}`")]
     Nothing,
-    /// A call has too few words, or no end.
+    /// A call has too few arguments or does not end. Contains its number, counted from 1.
     #[error("call {0} of `{DECLARES}` is cut off")]
     CutOff(usize),
     /// A target is declared twice.
@@ -22,7 +23,7 @@ pub enum DeclaredError {
     Twice(String),
 }
 
-/// A word of CMake's language, or what stands between words.
+/// A token of the CMake language.
 #[derive(Debug, PartialEq, Eq)]
 enum CmakeToken {
     Word(String),
@@ -30,8 +31,8 @@ enum CmakeToken {
     Close,
 }
 
-/// The families that a file declares, in the order in which they are first named, each with its
-/// targets in order. A target without a family is one of its own.
+/// Returns the families that a file declares, in the order of their first mention, each with its
+/// targets in order. A target without a family is a family of one.
 ///
 /// ```
 /// let text = "therock_add_amdgpu_target(gfx1250 \"MI450\" FAMILY dcgpu-all gfx125X-all) # new";
@@ -40,7 +41,7 @@ enum CmakeToken {
 /// ```
 ///
 /// # Errors
-/// When it declares none, or is cut off.
+/// When the file declares no target, declares a target twice, or a call is cut off.
 pub fn declared_families(text: &str) -> Result<Vec<FamilyRow>, DeclaredError> {
     let (mut rows, mut targets): (Vec<FamilyRow>, Vec<String>) = (Vec::new(), Vec::new());
     let mut tokens = tokens(text).into_iter().peekable();
@@ -107,7 +108,7 @@ fn row(family: &str, target: &str) -> FamilyRow {
     }
 }
 
-/// The words of a text of CMake's language, without its comments (cmake-language(7)).
+/// Splits a text in the CMake language into tokens, without comments (cmake-language(7)).
 fn tokens(text: &str) -> Vec<CmakeToken> {
     let mut tokens = Vec::new();
     let mut chars = text.chars().peekable();

@@ -1,4 +1,5 @@
-//! The tree that is built against: everything, with links into the packages that are run from.
+//! The devel tree: all files that programs are built against, with symlinks into the runtime
+//! packages.
 
 use std::collections::btree_map::Entry as Slot;
 use std::collections::{BTreeMap, BTreeSet};
@@ -16,57 +17,60 @@ use rock_compat::rows::{SdkPackageRow, SdkTables};
 use rock_names::Platform;
 use rock_names::{ArtifactComponent, parent_directories};
 
-/// One member of the tree.
+/// A member of a devel tree.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DevelEntry {
-    /// Its path in the tree, with slashes.
+    /// The path in the tree, with slashes.
     pub path: String,
-    /// What it is.
+    /// The kind of the member.
     pub kind: DevelKind,
-    /// What of an artifact it is there for; folders that only a path names are for nothing.
+    /// The artifact entry that the member is created for; `None` for directories that exist only as
+    /// parents of other members.
     pub from: Option<FileOrigin>,
 }
 
-/// What a member of the tree is.
+/// The kind of a member of a devel tree.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum DevelKind {
-    /// A link to the file of a package that is run from.
+    /// A symlink with this target text to the file in a runtime package.
     Owned(String),
     /// A file.
     File {
-        /// Whose bytes.
+        /// The file of an artifact with the bytes.
         bytes: FileOrigin,
-        /// The RUNPATH that becomes an RPATH, so that `LD_LIBRARY_PATH` cannot override it.
+        /// The search path to write as RPATH, because `LD_LIBRARY_PATH` would override a RUNPATH.
         search: Option<String>,
-        /// Whether it may be run.
+        /// Whether the file is executable.
         is_executable: bool,
     },
-    /// A link as the artifact has it, or to the name that loaders ask for.
+    /// A symlink with this target text: as in the artifact, or to the SONAME of a library.
     Link(String),
-    /// A folder.
+    /// A directory.
     Folder,
 }
 
-/// The tree of one family, in the order that its extractor needs, and what is not in it.
+/// The devel tree of one family, with the members in the order that the extractor needs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DevelTree {
-    /// The name of its project.
+    /// The name of the distribution.
     pub distribution: String,
-    /// The folder of `site-packages` that it becomes.
+    /// The directory in `site-packages` that the tree is extracted to.
     pub folder: String,
-    /// The family, where libraries are built for one.
+    /// The family, if libraries are built per family.
     pub made_for: Option<String>,
-    /// The members.
+    /// The members in extraction order.
     pub entries: Vec<DevelEntry>,
-    /// Links that lead to nothing in the tree, out of it, or to themselves.
+    /// Omitted symlinks: those that dangle, lead out of the tree or form a loop.
     pub dropped: BTreeMap<String, (DropReason, FileOrigin)>,
-    /// Paths that several artifacts have. Whether their bytes differ is to be seen.
+    /// Paths that several artifacts have. Their bytes are not yet compared.
     pub overlaps: Vec<PathOverlap>,
-    /// What is no folder, with something that lies in a folder of the same path.
+    /// Files and symlinks at a path where another artifact has a directory, each with an entry in
+    /// that directory.
     pub torn: Vec<PathOverlap>,
 }
 
-/// The trees to build against: one, or one for each family.
+/// Lays out the devel trees: one in [`SplitMode::Kpack`], or one per family in
+/// [`SplitMode::Legacy`]. Trees without members are omitted.
 pub fn devel_trees(
     artifacts: &[BuildArtifact],
     facts: &SdkTables,
@@ -128,7 +132,7 @@ pub fn devel_trees(
         .collect()
 }
 
-/// Whether an artifact is one to build against.
+/// Whether an artifact belongs in a devel tree.
 fn feeds(
     artifact: &BuildArtifact,
     facts: &SdkTables,
@@ -139,7 +143,7 @@ fn feeds(
     if devel.without.iter().any(|known| known == name) {
         return false;
     }
-    // Tests of libraries for all GPUs at once would be larger than all else.
+    // The tests of libraries for all GPUs together would be larger than everything else.
     if mode == SplitMode::Kpack && artifact.name.component() == ArtifactComponent::Test {
         return false;
     }
@@ -156,16 +160,16 @@ fn feeds(
     takes.any(|take| take.names.iter().any(|known| known == name))
 }
 
-/// A member before it is put in order.
+/// A member before sorting.
 struct TreeMember {
     kind: DevelKind,
-    /// What it is there for.
+    /// The artifact entry that the member is created for.
     from: FileOrigin,
-    /// Whose bytes are taken.
+    /// The artifact entry with the bytes.
     kept: FileOrigin,
 }
 
-/// The members of a tree by path.
+/// The members of a devel tree by path.
 struct TreeMembers<'m> {
     artifacts: &'m [BuildArtifact],
     platform: Platform,
@@ -174,8 +178,8 @@ struct TreeMembers<'m> {
 }
 
 impl<'m> TreeMembers<'m> {
-    /// Takes everything of the artifacts, each path once: what a package that is run from has is
-    /// taken from there.
+    /// Adds the entries of the artifacts, each path once. A file that a runtime package contains
+    /// becomes a symlink to it.
     fn claim(&mut self, fed_by: &[usize], owners: &[&RuntimePackage]) {
         let artifacts = self.artifacts;
         for &artifact in fed_by {
@@ -186,7 +190,7 @@ impl<'m> TreeMembers<'m> {
                     Slot::Vacant(slot) => {
                         let owned = owned(&listed.path, owners).filter(|_| !is_folder);
                         let kept = owned.as_ref().map_or(from, |(_, kept)| *kept);
-                        // What a package has under another name than the artifact is no other file.
+                        // A second name that a runtime package gives a file is not an overlap.
                         let is_of_path =
                             artifacts[kept.artifact].entries[kept.entry].path == listed.path;
                         let kept = if is_of_path { kept } else { from };
@@ -208,7 +212,7 @@ impl<'m> TreeMembers<'m> {
         }
     }
 
-    /// The folders that members are in.
+    /// Returns the parent directories of all members.
     fn folders(&self) -> BTreeSet<&'m str> {
         self.by_path
             .keys()
@@ -216,9 +220,9 @@ impl<'m> TreeMembers<'m> {
             .collect()
     }
 
-    /// Takes out links that lead out of the tree or to themselves and, unless they are kept, those
-    /// that lead to nothing in it, until none is left: a folder that only such links were in is
-    /// none any more.
+    /// Removes symlinks that lead out of the tree or form a loop and, unless `keeps_dangling` is
+    /// set, dangling ones. Repeats this until no symlink is removed, because a directory ceases to
+    /// exist with its last member.
     fn drop_links(&mut self, keeps_dangling: bool) -> BTreeMap<String, (DropReason, FileOrigin)> {
         let mut dropped = BTreeMap::new();
         loop {
@@ -256,7 +260,8 @@ impl<'m> TreeMembers<'m> {
         }
     }
 
-    /// Files and links under whose path something lies, each with one that does.
+    /// Returns files and symlinks whose path is also a parent directory of other members, each with
+    /// one of these members.
     fn torn(&self) -> Vec<PathOverlap> {
         let mut torn = Vec::new();
         for folder in self.folders() {
@@ -281,7 +286,7 @@ impl<'m> TreeMembers<'m> {
         torn
     }
 
-    /// Everything, with the folders that only a path names.
+    /// Returns all members, including directories that exist only as parents.
     fn whole(self) -> BTreeMap<String, (DevelKind, Option<FileOrigin>)> {
         let named = self
             .folders()
@@ -297,7 +302,7 @@ impl<'m> TreeMembers<'m> {
     }
 }
 
-/// What the tree has of an entry that is in no package that is run from.
+/// Returns the member for an entry that no runtime package contains.
 fn own(kind: &EntryKind, bytes: FileOrigin, platform: Platform) -> DevelKind {
     match kind {
         EntryKind::Folder => DevelKind::Folder,
@@ -312,12 +317,13 @@ fn own(kind: &EntryKind, bytes: FileOrigin, platform: Platform) -> DevelKind {
     }
 }
 
-/// The link to what a package that is run from has under the path, and what that is there for.
+/// Returns the symlink to the file that a runtime package has at a path, and the artifact entry
+/// that the file was created for.
 fn owned(path: &str, owners: &[&RuntimePackage]) -> Option<(DevelKind, FileOrigin)> {
     for package in owners {
         if let Some(placed) = package.files.get(path) {
             let kind = match &placed.content {
-                // What is linked against it is to need the library.
+                // Programs linked against it must depend on the library, not on the stub library.
                 FileContent::Alias(alias) => DevelKind::Link(alias.soname.clone()),
                 _ => DevelKind::Owned(format!("{}{}/{path}", up(path), package.folder)),
             };
@@ -330,14 +336,14 @@ fn owned(path: &str, owners: &[&RuntimePackage]) -> Option<(DevelKind, FileOrigi
     None
 }
 
-/// The search path of a file that is not in a package that is run from.
+/// Returns the search path of a file that no runtime package contains.
 fn runpath(shape: &FileShape) -> Option<String> {
     shape.search()?.clone()
 }
 
-/// The members in the order that the extractor in the installed package needs: it removes a folder
-/// when it first meets something that is in it. So whatever lies in a folder comes before what lies
-/// in the folders of that.
+/// Sorts members into the order that the extractor in the installed package needs. The extractor
+/// removes a directory when it first meets a file directly in it, so the files of a directory must
+/// come before those of its subdirectories.
 fn in_order(members: BTreeMap<String, (DevelKind, Option<FileOrigin>)>) -> Vec<DevelEntry> {
     let mut by_folder: BTreeMap<String, Vec<DevelEntry>> = BTreeMap::new();
     for (path, (kind, from)) in members {
@@ -365,8 +371,8 @@ fn in_order(members: BTreeMap<String, (DevelKind, Option<FileOrigin>)>) -> Vec<D
     ordered
 }
 
-/// What comes first in a folder. Links to other names of the folder come after the files: an
-/// extractor that makes hard links of links finds them then.
+/// Returns the sort rank of a member in its directory. Symlinks come after files, because an
+/// extractor that creates hard links instead needs their targets.
 fn rank(kind: &DevelKind) -> u8 {
     match kind {
         DevelKind::Owned(_) => 0,

@@ -1,4 +1,4 @@
-//! Files of a folder of packages that are none, which no run may remove.
+//! Detection of files that are not packages in an output directory, which no run may remove.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -9,11 +9,12 @@ use rock_compat::rows::SdkTables;
 use rock_diagnostic::{Diagnostic, Location};
 use rock_names::{WheelName, parent_directories};
 
-/// So many of them are named.
+/// The maximum number of files that are named in the diagnostic.
 const SHOWN: usize = 5;
 
-/// Refuses to replace a folder of packages that is a link, or holds anything but packages of the
-/// SDK. `found` is all below it: paths with slashes, and whether each is a folder.
+/// Returns an error if the package directory `dist` must not be replaced: because it is a symlink,
+/// or contains anything but SDK packages. `found` yields the path of everything below it, with
+/// slashes, and whether it is a directory.
 pub fn refuse_foreign(
     dist: &Path,
     is_link: bool,
@@ -37,7 +38,7 @@ pub fn refuse_foreign(
         .iter()
         .map(|(path, _)| path.as_str())
         .partition(|path| is_package(path, facts));
-    // A folder is that of a family where packages lie in it.
+    // A directory with packages in it belongs to a family.
     let of_packages: BTreeSet<&str> = packages
         .iter()
         .flat_map(|path| parent_directories(path))
@@ -75,9 +76,9 @@ pub fn refuse_foreign(
     Some(fault.help("move them elsewhere, or give another folder with `--dest-dir`"))
 }
 
-/// Whether a file is one that a build of packages writes: right in the folder, or in that of a
-/// family. So is the index of packages that `index build` writes beside them, which is none of
-/// those that replace them.
+/// Whether a path is a file that a build of packages writes, directly in the directory or in the
+/// subdirectory of a family. This includes the index that `index build` writes next to the
+/// packages, which a new build removes without replacing it.
 fn is_package(path: &str, facts: &SdkTables) -> bool {
     let (above, file) = path.rsplit_once('/').unwrap_or(("", path));
     if above.split('/').take(2).any(|folder| folder == "simple") {

@@ -1,4 +1,4 @@
-//! All packages with all their files.
+//! The layout of all runtime packages.
 
 use std::collections::BTreeMap;
 
@@ -14,17 +14,17 @@ use rock_diagnostic::{Diagnostic, Location};
 use rock_names::DistributionName;
 use rock_names::Platform;
 
-/// How the code for GPUs is split from the libraries.
+/// The way device code is split from the libraries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SplitMode {
-    /// Libraries for any GPU, and files with the code for each target beside them.
+    /// Libraries for any GPU, with the device code of each target in separate files.
     Kpack,
-    /// Libraries that hold the code for a family of targets.
+    /// Libraries that contain the device code of one family.
     Legacy,
 }
 
 impl SplitMode {
-    /// The word of options and facts.
+    /// Returns the name used in options and compatibility data.
     pub fn word(self) -> &'static str {
         match self {
             Self::Kpack => "kpack",
@@ -33,38 +33,38 @@ impl SplitMode {
     }
 }
 
-/// What is asked for.
+/// The parameters of [`lay_out`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LayoutRequest {
-    /// How code for GPUs is split.
+    /// The way device code is split from the libraries.
     pub mode: SplitMode,
-    /// What the packages are made for.
+    /// The platform of the packages.
     pub platform: Platform,
-    /// What is appended to the names of the folders that hold files, so that two versions can lie
-    /// side by side.
+    /// A suffix for the names of the directories with package files, so that two versions can be
+    /// installed side by side.
     pub nonce: String,
-    /// Globs of other names of libraries, without which programs that open libraries by those find
-    /// none.
+    /// Globs of library names that get a stub library, for programs that open libraries by these
+    /// names.
     pub aliases: Vec<String>,
 }
 
-/// Which package.
+/// The kind of an SDK package.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum PackageKind {
-    /// The compiler, the run-time libraries and their tools.
+    /// The compiler, the runtime libraries and their tools.
     Core,
     /// Profilers.
     Profiler,
-    /// Libraries of mathematics and machine learning.
+    /// Math and machine learning libraries.
     Libraries,
-    /// Their code for one target.
+    /// The device code of the libraries for one target.
     Device,
-    /// What building against all of them needs.
+    /// The devel tree: everything that programs are built against.
     Devel,
 }
 
 impl PackageKind {
-    /// The word of the facts.
+    /// Returns the name used in compatibility data.
     pub fn word(self) -> &'static str {
         match self {
             Self::Core => "core",
@@ -76,49 +76,50 @@ impl PackageKind {
     }
 }
 
-/// The target or family that a package is for.
+/// The target or family of a package, if it is for one.
 pub(super) type DeviceFamily = Option<String>;
 
-/// A package that is run from.
+/// A runtime package: any SDK package except the devel package.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RuntimePackage {
-    /// Which it is.
+    /// The kind of the package.
     pub kind: PackageKind,
-    /// The target or family that it is for.
+    /// The target or family, if the package is for one.
     pub made_for: DeviceFamily,
-    /// The name of its project, `rocm-sdk-device-gfx942`.
+    /// The name of the distribution, `rocm-sdk-device-gfx942`.
     pub distribution: String,
-    /// The folder of `site-packages` that its files are in, `_rocm_sdk_libraries`.
+    /// The directory in `site-packages` with its files, `_rocm_sdk_libraries`.
     pub folder: String,
-    /// Its files by path in that folder.
+    /// The files by path in that directory.
     pub files: BTreeMap<String, PackageFile>,
-    /// Paths of its artifacts that are not in it.
+    /// Omitted paths of its artifacts.
     pub dropped: BTreeMap<String, (DropReason, FileOrigin)>,
 }
 
-/// A path that two artifacts have, of which one is taken.
+/// A path that two artifacts have, one of which provides the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct PathOverlap {
-    /// The one that is taken.
+    /// The entry that is packed.
     pub kept: FileOrigin,
-    /// The one that is not.
+    /// The entry that is omitted.
     pub other: FileOrigin,
 }
 
-/// All packages that are run from.
+/// All runtime packages.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PackageLayout {
-    /// They, in the order in which they are made: core, profiler, libraries, devices.
+    /// The packages in build order: core, profiler, libraries, devices.
     pub packages: Vec<RuntimePackage>,
-    /// Paths that several artifacts of one package have. Whether their bytes differ is to be seen.
+    /// Paths that several artifacts of a package have. Their bytes are not yet compared.
     pub overlaps: Vec<PathOverlap>,
 }
 
-/// Lays out the packages that are run from. `artifacts` must be sorted by name.
+/// Lays out the runtime packages. `artifacts` must be sorted by name.
 ///
 /// # Errors
-/// Rows of the facts that cannot be right, artifacts that are missing, paths that are a file in one
-/// artifact and a folder in another, and packages that would have one file name.
+/// When a row of the compatibility data or a glob of the request is invalid, artifacts are missing,
+/// a path is a file in one artifact and a directory in another, or two packages would have the same
+/// filename.
 pub fn lay_out(
     artifacts: &[BuildArtifact],
     facts: &SdkTables,
@@ -188,8 +189,8 @@ pub fn lay_out(
     }
 }
 
-/// Packages of which one would take the place of another: file names know neither case nor how
-/// words are joined.
+/// Reports packages that would have the same filename: filenames ignore case and treat `-`, `_` and
+/// `.` alike.
 fn same_names(artifacts: &[BuildArtifact], packages: &[RuntimePackage]) -> Vec<Diagnostic> {
     let made_of = |package: &RuntimePackage| {
         let is_of = |artifact: &&BuildArtifact| artifact.name.base() == package.made_for.as_deref();
@@ -222,10 +223,10 @@ fn same_names(artifacts: &[BuildArtifact], packages: &[RuntimePackage]) -> Vec<D
     found
 }
 
-/// The project that the packages are installed by: a source distribution that chooses among them.
+/// The distribution that users install: an sdist that selects among the packages.
 pub const SELECTOR: &str = "rocm";
 
-/// Whether a project, as indexes write its name, is a package of the SDK.
+/// Whether a normalized distribution name belongs to the SDK.
 pub fn is_package(project: &str, facts: &SdkTables) -> bool {
     let is_of = |row: &SdkPackageRow| {
         project
@@ -235,12 +236,12 @@ pub fn is_package(project: &str, facts: &SdkTables) -> bool {
     project == SELECTOR || facts.sdk_packages.iter().any(is_of)
 }
 
-/// The folder of `site-packages` that holds the files of a package.
+/// Returns the directory in `site-packages` with the files of a package.
 pub(super) fn folder_of(distribution: &str, nonce: &str) -> String {
     format!("_{}{nonce}", distribution.replace('-', "_"))
 }
 
-/// The row of a package.
+/// Returns the row of a package in the compatibility data.
 pub(super) fn row(facts: &SdkTables, kind: PackageKind) -> Option<&SdkPackageRow> {
     facts
         .sdk_packages
@@ -248,7 +249,7 @@ pub(super) fn row(facts: &SdkTables, kind: PackageKind) -> Option<&SdkPackageRow
         .find(|row| row.package == kind.word())
 }
 
-/// A path of an artifact as a person knows it.
+/// Formats the path of an artifact entry for messages.
 pub fn shown(artifacts: &[BuildArtifact], origin: FileOrigin) -> String {
     let artifact = &artifacts[origin.artifact];
     let entry = &artifact.entries[origin.entry];
@@ -258,7 +259,7 @@ pub fn shown(artifacts: &[BuildArtifact], origin: FileOrigin) -> String {
     )
 }
 
-/// The name of a project as file names have it.
+/// Returns the name of a distribution as filenames have it.
 fn file_word(distribution: &str) -> String {
     distribution
         .parse::<DistributionName>()

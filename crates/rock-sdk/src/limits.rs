@@ -1,5 +1,5 @@
-//! Limits on artifacts, listings and packages that others made, and the diagnostics of archives
-//! that cannot be read.
+//! Limits on artifacts, listings and packages from other sources, and diagnostics for unreadable
+//! archives.
 
 use std::io;
 use std::path::Path;
@@ -10,49 +10,55 @@ use rock_bytes::archive::{ArchiveError, is_damage};
 use rock_diagnostic::codes::host;
 use rock_diagnostic::{Diagnostic, Location};
 
-/// The largest manifest of an artifact. Manifests have a few kB.
+/// The maximum size of an artifact's manifest. Manifests have a few kB.
 pub const MAX_MANIFEST_BYTES: u64 = 1 << 20;
-/// The most folders that a manifest lists. Manifests of `TheRock` list up to about 30.
+/// The maximum number of directories in a manifest. Manifests of `TheRock` list up to about 30.
 pub const MAX_ROOTS: usize = 1000;
-/// The most faults that are reported of one artifact; behind them nothing more is read of it.
+/// The maximum number of errors reported per artifact or devel tree; nothing more of an artifact is
+/// read after that.
 pub const MAX_FAULTS: usize = 1000;
-/// The most links that are followed on the way to one file (`MAXSYMLINKS` of Linux, `namei.h`).
+/// The maximum number of symlinks followed on the way to one file (`MAXSYMLINKS` of Linux,
+/// `namei.h`).
 pub const MAX_LINKS: usize = 40;
-/// The largest page of what a bucket lists. One has a thousand names (Amazon S3, `ListObjectsV2`).
+/// The maximum size of a page of a bucket listing. A page has a thousand names (Amazon S3,
+/// `ListObjectsV2`).
 pub const MAX_PAGE_BYTES: u64 = 16 << 20;
-/// The most pages of one run. A run has some hundred files; a listing without end is none.
+/// The maximum number of pages for one run, against listings that never end. A run has some hundred
+/// files.
 pub const MAX_PAGES: usize = 1000;
-/// The deepest element of a listing; those of S3 are three deep.
+/// The maximum nesting depth of a listing; those of S3 are three deep.
 pub const MAX_LISTING_DEPTH: usize = 32;
-/// The most files of one run. A run has some hundred.
+/// The maximum number of files of one run. A run has some hundred.
 pub const MAX_FILES: usize = 100_000;
-/// The largest file with the digest of an archive: a digest and a name.
+/// The maximum size of an archive's checksum file: a digest and a name.
 pub const MAX_SUM_BYTES: u64 = 64 << 10;
-/// The largest manifest of a build (`therock_manifest.json`). It has a few kB for each submodule.
+/// The maximum size of a build manifest (`therock_manifest.json`). It has a few kB per submodule.
 pub const MAX_BUILD_MANIFEST_BYTES: u64 = 16 << 20;
-/// The largest `version.json` of the sources. It has a few lines.
+/// The maximum size of the `version.json` of the sources. It has a few lines.
 pub const MAX_VERSION_FILE_BYTES: u64 = 1 << 20;
-/// The largest `.info/version` of an installed ROCm. It has one line.
+/// The maximum size of the `.info/version` of an installed ROCm. It has one line.
 pub const MAX_INSTALLED_VERSION_BYTES: u64 = 4096;
-/// The largest list of an archive of code (`.kpm`). It has some ten bytes for each target.
+/// The maximum size of the list of a device code archive (`.kpm`). It has some ten bytes per
+/// target.
 pub const MAX_KPACK_LIST_BYTES: u64 = 1 << 20;
-/// The largest `therock_amdgpu_targets.cmake`. It has calls that declare a target each, a few
-/// hundred bytes long.
+/// The maximum size of `therock_amdgpu_targets.cmake`. Each target is declared by a call of a few
+/// hundred bytes.
 pub const MAX_TARGETS_BYTES: u64 = 4 << 20;
-/// The largest text of a package that is verified. Short texts have a few kB, and the list of a
-/// device package's files 200 bytes a file.
+/// The maximum size of a text file in a verified package. Short files have a few kB, and the file
+/// list of a device package has 200 bytes per file.
 pub const MAX_TEXT_BYTES: u64 = 64 << 20;
-/// All files of a source distribution. The sources of `rocm` have a tenth of this.
+/// The maximum size of all files of an sdist. The sources of `rocm` have a tenth of this.
 pub const MAX_SOURCE_BYTES: u64 = 16 << 20;
-/// The largest library of a tree that is verified. It goes to a temporary file; those with code for
-/// all GPUs have 1 to 2 GB.
+/// The maximum size of a library in a verified devel tree. Libraries are written to a temporary
+/// file; those with code for all GPUs have 1 to 2 GB.
 pub const MAX_LIBRARY_BYTES: u64 = 8 << 30;
-/// The memory that listing all artifacts of a folder takes, by [`ListingBudget::take`].
+/// The memory budget for listing all artifacts of a directory, as counted by
+/// [`ListingBudget::take`].
 pub const MAX_LISTING_BYTES: u64 = 1 << 30;
-/// The memory of an entry beside its names, until packages are laid out.
+/// The memory of an entry in addition to its names, until packages are laid out.
 const ENTRY_BYTES: u64 = 1 << 10;
 
-/// The memory that is left for listing artifacts, shared by the threads that do.
+/// The memory left for listing artifacts, shared by the threads that list them.
 #[derive(Debug)]
 pub struct ListingBudget(AtomicU64);
 
@@ -63,7 +69,7 @@ impl Default for ListingBudget {
 }
 
 impl ListingBudget {
-    /// Takes the memory of one entry with names of this length; returns whether there was as much.
+    /// Takes the memory of one entry with names of this length. Returns whether enough was left.
     pub fn take(&self, name_bytes: usize) -> bool {
         let needed = ENTRY_BYTES + 2 * name_bytes as u64;
         self.0
@@ -74,14 +80,13 @@ impl ListingBudget {
     }
 }
 
-/// Reports an archive that is refused or damaged, or that the machine cannot read.
+/// Reports an archive that exceeds a limit, is damaged, or cannot be read because of the machine.
 pub fn unreadable_archive(archive: &Path, error: &io::Error) -> Diagnostic {
     match ArchiveError::find_in(error) {
         Some(ArchiveError::Limit { limit }) => {
             beyond_limit(archive, &format!("the archive has {limit}"))
         }
-        // As `MemberReader::fault`: what the machine cannot do is no reason to fetch the archive
-        // again.
+        // If the machine cannot read the archive, fetching it again does not help.
         None if !is_damage(error) => {
             let message = format!("cannot read `{}`: {error}", archive.display());
             Diagnostic::new(&host::CANNOT_READ_FILE, message)
@@ -93,7 +98,7 @@ pub fn unreadable_archive(archive: &Path, error: &io::Error) -> Diagnostic {
     }
 }
 
-/// Reports an artifact that goes beyond a limit.
+/// Reports an artifact that exceeds a limit.
 pub fn beyond_limit(artifact: &Path, message: &str) -> Diagnostic {
     fault(&codes::ARCHIVE_LIMIT, artifact, message)
 }

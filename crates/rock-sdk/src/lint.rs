@@ -1,4 +1,4 @@
-//! What a person should know of packages before they are made.
+//! Diagnostics about a layout that need only the listings of artifacts.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,19 +13,19 @@ use rock_compat::rows::FamilyRow;
 use rock_diagnostic::{Code, Diagnostic, Location, Severity};
 use rock_names::Platform;
 
-/// Whether what two artifacts have under one path is the same, as far as their listings tell.
+/// The result of comparing the entries of two artifacts at one path by their listings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ContentComparison {
-    /// It is the same: folders, or links with one text.
+    /// The entries are equal: directories, or symlinks with the same target text.
     Same,
-    /// It is not.
+    /// The entries differ.
     Other,
-    /// Both are files of one size, whose bytes must be compared.
+    /// Both are files of the same size, whose bytes must be compared.
     Bytes,
 }
 
 impl PathOverlap {
-    /// Whether both are the same, as far as the listings tell.
+    /// Compares both entries by the listings.
     pub fn sameness(&self, artifacts: &[BuildArtifact]) -> ContentComparison {
         match (kind(artifacts, self.kept), kind(artifacts, self.other)) {
             (EntryKind::File(kept), EntryKind::File(other))
@@ -39,7 +39,7 @@ impl PathOverlap {
         }
     }
 
-    /// What is told of one whose bytes differ.
+    /// Reports a path at which the bytes of two artifacts differ.
     pub fn told(&self, artifacts: &[BuildArtifact], is_strict: bool) -> Diagnostic {
         let message = format!(
             "two artifacts have `{}`, and it is not the same in both",
@@ -56,14 +56,14 @@ impl PathOverlap {
             .help("fetch all artifacts of one run; `--strict` makes this an error")
     }
 
-    /// Whether one is a folder, and the other is none.
+    /// Whether exactly one of the entries is a directory.
     fn is_torn(&self, artifacts: &[BuildArtifact]) -> bool {
         is_folder(artifacts, self.kept) != is_folder(artifacts, self.other)
     }
 }
 
-/// Paths that several artifacts have, each pair once; those that cannot be in one package at all
-/// are told otherwise.
+/// Returns the paths that several artifacts have, each pair once. Pairs of a directory and
+/// something else are not included, because [`told`] reports them.
 pub fn overlaps(
     artifacts: &[BuildArtifact],
     layout: &PackageLayout,
@@ -78,8 +78,9 @@ pub fn overlaps(
         .collect()
 }
 
-/// Everything that the listings tell: links that nothing can be made of, names that some disks
-/// cannot tell apart, paths that are a file here and a folder there, globs that match nothing.
+/// Returns all diagnostics that follow from the listings: symlinks that cannot be packed, paths
+/// that differ only in case, paths that are both a file and a directory, and globs that match
+/// nothing.
 pub fn told(
     artifacts: &[BuildArtifact],
     layout: &PackageLayout,
@@ -93,8 +94,8 @@ pub fn told(
     found
 }
 
-/// Artifacts whose GPUs are written in another case than the facts have them: nothing would find
-/// their packages.
+/// Reports artifacts that spell their GPUs in another case than the compatibility data. Nothing
+/// would find their packages.
 pub fn spellings(artifacts: &[BuildArtifact], families: &[FamilyRow]) -> Vec<Diagnostic> {
     let known: BTreeSet<&str> = families
         .iter()
@@ -139,7 +140,7 @@ fn place(artifacts: &[BuildArtifact], origin: FileOrigin) -> Location {
     Location::File(shown(artifacts, origin).into())
 }
 
-/// Links that lead to nothing that could be packed, each once.
+/// Reports symlinks that cannot be packed, each once.
 fn links(
     artifacts: &[BuildArtifact],
     layout: &PackageLayout,
@@ -167,7 +168,8 @@ fn links(
     found
 }
 
-/// What is said of what is left out; nothing of what is in another package or under another name.
+/// Returns the code, message and help for an omitted path, or `None` if it is in another package or
+/// under another name.
 fn fault(why: &DropReason) -> Option<(&'static Code, &'static str, &'static str)> {
     Some(match why {
         DropReason::Outside => {
@@ -197,8 +199,8 @@ fn fault(why: &DropReason) -> Option<(&'static Code, &'static str, &'static str)
     })
 }
 
-/// Names that some disks cannot tell apart, each pair once. Folders are one there, and what is in
-/// them is compared.
+/// Reports paths that differ only in case, each pair once. Two directories are not reported,
+/// because they are merged and their contents are compared.
 fn cases(
     artifacts: &[BuildArtifact],
     layout: &PackageLayout,
@@ -251,7 +253,7 @@ fn cases(
     found
 }
 
-/// Paths of the trees to build against that are a folder in one artifact and none in another.
+/// Reports paths of the devel trees that are a directory in one artifact and not in another.
 fn torn(artifacts: &[BuildArtifact], devel: &[DevelTree]) -> Vec<Diagnostic> {
     let mut torn: BTreeMap<(&str, &str), (FileOrigin, FileOrigin)> = BTreeMap::new();
     for tree in devel {
@@ -281,8 +283,8 @@ fn torn(artifacts: &[BuildArtifact], devel: &[DevelTree]) -> Vec<Diagnostic> {
         .collect()
 }
 
-/// What is told of a path of a package that `one` has as a file or link, and `inside` as a folder
-/// or lies in.
+/// Reports a path of a package at which `one` is a file or symlink, and `inside` is a directory or
+/// is in a directory.
 pub(super) fn file_and_folder(
     artifacts: &[BuildArtifact],
     (distribution, path): (&str, &str),
@@ -303,7 +305,7 @@ pub(super) fn file_and_folder(
     .help("one of the artifacts was built by another version; fetch all of one run")
 }
 
-/// Globs of other names of libraries that match none.
+/// Reports globs for stub libraries that match no library name.
 fn idle_aliases(layout: &PackageLayout, wish: &LayoutRequest) -> Vec<Diagnostic> {
     let is_alias = |content: &FileContent| matches!(content, FileContent::Alias(_));
     let files = || layout.packages.iter().flat_map(|package| &package.files);

@@ -1,4 +1,4 @@
-//! The files of one package: those of its artifacts, and what is made of them beside those.
+//! Building of one package: files of its artifacts, and files that are derived from them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -22,19 +22,19 @@ use rock_compat::rows::{SdkPackageRow, SdkTables};
 use rock_diagnostic::Diagnostic;
 use rock_names::{parent_directories, resolve_link};
 
-/// What packages are made of.
+/// A builder of runtime packages.
 pub(super) struct PackageBuilder<'b> {
     pub(super) artifacts: &'b [BuildArtifact],
-    /// The paths of each artifact.
+    /// The path index of each artifact.
     pub(super) paths: Vec<resolve::ArtifactPaths<'b>>,
     pub(super) facts: &'b SdkTables,
     pub(super) wish: &'b LayoutRequest,
-    /// Other names of libraries that are asked for.
+    /// Globs of the library names that get a stub library.
     pub(super) aliases: GlobSet,
 }
 
 impl PackageBuilder<'_> {
-    /// The targets or families that artifacts of a package are for, sorted.
+    /// Returns the targets or families of the artifacts that a package uses, sorted.
     pub(super) fn bases(&self, kind: PackageKind) -> BTreeSet<String> {
         let Some(row) = row(self.facts, kind) else {
             return BTreeSet::new();
@@ -49,12 +49,12 @@ impl PackageBuilder<'_> {
             .collect()
     }
 
-    /// A package, with the paths that several of its artifacts have; `None` where there is none for
-    /// the platform.
+    /// Builds a package. Returns it with the paths that several of its artifacts have, or `None` if
+    /// it does not exist for the platform.
     ///
     /// # Errors
-    /// When no artifact feeds it, its row cannot be right, and paths that are a file here and a
-    /// folder there.
+    /// When no artifact feeds the package, a glob of its row is invalid, or a path is both a file
+    /// and a directory.
     pub(super) fn package(
         &self,
         kind: PackageKind,
@@ -94,7 +94,7 @@ impl PackageBuilder<'_> {
         }
     }
 
-    /// The numbers of the artifacts that feed a package.
+    /// Returns the indices of the artifacts that feed a package.
     fn fed_by(
         &self,
         row: &SdkPackageRow,
@@ -134,7 +134,7 @@ impl PackageBuilder<'_> {
             Some(gpus) => format!("{}-{gpus}", row.distribution),
             None => row.distribution.clone(),
         };
-        // Devices go into the folder of the libraries.
+        // Device packages use the directory of the libraries package.
         let home = match kind {
             PackageKind::Device => self.distribution(PackageKind::Libraries),
             _ => distribution.clone(),
@@ -156,7 +156,8 @@ impl PackageBuilder<'_> {
             .unwrap_or_default()
     }
 
-    /// Puts what artifacts have into a package, each path once.
+    /// Adds the selected entries of artifacts to a package. The first artifact with a path wins;
+    /// returns the overlaps.
     fn fill(
         &self,
         package: &mut RuntimePackage,
@@ -194,8 +195,8 @@ impl PackageBuilder<'_> {
         overlaps
     }
 
-    /// Packs libraries under their own names where nothing in their folder has the name that
-    /// loaders ask for.
+    /// Packs libraries under their own filenames if no file in their directory is named like their
+    /// SONAME.
     fn own_names(&self, package: &mut RuntimePackage, placing: &PlacementRules<'_>) {
         let as_it_is = PlacementRules {
             is_once: false,
@@ -234,7 +235,7 @@ impl PackageBuilder<'_> {
         }
     }
 
-    /// Puts what a path holds under another one, too.
+    /// Packs the file at `path` at `under` as well, unless there is a file already.
     fn again(
         &self,
         package: &mut RuntimePackage,
@@ -294,8 +295,9 @@ impl PackageBuilder<'_> {
         }
     }
 
-    /// Lets programs that stand for links run what those lead to in the end, where the text of the
-    /// link is no way in the package: one through a link to a folder, for wheels hold none.
+    /// Points stub programs at the final target of their symlink if its text does not resolve in
+    /// the package. This is the case if it leads through a symlink to a directory, which wheels do
+    /// not contain.
     fn straighten(&self, package: &mut RuntimePackage) {
         let mut mended = Vec::new();
         for (path, placed) in &package.files {
@@ -327,7 +329,7 @@ impl PackageBuilder<'_> {
         }
     }
 
-    /// A path cannot be a file here and a folder there.
+    /// Reports paths that are both a file and a directory.
     fn files_and_folders(&self, package: &RuntimePackage) -> Vec<Diagnostic> {
         let mut torn: BTreeMap<&str, (FileOrigin, FileOrigin)> = BTreeMap::new();
         for (path, inside) in &package.files {
@@ -344,8 +346,8 @@ impl PackageBuilder<'_> {
     }
 }
 
-/// Whether a text leads from a path to a program of the package without a folder that may not be
-/// there.
+/// Whether a target text leads from a path to a file of the package without passing through a
+/// directory that may not exist.
 fn is_way(path: &str, text: &str, package: &RuntimePackage) -> bool {
     let down = text.trim_start_matches("../");
     let target = resolve_link(path, text)

@@ -1,4 +1,4 @@
-//! What becomes of one entry of an artifact in a package that is run from.
+//! Placement of artifact entries in runtime packages.
 
 use globset::GlobSet;
 
@@ -8,29 +8,30 @@ use super::resolve::{ArtifactPaths, LinkTarget};
 use super::search_path;
 use rock_names::Platform;
 
-/// A file of an artifact, by their numbers.
+/// An entry of an artifact, by index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct FileOrigin {
-    /// The number of the artifact.
+    /// The index of the artifact.
     pub artifact: usize,
-    /// The number of its entry.
+    /// The index of the entry in the artifact.
     pub entry: usize,
 }
 
-/// What a file of a package holds.
+/// The content of a file in a package.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FileContent {
-    /// What a file of an artifact holds.
+    /// A copy of a file of an artifact.
     Copy(FileOrigin),
-    /// The same with this search path, as an RPATH.
+    /// A copy of a file of an artifact, with this search path as RPATH.
     Searching(FileOrigin, String),
-    /// A library that stands for another name of a library beside it.
+    /// A stub library that makes a library in the same directory available under another name.
     Alias(LibraryAlias),
-    /// A program that runs what lies at `text`, seen from its own folder.
+    /// A stub program that runs the program at `text`, relative to its own directory.
     Stub {
         /// The processor, as in `e_machine`.
         machine: u16,
-        /// The text of the link that it stands for, or the way to where that leads in the end.
+        /// The target text of the symlink that it replaces, or the path to the final target of that
+        /// symlink.
         text: String,
     },
 }
@@ -38,57 +39,56 @@ pub enum FileContent {
 /// A file of a package.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PackageFile {
-    /// What it holds.
+    /// The content.
     pub content: FileContent,
-    /// Whether it may be run.
+    /// Whether the file is executable.
     pub is_executable: bool,
-    /// The link or file of an artifact that it is made for.
+    /// The symlink or file of an artifact that it is created for.
     pub from: FileOrigin,
 }
 
-/// Why a path of an artifact is not in a package.
+/// The reason for which a path of an artifact is omitted from a package.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum DropReason {
-    /// It is another name of the library that is in the same folder under this name, which loaders
-    /// ask for.
+    /// Another name of a library that is in the same directory under this SONAME.
     Alias(String),
-    /// It is a link to nothing in its artifact.
+    /// A symlink whose target is not in its artifact.
     Dangling,
-    /// It is a link to a folder.
+    /// A symlink to a directory.
     ToFolder,
-    /// It is a link that leads out of its artifact.
+    /// A symlink that leads out of its artifact.
     Outside,
-    /// It is a link that leads to itself.
+    /// A symlink that forms a loop.
     Loop,
-    /// It is a link to a program, which no file of Windows can stand for.
+    /// A symlink to a program in a Windows package, where no stub program can replace it.
     ProgramLink,
-    /// There is no stub for the processor of the program that it is a link to.
+    /// A symlink to a program for this processor (`e_machine`) that no stub program can replace.
     NoStub(u16),
 }
 
-/// What becomes of an entry.
+/// The result of placing an entry.
 pub(super) enum EntryFate {
-    /// It is a folder, which wheels do not hold.
+    /// A directory, which wheels do not contain.
     Nothing,
     Placed(PackageFile),
     Dropped(DropReason),
 }
 
-/// How entries are placed in one package.
+/// Rules for placing entries in one package.
 #[derive(Clone, Copy)]
 pub(super) struct PlacementRules<'p> {
     pub(super) platform: Platform,
-    /// The folder of the core package, and the folders of it that libraries search.
+    /// The directory of the core package, and its subdirectories that libraries search.
     pub(super) core: &'p str,
     pub(super) search: &'p [String],
-    /// Whether a library is packed once, under the name that loaders ask for.
+    /// Whether a library is packed once, under its SONAME.
     pub(super) is_once: bool,
-    /// Other names of libraries that are there, too.
+    /// Globs of the library names that get a stub library.
     pub(super) aliases: &'p GlobSet,
 }
 
 impl PlacementRules<'_> {
-    /// What becomes of entry `number` of an artifact.
+    /// Places entry `origin` of an artifact.
     pub(super) fn fate(
         &self,
         artifact: &BuildArtifact,
@@ -153,7 +153,7 @@ impl PlacementRules<'_> {
         }
     }
 
-    /// What becomes of a path under which the bytes of a file are.
+    /// Places a file with these bytes at a path.
     fn file(
         &self,
         path: &str,
@@ -184,7 +184,7 @@ impl PlacementRules<'_> {
         })
     }
 
-    /// What stands for another name of a library, where that is asked for.
+    /// Returns the stub library for another name of a library, if it is requested and can be made.
     fn alias(&self, path: &str, soname: &str, shape: &FileShape) -> Option<LibraryAlias> {
         let FileShape::Library { machine, .. } = shape else {
             return None;
@@ -198,7 +198,7 @@ impl PlacementRules<'_> {
         })
     }
 
-    /// The bytes of a file with the search path that they get under a path.
+    /// Returns the content of a file placed at a path, with the search path that it needs there.
     pub(super) fn content(&self, path: &str, facts: &FileFacts, bytes: FileOrigin) -> FileContent {
         match facts.shape.search() {
             Some(had) if self.platform == Platform::Linux && !self.search.is_empty() => {

@@ -1,5 +1,5 @@
-//! The Python of the packages: sources that are the same in every build, and the values of one
-//! build behind them.
+//! Python modules and metadata of the packages: fixed sources, with the values of one build
+//! appended.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,7 +10,7 @@ use super::{PackageKind, RuntimePackage, SELECTOR, SplitMode};
 use rock_compat::rows::{SdkLibraryRow, SdkScriptRow, SdkTables};
 use rock_names::Platform;
 
-/// A Python source.
+/// The name of a Python source file and its text.
 type PythonSource = (&'static str, &'static str);
 
 const META: &[PythonSource] = &[
@@ -151,36 +151,36 @@ const PROJECT: &[PythonSource] = &[
 const DIST_INFO: &str = include_str!("../templates/sdk/shared/_dist_info.py");
 const TRAMPOLINE: &str = include_str!("../templates/sdk/shared/_trampoline.py");
 
-/// What one build says of itself in every package.
+/// The values of a build that all its packages contain.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BuildInfo {
     /// The version of all packages.
     pub version: String,
-    /// How code for GPUs is split.
+    /// The way device code is split from the libraries.
     pub mode: SplitMode,
-    /// What the packages are for.
+    /// The platform of the packages.
     pub platform: Platform,
-    /// What ends the names of folders.
+    /// The suffix of the names of the directories with package files.
     pub nonce: String,
-    /// The targets or families that there are packages for.
+    /// The targets or families that have packages.
     pub gpus: BuildTargets,
 }
 
 /// The targets or families of a build.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct BuildTargets {
-    /// All, sorted.
+    /// All targets or families, sorted.
     pub available: Vec<String>,
-    /// The one that is taken where no GPU is found.
+    /// The one to use if no GPU is found.
     pub default: String,
-    /// Those that are published for Linux, where both platforms were asked for.
+    /// The targets published for Linux, if both platforms were requested.
     pub linux: Vec<String>,
-    /// Those that are published for Windows, where both platforms were asked for.
+    /// The targets published for Windows, if both platforms were requested.
     pub windows: Vec<String>,
 }
 
 impl BuildTargets {
-    /// Those that there are artifacts for.
+    /// Creates a value from the targets that have artifacts. The default is the first one.
     pub fn found(targets: impl IntoIterator<Item = String>) -> Self {
         let available: Vec<String> = targets
             .into_iter()
@@ -195,8 +195,8 @@ impl BuildTargets {
         }
     }
 
-    /// Those that were asked for on each platform. The default is the first that both have, if one
-    /// is.
+    /// Creates a value from the targets that were requested for each platform. The default is the
+    /// first one that both platforms have, or else the first of all.
     pub fn asked(linux: BTreeSet<String>, windows: BTreeSet<String>) -> Self {
         let available: Vec<String> = linux.union(&windows).cloned().collect();
         let both = linux.intersection(&windows).next();
@@ -210,7 +210,7 @@ impl BuildTargets {
         }
     }
 
-    /// Those of one family.
+    /// Returns the value for a single family.
     #[must_use]
     pub fn of(&self, family: &str) -> Self {
         let only = |all: &[String]| {
@@ -227,7 +227,7 @@ impl BuildTargets {
         }
     }
 
-    /// The marker of a requirement, where a target is published for one platform alone.
+    /// Returns the environment marker for a target that is published for one platform only.
     fn marker(&self, target: &str) -> Option<&'static str> {
         let has = |list: &[String]| list.iter().any(|known| known == target);
         match (
@@ -242,8 +242,8 @@ impl BuildTargets {
     }
 }
 
-/// The modules of a package beside its folder of files: paths in the wheel with their text.
-/// Packages for one target have none.
+/// Returns the modules of a package next to its directory of files, as paths in the wheel with
+/// their text. Packages for one target have none.
 pub fn modules(
     kind: PackageKind,
     distribution: &str,
@@ -274,7 +274,7 @@ pub fn modules(
     files
 }
 
-/// The files of the source distribution of `rocm`, by their paths in it.
+/// Returns the files of the `rocm` sdist, by their paths in it.
 pub fn project(build: &BuildInfo, facts: &SdkTables) -> Vec<(String, String)> {
     let mut files: Vec<(String, String)> = PROJECT
         .iter()
@@ -293,13 +293,13 @@ pub fn project(build: &BuildInfo, facts: &SdkTables) -> Vec<(String, String)> {
     files
 }
 
-/// The module of a project, `rocm_sdk_core`.
+/// Returns the module name of a distribution, `rocm_sdk_core`.
 pub fn module(distribution: &str) -> String {
     distribution.replace('-', "_")
 }
 
-/// The shared source, and behind it the values of a build. JSON's texts, lists and maps are
-/// Python's, too.
+/// Returns the shared source with the values of a build appended. JSON strings, arrays and objects
+/// are valid Python, too.
 fn dist_info(package: &str, made_for: &str, build: &BuildInfo, facts: &SdkTables) -> String {
     let mut values: Vec<(&str, Value)> = vec![
         ("__version__", json!(build.version)),
@@ -370,12 +370,12 @@ fn library(row: &SdkLibraryRow) -> Value {
         .collect()
 }
 
-/// The name of a package's project.
+/// Returns the distribution name of a package.
 fn distribution(facts: &SdkTables, kind: PackageKind) -> &str {
     super::layout::row(facts, kind).map_or("", |row| row.distribution.as_str())
 }
 
-/// The METADATA of a package (core metadata specification, version 2.4).
+/// Returns the METADATA of a package (core metadata specification, version 2.4).
 pub fn metadata(kind: PackageKind, project: &str, build: &BuildInfo, facts: &SdkTables) -> String {
     let mut text = format!(
         "Metadata-Version: 2.4\nName: {project}\nVersion: {}\n",
@@ -394,8 +394,8 @@ pub fn metadata(kind: PackageKind, project: &str, build: &BuildInfo, facts: &Sdk
     text
 }
 
-/// PKG-INFO of `rocm`: what it requires where no GPU is found. Installers ask `setup.py`, which
-/// looks for one.
+/// Returns the PKG-INFO of `rocm`, with the requirements for a machine without a GPU. Installers
+/// run `setup.py`, which detects the GPU.
 fn package_info(build: &BuildInfo, facts: &SdkTables) -> String {
     let version = &build.version;
     let per_target = match build.mode {
@@ -450,7 +450,7 @@ fn package_info(build: &BuildInfo, facts: &SdkTables) -> String {
     text
 }
 
-/// The console scripts of a package; `None` where it has none.
+/// Returns the `entry_points.txt` with the console scripts of a package, or `None` if it has none.
 pub fn entry_points(
     package: &RuntimePackage,
     build: &BuildInfo,
@@ -476,7 +476,7 @@ pub fn entry_points(
     (!lines.is_empty()).then(|| format!("[console_scripts]\n{lines}"))
 }
 
-/// The scripts of a package on a platform.
+/// Returns the rows of a package's scripts on a platform.
 fn scripts<'f>(
     package: &'f str,
     platform: Platform,
@@ -490,7 +490,8 @@ fn scripts<'f>(
         .filter(is_of)
 }
 
-/// The file that says which files of a device package are in the tree to build against, as links.
+/// Returns the JSON file that lists the files of a device package, which are added to the devel
+/// tree as symlinks.
 pub fn device_links(package: &RuntimePackage, version: &str) -> String {
     let links: Vec<Value> = package
         .files

@@ -1,4 +1,4 @@
-//! Following links: in one artifact, or in a tree that several make.
+//! Resolution of symlinks, in one artifact or in a tree that several artifacts form.
 
 use rustc_hash::FxHashMap;
 
@@ -6,38 +6,38 @@ use super::limits::MAX_LINKS;
 use super::{BuildArtifact, EntryKind};
 use rock_names::parent_directories;
 
-/// What is right at a path of a tree.
+/// The entry at exactly this path of a tree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum PathEntry<'t> {
     /// A regular file.
     File,
-    /// A folder.
+    /// A directory.
     Folder,
-    /// A link with this text.
+    /// A symlink with this target text.
     Link(&'t str),
-    /// Something of another tree, which is not looked into.
+    /// A path in another tree, which is not inspected.
     Elsewhere,
 }
 
-/// Where a link leads in the end.
+/// The final target of a symlink.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum LinkTarget<F> {
-    /// To this regular file.
+    /// A regular file.
     File(F),
-    /// To a folder.
+    /// A directory.
     Folder,
-    /// Into another tree.
+    /// A path in another tree.
     Elsewhere,
-    /// To nothing in the tree.
+    /// Nothing exists there.
     Nothing,
-    /// Out of the tree.
+    /// A path outside of the tree.
     Outside,
-    /// To itself by some way, or through more links than a system follows.
+    /// A loop, or more symlinks than a system follows.
     Loop,
 }
 
-/// Where the link at `path` with this text leads, word by word as the system walks it. `met` tells
-/// what is at a path of the tree.
+/// Resolves the symlink at `path` with this target text component by component, as the system does.
+/// `met` returns the entry at a path of the tree.
 pub(super) fn follow<'t>(
     path: &str,
     text: &'t str,
@@ -46,7 +46,7 @@ pub(super) fn follow<'t>(
     let mut at = path
         .rsplit_once('/')
         .map_or_else(String::new, |(folder, _)| folder.to_owned());
-    // What is left of the way, the next word last.
+    // The remaining components, the next one last.
     let mut left: Vec<&str> = Vec::new();
     let (mut link, mut links) = (Some(text), 0);
     loop {
@@ -96,8 +96,8 @@ pub(super) fn follow<'t>(
     }
 }
 
-/// The text of a link at `path` that leads to `target` and up no further than it must, both below
-/// one root.
+/// Returns the shortest relative target text for a symlink at `path` that leads to `target`. Both
+/// paths are relative to the same root.
 pub(super) fn way(path: &str, target: &str) -> String {
     let folders = path.split('/').count() - 1;
     let same = path
@@ -106,20 +106,20 @@ pub(super) fn way(path: &str, target: &str) -> String {
         .take(folders)
         .take_while(|(one, other)| one == other)
         .count();
-    // The last word of the target is no folder.
+    // The last component of the target is not a directory.
     let same = same.min(target.split('/').count() - 1);
     let down: Vec<&str> = target.split('/').skip(same).collect();
     format!("{}{}", "../".repeat(folders - same), down.join("/"))
 }
 
-/// Every path of an artifact.
+/// The index of all paths of an artifact.
 pub(super) struct ArtifactPaths<'a> {
     artifact: &'a BuildArtifact,
     known: FxHashMap<String, Option<usize>>,
 }
 
 impl<'a> ArtifactPaths<'a> {
-    /// The paths of an artifact, with the folders above them.
+    /// Indexes the entries of an artifact and their parent directories.
     pub(super) fn new(artifact: &'a BuildArtifact) -> Self {
         let mut known = FxHashMap::default();
         for (number, entry) in artifact.entries.iter().enumerate() {
@@ -135,8 +135,7 @@ impl<'a> ArtifactPaths<'a> {
         Self { artifact, known }
     }
 
-    /// Where the link with this text leads that is entry `number`: to the entry of a regular file,
-    /// or not to one.
+    /// Resolves entry `number`, a symlink with this target text, to the entry of a regular file.
     pub(super) fn follow(&self, number: usize, text: &str) -> LinkTarget<usize> {
         let entry = &self.artifact.entries[number];
         let path = format!("{}/{}", self.artifact.roots[entry.root], entry.path);
@@ -220,7 +219,7 @@ mod tests {
     #[test]
     fn as_many_links_are_followed_as_a_system_follows() {
         let texts: Vec<String> = (0..=MAX_LINKS).map(|number| number.to_string()).collect();
-        // The link `N` leads to `N-1`, and `0` is a file. The link at the path itself counts, too.
+        // Link `N` leads to `N-1`, and `0` is a file. The link at the path itself counts, too.
         let met = |at: &str| match at.parse::<usize>() {
             Ok(0) => Some(PathEntry::File),
             Ok(number) => Some(PathEntry::Link(&texts[number - 1])),

@@ -23,20 +23,20 @@ use crate::{
 pub struct LayoutOptions {
     /// The directory of the artifacts.
     pub artifact_dir: PathBuf,
-    /// How device code is split from the libraries; `None` for the mode in the manifest of the
+    /// The way device code is split from the libraries; `None` for the mode in the manifest of the
     /// build.
     pub mode: Option<SplitMode>,
     /// The platform of the packages.
     pub platform: Platform,
-    /// The suffix of the names of platform packages, which may be empty.
+    /// The suffix of the names of the directories with package files, which may be empty.
     pub nonce: String,
     /// In [`SplitMode::Legacy`], the GPU families whose artifacts are used; all if it is empty.
     pub families: BTreeSet<String>,
-    /// Globs of libraries that also get the name without a version.
+    /// Globs of library names that get a stub library.
     pub runtime_aliases: Vec<String>,
     /// Whether different files at the same path are errors instead of warnings.
     pub is_strict: bool,
-    /// Whether the devel package keeps links to nothing.
+    /// Whether the devel package keeps dangling symlinks.
     pub keep_dangling: bool,
 }
 
@@ -44,7 +44,7 @@ pub struct LayoutOptions {
 pub struct ResolvedLayout {
     /// The artifacts.
     pub artifacts: ArtifactSet,
-    /// How device code is split from the libraries.
+    /// The way device code is split from the libraries.
     pub mode: SplitMode,
     /// The ROCm version in the manifest of the build.
     pub rocm_version: Option<String>,

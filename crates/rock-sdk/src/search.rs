@@ -1,8 +1,8 @@
-//! Where libraries of one package search for those of the core package.
+//! Search paths through which libraries find those of the core package.
 
-/// The search path of a file at `path` of its package: what it had, and then each of `folders` of
-/// the package `core`, which lies beside its own. Entries that are there already are not said
-/// twice.
+/// Returns the search path for a file at `path` of its package: the entries of `had`, then each of
+/// `folders` in the package directory `core`, which is next to the file's own package directory.
+/// Duplicate entries are removed.
 pub fn search_path(path: &str, had: Option<&str>, core: &str, folders: &[String]) -> String {
     let up = up(path);
     let added = folders
@@ -22,7 +22,8 @@ pub fn search_path(path: &str, had: Option<&str>, core: &str, folders: &[String]
     entries.join(":")
 }
 
-/// The way from the folder of a file at `path` of a package to the folder that its package is in.
+/// Returns the relative path from the directory of a file at `path` of a package to the directory
+/// that contains the package directory.
 pub(super) fn up(path: &str) -> String {
     "../".repeat(path.matches('/').count() + 1)
 }

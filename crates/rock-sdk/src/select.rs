@@ -1,4 +1,4 @@
-//! Which artifacts feed a package, and which paths of those it takes.
+//! Selection of the artifacts that feed a package, and of their paths.
 
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 
@@ -6,16 +6,16 @@ use super::{BuildArtifact, SplitMode};
 use rock_compat::rows::{ArtifactSelector, SdkPackageRow};
 use rock_names::Platform;
 
-/// The GPUs whose artifacts a package takes.
+/// The GPUs whose artifacts a package uses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum DeviceScope<'f> {
-    /// Those for any GPU, and all others, too.
+    /// Artifacts for any GPU and for specific GPUs.
     All,
-    /// Those for any GPU.
+    /// Artifacts for any GPU.
     Any,
-    /// Those for this target, whatever its features.
+    /// Artifacts for this gfx target, regardless of its features.
     Target(&'f str),
-    /// Those for any GPU, and for this family.
+    /// Artifacts for any GPU and for this family.
     AnyAnd(&'f str),
 }
 
@@ -29,17 +29,17 @@ impl DeviceScope<'_> {
     }
 }
 
-/// Whether a selection of artifacts applies in this mode.
+/// Whether an artifact selector of a row applies in this mode.
 pub(super) fn is_of(take: &ArtifactSelector, mode: SplitMode) -> bool {
     take.modes.is_empty() || take.modes.iter().any(|word| word == mode.word())
 }
 
-/// Whether a package is made for the platform.
+/// Whether a package exists for the platform.
 pub(super) fn is_for(package: &SdkPackageRow, platform: Platform) -> bool {
     package.platforms.is_empty() || package.platforms.iter().any(|word| word == platform.word())
 }
 
-/// Whether an artifact of this name and component feeds a package.
+/// Whether a package uses artifacts with the name and component of this one.
 pub(super) fn takes(package: &SdkPackageRow, artifact: &BuildArtifact, mode: SplitMode) -> bool {
     let (name, component) = (artifact.name.name(), artifact.name.component().word());
     package
@@ -53,7 +53,7 @@ pub(super) fn takes(package: &SdkPackageRow, artifact: &BuildArtifact, mode: Spl
         })
 }
 
-/// Returns the numbers of the artifacts that feed a package, in their order.
+/// Returns the indices of the artifacts that feed a package, in their order.
 pub(super) fn fed_by(
     package: &SdkPackageRow,
     artifacts: &[BuildArtifact],
@@ -67,7 +67,8 @@ pub(super) fn fed_by(
         .collect()
 }
 
-/// The artifacts for any GPU and, where one is named, for one family, that a predicate takes.
+/// Returns the indices of the artifacts that match a predicate and are for any GPU or, if one is
+/// given, for a family.
 pub(super) fn of_family(
     artifacts: &[BuildArtifact],
     family: Option<&str>,
@@ -79,7 +80,7 @@ pub(super) fn of_family(
         .collect()
 }
 
-/// Paths that a package takes of its artifacts.
+/// The paths of its artifacts that a package includes.
 #[derive(Debug)]
 pub(super) struct PathSelection {
     includes: Option<GlobSet>,
@@ -87,10 +88,10 @@ pub(super) struct PathSelection {
 }
 
 impl PathSelection {
-    /// The paths of a row.
+    /// Compiles the globs of a row.
     ///
     /// # Errors
-    /// A glob that cannot be read.
+    /// When a glob is invalid.
     pub(super) fn of(row: &SdkPackageRow) -> Result<Self, globset::Error> {
         let includes = if row.includes.is_empty() {
             None
@@ -103,7 +104,7 @@ impl PathSelection {
         })
     }
 
-    /// Whether the path is one of them.
+    /// Whether a path is included.
     pub(super) fn takes(&self, path: &str) -> bool {
         self.includes
             .as_ref()
@@ -112,11 +113,11 @@ impl PathSelection {
     }
 }
 
-/// Globs over whole paths: `*` stays in a folder, `**` does not, and `NAME/**` is `NAME` and all
-/// below it.
+/// Compiles globs that match whole paths: `*` does not match a slash, `**` does, and `NAME/**`
+/// matches `NAME` and everything below it.
 ///
 /// # Errors
-/// A glob that cannot be read.
+/// When a glob is invalid.
 pub fn globs(patterns: &[String]) -> Result<GlobSet, globset::Error> {
     let mut set = GlobSetBuilder::new();
     let mut add = |pattern: &str| -> Result<(), globset::Error> {

@@ -1,4 +1,4 @@
-//! What a loader would make of a file.
+//! Detection of libraries and programs by their ELF headers.
 
 use super::FileShape;
 use rock_bytes::ReadAt;
@@ -9,11 +9,11 @@ const EXECUTABLE: u16 = 2;
 const SHARED: u16 = 3;
 
 impl FileShape {
-    /// Reads it from the head of a file. Only a few kB of the file are read, and of most files four
-    /// bytes.
+    /// Reads the shape from the head of a file. Reads only a few kB, and only four bytes of most
+    /// files.
     ///
     /// # Errors
-    /// When the file begins as an ELF file and is damaged.
+    /// When the file starts like an ELF file and is damaged.
     pub fn read(source: &dyn ReadAt) -> Result<Self, ElfError> {
         let mut magic = [0; 4];
         if source.size_bytes() < 64
@@ -35,7 +35,7 @@ impl FileShape {
             elf.dynamic_strings(&strings, tag)
                 .map(|texts| texts.into_iter().next())
         };
-        // A loader that finds a RUNPATH does not look at RPATH (ld.so(8)).
+        // The dynamic linker ignores RPATH if there is a RUNPATH (ld.so(8)).
         let search = match text(tag::RUNPATH)? {
             Some(runpath) => Some(runpath),
             None => text(tag::RPATH)?,
@@ -45,7 +45,7 @@ impl FileShape {
         let is_interpreted = elf.segment(segment_type::INTERP).is_some();
         Ok(
             if elf.is_executable() || (is_interpreted && soname.is_none()) {
-                // No loader reads the search path of a program that is linked statically.
+                // A statically linked program has no use for a search path.
                 let is_linked = is_interpreted && elf.dynamic_value(tag::STRTAB).is_some();
                 Self::Program {
                     machine: header.machine,

@@ -1,40 +1,41 @@
-//! Programs that become another program: what a wheel holds in place of a link to one.
+//! Stub programs, which wheels contain in place of symlinks to programs. A stub replaces itself
+//! with the target program.
 //!
-//! They are made from the assembler sources beside them, whose heads say how. Each ends with a slot
-//! for the text of the link.
+//! They are built from the assembler sources in `stub`, whose header comments have the commands.
+//! Each ends with a slot for the target text of the symlink.
 
 use rock_elf::machine;
 
-/// How long the slot is, with the zero that ends the text.
+/// The size of the slot, including the zero byte that ends the text.
 const SLOT_BYTES: usize = 4096;
-/// What stands in the slot before a text does.
+/// The start of the slot before a text is written to it.
 const MARKER: &[u8] = b"rock-matrix stub: the text of a link goes here";
 
-/// The stubs, each for a processor.
+/// The stubs, with the processor of each.
 const IMAGES: [(u16, &[u8]); 2] = [
     (machine::X86_64, include_bytes!("stub/x86_64.bin")),
     (machine::AARCH64, include_bytes!("stub/aarch64.bin")),
 ];
 
-/// No stub can be made.
+/// The reason for which no stub can be made.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum StubError {
-    /// There is none for the processor.
+    /// No stub exists for the processor.
     #[error("there is no stub for the processor {0} (e_machine)")]
     Machine(u16),
-    /// The text does not fit, or would end early.
+    /// The text is empty, too long for the slot, or contains a zero byte.
     #[error("a stub holds texts of at most {most} bytes, without a zero among them; this one has {length}", most = SLOT_BYTES - 1)]
     Text {
-        /// How many bytes it has.
+        /// The length of the text in bytes.
         length: usize,
     },
 }
 
-/// A program for a processor that runs what lies at `text`, seen from its own folder, with the
-/// arguments as they are.
+/// Returns a program for a processor that runs the program at `text`, relative to its own
+/// directory, with unchanged arguments.
 ///
 /// # Errors
-/// When there is none for the processor, or the text is too long.
+/// When no stub exists for the processor, or the text is empty, too long, or contains a zero byte.
 pub fn stub(processor: u16, text: &str) -> Result<Vec<u8>, StubError> {
     let image = IMAGES.into_iter().find(|(known, _)| *known == processor);
     let (_, image) = image.ok_or(StubError::Machine(processor))?;
@@ -57,8 +58,8 @@ pub fn is_as_large(size_bytes: u64) -> bool {
         .any(|(_, image)| image.len() as u64 == size_bytes)
 }
 
-/// The text of the link that a stub stands for; `None` where the bytes are none. The slot of a stub
-/// that nobody filled has its marker.
+/// Returns the target text in a stub, or `None` if the bytes are not a stub. The text of an unused
+/// stub is its marker.
 pub fn text_in(bytes: &[u8]) -> Option<&str> {
     IMAGES
         .iter()

@@ -2,24 +2,25 @@
 
 use rock_compat::rows::FamilyRow;
 
-/// Words with commas or semicolons between them; those that are empty are none.
+/// Splits a list at commas and semicolons, and skips empty items.
 pub fn words(text: &str) -> impl Iterator<Item = &str> {
     text.split([',', ';'])
         .map(str::trim)
         .filter(|word| !word.is_empty())
 }
 
-/// The target of a word without its features: artifacts of `gfx942:xnack+` go with those of
-/// `gfx942`, and each gets the other (ROCm/TheRock, `build_tools/fetch_artifacts.py`).
+/// Returns the gfx target of a target ID, without its features. Artifacts for `gfx942` and for
+/// `gfx942:xnack+` are used together: asking for one includes the other (ROCm/TheRock,
+/// `build_tools/fetch_artifacts.py`).
 pub fn base_target(word: &str) -> &str {
     word.split(':').next().unwrap_or_default()
 }
 
-/// The targets of families, with commas or semicolons between them: in their order, each once.
-/// Every target is a family of its own.
+/// Expands a list of families, separated by commas or semicolons, to gfx targets in list order
+/// without duplicates. A gfx target is accepted as a family of one.
 ///
 /// # Errors
-/// The words that are no family, in their order.
+/// Returns the unknown items, in list order.
 pub fn expand(text: &str, rows: &[FamilyRow]) -> Result<Vec<String>, Vec<String>> {
     let (mut targets, mut unknown): (Vec<String>, Vec<String>) = Default::default();
     for word in words(text).map(base_target) {

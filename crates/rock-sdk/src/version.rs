@@ -1,24 +1,25 @@
-//! Versions of the SDK's packages: of wheels, of Debian's packages and of RPM's.
+//! Versions of the SDK packages, as wheels, Debian packages and RPM packages.
 
 use std::collections::BTreeMap;
 
 use rock_compat::rows::SdkVersionRow;
 
-/// The versions of one build.
+/// The versions of the packages of one build.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PackageVersions {
-    /// That of wheels.
+    /// The version of wheels.
     pub wheel: String,
-    /// That of Debian's packages.
+    /// The version of Debian packages.
     pub deb: String,
-    /// That of RPM's.
+    /// The version of RPM packages.
     pub rpm: String,
 }
 
-/// The versions that a row makes of what is known, by the words of the row.
+/// Fills the version patterns of a row with the known values, by placeholder name.
 ///
 /// # Errors
-/// The words that are not known, in their order.
+/// Returns the placeholders without a value: first those in `asks` of the row, then the others in
+/// the order of the patterns.
 pub fn versions(
     row: &SdkVersionRow,
     known: &BTreeMap<&str, String>,
@@ -92,7 +93,7 @@ mod tests {
         [made.wheel, made.deb, made.rpm]
     }
 
-    /// The versions of each kind of release, with a fixed day and commit.
+    /// Uses a fixed date and commit.
     #[test]
     fn each_kind_of_release_has_its_versions() {
         let dev = [

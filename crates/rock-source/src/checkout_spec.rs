@@ -1,59 +1,59 @@
-//! What a checkout is asked for, once every option, pin and default was looked up.
+//! The desired state of a checkout, after options, pins and defaults are resolved.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use super::series::PatchSet;
 
-/// One repository with its submodules, as it shall lie in a folder.
+/// The desired state of one repository and its submodules.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CheckoutSpec {
-    /// The folder of the work tree, absolute.
+    /// The absolute path of the worktree.
     pub folder: PathBuf,
-    /// The project that it is for, `torch`; none for any other repository.
+    /// The project that is checked out, `torch`; `None` for any other repository.
     pub project: Option<String>,
-    /// Where it is fetched from: anything that git takes.
+    /// The URL to fetch from; any form that git accepts.
     pub origin: String,
-    /// What is fetched: a branch, a tag, or a whole commit hash.
+    /// The ref to fetch: a branch, a tag, or a full commit hash.
     pub reference: String,
-    /// The folder of the outer repository inside a patch set.
+    /// The name of the outer repository's directory in a patch set.
     pub name: String,
-    /// The patches to apply; `None` for none at all.
+    /// The patches to apply; `None` to apply no patches.
     pub patches: Option<PatchSet>,
-    /// What becomes of the sources for CUDA.
+    /// The treatment of CUDA sources.
     pub hipify: HipifyMode,
-    /// Whether submodules are checked out too, the submodules of these as well.
+    /// Whether submodules are checked out, recursively.
     pub submodules: bool,
-    /// How many commits of history are fetched; all of it where nothing is said.
+    /// The number of commits of history to fetch; `None` for the full history.
     pub depth: Option<u32>,
-    /// How many things git fetches at once.
+    /// The number of parallel fetches.
     pub jobs: Option<u32>,
-    /// The Python that hipify is run with.
+    /// The Python interpreter that runs hipify.
     pub python: String,
-    /// What a build of the tree is given beside its own environment, kept in
+    /// Environment variables for a build of the tree in addition to its own environment, stored in
     /// `.rock/build_env.json`.
     pub build_environment: BTreeMap<String, String>,
-    /// What may be lost.
+    /// The user changes that may be discarded.
     pub discard: DiscardPolicy,
 }
 
-/// What becomes of the sources for CUDA.
+/// The treatment of CUDA sources.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum HipifyMode {
-    /// They stay, and no patch that needs them hipified is applied.
+    /// Leave the sources unchanged, and do not apply patches of hipified sources.
     Skip,
-    /// They are hipified, and what that changes is left uncommitted.
+    /// Hipify the sources, and leave the changes uncommitted.
     Leave,
-    /// They are hipified, and that is a commit of its own in each repository.
+    /// Hipify the sources, and commit the changes in each repository.
     #[default]
     Commit,
 }
 
-/// What of the user's work may be lost.
+/// The kinds of user changes that a checkout may discard.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct DiscardPolicy {
-    /// Changes that are not committed.
+    /// Whether uncommitted changes may be discarded.
     pub changes: bool,
-    /// Commits above what the last checkout made.
+    /// Whether commits on top of those of the last checkout may be discarded.
     pub commits: bool,
 }

@@ -1,31 +1,31 @@
-//! The commits between upstream and a head, as one line.
+//! The commits between upstream and a head, as a linear history.
 
 use std::collections::BTreeMap;
 
-/// Commits from upstream, which is not among them, to a head, the last first.
+/// The linear history from upstream (exclusive) to a head, newest commit first.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CommitRange {
     upstream: String,
     commits: Vec<String>,
 }
 
-/// Why commits are no line.
+/// The reason why commits are not a linear history.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum NoLine {
-    /// This one has several parents.
+    /// This commit has several parents.
     Merge(String),
-    /// Upstream is not below the head.
+    /// Upstream is not an ancestor of the head.
     Apart,
 }
 
-/// The commit below the first one, and the last one.
+/// The parent of the oldest commit of a range, and the newest commit.
 pub type RangeBounds = (String, String);
 
 impl CommitRange {
-    /// Reads what `git rev-list --parents HEAD --not UPSTREAM` printed.
+    /// Parses the output of `git rev-list --parents HEAD --not UPSTREAM`.
     ///
     /// # Errors
-    /// When there is a merge, or upstream is not below the head.
+    /// When there is a merge, or upstream is not an ancestor of the head.
     pub fn new(listed: &str, upstream: &str, head: &str) -> Result<Self, NoLine> {
         let parents: BTreeMap<&str, Vec<&str>> = listed
             .lines()
@@ -49,8 +49,9 @@ impl CommitRange {
         })
     }
 
-    /// What lies below the commit of hipify, and what lies above it; the second is `None` where
-    /// that commit is not of the line, and then all is below. A range without commits is `None`.
+    /// Splits the commits at the commit of hipify. Returns the commits before it, and those after
+    /// it; the second is `None` if the commit of hipify is not among the commits, and then the
+    /// first contains all of them. An empty range is `None`.
     pub fn split(
         &self,
         hipify: Option<&str>,

@@ -1,4 +1,4 @@
-//! What is to be done about the difference between what is wanted and what is there.
+//! Decides which steps turn the current worktree into the desired one.
 
 use super::checkout_spec::{CheckoutSpec, HipifyMode};
 use super::git_output::{GitStatus, is_commit_hash};
@@ -7,66 +7,67 @@ use super::step::{CheckoutStep, GitOperation};
 use crate::codes::checkout as codes;
 use rock_diagnostic::{Diagnostic, Location, counted};
 
-/// Names that a message shows of a list.
+/// The maximum number of list items in a message.
 const SHOWN: usize = 10;
 
-/// What is there.
+/// The current state of a checkout directory.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct CheckoutFacts {
-    /// What the last checkout left.
+    /// The state file of the last checkout.
     pub state: Option<CheckoutState>,
-    /// What the folder holds.
+    /// The kind of the directory.
     pub folder: FolderKind,
-    /// The outer repository and every submodule that is there.
+    /// The outer repository and every existing submodule.
     pub repositories: Vec<FoundRepository>,
-    /// The commit that the ref means, where that was asked.
+    /// The commit that the ref resolves to, if it was queried.
     pub remote: Option<String>,
-    /// Whether git knows who commits.
+    /// Whether a committer is configured in git.
     pub has_identity: bool,
 }
 
-/// What a folder holds.
+/// The contents of a directory.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum FolderKind {
-    /// Nothing, or it is not there.
+    /// Empty or missing.
     #[default]
     Empty,
     /// A repository.
     Repository,
-    /// What a checkout left that was ended before it had a repository.
+    /// The start of an interrupted checkout, before it created a repository.
     Begun,
-    /// Other things.
+    /// Other files.
     Other,
 }
 
-/// A repository as it is.
+/// The current state of a repository.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct FoundRepository {
-    /// Its path below the folder; empty for the outer one.
+    /// The path below the directory of the checkout; empty for the outer repository.
     pub path: String,
-    /// What git says of it.
+    /// The output of `git status`.
     pub status: GitStatus,
-    /// Paths that are neither as committed nor as the last checkout left them.
+    /// Paths that differ both from the commit and from the result of the last checkout.
     pub changes: Vec<String>,
-    /// Commits above what was made and what upstream has, the last first.
+    /// Commits that neither a checkout made nor upstream has, newest first.
     pub above: Vec<LocalCommit>,
-    /// What is under way.
+    /// The operation in progress, if there is one.
     pub session: Option<GitOperation>,
-    /// Whether the last checkout left changes in it, without a commit.
+    /// Whether the last checkout left uncommitted changes of hipify.
     pub is_left_changed: bool,
 }
 
 /// A commit of the user.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LocalCommit {
-    /// Its hash, in short.
+    /// The abbreviated hash.
     pub hash: String,
-    /// Its subject.
+    /// The subject line.
     pub subject: String,
 }
 
-/// Whether nothing is to be done: the same was asked for and made, at the commit that is meant now,
-/// every repository is there at the commit that was recorded, and nothing is changed.
+/// Returns whether there is nothing to do: the last checkout succeeded with equivalent options, at
+/// the commit that the ref resolves to now, every repository is at its recorded commit, and nothing
+/// has changed.
 pub fn is_up_to_date(
     wanted: &CheckoutSpec,
     state: &CheckoutState,
@@ -94,15 +95,16 @@ pub fn is_up_to_date(
         && is_as_recorded()
 }
 
-/// The commit that is wanted, where nobody needs to be asked: the ref is its hash.
+/// Returns the desired commit if it is known without a query because the ref is a commit hash.
 pub fn known_commit(wanted: &CheckoutSpec) -> Option<&str> {
     is_commit_hash(&wanted.reference).then_some(wanted.reference.as_str())
 }
 
-/// The steps to what is wanted.
+/// Returns the steps that produce the desired state.
 ///
 /// # Errors
-/// When something of the user's would be lost that may not be, or the folder holds other things.
+/// When user changes would be lost without permission, the directory contains other files, or the
+/// options are invalid.
 pub fn steps(
     wanted: &CheckoutSpec,
     facts: &CheckoutFacts,
@@ -132,7 +134,7 @@ pub fn steps(
             origin: wanted.origin.clone(),
         }),
     }
-    // Nothing of the tree changes before what is wanted is here.
+    // The tree does not change before the fetch has succeeded.
     let had = had_commit(facts);
     if had.is_none() {
         steps.push(CheckoutStep::Fetch {
@@ -175,7 +177,8 @@ pub fn steps(
     Ok(steps)
 }
 
-/// The commit that is wanted, where the last checkout had it too: it is here, with what it needs.
+/// Returns the desired commit if the last checkout also had it: it and its submodules need no
+/// fetch.
 fn had_commit(facts: &CheckoutFacts) -> Option<String> {
     let had = facts
         .state
@@ -193,8 +196,7 @@ fn to_upstream(
 ) -> Vec<CheckoutStep> {
     let mut steps = Vec::new();
     let commit = had.unwrap_or_else(|| "FETCH_HEAD".to_owned());
-    // Before the first commit, what lies there was put there by a checkout that was ended, and was
-    // saved.
+    // Without a first commit, the files are from an interrupted checkout, and were saved.
     let is_half_made = facts.state.is_some()
         && facts
             .repositories
@@ -243,7 +245,7 @@ fn above_upstream(wanted: &CheckoutSpec, facts: &CheckoutFacts) -> Vec<CheckoutS
     steps
 }
 
-/// Options that name a committer, where none is configured.
+/// Returns git options that set a committer, if none is configured.
 fn identity(facts: &CheckoutFacts) -> Vec<String> {
     if facts.has_identity {
         return Vec::new();
@@ -300,7 +302,7 @@ fn refusals(wanted: &CheckoutSpec, facts: &CheckoutFacts) -> Vec<Diagnostic> {
                 .help("leave out `--no-commit-hipify`, or pass `--no-patch`"),
         );
     }
-    // What lies there uncommitted after a run that was killed is kept, whoever made it.
+    // Uncommitted files after a killed run are saved, whoever made them.
     let was_ended = facts
         .state
         .as_ref()
@@ -349,7 +351,7 @@ fn refusals(wanted: &CheckoutSpec, facts: &CheckoutFacts) -> Vec<Diagnostic> {
     faults
 }
 
-/// A repository in words.
+/// Returns the name of a repository for messages.
 pub fn named(path: &str) -> String {
     if path.is_empty() {
         "the outer repository".to_owned()
@@ -358,7 +360,7 @@ pub fn named(path: &str) -> String {
     }
 }
 
-/// A list for a message, cut where it gets long.
+/// Formats a list for a message, truncated if it is long.
 pub fn shown(items: impl Iterator<Item = String>) -> String {
     let items: Vec<String> = items.collect();
     let first = items

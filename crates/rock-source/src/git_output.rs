@@ -1,25 +1,25 @@
-//! What git tells about a repository, out of the forms that it keeps for programs.
+//! Parsers for git's machine-readable output, and validation of refs.
 
 use std::collections::BTreeSet;
 
-/// How the lines of a reflog begin that a checkout wrote.
+/// The prefix of the reflog messages that a checkout writes.
 pub const REFLOG_MARK: &str = "rock-matrix";
 
-/// What `git status --porcelain=v2 --branch -z` tells.
+/// The output of `git status --porcelain=v2 --branch -z`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct GitStatus {
-    /// The commit; `None` before the first.
+    /// The commit; `None` before the first commit.
     pub head: Option<String>,
-    /// The branch; `None` where no branch is checked out.
+    /// The branch; `None` if the head is detached.
     pub branch: Option<String>,
-    /// Paths that are staged in another state than the commit has.
+    /// Paths whose staged state differs from the commit.
     pub staged: Vec<String>,
-    /// Paths that are in another state than staged, and those that git does not know.
+    /// Paths that differ from their staged state, and untracked paths.
     pub changed: Vec<String>,
 }
 
 impl GitStatus {
-    /// Reads what git printed.
+    /// Parses the output of git.
     pub fn parse(text: &[u8]) -> Self {
         let mut status = Self::default();
         let text = String::from_utf8_lossy(text);
@@ -28,8 +28,7 @@ impl GitStatus {
             let (kind, rest) = item.split_once(' ').unwrap_or((item, ""));
             match kind {
                 "#" => status.header(rest),
-                // XY, sub, three modes, two hashes, path; a renamed one has a score before its
-                // path.
+                // XY, sub, three modes, two hashes, path; for a rename, a score precedes the path.
                 "1" => status.entry(rest, 7),
                 "2" => {
                     status.entry(rest, 8);
@@ -68,14 +67,14 @@ impl GitStatus {
         }
     }
 
-    /// Every path that is not as the commit has it, sorted.
+    /// Returns all paths that differ from the commit, sorted.
     pub fn uncommitted(&self) -> Vec<String> {
         let paths: BTreeSet<&String> = self.staged.iter().chain(&self.changed).collect();
         paths.into_iter().cloned().collect()
     }
 }
 
-/// The commits that a checkout made or went to, out of the text of a reflog.
+/// Returns the commits that a checkout created or moved to, according to the text of a reflog.
 pub fn made_by_us(reflog: &str) -> BTreeSet<&str> {
     let mark = format!("{REFLOG_MARK}:");
     let made = |line: &'_ str| -> bool {
@@ -90,8 +89,8 @@ pub fn made_by_us(reflog: &str) -> BTreeSet<&str> {
         .collect()
 }
 
-/// The pairs of `git config --null --get-regexp`: the middle of each key `submodule.MIDDLE.LAST`,
-/// and the value.
+/// Parses the output of `git config --null --get-regexp`: returns the middle of each key
+/// `submodule.MIDDLE.LAST`, and the value.
 pub fn submodule_settings(text: &[u8]) -> Vec<(String, String)> {
     let text = String::from_utf8_lossy(text);
     let pair = |item: &str| {
@@ -102,8 +101,9 @@ pub fn submodule_settings(text: &[u8]) -> Vec<(String, String)> {
     text.split('\0').filter_map(pair).collect()
 }
 
-/// The commit that a ref means, out of `git ls-remote ORIGIN REF REF^{}`: in the order in which git
-/// itself looks (gitrevisions(7)), and an annotated tag is what it is on.
+/// Returns the commit that a ref resolves to, from the output of `git ls-remote ORIGIN REF REF^{}`.
+/// Ref namespaces are tried in git's order (gitrevisions(7)), and an annotated tag is peeled to its
+/// commit.
 pub fn commit_of(reference: &str, listed: &[u8]) -> Option<String> {
     let text = String::from_utf8_lossy(listed);
     let oid_of = |name: &str| {
@@ -119,14 +119,14 @@ pub fn commit_of(reference: &str, listed: &[u8]) -> Option<String> {
         })
 }
 
-/// Whether a text is a whole commit hash.
+/// Returns whether a text is a full commit hash.
 pub fn is_commit_hash(text: &str) -> bool {
     matches!(text.len(), 40 | 64) && text.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
-/// Why a text is no branch, tag or commit that could be fetched; git's own rules
-/// (git-check-ref-format(1)), as far as they keep a text from being an option, a pattern, or more
-/// than one ref.
+/// Returns the reason why a text cannot be fetched as a branch, tag or commit, if there is one.
+/// Implements the rules of git (git-check-ref-format(1)) that prevent a text from being an option,
+/// a pattern, or more than one ref.
 pub fn bad_reference(text: &str) -> Option<&'static str> {
     let has = |bad: &[char]| text.contains(bad);
     match () {

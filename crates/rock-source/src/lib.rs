@@ -1,11 +1,11 @@
 //! Selects and checks out the sources of torch and its companions.
 //!
-//! Input: compatibility data, the texts of files, the options of the user, the [`CheckoutState`] of
+//! Input: compatibility data, the contents of files, command-line options, the [`CheckoutState`] of
 //! the last checkout, and the output of git. Output: the repository and ref of each project with
-//! the origin of these values, the desired worktree as [`CheckoutSpec`], and the [`CheckoutStep`]s
-//! to get there, or the user's work that would be lost.
+//! the origin of these values, the desired worktree as a [`CheckoutSpec`], and the
+//! [`CheckoutStep`]s that produce it, or diagnostics about user changes that would be lost.
 //!
-//! **Invariant:** Only the module [`checkout`] runs git and reads files. Versions and addresses of
+//! **Invariant:** Only the module [`checkout`] runs git and reads files. Versions and URLs of
 //! projects are rows of compatibility data.
 
 pub mod checkout;

@@ -1,6 +1,7 @@
 //! Manifests: the commits of all projects of a build in one JSON file.
 //!
-//! Input: a JSON text, or what trees are at. Output: entries in the order of a build, or the text.
+//! Input: a JSON text, or the commits of source trees. Output: entries in build order, or the JSON
+//! text.
 
 use std::collections::BTreeMap;
 
@@ -14,40 +15,41 @@ use rock_compat::Compat;
 use rock_diagnostic::{Diagnostic, Location};
 use rock_names::Version;
 
-/// The version of the form (`schema_version` in `generate_pytorch_manifest.py` of `ROCm/TheRock`).
+/// The version of the schema (`schema_version` in `generate_pytorch_manifest.py` of
+/// `ROCm/TheRock`).
 const SCHEMA: u64 = 1;
 
-/// The commits of a build.
+/// The source commits of a build.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SourceManifest {
-    /// In the order of a build.
+    /// The entries, in build order.
     pub entries: Vec<ManifestEntry>,
 }
 
-/// One project.
+/// The entry of one project.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ManifestEntry {
-    /// The key of the project: its folder, `pytorch_audio`.
+    /// The key of the project: its directory, `pytorch_audio`.
     pub key: String,
-    /// The address of its repository.
+    /// The URL of the repository.
     pub repo: String,
-    /// 7 to 40 hex digits.
+    /// The commit, 7 to 40 hex digits.
     pub commit: String,
-    /// The branch or tag that it was taken from.
+    /// The branch or tag that the commit was taken from.
     pub branch: Option<String>,
-    /// The version that its wheel gets.
+    /// The version of the project's wheel.
     pub version: Option<String>,
-    /// The patch set that is applied to it.
+    /// The patch set that is applied to the project.
     pub patchset: Option<String>,
-    /// The patches of that set: path below its folder → SHA-256.
+    /// The patches of that set: path below its directory → SHA-256.
     pub patches: BTreeMap<String, String>,
 }
 
 impl SourceManifest {
-    /// Reads a text. Keys that are no projects of ours are passed over.
+    /// Parses a manifest. Keys that are not known projects are ignored.
     ///
     /// # Errors
-    /// Every fault of it.
+    /// Every problem of the manifest.
     pub fn parse(text: &str, name: &str, compat: &Compat) -> Result<Self, Vec<Diagnostic>> {
         let fault = |message: String| {
             Diagnostic::new(&codes::BAD_SOURCE_MANIFEST, message)
@@ -91,20 +93,20 @@ impl SourceManifest {
         }
     }
 
-    /// The text.
+    /// Returns the JSON text.
     pub fn to_json(&self) -> String {
         serde_json::to_string_pretty(self).expect("a map of texts serialises") + "\n"
     }
 
-    /// The entry of a project.
+    /// Returns the entry of a project.
     pub fn entry(&self, key: &str) -> Option<&ManifestEntry> {
         self.entries.iter().find(|entry| entry.key == key)
     }
 
-    /// Fails where torch was not taken from this ref.
+    /// Checks that torch was taken from this ref.
     ///
     /// # Errors
-    /// When it was taken from another, or the manifest does not say.
+    /// When torch was taken from another ref, or the manifest does not name one.
     pub fn expect_torch(
         &self,
         reference: &str,
@@ -128,8 +130,8 @@ impl SourceManifest {
         .help("take the manifest of that ref, or make one with `rock-matrix source lock`"))
     }
 
-    /// Projects whose version belongs to another minor of torch: project, its version, and the
-    /// minor that belongs.
+    /// Returns the projects whose version belongs to another torch minor: the project, its version,
+    /// and the expected minor.
     pub fn strangers<'a>(&'a self, compat: &'a Compat) -> Vec<(&'a str, &'a str, &'a str)> {
         let minor_of = |key: &str| -> Option<String> {
             Some(
@@ -166,8 +168,8 @@ impl SourceManifest {
     }
 }
 
-/// The file name that belongs to a platform and a ref of torch (`generate_pytorch_manifest.py` of
-/// `ROCm/TheRock`).
+/// Returns the filename of the manifest for a platform and a ref of torch
+/// (`generate_pytorch_manifest.py` of `ROCm/TheRock`).
 pub fn file_name(platform: &str, reference: &str) -> String {
     format!(
         "therock-manifest_torch_{platform}_{}.json",
@@ -175,7 +177,7 @@ pub fn file_name(platform: &str, reference: &str) -> String {
     )
 }
 
-/// The keys of projects, in the order of a build.
+/// Returns the keys of all projects, in build order.
 fn keys(compat: &Compat) -> Vec<&str> {
     let mut keys: Vec<&str> = compat
         .source_tables()
@@ -203,7 +205,7 @@ fn entry(key: &str, value: &Value) -> Result<ManifestEntry, String> {
             "`{key}.commit` is `{commit}`, which is not a commit of 7 to 40 hex digits"
         ));
     }
-    // It becomes an argument of git.
+    // Passed to git as an argument.
     if repo.is_empty() || repo.starts_with('-') || repo.contains(char::is_control) {
         return Err(format!(
             "`{key}.repo` is `{repo}`, which is not the address of a repository"
@@ -315,7 +317,7 @@ mod tests {
         }
     }
 
-    /// What is written reads the same.
+    /// A written manifest parses to the same value.
     #[test]
     fn a_manifest_reads_back_and_its_keys_stand_in_the_order_of_a_build() {
         let audio = ManifestEntry {
@@ -339,8 +341,8 @@ mod tests {
         );
     }
 
-    /// Another schema is refused, none is taken for the known one, other keys are passed
-    /// over.
+    /// Another schema version is refused, a missing one is read as the known one, and other keys
+    /// are ignored.
     #[test]
     fn a_manifest_of_another_schema_is_refused() {
         let one = format!("{{\"repo\": \"r\", \"commit\": \"{COMMIT}\", \"later\": 1}}");
@@ -359,7 +361,7 @@ mod tests {
         assert_eq!(text, ["`schema_version` is \"1\", and 1 is known"]);
     }
 
-    /// What was expected of torch is compared.
+    /// The ref of torch is compared with the expected one.
     #[test]
     fn a_manifest_of_another_torch_is_told() {
         let compat = Compat::embedded();

@@ -1,38 +1,39 @@
-//! Patch sets: folders of patches under a root, named by what they are applied to.
+//! Patch set lookup. Patch sets are directories of patches below a root, named after the ref that
+//! they apply to.
 //!
-//! Input: a ref or a name, and which folders there are. Output: the folder to take, or why there is
-//! none.
+//! Input: a ref or a name, and the existing directories. Output: the directory to use, or the
+//! reason why there is none.
 
 use crate::codes::sources as codes;
 use rock_diagnostic::{Diagnostic, Location};
 use rock_names::without_dots;
 
-/// Which patch set is wanted.
+/// The requested patch set.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PatchSetSelection {
-    /// This one, and its folder must be there.
+    /// The set with this name; its directory must exist.
     Named(String),
-    /// The one that belongs to this ref or combination, if there is one.
+    /// The set that belongs to this ref or preset, if it exists.
     Fitting(String),
-    /// None: the commit is pinned, so no set was made for it.
+    /// No set: the commit is pinned, so no patches exist for it.
     Pinned,
 }
 
-/// The set that is taken.
+/// The selected patch set.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SelectedPatchSet {
-    /// The folder of this name under the root.
+    /// The directory of this name below the root.
     Found(String),
-    /// No patches are applied; the names that were looked for.
+    /// No patches are applied; contains the names that were looked up.
     Absent(Vec<String>),
     /// No patches are applied to a pinned commit.
     Pinned,
 }
 
-/// Looks up a patch set. `has` says whether there is a folder of this name under the root.
+/// Looks up a patch set. `has` returns whether the root contains a directory of this name.
 ///
 /// # Errors
-/// When a name was given that leads out of the root, or that no folder has.
+/// When an explicit name leads outside the root, or no directory has that name.
 pub fn look_up(
     wanted: &PatchSetSelection,
     root: &str,
@@ -60,15 +61,16 @@ pub fn look_up(
     }
 }
 
-/// Whether a name stays under the root.
+/// Checks that a name stays below the root.
 ///
 /// # Errors
-/// When it is empty, absolute, or has `.` or `..` among its parts.
+/// When the name is empty, absolute or not normalized (with `.`, `..` or empty components),
+/// contains a backslash or NUL, or starts with a drive letter.
 pub fn check(name: &str) -> Result<(), Diagnostic> {
     let is_plain = !name.is_empty()
         && without_dots(name).as_deref() == Some(name)
         && !name.contains(['\\', '\0'])
-        // `C:` names a disk.
+        // `C:` is a drive letter.
         && name.as_bytes().get(1) != Some(&b':');
     if is_plain {
         return Ok(());
@@ -81,7 +83,7 @@ pub fn check(name: &str) -> Result<(), Diagnostic> {
     .help("give the name of a folder, such as `rocm_2.7`; the root is `--patch-dir`"))
 }
 
-/// The names that a ref may have its set under: the ref itself, and the part before its first `-`.
+/// Returns the names to look up for a ref: the ref itself, and the part before its first `-`.
 fn candidates(reference: &str) -> Vec<String> {
     let cut = reference.split_once('-').map(|(before, _)| before);
     [Some(reference), cut]
@@ -112,7 +114,7 @@ mod tests {
         .map_err(|fault| format!("{}: {}", fault.code, fault.message))
     }
 
-    /// A ref finds its set, or that of its version.
+    /// A ref selects its own set, or else that of its version.
     #[test]
     fn a_ref_finds_its_own_set_then_that_of_the_part_before_its_dash_and_then_none() {
         assert_eq!(
@@ -145,7 +147,7 @@ mod tests {
         );
     }
 
-    /// A name that was given is taken as it is, and stays under the root.
+    /// An explicit name is used unchanged and must stay below the root.
     #[test]
     fn a_named_set_must_be_there_and_must_not_lead_elsewhere() {
         assert_eq!(
@@ -165,7 +167,7 @@ mod tests {
         }
     }
 
-    /// No set was made for the commit that a pin names.
+    /// No patch set exists for the commit of a pin.
     #[test]
     fn a_pinned_commit_has_no_set() {
         assert_eq!(

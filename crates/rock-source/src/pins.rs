@@ -1,7 +1,8 @@
-//! What a checkout of torch pins with more than a commit: AOTriton, its archives and its images.
+//! Pins of a torch checkout that consist of more than a commit: AOTriton, its archives and its
+//! images.
 //!
-//! Input: rows of the table `pins`, texts of files, and the variables that torch's build reads.
-//! Output: version, commit and what can be downloaded, each with where it was read.
+//! Input: rows of the table `pins`, contents of files, and the environment variables that torch's
+//! build reads. Output: version, commit and available downloads, each with its origin.
 
 use std::collections::BTreeMap;
 
@@ -13,115 +14,117 @@ use rock_compat::rows::{PinRow, TorchAotritonRow};
 use rock_diagnostic::SourceText;
 use rock_names::{Digest, RocmVersion};
 
-/// What is pinned.
+/// The pinned sources of a project.
 #[derive(Debug, Clone)]
 pub struct PinnedSources<'a> {
-    /// The row that says how it was read; the newest one where the checkout has no file of any.
+    /// The row that describes how the pin was parsed; the first (newest) one if the checkout has
+    /// none of the files.
     pub row: &'a PinRow,
-    /// The file that it was read from.
+    /// The path of the file with the pin.
     pub file: Option<String>,
-    /// Its version as the file says it, `0.11.1b`.
+    /// The version as written in the file, `0.11.1b`.
     pub version: Option<String>,
-    /// What stands after the version in names of archives, `+asan`.
+    /// The suffix of the version in archive names, `+asan`.
     pub variant: String,
-    /// The commit.
+    /// The pinned commit.
     pub commit: PinnedCommit,
-    /// What is released for each ROCm, in the order of the file.
+    /// The released builds for each ROCm, in the order of the file.
     pub builds: Vec<AotritonBuild>,
-    /// What is released for each group of targets.
+    /// The released images for each group of gfx targets.
     pub images: Vec<AotritonImages>,
-    /// The ending of archives, `gz`.
+    /// The extension of archives, `gz`.
     compression: String,
 }
 
-/// The commit of something pinned.
+/// The commit of a pinned project.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PinnedCommit {
-    /// It is this one.
+    /// The commit is known.
     Known {
-        /// 40 hex digits, or what a variable says.
+        /// 40 hex digits, or the value of a variable.
         commit: String,
-        /// What says so.
+        /// The origin of the commit.
         from: ValueOrigin,
     },
-    /// It cannot be told.
+    /// The commit cannot be determined.
     Unknown {
-        /// Why not.
+        /// The reason.
         reason: String,
-        /// The line that shows it, from 1, where one does.
+        /// The line that shows the reason, from 1, if there is one.
         line: Option<usize>,
     },
 }
 
-/// A library for one ROCm.
+/// A library build for one ROCm.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AotritonBuild {
-    /// As the file names it, `rocm7.2`.
+    /// The ROCm as written in the file, `rocm7.2`.
     pub rocm: String,
-    /// `manylinux_2_28`.
+    /// The platform, `manylinux_2_28`.
     pub manylinux: String,
-    /// Its digest.
+    /// The digest of the archive.
     pub sum: ArchiveDigest,
 }
 
-/// Images for one group of targets.
+/// The images for one group of gfx targets.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AotritonImages {
-    /// As the file names it, `amd-gfx11xx`.
+    /// The name as written in the file, `amd-gfx11xx`.
     pub name: String,
-    /// Its digest.
+    /// The digest of the archive.
     pub sum: ArchiveDigest,
 }
 
-/// What a file says of the digest of an archive.
+/// The digest of an archive according to a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ArchiveDigest {
-    /// It is this one.
+    /// The digest is known.
     Digest(Digest),
-    /// Only zeros: there is no such archive.
+    /// The digest consists of zeros: there is no such archive.
     Absent,
-    /// Nothing, or nothing that is a digest: it cannot be checked.
+    /// The digest is missing or invalid, so the archive cannot be verified.
     Unsaid,
 }
 
-/// What torch's build takes for a ROCm.
+/// The AOTriton that torch's build uses for a ROCm.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TorchAotriton<'a> {
     /// The archive for this ROCm.
     Archive(&'a AotritonBuild),
-    /// The archive for the nearest ROCm that is listed.
+    /// The archive for the nearest listed ROCm.
     Clamped(&'a AotritonBuild),
-    /// None: the library is built from source, and images are downloaded.
+    /// No archive: the library is built from source, and images are downloaded.
     BuiltRuntime,
-    /// None: the build fails.
+    /// No archive: the build fails.
     Refused,
 }
 
-/// How torch's build comes by it, by the variables that it looks at.
+/// The way in which torch's build gets AOTriton, according to environment variables.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum AotritonMode {
-    /// It is installed here.
+    /// AOTriton is installed at this prefix.
     Installed(String),
-    /// It is built from source: the variable is there, whatever it says.
+    /// AOTriton is built from source: the variable is set, to any value.
     FromSource,
-    /// It is downloaded.
+    /// AOTriton is downloaded.
     Download,
 }
 
-/// A value of a file with its line.
+/// A value from a file, with its line.
 struct LocatedValue {
     text: String,
     line: usize,
 }
 
-/// What one file says, field by field.
+/// The contents of one file, by field.
 struct PinFile {
     fields: BTreeMap<String, Vec<LocatedValue>>,
-    /// Why the commit cannot be told from it, and the line.
+    /// The reason why the file does not determine the commit, and the line.
     doubt: Option<(String, usize)>,
 }
 
-/// The pin of whose versions archives are released, by name; empty where the facts have none.
+/// Returns the name of the pin whose versions have released archives; empty if the compatibility
+/// data has none.
 pub fn with_archives(compat: &Compat) -> &str {
     let row = compat
         .source_tables()
@@ -131,8 +134,8 @@ pub fn with_archives(compat: &Compat) -> &str {
     row.map_or("", |row| row.pin.as_str())
 }
 
-/// Reads a pin by name; `None` where the facts do not have it. `variable` looks up a variable of
-/// the environment.
+/// Reads a pin by name; `None` if the compatibility data does not have it. `variable` looks up an
+/// environment variable.
 pub fn read<'a>(
     compat: &'a Compat,
     name: &str,
@@ -223,7 +226,7 @@ impl ArchiveDigest {
 }
 
 impl PinnedSources<'_> {
-    /// The same with the commit of the row where no other is known.
+    /// Falls back to the default commit of the row if no commit is known.
     #[must_use]
     pub fn or_default(mut self) -> Self {
         if matches!(self.commit, PinnedCommit::Unknown { .. }) && !self.row.default.is_empty() {
@@ -236,7 +239,8 @@ impl PinnedSources<'_> {
         self
     }
 
-    /// How torch's build comes by it. `variable` looks up a variable, also an empty one.
+    /// Returns the way in which torch's build gets AOTriton. `variable` looks up an environment
+    /// variable, including empty ones.
     pub fn mode(&self, variable: impl Fn(&str) -> Option<String>) -> AotritonMode {
         let of = |name: &str| {
             if name.is_empty() {
@@ -252,7 +256,8 @@ impl PinnedSources<'_> {
         }
     }
 
-    /// Returns the build that torch takes for a ROCm. Archives are named by the minor of its HIP.
+    /// Returns the build that torch uses for a ROCm. Archives are named after the minor version of
+    /// its HIP.
     pub fn taken(&self, rocm: &RocmVersion, compat: &Compat) -> TorchAotriton<'_> {
         let versions: Vec<(RocmVersion, &AotritonBuild)> = self
             .builds
@@ -284,7 +289,7 @@ impl PinnedSources<'_> {
         }
     }
 
-    /// The file name of a library for a CPU, `x86_64`.
+    /// Returns the filename of a library archive for a CPU architecture, `x86_64`.
     pub fn archive(&self, build: &AotritonBuild, cpu: &str) -> String {
         let name = self
             .row
@@ -294,7 +299,7 @@ impl PinnedSources<'_> {
         self.named(&name.replace("{cpu}", cpu))
     }
 
-    /// The file name of images.
+    /// Returns the filename of an image archive.
     pub fn image(&self, image: &AotritonImages) -> String {
         self.named(&self.row.image.replace("{image}", &image.name))
     }
@@ -306,8 +311,8 @@ impl PinnedSources<'_> {
             .replace("{compression}", &self.compression)
     }
 
-    /// Whether its version is one that this torch minor was released with, or a point release of
-    /// one; `None` where nothing is known.
+    /// Returns whether the version, or another one with the same minor, is listed for this torch
+    /// minor, and the row that lists it; `None` if either is unknown.
     pub fn fits<'c>(
         &self,
         compat: &'c Compat,
@@ -329,7 +334,8 @@ impl PinnedSources<'_> {
 }
 
 impl AotritonImages {
-    /// Whether it has code for a target: `x` in its name stands for any character.
+    /// Returns whether the images have code for a gfx target: `x` in the name matches any
+    /// character.
     pub fn is_for(&self, target: &str) -> bool {
         let pattern = self.name.strip_prefix("amd-").unwrap_or(&self.name);
         let is = |(wanted, has): (char, char)| wanted == 'x' || wanted == has;
@@ -338,7 +344,7 @@ impl AotritonImages {
     }
 }
 
-/// Major and minor of a version, `0.11` of `0.11.1b`.
+/// Returns the major and minor of a version, `0.11` for `0.11.1b`.
 fn line_of(version: &str) -> String {
     let number = |part: &str| {
         part.chars()
@@ -353,7 +359,7 @@ fn line_of(version: &str) -> String {
         .join(".")
 }
 
-/// The commit that a variable says in place of the file.
+/// Returns the commit in the environment variable that overrides the file, if it is set.
 fn overridden(row: &PinRow, variable: &impl Fn(&str) -> Option<String>) -> Option<PinnedCommit> {
     let value = Some(&row.env)
         .filter(|name| !name.is_empty())
@@ -376,7 +382,7 @@ fn overridden(row: &PinRow, variable: &impl Fn(&str) -> Option<String>) -> Optio
     })
 }
 
-/// The one commit that a file names.
+/// Returns the commit, if the file names exactly one.
 fn commit(read: &PinFile, source: &SourceText) -> PinnedCommit {
     if let Some((reason, line)) = &read.doubt {
         return PinnedCommit::Unknown {
@@ -385,7 +391,7 @@ fn commit(read: &PinFile, source: &SourceText) -> PinnedCommit {
         };
     }
     let values = read.fields.get("commit").map_or(&[][..], Vec::as_slice);
-    // What a variable of the environment says is not in the file.
+    // References to environment variables are not commits.
     let is_whole = |value: &&LocatedValue| value.text.len() == 40 && is_commit(&value.text);
     let mut commits: Vec<&LocatedValue> = values.iter().filter(is_whole).collect();
     commits.dedup_by(|a, b| a.text.eq_ignore_ascii_case(&b.text));
@@ -424,7 +430,7 @@ fn read_file(row: &PinRow, source: &SourceText) -> PinFile {
     }
 }
 
-/// Lists of values on lines of their own, with `;` between them.
+/// Reads fields that are lists on one line each, separated by `;`.
 fn read_lines(row: &PinRow, source: &SourceText) -> PinFile {
     let lines: Vec<&str> = source.text.lines().collect();
     let of = |places: &Vec<String>| -> Vec<LocatedValue> {
@@ -455,7 +461,7 @@ fn read_lines(row: &PinRow, source: &SourceText) -> PinFile {
     }
 }
 
-/// The first line that begins as those that a merge leaves, as the reader of CMake tells them.
+/// Returns the first conflict marker, as recognized by the CMake parser.
 fn merge_marks(source: &SourceText) -> Option<(String, usize)> {
     CmakeScript::parse(&source.text)
         .faults
@@ -491,8 +497,8 @@ fn read_cmake(row: &PinRow, source: &SourceText) -> PinFile {
     let script = CmakeScript::parse(&source.text);
     let mut fields: BTreeMap<String, Vec<LocatedValue>> = BTreeMap::new();
     for (field, names) in &row.fields {
-        // Every commit counts, since two different ones are a doubt; of a list the first block
-        // does.
+        // All commits count, since two different ones are ambiguous; of a list, only the first set
+        // counts.
         let values: Vec<LocatedValue> = if field == "commit" {
             let all = names
                 .iter()
@@ -529,32 +535,32 @@ fn read_cmake(row: &PinRow, source: &SourceText) -> PinFile {
     }
 }
 
-/// Where AOTriton can be taken from besides a download, as far as it was looked for.
+/// Local copies of AOTriton that were found.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct LocalCopies {
-    /// What the variable names.
+    /// The prefix in the environment variable.
     pub installed: Option<String>,
-    /// The install folder of its own checkout, where that has the library.
+    /// The installation directory of AOTriton's own checkout, if it contains the library.
     pub built: Option<String>,
-    /// The folder that has its Python module.
+    /// The directory that contains AOTriton's Python module.
     pub module: Option<String>,
 }
 
-/// Which copy a build of torch takes.
+/// The copy of AOTriton that a build of torch uses.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum AotritonCopy {
-    /// What the variable names.
+    /// The prefix in the environment variable.
     Installed(String),
-    /// What its own checkout installed.
+    /// The installation directory of AOTriton's own checkout.
     Built(String),
-    /// What lies beside its Python module.
+    /// The directory of its Python module.
     Module(String),
-    /// None: it is built.
+    /// No copy: AOTriton is built from source.
     Source,
 }
 
-/// The copy that is taken: what was named, else what was built here, else what is installed, else
-/// none.
+/// Returns the copy to use: the one in the environment variable, else the one built in its
+/// checkout, else the one of the Python module, else a build from source.
 pub fn copy(copies: &LocalCopies) -> AotritonCopy {
     let LocalCopies {
         installed,
@@ -584,7 +590,7 @@ mod tests {
     const CMAKE: &str = "cmake/External/aotriton.cmake";
     const LINES: &str = ".ci/docker/aotriton_version.txt";
 
-    /// A file of generation B.
+    /// Returns a file of generation B.
     fn file_b() -> String {
         let (one, two) = ("1".repeat(64), "2".repeat(64));
         format!(
@@ -596,8 +602,8 @@ mod tests {
         )
     }
 
-    /// A file of generation C: the variable comes first, and a block for the address sanitizer sets
-    /// the lists again.
+    /// Returns a file of generation C: the environment variable takes precedence, and a block for
+    /// the address sanitizer sets the lists again.
     fn file_c() -> String {
         let (zeros, one) = ("0".repeat(64), "1".repeat(64));
         format!(
@@ -639,7 +645,7 @@ mod tests {
         look(&read(&compat, "aotriton", &files, variable).unwrap())
     }
 
-    /// The generation, the commit or why there is none, and what says it.
+    /// Returns the generation, the commit or the reason why there is none, and its origin.
     #[track_caller]
     fn told(path: &str, text: &str, variables: &[(&str, &str)]) -> String {
         with(&[(path, text)], variables, |pinned| {
@@ -651,7 +657,7 @@ mod tests {
         })
     }
 
-    /// The commit of each generation, from the file or from the variable.
+    /// The commit of each generation, from the file or from the environment variable.
     #[test]
     fn the_pin_of_each_generation_is_read_and_a_variable_comes_first() {
         assert_eq!(
@@ -681,7 +687,7 @@ mod tests {
         );
     }
 
-    /// In doubt there is no pin.
+    /// An ambiguous file has no pin.
     #[test]
     fn a_file_without_one_certain_commit_names_none() {
         let only = |value: &str| file_c().replace(COMMIT, value);
@@ -722,7 +728,7 @@ mod tests {
         );
     }
 
-    /// Without a certain commit, the one of the facts is taken only by wish.
+    /// Without a certain commit, the default is used only on request.
     #[test]
     fn the_default_is_taken_where_no_commit_is_known() {
         let text = file_b().replace(COMMIT, "main");
@@ -759,7 +765,7 @@ mod tests {
         })
     }
 
-    /// The archive of a ROCm; a digest of zeros says that there is none.
+    /// The archive of a ROCm; a digest of zeros means that there is none.
     #[test]
     fn an_archive_is_named_for_a_rocm_and_zeros_mean_that_there_is_none() {
         assert_eq!(
@@ -775,7 +781,7 @@ mod tests {
         assert_eq!(taken(CMAKE, &file_b(), "7.2"), "refused");
     }
 
-    /// The oldest form takes the lowest or the highest for what lies outside of its list.
+    /// The oldest format uses the lowest or highest listed ROCm for one outside the list.
     #[test]
     fn a_rocm_outside_of_the_oldest_list_is_clamped() {
         let name = |manylinux: &str, rocm: &str| {
@@ -796,7 +802,7 @@ mod tests {
         assert_eq!(taken(LINES, &file_a(), "6.3"), "refused");
     }
 
-    /// Images go by patterns of targets.
+    /// Image names are patterns of gfx targets.
     #[test]
     fn images_are_for_the_targets_that_their_pattern_fits() {
         with(&[(CMAKE, &file_b())], &[], |pinned| {
@@ -825,7 +831,7 @@ mod tests {
         });
     }
 
-    /// The variables choose how torch's build comes by it.
+    /// Environment variables select how torch's build gets AOTriton.
     #[test]
     fn a_variable_says_installed_or_from_source_whatever_its_value() {
         with(&[(CMAKE, &file_b())], &[], |pinned| {
@@ -850,7 +856,7 @@ mod tests {
         });
     }
 
-    /// What was named, else what was built, else what is installed, else a build.
+    /// The order is: environment variable, checkout, Python module, build from source.
     #[test]
     fn a_copy_is_taken_in_one_order() {
         let copies = |installed: &str, built: &str, module: &str| {

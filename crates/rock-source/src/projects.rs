@@ -1,4 +1,4 @@
-//! The projects and combinations of the facts, by the names that people give them.
+//! Lookup of projects and presets in the compatibility data by name.
 
 use crate::codes::sources as codes;
 use rock_compat::Compat;
@@ -6,7 +6,7 @@ use rock_compat::rows::{ProjectRow, TorchSourceRow};
 use rock_diagnostic::nearest::{nearest, with_nearest};
 use rock_diagnostic::{Diagnostic, Location};
 
-/// The projects of a platform, in the order of a build.
+/// Returns the projects of a platform, in build order.
 pub fn on<'a>(compat: &'a Compat, platform: &str) -> Vec<&'a ProjectRow> {
     compat
         .source_tables()
@@ -16,11 +16,11 @@ pub fn on<'a>(compat: &'a Compat, platform: &str) -> Vec<&'a ProjectRow> {
         .collect()
 }
 
-/// The project with this name, folder or distribution: `audio`, `pytorch_audio` and `torchaudio`
-/// are one.
+/// Returns the project with this name, directory or distribution: `audio`, `pytorch_audio` and
+/// `torchaudio` are the same project.
 ///
 /// # Errors
-/// When no project has the name, or none of this platform.
+/// When no project has the name, or the project is not built on this platform.
 pub fn find<'a>(
     compat: &'a Compat,
     name: &str,
@@ -55,10 +55,10 @@ pub fn find<'a>(
     )
 }
 
-/// The combination with this name.
+/// Returns the preset with this name.
 ///
 /// # Errors
-/// When there is none.
+/// When no preset has this name.
 pub fn preset<'a>(compat: &'a Compat, name: &str) -> Result<&'a TorchSourceRow, Diagnostic> {
     let rows = &compat.source_tables().torch_sources;
     rows.iter().find(|row| row.name == name).ok_or_else(|| {
@@ -73,10 +73,10 @@ pub fn preset<'a>(compat: &'a Compat, name: &str) -> Result<&'a TorchSourceRow, 
     })
 }
 
-/// The projects that a combination builds on a platform, in the order of a build.
+/// Returns the projects that a preset builds on a platform, in build order.
 ///
 /// # Errors
-/// When it does not support the platform.
+/// When the preset does not support the platform.
 pub fn of_preset<'a>(
     compat: &'a Compat,
     preset: &TorchSourceRow,

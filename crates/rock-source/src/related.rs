@@ -1,7 +1,7 @@
-//! `related_commits`: the file in which a checkout of torch names commits of other projects.
+//! `related_commits`: the file in a torch checkout that lists commits of other projects.
 //!
-//! Input: its text, a row a line: `os|source|project|branch|commit|origin`. Output: the rows, and
-//! every fault with its line.
+//! Input: the contents of the file, one row per line: `os|source|project|branch|commit|origin`.
+//! Output: the rows, and a diagnostic with its line for every invalid row.
 
 use std::collections::BTreeMap;
 
@@ -11,43 +11,43 @@ use rock_diagnostic::{Diagnostic, Severity, Sink, SourceText, Span, counted};
 /// The names of the fields, in order.
 const FIELDS: [&str; 6] = ["os", "source", "project", "branch", "commit", "origin"];
 
-/// Whether rows that cannot be read are faults.
+/// The treatment of invalid rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RowStrictness {
-    /// They are errors.
+    /// Report invalid rows as errors.
     Strict,
-    /// They are left out with a warning.
+    /// Skip invalid rows with a warning.
     Lenient,
 }
 
-/// The rows that could be read.
+/// The valid rows of the file.
 #[derive(Debug, Clone)]
 pub struct RelatedCommits {
     source: SourceText,
     rows: Vec<RelatedRow>,
 }
 
-/// One row.
+/// A row of the file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RelatedRow {
-    /// The system it is for, `ubuntu`.
+    /// The operating system of the row, `ubuntu`.
     pub os: String,
-    /// The project by its name in the file, `torchaudio`.
+    /// The name of the project in the file, `torchaudio`.
     pub project: String,
-    /// The branch that the commit lies on.
+    /// The branch that contains the commit.
     pub branch: String,
-    /// 7 to 40 hex digits.
+    /// The commit, 7 to 40 hex digits.
     pub commit: String,
-    /// The address of the repository.
+    /// The URL of the repository.
     pub origin: String,
-    /// Its line, from 1.
+    /// The line number, from 1.
     pub line: usize,
     span: Span,
 }
 
 impl RelatedCommits {
-    /// Reads the text. Faults go to the sink; two rows of one project that name different commits
-    /// are an error however strict the reading is.
+    /// Parses the file. Problems are pushed to the sink; two rows of one project with different
+    /// commits or repositories are an error with either strictness.
     pub fn parse(source: &SourceText, strictness: RowStrictness, sink: &mut Sink) -> Self {
         let severity = match strictness {
             RowStrictness::Strict => Severity::Error,
@@ -84,7 +84,7 @@ impl RelatedCommits {
         related
     }
 
-    /// The row of a project for a system, else its row for any other.
+    /// Returns the row of a project for an operating system, or else its first row for any other.
     pub fn of(&self, project: &str, os: &str) -> Option<&RelatedRow> {
         let mut rows = self.rows.iter().filter(|row| row.project == project);
         rows.clone()
@@ -92,12 +92,12 @@ impl RelatedCommits {
             .or_else(|| rows.next())
     }
 
-    /// Every row, in the order of the file.
+    /// Returns all rows, in the order of the file.
     pub fn rows(&self) -> &[RelatedRow] {
         &self.rows
     }
 
-    /// Projects whose rows name different commits or repositories.
+    /// Reports projects whose rows name different commits or repositories.
     fn conflicts(&self, sink: &mut Sink) {
         let mut first: BTreeMap<&str, &RelatedRow> = BTreeMap::new();
         for row in &self.rows {
@@ -151,7 +151,7 @@ fn row(text: &str, line: usize, span: Span) -> Result<RelatedRow, String> {
     if !is_commit(commit) {
         return Err(format!("`{commit}` is not a commit of 7 to 40 hex digits"));
     }
-    // It becomes an argument of git.
+    // Passed to git as an argument.
     if origin.starts_with('-') || origin.contains(|c: char| c.is_whitespace() || c.is_control()) {
         return Err(format!("`{origin}` is not the address of a repository"));
     }
@@ -168,7 +168,7 @@ fn row(text: &str, line: usize, span: Span) -> Result<RelatedRow, String> {
     })
 }
 
-/// Whether a text can be a commit: 7 to 40 hex digits.
+/// Returns whether a text can be a commit: 7 to 40 hex digits.
 pub fn is_commit(text: &str) -> bool {
     (7..=40).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
@@ -185,7 +185,7 @@ mod tests {
         format!("{os}|pytorch|{project}|main|{commit}|https://example.org/{project}\n")
     }
 
-    /// What is told of a text, a line a fault, with the place.
+    /// Returns the diagnostics for a text, one per line, with locations.
     fn told(text: &str, strictness: RowStrictness) -> Vec<String> {
         let mut sink = Sink::new();
         RelatedCommits::parse(
@@ -207,7 +207,7 @@ mod tests {
         assert_eq!(told(text, RowStrictness::Strict), expect, "{text}");
     }
 
-    /// Ten kinds of rows, each with exactly what is said of it.
+    /// Each kind of row, with the exact diagnostic.
     #[test]
     fn a_row_is_read_strictly_and_its_fault_is_told_with_the_line() {
         let good = row("ubuntu", "torchaudio", COMMIT);
@@ -265,7 +265,7 @@ mod tests {
         );
     }
 
-    /// Leniency is for rows that cannot be read, not for rows that disagree.
+    /// Leniency applies to rows that cannot be parsed, not to rows that disagree.
     #[test]
     fn a_lenient_reading_leaves_out_bad_rows_with_a_warning() {
         let text = format!("garbage\n{}", row("ubuntu", "torchaudio", COMMIT));
@@ -294,7 +294,7 @@ mod tests {
         check(&(plain + &upper), &[]);
     }
 
-    /// The system is a preference.
+    /// The operating system is a preference.
     #[test]
     fn a_system_without_a_row_takes_that_of_another() {
         let text = row("centos", "apex", COMMIT)

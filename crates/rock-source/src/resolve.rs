@@ -1,5 +1,5 @@
-//! Where a project comes from: what was asked for, else what a combination says, else a pin, else
-//! the project's row.
+//! Resolution of the repository and ref of a project: from command-line options, else a preset,
+//! else a pin, else the project's row.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -11,7 +11,7 @@ use rock_compat::Compat;
 use rock_compat::rows::{PinRow, ProjectRow, SourceRow, TorchSourceRow};
 use rock_diagnostic::{Diagnostic, Location, SourceText};
 
-/// What was said on the command line.
+/// Options given on the command line.
 #[derive(Debug, Clone, Default)]
 pub struct ExplicitSelection {
     /// `--origin`.
@@ -22,64 +22,62 @@ pub struct ExplicitSelection {
     pub patchset: Option<String>,
     /// `--hipify`, `--no-hipify`.
     pub hipify: Option<bool>,
-    /// `--release`: the branch of the version that torch names, in place of the commit.
+    /// `--release`: use the branch of the version that torch names, instead of the commit.
     pub release: bool,
     /// `--require-related-commit`.
     pub require_related: bool,
 }
 
-/// The files that pins are read from, by path, as far as they are there.
+/// The existing files with pins, by path.
 #[derive(Debug, Clone, Default)]
 pub struct PinFiles {
-    /// Those of the checkout of torch; `None` where there is no checkout.
+    /// Files of the torch checkout; `None` if there is no checkout.
     pub torch: Option<BTreeMap<String, SourceText>>,
-    /// Those of the working folder.
+    /// Files of the working directory.
     pub project: BTreeMap<String, SourceText>,
-    /// The rows of torch's `related_commits`, if it has the file.
+    /// The rows of torch's `related_commits`, if the file exists.
     pub related: Option<RelatedCommits>,
 }
 
-/// All that is asked about one project.
+/// The inputs for resolving one project.
 #[derive(Debug, Clone, Copy)]
 pub struct ProjectQuery<'a> {
-    /// Its row for the platform.
+    /// The row of the project for the platform.
     pub row: &'a ProjectRow,
-    /// What was said on the command line.
+    /// The options given on the command line.
     pub explicit: &'a ExplicitSelection,
-    /// The combination that was chosen.
+    /// The selected preset.
     pub preset: Option<&'a TorchSourceRow>,
-    /// What pins are read from.
+    /// The files with pins.
     pub files: &'a PinFiles,
-    /// The system whose rows of `related_commits` come first.
+    /// The operating system whose rows of `related_commits` are preferred.
     pub related_os: &'a str,
 }
 
-/// A value with what says so.
+/// A value with its origin.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Sourced<T> {
-    /// The value.
     pub value: T,
-    /// What says so.
     pub from: ValueOrigin,
 }
 
-/// What says a value.
+/// The origin of a value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ValueOrigin {
-    /// An option.
+    /// A command-line option.
     Option(&'static str),
-    /// A combination by name.
+    /// The preset of this name.
     Preset(String),
     /// A line of a file.
     Pin {
-        /// The file as it was read.
+        /// The path under which the file was read.
         file: String,
-        /// The line, from 1.
+        /// The line number, from 1.
         line: usize,
     },
-    /// A variable of the environment.
+    /// An environment variable.
     Variable(String),
-    /// A row of the facts.
+    /// A row of the compatibility data.
     Row(String),
 }
 
@@ -94,35 +92,36 @@ impl fmt::Display for ValueOrigin {
     }
 }
 
-/// What is checked out.
+/// The ref to check out.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SourceRef {
     /// A branch, a tag or a commit.
     Known(Sourced<String>),
-    /// What a file of the checkout of torch will say, which is not there yet.
+    /// The path of a file in the torch checkout, which does not exist yet, that will contain the
+    /// ref.
     Later(String),
 }
 
-/// Where a project comes from.
+/// The resolved source of a project.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ResolvedProject {
-    /// `audio`.
+    /// The name of the project, `audio`.
     pub project: String,
-    /// `pytorch_audio`.
+    /// The directory of the project, `pytorch_audio`.
     pub folder: String,
-    /// The address of its repository.
+    /// The URL of the repository.
     pub url: Sourced<String>,
-    /// What is checked out of it.
+    /// The ref to check out.
     pub reference: SourceRef,
-    /// The patch set that is looked for.
+    /// The patch set to look up.
     pub patch_set: Sourced<PatchSetSelection>,
     /// Whether hipify runs.
     pub hipify: Sourced<bool>,
-    /// Parallel fetches of submodules.
+    /// The number of parallel fetches of submodules.
     pub fetch_jobs: Option<u32>,
 }
 
-/// Whether the commit of a project may come from torch's `related_commits`.
+/// Returns whether the commit of a project may come from torch's `related_commits`.
 pub fn reads_related(
     row: &ProjectRow,
     explicit: &ExplicitSelection,
@@ -134,10 +133,10 @@ pub fn reads_related(
     !row.related.is_empty() && explicit.reference.is_none() && !by_preset
 }
 
-/// Finds where a project comes from.
+/// Resolves the source of a project.
 ///
 /// # Errors
-/// When a pin that is needed is not there or cannot be read.
+/// When a required pin is missing or cannot be parsed.
 pub fn resolve(
     question: &ProjectQuery<'_>,
     compat: &Compat,
@@ -168,10 +167,10 @@ pub fn resolve(
     })
 }
 
-/// A ref on its way.
+/// A candidate for the ref of a project.
 struct RefCandidate {
     reference: SourceRef,
-    /// The address that goes with it, where a pin says one.
+    /// The URL that belongs to the ref, if a pin names one.
     url: Option<Sourced<String>>,
     is_pinned: bool,
 }
@@ -291,7 +290,7 @@ impl ProjectQuery<'_> {
         ))
     }
 
-    /// The branch of the release that torch names.
+    /// Returns the branch of the release that torch names.
     fn release(&self, compat: &Compat) -> Result<RefCandidate, Diagnostic> {
         let is_version = |text: &str| {
             text.split('.').count() >= 2 && text.split('.').all(|part| part.parse::<u32>().is_ok())
@@ -325,7 +324,8 @@ impl ProjectQuery<'_> {
         })
     }
 
-    /// What a pin of one line says; `None` where nothing does and the project has another ref.
+    /// Returns the ref in a single-line pin; `None` if there is no pin, or its file is missing and
+    /// the project has a default ref.
     fn pin(
         &self,
         compat: &Compat,
@@ -394,7 +394,7 @@ impl ProjectQuery<'_> {
         files.get(&row.file)
     }
 
-    /// The row of `related_commits`; `None` where there is none and none is needed.
+    /// Returns the row of `related_commits`; `None` if there is none and none is required.
     fn related(
         &self,
         compat: &Compat,

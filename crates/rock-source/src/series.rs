@@ -1,56 +1,56 @@
-//! Patch sets: which files are applied to which repository, before or after hipify, and in what
-//! order.
+//! Patch sets: which files are applied to which repository, in what order, and whether before or
+//! after hipify.
 
 use std::collections::BTreeMap;
 
 use rock_names::Digest;
 
-/// The patches of one folder below a patch root.
+/// The patches in one directory below a patch root.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct PatchSet {
-    /// The name of the set: its folder below the patch root.
+    /// The name of the set: its directory below the patch root.
     pub name: String,
-    /// The folder.
+    /// The path of the directory.
     pub folder: String,
-    /// Its series, sorted by repository and stage. None is empty.
+    /// The series of the set, sorted by repository and stage; no series is empty.
     pub series: Vec<PatchSeries>,
 }
 
 /// The patches of one repository at one stage, in the order in which they are applied.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PatchSeries {
-    /// The repository's folder in the set: a name for the outer one, a submodule's path for
-    /// another.
+    /// The directory of the repository in the set: a name for the outer repository, the path of a
+    /// submodule otherwise.
     pub repository: String,
-    /// When they are applied.
+    /// The stage at which the patches are applied.
     pub stage: PatchStage,
-    /// The patches, in byte order of their file names.
+    /// The patches, in byte order of their filenames.
     pub patches: Vec<PatchFile>,
 }
 
-/// When patches are applied.
+/// The stage at which patches are applied.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum PatchStage {
-    /// On what upstream has.
+    /// Before hipify, on top of the upstream sources.
     Base,
-    /// On what hipify made of it.
+    /// After hipify, on top of the hipified sources.
     Hipified,
 }
 
-/// One patch file.
+/// A patch file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PatchFile {
-    /// Its path below the set's folder, with `/` between parts.
+    /// The path below the directory of the set, with `/` as separator.
     pub path: String,
-    /// What is in it.
+    /// The digest of the file.
     pub digest: Digest,
 }
 
 impl PatchStage {
-    /// Both, in the order in which they are applied.
+    /// Both stages, in the order in which they are applied.
     pub const ALL: [Self; 2] = [Self::Base, Self::Hipified];
 
-    /// The folder of its patches.
+    /// Returns the name of the directory with the patches of this stage.
     pub fn folder(self) -> &'static str {
         match self {
             Self::Base => "base",
@@ -60,15 +60,15 @@ impl PatchStage {
 }
 
 impl PatchSet {
-    /// Whether it has patches of this repository.
+    /// Returns whether the set has patches for this repository.
     pub fn is_about(&self, repository: &str) -> bool {
         self.series
             .iter()
             .any(|series| series.repository == repository)
     }
 
-    /// The set that the files of a folder make. Files that are no patches of a stage are not part
-    /// of it.
+    /// Creates a set from the files of a directory. Files that are not patches of a stage are
+    /// ignored.
     pub fn new(name: &str, folder: &str, files: impl IntoIterator<Item = PatchFile>) -> Self {
         let mut series: BTreeMap<(String, PatchStage), Vec<PatchFile>> = BTreeMap::new();
         for patch in files {
@@ -82,7 +82,7 @@ impl PatchSet {
             series: Vec::new(),
         };
         for ((repository, stage), mut patches) in series {
-            // All lie in one folder, so the order of paths is that of file names, byte by byte.
+            // All patches of a series are in one directory, so sorting by path sorts by filename.
             patches.sort_by(|a, b| a.path.cmp(&b.path));
             set.series.push(PatchSeries {
                 repository,
@@ -93,18 +93,18 @@ impl PatchSet {
         set
     }
 
-    /// Whether a path below the folder is that of a patch.
+    /// Returns whether a path below the directory of a set is a patch.
     pub fn is_patch(path: &str) -> bool {
         series_of(path).is_some()
     }
 
-    /// The repository's folder in the set that a patch at this path is for.
+    /// Returns the directory of the repository that the patch at this path applies to.
     pub fn repository_of(path: &str) -> Option<&str> {
         let repository = path.rsplit_once('/')?.0.rsplit_once('/')?.0;
         Self::is_patch(path).then_some(repository)
     }
 
-    /// The patches of a repository at a stage.
+    /// Returns the patches of a repository at a stage.
     pub fn patches(&self, repository: &str, stage: PatchStage) -> &[PatchFile] {
         let found = self
             .series
@@ -114,7 +114,7 @@ impl PatchSet {
     }
 }
 
-/// The repository and the stage that `REPOSITORY/STAGE/NAME.patch` belongs to.
+/// Returns the repository and the stage of a patch at `REPOSITORY/STAGE/NAME.patch`.
 fn series_of(path: &str) -> Option<(String, PatchStage)> {
     let (folder, name) = path.rsplit_once('/')?;
     let (repository, stage) = folder.rsplit_once('/')?;

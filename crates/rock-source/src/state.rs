@@ -1,4 +1,4 @@
-//! `.rock/checkout.json`: what a checkout was asked for and what it made. The next one goes on from
+//! `.rock/checkout.json`: the options and results of a checkout. The next checkout continues from
 //! it.
 
 use std::collections::BTreeMap;
@@ -10,98 +10,99 @@ use super::git_output::is_commit_hash;
 use rock_diagnostic::render::redact_urls;
 use rock_names::is_path_below;
 
-/// The version of the form.
+/// The version of the file format.
 const VERSION: u32 = 1;
 
-/// What a checkout did, or had begun to do.
+/// The record of a finished or started checkout.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CheckoutState {
-    /// Version of this form, 1.
+    /// The version of the file format, 1.
     pub version: u32,
-    /// The program that wrote it.
+    /// The name and version of the program that wrote the file.
     pub generator: String,
-    /// How far it came.
+    /// The progress of the checkout.
     pub outcome: CheckoutOutcome,
-    /// The project, where it is a known one.
+    /// The project, if it is a known one.
     pub project: Option<String>,
-    /// The folder of the outer repository inside a patch set.
+    /// The name of the outer repository's directory in a patch set.
     pub name: String,
-    /// Where it came from, without a password.
+    /// The URL that was fetched from, without a password.
     pub origin: String,
-    /// Branch, tag or commit as it was given.
+    /// The requested branch, tag or commit.
     #[serde(rename = "ref")]
     pub reference: String,
-    /// The commit that this meant; unknown before it was fetched.
+    /// The commit that the ref resolved to; `None` before the fetch.
     pub commit: Option<String>,
-    /// The patches.
+    /// The applied patches.
     pub patches: Option<PatchesRecord>,
-    /// Whether it was hipified.
+    /// Whether the sources are hipified.
     pub hipify: bool,
-    /// Whether what hipify changed is a commit.
+    /// Whether the changes of hipify are committed.
     pub commit_hipify: bool,
     /// Whether submodules are checked out.
     pub submodules: bool,
-    /// The outer repository, then every submodule. While a checkout is under way, those of the one
-    /// before.
+    /// The outer repository, then every submodule. While a checkout is running, the repositories of
+    /// the previous checkout.
     pub repositories: Vec<RepositoryRecord>,
 }
 
-/// How far a checkout came.
+/// The progress of a checkout.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum CheckoutOutcome {
-    /// It runs, or was ended before its end by force; files may be half written.
+    /// The checkout is running or was killed; files may be partially written.
     Begun,
-    /// It ended before its end by itself, and left nothing that is not committed.
+    /// The checkout failed and left no uncommitted changes.
     Incomplete,
-    /// All is as it was asked for.
+    /// The checkout succeeded.
     Done,
 }
 
 /// The patches that were applied.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PatchesRecord {
-    /// The name of the set.
+    /// The name of the patch set.
     pub set: String,
-    /// Its folder.
+    /// The directory of the patch set.
     #[serde(default)]
     pub folder: String,
-    /// Path below the set's folder → SHA-256 of the file.
+    /// The path below the directory of the set → SHA-256 of the file.
     pub files: BTreeMap<String, String>,
 }
 
-/// One repository of a checkout.
+/// A repository of a checkout.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RepositoryRecord {
-    /// Its path below the folder; empty for the outer one.
+    /// The path below the directory of the checkout; empty for the outer repository.
     pub path: String,
-    /// The commit that upstream has.
+    /// The upstream commit.
     pub upstream: String,
-    /// The commit that hipify made, where it changed anything.
+    /// The commit with the changes of hipify, if there are any.
     pub hipified: Option<String>,
-    /// The commit that the checkout ended at.
+    /// The head at the end of the checkout.
     pub head: String,
-    /// Whether hipify changed it without a commit.
+    /// Whether hipify left uncommitted changes.
     #[serde(default)]
     pub is_left_changed: bool,
 }
 
-/// A state that cannot be gone on from.
+/// An error in a state file from which no checkout can continue.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum CheckoutStateError {
-    /// It is not the JSON of one.
+    /// The file is not valid JSON of this format.
     #[error("it cannot be read: {0}")]
     Unreadable(String),
-    /// Another version of the program wrote it.
+    /// The file has the format of another version of the program.
     #[error("it has version {0}, and this program knows version {VERSION}")]
     OtherVersion(u64),
-    /// A field holds what no checkout writes there.
+    /// A field has a value that no checkout writes.
     #[error("`{0}` holds what no checkout writes there")]
     BadField(&'static str),
 }
 
 impl CheckoutState {
-    /// The state of a checkout that begins. `before` is what was made earlier in the same folder.
+    /// Returns the state at the start of a checkout. `before` is the state of the previous checkout
+    /// in the same directory.
     pub fn begun(wanted: &CheckoutSpec, before: Option<&Self>) -> Self {
         let patches = wanted.patches.as_ref().map(|set| PatchesRecord {
             set: set.name.clone(),
@@ -132,8 +133,8 @@ impl CheckoutState {
         }
     }
 
-    /// Whether a tree that was made as `self` says is one that `other` would be, at the same
-    /// commit.
+    /// Returns whether a checkout with the options in `self` produces the same tree as one with
+    /// those in `other`, at the same commit.
     pub fn makes_the_same_as(&self, other: &Self) -> bool {
         let files = |state: &Self| {
             state
@@ -152,10 +153,10 @@ impl CheckoutState {
             && files(self) == files(other)
     }
 
-    /// Reads the text of one.
+    /// Parses a state file.
     ///
     /// # Errors
-    /// When it is no state of this version.
+    /// When the text is not a valid state of this version.
     pub fn parse(text: &str) -> Result<Self, CheckoutStateError> {
         let unreadable =
             |error: serde_json::Error| CheckoutStateError::Unreadable(error.to_string());
@@ -171,8 +172,8 @@ impl CheckoutState {
         }
     }
 
-    /// Refuses paths that leave the checkout, options in the place of names, and commits that are
-    /// none: each becomes a folder that git works in, or an argument of git.
+    /// Rejects paths outside the checkout, options in place of names, and invalid commits: the
+    /// values become directories that git works in, or arguments of git.
     fn check(&self) -> Result<(), CheckoutStateError> {
         let is_line = |text: &str| !text.contains(char::is_control);
         let is_word = |text: &str| !text.starts_with('-') && is_line(text);
@@ -210,7 +211,7 @@ impl CheckoutState {
         }
     }
 
-    /// The text of it.
+    /// Returns the contents of the state file.
     pub fn to_json(&self) -> String {
         let text = serde_json::to_string_pretty(self).expect("a record of texts has a JSON form");
         text + "\n"
@@ -267,7 +268,7 @@ mod tests {
         ));
     }
 
-    /// The folder of a checkout is one that its own hooks and build steps can write to.
+    /// Hooks and build steps of a checkout can write to its directory.
     #[test]
     fn a_state_that_leads_out_of_its_checkout_is_refused() {
         let mut state = CheckoutState::begun(&wanted(), None);

@@ -1,130 +1,131 @@
-//! The steps of a checkout, in order, each with the commands that it runs.
+//! The ordered steps of a checkout, each with the commands that it runs.
 
 use super::series::{PatchSet, PatchStage};
 
-/// The tag on the commit that upstream has, in every repository.
+/// The tag of the upstream commit in every repository.
 pub const UPSTREAM_TAG: &str = "THEROCK_UPSTREAM_DIFFBASE";
-/// The tag on the commit that hipify made.
+/// The tag of the commit with the changes of hipify.
 pub const HIPIFY_TAG: &str = "THEROCK_HIPIFY_DIFFBASE";
-/// The script of a repository that hipifies it.
+/// The hipify script of a repository.
 pub const HIPIFY_SCRIPT: &str = "tools/amd_build/build_amd.py";
-/// The message of the commit that hipify makes.
+/// The message of the commit with the changes of hipify.
 pub const HIPIFY_MESSAGE: &str = "DO NOT SUBMIT: HIPIFY";
 
-/// What is done, and by what it is told apart from the others.
+/// A step of a checkout.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CheckoutStep {
-    /// A repository is made.
+    /// Create a repository.
     Initialise {
-        /// Where it is fetched from.
+        /// The URL to fetch from.
         origin: String,
     },
-    /// The repository is fetched from here from now on.
+    /// Change the URL of the remote.
     Repoint {
-        /// Where it is fetched from.
+        /// The URL to fetch from.
         origin: String,
     },
-    /// A series of patches, or a rebase, that was not ended is ended where it is.
+    /// Quit an unfinished `git am` or rebase, keeping the head where it is.
     EndSession {
-        /// Repositories, and what is under way there.
+        /// The repositories, and the operation in progress in each.
         repositories: Vec<(String, GitOperation)>,
-        /// Options that name a committer, where none is configured.
+        /// Git options that set a committer, if none is configured.
         identity: Vec<String>,
     },
-    /// What is not committed is kept under a ref of its own.
+    /// Save uncommitted changes under a separate ref.
     Save {
-        /// Repositories.
+        /// The paths of the repositories.
         repositories: Vec<String>,
     },
-    /// What is not committed is put back to what the commit has.
+    /// Discard uncommitted changes.
     Discard {
-        /// Repositories.
+        /// The paths of the repositories.
         repositories: Vec<String>,
     },
-    /// The tags of the run before go.
+    /// Delete the tags of the previous checkout.
     DropTags,
-    /// The ref is fetched.
+    /// Fetch the ref.
     Fetch {
-        /// Branch, tag or commit.
+        /// The branch, tag or commit.
         reference: String,
-        /// Commits of history.
+        /// The number of commits of history.
         depth: Option<u32>,
-        /// Fetches at once.
+        /// The number of parallel fetches.
         jobs: Option<u32>,
-        /// Whether submodules are fetched as well.
+        /// Whether submodules are fetched too.
         submodules: bool,
     },
-    /// The commit is checked out, on no branch.
+    /// Check out the commit with a detached head.
     CheckOut {
         /// The commit, or `FETCH_HEAD`.
         commit: String,
-        /// Whether files that are in the way go.
+        /// Whether files that are in the way are overwritten.
         force: bool,
     },
-    /// The commit of upstream is tagged.
+    /// Tag the upstream commit of the outer repository.
     Tag,
-    /// Submodules are checked out, with theirs.
+    /// Check out the submodules, recursively.
     Submodules {
-        /// Commits of history.
+        /// The number of commits of history.
         depth: Option<u32>,
-        /// Fetches at once.
+        /// The number of parallel fetches.
         jobs: Option<u32>,
     },
-    /// The commits of submodules are tagged.
+    /// Tag the upstream commits of the submodules.
     TagSubmodules,
-    /// Git is told that submodules differ on purpose.
+    /// Configure git to ignore changes of submodules.
     Quiet,
-    /// Patches are applied, in the outer repository and then in each submodule.
+    /// Apply patches, in the outer repository and in each submodule.
     Series {
-        /// When.
+        /// The stage of the patches.
         stage: PatchStage,
-        /// The set.
+        /// The patch set.
         set: PatchSet,
-        /// The outer repository's folder in the set.
+        /// The name of the outer repository's directory in the set.
         name: String,
-        /// Options that name a committer, where none is configured.
+        /// Git options that set a committer, if none is configured.
         identity: Vec<String>,
     },
-    /// The sources are hipified.
+    /// Hipify the sources.
     Hipify {
-        /// The Python that runs the script.
+        /// The Python interpreter that runs the script.
         python: String,
     },
-    /// What that changed becomes a commit.
+    /// Commit the changes of hipify.
     CommitHipify {
-        /// Options that name a committer, where none is configured.
+        /// Git options that set a committer, if none is configured.
         identity: Vec<String>,
     },
 }
 
-/// Something of git that is under way in a repository.
+/// An operation of git in progress in a repository.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum GitOperation {
-    /// Patches are being applied.
+    /// `git am` is applying patches.
     Apply,
-    /// Commits are being moved.
+    /// A rebase is moving commits.
     Rebase,
 }
 
-/// Where a command runs.
+/// The repositories that a command runs in.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CommandPlace {
-    /// In the outer repository.
+    /// The outer repository.
     Outer,
-    /// In each submodule, and theirs.
+    /// Each submodule, recursively.
     Submodules,
-    /// In both.
+    /// The outer repository and each submodule.
     Every,
-    /// In the repository at this path.
+    /// The repository at this path.
     In(String),
 }
 
-/// A command and where it runs. A word in angle brackets stands for what is known by then.
+/// A command and the repositories that it runs in. Words in angle brackets are placeholders for
+/// values that are known when the command runs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CheckoutCommand {
-    /// Where.
+    /// The repositories that the command runs in.
     pub place: CommandPlace,
-    /// Program and arguments.
+    /// The program and its arguments.
     pub argv: Vec<String>,
 }
 
@@ -141,7 +142,7 @@ impl std::fmt::Display for CommandPlace {
 }
 
 impl GitOperation {
-    /// What a person calls it.
+    /// Returns a description for messages.
     pub fn word(self) -> &'static str {
         match self {
             Self::Apply => "a series of patches",
@@ -160,7 +161,7 @@ fn git(place: CommandPlace, words: &[&str]) -> CheckoutCommand {
     }
 }
 
-/// `--depth` and `--jobs`, as fetch and submodule update take them.
+/// Returns `--depth` and `--jobs` options for `git fetch` and `git submodule update`.
 fn amounts(depth: Option<u32>, jobs: Option<u32>) -> Vec<String> {
     let depth = depth.map(|depth| format!("--depth={depth}"));
     depth
@@ -170,7 +171,7 @@ fn amounts(depth: Option<u32>, jobs: Option<u32>) -> Vec<String> {
 }
 
 impl CheckoutStep {
-    /// The step in a few words, for people.
+    /// Returns a short description for progress messages.
     pub fn title(&self) -> String {
         match self {
             Self::Initialise { .. } => "make a repository".to_owned(),
@@ -198,7 +199,7 @@ impl CheckoutStep {
         }
     }
 
-    /// The commands of the step, in order.
+    /// Returns the commands of the step, in order.
     pub fn orders(&self) -> Vec<CheckoutCommand> {
         let tag = |place| git(place, &["tag", "--force", "--no-sign", UPSTREAM_TAG]);
         match self {
@@ -339,7 +340,7 @@ impl CheckoutStep {
     }
 }
 
-/// One `git am` a repository: the outer one first, then the others by path.
+/// Returns one `git am` command per repository: the outer one first, then the others by path.
 fn series_orders(
     stage: PatchStage,
     set: &PatchSet,
@@ -364,8 +365,8 @@ fn series_orders(
     outer.chain(others).map(order).collect()
 }
 
-/// The one call that applies patches to a repository. What stands in brackets before a subject is
-/// part of it.
+/// Returns the command that applies all patches to a repository. Brackets at the start of a subject
+/// are kept.
 fn apply(
     place: CommandPlace,
     set: &PatchSet,

@@ -1,14 +1,14 @@
-//! Target, torch and preference to the library that attention uses, by the rows of the table
-//! `attention`.
+//! Chooses the library that attention uses for a GPU target, a torch version and a preference, by
+//! the rows of the table `attention`.
 
 use rock_compat::Compat;
 use rock_compat::rows::AttentionRow;
 use rock_names::{GfxTarget, Version};
 
-/// The library that is asked for.
+/// A preference for an attention library.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AttentionPreference {
-    /// Whatever torch takes.
+    /// No preference: torch's default.
     None,
     /// Composable Kernel.
     Ck,
@@ -18,8 +18,8 @@ pub enum AttentionPreference {
 const PREFER_CK: &str = "TORCH_ROCM_FA_PREFER_CK=1";
 
 impl AttentionPreference {
-    /// The library that torch prefers then; without a preference, the one that it takes without
-    /// being told.
+    /// Returns the library that torch prefers with this setting; without a preference, torch's
+    /// default library.
     pub(super) fn library(self, compat: &Compat) -> &str {
         let preferred_by = if self == Self::Ck { PREFER_CK } else { "" };
         let row = compat
@@ -31,35 +31,35 @@ impl AttentionPreference {
     }
 }
 
-/// What is asked.
+/// A query for the attention library of a GPU.
 #[derive(Debug, Clone, Copy)]
 pub struct AttentionQuery<'a> {
     /// The GPU.
     pub gfx: &'a GfxTarget,
-    /// The torch, where it is known.
+    /// The torch version, if known.
     pub torch: Option<&'a Version>,
-    /// The library that is preferred.
+    /// The preferred library.
     pub preference: AttentionPreference,
 }
 
-/// What torch uses there, and why.
+/// The library that torch's attention uses on a GPU, and the reasons.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AttentionChoice<'a> {
     /// The GPU.
     pub gfx: GfxTarget,
-    /// The row of the library; `None` where only the math backend is left.
+    /// The row of the library; `None` if only the math backend is left.
     pub row: Option<&'a AttentionRow>,
-    /// The row of what is used where torch was not built with the preferred library.
+    /// The row of the library that is used if torch was not built with the preferred one.
     pub otherwise: Option<&'a AttentionRow>,
-    /// The preferred library, where preferring it changes nothing.
+    /// The preferred library, if preferring it has no effect.
     pub in_vain: Option<&'a str>,
-    /// Why it is so, most important first.
+    /// The reasons, most important first.
     pub because: Vec<String>,
-    /// What to do, where something can be done.
+    /// The suggested action, if there is one.
     pub help: Option<String>,
 }
 
-/// What torch's attention uses.
+/// Returns the library that torch's attention uses for a query, and the reasons.
 pub fn choose<'a>(compat: &'a Compat, asked: &AttentionQuery<'_>) -> AttentionChoice<'a> {
     let usual = row_of(compat, AttentionPreference::None.library(compat), asked);
     let mut choice = AttentionChoice {
@@ -91,7 +91,8 @@ pub fn choose<'a>(compat: &'a Compat, asked: &AttentionQuery<'_>) -> AttentionCh
     choice
 }
 
-/// Why there is no library, and what could be done.
+/// Adds the reason why no library is available and, if another torch version has one, the advice to
+/// use it.
 fn left_with_math(compat: &Compat, asked: &AttentionQuery<'_>, choice: &mut AttentionChoice<'_>) {
     let usual = AttentionPreference::None.library(compat);
     let name = title(compat, usual);
@@ -116,8 +117,8 @@ fn left_with_math(compat: &Compat, asked: &AttentionQuery<'_>, choice: &mut Atte
     }
 }
 
-/// Joins ranges where one ends with the version that the next begins with: `>=2.8,<2.9` and `>=2.9`
-/// are `>=2.8`.
+/// Joins adjacent ranges, where one ends with the version that the next begins with: `>=2.8,<2.9`
+/// and `>=2.9` become `>=2.8`.
 fn joined<'a>(ranges: impl Iterator<Item = &'a str>) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
     for range in ranges {
@@ -139,7 +140,7 @@ fn joined<'a>(ranges: impl Iterator<Item = &'a str>) -> Vec<String> {
     found
 }
 
-/// The row that holds: where the torch is not known, that of the newest.
+/// Returns the last row that matches the query: the newest torch's if the torch version is unknown.
 fn row_of<'a>(
     compat: &'a Compat,
     library: &str,
@@ -172,7 +173,7 @@ fn targets(compat: &Compat, library: &str) -> Vec<String> {
         .collect()
 }
 
-/// A library as its makers write it.
+/// Returns a library's name in the spelling of its authors.
 pub(super) fn title<'a>(compat: &'a Compat, library: &'a str) -> &'a str {
     let named = of_library(compat, library)
         .map(|row| row.title.as_str())

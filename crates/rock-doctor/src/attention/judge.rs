@@ -1,4 +1,4 @@
-//! The output of the validation script against what the facts expect on its GPU.
+//! Compares the output of the validation script with the results that are expected on its GPU.
 
 use super::choice::{AttentionPreference, AttentionQuery, choose};
 use super::log::{AttentionAnswer, AttentionLog, LogCompleteness};
@@ -8,19 +8,19 @@ use rock_compat::{Compat, matches_gfx_prefix};
 use rock_diagnostic::{Diagnostic, Location, SourceText};
 use rock_names::{GfxTarget, Version};
 
-/// What a line is worth.
+/// The result of comparing a line with its expectation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ExpectationState {
-    /// It is as expected.
+    /// As expected.
     Right,
-    /// It is not, and that is normal.
+    /// Not as expected, but normal.
     Normal,
-    /// It is not.
+    /// Not as expected.
     Miss,
 }
 
 impl ExpectationState {
-    /// The word for people and programs.
+    /// Returns the word for text and JSON output.
     pub fn word(self) -> &'static str {
         match self {
             Self::Right => "ok",
@@ -30,31 +30,31 @@ impl ExpectationState {
     }
 }
 
-/// A line that something is expected of.
+/// An expected line and its state in the log.
 #[derive(Debug, Clone, PartialEq)]
 pub struct JudgedLine<'a> {
     /// The expectation.
     pub row: &'a AttentionExpectRow,
-    /// What the log says; `None` where it has no such line.
+    /// The answer in the log; `None` if the log has no such line.
     pub found: Option<String>,
-    /// What that is worth.
+    /// The result of the comparison.
     pub state: ExpectationState,
 }
 
-/// A log that was judged.
+/// The evaluation of a log.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LogJudgement<'a> {
-    /// The GPU; `None` where the log has none.
+    /// The GPU, given or named in the log; `None` if neither is known.
     pub gfx: Option<GfxTarget>,
-    /// The torch, as the log says.
+    /// The torch version that the log reports.
     pub torch: Option<String>,
-    /// The lines, in the order of the facts.
+    /// The expected lines, in the order of the compatibility data.
     pub lines: Vec<JudgedLine<'a>>,
-    /// What is wrong, or worth knowing.
+    /// The problems, and other noteworthy properties, of the log.
     pub findings: Vec<Diagnostic>,
 }
 
-/// Compares a log with what is expected on its GPU, or on `gfx` where that is given.
+/// Compares a log with the results that are expected on its GPU, or on `gfx` if given.
 pub fn judge<'a>(
     compat: &'a Compat,
     source: &SourceText,
@@ -147,7 +147,7 @@ pub fn judge<'a>(
     judgement
 }
 
-/// What keeps a log from being judged, or makes it needless.
+/// Returns the diagnostic for a log that cannot be compared or does not need to be.
 fn incomplete(log: &AttentionLog, source: &SourceText) -> Option<Diagnostic> {
     let last = || source.location(log.last.clone());
     Some(match log.reading {

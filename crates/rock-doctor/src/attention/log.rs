@@ -1,4 +1,4 @@
-//! The output of the validation script, line by line.
+//! Parses the output of the validation script line by line.
 
 use std::collections::BTreeMap;
 
@@ -7,48 +7,48 @@ use rock_names::GfxTarget;
 
 /// The first line that the script prints.
 const HEADER: &str = "=== SDPA Backend Check ===";
-/// Its last words on a machine with a GPU, and on one without.
+/// The script's last line on a machine with a GPU, and the start of its last line on one without.
 const DONE: &str = "Done.";
 const NO_DEVICE: &str = "CUDA/HIP device not available";
 
-/// How far the output goes.
+/// The completeness of the script's output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LogCompleteness {
-    /// To the end.
+    /// Complete.
     Whole,
-    /// To the end, on a machine without a GPU.
+    /// Complete, from a machine without a GPU.
     NoDevice,
     /// torch cannot be imported.
     NoTorch,
-    /// Its end is missing.
+    /// Truncated: the last line of the script is missing.
     Truncated,
-    /// It is something else.
+    /// Not the output of the script.
     Foreign,
 }
 
-/// An answer, and where it stands.
+/// An answer and its location.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AttentionAnswer {
-    /// What stands behind the colon.
+    /// The text after the colon.
     pub text: String,
-    /// The bytes of the whole line.
+    /// The byte range of the whole line.
     pub span: Span,
 }
 
-/// What the script said.
+/// The parsed output of the validation script.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AttentionLog {
-    /// How far it goes.
+    /// The completeness of the output.
     pub reading: LogCompleteness,
-    /// Answers by what was asked; of several, the last.
+    /// The answers by question; the last one if a question occurs several times.
     pub answers: BTreeMap<String, AttentionAnswer>,
-    /// The bytes of its last line that is not empty.
+    /// The byte range of the last non-empty line.
     pub last: Span,
 }
 
 impl AttentionLog {
-    /// Reads it. Of several runs in one file the last one counts; what else is in the file is
-    /// passed over.
+    /// Parses a log. If the file contains several runs, the last one counts; everything else in the
+    /// file is ignored.
     pub fn read(source: &SourceText) -> Self {
         let lines: Vec<(Span, &str)> = lines(&source.text).collect();
         let begin = lines.iter().rposition(|(_, line)| *line == HEADER);
@@ -74,12 +74,12 @@ impl AttentionLog {
         }
     }
 
-    /// What was answered.
+    /// Returns the answer to a question.
     pub fn answer(&self, what: &str) -> Option<&AttentionAnswer> {
         self.answers.get(what)
     }
 
-    /// The GPU: as torch names it, else the only one that torch was built for.
+    /// Returns the GPU: the one that torch names, else the only one that torch was built for.
     pub fn gfx(&self) -> Option<GfxTarget> {
         let named = |what: &str| {
             self.answer(what)
@@ -89,8 +89,8 @@ impl AttentionLog {
     }
 }
 
-/// The lines with their bytes, without the time that a runner of GitHub puts before each, and
-/// without blanks around.
+/// Returns the trimmed lines without the timestamp that a GitHub runner puts before each, and their
+/// byte ranges, which include the timestamp.
 fn lines(text: &str) -> impl Iterator<Item = (Span, &str)> {
     let mut at = 0;
     text.split_inclusive('\n').map(move |line| {
@@ -102,7 +102,7 @@ fn lines(text: &str) -> impl Iterator<Item = (Span, &str)> {
     })
 }
 
-/// `2026-11-22T14:00:00.1234567Z Done.` is `Done.`.
+/// Removes the timestamp: `2026-11-22T14:00:00.1234567Z Done.` becomes `Done.`.
 fn without_time(line: &str) -> &str {
     let is_time = |word: &str| {
         word.len() >= 20

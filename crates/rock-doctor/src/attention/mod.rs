@@ -1,4 +1,5 @@
-//! Which attention torch uses on a GPU, and whether a machine does what is expected of it.
+//! The library that torch's attention uses on a GPU, and the check that a machine behaves as
+//! expected.
 
 mod choice;
 mod judge;
@@ -10,5 +11,6 @@ pub use judge::{ExpectationState, JudgedLine, LogJudgement, judge};
 pub use log::{AttentionLog, LogCompleteness};
 pub use text::{choices_json, choices_text, judgement_json, judgement_text};
 
-/// The Python program that asks torch what works; [`AttentionLog`] reads what it prints.
+/// The Python program that checks which attention backends work; [`AttentionLog`] parses its
+/// output.
 pub const SCRIPT: &str = include_str!("../../templates/attention/check.py");

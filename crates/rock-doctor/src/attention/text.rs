@@ -1,4 +1,4 @@
-//! Choices and judgements for people and for programs.
+//! Renders choices and evaluated logs as text and JSON.
 
 use std::fmt::Write as _;
 
@@ -11,14 +11,14 @@ use rock_compat::rows::AttentionRow;
 use rock_diagnostic::counted;
 use rock_names::Version;
 
-/// Raised when a field goes away or changes its meaning.
+/// Incremented when a field is removed or changes its meaning.
 const VERSION: u32 = 1;
-/// How torch says whether it was built with Composable Kernel's attention.
+/// The expression that reports whether torch was built with Composable Kernel's attention.
 const CK_QUESTION: &str = "torch.backends.cuda.is_ck_sdpa_available()";
-/// What torch does without a library.
+/// The backend that torch uses without a library.
 const MATH: &str = "math";
 
-/// A block for each GPU.
+/// Renders a block of lines for each GPU.
 pub fn choices_text(compat: &Compat, choices: &[AttentionChoice<'_>]) -> String {
     let mut text = String::new();
     for choice in choices {
@@ -62,7 +62,7 @@ pub fn choices_text(compat: &Compat, choices: &[AttentionChoice<'_>]) -> String 
     text
 }
 
-/// What must be set before torch is imported.
+/// Returns the settings that are required before torch is imported.
 fn settings(compat: &Compat, row: &AttentionRow) -> Vec<String> {
     let usual = format!(
         "else torch takes {}",
@@ -99,10 +99,10 @@ struct ChoiceRow<'a> {
     source: Option<String>,
 }
 
-/// One JSON object.
+/// Renders the choices as a JSON object.
 ///
 /// # Panics
-/// Never: texts always serialize.
+/// Never: strings always serialize.
 pub fn choices_json(
     compat: &Compat,
     choices: &[AttentionChoice<'_>],
@@ -139,7 +139,7 @@ fn pretty(value: &serde_json::Value) -> String {
     format!("{value:#}\n")
 }
 
-/// A line for each expectation.
+/// Renders a heading and one line per expectation.
 pub fn judgement_text(judgement: &LogJudgement<'_>) -> String {
     let gfx = judgement
         .gfx
@@ -179,10 +179,10 @@ struct LineRow<'a> {
     reason: &'a str,
 }
 
-/// One JSON object; `ok` is false where something is wrong.
+/// Renders the evaluation as a JSON object; `ok` is false if a finding is an error.
 ///
 /// # Panics
-/// Never: texts always serialize.
+/// Never: strings always serialize.
 pub fn judgement_json(judgement: &LogJudgement<'_>) -> String {
     let lines: Vec<serde_json::Value> = judgement
         .lines

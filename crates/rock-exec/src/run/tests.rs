@@ -316,7 +316,7 @@ fn a_signal_ends_the_step_and_a_second_one_forces_it() {
                 signals.raise(StopSignal::Interrupt);
             }
         });
-        // With a second signal nothing waits for the grace of an hour.
+        // A second signal does not wait for the grace period of an hour.
         let grace = if again {
             Duration::from_hours(1)
         } else {
@@ -376,7 +376,7 @@ fn a_log_that_is_a_link_ends_the_build() {
     );
 }
 
-/// An earlier build may leave a link in place of a checkout, its `.git` or its `.rock`.
+/// An earlier build may leave a symlink in place of a checkout, its `.git` or its `.rock`.
 #[test]
 fn a_checkout_does_not_begin_behind_a_link() {
     for link in ["src", "src/torch", "src/torch/.git", "src/torch/.rock"] {

@@ -1,5 +1,5 @@
-//! Looks at what is there: after calls of unknown outcome, after what others did, and before
-//! anything is made public.
+//! Observes the state of the releases: after requests with an unknown outcome, after changes by
+//! other runs, and before anything is made public.
 
 use std::time::Duration;
 
@@ -10,11 +10,14 @@ use super::{StepRunner, exists_already};
 use rock_publish::ListedRelease;
 use rock_publish::remote::{DesiredRelease, ListingContradiction, ObservedOverlay, PublishStep};
 
-/// How many drafts of one tag a run makes: another one where another run deleted the first.
+/// Maximum drafts of one tag that a run creates: a second one if another run deleted the first.
 const MOST_DRAFTS: u32 = 2;
 
 impl StepRunner<'_, '_> {
-    /// After calls of unknown outcome: wait, and look at what is there.
+    /// Waits and lists the releases again after requests with an unknown outcome.
+    ///
+    /// # Errors
+    /// If another kind of error is among them, or the same operation failed too often.
     pub(super) fn unsure(&mut self, calls: Vec<(String, GithubError)>) -> Result<(), GithubError> {
         let mut longest: Option<(u32, GithubError)> = None;
         let mut is_taken = false;
@@ -44,7 +47,7 @@ impl StepRunner<'_, '_> {
             }
         }
         match longest {
-            // What has the name is listed at last, however far the listing lags behind.
+            // The asset with this name will be listed eventually, even if the listing lags behind.
             Some((tries, error)) if is_taken => {
                 self.client.wait(&error, Duration::from_secs(1 << tries))?;
             }
@@ -54,8 +57,8 @@ impl StepRunner<'_, '_> {
         self.look_once()
     }
 
-    /// After a call found nothing: whether it went to a release that another run deleted. Then this
-    /// one goes on with what is there.
+    /// Returns whether a request failed because another run deleted its release. In that case,
+    /// lists the releases again, so that this run can continue with them.
     pub(super) fn was_deleted(
         &mut self,
         release: u64,
@@ -69,8 +72,8 @@ impl StepRunner<'_, '_> {
         Ok(is_gone)
     }
 
-    /// Whether one more draft of a tag may be made: where others delete each, there would be no
-    /// end.
+    /// Checks that another draft of a tag may be created. If other runs delete each one, this would
+    /// never end.
     pub(super) fn may_be_made(&self, tag: &str) -> Result<(), GithubError> {
         match self.made.get(tag) {
             Some(made) if *made >= MOST_DRAFTS => Err(GithubError::Contested {
@@ -80,8 +83,8 @@ impl StepRunner<'_, '_> {
         }
     }
 
-    /// Looks for the draft that a call of unknown outcome may have made. A listing may lag behind,
-    /// and a second draft of one tag is worse than waiting.
+    /// Searches for a draft that a request with an unknown outcome may have created. Listings may
+    /// lag behind, and a second draft of the same tag is worse than waiting.
     pub(super) fn find_draft(&mut self, tag: &str, error: GithubError) -> Result<(), GithubError> {
         let tries = self.tries.entry(format!("create {tag}")).or_default();
         *tries += 1;
@@ -103,12 +106,12 @@ impl StepRunner<'_, '_> {
                 break;
             }
         }
-        // It was waited for long enough.
+        // The wait was long enough.
         self.open.clear();
         Ok(())
     }
 
-    /// Lists the releases again until the listing agrees with earlier answers.
+    /// Lists the releases again until the listing agrees with earlier responses.
     pub(super) fn look(&mut self) -> Result<(), GithubError> {
         for tries in 1.. {
             self.look_once()?;
@@ -118,7 +121,8 @@ impl StepRunner<'_, '_> {
                     unlisted.push(known.id);
                 }
             }
-            // Those of a draft that another run made, or whose making was not heard of, too.
+            // This includes assets of drafts that another run created, or whose creation got no
+            // response.
             for listed in &self.listed {
                 missing.extend(self.memory.missing_in(listed));
             }
@@ -133,7 +137,7 @@ impl StepRunner<'_, '_> {
                 if let Some(contradiction) = contradiction {
                     return Err(GithubError::Contradicted(contradiction));
                 }
-                // They do not come: someone deleted them. A release is asked for by its number.
+                // They do not appear, so someone deleted them. Releases are confirmed by ID.
                 for asset in missing {
                     self.memory.asset_is_gone(asset);
                 }
@@ -159,8 +163,8 @@ impl StepRunner<'_, '_> {
         Ok(())
     }
 
-    /// Looks once more at all releases. What was open is seen, but for a draft that may not be
-    /// listed yet.
+    /// Lists all releases once more. This resolves all unknown outcomes, except for a draft that
+    /// may not be listed yet.
     fn look_once(&mut self) -> Result<(), GithubError> {
         self.listed = listed(self.client, self.goal, &mut self.memory)?;
         let is_listed = |made: &String| self.listed.iter().any(|release| release.tag_name == *made);
@@ -170,10 +174,11 @@ impl StepRunner<'_, '_> {
     }
 }
 
-/// The releases of a goal's tags with all their assets; of others number and tag.
+/// Returns all releases, with all assets of those that belong to the desired release. Of any other,
+/// only ID, tag and draft state are kept.
 ///
 /// # Errors
-/// When they cannot be read.
+/// If they cannot be read.
 pub fn of_goal(
     client: &ReleaseClient,
     goal: &DesiredRelease,
@@ -181,8 +186,8 @@ pub fn of_goal(
     listed(client, goal, &mut ObservedOverlay::default())
 }
 
-/// The same without the releases that are known to be gone: a listing that lags behind has them for
-/// a while.
+/// Lists releases as [`of_goal`] does, without those that are known to be deleted, which a lagging
+/// listing may still contain.
 fn listed(
     client: &ReleaseClient,
     goal: &DesiredRelease,
@@ -207,9 +212,9 @@ fn listed(
     }
 }
 
-/// Whether a release is gone, of which a call says so: it is not there by its number either, and no
-/// listing has it when some time has passed. One alone may err, and to make another draft beside
-/// one that is there is worse than waiting.
+/// Returns whether a release that a response reported missing is deleted: it cannot be found by its
+/// ID, and after a while it is not listed either. A single response may be wrong, and a second
+/// draft in addition to an existing one is worse than waiting.
 fn is_gone(client: &ReleaseClient, release: u64, error: &GithubError) -> Result<bool, GithubError> {
     let call = format!("GET releases/{release}");
     for wait_s in [6, 12, 24] {

@@ -1,4 +1,4 @@
-//! The assets of a release: listed, fetched, renamed, deleted.
+//! Lists, downloads, renames and deletes the assets of a release.
 
 use http::Uri;
 use serde_json::json;
@@ -9,14 +9,15 @@ use crate::error::GithubError;
 use rock_names::Digest;
 use rock_publish::ListedAsset;
 
-/// The bytes of an asset, not what is known of it (REST API, "Get a release asset").
+/// The media type for the bytes of an asset instead of its metadata (REST API, "Get a release
+/// asset").
 const BYTES: &str = "application/octet-stream";
 
 impl ReleaseClient {
-    /// The assets of a release.
+    /// Lists the assets of a release.
     ///
     /// # Errors
-    /// When they cannot be read.
+    /// If they cannot be read.
     pub fn assets(&self, release: u64) -> Result<Vec<ListedAsset>, GithubError> {
         self.pages(
             &format!(
@@ -27,10 +28,10 @@ impl ReleaseClient {
         )
     }
 
-    /// Gives an asset another name.
+    /// Renames an asset.
     ///
     /// # Errors
-    /// When it keeps its own.
+    /// If it was not renamed.
     pub fn rename(&self, asset: u64, name: &str) -> Result<ListedAsset, GithubError> {
         self.patch(
             &format!("/repos/{}/releases/assets/{asset}", self.repo),
@@ -38,19 +39,19 @@ impl ReleaseClient {
         )
     }
 
-    /// Deletes an asset. One that is not there is as good.
+    /// Deletes an asset. One that does not exist is not an error.
     ///
     /// # Errors
-    /// When it stays.
+    /// If it was not deleted.
     pub fn delete_asset(&self, asset: u64) -> Result<(), GithubError> {
         self.delete(&format!("/repos/{}/releases/assets/{asset}", self.repo))
     }
 
-    /// Fetches a document that is an asset. Without a token it comes from the address that people
-    /// click, which counts for no limit of the API.
+    /// Downloads a document that is an asset. Without a token, uses the browser URL, which does not
+    /// count towards the rate limits of the API.
     ///
     /// # Errors
-    /// When it cannot be fetched, is larger than that, or has another size than is listed.
+    /// If it cannot be downloaded, is larger than `most_bytes`, or does not have the listed size.
     pub fn document(&self, asset: &ListedAsset, most_bytes: u64) -> Result<Vec<u8>, GithubError> {
         let clicked = asset
             .browser_download_url
@@ -80,10 +81,10 @@ impl ReleaseClient {
         Ok(content)
     }
 
-    /// Fetches an asset and hashes it: its digest, and how many bytes came.
+    /// Downloads an asset and returns its digest and the number of bytes received.
     ///
     /// # Errors
-    /// When it cannot be fetched.
+    /// If it cannot be downloaded.
     pub fn hash(&self, asset: u64) -> Result<(Digest, u64), GithubError> {
         let uri = self.address_of(asset)?;
         let begin = || (Sha256::new(), 0_u64);

@@ -1,4 +1,4 @@
-//! Releases: listed, made, changed, deleted.
+//! Lists, creates, updates and deletes releases.
 
 use serde_json::json;
 
@@ -8,18 +8,18 @@ use crate::error::GithubError;
 use rock_publish::ListedRelease;
 use rock_publish::remote::ReleaseDescription;
 
-/// How many assets a release in a list has at least when some may be left out: a page of anything
-/// is no longer (GitHub Docs, "Using pagination in the REST API"); how many assets such a list
-/// holds is written nowhere.
+/// The number of assets from which a release in a listing may lack some. It is the maximum page
+/// size (GitHub Docs, "Using pagination in the REST API"); the maximum for assets in a listing of
+/// releases is not documented.
 const LISTED_WHOLE: usize = 100;
 
 impl ReleaseClient {
-    /// All releases, drafts among them where the token may see them. Of those that are not wanted,
-    /// number and tag alone are kept: a repository may have thousands, with long texts and a
-    /// thousand assets each.
+    /// Lists all releases, including drafts if the token may see them. Of those for which
+    /// `is_wanted` is false, only ID, tag and draft state are kept: a repository may have
+    /// thousands, with long texts and a thousand assets each.
     ///
     /// # Errors
-    /// When they cannot be read.
+    /// If they cannot be read.
     pub fn releases(
         &self,
         is_wanted: impl Fn(&ListedRelease) -> bool,
@@ -44,11 +44,11 @@ impl ReleaseClient {
         self.pages(&format!("/repos/{}/releases?per_page=100", self.repo), kept)
     }
 
-    /// All releases with all their assets, for reading. A list of releases may leave out assets of
-    /// one that has many.
+    /// Lists all releases with all their assets. A listing of releases may lack assets of one that
+    /// has many, so those are listed separately.
     ///
     /// # Errors
-    /// When they cannot be read.
+    /// If they cannot be read.
     pub fn listing(&self) -> Result<Vec<ListedRelease>, GithubError> {
         let mut releases = self.releases(|_| true)?;
         for release in releases
@@ -60,18 +60,18 @@ impl ReleaseClient {
         Ok(releases)
     }
 
-    /// A release by its number, `None` where there is none.
+    /// Reads a release by its ID; `None` if it does not exist.
     ///
     /// # Errors
-    /// When it cannot be read.
+    /// If it cannot be read.
     pub fn release(&self, id: u64) -> Result<Option<ListedRelease>, GithubError> {
         self.find(&format!("/repos/{}/releases/{id}", self.repo))
     }
 
-    /// Makes a draft.
+    /// Creates a draft.
     ///
     /// # Errors
-    /// [`GithubError::Unsure`] when it may have been made all the same.
+    /// [`GithubError::Unsure`] if it may have been created anyway.
     pub fn create(
         &self,
         tag: &str,
@@ -83,10 +83,10 @@ impl ReleaseClient {
         self.post(&format!("/repos/{}/releases", self.repo), &fields)
     }
 
-    /// Changes fields of a release.
+    /// Updates fields of a release.
     ///
     /// # Errors
-    /// When they are not changed.
+    /// If they were not updated.
     pub fn update(
         &self,
         release: u64,
@@ -95,18 +95,18 @@ impl ReleaseClient {
         self.patch(&format!("/repos/{}/releases/{release}", self.repo), fields)
     }
 
-    /// Deletes a release. One that is not there is as good.
+    /// Deletes a release. One that does not exist is not an error.
     ///
     /// # Errors
-    /// When it stays.
+    /// If it was not deleted.
     pub fn delete_release(&self, release: u64) -> Result<(), GithubError> {
         self.delete(&format!("/repos/{}/releases/{release}", self.repo))
     }
 
-    /// The release that is marked as the latest, `None` where none is.
+    /// Returns the ID of the release that is marked as the latest; `None` if there is none.
     ///
     /// # Errors
-    /// When it cannot be read.
+    /// If it cannot be read.
     pub fn latest(&self) -> Result<Option<u64>, GithubError> {
         let found = self.find::<ListedRelease>(&format!("/repos/{}/releases/latest", self.repo))?;
         Ok(found.map(|release| release.id))

@@ -1,4 +1,4 @@
-//! The repository itself: what it is, and what its settings keep from being published.
+//! Reads the repository, and the settings that can prevent publishing.
 
 use super::ReleaseClient;
 use crate::error::GithubError;
@@ -6,20 +6,20 @@ use rock_names::percent_encode;
 use rock_publish::{DeploymentRules, RepositoryFacts, TagRuleset, TagRulesetDetails};
 
 impl ReleaseClient {
-    /// Reads the repository, `None` where the token sees none.
+    /// Reads the repository; `None` if the token cannot see it.
     ///
     /// # Errors
-    /// When it cannot be read.
+    /// If it cannot be read.
     pub fn repository(&self) -> Result<Option<RepositoryFacts>, GithubError> {
         self.find(&format!("/repos/{}", self.repo))
     }
 
-    /// Reads whether publishing makes releases immutable, `None` where the token may not know: the
-    /// setting is for administrators, and for others GitHub answers as if it were off (REST API,
-    /// "Check if immutable releases are enabled for a repository").
+    /// Reads whether published releases become immutable; `None` if the token may not read the
+    /// setting. It is visible to administrators only, and to others GitHub responds as if it were
+    /// off (REST API, "Check if immutable releases are enabled for a repository").
     ///
     /// # Errors
-    /// When the call itself fails.
+    /// If the request itself fails.
     pub fn immutable_releases(&self) -> Result<Option<bool>, GithubError> {
         #[derive(serde::Deserialize)]
         struct ImmutableReleases {
@@ -32,12 +32,12 @@ impl ReleaseClient {
             .map(|setting| setting.enabled))
     }
 
-    /// Reads the active rulesets for tags, those of its organization among them; `None` where the
-    /// token may not know them (REST API, "Get all repository rulesets"). Private repositories of
-    /// free plans have none, which GitHub says with a `403` as well.
+    /// Reads the active rulesets for tags, including those of the organization; `None` if the token
+    /// may not read them (REST API, "Get all repository rulesets"). Private repositories of free
+    /// plans have none, for which GitHub also responds with `403`.
     ///
     /// # Errors
-    /// When the calls themselves fail.
+    /// If the requests themselves fail.
     pub fn tag_rulesets(&self) -> Result<Option<Vec<TagRuleset>>, GithubError> {
         #[derive(serde::Deserialize)]
         struct EnvironmentList {
@@ -55,7 +55,7 @@ impl ReleaseClient {
         let Some(Some(listed)) = unless_forbidden(super::found(found))? else {
             return Ok(None);
         };
-        // `evaluate` only reports, and `disabled` does nothing.
+        // `evaluate` only reports, and `disabled` has no effect.
         let is_active = |one: &EnvironmentList| {
             one.enforcement == "active"
                 && one.target.as_deref().is_none_or(|target| target == "tag")
@@ -77,10 +77,10 @@ impl ReleaseClient {
             .map(Some)
     }
 
-    /// Reads which tags an environment takes, `None` where the token may not know.
+    /// Reads which tags may deploy to an environment; `None` if the token may not read this.
     ///
     /// # Errors
-    /// When the calls themselves fail.
+    /// If the requests themselves fail.
     pub fn deployment_rules(
         &self,
         environment: &str,
@@ -124,7 +124,7 @@ impl ReleaseClient {
         let Some(Some(found)) = unless_forbidden(self.find::<BranchPatternList>(&path))? else {
             return Ok(None);
         };
-        // Further patterns are on another page.
+        // More patterns are on further pages.
         if found.branch_policies.len() < found.total_count {
             return Ok(None);
         }
@@ -149,7 +149,7 @@ struct RepositoryRuleset {
     rules: Vec<RulesetRule>,
     /// `always`, `pull_requests_only`, `never` or `exempt`.
     current_user_can_bypass: Option<String>,
-    /// Only where the token may change the ruleset.
+    /// Present only if the token may edit the ruleset.
     bypass_actors: Option<Vec<serde::de::IgnoredAny>>,
 }
 
@@ -173,10 +173,11 @@ struct RulesetRule {
 }
 
 impl RepositoryRuleset {
-    /// Returns what is checked of it; `None` where it does not say which refs it applies to.
+    /// Returns the details that are checked; `None` if the ruleset does not say which refs it
+    /// applies to.
     fn details(self) -> Option<TagRulesetDetails> {
         let refs = self.conditions?.ref_name?;
-        // No tag is created by a pull request.
+        // A pull request does not create tags.
         let may_bypass = self
             .current_user_can_bypass
             .map(|word| ["always", "exempt"].contains(&word.as_str()));
@@ -193,7 +194,7 @@ impl RepositoryRuleset {
     }
 }
 
-/// The answer, `None` where the token may not have it.
+/// Maps a 403 to `None`.
 fn unless_forbidden<T>(answer: Result<T, GithubError>) -> Result<Option<T>, GithubError> {
     match answer {
         Err(GithubError::Status { status: 403, .. }) => Ok(None),

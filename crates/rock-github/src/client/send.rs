@@ -1,4 +1,4 @@
-//! Files, sent as assets of a release.
+//! Uploads files as assets of a release.
 
 use std::cell::{Cell, RefCell};
 use std::io;
@@ -14,32 +14,32 @@ use crate::upload::{UploadSource, body};
 use rock_names::Digest;
 use rock_publish::ListedAsset;
 
-/// How many files are sent at once at most.
+/// Maximum number of parallel uploads.
 const MOST_AT_ONCE: usize = 4;
 
-/// A file to be sent.
+/// A file to upload.
 pub struct PendingUpload<'u> {
-    /// Where to: the release's `upload_url`.
+    /// The `upload_url` of the release.
     pub to: String,
-    /// The name that it gets.
+    /// The name of the asset.
     pub name: String,
-    /// Gives its bytes, when its turn has come.
+    /// Opens the file when its upload starts.
     pub open: Box<dyn Fn() -> io::Result<UploadSource> + 'u>,
-    /// How many they are.
+    /// Its size in bytes.
     pub size_bytes: u64,
-    /// What they hash to.
+    /// Its digest.
     pub digest: Digest,
-    /// Told of the bytes of each piece.
+    /// Called for each uploaded chunk with its number of bytes.
     pub on_sent: Arc<dyn Fn(u64) + Send + Sync>,
 }
 
-/// What came of a file; `None` where it was not begun.
+/// The result of an upload; `None` if it was not started.
 pub type UploadResult = Option<Result<ListedAsset, GithubError>>;
 
 impl ReleaseClient {
-    /// Sends files, up to four at once, and says of each what came of it, in their order. No other
-    /// begins when it was stopped, when the next would fare no better, or when it is not known what
-    /// one came to: that is looked at first.
+    /// Uploads files, up to four in parallel, and returns the results in the same order. No further
+    /// upload starts after a stop request, after an error that any other would repeat, or if the
+    /// outcome of one is unknown, because the state has to be observed first.
     pub fn upload(&self, uploads: &[PendingUpload<'_>], at_once: usize) -> Vec<UploadResult> {
         let results = RefCell::new(vec![None; uploads.len()]);
         let (next, is_over) = (Cell::new(0), Cell::new(false));
@@ -66,8 +66,8 @@ impl ReleaseClient {
     }
 }
 
-/// Sends one file and checks that it arrived; a limit makes it wait and begin again. `None` where
-/// it was over before its turn came.
+/// Uploads one file and parses the response. After a rate limit, it waits and starts over. `None`
+/// if the run ended before the upload could start.
 async fn send(caller: &Executor, upload: &PendingUpload<'_>, is_over: &Cell<bool>) -> UploadResult {
     let uri = match caller.api.upload(&upload.to, &upload.name) {
         Ok(uri) => uri,
@@ -90,7 +90,7 @@ async fn send(caller: &Executor, upload: &PendingUpload<'_>, is_over: &Cell<bool
     None
 }
 
-/// One try; `None` where a limit turned it away.
+/// Makes one attempt; `None` if a rate limit rejected it.
 async fn try_to_send(
     caller: &Executor,
     upload: &PendingUpload<'_>,
@@ -128,7 +128,7 @@ async fn try_to_send(
             reason: error.to_string(),
         })?;
     let sent = caller.send(request, tries).await;
-    // What could not be read was not sent, whatever came of it on the way.
+    // A file that could not be read was not uploaded, whatever happened to the request.
     if let (Err(GithubError::Unsure { .. }), Some(reason)) = (&sent, fault.get()) {
         return Err(GithubError::File {
             path: upload.name.clone(),
@@ -142,7 +142,7 @@ async fn try_to_send(
     if reply.status >= 300 {
         return Err(reply.refusal(call.to_owned()));
     }
-    // An answer that says yes in other words may come from something that stands between.
+    // A success with another body may come from a proxy.
     serde_json::from_slice(&reply.body)
         .map(Some)
         .map_err(|error| GithubError::Unsure {
@@ -151,7 +151,7 @@ async fn try_to_send(
         })
 }
 
-/// Wheels are bytes; the sums and the manifest open in a browser.
+/// Returns the media type of an asset. Checksum file and manifest can be shown in a browser.
 fn content_type(name: &str) -> &'static str {
     match name.rsplit_once('.') {
         Some((_, "json")) => "application/json",

@@ -1,4 +1,4 @@
-//! Tags and what they lead to: listed, read, deleted.
+//! Lists, resolves and deletes tags.
 
 use super::{ReleaseClient, found};
 use crate::error::GithubError;
@@ -7,21 +7,21 @@ use rock_compat::refresh::actions::ActionTag;
 use rock_names::percent_encode;
 use rock_publish::{TagTarget, TargetCommitish};
 
-/// The content of a file, not what is known of it (REST API, "Get repository content").
+/// The media type for the content of a file instead of its metadata (REST API, "Get repository
+/// content").
 const RAW: &str = "application/vnd.github.raw+json";
 
-/// What a tag names: a commit, or an object of the tag's own.
+/// The object that a tag refers to: a commit, or the tag object of an annotated tag.
 #[derive(Debug, Clone, serde::Deserialize)]
 pub struct TagObject {
-    /// Its hash.
+    /// The hash of the object.
     pub sha: String,
     /// `commit` or `tag`.
     #[serde(rename = "type")]
     pub kind: String,
 }
 
-/// The name of a reference in an address: its slashes stand for themselves (REST API, "Git
-/// references").
+/// Encodes a ref name for a URL, with its slashes kept (REST API, "Git references").
 fn segments(name: &str) -> String {
     name.split('/')
         .map(percent_encode)
@@ -30,10 +30,11 @@ fn segments(name: &str) -> String {
 }
 
 impl ReleaseClient {
-    /// All tags of the repository with their commits, `None` where no such repository is seen.
+    /// Lists all tags of the repository with their commits; `None` if the repository cannot be
+    /// seen.
     ///
     /// # Errors
-    /// When they cannot be read.
+    /// If they cannot be read.
     pub fn tags(&self) -> Result<Option<Vec<ActionTag>>, GithubError> {
         found(
             self.pages(&format!("/repos/{}/tags?per_page=100", self.repo), |tag| {
@@ -42,10 +43,10 @@ impl ReleaseClient {
         )
     }
 
-    /// The text of a file at a commit, `None` where there is none.
+    /// Reads the text of a file at a commit; `None` if it does not exist.
     ///
     /// # Errors
-    /// When it cannot be read.
+    /// If it cannot be read.
     pub fn file(&self, path: &str, commit: &str) -> Result<Option<String>, GithubError> {
         let path = format!(
             "/repos/{}/contents/{}?ref={}",
@@ -64,10 +65,10 @@ impl ReleaseClient {
         Ok(content.map(|content| String::from_utf8_lossy(&content).into_owned()))
     }
 
-    /// The object that a tag names, `None` where there is no such tag.
+    /// Reads the object that a tag refers to; `None` if there is no such tag.
     ///
     /// # Errors
-    /// When it cannot be read.
+    /// If it cannot be read.
     pub fn tag(&self, tag: &str) -> Result<Option<TagObject>, GithubError> {
         #[derive(serde::Deserialize)]
         struct GitReference {
@@ -77,10 +78,10 @@ impl ReleaseClient {
         Ok(self.find::<GitReference>(&path)?.map(|found| found.object))
     }
 
-    /// The commit that a tag's own object names.
+    /// Reads the object that an annotated tag refers to, usually a commit.
     ///
     /// # Errors
-    /// When it cannot be read.
+    /// If it cannot be read.
     pub fn commit_of_tag_object(&self, sha: &str) -> Result<String, GithubError> {
         #[derive(serde::Deserialize)]
         struct AnnotatedTag {
@@ -91,18 +92,17 @@ impl ReleaseClient {
             .map(|(found, _)| found.object.sha)
     }
 
-    /// The commit that a branch, a tag or the beginning of a hash names, `None` where there is
-    /// none.
+    /// Resolves a branch, a tag or an abbreviated hash to a commit; `None` if there is none.
     ///
     /// # Errors
-    /// When it cannot be read.
+    /// If it cannot be read.
     pub fn commit(&self, name: &str) -> Result<Option<String>, GithubError> {
         #[derive(serde::Deserialize)]
         struct CommitId {
             sha: String,
         }
         let name = name.strip_prefix("refs/").unwrap_or(name);
-        // Its list of files, which may be long, is in pages.
+        // The commit's list of files, which may be long, is paginated.
         let path = format!("/repos/{}/commits/{}?per_page=1", self.repo, segments(name));
         match self.find::<CommitId>(&path) {
             Ok(found) => Ok(found.map(|commit| commit.sha)),
@@ -112,11 +112,11 @@ impl ReleaseClient {
         }
     }
 
-    /// Reads where a tag is and where its target is. A branch is not looked up for a published
-    /// release: it goes on after a release was made from it.
+    /// Resolves a tag and its target. A branch is not resolved for a published release, because it
+    /// advances after the release.
     ///
     /// # Errors
-    /// When they cannot be read.
+    /// If they cannot be read.
     pub fn tag_target(
         &self,
         tag: &str,
@@ -130,7 +130,7 @@ impl ReleaseClient {
         };
         let target = match target {
             None => None,
-            // GitHub refuses branches that are named like a whole hash.
+            // GitHub rejects branch names that look like a full hash.
             Some(text)
                 if TargetCommitish::may_be_hash(text) && text.len() == 40 && commit.is_some() =>
             {
@@ -156,11 +156,11 @@ impl ReleaseClient {
         })
     }
 
-    /// Deletes a tag. One that is not there is as good; GitHub says of such that the reference does
-    /// not exist.
+    /// Deletes a tag. One that does not exist is not an error; GitHub responds that the reference
+    /// does not exist.
     ///
     /// # Errors
-    /// When it stays.
+    /// If it was not deleted.
     pub fn delete_tag(&self, tag: &str) -> Result<(), GithubError> {
         match self.delete(&format!(
             "/repos/{}/git/refs/tags/{}",

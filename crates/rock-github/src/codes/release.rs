@@ -74,7 +74,7 @@ pub const ASSET_DAMAGED: Code = Code::error(
     "asset-damaged",
     "GitHub stored a file with another size or digest than it was uploaded with. The asset was deleted, and the release stays a draft.\n\nRun the same command again: it uploads this file again and keeps the others.",
 );
-/// A listing that contradicts the answer to an upload.
+/// A listing that contradicts the response to an upload.
 pub const LISTING_CONTRADICTS: Code = Code::error(
     "G320",
     "listing-contradicts",

@@ -1,4 +1,4 @@
-//! What is said of a call that went wrong: its code, and what to do.
+//! Diagnostics for errors of API requests: the code and the help.
 
 use std::borrow::Cow;
 
@@ -8,7 +8,7 @@ use crate::codes::release as codes;
 use rock_diagnostic::{Code, Diagnostic, Location};
 use rock_publish::remote::ListingContradiction;
 
-/// A code, and what to do.
+/// A diagnostic code and its help.
 type CodeAndHelp = (&'static Code, Cow<'static, str>);
 
 const AGAIN: &str = "run the same command again to go on";
@@ -34,7 +34,7 @@ impl From<GithubError> for Diagnostic {
     }
 }
 
-/// The call, the file or the tag.
+/// Returns the request, file or tag that the error is about.
 fn place(error: &GithubError) -> Option<&str> {
     match error {
         GithubError::NoAnswer { call, .. }
@@ -133,7 +133,7 @@ fn advice(error: &GithubError) -> CodeAndHelp {
     (code, help.into())
 }
 
-/// Of a call that GitHub answers with no.
+/// Returns code and help for a request that GitHub refused.
 fn refused(error: &GithubError, call: &str, status: u16, said: &str) -> CodeAndHelp {
     let (code, help) = match status {
         401 => (

@@ -1,9 +1,9 @@
-//! The matrix file, field by field: forms, defaults and what they mean.
+//! The fields of the matrix file: shapes, defaults and descriptions.
 //!
 //! The structural check, the JSON Schema, the reference page and the reader's defaults all come
 //! from these tables.
 //!
-//! **Invariant:** a default stands here and nowhere else.
+//! **Invariant:** each default is defined here and nowhere else.
 
 use super::model::{
     Attest, DigestRule, GpuPolicy, GroupIds, LabelChoice, MakeLatest, MissingImage, Platform,
@@ -12,7 +12,7 @@ use super::model::{
 };
 use rock_yaml::shape::{FieldShape, RecordShape, Shape};
 
-/// The form of a matrix file.
+/// The shape of a matrix file.
 pub const MATRIX_FILE: Shape = Shape::Record(&MATRIX);
 
 const fn required(name: &'static str, shape: Shape, doc: &'static str) -> FieldShape {
@@ -262,7 +262,7 @@ const INCLUDE: RecordShape = RecordShape {
     ],
 };
 
-/// What `set`, and a row beside its axes, may hold.
+/// The fields that `set` may contain, and a row in addition to its axes.
 pub(super) const OVERRIDES: RecordShape = RecordShape {
     name: "`set` of an include entry",
     fields: &[
@@ -375,7 +375,7 @@ const INDEXES: RecordShape = RecordShape {
     ],
 };
 
-/// Sets of libraries that an audit can leave to the place where a wheel is installed.
+/// Presets of libraries that an audit can leave to the environment where a wheel is installed.
 const EXCLUDE_PRESETS: &[&str] = &["rocm", "torch", "cuda"];
 
 pub(super) const REPAIR: RecordShape = RecordShape {

@@ -1,11 +1,11 @@
-//! One requested combination, from the body of an issue to a row of a matrix file.
+//! Converts a combination requested in an issue into a row of a matrix file.
 //!
-//! Input: a matrix file and the body that an issue form of GitHub makes, `### LABEL`, an empty
-//! line, the value. Output: the matrix file with the requested cell as its only one, and the way
-//! back from its places to those of the issue.
+//! Input: a matrix file, and the body that a GitHub issue form produces: `### LABEL`, an empty
+//! line, the value. Output: the matrix file with the requested cell as its only one, and the
+//! mapping from its locations to those in the issue.
 //!
-//! **Invariant:** whoever wrote the issue chooses values of axes, each one word, and nothing else
-//! of the file.
+//! **Invariant:** the author of the issue chooses values of axes, each a single word, and nothing
+//! else in the file.
 
 use std::fmt::Write as _;
 
@@ -16,33 +16,35 @@ use rock_diagnostic::{Diagnostic, Location, Sink, SourceText, Span};
 use rock_names::PackageVersion;
 use rock_yaml::{self as yaml, Node};
 
-/// What a form puts where nothing was written (GitHub documentation, "Syntax for issue forms").
+/// The text that a form inserts for an empty field (GitHub documentation, "Syntax for issue
+/// forms").
 const NO_ANSWER: &str = "_No response_";
-/// Keys of a matrix file that say which cells there are.
+/// Keys of a matrix file that define its cells.
 const CELLS: [&str; 4] = ["axes", "rows", "include", "exclude"];
-/// Digits of a whole commit (SHA-1, as GitHub has them).
+/// Digits of a full commit hash (SHA-1, as on GitHub).
 const FULL_HASH: usize = 40;
 
 /// A matrix file with the requested cell as its only one.
 #[derive(Debug, Clone)]
 pub struct RequestedCell {
-    /// The text of the matrix file, every other part at its own bytes, and the row behind it.
+    /// The text of the matrix file with every other part at its original byte offset, and the row
+    /// appended.
     pub source: SourceText,
-    /// The row as it could stand in the file, `{python: "3.12", …}`.
+    /// The row as it could be written in the file, `{python: "3.12", …}`.
     pub row: String,
     issue: SourceText,
-    /// Bytes of values in `source`, and where they come from in the issue.
+    /// Byte ranges of values in `source`, with the ranges in the issue that they come from.
     moved: Vec<(Span, Span)>,
 }
 
-/// A heading of the issue with what stands below it.
+/// A heading of the issue and the text below it.
 struct IssueAnswer<'a> {
     heading: &'a str,
     value: &'a str,
     span: Span,
 }
 
-/// Reads the request. Every fault goes to the sink; `None` when there was an error among them.
+/// Reads the request. Adds every diagnostic to the sink, and returns `None` if any is an error.
 pub fn requested(
     matrix: &SourceText,
     issue: &SourceText,
@@ -129,7 +131,7 @@ pub fn requested(
 }
 
 impl RequestedCell {
-    /// Diagnostics about the row point into the issue instead.
+    /// Returns the diagnostics with locations in the row moved to the issue.
     pub fn told(&self, diagnostics: Vec<Diagnostic>) -> Vec<Diagnostic> {
         let moved = |mut diagnostic: Diagnostic| {
             for label in &mut diagnostic.labels {
@@ -161,7 +163,7 @@ impl RequestedCell {
     }
 }
 
-/// Names of the axes, with the value of those that have only one.
+/// Returns the names of the axes, with the value of those that have only one.
 fn axes(root: &Node) -> Vec<(&str, Option<String>)> {
     let entries = root.get("axes").and_then(Node::entries).unwrap_or_default();
     let only = |node: &Node| match node.items() {
@@ -174,7 +176,7 @@ fn axes(root: &Node) -> Vec<(&str, Option<String>)> {
         .collect()
 }
 
-/// What stands below each heading of the third level, blanks around it taken away.
+/// Returns the trimmed text below each third-level heading.
 fn answers(text: &str) -> Vec<IssueAnswer<'_>> {
     let mut answers: Vec<IssueAnswer<'_>> = Vec::new();
     let mut at = 0;
@@ -204,12 +206,12 @@ fn answers(text: &str) -> Vec<IssueAnswer<'_>> {
     answers
 }
 
-/// `Flash-Attn` is the axis `flash-attn`.
+/// Whether a heading names an axis, ignoring ASCII case: `Flash-Attn` is the axis `flash-attn`.
 fn is_axis(heading: &str, axis: &str) -> bool {
     heading.eq_ignore_ascii_case(axis)
 }
 
-/// A value of one word, or why it is none.
+/// Returns the value if it is a single word, or the reason why it is not.
 fn word(value: &str) -> Result<&str, String> {
     if value.contains(['\n', '\r']) {
         return Err("has more than one line".to_owned());
@@ -222,7 +224,7 @@ fn word(value: &str) -> Result<&str, String> {
         (Some(letter), _) => Err(format!(
             "holds {letter:?}, which no version and no name has"
         )),
-        // A short hash may come to mean another commit, also one that a fork has pushed meanwhile.
+        // A short hash may later match another commit, even one that was pushed to a fork.
         (None, Ok(PackageVersion::Commit { hash, .. })) if hash.len() < FULL_HASH => Err(format!(
             "names a commit by {} digits, and an issue may name one by all its {FULL_HASH} only",
             hash.len()
@@ -247,7 +249,7 @@ fn written(
         let end = keys
             .get(number + 1)
             .map_or(text.len(), |(next, _)| next.span.start);
-        // What else is in the file stays at its line and byte.
+        // The rest of the file keeps its lines and byte offsets.
         let blank: String = text[key.span.start..end]
             .bytes()
             .map(|byte| if byte == b'\n' { '\n' } else { ' ' })

@@ -1,4 +1,4 @@
-//! Where the parts of a checked matrix file stand, for diagnostics that are found later.
+//! Locations of the parts of a checked matrix file, for diagnostics of later checks.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -6,22 +6,22 @@ use std::sync::Arc;
 use rock_diagnostic::{Location, SourceText, Span};
 use rock_yaml::{Node, NodeValue};
 
-/// The places of key paths, `axes.torch[1]`, in a file.
+/// The locations of key paths, `axes.torch[1]`, in a file.
 ///
-/// A path is looked up in the tree when it is asked for: the paths of all values together can be
-/// much longer than the file.
+/// A path is looked up in the tree on demand, because the paths of all values together can be much
+/// longer than the file.
 #[derive(Debug, Clone)]
 pub struct KeyLocations {
     source: SourceText,
     tree: Arc<Node>,
-    /// Paths that stand elsewhere than the tree says, or not in it.
+    /// Paths whose location differs from the tree's, or that are not in the tree.
     others: BTreeMap<String, Span>,
-    /// Paths below which the tree no longer counts.
+    /// Paths below which the tree is ignored.
     replaced: Vec<String>,
 }
 
 impl KeyLocations {
-    /// The places of a tree in its source.
+    /// Creates the locations of a tree in its source.
     pub fn new(source: SourceText, tree: Node) -> Self {
         Self {
             source,
@@ -31,20 +31,20 @@ impl KeyLocations {
         }
     }
 
-    /// Remembers where a key path stands.
+    /// Sets the location of a key path.
     pub fn insert(&mut self, path: impl Into<String>, span: Span) {
         self.others.insert(path.into(), span);
     }
 
-    /// Puts a place for a key path and all below it.
+    /// Sets the location of a key path and discards those of all paths below it.
     pub(super) fn replace(&mut self, path: &str, span: Span) {
         self.others.retain(|known, _| !is_below(known, path));
         self.replaced.push(path.to_owned());
         self.insert(path, span);
     }
 
-    /// The bytes of a key path that is known itself. What covers several lines stands where its key
-    /// does.
+    /// Returns the byte range of a key path, or `None` if the path itself is unknown. For an empty
+    /// value or one of several lines, it is the range of the key.
     pub fn span(&self, path: &str) -> Option<Span> {
         if let Some(span) = self.others.get(path) {
             return Some(span.clone());
@@ -73,8 +73,8 @@ impl KeyLocations {
         )
     }
 
-    /// The place of a key path; of its nearest known parent otherwise; the file's beginning at
-    /// last.
+    /// Returns the location of a key path, of its nearest known parent, or else of the beginning of
+    /// the file.
     pub fn of(&self, path: &str) -> Location {
         let mut path = path;
         loop {
@@ -88,7 +88,7 @@ impl KeyLocations {
         }
     }
 
-    /// The source.
+    /// Returns the source text.
     pub fn source(&self) -> &SourceText {
         &self.source
     }
@@ -99,7 +99,7 @@ fn is_below(path: &str, parent: &str) -> bool {
         .is_some_and(|rest| rest.starts_with(['.', '[']))
 }
 
-/// Finds the value at a path, with its key where it has one. Keys may hold `.` and `[`.
+/// Finds the value at a path, with its key if it has one. Keys may contain `.` and `[`.
 fn find<'n>(
     node: &'n Node,
     key: Option<&'n Span>,

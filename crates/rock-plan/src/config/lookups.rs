@@ -1,4 +1,4 @@
-//! What the checks of a matrix file must know of the rest of the world.
+//! Names and data outside of a matrix file that its checks need.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, OnceLock};
@@ -8,41 +8,41 @@ use rock_compat::Compat;
 use rock_compat::rows::{IndexTemplateRow, ReleaseTypeRow};
 use rock_names::{GfxTarget, ProductName, RocmVersion};
 
-/// Known names, for checks and for the nearest one to a wrong one.
+/// Known names, for checks and for suggesting the nearest name.
 #[derive(Debug, Clone, Default)]
 pub struct Lookups<'c> {
     /// The recipes that a file may name.
     pub recipes: Arc<RecipeSet>,
     /// Families of gfx targets with their members.
     pub families: BTreeMap<String, Vec<GfxTarget>>,
-    /// The facts, for what only few files need.
+    /// The compatibility data, for lookups that few files need.
     pub(crate) compat: Option<&'c Compat>,
     pub(crate) products: OnceLock<BTreeMap<ProductName, GfxTarget>>,
-    /// Processors that any table names.
+    /// Processors in any table.
     pub gfx: BTreeSet<String>,
-    /// What kinds of releases build.
+    /// Rows of the release types.
     pub release_types: Vec<ReleaseTypeRow>,
     /// Layouts of indexes.
     pub index_templates: Vec<IndexTemplateRow>,
-    /// What the command line says beside a file.
+    /// Values from the command line that replace the file's.
     pub given: AxisOverrides,
     /// The ROCm of this machine, for `rocm: [host]`.
     pub host_rocm: HostRocm<'c>,
-    /// Names, labels and aliases of runners, and names of pools, each with its system.
+    /// Names, labels and aliases of runners, and names of pools, each with its operating system.
     pub runners: BTreeMap<String, String>,
 }
 
-/// Looks up the ROCm of this machine when a file asks for it; none by default.
+/// A lookup of this machine's ROCm, made when a file asks for it; by default it finds none.
 #[derive(Clone, Default)]
 pub struct HostRocm<'c>(Option<Arc<dyn Fn() -> Option<RocmVersion> + 'c>>);
 
 impl<'c> HostRocm<'c> {
-    /// Creates one that calls `find`, once for each file that asks.
+    /// Creates a lookup that calls `find` each time a file asks for `host`.
     pub fn new(find: impl Fn() -> Option<RocmVersion> + 'c) -> Self {
         Self(Some(Arc::new(find)))
     }
 
-    /// Returns the version; `None` where the machine has no ROCm, or several.
+    /// Returns the version; `None` if the machine has no ROCm, or several.
     pub(super) fn find(&self) -> Option<RocmVersion> {
         self.0.as_ref().and_then(|find| find())
     }
@@ -54,22 +54,22 @@ impl std::fmt::Debug for HostRocm<'_> {
     }
 }
 
-/// What the command line says in the place of a matrix file's own values.
+/// Values from the command line that replace those of a matrix file.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct AxisOverrides {
-    /// The kind of release.
+    /// The release type.
     pub release_type: Option<String>,
     /// Values by axis.
     pub axes: Vec<(String, Vec<String>)>,
     /// Families and gfx targets.
     pub gfx: Option<Vec<String>>,
-    /// Families to test on, or a word.
+    /// Families to test on, or a keyword.
     pub test_families: Option<Vec<String>>,
 }
 
 impl AxisOverrides {
-    /// The arguments that give values, as they are told of: those of single values, then one for
-    /// each of `axes`.
+    /// Returns the arguments that give values, as diagnostics show them: those of single values,
+    /// then one for each of `axes`.
     pub(super) fn arguments(&self) -> Vec<String> {
         let single = ["--release-type", "--gfx", "--test-families"].map(str::to_owned);
         single
@@ -80,7 +80,7 @@ impl AxisOverrides {
 }
 
 impl<'c> Lookups<'c> {
-    /// Families and runners of the facts, and these recipes.
+    /// Creates lookups with the families and runners of the compatibility data and these recipes.
     pub fn new(compat: &'c Compat, recipes: Arc<RecipeSet>) -> Self {
         let tables = compat.tables();
         let members =
@@ -92,7 +92,7 @@ impl<'c> Lookups<'c> {
                 .chain(aliases)
                 .map(move |word| (word, &row.os))
         });
-        // The members of a pool are of one system (`compat::validate_tables`).
+        // All members of a pool have the same operating system (`compat::validate_tables`).
         let pools = tables.runner_pools.iter().filter_map(|pool| {
             let member = compat.runner(&pool.members.first()?.runner)?;
             Some((&pool.name, &member.os))
@@ -120,14 +120,14 @@ impl<'c> Lookups<'c> {
 }
 
 impl Lookups<'_> {
-    /// Returns the targets by product word and by the full name of the product.
+    /// Returns the gfx targets by product word and by full product name.
     pub(super) fn products(&self) -> &BTreeMap<ProductName, GfxTarget> {
         self.products
             .get_or_init(|| self.compat.map(products).unwrap_or_default())
     }
 }
 
-/// Targets by product word and by the full name.
+/// Returns the gfx targets by product word and by full product name.
 fn products(compat: &Compat) -> BTreeMap<ProductName, GfxTarget> {
     let rows = compat.tables().products.iter();
     let named = rows
@@ -137,7 +137,7 @@ fn products(compat: &Compat) -> BTreeMap<ProductName, GfxTarget> {
         .collect()
 }
 
-/// Processors without features, of every table that names any.
+/// Returns the processors, without features, in any table.
 fn known_gfx(compat: &Compat) -> BTreeSet<String> {
     let tables = compat.tables();
     let of_rocm = tables
@@ -151,7 +151,7 @@ fn known_gfx(compat: &Compat) -> BTreeSet<String> {
         .flat_map(|row| row.gfx.values().flatten());
     let of_families = tables.families.iter().flat_map(|row| &row.members);
     let of_runners = tables.runners.iter().flat_map(|row| &row.gpu);
-    // Most names stand in many rows.
+    // Most names occur in many rows.
     let all: BTreeSet<&String> = of_rocm
         .chain(of_packages)
         .chain(of_families)

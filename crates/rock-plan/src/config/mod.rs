@@ -1,10 +1,10 @@
 //! Matrix files and recipe files: from spanned YAML to checked values, and the schema they follow.
 //!
 //! Input: a [`rock_yaml::Node`] tree. Output: a [`MatrixConfig`] (one matrix file) or a recipe
-//! document, and every fault as a diagnostic.
+//! document, and every error as a diagnostic.
 //!
-//! **Invariant:** a `MatrixConfig` is well formed in itself; whether its cells are legal is asked in
-//! `matrix`.
+//! **Invariant:** a `MatrixConfig` is well formed in itself; `matrix` checks whether its cells are
+//! legal.
 
 mod fields;
 mod issue;
@@ -33,5 +33,5 @@ pub use run_time::RunTime;
 pub use runner::{RunnerSelector, RunnerSelectorError, is_runner_group};
 pub use settings::matrix_of_settings;
 
-/// Folder of the matrix files that commands read when none is named.
+/// Directory of the matrix files that commands read by default.
 pub const MATRICES: &str = "matrices";

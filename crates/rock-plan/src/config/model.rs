@@ -11,68 +11,68 @@ use rock_names::{
     YankSelection,
 };
 
-/// One matrix file: a group of cells with one distribution and one recipe.
+/// A matrix file: a group of cells with one distribution and one recipe.
 #[derive(Debug, Clone)]
 pub struct MatrixConfig {
-    /// Where its parts stand.
+    /// Source locations of the file's keys and values.
     pub places: KeyLocations,
-    /// `false` keeps the file but yields no jobs.
+    /// Whether the file is planned; a disabled file yields no jobs.
     pub enabled: bool,
-    /// What is built.
+    /// The distribution to build.
     pub distribution: DistributionName,
     /// Name of the recipe that builds it.
     pub recipe: String,
-    /// Where the wheels run.
+    /// The platform that the wheels run on.
     pub platform: Platform,
     /// The axes in the order of the file.
     pub axes: Vec<Axis>,
-    /// Explicit cells beside the product.
+    /// Explicit cells in addition to the product of the axes.
     pub rows: Vec<CellRow>,
-    /// The gfx targets wanted.
+    /// The gfx targets to build for.
     pub gfx: GfxSelection,
-    /// Targets instead of those of this machine where it has no GPU; empty for none.
+    /// Fallback gfx targets for `gfx: [host]` on a machine without a GPU; may be empty.
     pub gfx_fallback: Vec<GfxTarget>,
-    /// Values that only a machine with a GPU or with ROCm has.
+    /// Values taken from the machine that makes the plan: its GPUs or its ROCm.
     pub host_values: Vec<HostValue>,
-    /// The targets as written: families and targets.
+    /// `gfx` as written: families and targets.
     pub families: Vec<String>,
-    /// What the kind of release says, where one is named.
+    /// The row of the release type, if the file or the command line names one.
     pub release_type: Option<ReleaseTypeRow>,
-    /// Cells left out by hand: partial keys with the value's text.
+    /// Cells that `exclude` leaves out.
     pub exclude: Vec<ExcludeEntry>,
-    /// Cells added or changed by hand.
+    /// Cells that `include` adds or changes.
     pub include: Vec<CellRow>,
-    /// Which of a torch release's ROCm versions to keep.
+    /// The ROCm versions to keep for each torch release.
     pub rocm_policy: RocmPolicy,
-    /// How much of the ROCm version stands in a label.
+    /// The precision of the ROCm version in labels.
     pub rocm_precision: RocmPrecision,
-    /// How labels spell versions.
+    /// The spelling of versions in labels.
     pub label_style: LabelChoice,
-    /// What to do with combinations that no fact speaks about.
+    /// The handling of combinations that the compatibility data does not cover.
     pub unknown: Strictness,
     /// Whether free-threaded Pythons are built.
     pub free_threaded: bool,
-    /// Where torch comes from.
+    /// The source of torch.
     pub torch_from: TorchFrom,
-    /// Where Python comes from.
+    /// The source of Python.
     pub python_from: PythonFrom,
     /// The container image.
     pub image: ImageConfig,
     /// Arguments of the container.
     pub docker: DockerConfig,
-    /// Whether jobs see a GPU.
+    /// GPU access of jobs.
     pub gpu: GpuPolicy,
-    /// Runner name or label of the facts.
+    /// Selector of the runners that take the jobs.
     pub runner: RunnerSelector,
-    /// Axes whose values share one wheel, of those that the recipe can collapse.
+    /// Axes to collapse, among those that the recipe allows: their values share one wheel.
     pub collapse: Vec<String>,
     /// Recipe variables, as text.
     pub vars: IndexMap<String, String>,
-    /// Names of secrets the build needs.
+    /// Names of secrets that the build needs.
     pub secrets: Vec<String>,
     /// Index URL templates by name (`torch`, `rocm`).
     pub indexes: IndexMap<String, String>,
-    /// Whether the ROCm index has device code under an extra for each target.
+    /// Whether the ROCm index provides device code as one extra per gfx target.
     pub device_extras: bool,
     /// Wheel repair.
     pub repair: RepairConfig,
@@ -84,20 +84,20 @@ pub struct MatrixConfig {
     pub release: ReleaseConfig,
 }
 
-/// A value of a matrix file that is taken from the machine which makes the plan.
+/// A value of a matrix file that is read from the machine that makes the plan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum HostValue {
     /// `gfx: [host]` without `gfx-fallback`.
     Gfx,
-    /// `host` among the values of the axis `rocm`.
+    /// `host` as a value of the axis `rocm`.
     Rocm {
-        /// Its index, from 0.
+        /// The zero-based index of the value.
         index: usize,
     },
 }
 
 impl HostValue {
-    /// Returns its place in the file, as [`KeyLocations::of`] takes it.
+    /// Returns the key path of the value, for [`KeyLocations::of`].
     pub fn place(self) -> String {
         match self {
             Self::Gfx => "gfx".to_owned(),
@@ -106,18 +106,18 @@ impl HostValue {
     }
 }
 
-/// One axis with its values.
+/// An axis with its values.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Axis {
     /// The name as written.
     pub name: String,
-    /// What its values mean.
+    /// The role of the values.
     pub role: AxisRole,
-    /// The values in the order of the file; never empty, never twice the same.
+    /// The values in the order of the file, non-empty and without duplicates.
     pub values: Vec<AxisValue>,
 }
 
-/// What an axis stands for.
+/// The meaning of an axis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum AxisRole {
     /// The version of the distribution; the axis is named after it, or `version`.
@@ -136,34 +136,35 @@ pub enum AxisRole {
     Field,
 }
 
-/// One value of an axis: its text as written and what it was read as.
+/// An axis value: its text as written and the parsed value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AxisValue {
-    /// As written.
+    /// The text as written.
     pub text: String,
-    /// Parsed by the axis's role.
+    /// The value, parsed according to the axis's role.
     pub value: ParsedValue,
 }
 
 /// A parsed axis value.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ParsedValue {
-    /// Of [`AxisRole::Package`].
+    /// A value of [`AxisRole::Package`].
     Package(PackageVersion),
-    /// Of [`AxisRole::Python`].
+    /// A value of [`AxisRole::Python`].
     Python(PythonVersion),
-    /// Of [`AxisRole::Torch`].
+    /// A value of [`AxisRole::Torch`].
     Torch(Version),
-    /// Of [`AxisRole::Rocm`].
+    /// A value of [`AxisRole::Rocm`].
     Rocm(RocmVersion),
-    /// Of [`AxisRole::Gfx`].
+    /// A value of [`AxisRole::Gfx`].
     Gfx(Vec<GfxTarget>),
-    /// Of [`AxisRole::Backend`] and [`AxisRole::Field`].
+    /// A value of [`AxisRole::Backend`] or [`AxisRole::Field`].
     Text(String),
 }
 
 impl ParsedValue {
-    /// The role of the axis that such a value belongs to; a text's depends on the axis name.
+    /// Returns the role of the axis that the value belongs to; for text, it depends on the axis
+    /// name.
     pub fn role(&self, axis: &str) -> AxisRole {
         match self {
             Self::Package(_) => AxisRole::Package,
@@ -177,34 +178,34 @@ impl ParsedValue {
     }
 }
 
-/// Partial axes of an `exclude` entry: every key is an axis, every text one of its values.
+/// An `exclude` entry: a subset of the axes with one value each.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ExcludeEntry {
     /// Axis name → value text.
     pub axes: IndexMap<String, String>,
 }
 
-/// An explicit cell (`rows`), or an `include` entry: cells of the product that match `axes` get
-/// `set`; when a value lies outside the product, the entry is a cell of its own and names every
-/// axis.
+/// An explicit cell (`rows`) or an `include` entry. An `include` entry applies `set` to the cells
+/// of the product that match `axes`; if a value is not in the product, the entry adds a separate
+/// cell and names every axis.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CellRow {
     /// Axis name → value.
     pub axes: IndexMap<String, AxisValue>,
-    /// What differs for these cells.
+    /// The fields to override for these cells.
     pub set: RowOverrides,
 }
 
-/// Fields that a row may change.
+/// Fields that a row or `include` entry may override.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct RowOverrides {
-    /// Another runner.
+    /// The runners to use instead.
     pub runner: Option<RunnerSelector>,
-    /// Another gpu policy.
+    /// The GPU policy to use instead.
     pub gpu: Option<GpuPolicy>,
-    /// Other gfx targets.
+    /// The gfx targets to use instead.
     pub gfx: Option<Vec<GfxTarget>>,
-    /// The same as written: families and targets.
+    /// `gfx` as written: families and targets.
     pub families: Option<Vec<String>>,
     /// An exact image reference.
     pub image: Option<String>,
@@ -212,12 +213,12 @@ pub struct RowOverrides {
     pub vars: IndexMap<String, String>,
 }
 
-/// The gfx targets wanted.
+/// The selection of gfx targets.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum GfxSelection {
-    /// These, families already expanded.
+    /// These targets, with families expanded.
     Targets(Vec<GfxTarget>),
-    /// Those of the GPUs in this machine; local builds only.
+    /// The targets of the GPUs in this machine; for local builds only.
     Host,
 }
 
@@ -228,15 +229,15 @@ macro_rules! words {
         pub enum $name { $($(#[$vdoc])* $variant),+ }
 
         impl $name {
-            /// The words of the matrix file, in the order of the variants.
+            /// The keywords in a matrix file, in the order of the variants.
             pub const WORDS: &'static [&'static str] = &[$($word),+];
 
-            /// The word of the matrix file.
+            /// Returns the keyword in a matrix file.
             pub fn word(self) -> &'static str {
                 match self { $(Self::$variant => $word),+ }
             }
 
-            /// The variant of a word.
+            /// Returns the variant for a keyword.
             pub fn from_word(word: &str) -> Option<Self> {
                 match word { $($word => Some(Self::$variant),)+ _ => None }
             }
@@ -251,83 +252,83 @@ macro_rules! words {
 }
 
 words! {
-    /// Which of a torch release's ROCm versions to keep, among the user's.
+    /// The ROCm versions to keep for a torch release, among those that the file lists.
     RocmPolicy { /// All of them.
         All = "all", /// The oldest.
         Oldest = "oldest", /// The newest.
         Newest = "newest" }
 }
 words! {
-    /// How much of the ROCm version stands in a label.
+    /// The precision of the ROCm version in a label.
     RocmPrecision { /// `6.2`.
         Minor = "minor", /// `6.2.4`.
         Patch = "patch" }
 }
 words! {
-    /// How labels spell the ROCm version.
-    LabelChoice { /// Compact where it has one reading, else dotted.
-        Auto = "auto", /// Always compact; an error where ambiguous.
+    /// The spelling of ROCm versions in labels.
+    LabelChoice { /// Compact if unambiguous, else dotted.
+        Auto = "auto", /// Always compact; ambiguity is an error.
         Compact = "compact", /// Always dotted.
         Dotted = "dotted" }
 }
 words! {
-    /// What to do with combinations that no fact speaks about.
-    Strictness { /// They are faults.
+    /// The handling of combinations that the compatibility data does not cover.
+    Strictness { /// They are errors.
         Strict = "strict", /// They are kept with a warning.
         Lenient = "lenient" }
 }
 words! {
-    /// Where torch comes from.
+    /// The source of torch.
     TorchFrom { /// The official index of PyTorch.
         PytorchIndex = "pytorch-index", /// AMD's index.
-        AmdIndex = "amd-index", /// The container image's own.
-        Image = "image", /// Whatever the machine has.
+        AmdIndex = "amd-index", /// The torch of the container image.
+        Image = "image", /// The torch installed on the machine.
         Host = "host" }
 }
 words! {
-    /// Where Python comes from in a container.
+    /// The source of Python in a container.
     PythonFrom { /// uv.
-        Uv = "uv", /// The image's own.
+        Uv = "uv", /// The Python of the image.
         Image = "image", /// The deadsnakes archive (Ubuntu).
         Deadsnakes = "deadsnakes", /// `/opt/python` of manylinux images.
-        Manylinux = "manylinux", /// The machine's own.
+        Manylinux = "manylinux", /// The Python of the machine.
         Host = "host" }
 }
 words! {
-    /// Whether jobs see a GPU.
+    /// GPU access of jobs.
     GpuPolicy { /// No device, group or ptrace flags.
-        None = "none", /// The flags always.
-        Required = "required", /// The flags where the devices exist.
+        None = "none", /// Always these flags.
+        Required = "required", /// These flags if the devices exist.
         Auto = "auto" }
 }
 words! {
-    /// What to do when the image table has no exact tag.
-    MissingImage { /// Take a ROCm builder image.
-        Builder = "builder", /// Leave the image out and say so.
+    /// The action when the image table has no exact tag.
+    MissingImage { /// Use a ROCm builder image.
+        Builder = "builder", /// Report jobs without an image as an error.
         Error = "error" }
 }
 words! {
-    /// What an unpinned image is.
+    /// The severity of an unpinned image.
     DigestRule { /// A warning.
         Warn = "warn", /// An error.
         Require = "require", /// Nothing.
         Ignore = "ignore" }
 }
 words! {
-    /// Numeric or named groups for the container.
-    GroupIds { /// Numbers of the device nodes where they can be read, else names.
+    /// The form of group arguments for the container.
+    GroupIds { /// The group numbers of the device nodes if they can be read, else names.
         Auto = "auto", /// Names as given.
         Name = "name" }
 }
 words! {
-    /// What pull requests run.
+    /// The jobs that pull requests run.
     PrRunMode { /// Plan only.
         Plan = "plan", /// Plan and build.
         Build = "build", /// Nothing.
         Skip = "skip" }
 }
 words! {
-    /// Where a rendered workflow gets this tool from.
+    /// The source of this program in a rendered workflow.
     ToolFrom { /// The action.
         Action = "action", /// The checkout.
         Source = "source" }
@@ -339,14 +340,14 @@ words! {
         On = "on" }
 }
 words! {
-    /// Whether a release is a prerelease.
-    Prerelease { /// By its tag.
-        Auto = "auto", /// It is.
-        True = "true", /// It is not.
+    /// The prerelease setting of a release.
+    Prerelease { /// Decided by its tag.
+        Auto = "auto", /// Always a prerelease.
+        True = "true", /// Never a prerelease.
         False = "false" }
 }
 words! {
-    /// Which release GitHub shows as the latest.
+    /// The release that GitHub shows as the latest.
     MakeLatest { /// By date and version.
         Legacy = "legacy", /// This one.
         True = "true", /// Not this one.
@@ -356,13 +357,13 @@ words! {
 /// The container image.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ImageConfig {
-    /// Where tags are looked up, `rocm/pytorch`.
+    /// The repository in which tags are looked up, `rocm/pytorch`.
     pub repository: String,
-    /// An exact tag; empty: looked up in the facts.
+    /// An exact tag; if empty, it is looked up in the compatibility data.
     pub tag: String,
-    /// When no tag fits.
+    /// The action when no tag matches.
     pub missing: MissingImage,
-    /// When no digest is known.
+    /// The severity of an image without a known digest.
     pub digest: DigestRule,
 }
 
@@ -373,40 +374,40 @@ pub struct DockerConfig {
     pub shm_size: String,
     /// Groups for device access.
     pub groups: Vec<String>,
-    /// Names or numbers.
+    /// The form of the groups: numbers or names.
     pub gid: GroupIds,
-    /// Further arguments, each one word.
+    /// Additional arguments, each a single word.
     pub args: Vec<String>,
 }
 
 /// Wheel repair.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RepairConfig {
-    /// The platform aimed at.
+    /// The target platform.
     pub platform: RepairPlatform,
     /// Exclude presets.
     pub presets: Vec<String>,
-    /// Names and patterns of further excluded libraries.
+    /// Names and patterns of additional excluded libraries.
     pub exclude: Vec<String>,
 }
 
-/// Presets of libraries that are excluded from repairs unless others are named: a process must hold
-/// one copy of the GPU runtimes and of torch.
+/// Library presets that repairs exclude by default: a process must load only one copy of the GPU
+/// runtimes and of torch.
 pub const REPAIR_PRESETS: [&str; 3] = ["rocm", "torch", "cuda"];
 
 /// The platform that a built wheel is repaired for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RepairPlatform {
-    /// None: the wheel stays as it was built.
+    /// No repair: the wheel stays as built.
     Off,
-    /// The oldest that its symbols allow.
+    /// The oldest platform that its symbols allow.
     Auto,
     /// This platform tag.
     Tag(String),
 }
 
 impl RepairPlatform {
-    /// The platform of a word of the matrix file.
+    /// Returns the platform for a keyword or tag in a matrix file.
     pub fn from_word(word: &str) -> Self {
         match word {
             "off" => Self::Off,
@@ -416,7 +417,7 @@ impl RepairPlatform {
     }
 }
 
-/// The word of the matrix file.
+/// Formats the platform as a keyword or tag of a matrix file.
 impl std::fmt::Display for RepairPlatform {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
@@ -430,27 +431,27 @@ impl std::fmt::Display for RepairPlatform {
 /// Tests after the build.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TestConfig {
-    /// Runner of the test; empty: none.
+    /// Runner of the test; empty for no test.
     pub runner: RunnerSelector,
-    /// Families whose runners test, instead of `runner`.
+    /// Target families whose runners run the test, instead of `runner`.
     pub families: Option<TestFamilies>,
-    /// Whether it sees a GPU.
+    /// GPU access of the test.
     pub gpu: GpuPolicy,
 }
 
-/// Families whose runners test a wheel.
+/// The target families whose runners test a wheel.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TestFamilies {
-    /// Those that it was built for.
+    /// The families that it was built for.
     Built,
-    /// None of them.
+    /// No family.
     None,
-    /// These.
+    /// These families.
     These(Vec<String>),
 }
 
 impl TestFamilies {
-    /// What a word other than a family means.
+    /// Returns the selection that a keyword stands for; `None` if the word is not a keyword.
     pub fn control(word: &str) -> Option<Self> {
         match word {
             "auto" | "built" => Some(Self::Built),
@@ -473,90 +474,90 @@ impl std::fmt::Display for TestFamilies {
 /// Options of the rendered workflow.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WorkflowConfig {
-    /// Patterns of the tags that publish, at least one.
+    /// Patterns of the tags that trigger publishing, at least one.
     pub tags: Vec<String>,
-    /// How many builds run at once, and how many tests, 1 to 256.
+    /// The maximum number of concurrent builds, and of concurrent tests, 1 to 256.
     pub max_parallel: u32,
-    /// Jobs of one matrix, 1 to 256.
+    /// The maximum number of jobs in one workflow matrix, 1 to 256.
     pub max_jobs: u32,
-    /// What pull requests run.
+    /// The jobs that pull requests run.
     pub pr_run_mode: PrRunMode,
-    /// Where the tool comes from.
+    /// The source of this program.
     pub tool: ToolFrom,
-    /// Whether builds keep a compiler cache.
+    /// The compiler cache of builds: on or off.
     pub cache: Switch,
-    /// How many runs of one tag wait.
+    /// The number of runs of one tag that may wait.
     pub queue: Queue,
-    /// Whether runs of tags leave out what is published.
+    /// Whether runs for tags skip wheels that are already published.
     pub incremental: bool,
 }
 
 /// Options of the release.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReleaseConfig {
-    /// Which release is latest.
+    /// The release that GitHub shows as the latest.
     pub make_latest: MakeLatest,
-    /// Whether wheels are attested.
+    /// The attestation of the release's files.
     pub attest: Attest,
-    /// Whether the release is a prerelease.
+    /// The prerelease setting.
     pub prerelease: Prerelease,
     /// Whether pages are deployed.
     pub pages: bool,
-    /// What the index of the pages withdraws.
+    /// Files that the index of the pages yanks.
     pub yank: Vec<YankSelection>,
-    /// How long the index of the pages offers nightly builds.
+    /// The age at which the index of the pages yanks nightly builds; `None` for never.
     pub yank_older_than: Option<Age>,
-    /// How many versions of each project and folder stay, however old: the newest.
+    /// The number of newest versions of each project and directory that are kept, however old.
     pub yank_keep: usize,
 }
 
 words! {
-    /// Whether the files of a release are attested. Private repositories have attestations with
-    /// Enterprise Cloud only (GitHub Docs, "Using artifact attestations to establish provenance for
+    /// The attestation of a release's files. Private repositories have attestations only with
+    /// Enterprise Cloud (GitHub Docs, "Using artifact attestations to establish provenance for
     /// builds").
     #[derive(Default)]
-    Attest { /// Where the repository is not private.
+    Attest { /// Unless the repository is private.
         #[default] Auto = "auto", /// Always.
         On = "on", /// Never.
         Off = "off" }
 }
 
 words! {
-    /// How many runs of one concurrency group wait (workflow syntax, `concurrency.queue`; new in
-    /// 2026).
-    Queue { /// The newest one; those before it are cancelled.
-        Single = "single", /// All of them, up to GitHub's bound.
+    /// The number of runs of one concurrency group that may wait (workflow syntax,
+    /// `concurrency.queue`; new in 2026).
+    Queue { /// The newest one; earlier ones are cancelled.
+        Single = "single", /// All of them, up to GitHub's limit.
         Max = "max" }
 }
 
 words! {
-    /// Where the version of what a recipe builds stands.
+    /// The source of the version that a recipe builds.
     #[derive(Default)]
-    VersionFrom { /// In an axis of the matrix file.
-        #[default] Axis = "axis", /// In the sources, which only the build reads.
+    VersionFrom { /// An axis of the matrix file.
+        #[default] Axis = "axis", /// The sources, which only the build reads.
         Build = "build" }
 }
 
 words! {
-    /// What a job of a recipe leaves.
+    /// The artifacts that a job of a recipe produces.
     #[derive(Default)]
     Leaves { /// Wheels.
-        #[default] Wheels = "wheels", /// A source distribution, with the wheels that it is for beside it.
+        #[default] Wheels = "wheels", /// A source distribution, and the wheels that it is for.
         Sdist = "sdist", /// An archive of an install tree.
-        Archive = "archive", /// An install tree or an environment, where the build put it.
+        Archive = "archive", /// An install tree or an environment, left where the build put it.
         Tree = "tree" }
 }
 
 words! {
     /// A check that a built wheel must pass.
-    Gate { /// It has the name that the plan expects.
-        Name = "name", /// Container, RECORD and METADATA are right, before a label is set and after it.
-        Verify = "verify", /// Its label, platforms, libraries and code for GPUs agree with each other and with the plan.
-        Check = "check", /// It holds and requires what finished wheels of its distribution must.
+    Gate { /// Its name is the one that the plan expects.
+        Name = "name", /// The archive, RECORD and METADATA are valid, before and after the label is set.
+        Verify = "verify", /// Its label, platforms, libraries and GPU code agree with each other and with the plan.
+        Check = "check", /// It contains and requires everything that finished wheels of its distribution must.
         Contents = "contents" }
 }
 
-/// Words that recipes hold are read by serde.
+/// Implements `Deserialize` for the keyword enums in recipes.
 macro_rules! read_as_words {
     ($($name:ident),+) => {$(
         impl<'de> serde::Deserialize<'de> for $name {
@@ -569,7 +570,7 @@ macro_rules! read_as_words {
 }
 
 words! {
-    /// What kind of wheels those of a recipe are, as `wheel check --profile` takes it.
+    /// The kind of wheels that a recipe produces, as in `wheel check --profile`.
     #[derive(Default)]
     CheckProfile { /// Any wheels.
         #[default] Default = "default", /// Packages of the ROCm SDK.

@@ -1,4 +1,4 @@
-//! What a plan must know of a recipe.
+//! The properties of a recipe that planning needs.
 
 use indexmap::IndexMap;
 
@@ -10,20 +10,20 @@ use super::{CheckProfile, Leaves, RunTime, VersionFrom};
 pub struct RecipeProfile {
     /// The recipe's name.
     pub name: String,
-    /// Normalized name of the package whose rows of the facts apply, `flash-attn`; a package
-    /// without rows is not constrained.
+    /// Normalized name of the package whose compatibility data applies, `flash-attn`; a package
+    /// without data is not constrained.
     pub package: String,
-    /// Axes beyond package, python, torch, rocm, backend and gfx that the recipe knows.
+    /// Axes that the recipe supports in addition to package, python, torch, rocm, backend and gfx.
     pub axes: Vec<String>,
     /// Names of axes that a matrix file must have: `torch`, `rocm`, `python`.
     pub requires: Vec<String>,
-    /// Where the version of what it builds stands.
+    /// The source of the version of the built distribution.
     pub version_from: VersionFrom,
-    /// What a job leaves.
+    /// The artifacts that a job produces.
     pub leaves: Leaves,
-    /// What kind of wheels it leaves.
+    /// The kind of the wheels.
     pub checked_as: CheckProfile,
-    /// Wheels of other distributions that a job leaves beside its own.
+    /// Wheels of other distributions that a job also produces.
     pub wheels: Vec<WheelDocument>,
     /// Variables of the recipe with their defaults.
     pub vars: IndexMap<String, String>,
@@ -33,31 +33,31 @@ pub struct RecipeProfile {
     pub backends: Vec<RecipeBackend>,
 }
 
-/// One way of building the package.
+/// A way of building the package.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RecipeBackend {
-    /// `ck`, `triton`; `default` where the recipe knows no backends.
+    /// The name, `ck` or `triton`; `default` if the recipe has no backends.
     pub name: String,
-    /// What it adds to the label, `triton`; empty for the default backend.
+    /// Its segment of the local version label, `triton`; empty for the default backend.
     pub label: String,
     /// Axes whose legal values share one wheel, `[python]`.
     pub collapse: Vec<String>,
-    /// Axes whose legal values share one wheel where the matrix file asks for it, `[rocm, torch]`.
+    /// Axes whose legal values share one wheel if the matrix file requests it, `[rocm, torch]`.
     pub collapsible: Vec<String>,
-    /// Fixed wheel tags, `py3-none-any`; `None`: by the job's Python and platform.
+    /// A fixed wheel tag, `py3-none-any`; `None` if it depends on the job's Python and platform.
     pub tag: Option<String>,
-    /// Whether the wheel holds device code, so that gfx targets matter.
+    /// Whether the wheel contains device code, so that gfx targets matter.
     pub device_code: bool,
-    /// What makes a long build shorter, in the user's words: `fewer gfx targets`.
+    /// Suggestions that shorten a long build, as shown to the user: `fewer gfx targets`.
     pub levers: Vec<String>,
-    /// The checks a built wheel must pass, in order.
+    /// The checks that a built wheel must pass, in order.
     pub gates: Vec<super::Gate>,
-    /// Needs of the installed package.
+    /// Run-time needs of the installed package.
     pub run_time: RunTime,
 }
 
 impl RecipeProfile {
-    /// The backend with this name; the default one for `None`.
+    /// Returns the backend with this name; the default one for `None`.
     pub fn backend(&self, name: Option<&str>) -> Option<&RecipeBackend> {
         match name {
             None => self.backends.first(),

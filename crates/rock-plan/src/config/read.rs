@@ -3,7 +3,7 @@
 //! Input: a [`SourceText`], and the names that other files define ([`Lookups`]). Output: a checked
 //! value, or diagnostics.
 //!
-//! **Invariant:** a part that the structural check refused yields no second fault here.
+//! **Invariant:** a part that the structural check rejected yields no second error here.
 
 mod axes;
 mod cells;
@@ -25,7 +25,7 @@ use crate::codes::matrix as codes;
 use rock_diagnostic::{Code, Diagnostic, Location, Sink, SourceText};
 use rock_yaml::{self as yaml, Node, NodeValue};
 
-/// Reads one matrix file. Every fault goes to the sink; `None` when there was an error among them.
+/// Reads a matrix file. Adds every diagnostic to the sink, and returns `None` if any is an error.
 pub fn read(source: &SourceText, lookups: &Lookups<'_>, sink: &mut Sink) -> Option<MatrixConfig> {
     let errors = sink.error_count();
     let source = &source.with_arguments(lookups.given.arguments());
@@ -66,24 +66,24 @@ pub fn read(source: &SourceText, lookups: &Lookups<'_>, sink: &mut Sink) -> Opti
     config.filter(|_| sink.error_count() == errors)
 }
 
-/// Whether a file is what `plan --format json` wrote: no matrix file has these keys.
+/// Whether the file was written by `plan --format json`: no matrix file has these keys.
 fn is_saved_plan(tree: &Node) -> bool {
     let has = |name: &str| matches!(&tree.value, NodeValue::Map(entries) if entries.iter().any(|(key, _)| key.text == name));
     has("generator") && has("matrices") && has("jobs")
 }
 
-/// Reads the parts of one file, each into its checked form.
+/// A reader that turns each part of a file into its checked form.
 struct ConfigReader<'a> {
     source: &'a SourceText,
     lookups: &'a Lookups<'a>,
-    /// `platform`, which runners must have.
+    /// The value of `platform`, which runners must match.
     platform: Option<&'a Node>,
     has_unknown_keys: bool,
     sink: &'a mut Sink,
 }
 
 impl ConfigReader<'_> {
-    /// Adds a fault at a value.
+    /// Reports an error at a value.
     fn fault(
         &mut self,
         code: &'static Code,
@@ -98,23 +98,23 @@ impl ConfigReader<'_> {
         );
     }
 
-    /// Adds a fault that has more to say than one place and a help.
+    /// Reports a diagnostic that needs more than one location and a help.
     fn push(&mut self, diagnostic: Diagnostic) {
         self.sink.push(diagnostic);
     }
 }
 
-/// The text under a key; empty when it is absent or of another kind.
+/// Returns the text under a key; empty if it is absent or of another kind.
 fn text<'n>(node: &'n Node, key: &str) -> &'n str {
     node.get(key).and_then(Node::text).unwrap_or_default()
 }
 
-/// The items under a key; none when it is absent or of another kind.
+/// Returns the items under a key; empty if it is absent or of another kind.
 fn items<'n>(node: &'n Node, key: &str) -> &'n [Node] {
     node.get(key).and_then(Node::items).unwrap_or_default()
 }
 
-/// The entries under a key; none when it is absent or of another kind.
+/// Returns the entries under a key; empty if it is absent or of another kind.
 fn entries<'n>(node: &'n Node, key: &str) -> &'n [(yaml::MapKey, Node)] {
     node.get(key).and_then(Node::entries).unwrap_or_default()
 }
@@ -161,14 +161,15 @@ mod tests {
         (config, sink.finish())
     }
 
-    /// Reads what comes after `version` and `distribution`; there must be no diagnostics.
+    /// Reads the text after `version` and `distribution`, and asserts that there are no
+    /// diagnostics.
     fn config(rest: &str) -> MatrixConfig {
         let (config, found) = run(&format!("{HEAD}{rest}"));
         assert!(found.is_empty(), "{found:?}");
         config.unwrap()
     }
 
-    /// Code, the text pointed at, and the message of each fault.
+    /// Returns the code, labeled text and message of each diagnostic.
     fn faults(rest: &str) -> Vec<(&'static str, String, String)> {
         let (config, found) = run(&format!("{HEAD}{rest}"));
         assert_eq!(config.is_some(), !found.iter().any(Diagnostic::is_error));
@@ -368,7 +369,7 @@ mod tests {
             told("platform: windows\nrunner: mi300x\n"),
             wrong("mi300x", "mi300x", "linux", "windows")
         );
-        // Where none is named, the default is on Linux, and nothing else can be pointed at.
+        // Without `runner`, the default runs Linux, and only `platform` can be pointed at.
         assert_eq!(
             told("platform: windows\n"),
             wrong("windows", "ubuntu-22.04", "linux", "windows")
@@ -484,7 +485,7 @@ mod tests {
         }
     }
 
-    /// The nearest value is searched among the first ones of an axis.
+    /// Only the first values of an axis are searched for the nearest one.
     #[test]
     fn a_wrong_value_is_compared_with_as_many_as_the_limit() {
         let help = |others: usize| {

@@ -1,9 +1,9 @@
-//! The reference page and the JSON Schema of the matrix file, made of its tables.
+//! The reference page and the JSON Schema of the matrix file, generated from its tables.
 
 use super::fields::{MATRIX, MATRIX_FILE};
 use rock_yaml::shape::{json_schema, reference_tables};
 
-/// The JSON Schema of a matrix file (draft 2020-12).
+/// Returns the JSON Schema of a matrix file (draft 2020-12).
 pub fn schema() -> serde_json::Value {
     let mut schema = json_schema(&MATRIX_FILE);
     if let Some(map) = schema.as_object_mut() {
@@ -12,7 +12,7 @@ pub fn schema() -> serde_json::Value {
     schema
 }
 
-/// The reference page of the matrix file, in Markdown.
+/// Returns the reference page of the matrix file, in Markdown.
 pub fn reference() -> String {
     let mut out = String::from(
         "# Matrix file\n\n\

@@ -1,4 +1,4 @@
-//! Needs of an installed package at run time.
+//! Run-time needs of an installed package.
 
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
@@ -22,13 +22,13 @@ pub struct RunTime {
 }
 
 impl RunTime {
-    /// Returns whether nothing is needed.
+    /// Whether nothing is needed.
     pub fn is_empty(&self) -> bool {
         let Self { env, requires } = self;
         env.is_empty() && requires.is_empty()
     }
 
-    /// Returns these needs with those of `other`, whose values go first.
+    /// Returns these needs merged with those of `other`, whose values take precedence.
     #[must_use]
     pub fn with(&self, other: &Self) -> Self {
         let mut all = self.clone();
@@ -41,7 +41,7 @@ impl RunTime {
         all
     }
 
-    /// Returns the first invalid text with the reason.
+    /// Returns the first invalid text and the reason.
     pub fn fault(&self) -> Option<(&str, String)> {
         let Self { env, requires } = self;
         let is_variable = |name: &str| {
@@ -68,8 +68,8 @@ impl RunTime {
         })
     }
 
-    /// Returns the needs of a published wheel by the recipes that are shipped: those that build the
-    /// distribution, with the backend that its label names.
+    /// Returns the needs of a published wheel, according to the shipped recipes that build the
+    /// distribution, for the backend in its label.
     pub fn of_shipped(distribution: &DistributionName, backend: Option<&str>) -> Self {
         let normalized = distribution.normalized();
         let documents = embedded_names().filter_map(embedded);
@@ -87,8 +87,8 @@ impl RunTime {
             .unwrap_or_default()
     }
 
-    /// Returns the needs of a wheel by its name; `known` are the versions of ROCm by which labels
-    /// are read.
+    /// Returns the needs of a wheel by its name; `known` are the ROCm versions used to parse its
+    /// label.
     pub fn of_wheel(wheel: &WheelName, known: &[RocmVersion]) -> Self {
         let label = wheel
             .label()
@@ -97,14 +97,14 @@ impl RunTime {
         Self::of_shipped(wheel.distribution(), backend.as_deref())
     }
 
-    /// Returns the assignments, `NAME=VALUE`.
+    /// Returns the variables as assignments, `NAME=VALUE`.
     pub fn assignments(&self) -> impl Iterator<Item = String> + '_ {
         self.env
             .iter()
             .map(|(name, value)| format!("{name}={value}"))
     }
 
-    /// Returns what is needed as one sentence without a full stop; empty where nothing is.
+    /// Returns the needs as one sentence without a full stop; empty if there are none.
     pub fn sentence(&self) -> String {
         let packages = match self.requires.as_slice() {
             [] => String::new(),

@@ -9,9 +9,9 @@ use super::syntax::is_label;
 /// empty selector selects no runner.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct RunnerSelector {
-    /// The group of runners.
+    /// The runner group.
     pub group: Option<String>,
-    /// The labels; a single one may be the name of a runner or a pool of the facts.
+    /// The labels; a single one may be the name of a runner or pool in the compatibility data.
     pub labels: Vec<String>,
 }
 
@@ -19,7 +19,7 @@ pub struct RunnerSelector {
 const GROUP: &str = "group=";
 
 impl RunnerSelector {
-    /// Selects runners by one label.
+    /// Creates a selector with one label.
     pub fn label(label: &str) -> Self {
         Self {
             group: None,
@@ -33,8 +33,8 @@ impl RunnerSelector {
     }
 }
 
-/// Whether a text can be the name of a group of runners. That of an organization may follow its
-/// name and a slash.
+/// Whether a text can be the name of a runner group. The group of an organization may follow the
+/// organization's name and a slash.
 pub fn is_runner_group(text: &str) -> bool {
     let inside = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_' | b'.' | b'/' | b' ');
     text.starts_with(|c: char| c.is_ascii_alphanumeric())
@@ -43,7 +43,7 @@ pub fn is_runner_group(text: &str) -> bool {
 }
 
 impl fmt::Display for RunnerSelector {
-    /// `self-hosted,linux`, or `group=GPU runners,linux`.
+    /// Writes `self-hosted,linux`, or `group=GPU runners,linux`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let group = self.group.iter().map(|group| format!("{GROUP}{group}"));
         f.write_str(
@@ -55,7 +55,7 @@ impl fmt::Display for RunnerSelector {
     }
 }
 
-/// A text that selects no runners.
+/// A text that is not a runner selector.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
     "`{0}` does not name runners: labels joined with `,`, after `{GROUP}NAME,` where they are of a group"

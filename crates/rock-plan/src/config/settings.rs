@@ -1,4 +1,4 @@
-//! A matrix file made of a recipe and settings of the command line, for a build without a file.
+//! A matrix file made from a recipe and command-line settings, for a build without a file.
 
 use serde_json::{Map, json};
 
@@ -15,26 +15,26 @@ use rock_yaml::to_yaml;
 /// The name under which diagnostics show the text that [`matrix_of_settings`] returns.
 const SETTINGS_SOURCE: &str = "<--set>";
 
-/// The axis of the distribution's versions, whatever its name is.
+/// The axis of the distribution's versions, whatever the distribution's name.
 const VERSION: &str = "version";
 
-/// Axes that every recipe knows, next to the distribution's own name.
+/// Axes that every recipe supports, in addition to the one named after the distribution.
 const AXES: [&str; 5] = [VERSION, "python", "torch", "rocm", "backend"];
 
-/// The key of the project's name, which is the recipe's where nothing sets it.
+/// The key of the distribution's name, which defaults to the recipe's.
 const DISTRIBUTION: &str = "distribution";
 
-/// Keys that the recipe decides or that a single build does not have.
+/// Keys that the recipe determines or that do not apply to a single build.
 const NOT_SETTABLE: [&str; 4] = ["version", "recipe", "enabled", "release-type"];
 
-/// Returns a matrix file that builds with `recipe` and has these settings: values of axes,
-/// variables of the recipe, and keys of matrix files that hold a text or a list of texts. An axis
-/// or a list that is set several times has all of these values. `vars.NAME` is always a variable,
-/// also where an axis has the same name.
+/// Returns a matrix file that builds with `recipe` and these settings: values of axes, variables of
+/// the recipe, and keys of matrix files that take a text or a list of texts. An axis or list that
+/// is set several times has all of these values. `vars.NAME` is always a variable, even if an axis
+/// has the same name.
 ///
 /// # Errors
-/// A diagnostic for each setting that is none of these, and for each axis and variable that the
-/// recipe needs and nothing sets.
+/// If a setting is none of these, or if the recipe requires an axis or a variable that no setting
+/// provides; one diagnostic for each.
 pub fn matrix_of_settings(
     recipe: &RecipeDocument,
     settings: &[(String, String)],
@@ -144,7 +144,7 @@ pub fn matrix_of_settings(
     Ok(SourceText::new(SETTINGS_SOURCE, text))
 }
 
-/// The keys of matrix files that one text or a list of texts can set.
+/// Returns the keys of matrix files that a text or a list of texts can set.
 fn keys() -> Vec<(&'static str, &'static Shape)> {
     let Shape::Record(record) = MATRIX_FILE else {
         return Vec::new();

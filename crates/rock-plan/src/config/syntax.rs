@@ -1,20 +1,20 @@
 //! The grammar of single values of a matrix file: labels, names of images and secrets, addresses,
 //! sizes.
 //!
-//! Input: one text. Output: whether it fits. The matrix file's reader explains what does not; a
-//! plan that is read back must hold nothing that the matrix file could not have said.
+//! Input: a text. Output: whether it is valid. The reader of matrix files explains errors; a saved
+//! plan must not contain values that a matrix file could not have.
 
 use rock_compat::policy::{PlatformPolicies, PolicyFamily};
 use rock_diagnostic::render;
 use rock_names::Arch;
 
-/// Variables of a step that builds which are not a user's: those of the rendered workflow, of the
-/// runner (docs.github.com, "Variables reference"; a secret's own name may not begin with `GITHUB_`
-/// either), and those that decide which programs run and what they load.
+/// Environment variables of build steps that users cannot set: those of the rendered workflow, of
+/// the runner (docs.github.com, "Variables reference"; the name of a secret may not begin with
+/// `GITHUB_` either), and those that decide which programs run and what they load.
 const TAKEN: [&str; 7] = ["CAP", "ENGINE", "BEGAN", "CI", "HOME", "PATH", "BASH_ENV"];
 const TAKEN_BEGINNINGS: [&str; 6] = ["GITHUB_", "RUNNER_", "ACTIONS_", "INPUT_", "ROCK_", "LD_"];
 
-/// The first character of a text that does not print: a control character, a line break, an
+/// Returns the first unprintable character of a text: a control character, a line break or an
 /// invisible mark.
 pub fn unprintable(text: &str) -> Option<char> {
     text.chars()
@@ -89,7 +89,7 @@ pub fn is_image_reference(text: &str) -> bool {
         && digest.is_none_or(is_image_digest)
 }
 
-/// Whether a text is a size as docker takes it: a number, perhaps with a unit.
+/// Whether a text is a size for docker: a number with an optional unit.
 pub fn is_size(text: &str) -> bool {
     let digits = text.trim_end_matches(|c: char| "bkmgBKMG".contains(c));
     !digits.is_empty()
@@ -102,7 +102,7 @@ pub fn is_group(text: &str) -> bool {
     is_label(text.strip_prefix('_').unwrap_or(text))
 }
 
-/// Whether wheels can be repaired for this platform tag: a policy describes what it offers.
+/// Whether wheels can be repaired for a platform tag: a policy must describe it.
 pub fn is_repair_platform(tag: &str) -> bool {
     let (Some(family), Some(arch)) = (
         PolicyFamily::of_platform_tag(tag),
@@ -113,7 +113,7 @@ pub fn is_repair_platform(tag: &str) -> bool {
     PlatformPolicies::embedded(family, arch).get(tag).is_some()
 }
 
-/// Why a text is no name or shell pattern of libraries.
+/// Returns the reason why a text is not a name or shell pattern of libraries.
 pub fn library_pattern_fault(text: &str) -> Option<String> {
     if text.is_empty() || text.starts_with('-') || text.chars().any(|c| c.is_control() || c == ',')
     {
@@ -122,7 +122,7 @@ pub fn library_pattern_fault(text: &str) -> Option<String> {
                 .to_owned(),
         );
     }
-    // As `audit` reads it.
+    // Glob options as in `audit`.
     let glob = globset::GlobBuilder::new(text)
         .literal_separator(false)
         .backslash_escape(false)
@@ -136,7 +136,7 @@ pub fn is_secret_word(text: &str) -> bool {
     text.starts_with(|c: char| c.is_ascii_uppercase() || c == '_') && text.bytes().all(upper)
 }
 
-/// Whether the runner, the workflow or the system has a variable of this name.
+/// Whether the runner, the workflow or the system uses a variable of this name.
 pub fn is_taken(name: &str) -> bool {
     TAKEN.contains(&name)
         || TAKEN_BEGINNINGS
@@ -144,8 +144,8 @@ pub fn is_taken(name: &str) -> bool {
             .any(|beginning| name.starts_with(beginning))
 }
 
-/// The host of an index address, with anything before an `@`; `None` where the text is no http(s)
-/// address.
+/// Returns the host of an index address, including anything before an `@`; `None` if the text is
+/// not an http(s) address.
 pub fn index_host(text: &str) -> Option<&str> {
     let rest = text
         .strip_prefix("https://")
@@ -153,19 +153,19 @@ pub fn index_host(text: &str) -> Option<&str> {
     rest.split(['/', '?', '#']).next()
 }
 
-/// Whether an address holds something that ends a word or a quotation in a rendered text.
+/// Whether an address contains a character that ends a word or a quotation in a rendered text.
 pub fn has_address_breaker(text: &str) -> bool {
     text.contains(|c: char| c.is_whitespace() || matches!(c, '"' | '\'' | '\\' | '`' | '<' | '>'))
 }
 
-/// Whether a text is the address of an index: http(s), a host without a user, no blanks and no
+/// Whether a text is the address of an index: http(s), a host without a user, no spaces and no
 /// quotation marks.
 pub fn is_index_address(text: &str) -> bool {
     index_host(text).is_some_and(|host| !host.is_empty() && !host.contains('@'))
         && !has_address_breaker(text)
 }
 
-/// Whether a relative path goes above where it starts, or into the home folder.
+/// Whether a relative path leads above its starting directory, or into the home directory.
 pub fn leaves_the_repository(text: &str) -> bool {
     let climbs = text.split(['/', '\\']).any(|part| part == "..");
     (climbs && !text.contains(char::is_whitespace)) || text.starts_with("~/") || text == "~"

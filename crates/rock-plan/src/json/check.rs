@@ -1,8 +1,8 @@
-//! Checks of every field of a plan that is read back.
+//! Checks every field of a plan that is read back.
 //!
-//! A plan crosses machines, and its fields become words of scripts, options of a container, names
-//! of files. None of them may hold what the matrix file could not have said. The structs are taken
-//! apart field by field, so that a field that is added and not checked does not compile.
+//! A plan is passed between machines, and its fields become script arguments, container options and
+//! file names. A field must not hold a value that the matrix file could not have produced. The
+//! structs are destructured field by field, so that a new field without a check does not compile.
 
 use std::collections::HashSet;
 
@@ -20,10 +20,10 @@ use crate::config::{
 use rock_diagnostic::render::visible;
 use rock_names::DistributionName;
 
-/// Faults of one plan that are reported one by one.
+/// Maximum number of faults of one plan that are reported individually.
 pub(super) const MOST_FAULTS: usize = 16;
 
-/// Returns the faults of all fields, at most one more than [`MOST_FAULTS`].
+/// Returns the invalid fields of a plan, at most one more than [`MOST_FAULTS`].
 pub(super) fn faults(document: &PlanDocument) -> Vec<JsonFieldError> {
     let mut checker = JsonChecker { found: Vec::new() };
     checker.plan(document);
@@ -137,7 +137,7 @@ impl JsonChecker {
         let list = at.key("secrets");
         let mut known = HashSet::new();
         for (number, name) in secrets.iter().enumerate() {
-            // The text is not repeated: it may be the secret.
+            // The value is not shown: it may be the secret.
             if !syntax::is_secret_word(name) {
                 self.fault(
                     list.item(number),
@@ -156,7 +156,7 @@ impl JsonChecker {
         for (name, address) in indexes {
             self.fits(list, syntax::is_label(name), name, "the name of an index");
             if !syntax::is_index_address(address) {
-                // It may hold a password.
+                // The URL may contain a password.
                 self.fault(
                     list.key(name),
                     "is not the address of an index: http(s), without user, blanks or quotes",
@@ -272,7 +272,7 @@ impl JsonChecker {
         }
     }
 
-    /// The shards must deal the jobs out, each once and in order.
+    /// Checks that the shards contain every job once and in order.
     fn shards(&mut self, at: JsonPath<'_>, shards: &[ShardDocument], jobs: usize) {
         let mut next = 0;
         for (number, ShardDocument { first, count }) in shards.iter().enumerate() {

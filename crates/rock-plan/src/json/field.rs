@@ -1,10 +1,10 @@
-//! Where a field stands in a JSON text, and what is wrong with it.
+//! Locates a field in a JSON text and describes the problem with it.
 
 use std::fmt::{self, Display};
 
 use rock_diagnostic::render::visible;
 
-/// The place of a value in a JSON document.
+/// The path of a value in a JSON document.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum JsonPath<'a> {
     /// The whole document.
@@ -15,7 +15,7 @@ pub(super) enum JsonPath<'a> {
     Item(&'a Self, usize),
 }
 
-/// A step of such a place from outside inwards.
+/// A step of such a path, from the root inwards.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum JsonPathStep {
     /// The value of a key.
@@ -24,12 +24,12 @@ pub(super) enum JsonPathStep {
     Item(usize),
 }
 
-/// A field that holds what no plan has there.
+/// A field with a value that no plan has there.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct JsonFieldError {
-    /// The steps to the field.
+    /// The path to the field.
     pub(super) steps: Vec<JsonPathStep>,
-    /// Why it is refused.
+    /// The reason why it is rejected.
     pub(super) reason: String,
 }
 
@@ -68,8 +68,8 @@ impl Display for JsonFieldError {
     }
 }
 
-/// Returns the byte at which the value at these steps begins in a JSON text; where a step leads
-/// nowhere, the byte where the last one led to.
+/// Returns the byte offset at which the value at this path begins in a JSON text. If a step matches
+/// nothing, returns the offset of the value before that step.
 pub(super) fn offset(text: &str, steps: &[JsonPathStep]) -> usize {
     let mut scanner = JsonScanner {
         text: text.as_bytes(),
@@ -85,7 +85,7 @@ pub(super) fn offset(text: &str, steps: &[JsonPathStep]) -> usize {
     scanner.at
 }
 
-/// Walks over a JSON text that was parsed before.
+/// Scans a JSON text that has already been parsed.
 struct JsonScanner<'t> {
     text: &'t [u8],
     at: usize,
@@ -102,7 +102,7 @@ impl JsonScanner<'_> {
         }
     }
 
-    /// Goes to the value of the step inside the value that begins here.
+    /// Moves to the value that the step selects in the current value.
     fn enter(&mut self, step: &JsonPathStep) -> bool {
         let open = match step {
             JsonPathStep::Key(_) => b'{',
@@ -150,7 +150,7 @@ impl JsonScanner<'_> {
         self.at += 1;
     }
 
-    /// Passes over the value that begins here.
+    /// Skips the current value.
     fn skip(&mut self) {
         let mut depth = 0_usize;
         loop {

@@ -1,4 +1,4 @@
-//! Checks of single fields: texts, words of a list, names of files, axes and variables.
+//! Checks of single fields: texts, keywords, file names, axes and variables.
 
 use std::fmt::Display;
 use std::str::FromStr;
@@ -82,8 +82,8 @@ impl JsonChecker {
         }
     }
 
-    /// The name of what a job leaves: a wheel, a source distribution, an install tree or an archive
-    /// of one.
+    /// Checks the name of a job's output: a wheel, a source distribution, an install tree or an
+    /// archive of one.
     pub(super) fn file_name(&mut self, at: JsonPath<'_>, name: &str) {
         if has_wheel_extension(name) {
             return self.parses::<ExpectedWheel>(at, name);
@@ -112,7 +112,7 @@ impl JsonChecker {
         }
     }
 
-    /// A text of one line that prints.
+    /// Checks that a text has printable characters only.
     pub(super) fn text(&mut self, at: JsonPath<'_>, text: &str) {
         if let Some(c) = syntax::unprintable(text) {
             self.fault(
@@ -170,7 +170,7 @@ impl JsonChecker {
     }
 }
 
-/// Whether a text may name a family of GPUs or a target.
+/// Whether a text is a valid name of a GPU family or target.
 pub(super) fn is_family(text: &str) -> bool {
     syntax::is_label(text) || text.parse::<GfxTarget>().is_ok()
 }

@@ -1,4 +1,4 @@
-//! Checks of the jobs of a plan, and of the combinations without a job.
+//! Checks of a plan's jobs and exclusions.
 
 use super::check::JsonChecker;
 use super::field::JsonPath;

@@ -1,9 +1,9 @@
-//! A matrix file as its jobs see it, in the plan's JSON.
+//! The settings of a matrix file in the plan's JSON.
 
 use super::super::{Plan, PlanGroup};
 use super::{DockerDocument, ImageDocument, MatrixDocument, RepairDocument, TestDocument};
 
-/// Makes the document of one group.
+/// Creates the document of one group.
 pub(super) fn matrix_document(plan: &Plan, group: &PlanGroup) -> MatrixDocument {
     let config = &group.config;
     MatrixDocument {

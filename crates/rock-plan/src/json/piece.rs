@@ -1,8 +1,8 @@
-//! Serialised pieces of a job that many jobs share.
+//! Serialized pieces that many jobs share.
 
 use serde::Serialize;
 
-/// Makes the piece of this number unless it was made before.
+/// Creates the piece with this number unless it exists.
 pub(super) fn keep<T>(pieces: &mut Vec<Option<T>>, number: u32, make: impl FnOnce() -> T) {
     let number = number as usize;
     if pieces.len() <= number {
@@ -11,7 +11,7 @@ pub(super) fn keep<T>(pieces: &mut Vec<Option<T>>, number: u32, make: impl FnOnc
     pieces[number].get_or_insert_with(make);
 }
 
-/// Serialises a struct without its outer braces.
+/// Serializes a struct without its outer braces.
 pub(super) fn inner<T: Serialize>(value: &T) -> Vec<u8> {
     let mut bytes =
         serde_json::to_vec(value).expect("structs of texts and numbers always serialise");

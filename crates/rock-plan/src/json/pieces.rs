@@ -1,4 +1,4 @@
-//! Serialised pieces of one group's jobs.
+//! Serialized pieces of one group's jobs.
 
 use indexmap::IndexMap;
 use serde::Serialize;
@@ -88,22 +88,22 @@ struct WarningsPart<'a> {
     warnings: Vec<&'a str>,
 }
 
-/// Serialised pieces of one group's jobs, by the numbers of its shared values.
+/// Serialized pieces of one group's jobs, by the numbers of its shared values.
 pub(super) struct SerializedPieces {
     head: Vec<u8>,
     package_axis: Option<usize>,
     axes: Vec<Vec<Vec<u8>>>,
-    /// Up to and with the version in the wheel's name.
+    /// The job up to and including the version in the wheel name.
     packages: Vec<Vec<u8>>,
-    /// The label in the wheel's name, and the field after the name.
+    /// The label in the wheel name, and the `label` field after it.
     labels: Vec<Option<(String, Vec<u8>)>>,
     recipes: Vec<Option<Vec<u8>>>,
     devices: Vec<Option<Vec<u8>>>,
     sites: Vec<Option<Vec<u8>>>,
-    /// `,"warnings":[…]` of jobs whose package has none of its own; empty for none.
+    /// `,"warnings":[…]` for jobs whose package has no warnings; empty if there are none.
     site_warnings: Vec<Option<Vec<u8>>>,
     packages_with_warnings: Vec<bool>,
-    /// Whether some job may have variables of its own.
+    /// Whether a job may have variables that differ from those of the matrix file.
     has_own_vars: bool,
     estimates: Vec<Option<Vec<u8>>>,
 }

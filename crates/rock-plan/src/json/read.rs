@@ -1,4 +1,4 @@
-//! A plan read back into jobs.
+//! Reads a saved plan.
 
 use super::{ExcludedDocument, JobDocument, MatrixDocument, PlanDocument, VERSION, check, field};
 use crate::codes::plan as codes;
@@ -11,13 +11,13 @@ use crate::job::indexes_for;
 use crate::{BuildEstimate, DroppedGfx, Job, JobSettings, LeftOut, SavedPlan};
 use rock_diagnostic::{Diagnostic, Sink, SourceText};
 
-/// Reads a plan back into jobs. A file that is no plan of this version is a fault.
+/// Reads the jobs of a saved plan. Reports an error if the file is not a plan of this version.
 pub fn read_json(source: &SourceText, sink: &mut Sink) -> Option<Vec<Job>> {
     read_saved(source, sink).map(|saved| saved.jobs)
 }
 
-/// Reads a plan back: its jobs, what was left out of it, and what was published when it was made. A
-/// file that is no plan of this version is a fault.
+/// Reads a saved plan: its jobs, its exclusions, and the wheels that were already published when it
+/// was made. Reports an error if the file is not a plan of this version.
 pub fn read_saved(source: &SourceText, sink: &mut Sink) -> Option<SavedPlan> {
     let fault_at = |reason: String, at: usize| {
         Diagnostic::new(
@@ -32,7 +32,7 @@ pub fn read_saved(source: &SourceText, sink: &mut Sink) -> Option<SavedPlan> {
         Ok(document) => document,
         Err(error) => {
             let told = error.to_string();
-            // The place is told as a place.
+            // The location is reported separately.
             let reason = told
                 .rsplit_once(" at line ")
                 .map_or(told.as_str(), |(reason, _)| reason);

@@ -8,45 +8,45 @@ use crate::config::{Axis, AxisRole, AxisValue, CellRow, MatrixConfig, ParsedValu
 
 /// The axes of one matrix file with every value that the product, `rows` or `include` name.
 ///
-/// A cell is its rank: the mixed-radix number of its value indexes, first axis most significant.
-/// The rank fits 64 bits, which [`AxisSpace::new`] makes sure of.
+/// A cell is represented by its rank: the mixed-radix number of its value indexes, with the first
+/// axis as the most significant digit. [`AxisSpace::new`] ensures that ranks fit in 64 bits.
 #[derive(Debug, Clone)]
 pub struct AxisSpace {
     axes: Vec<AxisColumn>,
 }
 
-/// One axis of the universe.
+/// An axis with all its values.
 #[derive(Debug, Clone)]
 pub struct AxisColumn {
     /// The name as written.
     pub name: String,
-    /// What its values mean.
+    /// The meaning of its values.
     pub role: AxisRole,
-    /// All values; those of the product first. `None` is the absent value of cells that do not name
-    /// this axis.
+    /// All values, starting with those of the product. `None` is the absent value, for cells that
+    /// do not name this axis.
     pub values: Vec<Option<AxisValue>>,
-    /// How many of the values belong to the product.
+    /// Number of values that belong to the product.
     pub product: usize,
-    /// How many consecutive ranks one step of this axis spans.
+    /// Difference in rank between consecutive values of this axis.
     stride: u64,
-    /// Text of a value → its index.
+    /// Indexes of the values by their text.
     by_text: HashMap<String, usize>,
 }
 
-/// A cell's rank.
+/// The rank of a cell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct CellRank(pub u64);
 
-/// The axes have more cells than 64 bits count.
+/// The number of cells exceeds 64 bits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("the axes have more than 2^64 cells")]
 pub struct TooManyCells;
 
 impl AxisSpace {
-    /// Collects the axes and every value of the product and of explicit cells.
+    /// Collects the axes and all values of the product and of explicit cells.
     ///
     /// # Errors
-    /// When the number of cells does not fit 64 bits.
+    /// If the number of cells does not fit in 64 bits.
     pub fn new(config: &MatrixConfig) -> Result<Self, TooManyCells> {
         let explicit = || config.rows.iter().chain(&config.include);
         let mut axes: Vec<AxisColumn> = config.axes.iter().map(AxisColumn::of_axis).collect();
@@ -78,17 +78,17 @@ impl AxisSpace {
         Ok(Self { axes })
     }
 
-    /// The axes in the order of the file.
+    /// Returns the axes in the order of the file.
     pub fn axes(&self) -> &[AxisColumn] {
         &self.axes
     }
 
-    /// The position of the axis with this role.
+    /// Returns the position of the axis with this role.
     pub fn position(&self, role: AxisRole) -> Option<usize> {
         self.axes.iter().position(|column| column.role == role)
     }
 
-    /// How many cells the product has; none without axes.
+    /// Returns the number of cells of the product; 0 without axes.
     pub fn raw(&self) -> u64 {
         if self.axes.iter().all(|column| column.product == 0) {
             return 0;
@@ -99,35 +99,35 @@ impl AxisSpace {
             .product()
     }
 
-    /// The index of a cell's value on one axis.
+    /// Returns the index of a cell's value on an axis.
     pub fn index(&self, cell: CellRank, axis: usize) -> usize {
         let column = &self.axes[axis];
         usize::try_from(cell.0 / column.stride % column.values.len() as u64)
             .expect("an index of a Vec fits usize")
     }
 
-    /// A cell's value on one axis; `None` where the cell does not name the axis.
+    /// Returns a cell's value on an axis, or `None` if the cell does not name the axis.
     pub fn value(&self, cell: CellRank, axis: usize) -> Option<&AxisValue> {
         self.axes[axis].values[self.index(cell, axis)].as_ref()
     }
 
-    /// The value on the axis with this role.
+    /// Returns a cell's value on the axis with this role.
     pub fn word(&self, cell: CellRank, role: AxisRole) -> Option<&ParsedValue> {
         self.value(cell, self.position(role)?)
             .map(|value| &value.value)
     }
 
-    /// The rank that one value index of one axis adds.
+    /// Returns the amount that a value index on an axis adds to the rank.
     pub fn weight(&self, axis: usize, index: usize) -> u64 {
         self.axes[axis].stride * index as u64
     }
 
-    /// The cell with another value on one axis.
+    /// Returns the cell with another value on one axis.
     pub fn with(&self, cell: CellRank, axis: usize, index: usize) -> CellRank {
         CellRank(cell.0 - self.weight(axis, self.index(cell, axis)) + self.weight(axis, index))
     }
 
-    /// The cell that a row names; axes it leaves out are absent.
+    /// Returns the cell that a row names; axes that it does not name are absent.
     pub fn cell_of(&self, row: &CellRow) -> CellRank {
         let index = |column: &AxisColumn| match row.axes.get(&column.name) {
             Some(value) => column.index_of(&value.text),
@@ -141,7 +141,7 @@ impl AxisSpace {
         )
     }
 
-    /// Whether a row names a value that the product does not run over.
+    /// Whether a row names a value that is not part of the product.
     pub fn has_value_beyond_product(&self, row: &CellRow) -> bool {
         row.axes.iter().any(|(name, value)| {
             let column = self.axes.iter().find(|column| column.name == *name);
@@ -161,7 +161,7 @@ impl AxisSpace {
             .all(|(axis, column)| column.product_index(self.index(cell, axis)))
     }
 
-    /// Axis names and values of a cell, in the order of the file.
+    /// Returns the axis names and values of a cell, in the order of the file.
     pub fn texts(&self, cell: CellRank) -> IndexMap<String, String> {
         let text = |axis: usize| {
             Some((
@@ -196,7 +196,7 @@ impl AxisColumn {
         }
     }
 
-    /// Adds a value, unless it is there.
+    /// Adds a value unless it exists.
     fn add(&mut self, value: &AxisValue) {
         if !self.by_text.contains_key(&value.text) {
             self.by_text.insert(value.text.clone(), self.values.len());
@@ -222,7 +222,7 @@ impl AxisColumn {
         Self::new(name, role)
     }
 
-    /// Returns the index of the absent value, which is the last one.
+    /// Returns the index of the absent value, which is the last one, if there is one.
     fn absent(&self) -> Option<usize> {
         self.values
             .last()
@@ -230,8 +230,8 @@ impl AxisColumn {
             .then(|| self.values.len() - 1)
     }
 
-    /// Whether a value index belongs to the product; an axis that only explicit cells name is
-    /// absent there.
+    /// Whether a value index belongs to the product. An axis that only explicit cells name is
+    /// absent in the product.
     fn product_index(&self, index: usize) -> bool {
         if self.product == 0 {
             self.values[index].is_none()
@@ -240,7 +240,7 @@ impl AxisColumn {
         }
     }
 
-    /// The value indexes that the product runs over.
+    /// Returns the range of value indexes in the product.
     pub fn product_range(&self) -> std::ops::Range<usize> {
         match (self.product, self.absent()) {
             (0, Some(absent)) => absent..absent + 1,

@@ -1,23 +1,23 @@
-//! Cells that yield no leg, and why.
+//! Cells without a leg, with the reasons.
 
 use indexmap::IndexMap;
 
 use rock_diagnostic::Code;
 
-/// A set of cells left out for one reason: all that match the partial axes and were not left out
-/// before.
+/// A set of cells that are excluded for one reason: those that match the partial axes and that no
+/// earlier rule excluded.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ExclusionRow {
-    /// Axis name → value; axes not named may have any value.
+    /// Axis names and values; an axis that is not named may have any value.
     pub axes: IndexMap<String, String>,
-    /// How many cells this row stands for.
+    /// Number of excluded cells.
     pub count: u64,
-    /// The rule.
+    /// The code of the rule.
     pub code: &'static Code,
-    /// Why, in one line.
+    /// The reason, in one line.
     pub reason: String,
-    /// What would be legal instead; empty when nothing is known.
+    /// A supported alternative; empty if none is known.
     pub hint: String,
-    /// Table, row and date the reason rests on; empty for the user's own rules.
+    /// Table, row and date that the reason is based on; empty for the user's own rules.
     pub source: String,
 }

@@ -1,10 +1,10 @@
-//! One matrix file to its legs.
+//! Expands a matrix file into legs.
 //!
-//! Input: the checked file, its recipe's profile and the facts. Output: the legal cells and the
-//! reason for every other.
+//! Input: the validated file, its recipe's profile and the compatibility data. Output: the legal
+//! cells, and the reason for every other cell.
 //!
-//! **Invariant:** no cell is lost: legs and the counts of what was left out add up to the cells
-//! there are.
+//! **Invariant:** no cell is lost: the number of legs and the counts of the exclusions add up to
+//! the number of cells.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,21 +18,21 @@ use crate::config::{AxisRole, CellRow, MatrixConfig, RecipeProfile};
 use rock_compat::Compat;
 use rock_diagnostic::{Diagnostic, Severity, Sink};
 
-/// The legs of one matrix file and the reason for every cell that is none.
+/// The legs of a matrix file, and the reasons for all other cells.
 #[derive(Debug)]
 pub struct MatrixExpansion {
-    /// The axes with all values.
+    /// The axes with all their values.
     pub universe: AxisSpace,
-    /// The legal cells, each once, in the order of the file's axes.
+    /// The legal cells without duplicates, in the order of the file's axes.
     pub legs: Vec<CellRank>,
-    /// What was left out; counts and `legs` add up to `raw`.
+    /// The excluded cells; their counts and the number of `legs` add up to `raw`.
     pub excluded: Vec<ExclusionRow>,
-    /// Cells of the product plus explicit cells outside it.
+    /// Number of cells of the product and of explicit cells outside it.
     pub raw: u64,
 }
 
-/// Expands one matrix file. Faults (unknown combinations under `unknown: strict`, no gfx target
-/// left) and warnings go to the sink.
+/// Expands a matrix file. Reports warnings and errors (unknown combinations under
+/// `unknown: strict`, too many cells) to the sink.
 pub fn expand(
     config: &MatrixConfig,
     profile: &RecipeProfile,
@@ -93,9 +93,9 @@ pub fn expand(
     })
 }
 
-/// Judges the cells of `rows` and `include`; gives how many lie outside the product. An include
-/// that names every axis has the last word over the user's excludes, none over the facts, and one
-/// that changes no leg is told of.
+/// Evaluates the cells of `rows` and `include`, and returns how many are outside the product. An
+/// `include` that names every axis overrides the user's excludes, but not the compatibility data.
+/// Reports an `include` entry that changes no leg.
 fn explicit_cells(
     config: &MatrixConfig,
     universe: &AxisSpace,
@@ -242,8 +242,8 @@ fn excluded_row(universe: &AxisSpace, finding: &RuleFinding, count: u64) -> Excl
     }
 }
 
-/// Reports findings that fail the plan, doubtful ones, and notes. Notes with one code about one
-/// version of the package are one diagnostic.
+/// Reports findings that fail the plan, warnings and notes. Notes with the same code about the same
+/// version of the package are combined into one diagnostic.
 fn report(
     config: &MatrixConfig,
     universe: &AxisSpace,

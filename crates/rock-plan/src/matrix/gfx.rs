@@ -1,20 +1,20 @@
-//! Which gfx targets a job compiles for.
+//! Selects the gfx targets that a job compiles for.
 
 use rock_compat::Compat;
 use rock_names::{GfxTarget, PackageVersion, RocmVersion};
 
-/// The outcome for one combination of package version, ROCm and backend.
+/// The selected targets for one combination of package version, ROCm and backend.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct GfxChoice {
-    /// Targets compiled for, in the user's order.
+    /// Targets to compile for, in the user's order.
     pub kept: Vec<GfxTarget>,
-    /// Targets left out, with the reason.
+    /// Targets that are not compiled, with the reason.
     pub dropped: Vec<(GfxTarget, String)>,
 }
 
-/// The user's targets that the package's build accepts for this backend, the toolchain can compile,
-/// and, where `torch_wheels` says that torch comes as official wheels, these contain. A question
-/// without a row constrains nothing.
+/// Selects the user's targets that the package's build accepts for this backend, that the toolchain
+/// can compile, and that official torch wheels contain if `torch_wheels` is set. Missing
+/// compatibility data does not exclude a target.
 pub fn choose_gfx(
     wanted: &[GfxTarget],
     compat: &Compat,

@@ -1,15 +1,15 @@
 //! Expands a matrix into legs, with the reason for every missing cell.
 //!
-//! Input: a checked [`crate::config::MatrixConfig`], a [`crate::config::RecipeProfile`] and the
-//! facts. Output: a [`MatrixExpansion`]: the legal cells as ranks in the product, and
+//! Input: a validated [`crate::config::MatrixConfig`], a [`crate::config::RecipeProfile`] and the
+//! compatibility data. Output: a [`MatrixExpansion`]: the legal cells as ranks in the product, and
 //! [`ExclusionRow`]s whose counts add up to the rest.
 //!
-//! Cells are not enumerated one by one where a prefix of axes already rules them out: the axes that
-//! facts constrain are bound first, each rule is asked as soon as the axes it reads are bound, and
-//! one row stands for all the cells below.
+//! Cells are not enumerated one by one if a prefix of axes already excludes them: the axes that
+//! compatibility data constrains are bound first, each rule is evaluated as soon as the axes that
+//! it reads are bound, and one row covers all cells below.
 //!
-//! **Invariant:** legs and excluded counts together are the raw product plus the explicit cells, no
-//! cell twice.
+//! **Invariant:** the legs and the excluded counts add up to the product plus the explicit cells,
+//! and no cell is counted twice.
 
 mod axis_space;
 mod excluded;

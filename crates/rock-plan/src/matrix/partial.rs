@@ -1,10 +1,11 @@
-//! Partial cells: values of some axes, which all cells with these values match.
+//! Partial cells: values for some of the axes, which match all cells with these values.
 
 use std::collections::HashMap;
 
 use super::axis_space::{AxisSpace, CellRank};
 
-/// Partial cells by the axes that they name, so that many of them are not compared with every cell.
+/// Partial cells grouped by the axes that they name, so that a cell is not compared with each of
+/// them.
 #[derive(Debug, Default)]
 pub struct PartialCells {
     groups: Vec<PartialGroup>,
@@ -14,13 +15,13 @@ pub struct PartialCells {
 #[derive(Debug)]
 struct PartialGroup {
     axes: Vec<usize>,
-    /// Value indexes on `axes` → the numbers of the partial cells with these values.
+    /// Numbers of the partial cells, by their value indexes on `axes`.
     by_values: HashMap<Vec<usize>, Vec<usize>>,
 }
 
 impl PartialCells {
-    /// Collects partial cells, each a list of axis positions and value indexes. They are numbered
-    /// in this order.
+    /// Collects partial cells, each a list of axis positions and value indexes, and numbers them in
+    /// this order.
     pub fn new(cells: impl Iterator<Item = Vec<(usize, usize)>>) -> Self {
         let (mut groups, mut positions) = (Vec::<PartialGroup>::new(), HashMap::new());
         for (number, mut cell) in cells.enumerate() {
@@ -42,7 +43,7 @@ impl PartialCells {
         Self { groups }
     }
 
-    /// Returns the numbers of the partial cells that a cell matches, in their order.
+    /// Returns the numbers of the partial cells that a cell matches, in ascending order.
     pub fn matching(&self, universe: &AxisSpace, cell: CellRank) -> Vec<usize> {
         let in_group = |group: &PartialGroup| {
             let values: Vec<usize> = group

@@ -1,4 +1,5 @@
-//! What rules a cell out: facts, policies and the user's excludes, each over the axes it reads.
+//! The rules that exclude cells: compatibility data, policies and the user's excludes, each with
+//! the axes that it reads.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -16,63 +17,64 @@ use rock_compat::{Compat, ImportQuery, Support, SupportReason};
 use rock_diagnostic::Code;
 use rock_names::{PackageVersion, PythonVersion, RocmVersion, Version};
 
-/// One rule with its answers for every combination of the axes it reads.
+/// A rule with its answers for every combination of the axes that it reads.
 #[derive(Debug)]
 pub(super) struct ExclusionRule {
-    /// The axes it reads, by position.
+    /// Positions of the axes that it reads.
     pub(super) axes: Vec<usize>,
-    /// Answers by mixed-radix number of the value indexes on `axes`; 0 is "nothing against it".
+    /// Answers by mixed-radix number of the value indexes on `axes`; 0 means that nothing was
+    /// found.
     answers: RuleAnswers,
-    /// What the answers mean; answer `n` is `findings[n - 1]`.
+    /// The findings; answer `n` refers to `findings[n - 1]`.
     findings: Vec<RuleFinding>,
-    /// How many values each axis has.
+    /// Number of values of each axis.
     sizes: Vec<usize>,
 }
 
 /// Answers by number.
 #[derive(Debug)]
 enum RuleAnswers {
-    /// One for every number.
+    /// One answer for every number.
     All(Vec<u32>),
-    /// Those that are not 0: a few excludes over long axes would not fit otherwise.
+    /// Only nonzero answers: a few excludes over long axes would not fit otherwise.
     Few(HashMap<usize, u32>),
 }
 
-/// Why the cells with these values are left out, or are doubtful.
+/// The reason why the cells with these values are excluded or doubtful.
 #[derive(Debug, Clone)]
 pub(super) struct RuleFinding {
     /// The rule's code.
     pub(super) code: &'static Code,
     /// The reason, its hint and its source.
     pub(super) because: SupportReason,
-    /// What becomes of the cells.
+    /// The effect on the cells.
     pub(super) effect: RuleEffect,
-    /// The values it is about: axis position and value index.
+    /// The values that it applies to: axis positions and value indexes.
     pub(super) values: Vec<(usize, usize)>,
 }
 
-/// What becomes of cells with a finding.
+/// The effect of a finding on cells.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum RuleEffect {
-    /// They yield no leg.
+    /// The cells are excluded.
     Exclude,
-    /// They yield no leg, and the plan fails.
+    /// The cells are excluded, and the plan fails.
     Fail,
-    /// They yield legs; the finding is a warning.
+    /// The cells are legs, with a warning.
     Warn,
-    /// They yield legs; the finding is a note.
+    /// The cells are legs, with a note.
     Note,
 }
 
 impl RuleEffect {
-    /// Returns whether the cells yield no leg.
+    /// Whether the cells are excluded.
     pub(super) fn leaves_out(self) -> bool {
         matches!(self, Self::Exclude | Self::Fail)
     }
 }
 
 impl ExclusionRule {
-    /// The number of the finding against these value indexes (one per axis of the universe), if
+    /// Returns the number of the finding for these value indexes (one per axis of the universe), if
     /// any.
     #[inline]
     pub(super) fn ask(&self, indexes: &[usize]) -> Option<usize> {
@@ -88,15 +90,16 @@ impl ExclusionRule {
         answer.checked_sub(1).map(|n| n as usize)
     }
 
-    /// All findings, in the order of the values.
+    /// Returns all findings, in the order of the values.
     pub(super) fn findings(&self) -> &[RuleFinding] {
         &self.findings
     }
 
-    /// Asks `judge` about every combination of values on `axes`; absent values are not asked about.
+    /// Calls `judge` for every combination of values on `axes`; skips combinations with absent
+    /// values.
     ///
     /// # Errors
-    /// When there are too many.
+    /// If there are too many combinations.
     fn tabulate(
         universe: &AxisSpace,
         axes: Vec<usize>,
@@ -145,7 +148,7 @@ impl ExclusionRule {
         })
     }
 
-    /// Returns how many combinations of values axes have.
+    /// Returns the number of value combinations of these axes.
     fn combinations(universe: &AxisSpace, axes: &[usize]) -> Result<usize, TooLarge> {
         let count = axes
             .iter()
@@ -159,11 +162,11 @@ impl ExclusionRule {
     }
 }
 
-/// Every rule that applies to a matrix file. The order decides which reason a cell gets when
-/// several apply.
+/// Returns all rules that apply to a matrix file. If several rules exclude a cell, their order
+/// determines the reported reason.
 ///
 /// # Errors
-/// When facts would have to judge too many combinations.
+/// If the compatibility data would have to be evaluated for too many combinations.
 pub(super) fn rules(
     config: &MatrixConfig,
     universe: &AxisSpace,
@@ -356,9 +359,9 @@ pub(super) fn rules(
     Ok(rules)
 }
 
-/// A wheel that cannot be imported with the torch of its label is not built. Images and the AMD
-/// index may carry another version of what torch requires than the official wheels, so that there
-/// it is a note.
+/// Excludes a wheel that cannot be imported with the torch in its label. Images and the AMD index
+/// may have another version of torch's requirements than the official wheels, so for them this is
+/// only a note.
 fn imports(
     torch_from: TorchFrom,
     verdict: Support,
@@ -383,8 +386,8 @@ fn imports(
     }
 }
 
-/// `unknown` is about torch, ROCm and Python: an unknown version of the package itself is kept with
-/// a warning.
+/// Downgrades failures to warnings: `unknown` applies to torch, ROCm and Python, while an unknown
+/// version of the package itself is kept with a warning.
 fn doubtful(
     found: Option<(&'static Code, SupportReason, RuleEffect)>,
 ) -> Option<(&'static Code, SupportReason, RuleEffect)> {
@@ -403,8 +406,7 @@ fn free_threaded(python: PythonVersion) -> (&'static Code, SupportReason, RuleEf
     (&codes::FREE_THREADED_OFF, because, RuleEffect::Exclude)
 }
 
-/// Returns the ROCm version that the policy keeps for each torch, among those of the matrix that
-/// are legal for it.
+/// Returns the ROCm version that the policy keeps for each torch, among the matrix's legal ones.
 fn kept_rocms<'u>(
     config: &MatrixConfig,
     universe: &'u AxisSpace,
@@ -422,8 +424,7 @@ fn kept_rocms<'u>(
         }
         TorchFrom::AmdIndex | TorchFrom::Host => true,
     };
-    // An exclude that names nothing but a pair, or one half of it, leaves none of its cells to
-    // keep.
+    // An exclude that names only a torch, a ROCm or a pair of both leaves no cell to keep.
     let names = [torch_axis, rocm_axis].map(|axis| universe.axes()[axis].name.as_str());
     let pair = |exclude: &'_ ExcludeEntry| -> Option<(Option<Version>, Option<String>)> {
         let [torch, rocm] = names.map(|name| exclude.axes.get(name));
@@ -485,7 +486,7 @@ fn policy(
     Some((&codes::ROCM_POLICY, because, RuleEffect::Exclude))
 }
 
-/// One rule for all excludes that name the same axes, in the order of the file.
+/// Returns one rule for each set of axes that excludes name, in the order of the file.
 fn user_excludes(config: &MatrixConfig, universe: &AxisSpace) -> Vec<ExclusionRule> {
     let mut by_axes: IndexMap<Vec<usize>, Vec<Vec<usize>>> = IndexMap::new();
     for exclude in config
@@ -562,8 +563,8 @@ mod tests {
     use crate::config::{self, Lookups, recipe};
     use rock_diagnostic::{Sink, SourceText};
 
-    /// Whether one exclude over two axes of these lengths has an answer for each place, and whether
-    /// it finds its place.
+    /// Returns whether an exclude over two axes of these lengths has an answer for every
+    /// combination, and whether it finds its own.
     fn answers(jobs: usize, dims: usize) -> (bool, bool) {
         let values = |count: usize| {
             (1..=count)

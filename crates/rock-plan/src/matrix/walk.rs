@@ -1,10 +1,10 @@
-//! The walk over the axes: each prefix of values is asked about once, and what a rule takes is not
-//! entered.
+//! The walk over the axes: each prefix of values is evaluated once, and a prefix that a rule
+//! excludes is not entered.
 //!
-//! Input: the axes and the rules. Output: the legal cells, and how many cells each finding took.
+//! Input: the axes and the rules. Output: the legal cells, and the number of cells for each
+//! finding.
 //!
-//! **Invariant:** a walk ends: past a stated number of legal cells or of steps it gives up and says
-//! so.
+//! **Invariant:** a walk terminates: it fails with an error at a limit of legal cells or steps.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ use super::rules::ExclusionRule;
 use crate::codes::plan as codes;
 use crate::config::AxisRole;
 
-/// Axes in the order of binding: what facts constrain most comes first.
+/// Axes in the order of binding, the most constrained by compatibility data first.
 const BINDING_ORDER: [AxisRole; 7] = [
     AxisRole::Torch,
     AxisRole::Rocm,
@@ -25,42 +25,42 @@ const BINDING_ORDER: [AxisRole; 7] = [
     AxisRole::Field,
 ];
 
-/// A walk that was given up.
+/// An error of a walk that exceeds a limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub(super) enum TooLarge {
-    /// Too many jobs.
+    /// Too many legal cells.
     #[error("more than {MOST_LEGS} cells are legal")]
     Legs,
-    /// Too many values of axes that facts relate.
+    /// Too many combinations to evaluate against the compatibility data.
     #[error(
         "facts would have to judge more than {MOST_COMBINATIONS} combinations of the values of two or three axes"
     )]
     Facts,
-    /// Few legal cells, found too slowly.
+    /// Too many steps, even if few cells are legal.
     #[error("more than {MOST_STEPS} questions about combinations have to be asked one by one")]
     Steps,
 }
 
-/// A rule and one of its findings.
+/// Indexes of a rule and of one of its findings.
 pub(super) type RuleHit = (usize, usize);
 
-/// Which rules are asked.
+/// The rules to evaluate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum RuleScope {
-    /// All.
+    /// All rules.
     All,
-    /// All but the user's own excludes.
+    /// All rules except the user's own excludes.
     Facts,
 }
 
-/// The state of the walk: the values bound so far, the legs found, and how many cells each finding
-/// took.
+/// The state of a walk: the values bound so far, the legs found, and the number of cells for each
+/// finding.
 #[derive(Debug)]
 pub(super) struct MatrixWalk<'a> {
     universe: &'a AxisSpace,
     /// Axis positions in the order of binding.
     order: Vec<usize>,
-    /// Rules to ask once the axis at this depth is bound.
+    /// Rules to evaluate once the axis at this depth is bound.
     due: Vec<Vec<usize>>,
     rules: &'a [ExclusionRule],
     /// Value index per axis position.
@@ -69,11 +69,11 @@ pub(super) struct MatrixWalk<'a> {
     steps: u64,
     /// The legal cells, in the order in which they were found.
     pub(super) legs: Vec<CellRank>,
-    /// (rule, finding) → cells. Warnings count the cells they touch.
+    /// Number of cells per rule and finding. For warnings and notes, the affected cells.
     pub(super) counts: BTreeMap<RuleHit, u64>,
 }
 
-/// Bounds of a walk.
+/// Limits of a walk.
 #[derive(Debug, Clone, Copy)]
 struct WalkLimits {
     legs: usize,
@@ -131,8 +131,8 @@ impl<'a> MatrixWalk<'a> {
         }
     }
 
-    /// Binds the axis at `depth`; `rank` is the sum of the weights above, `below` the cells under
-    /// this prefix.
+    /// Binds the axis at `depth`; `rank` is the sum of the weights above, and `below` the number of
+    /// cells under this prefix.
     fn descend(&mut self, depth: usize, rank: u64, below: u64) -> Result<(), TooLarge> {
         let axis = self.order[depth];
         let range = self.universe.axes()[axis].product_range();
@@ -158,7 +158,7 @@ impl<'a> MatrixWalk<'a> {
         Ok(())
     }
 
-    /// Asks the rules due at this depth; the first that rules out takes all cells below.
+    /// Evaluates the rules due at this depth; the first one that excludes counts all cells below.
     fn is_ruled_out(&mut self, depth: usize, below: u64, asked: RuleScope) -> bool {
         for &rule in &self.due[depth] {
             if let Some(finding) = self.rules[rule].ask(&self.bound)
@@ -173,7 +173,7 @@ impl<'a> MatrixWalk<'a> {
         false
     }
 
-    /// Judges one explicit cell and counts it.
+    /// Evaluates one explicit cell and counts it.
     pub(super) fn judge(&mut self, cell: CellRank, asked: RuleScope) {
         self.bind(cell);
         if !(0..self.due.len()).any(|depth| self.is_ruled_out(depth, 1, asked)) {
@@ -181,7 +181,7 @@ impl<'a> MatrixWalk<'a> {
         }
     }
 
-    /// Makes a cell of the product a leg that nothing but the user's excludes took.
+    /// Makes a cell of the product a leg if only the user's excludes exclude it.
     pub(super) fn bring_back(&mut self, cell: CellRank) {
         let Some(first) = self.against(cell, RuleScope::All) else {
             return;
@@ -194,7 +194,7 @@ impl<'a> MatrixWalk<'a> {
         }
     }
 
-    /// What rules a cell out first, without counting it.
+    /// Returns the first finding that excludes a cell, without counting it.
     pub(super) fn against(&mut self, cell: CellRank, asked: RuleScope) -> Option<RuleHit> {
         self.bind(cell);
         (0..self.due.len()).find_map(|depth| self.against_prefix(depth, asked))
@@ -208,8 +208,9 @@ impl<'a> MatrixWalk<'a> {
         })
     }
 
-    /// What rules out every cell of the product with these value indexes, the first of several;
-    /// `None` where one of the cells is a leg, or the answer would take too long.
+    /// Returns the finding that excludes every cell of the product with these value indexes, the
+    /// first if there are several. Returns `None` if one of the cells is a leg, or the search would
+    /// take too long.
     pub(super) fn against_all(&mut self, fixed: &[Option<usize>]) -> Option<RuleHit> {
         self.search(0, fixed).err()
     }
@@ -257,7 +258,7 @@ mod tests {
     use rock_compat::Compat;
     use rock_diagnostic::{Sink, SourceText};
 
-    /// 3 × 4 cells, for which 3 and then 3 × 4 values are bound.
+    /// 3 × 4 cells; walking them binds 3 and then 3 × 4 values.
     const MATRIX: &str = "version: 1\ndistribution: flash-attn\nrecipe: flash-attn\nunknown: lenient\ngfx: [gfx942]\n\
         axes: {flash-attn: [\"2.8.3\"], torch: [\"2.6.0\"], rocm: [\"6.2\"], python: [\"3.10\", \"3.11\", \"3.12\"], \
         max-jobs: [1, 2, 3, 4]}\n";

@@ -10,9 +10,9 @@ use minijinja::{Environment, Value};
 pub struct TemplateError {
     /// The template's name or the expression's text.
     pub name: String,
-    /// What is wrong, one line.
+    /// The reason, on one line.
     pub reason: String,
-    /// 1-based line within the template, where known.
+    /// The one-based line in the template, if known.
     pub line: Option<usize>,
 }
 
@@ -32,7 +32,7 @@ impl TemplateError {
     }
 }
 
-/// The set-up for texts of recipes.
+/// The minijinja environment for texts of recipes.
 #[derive(Debug)]
 pub struct ExpressionEnv {
     environment: Environment<'static>,
@@ -47,11 +47,11 @@ impl Default for ExpressionEnv {
 }
 
 impl ExpressionEnv {
-    /// Evaluates a text. One that is exactly `{{ … }}` keeps the type of its expression (list,
-    /// boolean, none); any other is text.
+    /// Evaluates a text. A text that is exactly `{{ … }}` keeps the type of its expression (list,
+    /// boolean, none); any other evaluates to text.
     ///
     /// # Errors
-    /// When it does not parse or names something unknown.
+    /// If the text does not parse, uses an unknown name, or exceeds the limits on expressions.
     pub fn evaluate(&self, text: &str, context: &Value) -> Result<Value, TemplateError> {
         let fault = |error: minijinja::Error| TemplateError::new(text, &error);
         super::limits::check(text)?;
@@ -83,10 +83,10 @@ impl ExpressionEnv {
             .map_err(fault)
     }
 
-    /// Evaluates to text. `None` for an expression that gives none.
+    /// Evaluates to text; `None` if the expression evaluates to none.
     ///
     /// # Errors
-    /// As [`Self::evaluate`].
+    /// If [`Self::evaluate`] fails.
     pub fn text(&self, text: &str, context: &Value) -> Result<Option<String>, TemplateError> {
         self.evaluate(text, context).map(|value| {
             if value.is_none() {
@@ -97,11 +97,11 @@ impl ExpressionEnv {
         })
     }
 
-    /// Evaluates to text, and keeps apart what is written and what expressions insert.
+    /// Evaluates to text, and keeps literal text apart from the results of expressions.
     ///
     /// # Errors
-    /// As [`Self::evaluate`]; and a text with the characters that stand around insertions
-    /// meanwhile.
+    /// If [`Self::evaluate`] would fail, the text contains the control characters that mark
+    /// insertions, or a value contains one of them unpaired.
     pub fn spans(&self, text: &str, context: &Value) -> Result<Vec<TemplateSpan>, TemplateError> {
         let fault = |reason: &str| TemplateError {
             name: text.to_owned(),
@@ -152,7 +152,7 @@ impl ExpressionEnv {
     /// Evaluates a condition; text is true unless it is empty or `false`.
     ///
     /// # Errors
-    /// As [`Self::evaluate`].
+    /// If [`Self::evaluate`] fails.
     pub fn is_true(&self, text: &str, context: &Value) -> Result<bool, TemplateError> {
         self.evaluate(text, context)
             .map(|value| match value.as_str() {
@@ -165,13 +165,13 @@ impl ExpressionEnv {
 /// A part of an evaluated text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TemplateSpan {
-    /// What the recipe has.
+    /// Literal text of the recipe.
     Written(String),
-    /// What an expression gave.
+    /// The result of an expression.
     Inserted(String),
 }
 
-/// What stands around insertions while a text is evaluated.
+/// Control characters that mark insertions while a text is evaluated.
 const OPEN: char = '\u{2}';
 const CLOSE: char = '\u{3}';
 
@@ -183,7 +183,7 @@ fn push_span(spans: &mut Vec<TemplateSpan>, text: &str, is_inserted: bool) {
     }
 }
 
-/// The inside of a text that is one expression and nothing else.
+/// Returns the inside of a text that is a single expression and nothing else.
 fn single_expression(text: &str) -> Option<&str> {
     let inside = text.trim().strip_prefix("{{")?.strip_suffix("}}")?;
     (!inside.contains("{{") && !inside.contains("}}")).then_some(inside)
@@ -318,7 +318,7 @@ mod tests {
         }
     }
 
-    /// Beside a triton wheel two requirements, without one a single one.
+    /// A triton wheel adds a second requirement.
     #[test]
     fn requirements_are_joined_with_a_pipe_and_empty_ones_left_out() {
         let torch = |triton: &str| {

@@ -1,4 +1,4 @@
-//! Filters and functions: how builds want versions, lists and words.
+//! Filters and functions for the versions, lists and words of builds.
 
 use minijinja::{Environment, Error, ErrorKind, Value};
 
@@ -53,7 +53,7 @@ pub(super) fn add_to(environment: &mut Environment<'static>) {
                 .any(|prefix| item.starts_with(prefix.as_str()))
         })
     });
-    // Targets are told with blanks, commas or semicolons between, by whom one asks.
+    // Tools separate targets with spaces, commas or semicolons.
     environment.add_filter("words", |text: String| {
         let mut words: Vec<String> = Vec::new();
         for word in text
@@ -66,7 +66,7 @@ pub(super) fn add_to(environment: &mut Environment<'static>) {
         }
         words
     });
-    // Names of another's own for targets: `gfx942=MI300X`, or `gfx942` where it is the same.
+    // Another tool's names for targets: `gfx942=MI300X`, or `gfx942` if the name is the same.
     environment.add_filter("translate", |items: Vec<String>, pairs: Vec<String>| {
         let pairs: Vec<(&str, &str)> = pairs
             .iter()
@@ -111,7 +111,7 @@ pub(super) fn add_to(environment: &mut Environment<'static>) {
     });
 }
 
-/// A label as it stands behind a version.
+/// Formats a label as the suffix of a version.
 fn suffix(label: &LocalLabel) -> String {
     format!("+{label}")
 }
@@ -120,7 +120,7 @@ fn basename(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or_default()
 }
 
-/// Joins what is not empty.
+/// Joins the items that are not empty.
 fn joined(items: &[String], by: &str) -> String {
     items
         .iter()
@@ -130,7 +130,7 @@ fn joined(items: &[String], by: &str) -> String {
         .join(by)
 }
 
-/// One word for a POSIX shell.
+/// Quotes a text as one word for a POSIX shell.
 fn quote(text: &str) -> Result<String, Error> {
     shlex::try_quote(text)
         .map(std::borrow::Cow::into_owned)

@@ -1,25 +1,25 @@
 //! Limits of a recipe's expressions.
 //!
-//! minijinja guards the nesting of brackets and blocks (150 levels), and not chains: `- - - x`,
+//! minijinja limits the nesting of brackets and blocks (150 levels), but not chains: `- - - x`,
 //! `not not x`, `a.b.c`, `a + b + c` and `elif` build trees that are as deep as the chain is long,
-//! and parsing, compiling and dropping them recurse.
+//! and parsing, compiling and dropping them is recursive.
 
 use super::TemplateError;
 
-/// Operators, filters and attributes of one `{{ }}` or `{% %}`. The longest expression of the
-/// shipped recipes has 20.
+/// The maximum number of operators, filters and attributes in one `{{ }}` or `{% %}`. The longest
+/// expression of the shipped recipes has 20.
 pub const MOST_OPERATORS: usize = 150;
-/// `{% %}` of one text.
+/// The maximum number of `{% %}` in one text.
 pub const MOST_BLOCKS: usize = 150;
 
 /// Words that are operators.
 const OPERATORS: [&str; 7] = ["not", "and", "or", "in", "is", "if", "else"];
 
-/// Refuses a text whose expressions have more operators, or which has more blocks, than any build
+/// Checks that a text has no more blocks, and its expressions no more operators, than any build
 /// needs.
 ///
 /// # Errors
-/// What there is too much of.
+/// If an expression has too many operators, or the text too many blocks.
 pub(super) fn check(text: &str) -> Result<(), TemplateError> {
     // Operators and blocks have at least one byte each.
     if text.len() <= MOST_OPERATORS.min(MOST_BLOCKS) {
@@ -56,8 +56,8 @@ pub(super) fn check(text: &str) -> Result<(), TemplateError> {
     Ok(())
 }
 
-/// Counts the operators up to the end of a tag, and returns how long it is. Counting ends where
-/// there are too many.
+/// Counts the operators up to the end of a tag, and returns the count and the length up to there.
+/// Counting stops once there are too many.
 fn operators(text: &str, end: &str) -> (usize, usize) {
     let bytes = text.as_bytes();
     let (mut found, mut at) = (0, 0);
@@ -100,7 +100,7 @@ mod tests {
     use super::{MOST_BLOCKS, MOST_OPERATORS, check};
     use crate::template::ExpressionEnv;
 
-    /// Evaluates on a stack as small as that of a worker thread.
+    /// Evaluates a text on a stack as small as that of a worker thread.
     fn evaluated(text: &str) -> Result<String, String> {
         let text = text.to_owned();
         let run = move || {

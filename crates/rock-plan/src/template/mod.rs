@@ -1,10 +1,10 @@
-//! One minijinja set-up for recipes and for rendering.
+//! The minijinja environment for recipes and for rendering.
 //!
 //! Recipes use `{{ }}` inside quoted scalars; templates that render workflows and scripts use
-//! `<< >>`, `<% %>`, `<# #>`, so that `${{ }}` and `{{ }}` stand as they are. Undefined names are >
-//! > errors in both.
+//! `<< >>`, `<% %>` and `<# #>`, so that `${{ }}` and `{{ }}` are kept unchanged. Undefined names
+//! are errors in both.
 //!
-//! **Invariant:** templates see the values they are given and nothing else: no files, no
+//! **Invariant:** templates have access only to the values that they are given: no files, no
 //! environment, no clock.
 
 mod expression;
@@ -21,10 +21,10 @@ pub use minijinja::{
     value::{Object, Serde},
 };
 
-/// A template of the program, rendered with strict undefined and without escaping.
+/// Renders a template of the program, with strict undefined values and without escaping.
 ///
 /// # Errors
-/// When the template names a value it was not given; that is a fault of the program, caught by
+/// If the template uses a value that it was not given; that is a bug in the program, caught by
 /// tests.
 pub fn render(name: &str, source: &str, context: &impl Serialize) -> Result<String, TemplateError> {
     let mut environment = environment();

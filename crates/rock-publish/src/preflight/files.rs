@@ -1,4 +1,4 @@
-//! Checks of the files that the plan expects: their names and their number.
+//! Checks of the names and the number of files that the plan expects.
 
 use std::collections::BTreeMap;
 

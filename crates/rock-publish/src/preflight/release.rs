@@ -1,4 +1,4 @@
-//! Checks of the tag and of its releases: whether the tag can be made, and the files added.
+//! Checks of the tag and its releases: whether the tag can be created and the files can be added.
 
 use super::{CheckResult, ObservedRepository, PreflightRequest, failed, passed, unknown};
 use crate::codes::release as codes;
@@ -62,7 +62,7 @@ pub(super) fn tag_creation(
         }
         match (details.applies_to(request.tag), details.may_bypass) {
             (Some(false), _) => {}
-            // Another token publishes, and may be one that bypasses it.
+            // Another token publishes, and may be allowed to bypass the ruleset.
             (Some(true), Some(false)) if !request.read_only => {
                 return failed(tag_restricted(request.tag, name));
             }
@@ -99,8 +99,7 @@ pub(super) fn of_tag<'o>(
         .collect()
 }
 
-/// Returns the releases of the tag; the one that will be used comes first, as when the release is
-/// reconciled.
+/// Returns the releases of the tag, first the one that reconciling will use.
 fn by_use<'o>(
     request: &PreflightRequest<'_>,
     releases: &'o [ListedRelease],
@@ -217,8 +216,8 @@ pub(super) fn drafts(request: &PreflightRequest<'_>, observed: &ObservedReposito
     }
 }
 
-/// Reports a release without room for the files that are made from the others. Those of the plan go
-/// on in `TAG-2`.
+/// Checks that the release has room for the generated files. Planned files that do not fit go to
+/// `TAG-2`.
 pub(super) fn room(request: &PreflightRequest<'_>, observed: &ObservedRepository) -> CheckResult {
     let Some(releases) = &observed.releases else {
         return unknown("the releases were not read");
@@ -230,7 +229,8 @@ pub(super) fn room(request: &PreflightRequest<'_>, observed: &ObservedRepository
     let holds = |name: &&&str| first.assets.iter().any(|asset| asset.name == **name);
     let documents = [SUMS, MANIFEST];
     let missing = documents.iter().filter(|name| !holds(name)).count();
-    // In a published release the new bytes of a document are sent beside the old ones.
+    // In a published release, a new version of a document is uploaded before the old one is
+    // deleted.
     let beside = usize::from(!first.draft && missing < documents.len());
     let free = most.saturating_sub(first.assets.len());
     if first.is_locked() {

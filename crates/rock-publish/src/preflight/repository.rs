@@ -1,4 +1,5 @@
-//! Checks of the repository: its server, the rights of the token, attestations and environments.
+//! Checks of the repository: its server, the permissions of the token, attestations and
+//! environments.
 
 use super::{
     CheckResult, DeploymentRules, ObservedRepository, PreflightRequest, TokenPermissions, failed,
@@ -9,9 +10,9 @@ use crate::codes::release as codes;
 use rock_diagnostic::{Diagnostic, Location};
 use rock_plan::config::Attest;
 
-/// Returns whether a workflow's server runs the actions that rendered workflows use: artifacts of
-/// version 4 and attestations are not on Enterprise Server (GitHub Docs, "Using artifact
-/// attestations"; actions/upload-artifact, README, "Breaking changes"). Data residency has a host
+/// Whether a workflow's server supports the actions that rendered workflows use: Enterprise Server
+/// has neither version 4 of artifacts nor attestations (GitHub Docs, "Using artifact attestations";
+/// actions/upload-artifact, README, "Breaking changes"). Servers with data residency have a host
 /// below ghe.com.
 fn runs_rendered_workflows(server: &str) -> bool {
     let host = server.split_once("://").map_or(server, |(_, rest)| rest);
@@ -143,8 +144,7 @@ pub(super) fn environment(
         }
         Some(DeploymentRules::All) => return passed(format!("`{name}` takes every tag")),
         Some(DeploymentRules::ProtectedBranches) => "takes protected branches only".to_owned(),
-        // GitHub's patterns are those of fnmatch, in which `*` does not match `/`; the tag has
-        // none.
+        // GitHub matches with fnmatch, in which `*` does not match `/`; the tag has none.
         Some(DeploymentRules::Tags(patterns)) => {
             let fits = |pattern: &&String| TagGlob::matches(pattern, request.tag);
             match patterns.iter().find(fits) {

@@ -1,4 +1,4 @@
-//! What the files of one release lack.
+//! Compares the assets of one release with the desired files.
 
 use std::collections::BTreeMap;
 
@@ -8,24 +8,26 @@ use super::{
     is_own_draft,
 };
 
-/// How a name ends under which the new bytes of a published file wait until the old ones are gone.
+/// The separator in the temporary name of an asset that will replace a published one.
 const WAITING: &str = ".tmp-";
-/// Letters of the digest in such a name.
+/// The number of hex digits of the digest in a temporary name.
 const HEX: usize = 12;
 
-/// Bytes of a name. GitHub documents none; one of more than 255 can be stored by none that fetches
-/// it (`NAME_MAX` of Linux, `limits.h`), and so many are added while new bytes wait.
+/// The longest name of a file that can be published, in bytes. GitHub documents no limit, but Linux
+/// cannot store names of more than 255 bytes (`NAME_MAX` in `limits.h`), and temporary names are
+/// longer than final ones.
 pub const LONGEST_NAME_BYTES: usize = 255 - WAITING.len() - HEX;
 
-/// The name under which the new bytes of a published file wait. It is made from the bytes, so that
-/// a later run finds and finishes what a killed one began.
+/// Returns the temporary name under which a replacement of a published file is uploaded. It
+/// contains part of the digest, so that a later run can find and complete what a killed run
+/// started.
 pub(super) fn temporary(wanted: &DesiredFile) -> String {
     format!("{}{WAITING}{}", wanted.name, &wanted.digest.to_hex()[..HEX])
 }
 
-/// Returns what follows [`temporary`] of a wanted file in a name that begins with it.
+/// Returns the rest of a name that starts with the [`temporary`] name of a desired file.
 ///
-/// Each asset is compared with each wanted file, so no name is made for that.
+/// Each asset is compared with each desired file, so this does not allocate a name.
 fn after_temporary<'n>(name: &'n str, wanted: &DesiredFile) -> Option<&'n str> {
     let rest = name
         .strip_prefix(wanted.name.as_str())?
@@ -33,20 +35,20 @@ fn after_temporary<'n>(name: &'n str, wanted: &DesiredFile) -> Option<&'n str> {
     rest.strip_prefix(&wanted.digest.to_hex()[..HEX])
 }
 
-/// Returns whether a name is that under which the new bytes of a wanted file wait.
+/// Whether a name is the temporary name of a desired file.
 fn is_temporary(name: &str, wanted: &DesiredFile) -> bool {
     after_temporary(name, wanted).is_some_and(str::is_empty)
 }
 
-/// The name whose place an asset waits to take, as its own name says.
+/// Returns the final name and the digest prefix from the temporary name of an asset.
 fn awaited(asset: &ListedAsset) -> Option<(&str, &str)> {
     let (name, hex) = asset.name.rsplit_once(WAITING)?;
     let is_mark = hex.len() == HEX && hex.bytes().all(|byte| byte.is_ascii_hexdigit());
     (is_mark && !name.is_empty()).then_some((name, hex))
 }
 
-/// The name whose place an asset waits to take. One with other bytes than it is called after is
-/// none of ours.
+/// Returns the final name of an asset with a temporary name. Returns `None` if the content does not
+/// match the digest prefix: this program did not create such an asset.
 pub(super) fn place_of(asset: &ListedAsset) -> Option<&str> {
     let (name, hex) = awaited(asset)?;
     asset
@@ -55,7 +57,7 @@ pub(super) fn place_of(asset: &ListedAsset) -> Option<&str> {
         .then_some(name)
 }
 
-/// Whether an asset is one that the goal wants, whole or not, under its own name or waiting for it.
+/// Whether an asset is a desired file, complete or not, under its final or its temporary name.
 pub(super) fn is_of_wanted(asset: &ListedAsset, goal: &DesiredRelease) -> bool {
     let is_it = |wanted: &DesiredFile| {
         let has_bytes =
@@ -66,23 +68,23 @@ pub(super) fn is_of_wanted(asset: &ListedAsset, goal: &DesiredRelease) -> bool {
     goal.assets.iter().any(is_it)
 }
 
-/// What a release's files lack.
+/// The steps that bring the assets of a release to the desired state.
 #[derive(Debug, Default)]
 pub(super) struct AssetDiff {
-    /// For the files that were given.
+    /// Steps for the given files.
     pub(super) steps: Vec<PublishStep>,
-    /// For those that are made from them.
+    /// Steps for the files that are generated from them.
     pub(super) generated: Vec<PublishStep>,
 }
 
 impl AssetDiff {
-    /// How many files would be written.
+    /// Returns the number of steps that change the release.
     pub(super) fn writes(&self) -> usize {
         let writes = |step: &&PublishStep| !matches!(step, PublishStep::Hash { .. });
         self.steps().filter(writes).count()
     }
 
-    /// Whether a file is to be sent, and the release takes none.
+    /// Whether there is a file to upload, but the release has no room.
     pub(super) fn has_no_room(&self, goal: &DesiredRelease, release: &ListedRelease) -> bool {
         self.steps().any(is_upload) && room(goal, release, self.steps()) == 0
     }
@@ -92,8 +94,7 @@ impl AssetDiff {
     }
 }
 
-/// Leaves of these steps those that a release has room for. What is left out comes when others made
-/// room.
+/// Removes the uploads that a release has no room for. They follow once other steps have made room.
 pub(super) fn within_room(
     goal: &DesiredRelease,
     release: &ListedRelease,
@@ -107,7 +108,7 @@ pub(super) fn within_room(
     });
 }
 
-/// How many files a release takes once these steps deleted some.
+/// Returns the number of assets that a release has room for after the deletions among these steps.
 fn room<'s>(
     goal: &DesiredRelease,
     release: &ListedRelease,
@@ -123,7 +124,8 @@ fn is_upload(step: &PublishStep) -> bool {
     matches!(step, PublishStep::Upload { .. })
 }
 
-/// What a release's files lack.
+/// Returns the steps that bring the assets of a release to the desired state, and adds refusals to
+/// `refused`.
 pub(super) fn lacking(
     goal: &DesiredRelease,
     share: &ReleasePart<'_>,
@@ -164,7 +166,7 @@ pub(super) fn lacking(
     {
         lacking.steps.push(delete(asset, DeleteReason::Renamed));
     }
-    // What GitHub stored under another name, in an upload whose answer was lost.
+    // Uploads whose response was lost, and that GitHub stored under another name.
     if release.draft {
         let is_left = |asset: &&ListedAsset| {
             place_of(asset).is_none()
@@ -181,7 +183,7 @@ pub(super) fn lacking(
     lacking
 }
 
-/// One wanted file, and what the release holds.
+/// A desired file and the assets of its release.
 struct AssetStatus<'o> {
     wanted: &'o DesiredFile,
     release: &'o ListedRelease,
@@ -196,7 +198,7 @@ impl AssetStatus<'_> {
         let mut waiting = self.present.get(waiting_name.as_str()).copied();
         match waiting.map(|asset| (asset, self.holds(asset))) {
             Some((asset, AssetMatch::Unknown)) => return vec![hash(asset)],
-            // What waits and is not whole, or not what it is called after, is of no use.
+            // A temporary asset that is incomplete or does not match its name is useless.
             Some((asset, AssetMatch::Other)) => {
                 steps.push(delete(asset, DeleteReason::Unfinished));
                 waiting = None;
@@ -231,9 +233,9 @@ impl AssetStatus<'_> {
                 };
                 match waiting {
                     _ if self.release.draft => steps.extend([delete(present, why), comes()]),
-                    // A file that looks unfinished may be one that could not be fetched once, so in
-                    // a published release it too stays until its replacement is there. Readers miss
-                    // it for no longer than two calls take.
+                    // A file that looks incomplete may have failed to download only once, so in a
+                    // published release it stays until its replacement is uploaded. Readers miss it
+                    // for two requests at most.
                     None => steps.push(self.upload(&waiting_name)),
                     Some(asset) => {
                         steps.extend([delete(present, why), rename(asset, &self.wanted.name)]);
@@ -244,8 +246,8 @@ impl AssetStatus<'_> {
         steps
     }
 
-    /// Whether other bytes may be replaced. In a draft that a run made they are what became of an
-    /// upload whose run was ended, or of an earlier build.
+    /// Whether different content may be replaced. In a draft that a run created, it is from an
+    /// interrupted upload or from an earlier build.
     fn may_replace(&self) -> bool {
         self.allowed.replace || self.wanted.generated || is_own_draft(self.release)
     }
@@ -258,7 +260,7 @@ impl AssetStatus<'_> {
         }
     }
 
-    /// Whether an asset holds the wanted bytes.
+    /// Compares the content of an asset with the desired file.
     fn holds(&self, asset: &ListedAsset) -> AssetMatch {
         match asset.digest {
             _ if asset.state != AssetState::Uploaded || asset.size != self.wanted.size_bytes => {
@@ -276,7 +278,7 @@ impl AssetStatus<'_> {
 enum AssetMatch {
     It,
     Other,
-    /// GitHub does not say.
+    /// GitHub does not report the digest.
     Unknown,
 }
 
@@ -303,8 +305,9 @@ fn hash(asset: &ListedAsset) -> PublishStep {
     }
 }
 
-/// What an earlier run left waiting, with bytes that are not wanted any more or for a file that is
-/// not. It is finished where the file is gone already: nothing that was published is lost.
+/// Returns the step for a temporary asset of an earlier run whose content or file is no longer
+/// desired. The replacement is completed if the old asset is already gone, so that nothing
+/// published is lost.
 fn left_waiting(
     asset: &ListedAsset,
     goal: &DesiredRelease,
@@ -332,8 +335,8 @@ fn left_waiting(
     })
 }
 
-/// Whether an asset has the bytes of a wanted file under a name that was made from the one under
-/// which they wait.
+/// Whether an asset has the content of a desired file, under a name that GitHub derived from the
+/// temporary name.
 fn is_renamed_waiting(asset: &ListedAsset, share: &ReleasePart<'_>) -> bool {
     let is_renamed = |rest: &str| !rest.is_empty();
     share.assets.iter().any(|wanted| {
@@ -342,8 +345,8 @@ fn is_renamed_waiting(asset: &ListedAsset, share: &ReleasePart<'_>) -> bool {
     })
 }
 
-/// Whether an asset has the bytes of a wanted file, as far as GitHub says, under a name that was
-/// made from its own. One that is not whole has its size.
+/// Whether an asset has the content of a desired file, as far as GitHub reports it, under a name
+/// that GitHub derived from the file's name. The size must match even if the asset is incomplete.
 fn is_renamed(asset: &ListedAsset, share: &ReleasePart<'_>) -> bool {
     let plain = |name: &str| name.replace(|letter: char| !letter.is_ascii_alphanumeric(), ".");
     let is_wanted = share.assets.iter().any(|wanted| wanted.name == asset.name);

@@ -1,46 +1,46 @@
-//! What a release should be.
+//! The desired state of a release.
 
 use super::super::{DesiredFile, ListedRelease};
 
-/// A release and its files.
+/// The desired state of a release and its files.
 #[derive(Debug, Clone)]
 pub struct DesiredRelease {
-    /// Its tag. What does not fit into one release goes to `tag-2`, `tag-3`, ….
+    /// Its tag. Files that do not fit into one release go to `tag-2`, `tag-3`, ….
     pub tag: String,
-    /// Its title; the tag without one.
+    /// Its title; the tag if `None`.
     pub title: Option<String>,
-    /// Its text; a release keeps its own without one.
+    /// Its body; if `None`, a release keeps its own.
     pub body: Option<String>,
-    /// The commit that the tag is made at where it does not exist.
+    /// The commit at which the tag is created if it does not exist.
     pub target: Option<String>,
-    /// Whether it counts as not finished.
+    /// Whether it is marked as a prerelease.
     pub prerelease: bool,
-    /// Whether it becomes the one that `releases/latest` leads to.
+    /// The handling of the release that `releases/latest` points to.
     pub make_latest: MakeLatest,
-    /// Whether it stays a draft, which only those who may write see.
+    /// Whether it stays a draft, which only users with write access see.
     pub stays_draft: bool,
-    /// Its files, each name once. Those that are made from the others lie in the first release.
+    /// Its files, each name once. Generated files go to the first release.
     pub assets: Vec<DesiredFile>,
-    /// Marks the drafts that this run makes, until they get their text.
+    /// Marks the drafts that this run creates, until they get their final body.
     pub nonce: String,
-    /// How many assets GitHub takes in one release.
+    /// The number of assets that GitHub accepts in one release.
     pub most_assets: usize,
 }
 
 /// GitHub's `make_latest` (REST API version 2022-11-28, "Update a release").
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum MakeLatest {
-    /// It becomes the latest.
+    /// The release becomes the latest.
     Yes,
-    /// It does not.
+    /// The release does not become the latest.
     No,
-    /// By date and version, as GitHub decides.
+    /// GitHub decides by date and version.
     #[default]
     Legacy,
 }
 
 impl MakeLatest {
-    /// The word of the API.
+    /// Returns the value in the API.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Yes => "true",
@@ -50,53 +50,53 @@ impl MakeLatest {
     }
 }
 
-/// What the user allows.
+/// The changes that the user allows.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct PublishPolicy {
-    /// Files with other bytes may be replaced where others see them, and in drafts that no run of
-    /// this program made.
+    /// Whether different content may be replaced in published releases, and in drafts that no run
+    /// of this program created.
     pub replace: bool,
-    /// A release that is published may be written to.
+    /// Whether a published release may be changed.
     pub published: bool,
-    /// Empty drafts of the same tag may be deleted.
+    /// Whether empty drafts of the same tag may be deleted.
     pub clean_duplicates: bool,
-    /// Files whose digest GitHub does not tell are fetched and hashed; else their size must do.
+    /// Whether files whose digest GitHub does not report are downloaded and hashed. Otherwise an
+    /// equal size is sufficient.
     pub fetch_to_verify: bool,
 }
 
-/// What is said of a release beside its files. What is `None` stays as it is.
+/// The metadata of a release. Fields that are `None` stay unchanged.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ReleaseDescription {
-    /// Its title.
     pub title: Option<String>,
-    /// Its text.
     pub body: Option<String>,
-    /// Whether it counts as not finished.
+    /// Whether it is marked as a prerelease.
     pub prerelease: Option<bool>,
-    /// The commit that its tag is made at.
+    /// The commit at which its tag is created.
     pub target: Option<String>,
 }
 
 impl ReleaseDescription {
-    /// Whether nothing is said.
+    /// Whether no field is set.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
 }
 
 impl DesiredRelease {
-    /// What a draft of this run says until it gets its text: it can be told from those of others.
+    /// Returns the mark in the body of a draft of this run, until it gets its final body. It
+    /// distinguishes the draft from those of others.
     pub fn mark_of_draft(&self) -> String {
         format!("{DRAFT} {} -->", self.nonce)
     }
 
-    /// What the further releases of this goal say, so that a release that happens to be called
-    /// `tag-2` is none of them.
+    /// Returns the mark in the body of continuation releases. An unrelated release with the tag
+    /// `tag-2` does not have it.
     pub fn mark_of_continuation(&self) -> String {
         format!("<!-- rock-matrix continues {} -->", self.tag)
     }
 
-    /// Whether a release is the goal's own, or one that goes on from it.
+    /// Whether a release has the desired tag or is a continuation.
     pub fn has(&self, release: &ListedRelease) -> bool {
         let goes_on = || {
             release
@@ -107,7 +107,7 @@ impl DesiredRelease {
         release.tag_name == self.tag || goes_on()
     }
 
-    /// What the release with this tag is made with: a draft that says whose it is.
+    /// Returns the metadata of the release with this tag when it is created: a marked draft.
     pub fn draft(&self, tag: &str) -> ReleaseDescription {
         let is_first = tag == self.tag;
         let body = if is_first {
@@ -123,8 +123,9 @@ impl DesiredRelease {
         }
     }
 
-    /// What a release says otherwise than it should. A draft that a run made is to be as this one
-    /// would make it; of those of others, and of what is published, only what was given is changed.
+    /// Returns the metadata of a release that differs from the desired state. A draft that a run
+    /// created gets the metadata that this run would create it with; for drafts of others and
+    /// published releases, only the given fields change.
     pub fn lacks(&self, release: &ListedRelease) -> ReleaseDescription {
         let is_first = release.tag_name == self.tag;
         let present = release.body.as_deref().unwrap_or_default();
@@ -134,7 +135,7 @@ impl DesiredRelease {
             Some(body) => body.clone(),
             None => without_mark(present),
         };
-        // A draft that stays one keeps its mark, so that the next run knows whose it is.
+        // A draft that stays a draft keeps its mark, so that the next run recognizes it.
         let keeps_mark = self.stays_draft && is_own;
         let body = if keeps_mark && plain(&body) == plain(&without_mark(present)) {
             present.to_owned()
@@ -158,7 +159,7 @@ impl DesiredRelease {
         }
     }
 
-    /// A text with the mark of this run's drafts.
+    /// Returns a body with the mark of this run's drafts.
     fn marked(&self, body: &str) -> String {
         format!("{}\n{}\n", body.trim_end(), self.mark_of_draft())
     }
@@ -179,15 +180,15 @@ impl DesiredRelease {
     }
 }
 
-/// How the mark of a draft begins.
+/// The start of the mark of a draft.
 const DRAFT: &str = "<!-- rock-matrix draft";
 
-/// Whether a release is a draft that a run of this program made, whichever run that was.
+/// Whether a release is a draft that any run of this program created.
 pub fn is_own_draft(release: &ListedRelease) -> bool {
     release.draft && is_marked(release)
 }
 
-/// Whether a run made this release and did not end.
+/// Whether a release has the mark of a draft that a run created and did not publish.
 pub(crate) fn is_marked(release: &ListedRelease) -> bool {
     release
         .body
@@ -202,12 +203,13 @@ fn without_mark(body: &str) -> String {
         .collect()
 }
 
-/// A text as GitHub gives it back: line ends are those of the form it was written in.
+/// Normalizes a body for comparison, because GitHub keeps the line endings with which it was
+/// submitted.
 fn plain(text: &str) -> String {
     text.replace("\r\n", "\n").trim().to_owned()
 }
 
-/// The tag of the release whose files a release with this text goes on with.
+/// Returns the tag of the release that is continued by a release with this body.
 pub fn continued_tag(body: &str) -> Option<&str> {
     let (_, rest) = body.split_once("<!-- rock-matrix continues ")?;
     rest.split_once(" -->").map(|(tag, _)| tag)

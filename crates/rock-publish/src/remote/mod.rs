@@ -1,14 +1,14 @@
 //! Reconciles a release on GitHub with its desired state.
 //!
 //! Input: a [`DesiredRelease`], the releases as last observed, and the changes this run made since
-//! ([`ObservedOverlay`]). Output: a [`Reconciliation`]: the next steps, refusals, or that nothing is
-//! left to do. A publish observes and reconciles in turns, so a run that was killed at any moment
-//! leaves a state that the next run resumes from.
+//! ([`ObservedOverlay`]). Output: a [`Reconciliation`]: the next steps, refusals, or that nothing
+//! is left to do. A publish observes and reconciles in turns, so a run that was killed at any
+//! moment leaves a state that the next run resumes from.
 //!
-//! **Invariant:** a release is published only when every wanted file is there under its name with
-//! its size and digest; a file with other bytes is replaced in a draft that a run made, elsewhere
-//! only where that was asked for; files that nobody wanted are left alone; what is published
-//! already is written to, text and all, only where that was allowed.
+//! **Invariant:** A release is published only when every desired file is present under its name
+//! with its size and digest. A file with different content is replaced in a draft that a run
+//! created, elsewhere only on request. Files that are not desired are left alone. A published
+//! release, including its metadata, is changed only if the policy allows it.
 
 mod asset_diff;
 mod desired;

@@ -1,4 +1,4 @@
-//! What a run learned itself.
+//! The state that a run knows from the responses to its own requests.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,24 +6,24 @@ use super::super::{AssetState, ListedAsset, ListedRelease};
 use rock_diagnostic::counted;
 use rock_names::Digest;
 
-/// An asset that a listing shows otherwise than the answer to its upload or renaming did.
+/// An asset whose listing differs from the response to its upload or rename.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ListingContradiction {
-    /// The name it was given.
+    /// The name that it was given.
     pub name: String,
-    /// The asset as it was answered, in words.
+    /// The asset according to the response, in words.
     pub answered: String,
-    /// The asset as it is listed, in words.
+    /// The asset according to the listing, in words.
     pub listed: String,
 }
 
-/// What this run did and was told in the answers to it. A listing may lag behind: what was made a
-/// second ago may be missing in it, and what was deleted may be there.
+/// The results of this run's own requests. A listing may lag behind: it can lack what was created a
+/// second ago, and contain what was deleted.
 #[derive(Debug, Clone, Default)]
 pub struct ObservedOverlay {
     releases: BTreeMap<u64, ListedRelease>,
     gone_releases: BTreeSet<u64>,
-    /// Release and asset.
+    /// Assets by ID, each with the ID of its release.
     assets: BTreeMap<u64, (u64, ListedAsset)>,
     gone_assets: BTreeSet<u64>,
     hashes: BTreeMap<u64, Digest>,
@@ -31,7 +31,7 @@ pub struct ObservedOverlay {
 }
 
 impl ObservedOverlay {
-    /// An answer said that this release is so; its assets are known from other answers.
+    /// Records a release from a response; its assets are known from other responses.
     pub fn has_release(&mut self, release: &ListedRelease) {
         self.releases.insert(
             release.id,
@@ -42,41 +42,40 @@ impl ObservedOverlay {
         );
     }
 
-    /// A release was deleted, or is not there any more.
+    /// Records that a release was deleted or no longer exists.
     pub fn release_is_gone(&mut self, id: u64) {
         self.releases.remove(&id);
         self.gone_releases.insert(id);
     }
 
-    /// Whether it is known that a release is not there any more, though a listing may still have
-    /// it.
+    /// Whether a release is known to be gone, although a listing may still contain it.
     pub fn is_gone(&self, release: u64) -> bool {
         self.gone_releases.contains(&release)
     }
 
-    /// An answer said that this asset is so.
+    /// Records an asset from a response.
     pub fn has_asset(&mut self, release: u64, asset: &ListedAsset) {
         self.assets.insert(asset.id, (release, asset.clone()));
     }
 
-    /// An asset was deleted, or is not there any more.
+    /// Records that an asset was deleted or no longer exists.
     pub fn asset_is_gone(&mut self, id: u64) {
         self.assets.remove(&id);
         self.gone_assets.insert(id);
     }
 
-    /// The bytes of an asset were fetched and hashed.
+    /// Records the digest of an asset that was downloaded and hashed.
     pub fn has_hash(&mut self, asset: u64, digest: Digest) {
         self.hashes.insert(asset, digest);
     }
 
-    /// The bytes of an asset cannot be fetched, though it is listed: it counts as an upload that
-    /// did not end.
+    /// Records that an asset cannot be downloaded, although it is listed. It counts as an
+    /// incomplete upload.
     pub fn asset_is_lost(&mut self, asset: u64) {
         self.lost.insert(asset);
     }
 
-    /// Assets that answers told of and this listing of a release lacks.
+    /// Returns the IDs of assets that responses contained and this listing of a release lacks.
     pub fn missing_in(&self, release: &ListedRelease) -> Vec<u64> {
         let listed: BTreeSet<u64> = release.assets.iter().map(|asset| asset.id).collect();
         self.of_release(release.id)
@@ -85,13 +84,13 @@ impl ObservedOverlay {
             .collect()
     }
 
-    /// Returns whether any answer described an asset.
+    /// Whether any response described an asset.
     pub fn has_assets(&self) -> bool {
         !self.assets.is_empty()
     }
 
-    /// The first asset of a listed release that answers told otherwise of: its name, state, size or
-    /// digest.
+    /// Returns the first asset of a listed release whose name, state, size or digest differs from
+    /// the response.
     pub fn contradiction(&self, release: &ListedRelease) -> Option<ListingContradiction> {
         self.of_release(release.id).find_map(|answered| {
             let listed = release
@@ -112,7 +111,7 @@ impl ObservedOverlay {
         })
     }
 
-    /// The listing with what is known better.
+    /// Returns the listing, corrected by the responses.
     pub fn over(&self, listed: &[ListedRelease]) -> Vec<ListedRelease> {
         let mut seen: Vec<ListedRelease> = listed.to_vec();
         let known = |seen: &[ListedRelease], id| seen.iter().any(|release| release.id == id);
@@ -137,7 +136,7 @@ impl ObservedOverlay {
                     .iter_mut()
                     .find(|listed| listed.id == asset.id)
                 {
-                    // A digest may be known later than the answer came.
+                    // The digest may be computed after the response.
                     Some(listed) => {
                         *listed = ListedAsset {
                             digest: asset.digest.or(listed.digest),
@@ -168,7 +167,7 @@ impl ObservedOverlay {
     }
 }
 
-/// Name, state, size and digest of an asset.
+/// Describes an asset by name, state, size and digest.
 fn in_words(asset: &ListedAsset) -> String {
     let state = match asset.state {
         AssetState::Uploaded => "uploaded",

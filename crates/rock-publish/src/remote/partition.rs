@@ -1,4 +1,4 @@
-//! Which release holds which file.
+//! Assigns files to releases.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,23 +6,20 @@ use super::super::{DesiredFile, ListedRelease};
 use super::DesiredRelease;
 use super::asset_diff::temporary;
 
-/// Assets that a release has room for when it is filled: for the files that are made from the
-/// others, and for new bytes that wait to take the place of old ones. A release without room could
-/// never be changed again.
+/// Assets that filling a release leaves room for: generated files, and new versions that are
+/// uploaded before the old ones are deleted. A release without room could never be changed again.
 const KEPT_FREE: usize = 10;
 
 /// The files of one release.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReleasePart<'g> {
-    /// Its tag.
     pub tag: String,
-    /// Its files.
     pub assets: Vec<&'g DesiredFile>,
 }
 
-/// Deals the files of a goal out to `tag`, `tag-2`, …. A file stays where it lies; others go to the
-/// first release with room, in their order. What is made from the others lies in the first. Tags
-/// that other releases have are passed over.
+/// Assigns the desired files to `tag`, `tag-2`, …. A file stays in the release that has it; other
+/// files go to the first release with room, in order. Generated files go to the first release. Tags
+/// in `foreign` are skipped.
 pub fn partition_assets<'g>(
     goal: &'g DesiredRelease,
     seen: &[&ListedRelease],
@@ -38,11 +35,11 @@ pub fn partition_assets<'g>(
         .flat_map(|wanted| [(wanted.name.clone(), wanted), (temporary(wanted), wanted)])
         .collect();
     let mut shares: Vec<ReleasePart<'g>> = Vec::new();
-    // Assets of others stay, so that there is less room.
+    // Assets of others stay and take up room.
     let mut taken: Vec<usize> = Vec::new();
     let mut placed = BTreeSet::new();
     let mut tag = tags.next().unwrap_or_default();
-    // Releases that are there, in order, up to the first gap.
+    // Existing releases, in order, up to the first gap.
     while let Some(release) = seen.iter().find(|release| release.tag_name == tag) {
         let mut share = ReleasePart {
             tag: release.tag_name.clone(),
@@ -56,7 +53,7 @@ pub fn partition_assets<'g>(
                     if placed.insert(&wanted.name) {
                         share.assets.push(wanted);
                     } else if !share.assets.iter().any(|own| own.name == wanted.name) {
-                        // It lies in an earlier release as well, and takes room here.
+                        // An earlier release has it as well, but it takes up room here.
                         foreign += 1;
                     }
                 }
@@ -95,7 +92,7 @@ pub fn partition_assets<'g>(
     shares
 }
 
-/// `tag`, `tag-2`, `tag-3`, ….
+/// Returns `tag`, `tag-2`, `tag-3`, ….
 fn nth_tag(tag: &str, at: usize) -> String {
     if at == 0 {
         tag.to_owned()

@@ -1,4 +1,4 @@
-//! The next steps.
+//! Computes the next steps from the observed to the desired state.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -10,95 +10,91 @@ use super::{
     DesiredRelease, MakeLatest, PublishPolicy, ReleaseDescription, ReleaseRefusal, partition_assets,
 };
 
-/// What is to be done.
+/// The result of comparing the desired release with the observed ones.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Reconciliation {
-    /// These steps, in their order; then look again.
+    /// Steps to apply in order. Observe and reconcile again afterwards.
     Steps(Vec<PublishStep>),
     /// Nothing may be written, for all of these reasons.
     Refused(Vec<ReleaseRefusal>),
-    /// Nothing: the goal is reached. The releases that hold it, the first first.
+    /// The desired state is reached. Contains the IDs of the releases that hold the files, first
+    /// part first.
     Done(Vec<u64>),
 }
 
-/// One call that changes something, or one that finds out what a file holds.
+/// A request that changes a release, or that determines the content of an asset.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PublishStep {
-    /// Make a draft.
+    /// Creates a draft.
     Create {
-        /// Its tag.
+        /// The tag of the draft.
         tag: String,
     },
-    /// Delete a draft without files: another of the same tag is used.
+    /// Deletes a duplicate draft; another release with the same tag is used.
     DeleteRelease {
-        /// Its number.
+        /// The ID of the draft.
         release: u64,
     },
-    /// Delete an asset.
+    /// Deletes an asset.
     DeleteAsset {
-        /// Its number.
+        /// The ID of the asset.
         asset: u64,
-        /// Its name.
         name: String,
-        /// Why.
         why: DeleteReason,
     },
-    /// Send a file.
+    /// Uploads a file.
     Upload {
-        /// The release that gets it.
+        /// The ID of the release.
         release: u64,
-        /// The wanted file.
+        /// The name of the desired file.
         name: String,
-        /// The name that it gets, which is another until it takes the place of an old one.
+        /// The name of the asset: a temporary one if it will replace a published asset.
         as_name: String,
     },
-    /// Give an asset its name.
+    /// Renames an asset.
     Rename {
-        /// Its number.
+        /// The ID of the asset.
         asset: u64,
-        /// Its name.
+        /// The current name.
         from: String,
-        /// Its name afterwards.
+        /// The new name.
         to: String,
     },
-    /// Fetch an asset and hash it.
+    /// Downloads and hashes an asset.
     Hash {
-        /// Its number.
+        /// The ID of the asset.
         asset: u64,
-        /// Its name.
         name: String,
     },
-    /// Give a release its title, its text and what else is said of it.
+    /// Updates the metadata of a release.
     Describe {
-        /// Its number.
+        /// The ID of the release.
         release: u64,
-        /// Its tag.
         tag: String,
-        /// What it says otherwise.
+        /// The metadata to change.
         lacks: ReleaseDescription,
     },
-    /// Let everybody see a release, and give it its title and text in the same call: until then the
-    /// text of a draft says which program made it.
+    /// Publishes a draft and updates its metadata in the same request: until then, the mark in the
+    /// body of a draft identifies the program that created it.
     Publish {
-        /// Its number.
+        /// The ID of the release.
         release: u64,
-        /// Its tag.
         tag: String,
-        /// What it says otherwise.
+        /// The metadata to change.
         lacks: ReleaseDescription,
-        /// Whether it becomes the latest.
+        /// Whether and how it becomes the latest release.
         make_latest: MakeLatest,
     },
 }
 
-/// The reason for which an asset is deleted.
+/// The reason for deleting an asset.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DeleteReason {
-    /// An upload of it did not end.
+    /// Its upload was not completed.
     Unfinished,
-    /// It has other bytes than the wanted file.
+    /// Its content differs from the desired file.
     OtherBytes,
-    /// It was to take a place that another asset has.
+    /// It has a temporary name, and another asset has its final name.
     PlaceTaken,
     /// GitHub stored it under another name.
     Renamed,
@@ -115,14 +111,14 @@ impl fmt::Display for DeleteReason {
     }
 }
 
-/// The next steps from what is seen to the goal.
+/// Returns the next steps from the observed releases to the desired one.
 pub fn reconcile(
     goal: &DesiredRelease,
     allowed: PublishPolicy,
     seen: &[ListedRelease],
 ) -> Reconciliation {
     let mut refused = Vec::new();
-    // Drafts come first, so that numbers are known.
+    // Drafts come first, because the other steps need their IDs.
     let mut steps = Vec::new();
     let chosen = chosen(goal, allowed, seen, &mut steps, &mut refused);
     let foreign: BTreeSet<&str> = seen
@@ -135,8 +131,8 @@ pub fn reconcile(
         match chosen.iter().find(|release| release.tag_name == share.tag) {
             None => steps.push(PublishStep::Create { tag: share.tag }),
             Some(release) => {
-                // What is locked takes no other bytes, whatever is allowed: that is told, not how
-                // they would be replaced.
+                // A locked release accepts no replacement, whatever the policy allows. Report that,
+                // and not how the files could be replaced.
                 let allowed = PublishPolicy {
                     replace: allowed.replace || release.is_locked(),
                     ..allowed
@@ -158,13 +154,13 @@ pub fn reconcile(
         }
     }
     if !refused.is_empty() {
-        // Where a release is locked, nothing that is said of the others helps.
+        // If a release is locked, resolving the other refusals does not help.
         if refused.iter().any(ReleaseRefusal::is_of_locked) {
             refused.retain(ReleaseRefusal::is_of_locked);
         }
         return Reconciliation::Refused(refused);
     }
-    // Who reads the sums finds what they tell of, and what they tell was right when it was sent.
+    // Generated files come last, so that readers of the checksum file find the files that it lists.
     let are_wheels_there =
         steps.is_empty() && begun.iter().all(|(_, lacks)| lacks.steps.is_empty());
     for (release, lacks) in &begun {
@@ -178,7 +174,7 @@ pub fn reconcile(
     if !steps.is_empty() {
         return Reconciliation::Steps(steps);
     }
-    // Then texts; the first release is the last to be published.
+    // Then the metadata; the first release is published last.
     for (at, (release, _)) in begun.iter().enumerate().rev() {
         let tag = release.tag_name.clone();
         let lacks = goal.lacks(release);
@@ -209,7 +205,8 @@ pub fn reconcile(
     }
 }
 
-/// That files would have to be written to a release that is locked, whatever is allowed.
+/// Returns the refusal to write files to a locked release, which no policy permits, if there is
+/// one.
 pub fn locked(goal: &DesiredRelease, seen: &[ListedRelease]) -> Option<ReleaseRefusal> {
     match reconcile(goal, PublishPolicy::default(), seen) {
         Reconciliation::Refused(refused) => refused.into_iter().find(ReleaseRefusal::is_of_locked),
@@ -217,7 +214,7 @@ pub fn locked(goal: &DesiredRelease, seen: &[ListedRelease]) -> Option<ReleaseRe
     }
 }
 
-/// Why a release is not written to, if it would be.
+/// Returns the refusal to change a published release, if it would be changed.
 fn not_to_be_written(
     goal: &DesiredRelease,
     release: &ListedRelease,
@@ -233,7 +230,7 @@ fn not_to_be_written(
             lacking: writes,
         })
     } else if !allowed.published {
-        // Title and text of an immutable release may be edited (GitHub Docs, "Immutable releases").
+        // Title and body of an immutable release may be edited (GitHub Docs, "Immutable releases").
         Some(ReleaseRefusal::Published {
             tag: tag(),
             lacking: writes,
@@ -243,7 +240,8 @@ fn not_to_be_written(
     }
 }
 
-/// The release of each tag of the goal.
+/// Selects the release of each desired tag. Adds deletions of duplicates to `steps`, and refusals
+/// to `refused`.
 fn chosen<'r>(
     goal: &DesiredRelease,
     allowed: PublishPolicy,
@@ -255,8 +253,8 @@ fn chosen<'r>(
     for (tag, releases) in by_tag(goal, seen) {
         let (first, others) = (releases[0], &releases[1..]);
         chosen.push(first);
-        // What a run made that was ended, or that did not see the other yet, goes: nothing is in it
-        // but what is wanted.
+        // Delete the draft of a run that was interrupted or that did not see the other release yet:
+        // it contains only desired files.
         let is_left = |release: &ListedRelease| {
             release.draft
                 && is_marked(release)
@@ -288,9 +286,10 @@ fn chosen<'r>(
     chosen
 }
 
-/// The goal's releases by tag, of each the one that is used first: the published one, else a draft
-/// of others with files, else the oldest. What is in the drafts of runs decides nothing: two at
-/// once that see each other's files late would each keep its own and delete the other.
+/// Groups the releases that make up the desired one by tag, the one to use first: the published
+/// one, else a draft of others with files, else the oldest draft. The files in the drafts of runs
+/// have no influence: two concurrent runs that see each other's files late would each keep their
+/// own draft and delete the other's.
 fn by_tag<'r>(
     goal: &DesiredRelease,
     seen: &'r [ListedRelease],
@@ -311,8 +310,8 @@ fn by_tag<'r>(
     by_tag
 }
 
-/// The whole files of the goal's releases, wanted or not, under the names that they will have at
-/// the end.
+/// Returns the completely uploaded files of the releases that make up the desired one, desired or
+/// not, by final name.
 pub fn standing<'r>(
     goal: &DesiredRelease,
     seen: &'r [ListedRelease],

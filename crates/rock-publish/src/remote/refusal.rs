@@ -1,52 +1,47 @@
-//! Why a release is not written to.
+//! Reasons not to write to a release.
 
 use crate::codes::release as codes;
 use rock_diagnostic::{Diagnostic, Location};
 
-/// One reason. All of a release are told together.
+/// A reason not to write to a release. All reasons for a release are reported together.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ReleaseRefusal {
-    /// Its assets and tag are locked.
+    /// The assets and the tag of the release are locked.
     Immutable {
-        /// The tag.
         tag: String,
-        /// How many files would have been written.
+        /// The number of files that would have been written.
         lacking: usize,
     },
-    /// It is published, and something would be written.
+    /// The release is published, and something would be written.
     Published {
-        /// The tag.
         tag: String,
-        /// How many files would have been written; without any, it is the title or the text.
+        /// The number of files that would have been written; if 0, only the metadata would change.
         lacking: usize,
     },
-    /// There is no room for what is made from the files, or for new bytes beside old ones.
+    /// There is no room for generated files, or for new versions before the old ones are deleted.
     Full {
-        /// The tag.
         tag: String,
-        /// How many files it holds.
+        /// The number of files in the release.
         assets: usize,
     },
     /// Several releases have the tag.
     Duplicates {
-        /// The tag.
         tag: String,
-        /// Number and count of assets of each.
+        /// The ID and the number of assets of each release.
         releases: Vec<(u64, usize)>,
-        /// Whether only one of them holds files.
+        /// Whether the other releases are drafts without files.
         others_are_empty: bool,
     },
-    /// An asset has other bytes.
+    /// An asset has different content.
     Differs {
-        /// Its name.
         name: String,
-        /// What is wanted and what is there.
+        /// The desired and the actual content, in words.
         why: String,
     },
 }
 
 impl ReleaseRefusal {
-    /// Whether nothing that is allowed would change it.
+    /// Whether no policy would permit the write.
     pub(super) fn is_of_locked(&self) -> bool {
         matches!(self, Self::Immutable { .. })
     }

@@ -1,23 +1,23 @@
-//! Two texts as a unified diff.
+//! Compares two texts as a unified diff.
 
 use std::fmt::Write as _;
 use std::ops::Range;
 
-/// Lines shown around a change.
+/// The number of context lines around a change.
 const AROUND: usize = 3;
-/// The largest table of the comparison, in fields; beyond it all that lies between what is equal at
-/// both ends counts as one change.
+/// The maximum size of the comparison table, in cells. For larger texts, everything between the
+/// equal lines at both ends counts as one change.
 const LARGEST_TABLE: usize = 4_000_000;
 
-/// A change: these lines of the old text became those of the new one.
+/// A change: the lines of the old text that became these lines of the new one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct LineChange {
     old: Range<usize>,
     new: Range<usize>,
 }
 
-/// The difference, empty for equal texts; at most `most` lines, the last of which then says how
-/// many more there are.
+/// Returns the unified diff, empty for equal texts. It has at most `most` lines; if it is cut, the
+/// last one gives the number of further lines.
 pub fn unified(path: &str, old: &str, new: &str, most: usize) -> String {
     let (old, new): (Vec<&str>, Vec<&str>) = (old.lines().collect(), new.lines().collect());
     let changes = changes(&old, &new);
@@ -30,7 +30,7 @@ pub fn unified(path: &str, old: &str, new: &str, most: usize) -> String {
     ];
     let mut rest = changes.as_slice();
     while let Some(first) = rest.first() {
-        // Changes whose surroundings meet make one hunk.
+        // Changes whose context lines meet form one hunk.
         let gap = |pair: &[LineChange]| pair[1].old.start - pair[0].old.end > 2 * AROUND;
         let count = rest
             .windows(2)
@@ -84,8 +84,8 @@ fn hunk(
     lines.extend(old[at..old_lines.end].iter().map(|line| format!(" {line}")));
 }
 
-/// `7,3`: where it begins, from 1, and how many lines it has. An empty one is named by the line
-/// before it.
+/// Formats a range, `7,3`: its first line, counted from 1, and its number of lines unless that is
+/// 1. An empty range is named by the line before it.
 fn span(lines: &Range<usize>) -> String {
     let mut text = (lines.start + usize::from(!lines.is_empty())).to_string();
     if lines.len() != 1 {
@@ -94,7 +94,7 @@ fn span(lines: &Range<usize>) -> String {
     text
 }
 
-/// The changes in order, from a longest common subsequence of lines.
+/// Returns the changes in order, from a longest common subsequence of lines.
 fn changes(old: &[&str], new: &[&str]) -> Vec<LineChange> {
     let head = old.iter().zip(new).take_while(|(a, b)| a == b).count();
     let tail = old[head..]
@@ -118,7 +118,7 @@ fn changes(old: &[&str], new: &[&str]) -> Vec<LineChange> {
     {
         return vec![whole];
     }
-    // How many lines the rest of both has in common.
+    // The number of common lines in the rest of both texts.
     let mut common = vec![0_u32; (inner_old.len() + 1) * width];
     for a in (0..inner_old.len()).rev() {
         for b in (0..inner_new.len()).rev() {
@@ -203,7 +203,7 @@ mod tests {
         assert_eq!(found.lines().last().unwrap(), "… and 804 more lines");
     }
 
-    /// What `patch` does with it gives the new text.
+    /// Applying the diff as `patch` does gives the new text.
     #[test]
     fn applying_the_difference_gives_the_new_text() {
         let texts = [

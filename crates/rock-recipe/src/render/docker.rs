@@ -5,8 +5,8 @@ use crate::container::{self, ContainerRun, DEVICE_NODES, DeviceAccess};
 use rock_plan::Job;
 use rock_plan::config::GpuPolicy;
 
-/// The command as a person pastes it. For `gpu: auto` it looks for the device nodes first and takes
-/// one of two.
+/// Renders the container command for pasting into a shell. For `gpu: auto` it tests for the device
+/// nodes first and runs one of two commands.
 pub fn docker(job: &Job, container: &ContainerRun<'_>) -> String {
     let with = |devices| {
         let container = ContainerRun {
@@ -38,8 +38,8 @@ pub fn docker(job: &Job, container: &ContainerRun<'_>) -> String {
     }
 }
 
-/// One option a line, each continued with a backslash; the image with what runs in it is the last
-/// line.
+/// Writes one option per line, each continued with a backslash; the last line has the image and its
+/// command.
 fn wrapped(argv: &[String]) -> String {
     const TAKES_A_WORD: [&str; 4] = ["--group-add", "--security-opt", "--shm-size", "--ulimit"];
     let mut lines: Vec<String> = Vec::new();

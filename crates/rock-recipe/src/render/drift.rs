@@ -1,6 +1,6 @@
-//! Where a file differs from what would be rendered.
+//! The first difference between a file and its rendered text.
 
-/// One line for people, `None` when they are equal.
+/// Describes the first difference in one line; returns `None` if the texts are equal.
 pub fn drift(path: &str, present: Option<&str>, rendered: &str) -> Option<String> {
     let Some(present) = present else {
         return Some(format!("{path}: the file is not there"));
@@ -37,12 +37,12 @@ pub fn drift(path: &str, present: Option<&str>, rendered: &str) -> Option<String
     }
 }
 
-/// Characters of a line that are shown, and those of them before the difference. A document's data
-/// may be one line.
+/// The number of characters of a line that are shown, and of those before the difference. The data
+/// of a document may be one long line.
 const SHOWN: usize = 100;
 const BEFORE: usize = 20;
 
-/// A short line, or what is around the character at which it begins to differ.
+/// Returns a short line unchanged, or the part of a long one around the first different character.
 fn part(line: &str, same: usize) -> String {
     if line.chars().nth(SHOWN).is_none() {
         return line.to_owned();

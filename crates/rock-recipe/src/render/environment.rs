@@ -1,7 +1,7 @@
-//! Variables as text that a shell, conda, a workflow or docker takes.
+//! Environment variables as text for a shell, conda, a workflow or docker.
 //!
-//! **Invariant:** a value is the same wherever the text is taken; what a form cannot hold is
-//! refused, not changed.
+//! **Invariant:** A value is the same in every format; a value that a format cannot represent is
+//! rejected, not changed.
 
 use serde::Serialize;
 
@@ -9,16 +9,16 @@ use super::script::{plain_or_quoted, single_quoted};
 use super::windows;
 use rock_compat::{EnvVariable, UnsetVariable};
 
-/// Who takes the text.
+/// The format of the text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EnvironmentFormat {
-    /// A POSIX shell that sources it.
+    /// A script to source in a POSIX shell.
     Sh,
-    /// conda: a command that keeps the variables in the active environment.
+    /// A conda command that stores the variables in the active environment.
     Conda,
-    /// A workflow of GitHub: an `env:` block.
+    /// An `env:` block of a GitHub workflow.
     Yaml,
-    /// `docker run --env-file`.
+    /// A file for `docker run --env-file`.
     EnvFile,
     /// PowerShell.
     PowerShell,
@@ -27,27 +27,27 @@ pub enum EnvironmentFormat {
 }
 
 impl EnvironmentFormat {
-    /// Whether a list of folders keeps what it holds there; else the variable holds our folders
-    /// alone.
+    /// Whether a list of directories keeps its existing entries; otherwise the variable contains
+    /// only our directories.
     pub fn keeps_lists(self) -> bool {
         matches!(self, Self::Sh | Self::PowerShell | Self::Cmd)
     }
 }
 
-/// A value that a form cannot hold.
+/// A value that a format cannot represent.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{name}` {why}")]
 pub struct UnwritableValue {
     /// The variable.
     pub name: String,
-    /// Why not.
+    /// The reason.
     pub why: &'static str,
 }
 
-/// The text, with a final line break.
+/// Renders the variables in a format, with a final line break.
 ///
 /// # Errors
-/// The first variable that this form cannot hold.
+/// Returns the first variable that the format cannot represent.
 pub fn environment(
     variables: &[EnvVariable],
     taker: EnvironmentFormat,
@@ -69,7 +69,7 @@ fn unwritable(one: &EnvVariable, why: &'static str) -> UnwritableValue {
     }
 }
 
-/// One export. A folder is put before a list once, however often the text is sourced.
+/// Renders one export. A directory is prepended to a list once, however often the text is sourced.
 fn sh(one: &EnvVariable) -> Result<String, UnwritableValue> {
     let EnvVariable { name, value, .. } = one;
     if !one.prepend {
@@ -98,8 +98,8 @@ fn conda(variables: &[EnvVariable]) -> String {
 }
 
 fn yaml(variables: &[EnvVariable]) -> String {
-    // An expression begins in any value (GitHub documentation, "Evaluate expressions"), so its sign
-    // is made one.
+    // GitHub evaluates expressions in any value (GitHub documentation, "Evaluate expressions"), so
+    // `${{` is replaced by an expression that yields it.
     let value = |one: &EnvVariable| one.value.replace("${{", "${{ '${{' }}");
     let values: indexmap::IndexMap<&str, String> = variables
         .iter()
@@ -109,8 +109,8 @@ fn yaml(variables: &[EnvVariable]) -> String {
     rock_yaml::to_yaml(&block).expect("a map of texts has a YAML form")
 }
 
-/// A line as docker reads it: the text after the first `=` up to the line's end, without quotes
-/// (docker/cli, `pkg/kvfile`, which also takes a carriage return off the end).
+/// Renders a line as docker reads it: the text after the first `=` up to the end of the line,
+/// without quotes (docker/cli, `pkg/kvfile`, which also strips a trailing carriage return).
 fn env_line(one: &EnvVariable) -> Result<String, UnwritableValue> {
     if one.value.contains(['\n', '\r']) {
         return Err(unwritable(
@@ -121,7 +121,7 @@ fn env_line(one: &EnvVariable) -> Result<String, UnwritableValue> {
     Ok(format!("{}={}\n", one.name, one.value))
 }
 
-/// Raised when a field goes away or changes its meaning.
+/// Incremented when a field is removed or changes its meaning.
 const VERSION: u32 = 1;
 
 #[derive(Serialize)]
@@ -146,10 +146,10 @@ struct MissingVariable<'a> {
     wants: &'a str,
 }
 
-/// The variables for programs, as one JSON object.
+/// Renders the variables as a JSON object.
 ///
 /// # Panics
-/// Never: texts always serialize.
+/// Never: strings always serialize.
 pub fn environment_json(
     profile: &str,
     variables: &[EnvVariable],

@@ -1,6 +1,7 @@
-//! Plan and steps to text: the plan for people, docker commands, scripts, the dry run, workflows.
+//! Renders plans and steps as text: plans for people, docker commands, scripts, dry runs and
+//! workflows.
 //!
-//! **Invariant:** nothing here decides or runs anything; equal input gives equal text.
+//! **Invariant:** Nothing here makes decisions or runs anything; equal input gives equal text.
 
 pub mod actions;
 mod diff;

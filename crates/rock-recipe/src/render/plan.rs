@@ -1,4 +1,4 @@
-//! A plan for people: one line a job, what was left out, and what to do next.
+//! Renders a plan for people: one line per job, the omitted wheels, and notes on the next steps.
 
 use std::fmt::Write as _;
 
@@ -7,22 +7,22 @@ use indexmap::IndexMap;
 use rock_diagnostic::counted;
 use rock_plan::{JobChange, JobView, Plan};
 
-/// How much of a plan is shown.
+/// The amount of detail in a rendered plan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PlanDetail {
     /// Jobs and totals.
     Summary,
-    /// With the reason for every missing cell and every dropped gfx target.
+    /// Also the reason for every excluded cell and every dropped gfx target.
     Explain,
 }
 
-/// Jobs shown before the rest is only counted.
+/// The maximum number of jobs to show; the rest is only counted.
 const SHOWN: usize = 400;
 
-/// Wheels left out that are named where nothing is explained.
+/// The maximum number of omitted wheels to name without [`PlanDetail::Explain`].
 const WHEELS_SHOWN: usize = 20;
 
-/// The plan as text.
+/// Renders a plan as text.
 pub fn plan(plan: &Plan, notes: &[String], detail: PlanDetail) -> String {
     let mut text = String::new();
     for (number, group) in plan.groups.iter().enumerate() {
@@ -97,7 +97,8 @@ pub fn plan(plan: &Plan, notes: &[String], detail: PlanDetail) -> String {
     text
 }
 
-/// Axes that a wheel's name with an open version does not show, such as the branch of torch.
+/// Returns the axes that the name of a wheel with an open version does not show, such as the branch
+/// of torch.
 fn unnamed_axes(job: JobView<'_>) -> String {
     const NAMED: [&str; 4] = ["python", "rocm", "torch", "gfx"];
     if !job.wheel().contains('*') {
@@ -109,8 +110,7 @@ fn unnamed_axes(job: JobView<'_>) -> String {
         .collect()
 }
 
-/// What builds are likely to cost: each verdict once, with how many jobs it is about, in the order
-/// of the jobs.
+/// Returns the estimated costs of builds: each verdict once, with its number of jobs, in job order.
 fn estimates<'a>(jobs: impl Iterator<Item = JobView<'a>>) -> Vec<(&'a str, usize)> {
     let mut verdicts: Vec<(&str, usize)> = Vec::new();
     for estimate in jobs.filter_map(JobView::estimate) {
@@ -140,8 +140,8 @@ fn explain_job(job: &JobView<'_>, text: &mut String) {
     }
 }
 
-/// What is said of jobs, each line once with how many jobs it is about: warnings of the package,
-/// and where all is explained targets left out and images too.
+/// Writes the messages about jobs, each once with its number of jobs: warnings of the package and,
+/// with [`PlanDetail::Explain`], dropped targets and all other warnings.
 fn explain_jobs<'a>(
     jobs: impl Iterator<Item = JobView<'a>>,
     detail: PlanDetail,
@@ -200,7 +200,8 @@ fn explain_excluded(plan: &Plan, text: &mut String) {
     }
 }
 
-/// Names all wheels that are left out for a reason where the plan is explained, and a few else.
+/// Names the wheels that are left out for a reason: all with [`PlanDetail::Explain`], else the
+/// first few.
 fn tell_wheels(why: &str, wheels: &[&str], detail: PlanDetail, text: &mut String) {
     if wheels.is_empty() {
         return;
@@ -223,7 +224,7 @@ fn tell_wheels(why: &str, wheels: &[&str], detail: PlanDetail, text: &mut String
     }
 }
 
-/// Differences between two plans as text.
+/// Renders the differences between two plans as text.
 pub fn changes(changes: &[JobChange]) -> String {
     let mut text = String::new();
     for change in changes {

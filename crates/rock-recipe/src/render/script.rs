@@ -1,4 +1,4 @@
-//! The build script of a job: what a person can paste and what a container runs.
+//! Renders the build script of a job, which people can run and containers do run.
 
 mod windows;
 
@@ -14,9 +14,9 @@ const TEMPLATE: &str = include_str!("../../templates/docker/build.sh");
 
 #[derive(Serialize)]
 struct ScriptView<'a> {
-    /// As a word of the shell.
+    /// The job ID as a word of the shell.
     id: String,
-    /// As words of a comment.
+    /// The job ID as text of a comment.
     job: String,
     wheel: String,
     generator: &'a str,
@@ -25,16 +25,16 @@ struct ScriptView<'a> {
     caller: String,
     wheels: String,
     uses_caller: bool,
-    /// The time of archives where no source has a commit.
+    /// The timestamp in archives if no source has a commit.
     first_date: i64,
-    /// The command that labels and repairs the finished wheels; empty where they stay as they are.
+    /// The command that labels and repairs the finished wheels; empty if they stay unchanged.
     finishing: String,
-    /// What steps copy.
+    /// The sources that steps copy.
     sources: Vec<SourceView>,
     uses_jobs: bool,
-    /// What steps ask for later ones.
+    /// The facts that steps detect for later ones.
     facts: Vec<&'a str>,
-    /// Whether steps run after a failure too.
+    /// Whether some steps also run after a failure.
     has_last: bool,
     programs: Vec<ProgramView>,
     steps: Vec<StepView>,
@@ -58,7 +58,8 @@ pub(super) struct StepView {
     seconds: u64,
     tries: u32,
     clean: Vec<String>,
-    /// The command: what `env` changes, one a line, then program and arguments.
+    /// The lines of the command: the changes that `env` makes, one per line, then program and
+    /// arguments.
     pub(super) lines: Vec<String>,
     outputs: Vec<OutputView>,
     asks: bool,
@@ -71,19 +72,20 @@ struct OutputView {
     count: usize,
 }
 
-/// The script that runs the steps of a build made for the same site, with every word quoted.
+/// Renders the script that runs the steps of a build made for the same site, with every word
+/// quoted.
 ///
-/// A container sees the job's folder where it is mounted; a script for a person takes `.rock/ID`
-/// below the folder it is called from. `ROCK_FOLDER` names another.
+/// A container uses the mount point of the job directory; a script for people uses `.rock/ID` below
+/// the directory that it is called from. `ROCK_FOLDER` overrides this directory.
 pub fn script(job: &Job, build: &Build, site: &BuildSite, generator: &str) -> String {
     let mut programs = SharedPrograms::default();
-    // In a container there is no program of ours: what it checks out is there before.
+    // This program does not exist in a container: its checkouts were made before.
     let own = |step: &&Step| step.host && *site == BuildSite::Container;
     let mut steps = Vec::new();
     for step in build.steps.iter().filter(|step| !own(step)) {
         let mut view = step_view(step, &mut programs);
-        // A script does not know what its last run was like; in a container the program removes
-        // what is outdated.
+        // A script does not know the state of its last run; for a container, the program removes
+        // outdated paths.
         if *site == BuildSite::Script {
             view.clean
                 .extend(step.outdated.iter().map(|path| quote(path)));
@@ -104,7 +106,7 @@ pub fn script(job: &Job, build: &Build, site: &BuildSite, generator: &str) -> St
         .iter()
         .filter(|step| !own(step))
         .flat_map(Step::sources);
-    // After a container, `build` does it.
+    // After a container build, `build` does this.
     let finishing = recipe::finishing(job, build.relabel).filter(|_| *site != BuildSite::Container);
     let view = ScriptView {
         id: plain_or_quoted(&job.id),
@@ -149,14 +151,14 @@ pub fn script(job: &Job, build: &Build, site: &BuildSite, generator: &str) -> St
         .expect("the template names only fields of its view")
 }
 
-/// Programs of several lines that steps have as one argument: each stands once, at the top, under a
-/// name.
+/// Multi-line programs that steps take as one argument. Each is defined once under a name, at the
+/// top of the script.
 #[derive(Default)]
 pub(super) struct SharedPrograms(Vec<(String, String)>);
 
 impl SharedPrograms {
     fn word(&mut self, stage: &str, word: &str) -> String {
-        // A program stands as it is; one with values of the script in it is a word like others.
+        // A program is literal; one that contains script variables is quoted like other words.
         if !word.contains('\n') || word.contains(SHELL_VARIABLE) {
             return quote(word);
         }
@@ -194,8 +196,8 @@ pub(super) fn step_view(step: &Step, programs: &mut SharedPrograms) -> StepView 
             .map(|(name, value)| format!("{name}={}", quote(value))),
     );
     for (name, extend) in &step.env_extend {
-        // The variable with what divides it from the rest, or nothing: quotes count in an expansion
-        // that has none around.
+        // The variable with the separator, or nothing. Quotes take effect in an expansion that is
+        // not quoted itself.
         let separator = quote(&extend.separator);
         let value = match (&extend.prepend, &extend.append) {
             (None, None) => format!("\"${{{name}:-}}\""),
@@ -211,7 +213,7 @@ pub(super) fn step_view(step: &Step, programs: &mut SharedPrograms) -> StepView 
         };
         lines.push(format!("{name}={value}"));
     }
-    // The shell leaves the word out where the fact has no answer.
+    // The shell omits the word if the fact has no value.
     lines.extend(step.env_if.iter().map(|(name, only)| {
         format!(
             "${{{}:+{name}={}}}",
@@ -255,8 +257,8 @@ pub(super) fn step_view(step: &Step, programs: &mut SharedPrograms) -> StepView 
     }
 }
 
-/// Returns a name as it may stand in a comment of any shell: characters that names of files and
-/// jobs do not have become `_`, so that none ends the comment or has a meaning in it.
+/// Escapes a name for a comment of any shell: characters that do not occur in names of files and
+/// jobs become `_`, so that none ends the comment or has a meaning in it.
 pub fn comment(name: &str) -> String {
     name.chars()
         .map(|c| {
@@ -269,8 +271,8 @@ pub fn comment(name: &str) -> String {
         .collect()
 }
 
-/// Words as one line for a POSIX shell. A first word with `=` is quoted, since it would be an
-/// assignment.
+/// Renders words as one line for a POSIX shell. A first word with `=` is quoted, since it would be
+/// an assignment.
 pub fn command(words: &[String]) -> String {
     let word = |(number, word): (usize, &String)| match number {
         0 if word.contains('=') => single_quoted(word),
@@ -284,8 +286,8 @@ pub fn command(words: &[String]) -> String {
         .join(" ")
 }
 
-/// One word for a POSIX shell. A shell variable in it stands as `"$NAME"`; NUL cannot stand in a
-/// word and is left out.
+/// Quotes one word for a POSIX shell. A shell variable in it becomes `"$NAME"`; NUL cannot occur in
+/// a word and is removed.
 pub fn quote(word: &str) -> String {
     let word = word.replace('\0', "");
     let parts: Vec<&str> = word.split(SHELL_VARIABLE).collect();
@@ -300,8 +302,8 @@ pub fn quote(word: &str) -> String {
     parts.iter().enumerate().map(part).collect()
 }
 
-/// The characters that no POSIX shell gives a meaning to inside a word; the same set as Python's
-/// `shlex.quote`.
+/// Quotes a text, unless it has only characters without a meaning in any POSIX shell; the set is
+/// that of Python's `shlex.quote`.
 pub(super) fn plain_or_quoted(text: &str) -> String {
     let is_plain = |b: u8| b.is_ascii_alphanumeric() || b"@%+=:,./-_".contains(&b);
     if !text.is_empty() && text.bytes().all(is_plain) {
@@ -333,8 +335,8 @@ mod tests {
         assert_eq!(command(&["A=b".to_owned(), "A=b".to_owned()]), "'A=b' A=b");
     }
 
-    /// Whatever a job is called, nothing of its name is evaluated: a plan that was read may come
-    /// from anywhere.
+    /// No part of a job's name is evaluated: a plan that is loaded from a file may come from
+    /// anywhere.
     #[test]
     #[expect(
         clippy::disallowed_methods,
@@ -351,7 +353,7 @@ mod tests {
         let build = fixture::made_at(&job, &BuildSite::Script).unwrap();
         let text = script(&job, &build, &BuildSite::Script, "g");
         let lines: Vec<&str> = text.lines().filter(|line| line.contains("evil")).collect();
-        // The comments, and twice the id as one quoted word, which holds a line break.
+        // The comments, and the ID twice as one quoted word that contains a line break.
         insta::assert_snapshot!(lines.join("\n"), @r#"
         # x__touch_evil___touch_evil_.whl
         # Job a____touch_evil__touch_evil____touch_evil__, by g. It runs on this machine, in the folder it is called from.
@@ -359,7 +361,7 @@ mod tests {
         $(touch evil)`touch evil`"; touch evil #' "$status" "$SECONDS" "$disk_before" "$(free_bytes)" "$bytes" >measured.json
         "#);
         let folder = tempfile::tempdir().unwrap();
-        // It ends at the first stage, which is not one of this name.
+        // The script ends at the first stage, because no stage has this name.
         let ended = std::process::Command::new("bash")
             .args(["-c", &text])
             .env("ROCK_FROM", "none")

@@ -1,4 +1,4 @@
-//! The resolved steps of a job: as YAML for programs and people, and as commands for the dry run.
+//! The resolved steps of a job, as YAML and as commands for the dry run.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -91,7 +91,7 @@ fn is_zero(number: &u32) -> bool {
     *number == 0
 }
 
-/// The steps as YAML; a variable without a value is removed.
+/// Renders the steps as YAML; a variable without a value is removed.
 pub fn recipe(job: &Job, build: &Build) -> String {
     let view = BuildView {
         job: &job.id,
@@ -167,7 +167,7 @@ fn view(step: &Step) -> StepTextView<'_> {
     }
 }
 
-/// A text with variables of the script as a shell writes them, `${ROCK_FOLDER}`.
+/// Replaces the script variables in a text by their shell syntax, `${ROCK_FOLDER}`.
 fn plain(text: &str) -> String {
     let parts = text.split(SHELL_VARIABLE).enumerate();
     parts
@@ -181,8 +181,8 @@ fn plain(text: &str) -> String {
         .collect()
 }
 
-/// What would be done for one job: the container command where there is one, and each step.
-/// Programs of ours stand as `"$NAME"`, as in the script. Steps before `from` are named only.
+/// Renders the dry run of a job: the container command, if there is one, and each step. Programs of
+/// ours appear as `"$NAME"`, as in the script. Steps before `from` are only named.
 pub fn dry_run(job: &Job, build: &Build, docker: Result<&str, &str>, from: usize) -> String {
     let gfx: Vec<String> = job.gfx.iter().map(ToString::to_string).collect();
     let mut text = format!("\n== {}\n", job.id);

@@ -1,4 +1,4 @@
-//! A plan as tables of Markdown, for the summary of a workflow's job.
+//! A plan as Markdown tables, for the summary of a workflow job.
 
 use std::fmt::Write as _;
 
@@ -9,8 +9,8 @@ use rock_diagnostic::{
 };
 use rock_plan::Plan;
 
-/// What each matrix file covers, then one row a job with what its build is likely to cost, within
-/// `room` bytes.
+/// Renders the coverage of each matrix file, then one row per job with the estimated cost of its
+/// build, within `room` bytes.
 pub fn summary(plan: &Plan, room: usize) -> String {
     let mut text = coverage(plan);
     let count = plan.job_count();
@@ -40,7 +40,7 @@ pub fn summary(plan: &Plan, room: usize) -> String {
     table(&text, rows, "job", room)
 }
 
-/// One row a matrix file, and how much of it is published.
+/// Renders one row per matrix file, and the share of wheels that are published.
 fn coverage(plan: &Plan) -> String {
     let mut text =
         "### Coverage\n\n| matrix file | cells | excluded | legs | jobs |\n| --- | --- | --- | --- | --- |\n"

@@ -1,26 +1,26 @@
-//! Text for the shells of Windows, whose lists of folders have `;` between.
+//! Text for the shells of Windows, which separate the directories in a list by `;`.
 //!
-//! A text may hold variables of a script, each enclosed in [`SHELL_VARIABLE`]: both shells take
-//! them from the environment.
+//! A text may contain script variables, each enclosed in [`SHELL_VARIABLE`]; both shells read them
+//! from the environment.
 
 use super::environment::UnwritableValue;
 use crate::SHELL_VARIABLE;
 use rock_compat::EnvVariable;
 
-/// One assignment for PowerShell.
+/// Renders one assignment for PowerShell.
 pub(super) fn powershell(one: &EnvVariable) -> String {
     let EnvVariable { name, value, .. } = one;
     let text = powershell_text(value);
     if !one.prepend {
         return format!("$env:{name} = {text}\r\n");
     }
-    // Without the variable, the list is one empty text.
+    // If the variable is unset, the split yields one empty string.
     format!(
         "if (($env:{name} -split ';') -notcontains {text}) {{ $env:{name} = (@({text}) + @($env:{name} -split ';' -ne '')) -join ';' }}\r\n"
     )
 }
 
-/// A text as an expression of PowerShell: quoted as it is, between the variables in it.
+/// Renders a text as a PowerShell expression: the parts between variables are quoted.
 pub(super) fn powershell_text(text: &str) -> String {
     let part = |(number, part): (usize, &str)| match (number % 2, part) {
         (1, name) => Some(format!("$env:{name}")),
@@ -39,8 +39,9 @@ pub(super) fn powershell_text(text: &str) -> String {
     }
 }
 
-/// A text that PowerShell takes as it is: in single quotes, which are doubled inside. It takes the
-/// four typographic ones for the same sign (PowerShell language specification, 2.3.5.2).
+/// Quotes a literal text for PowerShell: in single quotes, which are doubled inside. The four
+/// typographic single quotes count as the same character (PowerShell language specification,
+/// 2.3.5.2).
 fn powershell_quoted(text: &str) -> String {
     let is_quote = |c: &char| matches!(c, '\'' | '\u{2018}'..='\u{201b}');
     let doubled = text
@@ -49,7 +50,7 @@ fn powershell_quoted(text: &str) -> String {
     format!("'{}'", doubled.collect::<String>())
 }
 
-/// One assignment for a batch file of cmd.
+/// Renders one assignment for a batch file of cmd.
 pub(super) fn cmd(one: &EnvVariable) -> Result<String, UnwritableValue> {
     let EnvVariable { name, value, .. } = one;
     let text = cmd_text(name, value)?;
@@ -70,9 +71,9 @@ pub(super) fn cmd(one: &EnvVariable) -> Result<String, UnwritableValue> {
     ))
 }
 
-/// What stands between quotation marks in a batch file of cmd. Percent signs are doubled there, and
-/// all else is literal, but for a quotation mark, behind which `&` and others would be signs of
-/// cmd.
+/// Escapes a text for use between double quotes in a batch file of cmd: percent signs are doubled,
+/// everything else is literal. Line breaks are rejected, and so are double quotes, after which cmd
+/// would interpret `&` and other characters.
 pub(super) fn cmd_text(name: &str, text: &str) -> Result<String, UnwritableValue> {
     if text.contains(['\n', '\r']) {
         return Err(unwritable(

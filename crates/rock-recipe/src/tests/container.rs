@@ -48,7 +48,7 @@ fn a_folder_with_a_colon_is_mounted_whole() {
     );
 }
 
-/// Runners of AMD assign one GPU of a machine to a job; others must not be seen.
+/// AMD's runners assign one GPU of a machine to a job; the other ones must stay hidden.
 #[test]
 fn the_assigned_gpu_takes_the_place_of_all_render_nodes() {
     let job = flash_attn("2.8.3", "6.2", "2.5.1", "ck", "");

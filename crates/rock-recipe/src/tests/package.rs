@@ -1,4 +1,4 @@
-//! What the recipe of flash-attn makes of jobs: environments, edits, outputs.
+//! Builds of flash-attn by its recipe: environments, edits, outputs.
 
 use super::{stages, told};
 use crate::fixture::{argv, environment, flash_attn, made};
@@ -234,7 +234,7 @@ fn the_install_test_asks_the_metadata_for_the_label() {
         panic!("{:?}", ck.steps)
     };
     assert!(step.argv[6].contains("import torch, flash_attn_2_cuda"));
-    // A wheel for one platform is repaired, and may bring libraries of the container.
+    // A wheel for one platform is repaired, and may graft libraries of the container.
     assert_eq!(
         (libraries.stage.as_str(), &libraries.argv[3..5]),
         (

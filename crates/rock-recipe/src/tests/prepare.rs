@@ -1,4 +1,4 @@
-//! What stands before a recipe's own steps: tools, Python and torch.
+//! The steps before a recipe's own: tools, Python and torch.
 
 use std::collections::BTreeMap;
 
@@ -184,7 +184,7 @@ fn what_a_job_cannot_be_built_with_is_told() {
     );
 }
 
-/// An address is not guessed: pip would take a torch for another vendor from its own index.
+/// The address is not guessed: pip would install a torch for another vendor from its default index.
 #[test]
 fn without_an_index_of_torch_the_job_is_refused() {
     let mut tables = Compat::embedded().all_tables();

@@ -1,4 +1,4 @@
-//! Steps of recipes: paths, variables, outputs, and what is told of faults.
+//! Steps of recipes: paths, variables, outputs, and reported errors.
 
 use super::{built, document, told};
 use crate::fixture::{flash_attn, jobs};

@@ -1,5 +1,5 @@
-//! The wheels as the page reads them: columns of positions in lists of values, so that thousands of
-//! wheels stay small.
+//! The data of the page: columns of indexes into lists of distinct values, which keep the data of
+//! thousands of wheels small.
 
 use std::collections::BTreeSet;
 
@@ -13,25 +13,25 @@ use crate::pick::{
 use rock_compat::Compat;
 use rock_names::{BuildTag, RocmVersion, percent_encode, to_base64};
 
-/// Raised when a field goes away or changes its meaning.
+/// The version of the data format, incremented when a field is removed or changes its meaning.
 const VERSION: u32 = 1;
 
-/// What a person can choose from, by field, newest first.
+/// The values that a user can choose from, by field. Versions are sorted newest first.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct FinderChoices {
-    /// Versions of ROCm that wheels are for.
+    /// ROCm versions that wheels are for.
     pub rocm: Vec<String>,
-    /// Series of torch that wheels are for.
+    /// torch series that wheels are for.
     pub torch: Vec<String>,
-    /// Pythons that wheels name one by one, and those that torch has for a wheel that names none.
+    /// Python versions that wheels name individually. If a wheel supports a range, also the
+    /// versions of that range that torch supports.
     pub python: Vec<String>,
-    /// Targets that wheels have code for; those that torch has where no wheel says.
+    /// gfx targets that wheels have code for; if no wheel lists any, all targets of torch.
     pub gfx: Vec<String>,
-    /// Backends of wheels.
     pub backend: Vec<String>,
 }
 
-/// The choices that these wheels and the facts leave.
+/// Collects the choices that these wheels and the compatibility data offer.
 pub fn choices(wheels: &[WheelCandidate], compat: &Compat) -> FinderChoices {
     let rocm: BTreeSet<RocmVersion> = wheels
         .iter()
@@ -108,8 +108,8 @@ fn gfx(wheels: &[WheelCandidate], compat: &Compat) -> Vec<String> {
     targets
 }
 
-/// The device wheels of a host wheel by their distributions and targets, and the index of what they
-/// need.
+/// Returns the device wheels of a host wheel, as distributions with targets, and the index of their
+/// requirements; `null` if there are no device wheels.
 fn devices(wheel: &WheelCandidate) -> Value {
     let one = |device: &DeviceOffer| {
         json!([
@@ -125,7 +125,7 @@ fn devices(wheel: &WheelCandidate) -> Value {
     }
 }
 
-/// The data of the page. `withdrawn` is how many wheels are left out for that.
+/// Returns the data of the page. `withdrawn` is the number of yanked wheels that were left out.
 pub fn data(
     wheels: &[WheelCandidate],
     rules: &MatchRules,
@@ -230,7 +230,7 @@ pub fn data(
     })
 }
 
-/// Tag and the address below which its files are; `null` where nothing says that.
+/// Returns the release tag and the URL prefix of its files; the prefix is `null` if it is unknown.
 fn release(wheel: &WheelCandidate) -> Value {
     let offer = &wheel.offer;
     let folder = offer
@@ -253,7 +253,7 @@ fn system(wheel: &WheelCandidate) -> Value {
     ])
 }
 
-/// 1 for a wheel without compiled code, else 0.
+/// Returns 1 for a wheel without GPU code, otherwise 0.
 fn is_pure(wheel: &WheelCandidate) -> u8 {
     u8::from(wheel.gfx == GfxCode::Any)
 }

@@ -1,12 +1,12 @@
-//! The wheel finder: one static page on which a person chooses what they have and gets the line
-//! that installs.
+//! The wheel finder: a static page on which users select their environment and get the install
+//! command.
 //!
 //! Input: the candidates of [`crate::pick`], its rules, and a title. Output: the text of one HTML
-//! file that holds its data, style and script, and asks nothing of the network.
+//! file that contains its data, style and script, and makes no network requests.
 //!
-//! **Invariant:** the page decides as [`crate::pick::decide`] does, from the same numbers and
-//! sentences; no text of a wheel can become markup or code, and the page's own policy runs nothing
-//! but its own script.
+//! **Invariant:** the page makes the same decisions as [`crate::pick::decide`], from the same
+//! numbers and sentences; text from a wheel cannot become markup or code, and the page's content
+//! security policy allows only its own script.
 
 mod data;
 mod page;

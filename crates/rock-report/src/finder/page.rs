@@ -1,4 +1,4 @@
-//! Data, style and script put together as one file.
+//! Combines data, style and script into one HTML file.
 
 use serde::Serialize;
 use sha2::{Digest as _, Sha256};
@@ -10,15 +10,15 @@ const STYLE: &str = include_str!("../../templates/pages/finder/style.css");
 const DECIDE: &str = include_str!("../../templates/pages/finder/decide.js");
 const SHOW: &str = include_str!("../../templates/pages/finder/page.js");
 
-/// The part of the script that takes the decision, for tests that run it outside of a page.
+/// The decision part of the script, for tests that run it outside of a page.
 pub const SCRIPT: &str = DECIDE;
 
 /// The content of a page.
 #[derive(Debug, Clone)]
 pub struct FinderPage<'p> {
-    /// Its heading and title.
+    /// The title and heading.
     pub title: &'p str,
-    /// The data that the page searches, made by [`super::data()`].
+    /// The data that the page searches, from [`super::data()`].
     pub data: &'p serde_json::Value,
 }
 
@@ -32,14 +32,13 @@ struct FinderView<'p> {
     data: &'p str,
 }
 
-/// The text of the page.
+/// Renders the page.
 ///
 /// # Errors
-/// When the template does not fit its values, which is a fault of the program.
+/// When rendering the template fails, which is a bug.
 pub fn page(page: &FinderPage<'_>) -> Result<String, TemplateError> {
     let script = format!("\"use strict\";\n{DECIDE}\n{SHOW}");
-    // In a script element only `</script` and `<!--` mean something to HTML, and both begin with
-    // `<`.
+    // In a script element, only `</script` and `<!--` are special to HTML, and both start with `<`.
     let data = page.data.to_string().replace('<', "\\u003c");
     let view = FinderView {
         title: escaped(page.title),
@@ -56,15 +55,15 @@ pub fn page(page: &FinderPage<'_>) -> Result<String, TemplateError> {
     )
 }
 
-/// Nothing is loaded, and nothing runs or styles but what is in the page (CSP Level 3, section
-/// 2.3.1: hash sources).
+/// Returns a content security policy that forbids all requests and allows only the script and the
+/// style of the page (CSP Level 3, section 2.3.1: hash sources).
 fn policy(script: &str) -> String {
     let standard = |text: &str| {
         to_base64(&Sha256::digest(text))
             .replace('-', "+")
             .replace('_', "/")
     };
-    // 32 bytes are 43 letters, and one to pad them.
+    // 32 bytes are 43 base64 characters and one padding character.
     let hash = |text: &str| format!("'sha256-{}='", standard(text));
     format!(
         "default-src 'none'; script-src {}; style-src {}; img-src data:; base-uri 'none'; form-action 'none'",

@@ -1,8 +1,8 @@
-//! A column of equal values as a list of values and positions in it.
+//! Columns with repeated values, stored as distinct values and indexes.
 
 use serde_json::Value;
 
-/// Values in the order of their first use, and for each row the position of its value.
+/// The distinct values in the order of their first use, and the index of the value of each row.
 #[derive(Debug, Default)]
 pub(super) struct ValueColumn {
     values: Vec<Value>,
@@ -11,7 +11,7 @@ pub(super) struct ValueColumn {
 }
 
 impl ValueColumn {
-    /// The column of these rows.
+    /// Builds the column from the values of its rows.
     pub(super) fn of(rows: impl Iterator<Item = Value>) -> Self {
         let mut column = Self::default();
         for value in rows {
@@ -25,7 +25,7 @@ impl ValueColumn {
         column
     }
 
-    /// Its values and its rows.
+    /// Returns the distinct values and the indexes of the rows as JSON.
     pub(super) fn into_parts(self) -> (Value, Value) {
         (self.values.into(), self.rows.into())
     }

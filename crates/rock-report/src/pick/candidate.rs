@@ -1,4 +1,4 @@
-//! A published wheel as a decision sees it.
+//! Published wheels with the properties that a decision compares.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -11,78 +11,80 @@ use rock_publish::GfxOrigin;
 use super::devices::{self, DeviceOffer};
 use super::{PlatformNeed, PythonRange, TorchSeries, WheelOffer};
 
-/// A wheel with all that a machine is asked for.
+/// A published wheel with the properties that are matched against a machine.
 #[derive(Debug, Clone)]
 pub struct WheelCandidate {
-    /// The wheel and where it is.
+    /// The wheel and its URL.
     pub offer: WheelOffer,
-    /// The project, normalised.
+    /// The normalized name of the distribution.
     pub distribution: String,
-    /// Its version without the label.
+    /// The public version.
     pub version: String,
-    /// Position among those of its project by version and backend: 0 is the newest release with the
-    /// backend that labels do not name; prereleases come last with [`PrereleaseMode::IfNecessary`].
+    /// The position among the wheels of its distribution by version and backend: 0 is the newest
+    /// release with the backend that labels do not name; prereleases come last with
+    /// [`PrereleaseMode::IfNecessary`].
     pub rank: usize,
-    /// What it runs on.
+    /// The accelerator that it is for.
     pub accelerator: WheelAccelerator,
-    /// The torch it is for; `None` for wheels without torch, and where nothing says which.
+    /// The torch series that it is for; `None` for wheels without torch, or if nothing names the
+    /// series.
     pub torch: Option<TorchSeries>,
-    /// The backend that its label names.
+    /// The backend in its label.
     pub backend: Option<String>,
-    /// The Pythons it is for.
+    /// The supported Python versions.
     pub pythons: Vec<PythonRange>,
-    /// The systems it is for.
+    /// The supported platforms.
     pub platforms: Vec<PlatformNeed>,
-    /// The GPUs it has code for.
+    /// The GPUs that it has code for.
     pub gfx: GfxCode,
-    /// Its torch in the official index.
+    /// The matching torch in the official index.
     pub official_torch: Option<TorchWheel>,
-    /// Its needs at run time.
+    /// The needs at run time.
     pub run_time: RunTime,
-    /// The wheels with its code for GPUs.
+    /// The device wheels with its GPU code.
     pub devices: Vec<DeviceOffer>,
-    /// The index that serves what those need; only where there are some.
+    /// The index that serves the requirements of the device wheels; set only if there are device
+    /// wheels.
     pub device_index: Option<String>,
 }
 
-/// What a wheel's label says it runs on.
+/// The accelerator that a wheel is for, according to its manifest or label.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum WheelAccelerator {
-    /// This ROCm.
+    /// ROCm, with its version.
     Rocm(RocmVersion),
-    /// Something else, in words: `CUDA 12.4`.
+    /// Another accelerator, in words: `CUDA 12.4`.
     Other(String),
-    /// Nothing says so.
+    /// Neither the manifest nor the label names an accelerator.
     Unsaid,
 }
 
 /// The GPUs that a wheel has code for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum GfxCode {
-    /// It holds no code for a GPU.
+    /// The wheel has no GPU code.
     Any,
-    /// These processors, sorted.
+    /// Code for these processors, sorted.
     Targets(Vec<String>),
-    /// Nothing says so.
+    /// The GPUs are unknown.
     Unsaid,
 }
 
-/// Needs at run time by distribution and backend.
+/// Needs at run time, by distribution and backend.
 type RunTimes = BTreeMap<(String, Option<String>), RunTime>;
 
-/// Order of prereleases and final versions (PEP 440).
+/// The order of prereleases and final versions (PEP 440).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PrereleaseMode {
     /// Every final version is preferred to any prerelease, as installers do by default.
     IfNecessary,
-    /// Versions are compared alone, as with `pip install --pre`.
+    /// Only the versions are compared, as with `pip install --pre`.
     Allow,
 }
 
-/// Returns the wheels in the order in which one that fits is preferred: newest version, the backend
-/// that labels do not name, latest build, newest ROCm and torch, tags that say which C library is
-/// needed. Leaves out those whose label cannot be parsed; [`unread`] reports them. Device wheels go
-/// with their host wheel.
+/// Returns the wheels in order of preference: newest version, default backend, latest build tag,
+/// newest ROCm and torch, tags that name the required C library. Leaves out wheels whose label
+/// cannot be parsed, which [`unread`] reports. Device wheels are attached to their host wheel.
 pub fn candidates(
     offers: Vec<WheelOffer>,
     compat: &Compat,
@@ -118,7 +120,8 @@ pub fn candidates(
     wheels
 }
 
-/// The wheels whose label cannot be taken apart, and why: what they are for is not known.
+/// Returns the wheels whose label cannot be parsed, so that their target is unknown, with the
+/// reason.
 pub fn unread<'o>(offers: &'o [WheelOffer], compat: &Compat) -> Vec<(&'o WheelOffer, String)> {
     let known = compat.rocm_versions();
     offers
@@ -128,7 +131,7 @@ pub fn unread<'o>(offers: &'o [WheelOffer], compat: &Compat) -> Vec<(&'o WheelOf
 }
 
 fn label_fault(offer: &WheelOffer, known: &[RocmVersion]) -> Option<String> {
-    // A wheel without compiled code may be the same for every accelerator, and name none.
+    // A wheel without compiled code may support every accelerator and name none.
     if offer
         .row
         .as_ref()
@@ -143,8 +146,8 @@ fn label_fault(offer: &WheelOffer, known: &[RocmVersion]) -> Option<String> {
         .map(|error| error.to_string())
 }
 
-/// Name of the project; prereleases after final versions where the mode asks for it, newest first;
-/// the backend.
+/// Returns the sort key: distribution; prereleases after final versions if the mode asks for it;
+/// newest version first; backend.
 fn rank_key(
     wheel: &WheelCandidate,
     mode: PrereleaseMode,
@@ -194,7 +197,7 @@ fn candidate(
 ) -> WheelCandidate {
     let name = &offer.name;
     let label = name.label();
-    // A label with two readings says nothing by itself; a manifest has the one that was meant.
+    // An ambiguous label is not used on its own; a manifest contains the intended reading.
     let parsed = label
         .as_ref()
         .and_then(|label| LabelParts::parse(label, known).ok());
@@ -226,7 +229,7 @@ fn candidate(
     };
     let torch = torch.as_ref().map(TorchSeries::of);
     let official_torch = match (&torch, &accelerator) {
-        // The official index has no torch for ROCm on Windows.
+        // The official index has no ROCm build of torch for Windows.
         (Some(torch), WheelAccelerator::Rocm(rocm))
             if torch.tail.is_empty() && !name.is_windows_only() =>
         {
@@ -272,8 +275,8 @@ fn candidate(
 }
 
 impl WheelCandidate {
-    /// Returns the lines that install it with its code for these GPUs, or for all where none is
-    /// known; none where nothing says where it is.
+    /// Returns the commands that install it with its code for these GPUs, or for all GPUs if none
+    /// are given; `None` if its URL is unknown.
     pub fn install_lines(&self, gfx: &BTreeSet<String>) -> Option<InstallCommands> {
         let url = Some(&self.offer.url).filter(|url| !url.is_empty())?;
         let words = devices::words(url, &self.devices, gfx);
@@ -284,7 +287,7 @@ impl WheelCandidate {
         ))
     }
 
-    /// Returns the wheels with its code for these GPUs, or for all where none is known.
+    /// Returns the device wheels with its code for these GPUs, or for all GPUs if none are given.
     pub fn needed_devices<'c>(
         &'c self,
         gfx: &'c BTreeSet<String>,
@@ -292,7 +295,7 @@ impl WheelCandidate {
         self.devices.iter().filter(|device| device.is_needed(gfx))
     }
 
-    /// Adds the wheels with its code for GPUs, and the index of AMD that has what they need.
+    /// Adds device wheels, and the AMD index that serves their requirements.
     fn with_devices(mut self, devices: Vec<DeviceOffer>, compat: &Compat) -> Self {
         let Some(targets) = devices::targets(&devices) else {
             return self;
@@ -308,7 +311,7 @@ impl WheelCandidate {
         self
     }
 
-    /// Leaves out device wheels, and the targets that have none any more.
+    /// Removes yanked device wheels, and the targets that have none left.
     pub(super) fn without_devices(mut self, is_withdrawn: impl Fn(&WheelOffer) -> bool) -> Self {
         if self
             .devices
@@ -321,7 +324,7 @@ impl WheelCandidate {
         self
     }
 
-    /// Prints the Pythons that it is for.
+    /// Formats the supported Python versions.
     pub fn shown_pythons(&self) -> String {
         if self.pythons.is_empty() {
             return "no CPython".to_owned();

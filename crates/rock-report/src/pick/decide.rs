@@ -1,47 +1,47 @@
-//! All wheels against one machine.
+//! Matches all candidates against one machine.
 
 use super::wheel_match::verdict;
 use super::{MatchNote, MatchRules, Mismatch, TargetMachine, WheelCandidate};
 
-/// How many of the nearest wheels are told when none fits.
+/// The maximum number of near misses that are returned if no wheel fits.
 const MOST_NEAR: usize = 3;
 
-/// The answer.
+/// The result of matching candidates against a machine.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct PickDecision {
-    /// The wheels that fit, best first: the newest version with the backend that labels do not
-    /// name, then the fewest assumptions, then the order of the candidates.
+    /// The wheels that fit, best first: the newest version with the default backend, then the
+    /// lowest cost of assumptions, then the order of the candidates.
     pub fits: Vec<FittingWheel>,
-    /// Where none fits, the nearest: fewest differences, then smallest.
+    /// If no wheel fits, the nearest ones: fewest mismatches, then the smallest ones.
     pub near: Vec<NearMiss>,
 }
 
 /// A wheel that fits.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FittingWheel {
-    /// Its position among the candidates.
+    /// The index among the candidates.
     pub index: usize,
-    /// What the assumptions cost.
+    /// The cost of the assumptions.
     pub cost: u64,
-    /// What is assumed, in the order of the questions.
+    /// The assumptions, in the order of the axes.
     pub notes: Vec<MatchNote>,
 }
 
 /// A wheel that does not fit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NearMiss {
-    /// Its position among the candidates.
+    /// The index among the candidates.
     pub index: usize,
-    /// What keeps it away, the hardest to change first.
+    /// The mismatches, the hardest to change first.
     pub differences: Vec<Mismatch>,
-    /// What would be assumed beside that.
+    /// The assumptions on the other axes.
     pub notes: Vec<MatchNote>,
 }
 
-/// Which of the wheels the machine needs. Wheels of other projects than the machine's are not
-/// looked at.
+/// Decides which of the wheels the machine needs. If the machine names a distribution, wheels of
+/// other distributions are ignored.
 ///
-/// The candidates come in the order of [`super::candidates`].
+/// The candidates must be in the order of [`super::candidates`].
 pub fn decide(
     candidates: &[WheelCandidate],
     machine: &TargetMachine,

@@ -1,4 +1,4 @@
-//! Device wheels, which go with the host wheel whose code for GPUs they hold.
+//! Device wheels, which contain the GPU code of a host wheel.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,14 +10,15 @@ use rock_names::{DistributionName, WheelName};
 /// A published device wheel.
 #[derive(Debug, Clone)]
 pub struct DeviceOffer {
-    /// The wheel and where it is.
+    /// The wheel and its URL.
     pub offer: WheelOffer,
-    /// The targets that it is for.
+    /// The device package, with the gfx targets that it is for.
     pub package: DevicePackage,
 }
 
 impl DeviceOffer {
-    /// Whether a machine with these GPUs needs it; one whose GPUs are not known needs all.
+    /// Whether a machine with these GPUs needs the wheel. A machine with unknown GPUs needs all
+    /// device wheels.
     pub fn is_needed(&self, gfx: &BTreeSet<String>) -> bool {
         gfx.is_empty()
             || self
@@ -28,7 +29,8 @@ impl DeviceOffer {
     }
 }
 
-/// Device wheels by the distribution, version, build, tags and release of their host wheel.
+/// Device wheels, by the distribution, version, build tag, wheel tag and release of their host
+/// wheel.
 pub(super) type ByHost = BTreeMap<[String; 5], Vec<DeviceOffer>>;
 
 fn key(distribution: &str, name: &WheelName, release: &str) -> [String; 5] {
@@ -45,7 +47,8 @@ fn key(distribution: &str, name: &WheelName, release: &str) -> [String; 5] {
     ]
 }
 
-/// Separates the device wheels whose host wheel is published with them from all other wheels.
+/// Separates the device wheels whose host wheel is published in the same release from all other
+/// wheels.
 pub(super) fn apart(offers: Vec<WheelOffer>, compat: &Compat) -> (Vec<WheelOffer>, ByHost) {
     let host_key = |offer: &WheelOffer| {
         key(
@@ -75,7 +78,7 @@ pub(super) fn apart(offers: Vec<WheelOffer>, compat: &Compat) -> (Vec<WheelOffer
     (others, devices)
 }
 
-/// Takes the device wheels of a host wheel.
+/// Removes and returns the device wheels of a host wheel.
 pub(super) fn take(devices: &mut ByHost, host: &WheelOffer) -> Vec<DeviceOffer> {
     devices
         .remove(&key(
@@ -86,8 +89,8 @@ pub(super) fn take(devices: &mut ByHost, host: &WheelOffer) -> Vec<DeviceOffer> 
         .unwrap_or_default()
 }
 
-/// Returns the targets that have a device wheel of their own, or those of the bundles where none
-/// has one, sorted; none where a wheel has no device wheels.
+/// Returns the targets that have their own device wheel, or the targets of the bundles if there are
+/// no such wheels, sorted; `None` if there are no device wheels.
 pub(super) fn targets(devices: &[DeviceOffer]) -> Option<Vec<String>> {
     let of_one = devices
         .iter()
@@ -104,7 +107,7 @@ pub(super) fn targets(devices: &[DeviceOffer]) -> Option<Vec<String>> {
     (!targets.is_empty()).then_some(targets)
 }
 
-/// The addresses of a host wheel and of the device wheels that these GPUs need, as words of a
+/// Returns the URLs of a host wheel and of the device wheels that these GPUs need, quoted for a
 /// shell.
 pub(super) fn words(host: &str, devices: &[DeviceOffer], gfx: &BTreeSet<String>) -> String {
     let needed = devices

@@ -1,11 +1,11 @@
-//! The lines that a person types on a machine to install the wheel for it.
+//! The commands that install a wheel on a machine.
 
 use super::{TargetMachine, WheelCandidate, torch_sentence};
 use rock_compat::InstallCommands;
 use rock_plan::config::RunTime;
 
-/// Returns the line for this machine, with what it does: the one for an installed torch, or the one
-/// from nothing. A machine that says nothing of torch gets both.
+/// Returns the install command for this machine and its effect: the command for an installed torch,
+/// or the one from scratch. If nothing is known about torch on the machine, both are returned.
 pub fn for_machine(
     lines: InstallCommands,
     wheel: &WheelCandidate,
@@ -16,7 +16,7 @@ pub fn for_machine(
         from_nothing,
     } = lines;
     let is_installed = machine.torch.is_some() && machine.foreign_torch.is_none();
-    // A torch that is named takes the place of what the machine said.
+    // A torch that the user names takes precedence over the detected one.
     let is_missing = !is_installed && (machine.has_no_torch || machine.foreign_torch.is_some());
     let sentence = torch_sentence(wheel.torch.is_some());
     match (from_nothing, &wheel.official_torch) {
@@ -33,8 +33,8 @@ pub fn for_machine(
     }
 }
 
-/// Returns the needs at run time as text, with a line for a shell for each variable; empty where
-/// there are none.
+/// Returns the needs at run time as text, with a shell command for each variable; empty if there
+/// are none.
 pub fn run_time_text(run_time: &RunTime) -> String {
     if run_time.is_empty() {
         return String::new();

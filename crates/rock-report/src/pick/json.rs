@@ -1,4 +1,4 @@
-//! A decision for programs.
+//! The JSON form of a decision.
 
 use serde::Serialize;
 
@@ -9,7 +9,7 @@ use super::{
     MatchNote, Mismatch, PassedOver, PickDecision, TargetMachine, WheelCandidate, torch_sentence,
 };
 
-/// Raised when a field goes away or changes its meaning.
+/// The version of the format, incremented when a field is removed or changes its meaning.
 const VERSION: u32 = 1;
 
 #[derive(Debug, Serialize)]
@@ -48,11 +48,11 @@ struct WheelRow<'w> {
     url: String,
     sha256: Option<String>,
     size_bytes: Option<u64>,
-    /// Wheels with its code for the GPUs.
+    /// Device wheels with its code for the machine's GPUs.
     device_wheels: Vec<&'w str>,
-    /// The line where its torch is installed.
+    /// The command to use if its torch is installed.
     install: Option<String>,
-    /// The line where nothing is.
+    /// The command to use if nothing is installed.
     install_from_nothing: Option<String>,
     about_torch: &'static str,
     run_time: &'w RunTime,
@@ -81,8 +81,8 @@ struct DifferenceRow {
     text: String,
 }
 
-/// One JSON object with a final newline. `withdrawn` are the wheels that fit and were passed over
-/// for that.
+/// Returns the decision as a JSON object with a final newline. `withdrawn` lists the yanked wheels
+/// that fit and were skipped.
 ///
 /// # Panics
 /// Never: strings and numbers always serialize.

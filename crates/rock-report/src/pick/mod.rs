@@ -1,13 +1,13 @@
 //! Selects the published wheel that a machine needs, or the nearest ones with their mismatches.
 //!
-//! Input: a [`TargetMachine`], the [`WheelCandidate`]s that are published, and the [`MatchRules`] of
-//! the compatibility data. Output: a [`PickDecision`]: the wheels that fit, best first, each with
-//! the assumptions made; if none fits, the nearest with their mismatches. The wheel finder makes the
+//! Input: a [`TargetMachine`], the published [`WheelCandidate`]s, and the [`MatchRules`] of the
+//! compatibility data. Output: a [`PickDecision`]: the wheels that fit, best first, each with the
+//! assumptions made; if none fits, the nearest with their mismatches. The wheel finder makes the
 //! same decision in the browser from the same numbers and sentences.
 //!
-//! **Invariant:** a version is compared, never named: what a wheel runs with beside its own
-//! versions is in `matrices/compat/reach.yaml`. Equal input gives an equal decision, whatever order
-//! the wheels come in.
+//! **Invariant:** the code compares ROCm and torch versions, but names none of them. The versions
+//! that a wheel runs with, in addition to its own, are in `matrices/compat/reach.yaml`. Equal input
+//! gives an equal decision, whatever the order of the wheels.
 
 mod candidate;
 mod decide;

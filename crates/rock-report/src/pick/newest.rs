@@ -1,4 +1,4 @@
-//! Of the wheels in a folder, those to install: the newest of each distribution for one Python.
+//! Selects the wheels in a directory to install: the newest of each distribution for one Python.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,42 +7,41 @@ use super::{MachineLibc, Mismatch, PlatformNeed, PythonRange};
 use rock_diagnostic::shell_quoted;
 use rock_names::{LocalLabel, PythonVersion, WheelName};
 
-/// A wheel in a folder.
+/// A wheel in a directory.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LocalWheel {
-    /// Its name.
+    /// The parsed filename.
     pub name: WheelName,
-    /// Where it lies, from the root.
+    /// The absolute path.
     pub path: String,
-    /// When it was written; later ones have more.
+    /// The modification time; later ones are greater.
     pub modified: u128,
 }
 
-/// What the wheels must be for.
+/// The properties that wheels must have.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct WheelFilter {
-    /// The normalized name of the one distribution that is asked for.
+    /// The normalized name of the requested distribution.
     pub distribution: Option<String>,
-    /// The Python.
+    /// The Python version.
     pub python: Option<PythonVersion>,
-    /// The label, or its last segments.
+    /// The local version label, or its last segments.
     pub label: Option<LocalLabel>,
-    /// The name that wheels have for the system.
+    /// The platform tag of the system, without the C library.
     pub platform: Option<String>,
     /// The C library of the system.
     pub libc: Option<MachineLibc>,
 }
 
-/// What is to be installed.
+/// The wheels to install, and those that are left out.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct NewestWheel<'l> {
-    /// One wheel a distribution, in the order of their names.
+    /// One wheel per distribution, sorted by name.
     pub wheels: Vec<&'l LocalWheel>,
-    /// Distributions whose wheels are all something else, with their labels or, for other Pythons,
-    /// their tags.
+    /// Distributions without a matching wheel, with the labels of their wheels or, if these are for
+    /// other Pythons, their Python and ABI tags; empty if they are for other systems.
     pub others: BTreeMap<String, BTreeSet<String>>,
-    /// Wheels that are left out for the system, though they have the Python and the label, with
-    /// their projects.
+    /// Wheels that match the Python and the label, but not the system.
     pub foreign: Vec<ForeignWheel<'l>>,
 }
 
@@ -57,8 +56,8 @@ pub struct ForeignWheel<'l> {
     pub difference: Mismatch,
 }
 
-/// The newest wheel of each distribution that is what was asked for: the greatest version, then the
-/// latest file. Judges systems as [`super::decide()`] does.
+/// Selects the newest matching wheel of each distribution: the greatest version, then the latest
+/// file. Matches platforms like [`super::decide()`].
 pub fn newest<'l>(wheels: &'l [LocalWheel], asked: &WheelFilter) -> NewestWheel<'l> {
     let mut by_project: BTreeMap<String, Vec<&LocalWheel>> = BTreeMap::new();
     for wheel in wheels {
@@ -136,7 +135,7 @@ pub fn newest<'l>(wheels: &'l [LocalWheel], asked: &WheelFilter) -> NewestWheel<
 }
 
 impl LocalWheel {
-    /// The line that installs this file in the place of whatever is there, and nothing else.
+    /// Returns the command that installs only this file and replaces an installed version.
     pub fn install_line(&self) -> String {
         format!(
             "pip install {} --force-reinstall --no-deps",
@@ -145,7 +144,7 @@ impl LocalWheel {
     }
 }
 
-/// Returns whether installers take the tags for this Python; where none is asked for, any tags do.
+/// Returns whether installers accept the tags for this Python; without a Python, all tags match.
 fn is_for(python: Option<PythonVersion>, name: &WheelName) -> bool {
     python.is_none_or(|python| {
         PythonRange::of(name, None)

@@ -1,4 +1,4 @@
-//! What is published, with addresses to fetch it from.
+//! Published wheels with their URLs.
 
 use std::collections::BTreeMap;
 
@@ -10,36 +10,37 @@ use rock_publish::{
 /// A published wheel.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WheelOffer {
-    /// Its name.
+    /// The parsed filename.
     pub name: WheelName,
-    /// The file's name, as published.
+    /// The filename as published.
     pub file: String,
-    /// Where it is fetched from; empty where nothing says so.
+    /// The download URL; empty if unknown.
     pub url: String,
-    /// The tag of its release; empty where there is none.
+    /// The tag of its release; empty if there is none.
     pub release: String,
-    /// Its size, where it is told.
+    /// The size, if known.
     pub size_bytes: Option<u64>,
-    /// SHA-256 of it, where it is told.
+    /// The SHA-256 digest, if known.
     pub digest: Option<Digest>,
-    /// Its row of a manifest, where there is one.
+    /// The manifest row, if there is one.
     pub row: Option<ManifestFile>,
 }
 
-/// Published wheels by name. Files with unreadable names are left out;
+/// Published wheels by name. Files whose names cannot be parsed are left out;
 /// [`ReleaseListing::unreadable`] lists them.
 #[derive(Debug, Clone, Default)]
 pub struct WheelOffers {
     wheels: BTreeMap<String, WheelOffer>,
-    /// `OWNER/REPO`, where a listing says so.
+    /// `OWNER/REPO`, if a listing names it.
     pub repository: Option<String>,
-    /// What of older releases is passed over.
+    /// Files of older releases that are skipped because a newer release has other bytes of the same
+    /// name.
     pub rebuilt: Vec<RebuiltFile>,
 }
 
 impl WheelOffers {
-    /// Adds the published wheels of a listing. Where two releases have a wheel of one name, that of
-    /// the newest stays.
+    /// Adds the published wheels of a listing. If two releases contain a wheel of the same name,
+    /// the newest release wins.
     pub fn add_listing(&mut self, listing: &ReleaseListing) {
         let named = listing
             .repository
@@ -52,7 +53,7 @@ impl WheelOffers {
             let Some(name) = read(&asset.name) else {
                 continue;
             };
-            // A listing may hold anything: an option of pip, or a file of this machine.
+            // A listing is untrusted: its URL may be an option of pip or a local file.
             let named = asset.browser_download_url.as_deref().and_then(web_address);
             let url = named.as_deref().map_or_else(
                 || self.github_url(&release.tag_name, &asset.name),
@@ -74,8 +75,8 @@ impl WheelOffers {
         }
     }
 
-    /// Adds the wheels of a manifest, which lie below `base`, an address with a slash at its end.
-    /// What a listing said of a wheel stays; the manifest adds what it knows beside.
+    /// Adds the wheels of a manifest, whose URLs start with `base`, including its trailing slash.
+    /// Data from a listing takes precedence; the manifest adds what is missing.
     pub fn add_manifest(&mut self, manifest: &ReleaseManifest, base: &str) {
         let wheels = manifest
             .files
@@ -98,7 +99,7 @@ impl WheelOffers {
         }
     }
 
-    /// Adds what a manifest knows of wheels that are there already.
+    /// Adds the data of a manifest to the wheels that are already known.
     pub fn add_rows(&mut self, manifest: &ReleaseManifest) {
         for file in &manifest.files {
             if let Some(known) = self.wheels.get_mut(&file.name) {
@@ -107,7 +108,7 @@ impl WheelOffers {
         }
     }
 
-    /// Adds wheels that lie below `base` and of which only the names are known.
+    /// Adds wheels of which only the names are known; their URLs start with `base`.
     pub fn add_names<'a>(&mut self, names: impl IntoIterator<Item = &'a str>, base: &str) {
         for file in names {
             let Some(name) = read(file) else { continue };
@@ -125,17 +126,17 @@ impl WheelOffers {
         }
     }
 
-    /// The wheels, sorted by name.
+    /// Returns the wheels, sorted by filename.
     pub fn into_wheels(self) -> Vec<WheelOffer> {
         self.wheels.into_values().collect()
     }
 
-    /// How many wheels there are.
+    /// Returns the number of wheels.
     pub fn len(&self) -> usize {
         self.wheels.len()
     }
 
-    /// Whether there is no wheel.
+    /// Whether there are no wheels.
     pub fn is_empty(&self) -> bool {
         self.wheels.is_empty()
     }
@@ -169,7 +170,7 @@ impl WheelOffers {
 }
 
 impl WheelOffer {
-    /// Whether these are the same bytes, as far as is known.
+    /// Whether the bytes are the same, as far as digests and sizes are known.
     fn is_same(&self, digest: Option<Digest>, size_bytes: Option<u64>) -> bool {
         let same_digest = self.digest.is_none() || digest.is_none() || self.digest == digest;
         same_digest
@@ -184,8 +185,7 @@ impl WheelOffer {
         }
     }
 
-    /// Adds what is not known yet. A row about other bytes of the same name says nothing about
-    /// these.
+    /// Adds data that is not known yet. A row for other bytes of the same name is ignored.
     fn add_row(
         &mut self,
         row: Option<ManifestFile>,
@@ -200,8 +200,8 @@ impl WheelOffer {
     }
 }
 
-/// Returns a sentence about where an installer takes the requirements of a wheel from; `has_torch`
-/// for one with torch.
+/// Returns a sentence about where an installer gets the requirements of a wheel from; `has_torch`
+/// is for wheels that need torch.
 pub fn torch_sentence(has_torch: bool) -> &'static str {
     if has_torch {
         "The installer keeps a torch that is installed, and takes what else is needed from the index that it uses anyway."
@@ -218,7 +218,7 @@ fn read(file: &str) -> Option<WheelName> {
     }
 }
 
-/// The address with the file's name in the one form that every client reads alike: `+` as `%2B`.
+/// Returns the URL with the filename encoded in the form that all clients read alike: `+` as `%2B`.
 fn encoded(url: &str, file: &str) -> String {
     match url.rsplit_once('/') {
         Some((folder, _)) => format!("{folder}/{}", percent_encode(file)),
@@ -226,7 +226,7 @@ fn encoded(url: &str, file: &str) -> String {
     }
 }
 
-/// `OWNER/REPO` of a download address of GitHub.
+/// Returns `OWNER/REPO` of a GitHub download URL.
 fn repository_of(url: &str) -> Option<String> {
     let mut parts = url.strip_prefix("https://github.com/")?.split('/');
     let name = format!("{}/{}", parts.next()?, parts.next()?);

@@ -1,4 +1,4 @@
-//! The Pythons and systems that a wheel's tags mean.
+//! The Python versions and platforms that wheel tags stand for.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -10,58 +10,58 @@ use super::LibcKind;
 
 /// The first Python with a stable ABI (PEP 384; `packaging.tags._abi3_applies`).
 const FIRST_STABLE_ABI: (u8, u8) = (3, 2);
-/// The last Python whose ABI tag names its allocator, `cp37m` (`packaging.tags._cpython_abis`).
+/// The last Python whose ABI tag has an allocator flag, `cp37m` (`packaging.tags._cpython_abis`).
 const LAST_MARKED_ALLOCATOR: (u8, u8) = (3, 7);
-/// The first Python with a build without the global lock (PEP 703; `packaging.tags._cpython_abis`).
+/// The first Python with a free-threaded build (PEP 703; `packaging.tags._cpython_abis`).
 const FIRST_FREE_THREADED: (u8, u8) = (3, 13);
-/// The oldest glibc that installers take a tag for, on x86 and elsewhere
+/// The oldest glibc whose tags installers accept, on x86 and on other architectures
 /// (`packaging._manylinux.platform_tags`).
 const OLDEST_GLIBC_X86: (u64, u64) = (2, 5);
 const OLDEST_GLIBC: (u64, u64) = (2, 17);
 /// The oldest musl that a tag can name (PEP 656).
 const OLDEST_MUSL: (u64, u64) = (1, 0);
 
-/// How many minors of a major are looked at when `Requires-Python` narrows a range.
+/// The number of minor versions that are checked when `Requires-Python` narrows an open range.
 const MINORS: u8 = 64;
-/// A patch release later than all that a minor has had: the most are 20 and some.
+/// A patch number greater than that of any release; the greatest so far are in the twenties.
 const LAST_PATCH: u64 = 999;
 
-/// Pythons of one major that a tag is for.
+/// A range of Python versions, of one major version, that a wheel tag supports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct PythonRange {
-    /// The lowest.
+    /// The lowest version, as major and minor.
     pub from: (u8, u8),
-    /// The highest minor; `None`: all later ones of the major.
+    /// The highest minor version; `None` for all later ones of the major version.
     pub to: Option<u8>,
-    /// For which build.
+    /// The supported build.
     pub build: GilBuild,
 }
 
-/// Which builds of `CPython` a tag is for.
+/// The builds of `CPython` that a tag supports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum GilBuild {
-    /// The usual one.
+    /// The default build, with the global interpreter lock.
     Plain,
-    /// The free-threaded one.
+    /// The free-threaded build.
     Free,
-    /// Both.
+    /// Both builds.
     Either,
 }
 
-/// A system that a tag is for.
+/// A platform that a wheel tag supports.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct PlatformNeed {
     /// `linux_x86_64`, `win_amd64` or `any`.
     pub system: String,
-    /// The C library it needs, and from which version on.
+    /// The required C library and its minimum version.
     pub libc: Option<(LibcKind, u64, u64)>,
 }
 
 impl PythonRange {
-    /// Returns the ranges of a wheel's tags (PEP 425, and "Usage" there for what `none` and `abi3`
-    /// mean), narrowed by its `Requires-Python`. No installer takes an ABI for any platform
-    /// (`packaging.tags.cpython_tags`), so that a wheel whose platform is `any` is for the Pythons
-    /// of its ABI `none` only.
+    /// Returns the ranges of a wheel's tags (PEP 425, whose "Usage" section defines `none` and
+    /// `abi3`), narrowed by its `Requires-Python`. Installers do not accept an ABI together with
+    /// any platform (`packaging.tags.cpython_tags`), so only the ABI `none` counts for a wheel
+    /// whose platform is `any`.
     pub fn of(name: &WheelName, requires_python: Option<&str>) -> Vec<Self> {
         let has_platform = !name.is_platform_independent();
         let mut ranges: Vec<Self> = Vec::new();
@@ -77,7 +77,7 @@ impl PythonRange {
         if ranges.iter().any(|range| range.from.0 >= 3) {
             ranges.retain(|range| range.from.0 >= 3);
         }
-        // Specifiers that cannot be read refuse none.
+        // Specifiers that cannot be parsed do not restrict the ranges.
         match requires_python.and_then(|text| text.parse::<VersionSpecifiers>().ok()) {
             Some(specifiers) => ranges
                 .into_iter()
@@ -87,7 +87,7 @@ impl PythonRange {
         }
     }
 
-    /// Whether this Python is in it.
+    /// Whether the range contains this Python.
     pub fn has(self, python: PythonVersion) -> bool {
         let (major, minor) = python.numbers();
         self.has_build(python)
@@ -96,7 +96,7 @@ impl PythonRange {
             && self.to.is_none_or(|to| minor <= to)
     }
 
-    /// Whether its build of `CPython` is this one's.
+    /// Whether the range supports the build of this Python.
     pub fn has_build(self, python: PythonVersion) -> bool {
         match self.build {
             GilBuild::Plain => !python.is_free_threaded(),
@@ -105,7 +105,7 @@ impl PythonRange {
         }
     }
 
-    /// Returns the ranges of the minors that the specifiers allow, in order.
+    /// Returns the ranges of the minor versions that the specifiers allow, in order.
     fn narrowed(self, specifiers: &VersionSpecifiers) -> Vec<Self> {
         let last = self.to.unwrap_or(self.from.1.saturating_add(MINORS));
         let mut ranges: Vec<Self> = Vec::new();
@@ -131,8 +131,9 @@ impl PythonRange {
     }
 }
 
-/// Returns whether specifiers allow a patch release of a minor. Which of them are allowed changes
-/// only beside those that the specifiers name.
+/// Returns whether specifiers allow any patch release of a minor version. The answer can change
+/// only next to a patch release that the specifiers name, so only these, their neighbors and the
+/// first and last patch releases are checked.
 fn allows_minor(specifiers: &VersionSpecifiers, (major, minor): (u8, u8)) -> bool {
     let named = specifiers
         .releases()
@@ -151,12 +152,12 @@ fn allows_minor(specifiers: &VersionSpecifiers, (major, minor): (u8, u8)) -> boo
     })
 }
 
-/// Returns the Pythons for which installers take a Python tag with an ABI tag
-/// (`packaging.tags.cpython_tags` and `_py_interpreter_range`); `None` where there is none.
+/// Returns the Pythons for which installers accept a Python tag with an ABI tag
+/// (`packaging.tags.cpython_tags` and `_py_interpreter_range`); `None` if there are none.
 fn of_tags(python: &str, abi: &str) -> Option<PythonRange> {
     let (implementation, digits) = python.split_at_checked(2)?;
     let (major, minor) = digits.split_at_checked(1)?;
-    // Tags are compared as texts, so that `cp3011` is no Python.
+    // Tags are compared as strings, so `cp3011` does not match any Python.
     let number = |text: &str| {
         text.parse::<u8>()
             .ok()
@@ -218,8 +219,8 @@ impl fmt::Display for PythonRange {
 }
 
 impl PlatformNeed {
-    /// Returns the systems of a wheel's platform tags, each once. `known` remembers tags between
-    /// wheels. Beside other tags `any` counts for nothing where the wheel has an ABI.
+    /// Returns the platforms of a wheel's platform tags, without duplicates. `known` caches parsed
+    /// tags across wheels. If the wheel has an ABI, `any` is ignored next to other tags.
     pub fn of(name: &WheelName, known: &mut BTreeMap<String, Self>) -> Vec<Self> {
         let mut of_tag = |tag: &String| {
             known
@@ -250,9 +251,9 @@ impl PlatformNeed {
             PolicyFamily::Manylinux => LibcKind::Glibc,
             PolicyFamily::Musllinux => LibcKind::Musl,
         };
-        // `manylinux_2_28_x86_64` (PEP 600) and `musllinux_1_2_x86_64` (PEP 656) say the version.
-        // What installers take for no system, an older C library or another spelling of the number,
-        // stays as it is.
+        // `manylinux_2_28_x86_64` (PEP 600) and `musllinux_1_2_x86_64` (PEP 656) contain the
+        // version. Tags that installers do not accept, because of an older C library or another
+        // spelling of the number, are kept as they are.
         let rest = tag.strip_prefix(family.as_str()).unwrap_or_default();
         let spelled = spelled_version(rest).and_then(|(major, minor, arch)| {
             let arch: Arch = Arch::ALL
@@ -269,7 +270,7 @@ impl PlatformNeed {
                 libc: Some((kind, major, minor)),
             })
         });
-        // `manylinux2014_x86_64` is an alias in the table of policies.
+        // `manylinux2014_x86_64` is an alias in the policy table.
         let aliased = || {
             let (_, arch) = tag.split_once('_')?;
             let parsed: Arch = Arch::ALL
@@ -286,7 +287,7 @@ impl PlatformNeed {
     }
 }
 
-/// Splits `_2_28_x86_64` into the numbers, written without zeros in front, and the architecture.
+/// Splits `_2_28_x86_64` into the version numbers, without leading zeros, and the architecture.
 fn spelled_version(text: &str) -> Option<(u64, u64, &str)> {
     let mut parts = text.strip_prefix('_')?.splitn(3, '_');
     let number = |text: &str| {

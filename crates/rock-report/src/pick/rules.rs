@@ -1,55 +1,55 @@
-//! What a decision weighs, and what the facts say of wheels beside other versions.
+//! The weights of a decision, and compatibility data about wheels used with other versions.
 
 use std::collections::BTreeMap;
 
 use rock_compat::Compat;
 
-/// How far a difference takes a wheel away, and what an assumption costs. The numbers only order
-/// wheels; larger is harder to change: a machine's processor, then its GPU, its C library, and last
-/// what one command installs.
+/// The weights of mismatches and the costs of assumptions. They only order wheels. Larger values
+/// are harder to change: from the processor of a machine down to what a single command installs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MatchWeights {
-    /// Another operating system or processor.
+    /// A different operating system or processor.
     pub system: u64,
-    /// Another C library.
+    /// A different C library.
     pub libc_kind: u64,
-    /// An older C library, beside the steps to the needed one.
+    /// An older C library, in addition to the steps to the required version.
     pub libc: u64,
     /// No code for any of the GPUs.
     pub gfx: u64,
-    /// A wheel for something else than ROCm.
+    /// A wheel for something other than ROCm.
     pub accelerator: u64,
-    /// Another ROCm, beside the steps to it.
+    /// A different ROCm version, in addition to the steps to it.
     pub rocm: u64,
-    /// Another torch, beside the steps to it.
+    /// A different torch series, in addition to the steps to it.
     pub torch: u64,
-    /// Another Python, beside the steps to it.
+    /// A different Python version, in addition to the steps to it.
     pub python: u64,
-    /// The other build of it: with or without its global lock.
+    /// The other build of Python: with or without its global lock.
     pub python_build: u64,
-    /// Another backend than the one that was asked for.
+    /// A backend other than the requested one.
     pub backend: u64,
     /// A step from one major version to the next.
     pub major_step: u64,
-    /// The most major versions that count.
+    /// The maximum number of major version steps that count.
     pub most_major_steps: u64,
-    /// The most that steps between minor versions count.
+    /// The maximum number of minor version steps that count.
     pub most_minor_steps: u64,
-    /// Assumed: a tag that names no C library.
+    /// Assumption: a wheel whose tag names no C library fits.
     pub unsaid_libc: u64,
-    /// Assumed: the machine's C library is new enough.
+    /// Assumption: the machine's C library is new enough.
     pub unknown_libc: u64,
-    /// Assumed: a wheel has code for this GPU.
+    /// Assumption: a wheel has code for this GPU.
     pub unsaid_gfx: u64,
     /// A wheel without code for one of several GPUs.
     pub partial_gfx: u64,
-    /// Assumed: a wheel without a label that can be read is for this ROCm.
+    /// Assumption: a wheel whose name does not say what it is for is for this ROCm.
     pub unsaid_rocm: u64,
-    /// Another ROCm that the facts allow, beside the steps to it.
+    /// A different ROCm version or torch series that the compatibility data allows, in addition to
+    /// the steps to it.
     pub other_rocm: u64,
 }
 
-/// The numbers that are used.
+/// The weights that are used.
 pub const WEIGHTS: MatchWeights = MatchWeights {
     system: 1000,
     libc_kind: 900,
@@ -72,26 +72,27 @@ pub const WEIGHTS: MatchWeights = MatchWeights {
     other_rocm: 1,
 };
 
-/// What the facts say of a wheel beside another version than it was built for.
+/// Compatibility data about a wheel used with another version than it was built for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct VersionReach {
-    /// Whether it runs.
+    /// Whether the wheel runs.
     pub fits: bool,
-    /// Why, how sure that is, and when it was read. `compat list reach` has where.
+    /// The reason, its confidence, and the date of the last check. `compat list reach` shows the
+    /// source.
     pub said: String,
 }
 
-/// What a decision is taken by.
+/// The rules of a decision, from the compatibility data.
 #[derive(Debug, Clone)]
 pub struct MatchRules {
-    /// By `about when`: `rocm newer-minor`.
+    /// Reach by subject and case: `rocm newer-minor`.
     pub reach: BTreeMap<String, VersionReach>,
-    /// HIP and ROCm minors that differ, `7.15` and `10.0`.
+    /// HIP and ROCm minor versions that differ, `7.15` and `10.0`.
     pub hip: Vec<[String; 2]>,
 }
 
 impl MatchRules {
-    /// The rules out of the facts.
+    /// Creates the rules from the compatibility data.
     pub fn of(compat: &Compat) -> Self {
         let row = |row: &rock_compat::rows::ReachRow| {
             let name = format!("{} {}", row.about, row.when);
@@ -119,14 +120,14 @@ impl MatchRules {
         }
     }
 
-    /// What is known of a wheel in this case; nothing known means that it does not fit.
+    /// Returns the reach of a wheel in this case. Without data, the wheel does not fit.
     pub fn reach(&self, about: &str, when: &str) -> Option<&VersionReach> {
         self.reach.get(&format!("{about} {when}"))
     }
 }
 
 impl MatchWeights {
-    /// Steps between two versions by major and minor.
+    /// Returns the distance between two versions by major and minor.
     pub fn steps(&self, from: (u64, u64), to: (u64, u64)) -> u64 {
         match from.0.abs_diff(to.0) {
             0 => from.1.abs_diff(to.1).min(self.most_minor_steps),

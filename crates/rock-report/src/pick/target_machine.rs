@@ -1,4 +1,4 @@
-//! What a wheel is to run on.
+//! The machine that a wheel is selected for.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -10,76 +10,77 @@ use rock_compat::Compat;
 use rock_host::{HostFacts, PythonFacts, RocmInstallation, gfx_targets, system_rocm};
 use rock_names::{GfxTarget, PythonVersion, RocmVersion, Version};
 
-/// What is known of a machine and wanted of a wheel. What is not known is asked of no wheel.
+/// The known properties of a machine, and the requested ones of a wheel. Unknown properties are not
+/// matched.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct TargetMachine {
-    /// The project, normalised (PEP 503).
+    /// The normalized name of the distribution (PEP 503).
     pub distribution: Option<String>,
-    /// The ROCm of the torch that is installed, else that of the system.
+    /// The ROCm version of the installed torch, otherwise of the system.
     pub rocm: Option<RocmVersion>,
-    /// The torch that is installed.
+    /// The series of the installed torch.
     pub torch: Option<TorchSeries>,
-    /// The interpreter.
+    /// The version of the interpreter.
     pub python: Option<PythonVersion>,
-    /// Processors of the GPUs, `gfx942`.
+    /// The processors of the GPUs, `gfx942`.
     pub gfx: BTreeSet<String>,
-    /// The backend that is wanted; `default` for the one that labels do not name.
+    /// The requested backend; `default` for the one that labels do not name.
     pub backend: Option<String>,
-    /// What wheels call the system, without the C library: `linux_x86_64`.
+    /// The platform tag without the C library: `linux_x86_64`.
     pub platform: Option<String>,
     /// The C library.
     pub libc: Option<MachineLibc>,
-    /// The torch that is installed, where it is a build for something else than ROCm: `2.9.1+cpu`.
+    /// The version of the installed torch if it is not built for ROCm: `2.9.1+cpu`.
     pub foreign_torch: Option<String>,
-    /// Whether the interpreter is known and has no torch.
+    /// Whether the interpreter is known and torch is not installed.
     pub has_no_torch: bool,
 }
 
-/// A torch as labels name it: major, minor, and the tail of a pre-release. Patches fall together.
+/// A torch series as in labels: major, minor, and the suffix of a prerelease. All patch releases
+/// belong to one series.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct TorchSeries {
-    /// Major and minor.
+    /// The major and minor version.
     pub minor: (u64, u64),
-    /// `a0`, `rc1`, `dev20261101`, or empty.
+    /// The prerelease suffix, `a0`, `rc1`, `dev20261101`, or empty.
     pub tail: String,
 }
 
-/// A torch as it says of itself, `2.9.1+rocm6.4`.
+/// The version that an installed torch reports, `2.9.1+rocm6.4`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct InstalledTorch {
-    /// What labels name of it.
+    /// The series, as in wheel labels.
     pub series: TorchSeries,
-    /// The ROCm that its label names: its wheels bring it along.
+    /// The ROCm version in the label, which torch's wheels include.
     pub rocm: Option<RocmVersion>,
-    /// The whole, where its label names something else than ROCm: `2.9.1+cpu`.
+    /// The complete version if its label names something other than ROCm: `2.9.1+cpu`.
     pub foreign: Option<String>,
 }
 
-/// A C library, with its version where it is known.
+/// A C library, with its version if known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MachineLibc {
-    /// Which.
     pub kind: LibcKind,
-    /// Major and minor.
+    /// The major and minor version.
     pub version: Option<(u64, u64)>,
 }
 
-/// Which C library.
+/// The kind of a C library.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum LibcKind {
-    /// GNU's.
+    /// The GNU C Library.
     Glibc,
     /// musl.
     Musl,
 }
 
-/// Not what `doctor --format json` prints.
+/// The error for input that is not a report of `doctor --format json`.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("it is not what `rock-matrix doctor --format json` prints: {0}")]
 pub struct MachineError(pub String);
 
-/// The fields of doctor's report that matter here. Others are passed over, so that a later report
-/// can be read too.
+/// The fields of a doctor report that are used here. Others are ignored, so that reports of later
+/// versions can be read.
 #[derive(Debug, Deserialize)]
 struct MachineReport {
     build: DoctorBuild,
@@ -113,10 +114,10 @@ struct DoctorRocm {
 }
 
 impl TargetMachine {
-    /// A machine out of the report that `doctor --format json` prints.
+    /// Creates a machine from a report of `doctor --format json`.
     ///
     /// # Errors
-    /// When the text is no such report.
+    /// When the text is not such a report.
     pub fn from_json(text: &str, compat: &Compat) -> Result<Self, MachineError> {
         let report: MachineReport =
             serde_json::from_str(text).map_err(|error| MachineError(error.to_string()))?;
@@ -138,8 +139,8 @@ impl TargetMachine {
         Ok(Self::of_parts(python.as_ref(), &gfx, of_system, compat))
     }
 
-    /// The machine with these facts. An override of the runtime counts, because programs see
-    /// nothing else.
+    /// Creates a machine from host facts. A runtime override of the gfx target replaces the
+    /// detected GPUs, because programs see only the override.
     pub fn of(facts: &HostFacts, compat: &Compat) -> Self {
         let gfx: Vec<String> = match facts.overrides.runtime_target() {
             Ok(Some(target)) => vec![target.to_string()],
@@ -159,8 +160,7 @@ impl TargetMachine {
         let named = python.and_then(|python| python.torch.as_deref());
         let torch = named.and_then(|torch| torch.parse::<InstalledTorch>().ok());
         let torch_hip = python.and_then(|python| python.torch_hip.as_deref());
-        // torch's wheels bring their ROCm along, and an extension loads the libraries that torch
-        // has loaded.
+        // torch's wheels include ROCm, and an extension uses the libraries that torch has loaded.
         let of_torch = torch.as_ref().and_then(|torch| torch.rocm.clone());
         let of_torch = of_torch.or_else(|| torch_hip.and_then(of_hip));
         let free = python.is_some_and(|python| python.free_threaded);
@@ -191,7 +191,7 @@ impl TargetMachine {
 }
 
 impl TorchSeries {
-    /// The series that a version is of.
+    /// Returns the series of a version.
     pub fn of(version: &Version) -> Self {
         let number = |at: usize| version.release().get(at).copied().unwrap_or(0);
         Self {
@@ -231,7 +231,7 @@ impl fmt::Display for TorchSeries {
     }
 }
 
-/// Not a C library.
+/// The error for text that is not a C library.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{0}` is no C library: write it as `glibc 2.35` or `musl 1.2`")]
 pub struct LibcError(pub String);
@@ -239,7 +239,7 @@ pub struct LibcError(pub String);
 impl FromStr for MachineLibc {
     type Err = LibcError;
 
-    /// `glibc 2.36`, as glibc says it of itself, `musl 1.2`, or a name alone.
+    /// Parses `glibc 2.36`, as glibc reports itself, `musl 1.2`, or a name without a version.
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let fault = || LibcError(text.to_owned());
         let (name, version) = text
@@ -280,7 +280,7 @@ impl fmt::Display for MachineLibc {
 }
 
 impl fmt::Display for TargetMachine {
-    /// What is known, in one line.
+    /// Formats the known properties on one line.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let gfx = self
             .gfx

@@ -1,4 +1,4 @@
-//! One wheel against one machine, question by question.
+//! Matches one wheel against one machine, axis by axis.
 
 use std::fmt;
 
@@ -9,25 +9,25 @@ use super::{
     GfxCode, MachineLibc, MatchRules, PlatformNeed, TargetMachine, WheelAccelerator, WheelCandidate,
 };
 
-/// A question that a wheel and a machine answer, the hardest to change first.
+/// A property that a wheel and a machine must agree on. The hardest to change comes first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum MatchAxis {
     /// Operating system, processor and C library.
     System,
     /// The GPUs.
     Gpu,
-    /// ROCm.
+    /// The ROCm version.
     Rocm,
-    /// torch.
+    /// The torch series.
     Torch,
-    /// Python.
+    /// The Python version and build.
     Python,
     /// The backend.
     Backend,
 }
 
 impl MatchAxis {
-    /// All questions.
+    /// All axes, in order.
     pub const ALL: [Self; 6] = [
         Self::System,
         Self::Gpu,
@@ -37,7 +37,7 @@ impl MatchAxis {
         Self::Backend,
     ];
 
-    /// The word of JSON.
+    /// Returns the name in JSON.
     pub fn key(self) -> &'static str {
         match self {
             Self::System => "system",
@@ -51,7 +51,7 @@ impl MatchAxis {
 }
 
 impl fmt::Display for MatchAxis {
-    /// The word of sentences.
+    /// Formats the name for sentences.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::System => "system",
@@ -64,27 +64,27 @@ impl fmt::Display for MatchAxis {
     }
 }
 
-/// What is assumed of a wheel that fits.
+/// An assumption about a wheel that fits.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MatchNote {
-    /// About what.
+    /// The axis of the assumption.
     pub axis: MatchAxis,
-    /// In words.
+    /// The assumption in words.
     pub text: String,
 }
 
-/// What keeps a wheel from a machine.
+/// A reason why a wheel does not fit a machine.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Mismatch {
-    /// In what.
+    /// The axis of the mismatch.
     pub axis: MatchAxis,
-    /// What the wheel is for.
+    /// The value that the wheel is for.
     pub wheel: String,
-    /// What the machine has.
+    /// The value of the machine, or the requested one.
     pub yours: String,
-    /// Why that keeps it away, where the facts say so.
+    /// The reason, if the compatibility data gives one.
     pub why: Option<String>,
-    /// How much it counts.
+    /// The weight of the mismatch.
     pub size: u64,
 }
 
@@ -103,14 +103,14 @@ impl fmt::Display for Mismatch {
     }
 }
 
-/// The answer to one question.
+/// The result of one axis.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum AxisMatch {
-    /// Nothing to say.
+    /// The wheel fits without an assumption.
     Exact,
-    /// It fits with an assumption of this cost.
+    /// The wheel fits with an assumption of this cost.
     Fine { cost: u64, text: String },
-    /// It does not fit.
+    /// The wheel does not fit.
     Differs {
         size: u64,
         wheel: String,
@@ -119,7 +119,7 @@ pub(super) enum AxisMatch {
     },
 }
 
-/// All that was found about one wheel.
+/// The results of all axes for one wheel.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct WheelMatch {
     pub(super) cost: u64,
@@ -167,7 +167,8 @@ pub(super) fn verdict(
     verdict
 }
 
-/// The case of a wheel for any platform: no library in it was linked with anything.
+/// The reach case of [`GfxCode::Any`], such as a wheel for any platform: it has no library that was
+/// linked with ROCm or torch.
 const NO_COMPILED_CODE: &str = "no-compiled-code";
 
 fn not_known(wheel: &str) -> AxisMatch {
@@ -177,7 +178,8 @@ fn not_known(wheel: &str) -> AxisMatch {
     }
 }
 
-/// A wheel with several platform tags is for all of them; the one that fits best counts.
+/// Matches the platform. A wheel with several platform tags is for all of them; the best match
+/// counts.
 fn system(wheel: &WheelCandidate, machine: &TargetMachine) -> AxisMatch {
     let shown = joined(&wheel.platforms, " or ");
     let Some(platform) = &machine.platform else {
@@ -198,8 +200,9 @@ fn system(wheel: &WheelCandidate, machine: &TargetMachine) -> AxisMatch {
     }
 }
 
-/// Returns what keeps a wheel with these platform tags from a system with this C library; `None`
-/// where nothing is known to. A C library counts on every system where that is not known.
+/// Returns the mismatch between a wheel's platform tags and a system with this C library; `None` if
+/// none is known. If the platform is unknown, the C library is compared on every platform of the
+/// wheel.
 pub(super) fn system_difference(
     platforms: &[PlatformNeed],
     platform: Option<&str>,
@@ -220,7 +223,7 @@ pub(super) fn system_difference(
     }
 }
 
-/// The answer of the platform tag that fits best.
+/// Returns the result of the platform tag that fits best.
 fn best_system(
     platforms: &[PlatformNeed],
     platform: Option<&str>,
@@ -294,7 +297,7 @@ fn one_system(need: &PlatformNeed, platform: &str, libc: Option<MachineLibc>) ->
     }
 }
 
-/// One GPU that the wheel has code for will do; the others are told.
+/// Matches the GPUs. Code for one of the GPUs is enough; the others are named in the assumption.
 fn gpu(wheel: &WheelCandidate, machine: &TargetMachine) -> AxisMatch {
     let targets = match &wheel.gfx {
         GfxCode::Any => return AxisMatch::Exact,
@@ -394,8 +397,8 @@ fn minor(rocm: &RocmVersion) -> (u64, u64) {
     (major.into(), minor.into())
 }
 
-/// What a machine's ROCm is to a wheel's; `None` where they are the same. A patch that one of them
-/// does not name is the other's.
+/// Returns the reach case of a machine's ROCm relative to a wheel's; `None` if they match. If one
+/// of them does not name a patch version, patch versions are not compared.
 fn relation(wheel: &RocmVersion, machine: &RocmVersion) -> Option<&'static str> {
     let names_patch = |rocm: &RocmVersion| rocm.as_str().split('.').count() > 2;
     let (from, to) = (minor(wheel), minor(machine));

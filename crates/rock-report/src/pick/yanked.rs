@@ -1,22 +1,21 @@
-//! Wheels that are withdrawn: nobody is told to take them, and who would have taken one is told of
-//! it.
+//! Yanked wheels, which are never recommended; those that fit are reported.
 
 use super::{MatchRules, PickDecision, TargetMachine, WheelCandidate, WheelOffer, decide};
 use rock_names::YankedFiles;
 
-/// A withdrawn wheel that fits a machine.
+/// A yanked wheel that fits a machine.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PassedOver {
-    /// Its name.
+    /// The filename.
     pub file: String,
-    /// Why it is withdrawn; empty where nobody said.
+    /// The reason for the yank; empty if none was given.
     pub reason: String,
-    /// Whether it would have been chosen.
+    /// Whether it would have been selected.
     pub is_missed: bool,
 }
 
-/// The candidates that are offered, and those that are withdrawn, each in their order. `reasons`
-/// has what is withdrawn.
+/// Splits candidates into those that are available and those that are yanked, each in order.
+/// `reasons` contains the yanked files. Yanked device wheels are removed from their host wheels.
 pub fn split(
     candidates: Vec<WheelCandidate>,
     reasons: &YankedFiles,
@@ -28,8 +27,8 @@ pub fn split(
     wheels.partition(|wheel| reason(wheel, reasons).is_none())
 }
 
-/// The withdrawn wheels that fit, best first. `decision` is what was decided among those that are
-/// offered.
+/// Returns the yanked wheels that fit, best first. `decision` is the decision among the wheels that
+/// are `offered`.
 pub fn passed_over(
     (offered, decision): (&[WheelCandidate], &PickDecision),
     withdrawn: &[WheelCandidate],

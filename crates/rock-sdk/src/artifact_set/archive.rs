@@ -37,8 +37,8 @@ pub(super) struct SpooledArchive {
 /// Lists the files of an artifact that is an archive, and keeps their content.
 ///
 /// # Errors
-/// When it cannot be read or kept, is damaged, goes beyond a limit, has another digest than the
-/// file next to it says, or does not begin with a manifest.
+/// When it cannot be read or kept, is damaged, exceeds a limit, does not match its checksum file,
+/// or does not begin with a manifest.
 pub(super) fn list_archive(
     name: &ArtifactName,
     path: &Path,
@@ -102,7 +102,8 @@ pub(super) fn list_archive(
     Ok(listing.finish(name, content))
 }
 
-/// Reads the digest next to an archive, if there is one. Returns it with its path.
+/// Reads the checksum file of an archive, if there is one. Returns the digest with the path of the
+/// file.
 fn read_checksum_file(path: &Path) -> Result<Option<(Digest, PathBuf)>, Diagnostic> {
     let beside = path_of_sum(path);
     if !rock_sys::is_file(&beside) {
@@ -114,7 +115,7 @@ fn read_checksum_file(path: &Path) -> Result<Option<(Digest, PathBuf)>, Diagnost
     Ok(Some((sum, beside)))
 }
 
-/// Checks the digest of an archive against the one in the file next to it.
+/// Checks the digest of an archive against its checksum file.
 fn check_digest(path: &Path, is: Digest, said: Digest, beside: &Path) -> Result<(), Diagnostic> {
     if said == is {
         return Ok(());
@@ -184,7 +185,7 @@ struct ArchiveListing<'l> {
     budget: &'l ListingBudget,
     /// `None` until the manifest was read.
     sorter: Option<RootSorter>,
-    /// By root and path: the kind, the offset of the content, and whether that begins like an ELF
+    /// By root and path: the kind, the offset of the content, and whether it begins like an ELF
     /// file.
     entries: BTreeMap<(usize, String), SeenFile>,
     seen: FxHashMap<String, SeenFile>,
@@ -301,7 +302,7 @@ impl ArchiveListing<'_> {
         Ok(())
     }
 
-    /// Reports entries below a link or a file, which cannot be unpacked.
+    /// Reports entries below a symlink or a file, which cannot be unpacked.
     fn check_parents(&mut self, roots: &[String]) {
         let is_folder = |kind: &EntryKind| matches!(kind, EntryKind::Folder);
         let others: FxHashSet<(usize, &str)> = self

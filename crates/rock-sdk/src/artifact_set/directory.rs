@@ -17,7 +17,7 @@ use rock_sys::{FileError, PositionalFile, WalkEntry, WalkEntryKind};
 /// Lists the files of an artifact that is a directory.
 ///
 /// # Errors
-/// When it cannot be read, or goes beyond a limit.
+/// When it cannot be read or exceeds a limit.
 pub(super) fn list_directory(
     name: &ArtifactName,
     folder: &Path,

@@ -20,7 +20,7 @@ pub fn parse_artifact_manifest(
     manifest: &Path,
 ) -> Result<(Vec<String>, Vec<Diagnostic>), Diagnostic> {
     let (mut roots, mut findings) = (Vec::new(), Vec::new());
-    // Editors of Windows put a mark in front of texts.
+    // Windows editors write a byte order mark at the start of text files.
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     for line in text.lines().map(str::trim).filter(|line| !line.is_empty()) {
         match without_dots(line) {
@@ -120,9 +120,9 @@ impl RootSorter {
     }
 }
 
-/// Why installers do not take a path, and where the name ends that has it. They read their lists of
-/// files by lines, as Python ends those, and take a backslash for the end of a folder's name on
-/// Windows.
+/// Returns the reason for which installers do not accept a path, and the end of the component with
+/// the invalid character. Installers read their file lists line by line, with Python's line
+/// endings, and treat a backslash as a directory separator on Windows.
 fn unpackable(path: &str) -> Option<(usize, &'static str)> {
     let (at, found) = path
         .char_indices()

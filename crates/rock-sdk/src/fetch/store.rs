@@ -36,7 +36,8 @@ pub enum ArtifactStore {
 }
 
 impl ArtifactStore {
-    /// Lists the names and sizes of the files of the run. Returns none if the store has no such run.
+    /// Lists the names and sizes of the files of the run. The list is empty if the store has no
+    /// such run.
     ///
     /// # Errors
     /// When the store cannot be listed.

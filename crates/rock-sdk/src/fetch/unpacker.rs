@@ -95,7 +95,7 @@ impl Unpacker {
         }))
     }
 
-    /// Whether there is a folder that was unpacked from the archive with this digest.
+    /// Whether there is a directory that was unpacked from the archive with this digest.
     pub(super) fn has(&self, published: &BucketArchive, digest: Digest) -> bool {
         let Self::Directories(lock) = self else {
             return false;
@@ -108,7 +108,7 @@ impl Unpacker {
     /// Unpacks an archive with this digest, unless its directory exists. Returns whether it did.
     ///
     /// # Errors
-    /// When it is damaged, leads out of its folder, or cannot be written.
+    /// When the archive is damaged, leads out of its directory, or cannot be written.
     pub(super) fn unpack(
         &self,
         published: &BucketArchive,

@@ -1,4 +1,4 @@
-//! The tree to build against, as it is packed.
+//! Checks of the packed devel tree.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,7 +13,7 @@ use rock_compat::rows::SdkTables;
 use rock_diagnostic::{Diagnostic, Severity};
 use rock_names::{parent_directories, resolve_link, without_dots};
 
-/// What a tree breaks by itself.
+/// Checks the devel tree of a wheel, independent of other wheels.
 pub(super) fn findings(wheel: &OpenedWheel, facts: &SdkTables) -> Vec<Diagnostic> {
     if wheel.kind != PackageKind::Devel {
         return Vec::new();
@@ -57,7 +57,7 @@ pub(super) fn findings(wheel: &OpenedWheel, facts: &SdkTables) -> Vec<Diagnostic
     found
 }
 
-/// Links of a tree to files that no package of the folder has.
+/// Reports symlinks of a devel tree to files that no package of the directory has.
 pub(super) fn owners(
     wheel: &OpenedWheel,
     opened: &OpenedPackages,
@@ -87,14 +87,14 @@ pub(super) fn owners(
     found
 }
 
-/// A tree with its members by path.
+/// A devel tree with its members by path.
 struct VerifiedTree<'t> {
     wheel: &'t OpenedWheel,
     payload: &'t PackedTree,
     root: String,
-    /// The first member of each path, with its place in the order.
+    /// The first member with each path, and its index.
     by_path: BTreeMap<&'t str, (usize, &'t PayloadEntry)>,
-    /// Folders that something is in.
+    /// The parent directories of all members.
     folders: BTreeSet<&'t str>,
 }
 
@@ -125,7 +125,8 @@ impl<'t> VerifiedTree<'t> {
             .fault_at(&codes::SDK_DEVEL_TREE, &self.payload.member, message)
     }
 
-    /// What would be written outside of the tree, or is nothing that installers can remove again.
+    /// Reports a member that would be written outside of the tree, or that installers could not
+    /// remove because it is not a file, symlink or directory.
     fn unsafe_member(&self, entry: &PayloadEntry) -> Option<Diagnostic> {
         let path = &entry.path;
         let is_below = path
@@ -153,7 +154,8 @@ impl<'t> VerifiedTree<'t> {
             .collect()
     }
 
-    /// Members that the extractor would take away again, and links that come before their file.
+    /// Reports members that the extractor would remove again, and symlinks that come before their
+    /// file.
     fn out_of_order(&self) -> Vec<Diagnostic> {
         let (mut met, mut filled): (BTreeSet<&str>, BTreeSet<&str>) = Default::default();
         let mut found = Vec::new();
@@ -184,7 +186,7 @@ impl<'t> VerifiedTree<'t> {
         found
     }
 
-    /// Links that lead out of `site-packages`, to themselves, or to nothing in the tree.
+    /// Reports symlinks that lead out of `site-packages`, form a loop, or dangle.
     fn links(&self) -> Vec<Diagnostic> {
         let mut found = Vec::new();
         for entry in &self.payload.entries {
@@ -209,7 +211,7 @@ impl<'t> VerifiedTree<'t> {
         found
     }
 
-    /// Links into other packages, with where they lead.
+    /// Returns the symlinks into other packages with their targets.
     fn leading_out(&self) -> impl Iterator<Item = (&'t PayloadEntry, String)> {
         self.payload.entries.iter().filter_map(|entry| {
             let ParsedMemberKind::Symlink(text) = &entry.kind else {
@@ -224,7 +226,7 @@ impl<'t> VerifiedTree<'t> {
         path.split('/').next() == Some(&self.root)
     }
 
-    /// What is at a path of `site-packages`, of which other packages are not looked into.
+    /// Returns the entry at a path of `site-packages`. Other packages are not inspected.
     fn met(&self, path: &str) -> Option<PathEntry<'t>> {
         if !self.is_inside(path) {
             return Some(PathEntry::Elsewhere);
@@ -237,7 +239,7 @@ impl<'t> VerifiedTree<'t> {
         }
     }
 
-    /// What is built against is searched as what is run from: by RPATH.
+    /// Reports files with a RUNPATH: as in runtime packages, they must have an RPATH.
     fn search_paths(&self) -> Vec<Diagnostic> {
         let mut found = Vec::new();
         for entry in &self.payload.entries {
@@ -258,7 +260,7 @@ impl<'t> VerifiedTree<'t> {
         found
     }
 
-    /// Names that some systems do not take.
+    /// Reports paths that some systems do not accept.
     fn names(&self) -> Vec<Diagnostic> {
         let mut found = Vec::new();
         for [(other, ()), (path, ())] in

@@ -1,4 +1,4 @@
-//! The list of a device package's files, by which they get into the tree to build against.
+//! Checks of the file list through which the files of a device package are added to the devel tree.
 
 use std::collections::BTreeSet;
 
@@ -12,9 +12,9 @@ use crate::search::up;
 use rock_compat::rows::SdkTables;
 use rock_diagnostic::Diagnostic;
 
-/// The folder of lists, in the folder of the libraries.
+/// The directory of the lists, in that of the libraries package.
 const LISTS: &str = ".devel_links/";
-/// How the empty file begins that a package has so that installers clear the folder.
+/// The prefix of an empty file in device packages, which makes installers remove the directory.
 const MARKER: &str = ".device-";
 
 pub(super) fn findings(wheel: &OpenedWheel, facts: &SdkTables) -> Vec<Diagnostic> {

@@ -35,8 +35,8 @@ pub use packages::{
 pub use texts::is_read;
 pub use wheel::verify_wheel;
 
-/// What packages of the SDK do on purpose, and other wheels by mistake: they carry ROCm, lie where
-/// pure Python lies, and hold copies in place of links.
+/// Codes of properties that are intended in SDK packages and mistakes in other wheels: they contain
+/// ROCm, put libraries into purelib, and contain copies instead of symlinks.
 pub const ON_PURPOSE: [&Code; 4] = [
     &rocm::PURELIB_WITH_LIBRARIES,
     &rocm::VENDORED_ROCM,
@@ -44,11 +44,11 @@ pub const ON_PURPOSE: [&Code; 4] = [
     &audit_codes::COPIED_LIBRARY,
 ];
 
-/// What to do about a package that a build would not have made so.
+/// The help for a package that differs from what a build writes.
 const MAKE_AGAIN: &str =
     "make the packages again with `rock-matrix sdk build`, and leave them as they are";
 
-/// Everything that the packages of a folder break, of what they promise together.
+/// Checks the packages of a directory, each by itself and all together.
 pub fn verify(opened: &OpenedPackages, facts: &SdkTables) -> Vec<Diagnostic> {
     let mut found = names::findings(opened, facts);
     for wheel in &opened.wheels {
@@ -65,7 +65,7 @@ pub fn verify(opened: &OpenedPackages, facts: &SdkTables) -> Vec<Diagnostic> {
     found
 }
 
-/// Everything that one wheel breaks by itself, whatever lies beside it.
+/// Checks one wheel, independent of the other packages.
 pub fn alone(wheel: &OpenedWheel, facts: &SdkTables) -> Vec<Diagnostic> {
     let mut found = names::of_wheel(wheel);
     found.extend(siblings::findings(wheel, facts));

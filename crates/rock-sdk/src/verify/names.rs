@@ -1,4 +1,4 @@
-//! Names, tags, versions, and whether all packages are there.
+//! Checks of names, tags and versions, and for missing packages.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,7 +11,7 @@ use rock_compat::rows::SdkTables;
 use rock_diagnostic::{Diagnostic, Location};
 use rock_names::Version;
 
-/// One version and one platform over all packages, and none of them missing.
+/// Checks that all packages have the same version and platform, and that none is missing.
 pub(super) fn findings(opened: &OpenedPackages, facts: &SdkTables) -> Vec<Diagnostic> {
     let mut found: Vec<Diagnostic> = versions(opened)
         .into_iter()
@@ -29,7 +29,7 @@ pub(super) fn findings(opened: &OpenedPackages, facts: &SdkTables) -> Vec<Diagno
         )
         .map(family_folder)
         .collect();
-    // What lies at the top serves all families.
+    // Packages at the top level serve all families.
     let has_families = families.len() > 1;
     for family in families
         .into_iter()
@@ -40,7 +40,7 @@ pub(super) fn findings(opened: &OpenedPackages, facts: &SdkTables) -> Vec<Diagno
     found
 }
 
-/// The tags of one wheel.
+/// Checks the tags and the version of one wheel.
 pub(super) fn of_wheel(wheel: &OpenedWheel) -> Vec<Diagnostic> {
     let (name, tags) = (&wheel.name, wheel.name.platform_tags().as_slice());
     let mut found = Vec::new();
@@ -92,7 +92,8 @@ fn platforms(opened: &OpenedPackages) -> Option<Diagnostic> {
     )
 }
 
-/// Says that packages differ in what must be the same of all: the first of each.
+/// Reports packages that differ in a value that must be the same for all, with the first package of
+/// each value.
 fn different<'o>(all: impl Iterator<Item = (String, &'o str)>, what: &str) -> Option<Diagnostic> {
     let mut by_text: BTreeMap<String, &str> = BTreeMap::new();
     for (text, path) in all {
@@ -110,15 +111,15 @@ fn different<'o>(all: impl Iterator<Item = (String, &'o str)>, what: &str) -> Op
     Some(labelled.help("keep the packages of one build in a folder"))
 }
 
-/// A version in normal form, as file names have it; a text that is none as it is. Builds may write
-/// another form into texts.
+/// Returns a version in normal form, as in filenames, or the unchanged text if it is not a version.
+/// Builds may write other forms into text files.
 pub(super) fn normalized(version: &str) -> String {
     version
         .parse::<Version>()
         .map_or_else(|_| version.to_owned(), |version| version.normalized())
 }
 
-/// The version in the name of a source distribution, in normal form.
+/// Returns the version in the filename of an sdist, in normal form.
 pub(super) fn selector_version(path: &str) -> Option<String> {
     let file = path.rsplit('/').next()?;
     let text = file.strip_prefix("rocm-")?.strip_suffix(".tar.gz")?;
@@ -127,7 +128,7 @@ pub(super) fn selector_version(path: &str) -> Option<String> {
         .map(|version| version.normalized())
 }
 
-/// What `rocm` or its extras ask for and nobody finds.
+/// Reports missing packages that `rocm` or its extras require.
 fn missing(opened: &OpenedPackages, family: &str, facts: &SdkTables) -> Vec<Diagnostic> {
     let here = if family.is_empty() {
         String::new()

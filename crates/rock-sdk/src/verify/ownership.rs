@@ -1,4 +1,4 @@
-//! Who owns each path of `site-packages`.
+//! Checks that every path of `site-packages` belongs to one package.
 
 use std::collections::BTreeMap;
 
@@ -8,11 +8,12 @@ use crate::codes::sdk as codes;
 use rock_diagnostic::{Diagnostic, counted};
 use rock_names::parent_directories;
 
-/// Longer paths below `site-packages` do not fit below the folders that Windows users have
-/// (`MAX_PATH` is 260).
+/// The maximum length of a path below `site-packages`. Longer paths do not fit below the
+/// directories that Windows users have (`MAX_PATH` is 260).
 const LONGEST_PATH: usize = 200;
 
-/// Paths of which one package would take the other's, and paths that some systems do not take.
+/// Reports paths at which packages would overwrite each other, and paths that some systems do not
+/// accept.
 pub(super) fn findings(opened: &OpenedPackages) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     let mut owners: BTreeMap<&str, Vec<&OpenedWheel>> = BTreeMap::new();
@@ -54,7 +55,7 @@ pub(super) fn findings(opened: &OpenedPackages) -> Vec<Diagnostic> {
                 }
             }
         }
-        // Those of one wheel are told with its container.
+        // Clashes within one wheel are reported by the checks of its archive.
         if let Some((wheel, other)) = folded.insert(path.to_lowercase(), (wheels[0], path))
             && !wheels.iter().any(|own| own.path == wheel.path)
         {
@@ -74,8 +75,8 @@ pub(super) fn findings(opened: &OpenedPackages) -> Vec<Diagnostic> {
     found
 }
 
-/// The longest of some paths below `site-packages`, where it is too long, and what is to be said of
-/// all that are.
+/// Returns the longest of the paths below `site-packages` that are too long, with a message about
+/// all of them.
 pub(super) fn too_long<'p>(paths: impl Iterator<Item = &'p str>) -> Option<(&'p str, String)> {
     let long: Vec<&str> = paths.filter(|path| path.len() > LONGEST_PATH).collect();
     let longest = long.iter().copied().max_by_key(|path| path.len())?;

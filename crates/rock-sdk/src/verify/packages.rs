@@ -1,4 +1,4 @@
-//! What stands in the packages of a folder.
+//! The opened packages of a directory.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,112 +11,111 @@ use rock_diagnostic::{Code, Diagnostic, Location};
 use rock_names::Platform;
 use rock_names::WheelName;
 
-/// The packages of a folder.
+/// The packages of a directory.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct OpenedPackages {
-    /// The wheels, by path.
+    /// The wheels, sorted by path.
     pub wheels: Vec<OpenedWheel>,
-    /// Source distributions of `rocm`, by path.
+    /// The sdists of `rocm`, sorted by path.
     pub selectors: Vec<SelectorSdist>,
 }
 
-/// A source distribution of `rocm`, which chooses among the packages.
+/// An sdist of `rocm`, which selects among the packages.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SelectorSdist {
-    /// Its path below the folder.
+    /// The path relative to the directory.
     pub path: String,
-    /// What its files hold, by path.
+    /// The contents of the files by path.
     pub files: BTreeMap<String, Vec<u8>>,
-    /// Why it cannot be read to its end.
+    /// The reason for which the sdist cannot be read to the end.
     pub fault: Option<String>,
 }
 
-/// A tree to build against, as it is packed in a wheel.
+/// A devel tree, packed in a wheel.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct PackedTree {
-    /// Its path in the wheel.
+    /// The path of the archive in the wheel.
     pub member: String,
-    /// Its members in their order.
+    /// The members in archive order.
     pub entries: Vec<PayloadEntry>,
-    /// Why it cannot be read to its end.
+    /// The reason for which the archive cannot be read to the end.
     pub fault: Option<String>,
 }
 
-/// A member of a tree.
+/// A member of a devel tree.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PayloadEntry {
-    /// Its path as written.
+    /// The path as written in the archive.
     pub path: String,
-    /// What it is.
+    /// The type of the member.
     pub kind: ParsedMemberKind,
-    /// What a loader would make of it.
+    /// The file as the dynamic linker sees it.
     pub held: LoaderView,
 }
 
 /// A wheel of the SDK.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OpenedWheel {
-    /// Its path below the folder: its name, below the name of a family where there are packages for
-    /// several.
+    /// The path relative to the directory: the filename, in the subdirectory of a family if there
+    /// are packages for several.
     pub path: String,
-    /// Its name.
+    /// The wheel name.
     pub name: WheelName,
-    /// The name of its project as METADATA has it, `rocm-sdk-libraries-gfx94X-dcgpu`.
+    /// The distribution name in METADATA, `rocm-sdk-libraries-gfx94X-dcgpu`.
     pub project: String,
-    /// Which package it is.
+    /// The kind of the package.
     pub kind: PackageKind,
-    /// The target or family that it is for.
+    /// The target or family, if the package is for one.
     pub made_for: Option<String>,
     /// Whether WHEEL says `Root-Is-Purelib: true`.
     pub is_purelib: bool,
     /// The values of `Requires-Dist`.
     pub requires: Vec<String>,
-    /// Its files by path, those of dist-info too.
+    /// The files by path, including those of dist-info.
     pub files: BTreeMap<String, OpenedFile>,
-    /// What its short texts say: those that [`is_read`](super::is_read) names.
+    /// The contents of the text files that [`is_read`](super::is_read) selects, by path.
     pub texts: BTreeMap<String, String>,
-    /// The trees to build against that are packed in it.
+    /// The devel trees in the wheel.
     pub payloads: Vec<PackedTree>,
 }
 
 /// A file of a wheel.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OpenedFile {
-    /// Its size.
+    /// The size of the file.
     pub size_bytes: u64,
-    /// Whether it may be run.
+    /// Whether the file is executable.
     pub is_executable: bool,
-    /// What a loader would make of it.
+    /// The file as the dynamic linker sees it.
     pub held: LoaderView,
 }
 
-/// What a loader would make of a file.
+/// A file as the dynamic linker sees it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum LoaderView {
-    /// Nothing.
+    /// Any other file.
     Data,
-    /// A library or program that is linked with others, for a processor whose files get a search
-    /// path.
+    /// A dynamically linked library or program, for a processor whose files get a search path.
     Linked(Box<DynamicInfo>),
-    /// A program that stands for a link with this text.
+    /// A stub program with this target text.
     Stub(String),
 }
 
-/// What a loader reads of a library or program.
+/// The dynamic entries of a library or program.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct DynamicInfo {
-    /// The name that loaders ask for.
+    /// The SONAME.
     pub soname: Option<String>,
-    /// The libraries that it needs.
+    /// The NEEDED libraries.
     pub needed: Vec<String>,
-    /// Its RPATH.
+    /// The RPATH.
     pub rpath: Option<String>,
-    /// Its RUNPATH.
+    /// The RUNPATH.
     pub runpath: Option<String>,
 }
 
-/// Which package a project is, and for which target or family; `None` where it is none of the
-/// SDK's.
+/// Returns the kind of a distribution and its target or family, or `None` if it is not an SDK
+/// package.
 pub fn identify(project: &str, facts: &SdkTables) -> Option<(PackageKind, Option<String>)> {
     let is_named =
         |kind: PackageKind| row(facts, kind).is_some_and(|row| row.distribution == project);
@@ -140,14 +139,15 @@ pub fn identify(project: &str, facts: &SdkTables) -> Option<(PackageKind, Option
 }
 
 impl OpenedPackages {
-    /// Whether two packages can be installed beside each other: those of different families are
+    /// Whether two packages can be installed together: those of different families are
     /// alternatives.
     pub(super) fn are_together(one: &str, other: &str) -> bool {
         let (one, other) = (family_folder(one), family_folder(other));
         one.is_empty() || other.is_empty() || one == other
     }
 
-    /// The wheels that can be installed beside a package at this path, itself included.
+    /// Returns the wheels that can be installed together with the package at this path, including
+    /// itself.
     pub(super) fn beside<'o>(
         &'o self,
         path: &'o str,
@@ -158,18 +158,18 @@ impl OpenedPackages {
     }
 }
 
-/// The folder of a family that a package lies in; empty for those at the top.
+/// Returns the subdirectory of a package, which is named after a family; empty at the top level.
 pub(super) fn family_folder(path: &str) -> &str {
     path.rsplit_once('/').map_or("", |(folder, _)| folder)
 }
 
 impl OpenedWheel {
-    /// The row of the facts for it.
+    /// Returns the row for the package in the compatibility data.
     pub(super) fn row<'f>(&self, facts: &'f SdkTables) -> Option<&'f SdkPackageRow> {
         row(facts, self.kind)
     }
 
-    /// The platform that it is for.
+    /// Returns the platform of the wheel.
     pub(super) fn platform(&self) -> Platform {
         let is_windows = self
             .name
@@ -183,23 +183,24 @@ impl OpenedWheel {
         }
     }
 
-    /// What its generated module says; empty for packages that have none.
+    /// Returns the values in the generated module; empty for packages without one.
     pub(super) fn assigned(&self) -> AssignedValues<'_> {
         let module = format!("{}/_dist_info.py", self.module());
         AssignedValues::read(self.texts.get(&module).map_or("", String::as_str))
     }
 
-    /// The module beside its folder, `rocm_sdk_core`.
+    /// Returns the name of the module next to the directory of files, `rocm_sdk_core`.
     pub(super) fn module(&self) -> String {
         crate::python::module(&self.project)
     }
 
-    /// The folder of `site-packages` that its files are in. Devices go into that of the libraries.
+    /// Returns the directory in `site-packages` with the files. Device packages use that of the
+    /// libraries package.
     pub(super) fn folder(&self, facts: &SdkTables) -> String {
         format!("{}{}", self.home(facts), self.nonce(facts))
     }
 
-    /// What ends the names of folders of this build.
+    /// Returns the suffix of the names of this build's directories.
     pub(super) fn nonce(&self, facts: &SdkTables) -> String {
         let home = self.home(facts);
         let of_folder = || {
@@ -213,14 +214,14 @@ impl OpenedWheel {
             .unwrap_or_else(of_folder)
     }
 
-    /// Its folder in a build whose folders end as their packages do.
+    /// Returns the name of the directory without the suffix.
     fn home(&self, facts: &SdkTables) -> String {
         let libraries =
             row(facts, PackageKind::Libraries).filter(|_| self.kind == PackageKind::Device);
         folder_of(libraries.map_or(&self.project, |row| &row.distribution), "")
     }
 
-    /// The names at the top of `site-packages` that it has.
+    /// Returns the top-level names that the wheel has in `site-packages`.
     pub(super) fn tops(&self) -> impl Iterator<Item = &str> {
         let tops: BTreeSet<&str> = self
             .files
@@ -230,15 +231,15 @@ impl OpenedWheel {
         tops.into_iter()
     }
 
-    /// The name of its dist-info folder.
+    /// Returns the name of the dist-info directory.
     pub(super) fn dist_info(&self) -> &str {
         self.tops()
             .find(|top| top.ends_with(".dist-info"))
             .unwrap_or_default()
     }
 
-    /// What of it is linked with other libraries, with the path of each. Windows has no search
-    /// paths.
+    /// Returns the dynamically linked libraries and programs with their paths; none for Windows,
+    /// which has no search paths.
     pub(super) fn linked(&self) -> impl Iterator<Item = (&str, &DynamicInfo)> {
         let files = self
             .files
@@ -250,12 +251,12 @@ impl OpenedWheel {
         })
     }
 
-    /// A finding about it as a whole.
+    /// Creates a finding about the whole wheel.
     pub(super) fn fault(&self, code: &'static Code, message: impl Into<String>) -> Diagnostic {
         Diagnostic::new(code, message).at(Location::File(self.path.as_str().into()), "")
     }
 
-    /// A finding about one of its members.
+    /// Creates a finding about a member.
     pub(super) fn fault_at(
         &self,
         code: &'static Code,

@@ -1,4 +1,4 @@
-//! Console scripts and what they run.
+//! Checks of console scripts and the programs that they run.
 
 use super::packages::OpenedWheel;
 use super::texts::{ConsoleScript, scripts};
@@ -39,7 +39,7 @@ pub(super) fn findings(wheel: &OpenedWheel) -> Vec<Diagnostic> {
     found
 }
 
-/// Whether a module has a function: its own, or one that its table of programs stands for.
+/// Whether a module has a function: defined in it, or provided by its table of programs.
 fn has_function(wheel: &OpenedWheel, script: &ConsoleScript<'_>, is_in_table: bool) -> bool {
     let path = format!("{}.py", script.module.replace('.', "/"));
     let Some(source) = wheel.texts.get(&path) else {

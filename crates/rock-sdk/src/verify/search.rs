@@ -1,4 +1,4 @@
-//! Where libraries and programs search, and whether they find there what they need.
+//! Checks of search paths, and of the libraries that must be found through them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,22 +11,22 @@ use rock_compat::rows::SdkTables;
 use rock_diagnostic::{Diagnostic, Severity};
 use rock_names::{Arch, without_dots};
 
-/// Where an entry of a search path leads.
+/// The location that an entry of a search path leads to.
 enum SearchLocation {
-    /// To a folder below `site-packages`.
+    /// A directory below `site-packages`.
     Inside(String),
     /// Above `site-packages`.
     Above,
-    /// To a folder of the machine, or to where a program happens to be started.
+    /// A directory of the machine, or one relative to the working directory.
     Machine,
 }
 
-/// The entries of the search path of a file, each with where it leads.
+/// Returns the entries of the search path of a file with their locations.
 fn entries<'l>(
     path: &'l str,
     linked: &'l DynamicInfo,
 ) -> impl Iterator<Item = (&'l str, SearchLocation)> {
-    // A loader that finds a RUNPATH does not look at RPATH (ld.so(8)).
+    // The dynamic linker ignores RPATH if there is a RUNPATH (ld.so(8)).
     let text = linked
         .runpath
         .as_deref()
@@ -47,7 +47,7 @@ fn entries<'l>(
         })
 }
 
-/// The folders below `site-packages` that are searched.
+/// Returns the directories below `site-packages` that are searched.
 fn searched(path: &str, linked: &DynamicInfo) -> BTreeSet<String> {
     let inside = entries(path, linked).filter_map(|(_, place)| match place {
         SearchLocation::Inside(folder) => Some(folder),
@@ -60,7 +60,7 @@ fn folder(path: &str) -> &str {
     path.rsplit_once('/').map_or("", |(folder, _)| folder)
 }
 
-/// The search paths of one wheel, without a look at others.
+/// Checks the search paths of one wheel, independent of other wheels.
 pub(super) fn of_wheel(wheel: &OpenedWheel, facts: &SdkTables) -> Vec<Diagnostic> {
     let core = row(facts, PackageKind::Core).map_or("", |row| &row.distribution);
     let core = folder_of(core, &wheel.nonce(facts));
@@ -120,8 +120,8 @@ fn of_file(
     found
 }
 
-/// Whether a program needs none of the packages, as the small ones that `TheRock`'s builder
-/// compiles in the place of links to programs: they need the C library, and nobody gives them a
+/// Whether a program needs none of the packages. This is so for the small programs that `TheRock`'s
+/// builder compiles in place of symlinks to programs: they need only the C library and have no
 /// search path (ROCm/TheRock, `build_tools/_therock_utils/exe_stub_gen.py`).
 fn needs_nothing(linked: &DynamicInfo) -> bool {
     let is_of_libc = |needed: &String| matches!(needed.as_str(), "libc.so.6" | "libdl.so.2");
@@ -132,13 +132,13 @@ fn needs_nothing(linked: &DynamicInfo) -> bool {
         && linked.needed.iter().all(is_of_libc)
 }
 
-/// The libraries that are installed together, and who loads which.
+/// The libraries that are installed together, with the files that load them.
 struct LoadGraph<'o> {
-    /// The folders that have a library of a name.
+    /// Directories that contain a library, by its filename.
     offered: BTreeMap<&'o str, BTreeSet<&'o str>>,
-    /// Who needs a library of a name.
+    /// Files that need a library, by its name.
     loaders: BTreeMap<&'o str, Vec<(&'o str, &'o DynamicInfo)>>,
-    /// The names at the top of `site-packages`.
+    /// The top-level names in `site-packages`.
     tops: BTreeSet<&'o str>,
 }
 
@@ -170,7 +170,7 @@ impl<'o> LoadGraph<'o> {
         together
     }
 
-    /// Whether a library that is needed is in one of the folders that a file searches.
+    /// Whether a needed library is in one of the directories that a file searches.
     fn finds(&self, path: &str, linked: &DynamicInfo, needed: &str) -> bool {
         let Some(folders) = self.offered.get(needed) else {
             return false;
@@ -180,8 +180,8 @@ impl<'o> LoadGraph<'o> {
             .any(|folder| folders.contains(folder.as_str()))
     }
 
-    /// Whether something that loads a file, or loads what loads it, searches where the library
-    /// lies: an RPATH holds for all that comes after (ld.so(8)).
+    /// Whether a file that loads this one, directly or indirectly, searches the directory of a
+    /// needed library: an RPATH also applies to indirect dependencies (ld.so(8)).
     fn is_found_by_loaders(&self, path: &'o str, needed: &str) -> bool {
         let mut seen = BTreeSet::from([path]);
         let mut open = vec![path];
@@ -200,7 +200,7 @@ impl<'o> LoadGraph<'o> {
     }
 }
 
-/// What the wheels of a folder need of each other.
+/// Checks that the wheels of a directory find the libraries that they need from each other.
 pub(super) fn across(opened: &OpenedPackages) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     for wheel in &opened.wheels {
@@ -230,7 +230,7 @@ pub(super) fn across(opened: &OpenedPackages) -> Vec<Diagnostic> {
     found
 }
 
-/// Entries that lead to a folder of `site-packages` that no package has.
+/// Reports entries that lead to a top-level directory of `site-packages` that no package has.
 fn leads_elsewhere(
     wheel: &OpenedWheel,
     path: &str,

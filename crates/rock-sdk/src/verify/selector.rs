@@ -1,4 +1,4 @@
-//! The source distribution of `rocm`, against the packages that it chooses among.
+//! Checks of the `rocm` sdist against the packages that it selects among.
 
 use std::collections::BTreeSet;
 
@@ -12,12 +12,12 @@ use rock_diagnostic::{Diagnostic, Location};
 use rock_names::Platform;
 use rock_wheel::HeaderDocument;
 
-/// What installers need of it.
+/// The files that installers need.
 const NEEDED: [&str; 4] = ["PKG-INFO", "pyproject.toml", "setup.py", ABOUT];
-/// What the build says of itself.
+/// The module with the values of the build.
 const ABOUT: &str = "src/rocm_sdk/_dist_info.py";
 
-/// What to do about all of it.
+/// The help of all findings.
 const HELP: &str =
     "keep the packages of one run of `rock-matrix sdk build` in a folder, all of them";
 
@@ -76,8 +76,9 @@ pub(super) fn findings(
     told.into_iter().map(fault).collect()
 }
 
-/// Whether it has the files that installers need, in its one folder; and one of this program LF at
-/// the end of lines, which `TheRock`'s builder leaves to the system that it runs on.
+/// Checks that the files that installers need exist and that all files are in one directory. In an
+/// sdist of this program, lines must end with LF; `TheRock`'s builder uses the line ending of its
+/// host.
 fn form(selector: &SelectorSdist, stem: &str, is_own: bool) -> Vec<String> {
     let missing = NEEDED
         .into_iter()
@@ -101,7 +102,7 @@ fn form(selector: &SelectorSdist, stem: &str, is_own: bool) -> Vec<String> {
     told
 }
 
-/// The targets or families that it knows, against those that there are packages for.
+/// Compares the targets or families that the sdist lists with those that have packages.
 fn targets(
     selector: &SelectorSdist,
     about: &AssignedValues<'_>,
@@ -137,7 +138,7 @@ fn targets(
             available.join(", ")
         ));
     }
-    // Packages are for a target with all its features.
+    // A package is for a target with any features.
     let knows = if own.is_empty() { available } else { own };
     let knows: BTreeSet<String> = knows
         .iter()
@@ -155,8 +156,8 @@ fn targets(
     told
 }
 
-/// A requirement on a package for one target or family that is not there, or on another version of
-/// it. That the others are there is asked of the whole folder.
+/// Reports a requirement on another version, or on a missing package for a target or family. Other
+/// missing packages are reported once for the directory.
 fn told_of(
     requirement: &str,
     version: &str,

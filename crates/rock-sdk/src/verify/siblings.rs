@@ -1,4 +1,5 @@
-//! Folders of packages, which must lie beside each other: they find each other by where they lie.
+//! Checks of package directories. Packages find each other by location, so their directories must
+//! be next to each other.
 
 use super::MAKE_AGAIN;
 use super::names::normalized;
@@ -48,7 +49,7 @@ pub(super) fn findings(wheel: &OpenedWheel, facts: &SdkTables) -> Vec<Diagnostic
                 .help(MAKE_AGAIN),
         );
     }
-    // The tree to build against gets its own when it is unpacked.
+    // The directory of the devel package gets one when the tree is extracted.
     if !is_device && wheel.kind != PackageKind::Devel && !has_init {
         let message = format!("there is no `{init}`, and Python would not find the folder");
         found.push(
@@ -65,8 +66,8 @@ pub(super) fn findings(wheel: &OpenedWheel, facts: &SdkTables) -> Vec<Diagnostic
     found
 }
 
-/// The module that the build wrote must be there, and be of this build: `rocm-sdk` finds the
-/// folders of packages by it.
+/// Checks the generated module, through which `rocm-sdk` finds package directories: it must exist
+/// and have the version of the package.
 fn about(wheel: &OpenedWheel) -> Option<Diagnostic> {
     let member = format!("{}/_dist_info.py", wheel.module());
     if !wheel.texts.contains_key(&member) {
@@ -90,7 +91,7 @@ fn about(wheel: &OpenedWheel) -> Option<Diagnostic> {
     })
 }
 
-/// A device package is nothing without the libraries of the same build.
+/// Checks that a device package requires the libraries package of the same version.
 fn requirement(wheel: &OpenedWheel, facts: &SdkTables) -> Option<Diagnostic> {
     let libraries = row(facts, PackageKind::Libraries).map_or("", |row| &row.distribution);
     let wanted = format!("{libraries}=={}", wheel.name.version().normalized());

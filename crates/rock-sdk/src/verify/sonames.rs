@@ -1,4 +1,4 @@
-//! Names of libraries.
+//! Checks of the filenames of libraries.
 
 use super::MAKE_AGAIN;
 use super::packages::OpenedWheel;
@@ -9,12 +9,13 @@ use rock_compat::rows::SdkTables;
 use rock_diagnostic::{Diagnostic, Severity};
 use rock_names::is_file_name;
 
-/// Libraries whose file has another name than they. Those of devices are copied as they are.
+/// Reports libraries whose filename is not their SONAME. Device packages are skipped, because their
+/// libraries are copied unchanged.
 pub(super) fn findings(wheel: &OpenedWheel, facts: &SdkTables) -> Vec<Diagnostic> {
     if wheel.kind == PackageKind::Device {
         return Vec::new();
     }
-    // Short names are copies that are made on purpose, for those who ask for no SONAME.
+    // Short names are intended copies, for programs that do not look up the SONAME.
     let short = wheel
         .row(facts)
         .and_then(|row| globs(&row.short_names).ok());
@@ -39,7 +40,7 @@ pub(super) fn findings(wheel: &OpenedWheel, facts: &SdkTables) -> Vec<Diagnostic
             let fault = wheel.fault_at(&codes::OTHER_SONAME, path, message);
             let is_twice =
                 is_file_name(soname) && wheel.files.contains_key(&format!("{folder}/{soname}"));
-            // What is opened by its path is found under any name.
+            // A library that is opened by its path may have any filename.
             let opened =
                 "name the file so in the build that made it, unless programs open it by its path";
             found.push(if is_twice {

@@ -1,4 +1,4 @@
-//! Programs that stand for links to programs.
+//! Checks of stub programs.
 
 use super::MAKE_AGAIN;
 use super::packages::{LoaderView, OpenedWheel};

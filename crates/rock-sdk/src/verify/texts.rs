@@ -1,4 +1,4 @@
-//! The short texts of packages: which are read, and what they say.
+//! Selection and parsing of the text files in packages.
 
 use std::collections::BTreeMap;
 
@@ -6,8 +6,8 @@ use serde_json::Value;
 
 use rock_wheel::entry_point_lines;
 
-/// Whether a member of a wheel is a short text that checks ask for: modules beside the folder of
-/// files, console scripts, and the list of a device package's files.
+/// Whether a member of a wheel is a text file that checks read: modules next to the directory of
+/// files, console scripts, and the file list of a device package.
 pub fn is_read(member: &str) -> bool {
     let parts: Vec<&str> = member.split('/').collect();
     match parts.as_slice() {
@@ -23,16 +23,16 @@ pub fn is_read(member: &str) -> bool {
     }
 }
 
-/// The values that a build appended to `_dist_info.py`: its last assignments of literals, and what
-/// it appended to lists.
+/// The values that a build appended to `_dist_info.py`: the last literal assigned to each name, and
+/// the items appended to lists.
 ///
-/// This program writes JSON's literals. `TheRock`'s builder writes those of Python's `repr`,
-/// appends targets one by one, and says in the libraries' entry of `ALL_PACKAGES` that they are for
-/// all targets (ROCm/TheRock, `build_tools/_therock_utils/py_packaging.py`, `Parameters`).
+/// This program writes JSON literals. `TheRock`'s builder writes those of Python's `repr` and
+/// appends targets one by one. In its entry of `ALL_PACKAGES`, the libraries package is marked as
+/// one for all targets (ROCm/TheRock, `build_tools/_therock_utils/py_packaging.py`, `Parameters`).
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct AssignedValues<'t>(BTreeMap<&'t str, Value>);
 
-/// How `TheRock`'s builder says what the libraries' package is called.
+/// The variable to which `TheRock`'s builder assigns the name of the libraries package.
 const TEMPLATE_OF_LIBRARIES: &str = "ALL_PACKAGES[\"libraries\"].dist_package_template";
 
 impl<'t> AssignedValues<'t> {
@@ -66,12 +66,12 @@ impl<'t> AssignedValues<'t> {
         Self(values)
     }
 
-    /// A text.
+    /// Returns the string assigned to a name.
     pub(super) fn text(&self, name: &str) -> Option<String> {
         self.0.get(name)?.as_str().map(str::to_owned)
     }
 
-    /// A list of texts; empty where there is none.
+    /// Returns the strings of a list; empty if there is no such list.
     pub(super) fn list(&self, name: &str) -> Vec<String> {
         let texts = self
             .0
@@ -82,14 +82,13 @@ impl<'t> AssignedValues<'t> {
         texts.filter_map(Value::as_str).map(str::to_owned).collect()
     }
 
-    /// The text that a map has under a key.
+    /// Returns the string under a key of a map.
     pub(super) fn entry(&self, name: &str, key: &str) -> Option<&str> {
         self.0.get(name)?.get(key)?.as_str()
     }
 }
 
-/// Reads a literal of JSON, or a text between single quotes as Python writes it; one with a
-/// backslash is none.
+/// Parses a JSON literal, or a single-quoted Python string without backslashes.
 fn literal(text: &str) -> Option<Value> {
     let quoted = text
         .strip_prefix('\'')
@@ -103,15 +102,15 @@ fn literal(text: &str) -> Option<Value> {
 /// A console script.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct ConsoleScript<'t> {
-    /// What one types.
+    /// The name of the command.
     pub(super) name: &'t str,
-    /// The module with dots, `rocm_sdk_core._cli`.
+    /// The dotted module name, `rocm_sdk_core._cli`.
     pub(super) module: &'t str,
-    /// The function of it.
+    /// The function in the module.
     pub(super) function: &'t str,
 }
 
-/// The console scripts of `entry_points.txt` (entry points specification, "File format").
+/// Returns the console scripts of `entry_points.txt` (entry points specification, "File format").
 pub(super) fn scripts(text: &str) -> Vec<ConsoleScript<'_>> {
     let mut is_of_console = false;
     let mut scripts = Vec::new();

@@ -1,4 +1,4 @@
-//! Takes the steps of a checkout.
+//! Runs the steps of a checkout.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, PoisonError};
@@ -16,29 +16,29 @@ use rock_bytes::start_threads;
 use rock_sys as sys;
 use rock_sys::process::ProcessStatus;
 
-/// What a build is given, below the folder.
+/// The file with the environment of a build, relative to the directory of the checkout.
 const BUILD_ENVIRONMENT: &str = ".rock/build_env.json";
-/// A checkout under way.
+/// A running checkout.
 pub(super) struct CheckoutRun<'a, 'b> {
     pub(super) git: &'a GitRunner<'a>,
     pub(super) wanted: &'a CheckoutSpec,
     pub(super) facts: CheckoutFacts,
     tell: Mutex<&'a mut CheckoutListener<'b>>,
-    /// Paths of the submodules that are there.
+    /// The paths of the existing submodules.
     pub(super) submodules: Vec<String>,
-    /// Commits of upstream, by repository.
+    /// The upstream commits by repository.
     upstream: BTreeMap<String, String>,
-    /// What hipify made, by repository.
+    /// The commits with the changes of hipify by repository.
     pub(super) hipified: BTreeMap<String, String>,
     pub(super) left_changed: BTreeSet<String>,
-    /// Whether the script that hipifies was there and ran.
+    /// Whether the hipify script exists and ran.
     pub(super) is_hipified: bool,
     has_begun: bool,
-    /// The address that the remote had until this run.
+    /// The URL of the remote before this run.
     origin_before: Option<String>,
 }
 
-/// Says that all is as it is wanted, and writes down what is said in other words now.
+/// Confirms that the tree is up to date, and updates the recorded options.
 pub(super) fn confirm(
     git: &GitRunner<'_>,
     wanted: &CheckoutSpec,
@@ -48,7 +48,7 @@ pub(super) fn confirm(
     let mut state = CheckoutState::begun(wanted, before);
     state.outcome = CheckoutOutcome::Done;
     state.commit = before.and_then(|before| before.commit.clone());
-    // Of an address with a password it is not known whether that is still the same.
+    // The recorded URL has no password, so an equal one may still have another password.
     if before.is_some_and(|before| before.origin != state.origin || state.origin != wanted.origin) {
         repoint(git, &wanted.origin)?;
     }
@@ -114,7 +114,7 @@ impl<'a, 'b> CheckoutRun<'a, 'b> {
         }
     }
 
-    /// Takes all steps.
+    /// Runs all steps.
     pub(super) fn all(mut self, steps: &[CheckoutStep]) -> Result<CheckoutResult, CheckoutError> {
         let taken = self.take(steps);
         if let Err(fault) = &taken
@@ -169,7 +169,7 @@ impl<'a, 'b> CheckoutRun<'a, 'b> {
         )?)
     }
 
-    /// Writes down that the tree is being changed.
+    /// Records that the tree is being changed.
     fn begin(&mut self) -> Result<(), CheckoutError> {
         if !self.has_begun {
             self.write(&self.state())?;
@@ -204,7 +204,7 @@ impl<'a, 'b> CheckoutRun<'a, 'b> {
         Ok(state)
     }
 
-    /// The outer repository, then every submodule.
+    /// Returns the outer repository, then every submodule.
     pub(super) fn repositories(&self) -> Vec<String> {
         std::iter::once(String::new())
             .chain(self.submodules.iter().cloned())
@@ -216,7 +216,7 @@ impl<'a, 'b> CheckoutRun<'a, 'b> {
         (*tell)(event);
     }
 
-    /// Runs a call, and says so.
+    /// Runs a call and reports its events.
     pub(super) fn run(&self, call: &GitCall) -> Result<GitOutput, CheckoutError> {
         self.say(CheckoutEvent::Command(&call.repository, &call.argv));
         self.git.run(call, &mut |line| {
@@ -233,7 +233,7 @@ impl<'a, 'b> CheckoutRun<'a, 'b> {
         }
     }
 
-    /// The calls that an order stands for.
+    /// Returns the calls of a command, one per repository.
     pub(super) fn calls(&self, order: &CheckoutCommand) -> Vec<GitCall> {
         let places = match &order.place {
             CommandPlace::Outer => vec![String::new()],
@@ -250,7 +250,7 @@ impl<'a, 'b> CheckoutRun<'a, 'b> {
         places.into_iter().map(call).collect()
     }
 
-    /// Runs what a step says, each order in all its repositories at once.
+    /// Runs the commands of a step in order, each in all its repositories in parallel.
     pub(super) fn run_all(&self, step: &CheckoutStep) -> Result<(), CheckoutError> {
         for order in step.orders() {
             start_threads();
@@ -319,7 +319,7 @@ impl<'a, 'b> CheckoutRun<'a, 'b> {
                 let said = self.run(&call)?;
                 match said.status {
                     ProcessStatus::Code(0) => {}
-                    // A run that was ended before had made the remote.
+                    // An interrupted run already created the remote.
                     ProcessStatus::Code(3) => repoint(self.git, origin)?,
                     _ => return Err(CheckoutError::git(&call, said)),
                 }
@@ -335,7 +335,7 @@ impl<'a, 'b> CheckoutRun<'a, 'b> {
                 if said.is_good() {
                     continue;
                 }
-                // What is fetched from stays what it was.
+                // A failed fetch must not change the remote.
                 let recorded = self
                     .facts
                     .state
@@ -364,8 +364,8 @@ impl<'a, 'b> CheckoutRun<'a, 'b> {
             }
         }
         let now = repository::submodules(self.git)?;
-        // A work tree that upstream no longer has would count as new files of the outer one. Its
-        // commits stay below `.git/modules`.
+        // The worktree of a submodule that upstream removed would count as new files of the outer
+        // repository. Its commits stay below `.git/modules`.
         for path in self.submodules.iter().filter(|path| !now.contains(path)) {
             let folder = self.git.folder(path);
             if sys::is_file(&folder.join(".git")) {
@@ -376,7 +376,7 @@ impl<'a, 'b> CheckoutRun<'a, 'b> {
         Ok(())
     }
 
-    /// Lets git ignore that submodules are at other commits.
+    /// Configures git to ignore that submodules are at other commits.
     fn quiet(&self) -> Result<(), CheckoutError> {
         for repository in self.repositories() {
             let submodules = repository::submodules_of(self.git, &repository)?;
@@ -390,7 +390,7 @@ impl<'a, 'b> CheckoutRun<'a, 'b> {
                 "--get-regexp",
                 r"^submodule\..*\.ignore$",
             ];
-            // The exit code says only whether there are any.
+            // The exit status only shows whether there are any.
             let set = crate::submodule_settings(
                 &self
                     .git

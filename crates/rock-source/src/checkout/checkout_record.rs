@@ -1,4 +1,4 @@
-//! What is checked out in a folder.
+//! The current state of a checkout directory.
 
 use std::path::Path;
 
@@ -8,19 +8,19 @@ use super::worktree_status;
 use crate::{CheckoutState, FoundRepository};
 use rock_sys::{Environment, Signals};
 
-/// What was made in a folder, and what became of it since.
+/// The last checkout of a directory, and the current state of its repositories.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CheckoutRecord {
-    /// What the last checkout wrote down.
+    /// The state file of the last checkout.
     pub state: CheckoutState,
-    /// The outer repository and every submodule that is there.
+    /// The outer repository and every existing submodule.
     pub repositories: Vec<FoundRepository>,
 }
 
-/// Looks at a checkout, and changes nothing.
+/// Reads the state of a checkout without changing anything.
 ///
 /// # Errors
-/// When the folder is no checkout, or git cannot tell.
+/// When the directory is not a checkout, or git fails.
 pub fn seen(
     folder: &Path,
     environment: &Environment,

@@ -1,4 +1,4 @@
-//! What can go wrong with a checkout, and what a person is told of it.
+//! The errors of a checkout, and their diagnostics.
 
 use std::path::PathBuf;
 
@@ -9,97 +9,97 @@ use rock_diagnostic::{Diagnostic, Location};
 use rock_sys::process::{ProcessError, ProcessStatus};
 use rock_sys::{FileError, StopSignal};
 
-/// Lines of what git said that a message shows, from the end.
+/// The number of last lines of git's output that a message shows.
 const SHOWN_LINES: usize = 12;
-/// How `git fetch` begins to say that a ref is not there.
+/// Parts of git's messages for a ref that does not exist.
 const NO_REF: [&str; 2] = ["couldn't find remote ref", "not our ref"];
-/// What programs say of a disk that takes no more (`ENOSPC`, `EFBIG`, `EDQUOT`).
+/// Messages of programs for a full disk (`ENOSPC`, `EFBIG`, `EDQUOT`).
 const FULL: [&str; 3] = [
     "No space left on device",
     "File too large",
     "Disk quota exceeded",
 ];
 
-/// A checkout that did not come to its end.
+/// A checkout that did not complete.
 #[derive(Debug, thiserror::Error)]
 pub enum CheckoutError {
-    /// What is wanted is not done.
+    /// The checkout is refused.
     #[error("it is refused")]
     Refused(Vec<Diagnostic>),
-    /// Another run has the folder.
+    /// Another run uses the directory.
     #[error("the folder `{}` is in use", .0.display())]
     Busy(PathBuf),
-    /// The folder is no checkout.
+    /// The directory is not a checkout.
     #[error("`{}` is no checkout", .0.display())]
     NoCheckout(PathBuf),
-    /// What the last checkout wrote cannot be gone on from.
+    /// The state file of the last checkout is invalid.
     #[error("`{}`: {fault}", path.display())]
     State {
-        /// The file.
+        /// The path of the file.
         path: PathBuf,
-        /// Why.
+        /// The reason.
         fault: CheckoutStateError,
     },
-    /// Upstream has no such ref.
+    /// Upstream does not have the ref.
     #[error("`{origin}` has no `{reference}`")]
     NoSuchReference {
-        /// Where it was looked for.
+        /// The URL that was queried.
         origin: String,
-        /// Branch, tag or commit.
+        /// The branch, tag or commit.
         reference: String,
-        /// What git said.
+        /// The output of git.
         said: String,
     },
-    /// Nothing could be fetched.
+    /// The fetch failed.
     #[error("`{origin}` cannot be fetched from")]
     Fetch {
-        /// From where.
+        /// The URL that was fetched from.
         origin: String,
-        /// What git said.
+        /// The output of git.
         said: String,
     },
     /// A submodule could not be checked out.
     #[error("the submodules cannot be checked out")]
     Submodules {
-        /// What git said.
+        /// The output of git.
         said: String,
     },
-    /// The repository of a submodule is not where it should be.
+    /// The repository of a submodule is missing.
     #[error("{} has no repository", named(path))]
     Broken {
-        /// Its path.
+        /// The path of the submodule.
         path: String,
-        /// What git said.
+        /// The output of git.
         said: String,
     },
     /// A patch does not apply.
     #[error("`{patch}` does not apply to {}", named(repository))]
     Patch {
-        /// Its file.
+        /// The path of the patch.
         patch: String,
-        /// The repository.
+        /// The path of the repository.
         repository: String,
-        /// What git said.
+        /// The output of git.
         said: String,
     },
-    /// The script that hipifies failed.
+    /// The hipify script failed.
     #[error("hipify ended with {status}")]
     Hipify {
-        /// How it ended.
+        /// The exit status.
         status: ProcessStatus,
-        /// What it said.
+        /// The output of the script.
         said: String,
     },
     /// Another git command failed.
     #[error("`{command}` in {} ended with {status}", named(repository))]
     Git {
-        /// The command.
+        /// The start of the command.
         command: String,
-        /// Where.
+        /// The path of the repository.
         repository: String,
-        /// How it ended.
+        /// The exit status.
         status: ProcessStatus,
-        /// What git said.
+        /// The output of git.
         said: String,
     },
     /// A program could not be started.
@@ -108,13 +108,13 @@ pub enum CheckoutError {
     /// A file could not be read or written.
     #[error(transparent)]
     File(#[from] FileError),
-    /// A signal came.
+    /// A signal stopped the checkout.
     #[error("it was stopped")]
     Stopped(StopSignal),
 }
 
 impl CheckoutError {
-    /// A call that ended badly.
+    /// Creates the error for a failed call.
     pub(super) fn git(call: &GitCall, said: GitOutput) -> Self {
         Self::Git {
             command: call
@@ -130,7 +130,7 @@ impl CheckoutError {
         }
     }
 
-    /// A fetch that ended badly.
+    /// Creates the error for a failed fetch.
     pub(super) fn fetch(origin: &str, reference: &str, said: GitOutput) -> Self {
         let (origin, reference) = (origin.to_owned(), reference.to_owned());
         if NO_REF.iter().any(|words| said.talk.contains(words)) {
@@ -146,7 +146,7 @@ impl CheckoutError {
         }
     }
 
-    /// Whether the input is at fault, rather than the machine or the network.
+    /// Returns whether the input is at fault, rather than the machine or the network.
     pub fn is_of_input(&self) -> bool {
         match self {
             _ if self.is_of_disk() => false,
@@ -167,7 +167,7 @@ impl CheckoutError {
         }
     }
 
-    /// Whether it left nothing that is not committed.
+    /// Returns whether the failed checkout left no uncommitted changes.
     pub(super) fn leaves_all_committed(&self) -> bool {
         !self.is_of_disk()
             && matches!(
@@ -198,7 +198,7 @@ impl CheckoutError {
             .is_some_and(|said| FULL.iter().any(|words| said.contains(words)))
     }
 
-    /// What a person is told.
+    /// Converts the error into diagnostics.
     pub fn diagnostics(self) -> Vec<Diagnostic> {
         let is_of_disk = self.is_of_disk();
         let notes: Vec<String> = self.said().map(last_lines).unwrap_or_default();
@@ -274,7 +274,7 @@ impl CheckoutError {
     }
 }
 
-/// The last lines of what a program said.
+/// Returns the last lines of a program's output.
 fn last_lines(said: &str) -> Vec<String> {
     let lines: Vec<&str> = said.lines().collect();
     lines[lines.len().saturating_sub(SHOWN_LINES)..]
@@ -315,7 +315,7 @@ mod tests {
             full.help.as_deref(),
             Some("make room, then run the same command again")
         );
-        // Of a disk, not of the patch.
+        // A full disk is not the fault of the patch.
         let said = "fatal: No space left on device".to_owned();
         let patch = CheckoutError::Patch {
             patch: "x".to_owned(),

@@ -1,5 +1,5 @@
-//! Git as a process: how it is started so that nothing around it changes what it does, and what it
-//! said.
+//! Runs git as a process, isolated from hooks and environment variables that would change what it
+//! does, and captures its output.
 
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
@@ -13,13 +13,13 @@ use rock_diagnostic::Diagnostic;
 use rock_sys::process::{self, Control, Invocation, ProcessEvent, ProcessStatus, StderrTarget};
 use rock_sys::{Environment, Signals, StopSignal};
 
-/// How long git may take to put its files away when it is stopped.
+/// The time git gets to clean up when it is stopped.
 const GRACE: Duration = Duration::from_secs(10);
-/// The variable by which processes of a checkout that was killed are found again. Its value is the
-/// folder.
+/// The environment variable that marks the processes of a checkout, so that they are found after it
+/// was killed. Its value is the directory of the checkout.
 pub(super) const MARK: &str = "ROCK_CHECKOUT_FOLDER";
-/// Variables of git that say which repository is meant (`git rev-parse --local-env-vars`); it is
-/// always the one of the working folder.
+/// Environment variables that select the repository of git (`git rev-parse --local-env-vars`).
+/// Removed unless the call sets them: git uses the repository of its working directory.
 const LOCAL: [&str; 12] = [
     "GIT_ALTERNATE_OBJECT_DIRECTORIES",
     "GIT_OBJECT_DIRECTORY",
@@ -34,10 +34,10 @@ const LOCAL: [&str; 12] = [
     "GIT_SHALLOW_FILE",
     "GIT_COMMON_DIR",
 ];
-/// Settings for every call: reflogs tell which commits are ours, nothing runs on in the background,
-/// and submodules are dealt with one by one. Code that was built in a work tree may have written
-/// its configuration and hooks: git runs neither hooks nor a file system monitor (git-config(1),
-/// `core.hooksPath`, `core.fsmonitor`).
+/// Git settings for every call: reflogs show which commits a checkout made, nothing runs in the
+/// background, and submodules are handled one by one. Code that was built in a worktree may have
+/// written its configuration and hooks, so git runs neither hooks nor a file system monitor
+/// (git-config(1), `core.hooksPath`, `core.fsmonitor`).
 const SETTINGS: [(&str, &str); 7] = [
     ("core.hooksPath", "/dev/null"),
     ("core.fsmonitor", "false"),
@@ -48,7 +48,7 @@ const SETTINGS: [(&str, &str); 7] = [
     ("advice.detachedHead", "false"),
 ];
 
-/// The wish to stop, asked for by several threads.
+/// A stop request that several threads can check.
 #[derive(Debug)]
 pub(super) struct StopFlag<'a> {
     signals: &'a Signals,
@@ -63,7 +63,7 @@ impl<'a> StopFlag<'a> {
         }
     }
 
-    /// The signal that came, and stays.
+    /// Returns the latest signal so far; once set, it stays set.
     pub(super) fn wish(&self) -> Option<StopSignal> {
         let mut seen = self
             .seen
@@ -82,12 +82,12 @@ pub(super) struct GitRunner<'a> {
     pub(super) stop: StopFlag<'a>,
 }
 
-/// What a program did.
+/// The result of a program.
 #[derive(Debug)]
 pub(super) struct GitOutput {
     pub(super) status: ProcessStatus,
     pub(super) output: Vec<u8>,
-    /// The end of what it said on stderr.
+    /// The end of its output on stderr.
     pub(super) talk: String,
 }
 
@@ -96,28 +96,28 @@ impl GitOutput {
         self.status == ProcessStatus::Code(0)
     }
 
-    /// Its output as a line.
+    /// Returns the output as one trimmed line.
     pub(super) fn line(&self) -> String {
         String::from_utf8_lossy(&self.output).trim().to_owned()
     }
 }
 
-/// One call.
+/// A program to run in a repository.
 #[derive(Debug, Clone, Default)]
 pub(super) struct GitCall {
     pub(super) argv: Vec<String>,
-    /// The repository, below the folder; empty for the outer one.
+    /// The path of the repository below the directory; empty for the outer one.
     pub(super) repository: String,
-    /// Variables of this call.
+    /// Additional environment variables.
     pub(super) set: Vec<(String, String)>,
-    /// Whether it is about no repository.
+    /// Whether the call needs no repository.
     pub(super) is_anywhere: bool,
-    /// Whether it can take long, and is found again by its mark when this program is killed.
+    /// Whether the call can take long and is marked, so that it is found if this program is killed.
     pub(super) is_long: bool,
 }
 
 impl GitCall {
-    /// Git with these arguments.
+    /// Creates a call of git with these arguments.
     pub(super) fn git(repository: &str, arguments: &[&str]) -> Self {
         let argv = std::iter::once(&"git")
             .chain(arguments)
@@ -130,13 +130,13 @@ impl GitCall {
         }
     }
 
-    /// The same with a variable.
+    /// Adds an environment variable.
     pub(super) fn with(mut self, name: &str, value: impl Into<String>) -> Self {
         self.set.push((name.to_owned(), value.into()));
         self
     }
 
-    /// The same, as one that can take long.
+    /// Marks the call as one that can take long.
     pub(super) fn long(mut self) -> Self {
         self.is_long = true;
         self
@@ -156,7 +156,7 @@ impl<'a> GitRunner<'a> {
         }
     }
 
-    /// The folder of a repository.
+    /// Returns the directory of a repository.
     pub(super) fn folder(&self, repository: &str) -> PathBuf {
         if repository.is_empty() {
             self.folder.to_owned()
@@ -165,11 +165,12 @@ impl<'a> GitRunner<'a> {
         }
     }
 
-    /// Runs a call to its end, whatever that is. `listen` gets each line that it says on stderr,
-    /// where a line also ends with a carriage return.
+    /// Runs a call and waits for its end, whatever its exit status is. `listen` receives each line
+    /// of stderr, where a carriage return also ends a line, and `None` when time passes without
+    /// output.
     ///
     /// # Errors
-    /// When it cannot be started, or a signal came.
+    /// When the program cannot be started, writes too much output, or a signal arrives.
     pub(super) fn run(
         &self,
         call: &GitCall,
@@ -233,7 +234,7 @@ impl<'a> GitRunner<'a> {
     /// Runs a call that must succeed.
     ///
     /// # Errors
-    /// When it cannot be started, does not succeed, or a signal came.
+    /// When the program cannot be started, fails, writes too much output, or a signal arrives.
     pub(super) fn succeed(&self, call: &GitCall) -> Result<GitOutput, CheckoutError> {
         let said = self.run(call, &mut |_| ())?;
         if said.is_good() {
@@ -251,7 +252,7 @@ impl<'a> GitRunner<'a> {
         };
         let mut set: std::collections::BTreeMap<String, String> =
             call.set.iter().cloned().collect();
-        // A repository that is missing must not be taken for the one around it.
+        // If a repository is missing, git must not use the one around it.
         if let Some(above) = folder.parent() {
             set.insert(
                 "GIT_CEILING_DIRECTORIES".into(),
@@ -299,7 +300,7 @@ impl<'a> GitRunner<'a> {
     }
 }
 
-/// What was said, without lines of progress that were written over.
+/// Returns the text without progress lines that were overwritten.
 fn lines_of(talk: &[u8]) -> String {
     let text = String::from_utf8_lossy(talk);
     let lines = text.lines().map(|line| {

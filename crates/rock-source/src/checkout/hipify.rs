@@ -1,4 +1,4 @@
-//! Hipifies the repositories of a checkout, and commits the changes or remembers them.
+//! Hipifies the repositories of a checkout, and commits the changes or records them.
 
 use rayon::prelude::*;
 
@@ -17,7 +17,7 @@ impl CheckoutRun<'_, '_> {
         }
         for order in step.orders() {
             for call in self.calls(&order) {
-                // What Python keeps of its modules would be new files.
+                // Python's bytecode cache would appear as new files.
                 let said = self.run(&call.with("PYTHONDONTWRITEBYTECODE", "1"))?;
                 if !said.is_good() {
                     let repositories = self.repositories();
@@ -66,8 +66,8 @@ impl CheckoutRun<'_, '_> {
             .is_empty())
     }
 
-    /// Remembers what hipify changed in an index of its own, so that changes by a person are told
-    /// from it.
+    /// Records the changes of hipify in a separate index, to distinguish them from changes of the
+    /// user. Returns whether there are any.
     fn leave_changed(&self, repository: &str) -> Result<bool, CheckoutError> {
         let Some(git_folder) = repository::git_folder(&self.git.folder(repository)) else {
             return Ok(false);
@@ -98,8 +98,8 @@ impl CheckoutRun<'_, '_> {
         Ok(())
     }
 
-    /// Commits what hipify changed in a repository, at the time of upstream's commit; `None` where
-    /// it changed nothing.
+    /// Commits the changes of hipify in a repository, with the date of the upstream commit; returns
+    /// `None` if there are none.
     fn commit_hipified(
         &self,
         repository: &str,
@@ -121,7 +121,7 @@ impl CheckoutRun<'_, '_> {
             return Ok(None);
         };
         self.succeed(&call(add))?;
-        // Files can be another on the disk and the same to git, such as by the ends of their lines.
+        // Files can differ on disk and be equal for git, for example in their line endings.
         let staged = GitCall::git(
             repository,
             &["diff", "--cached", "--quiet", "--ignore-submodules=all"],

@@ -1,23 +1,25 @@
-//! Limits on what git and the folder of a checkout say: a repository and its patches are those of
-//! others.
+//! Limits on the output of git and the files of a checkout, because repositories and patches are
+//! untrusted.
 
-/// The longest answer of a program in bytes: `ls-remote` of a repository with 700,000 refs.
+/// The largest output of a program, in bytes: that of `ls-remote` for a repository with 700,000
+/// refs.
 pub(super) const LARGEST_OUTPUT_BYTES: usize = 64 << 20;
-/// The most of a line of progress that is kept, in bytes.
+/// The largest part of a progress line that is kept, in bytes.
 pub(super) const LONGEST_LINE_BYTES: usize = 64 << 10;
-/// The most of what a program says on stderr that is kept, in bytes from its end.
+/// The size of the end of stderr that is kept, in bytes.
 pub(super) const KEPT_BYTES: usize = 64 << 10;
-/// The largest file of git that is read, in bytes, but for reflogs: `HEAD`, `commondir`,
-/// `info/exclude` and the like have some lines.
+/// The largest git file other than a reflog that is read, in bytes: `HEAD`, `commondir`,
+/// `info/exclude` and the like have a few lines.
 pub(super) const LARGEST_GIT_FILE_BYTES: u64 = 1 << 20;
-/// The largest reflog of a head in bytes; a line has about 200.
+/// The largest reflog of a head, in bytes; a line has about 200.
 pub(super) const LARGEST_REFLOG_BYTES: u64 = 64 << 20;
-/// The largest file with the number of the next patch of a series in bytes (`rebase-apply/next`).
+/// The largest file with the number of the next patch of a series (`rebase-apply/next`), in bytes.
 pub(super) const LARGEST_SERIES_BYTES: u64 = 64;
-/// The largest state of a checkout in bytes; one has a few kB.
+/// The largest state file of a checkout, in bytes; typical ones have a few kB.
 pub(super) const LARGEST_STATE_BYTES: u64 = 16 << 20;
-/// The largest patch in bytes, which is held in memory. GitHub takes files of at most 100 MiB
-/// (GitHub Docs, "About large files on GitHub"), and a binary patch holds both sides of a change.
+/// The largest patch, in bytes; patches are held in memory. GitHub accepts files of at most 100 MiB
+/// (GitHub Docs, "About large files on GitHub"), and a binary patch contains both sides of a
+/// change.
 pub(super) const LARGEST_PATCH_BYTES: u64 = 256 << 20;
-/// The most commits that are looked at above what was made, as an option of `git log`.
+/// The limit on commits listed on top of the last checkout, as an option of `git log`.
 pub(super) const MOST_ABOVE: &str = "--max-count=100";

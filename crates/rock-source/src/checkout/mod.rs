@@ -1,10 +1,11 @@
-//! Makes source trees what they are wanted to be, by git: fetched, with submodules, patched and
-//! hipified; and saves the commits above upstream as patches again.
+//! Brings source trees to the desired state with git (fetched, with submodules, patched and
+//! hipified), and saves the commits on top of upstream as patches.
 //!
-//! Input: a [`CheckoutSpec`], or a folder. Output: the tree with its `.rock/checkout.json`, or patches.
+//! Input: a [`CheckoutSpec`], or a directory. Output: the tree with its `.rock/checkout.json`, or
+//! patches.
 //!
-//! **Invariant:** nothing that a person changed or committed is lost without a wish for it; a run
-//! that is ended at any moment is gone on from by the same command.
+//! **Invariant:** Changes and commits of the user are discarded only on request. After an
+//! interruption at any point, the same command resumes the checkout.
 
 mod apply;
 mod checkout_record;
@@ -35,51 +36,51 @@ use rock_diagnostic::Diagnostic;
 use rock_sys::{self as sys, Environment, Signals};
 use worktree_status::WorktreeStatus;
 
-/// The state of a checkout, below its folder.
+/// The state file of a checkout, relative to its directory.
 pub const STATE: &str = ".rock/checkout.json";
-/// The lock of a checkout, below its folder.
+/// The lock file of a checkout, relative to its directory.
 const LOCK: &str = ".rock/checkout.lock";
-/// The index that has what hipify changed without a commit, in the git folder of a repository.
+/// The index with the uncommitted changes of hipify, in the git directory of a repository.
 const HIPIFIED_INDEX: &str = "rock-hipified.index";
 
-/// What is told while a checkout runs.
+/// A progress event of a checkout.
 #[derive(Debug, Clone, Copy)]
 pub enum CheckoutEvent<'a> {
-    /// A step begins.
+    /// A step starts.
     Step {
-        /// Its number, from 1.
+        /// The number of the step, from 1.
         number: usize,
-        /// How many there are.
+        /// The total number of steps.
         of: usize,
-        /// What it does.
+        /// The description of the step.
         title: &'a str,
     },
-    /// A command is run in a repository.
+    /// A command starts in a repository.
     Command(&'a str, &'a [String]),
-    /// A program said this.
+    /// A program wrote a line to stderr.
     Line(&'a str),
-    /// Something to look at.
+    /// A diagnostic was reported.
     Told(&'a Diagnostic),
-    /// Time went by.
+    /// Time has passed without output.
     Tick,
 }
 
-/// Who is told.
+/// A callback for the events of a checkout.
 pub type CheckoutListener<'a> = dyn FnMut(CheckoutEvent<'_>) + Send + 'a;
 
-/// How a checkout ended well.
+/// The result of a successful checkout.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CheckoutResult {
-    /// What was made.
+    /// The new state of the checkout.
     pub state: CheckoutState,
-    /// Whether it was there already.
+    /// Whether the tree was already up to date.
     pub was_there: bool,
 }
 
-/// The steps that a checkout would take; none where nothing is to be done.
+/// Returns the steps that a checkout would take; empty if the tree is up to date.
 ///
 /// # Errors
-/// When it would be refused, or what is there cannot be told.
+/// When the checkout would be refused, or the current state cannot be determined.
 pub fn plan(
     wanted: &CheckoutSpec,
     environment: &Environment,
@@ -94,10 +95,11 @@ pub fn plan(
     }
 }
 
-/// Makes a folder what is wanted.
+/// Brings a directory to the desired state.
 ///
 /// # Errors
-/// When something of the user's would be lost, a step fails, or a signal comes.
+/// When user changes would be lost, another run uses the directory, a step fails, or a signal
+/// arrives.
 pub fn check_out(
     wanted: &CheckoutSpec,
     environment: &Environment,
@@ -105,7 +107,7 @@ pub fn check_out(
     tell: &mut CheckoutListener<'_>,
 ) -> Result<CheckoutResult, CheckoutError> {
     let git = GitRunner::new(&wanted.folder, environment, signals);
-    // What is refused leaves no trace, where nothing of ours was before.
+    // A refused first checkout leaves the directory untouched.
     let has_state = sys::exists(&wanted.folder.join(STATE));
     if !has_state && let WorktreeStatus::Differs(facts) = worktree_status::look(&git, wanted)? {
         source::steps(wanted, &facts).map_err(CheckoutError::Refused)?;

@@ -1,4 +1,4 @@
-//! Patch sets on the disk.
+//! Reads patch sets from disk.
 
 use std::path::Path;
 
@@ -8,10 +8,10 @@ use crate::{PatchFile, PatchSet};
 use rock_bytes::start_threads;
 use rock_sys::{self as sys, FileError};
 
-/// Reads the set of this name out of its folder.
+/// Reads the patch set of this name from its directory.
 ///
 /// # Errors
-/// When the folder or a patch cannot be read.
+/// When the directory or a patch cannot be read.
 pub fn read_set(name: &str, folder: &Path) -> Result<PatchSet, FileError> {
     let paths = sys::list_files(folder)?
         .unwrap_or_default()

@@ -1,4 +1,4 @@
-//! What a run that was killed left: processes, locks, and repositories that were never finished.
+//! Cleans up after a killed run: processes, locks, and incomplete repositories.
 
 use std::path::Path;
 use std::time::Duration;
@@ -8,9 +8,9 @@ use super::git::{GitCall, GitRunner, MARK};
 use super::repository;
 use rock_sys::{self as sys, FileError};
 
-/// How long processes of a run that was killed may take to end.
+/// The time that processes of a killed run get to end.
 const GRACE: Duration = Duration::from_secs(10);
-/// Locks that git leaves when it is killed, in a git folder.
+/// Lock files that git leaves in a git directory when it is killed.
 const LOCKS: [&str; 6] = [
     "index.lock",
     "HEAD.lock",
@@ -20,8 +20,8 @@ const LOCKS: [&str; 6] = [
     "rock-hipified.index.lock",
 ];
 
-/// Ends what still runs and puts away what nobody can go on from. Files of the work trees stay as
-/// they are.
+/// Stops running processes and removes locks and incomplete clones that cannot be resumed. Files of
+/// the worktrees stay unchanged.
 pub(super) fn recover(git: &GitRunner<'_>) -> Result<(), CheckoutError> {
     let folder = git.folder("");
     sys::process::terminate_marked(MARK, &folder.display().to_string(), GRACE);
@@ -31,7 +31,7 @@ pub(super) fn recover(git: &GitRunner<'_>) -> Result<(), CheckoutError> {
     unlock(&outer)?;
     for module in repository::module_folders(&folder)? {
         unlock(&module)?;
-        // A clone has a head once everything was fetched. Without one there is no work in it.
+        // A clone has a head once it is complete. Without one it contains no work.
         let place = module.display().to_string();
         let call = GitCall::git(
             "",
@@ -48,7 +48,7 @@ pub(super) fn recover(git: &GitRunner<'_>) -> Result<(), CheckoutError> {
             sys::remove(&module)?;
         }
     }
-    // Their work trees are to be cloned anew.
+    // Their worktrees must be cloned again.
     for path in repository::submodules(git)? {
         let submodule = folder.join(&path);
         let is_lost = repository::git_folder(&submodule).is_some_and(|git| !sys::exists(&git));
@@ -70,7 +70,7 @@ fn unlock(git_folder: &Path) -> Result<(), FileError> {
     {
         sys::remove(&tags.join(name))?;
     }
-    // What was fetched and not indexed.
+    // Fetched but not indexed.
     let packs = git_folder.join("objects/pack");
     for name in sys::entry_names(&packs)?
         .iter()

@@ -1,4 +1,4 @@
-//! One repository on the disk: where its git folder is, its head, and its submodules.
+//! A repository on disk: its git directory, head, and submodules.
 
 use std::path::{Path, PathBuf};
 
@@ -9,10 +9,10 @@ use crate::{GitOperation, is_commit_hash, submodule_settings};
 use rock_names::without_dots;
 use rock_sys as sys;
 
-/// What this program keeps out of git.
+/// The pattern that excludes the directory of this program.
 const EXCLUDED: &str = "/.rock/";
 
-/// The git folder of a work tree: `.git`, or where the file of that name leads.
+/// Returns the git directory of a worktree: `.git`, or the target of the file of that name.
 pub(super) fn git_folder(folder: &Path) -> Option<PathBuf> {
     let dot = folder.join(".git");
     if !sys::is_file(&dot) {
@@ -22,7 +22,7 @@ pub(super) fn git_folder(folder: &Path) -> Option<PathBuf> {
     Some(folder.join(text.strip_prefix("gitdir:")?.trim()))
 }
 
-/// The commit that a repository is at, where its head is on no branch; git is asked where it is.
+/// Returns the commit of the head. A detached head is read from its file, otherwise git is called.
 pub(super) fn head(git: &GitRunner<'_>, repository: &str) -> Result<String, CheckoutError> {
     let folder = git.folder(repository);
     let text = git_folder(&folder)
@@ -41,7 +41,7 @@ pub(super) fn head(git: &GitRunner<'_>, repository: &str) -> Result<String, Chec
     }
 }
 
-/// The reflog of its head; empty where there is none.
+/// Returns the reflog of the head; empty if it is missing or cannot be read.
 pub(super) fn reflog(folder: &Path) -> String {
     let text = git_folder(folder)
         .map(|folder| sys::read_bytes(&folder.join("logs/HEAD"), LARGEST_REFLOG_BYTES));
@@ -50,7 +50,7 @@ pub(super) fn reflog(folder: &Path) -> String {
         .unwrap_or_default()
 }
 
-/// What is under way.
+/// Returns the operation in progress, if there is one.
 pub(super) fn session(folder: &Path) -> Option<GitOperation> {
     let folder = git_folder(folder)?;
     match () {
@@ -64,7 +64,7 @@ pub(super) fn session(folder: &Path) -> Option<GitOperation> {
     }
 }
 
-/// The submodules of a repository that are checked out: name and path below it, sorted by path.
+/// Returns the checked-out submodules of a repository: name and relative path, sorted by path.
 pub(super) fn submodules_of(
     git: &GitRunner<'_>,
     repository: &str,
@@ -84,7 +84,7 @@ pub(super) fn submodules_of(
     let call = GitCall::git(repository, &words);
     let said = git.run(&call, &mut |_| ())?;
     match said.status {
-        // There are none: the file is empty.
+        // There are no matching keys.
         sys::process::ProcessStatus::Code(1) => return Ok(Vec::new()),
         _ if !said.is_good() => return Err(CheckoutError::git(&call, said)),
         _ => {}
@@ -99,7 +99,7 @@ pub(super) fn submodules_of(
     Ok(found)
 }
 
-/// Every submodule that is checked out, each followed by its own, by path below the folder.
+/// Returns all checked-out submodules, each followed by its own, as paths below the directory.
 pub(super) fn submodules(git: &GitRunner<'_>) -> Result<Vec<String>, CheckoutError> {
     let mut found = Vec::new();
     below(git, "", &mut found)?;
@@ -123,7 +123,7 @@ fn below(
     Ok(())
 }
 
-/// Every git folder below `.git/modules`.
+/// Returns all git directories below `.git/modules`.
 pub(super) fn module_folders(folder: &Path) -> Result<Vec<PathBuf>, sys::FileError> {
     let mut found = Vec::new();
     let mut unseen: Vec<PathBuf> = git_folder(folder)
@@ -147,12 +147,12 @@ pub(super) fn module_folders(folder: &Path) -> Result<Vec<PathBuf>, sys::FileErr
     Ok(found)
 }
 
-/// Keeps the folder of this program out of what git sees.
+/// Excludes the directory of this program from git.
 pub(super) fn exclude(folder: &Path) -> Result<(), sys::FileError> {
     let Some(git) = git_folder(folder) else {
         return Ok(());
     };
-    // Of a work tree beside the repository, what is excluded stands with the repository.
+    // A linked worktree uses the excludes of the main repository.
     let shared = sys::read_text(&git.join("commondir"), LARGEST_GIT_FILE_BYTES)
         .map(|text| git.join(text.trim()));
     let file = shared.unwrap_or(git).join("info/exclude");

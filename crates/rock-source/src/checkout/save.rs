@@ -1,4 +1,4 @@
-//! Commits above upstream to patch files.
+//! Saves the commits on top of upstream as patch files.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -18,10 +18,10 @@ use rock_bytes::start_threads;
 use rock_diagnostic::{Diagnostic, Location, Severity, counted};
 use rock_sys::{self as sys, DirectorySwap, Environment, Signals};
 
-/// Where patches are made before they are compared, below the folder of a checkout.
+/// The directory where patches are created before they are compared, relative to the checkout.
 const MADE: &str = ".rock/patches";
-/// Options by which the same commits give the same bytes, whatever is configured and whichever git
-/// it is.
+/// Options that make `git format-patch` produce the same bytes for the same commits, with any
+/// configuration and version of git.
 const STABLE: [&str; 24] = [
     "--no-signature",
     "--zero-commit",
@@ -48,7 +48,7 @@ const STABLE: [&str; 24] = [
     "--no-ext-diff",
     "--no-textconv",
 ];
-/// More of them, about what stands around a change.
+/// Further options of this kind, for the text around a change.
 const STABLE_TEXT: [&str; 6] = [
     "--no-color",
     "--submodule=short",
@@ -58,41 +58,41 @@ const STABLE_TEXT: [&str; 6] = [
     "--stat=72",
 ];
 
-/// Where patches are saved.
+/// The destination of saved patches.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PatchTarget {
-    /// The folder of the set.
+    /// The directory of the patch set.
     pub folder: PathBuf,
-    /// The folder of the outer repository in it.
+    /// The name of the outer repository's directory in the set.
     pub name: String,
 }
 
-/// What becomes of a file.
+/// The change of a patch file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PatchFileChange {
-    /// It is new.
+    /// The file is new.
     Added,
-    /// It has other bytes.
+    /// The contents differ.
     Changed,
-    /// No commit makes it any more.
+    /// No commit produces the file any more.
     Removed,
 }
 
-/// What was saved, or would be.
+/// The patches that were or would be saved.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SavedPatches {
-    /// How many patches the commits make.
+    /// The number of patches that the commits produce.
     pub patches: usize,
-    /// What is other than before, by path below the folder of the set.
+    /// The differences from the existing set, by path below its directory.
     pub changes: BTreeMap<String, PatchFileChange>,
-    /// What to look at.
+    /// The warnings.
     pub warnings: Vec<Diagnostic>,
 }
 
-/// A set of patches that is not yet written.
+/// A patch set that is not written yet.
 #[derive(Debug)]
 pub struct PendingPatches {
-    /// What it changes.
+    /// The changes that writing makes.
     pub saved: SavedPatches,
     target: PathBuf,
     files: BTreeMap<String, Vec<u8>>,
@@ -107,11 +107,11 @@ struct RepositoryPatches {
     warnings: Vec<Diagnostic>,
 }
 
-/// Makes the patches of a checkout and compares them with what the target has; nothing is written
-/// there.
+/// Creates the patches of a checkout and compares them with the target, which is not changed.
 ///
 /// # Errors
-/// When the folder is no checkout that came to its end, a tag is missing, or commits have no patch.
+/// When the directory is not a completed checkout, another run uses it, a tag is missing, or there
+/// are commits without a patch, such as merges.
 pub fn patches(
     folder: &Path,
     target: impl FnOnce(&CheckoutState) -> Result<PatchTarget, Diagnostic>,
@@ -169,7 +169,7 @@ pub fn patches(
     compare(all, &places, target.folder, lock)
 }
 
-/// What the new files change in a folder.
+/// Compares the new files with the existing ones in the target.
 fn compare(
     made: RepositoryPatches,
     places: &BTreeSet<&str>,
@@ -231,10 +231,10 @@ fn compare(
 }
 
 impl PendingPatches {
-    /// Puts the set in its place as a whole, where it changes anything.
+    /// Replaces the target directory atomically, if there are changes.
     ///
     /// # Errors
-    /// When it cannot be written; the old set is then as it was.
+    /// When the set cannot be written; the old set is then unchanged.
     pub fn write(self) -> Result<SavedPatches, CheckoutError> {
         if !self.saved.changes.is_empty() {
             let staging = DirectorySwap::begin(&self.target, || ())?.stage()?;
@@ -360,7 +360,7 @@ fn of_repository(
     Ok(made)
 }
 
-/// The commits that both tags are on.
+/// Returns the commits of both tags, if they exist.
 fn tags(git: &GitRunner<'_>, path: &str) -> Result<[Option<String>; 2], CheckoutError> {
     let names = [UPSTREAM_TAG, HIPIFY_TAG].map(|tag| format!("refs/tags/{tag}"));
     let words = [

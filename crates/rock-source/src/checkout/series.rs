@@ -1,4 +1,4 @@
-//! Applies series of patches, each repository's with one `git am`.
+//! Applies patch series, with one `git am` per repository.
 
 use std::path::Path;
 
@@ -81,12 +81,12 @@ impl CheckoutRun<'_, '_> {
         }
         let folder = self.git.folder(&call.repository);
         let number = repository::git_folder(&folder).and_then(|git| next_patch(&git));
-        // A file may hold several patches; then the number says which of them all, not which file.
+        // A file may contain several patches; then the number counts patches, not files.
         let patch = number
             .and_then(|number| patches.get(number.checked_sub(1)?))
             .or(patches.first());
         if repository::session(&folder).is_some() {
-            // Options before the word `am` name who commits; to go back needs somebody too.
+            // Options before the word `am` set the committer, which `--abort` needs too.
             let before = call.argv.iter().take_while(|word| *word != "am").cloned();
             let argv = before
                 .chain(["am".to_owned(), "--abort".to_owned()])
@@ -106,7 +106,7 @@ impl CheckoutRun<'_, '_> {
     }
 }
 
-/// The number of the patch that `git am` stopped at, from 1.
+/// Returns the number of the patch that `git am` stopped at, from 1.
 fn next_patch(git_folder: &Path) -> Option<usize> {
     let text = sys::read_text(&git_folder.join("rebase-apply/next"), LARGEST_SERIES_BYTES).ok()?;
     text.trim().parse().ok()

@@ -1,4 +1,4 @@
-//! A few files of one commit, without its tree.
+//! Sparse checkout of a few files of one commit.
 
 use std::path::Path;
 
@@ -6,11 +6,11 @@ use super::error::CheckoutError;
 use super::git::{GitCall, GitRunner};
 use rock_sys::{Environment, Signals};
 
-/// Makes an empty folder a checkout of these files alone, at one commit without its history. A
-/// repository that can leave out what is not asked for sends little more than them.
+/// Creates a sparse checkout of only these files in an empty directory, at one commit without
+/// history. A server that supports partial clones sends little more than the files.
 ///
 /// # Errors
-/// When the commit cannot be fetched, git fails, or a signal comes.
+/// When the commit cannot be fetched, git fails, or a signal arrives.
 pub fn glimpse(
     folder: &Path,
     origin: &str,

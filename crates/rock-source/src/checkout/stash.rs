@@ -1,4 +1,4 @@
-//! Keeps the uncommitted changes of an interrupted checkout in commits under a ref.
+//! Saves the uncommitted changes of an interrupted checkout in commits under a separate ref.
 
 use super::apply::CheckoutRun;
 use super::error::CheckoutError;
@@ -9,13 +9,13 @@ use crate::named;
 use rock_diagnostic::Diagnostic;
 use rock_sys as sys;
 
-/// The index that what is kept is staged in, in the git folder of a repository.
+/// The index in which the changes are staged, in the git directory of a repository.
 const SAVED_INDEX: &str = "rock-saved.index";
-/// Where commits of what was kept are.
+/// The namespace of the refs with saved changes.
 const SAVED: &str = "refs/rock-matrix/saved";
 
 impl CheckoutRun<'_, '_> {
-    /// Keeps what is not committed in a commit under a ref, and tells of it.
+    /// Saves uncommitted changes in a commit under a ref, and reports a warning.
     pub(super) fn save(&self, repositories: &[String]) -> Result<(), CheckoutError> {
         for path in repositories {
             let Some(git_folder) = repository::git_folder(&self.git.folder(path)) else {

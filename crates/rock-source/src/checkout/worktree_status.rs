@@ -1,4 +1,5 @@
-//! What is there: the state that the last checkout left, and what git says of each repository.
+//! Reads the current state: the state file of the last checkout, and the git status of each
+//! repository.
 
 use rayon::prelude::*;
 
@@ -14,13 +15,13 @@ use crate::{
 use rock_bytes::start_threads;
 use rock_sys as sys;
 
-/// What is there, and whether it is what is wanted.
+/// The current state, compared with the desired one.
 pub(super) enum WorktreeStatus {
     UpToDate(CheckoutFacts),
     Differs(CheckoutFacts),
 }
 
-/// Reads what the last checkout left.
+/// Reads the state file of the last checkout.
 pub(super) fn state(git: &GitRunner<'_>) -> Result<Option<CheckoutState>, CheckoutError> {
     let path = git.folder("").join(STATE);
     if !sys::exists(&path) {
@@ -32,7 +33,7 @@ pub(super) fn state(git: &GitRunner<'_>) -> Result<Option<CheckoutState>, Checko
         .map_err(|fault| CheckoutError::State { path, fault })
 }
 
-/// Looks at the folder.
+/// Reads the current state and compares it with the desired one.
 pub(super) fn look(
     git: &GitRunner<'_>,
     wanted: &CheckoutSpec,
@@ -88,7 +89,7 @@ fn folder_kind(
     })
 }
 
-/// The commit that the ref means in the repository it is fetched from.
+/// Returns the commit that the ref resolves to in the remote repository.
 fn remote(git: &GitRunner<'_>, wanted: &CheckoutSpec) -> Result<String, CheckoutError> {
     let peeled = format!("{}^{{}}", wanted.reference);
     let said = git.run(
@@ -111,7 +112,7 @@ fn remote(git: &GitRunner<'_>, wanted: &CheckoutSpec) -> Result<String, Checkout
     })
 }
 
-/// The repositories that the last checkout recorded, as far as they are there.
+/// Returns the repositories that the last checkout recorded and that still exist.
 fn recorded(
     git: &GitRunner<'_>,
     state: &CheckoutState,
@@ -125,7 +126,7 @@ fn recorded(
     in_order(found)
 }
 
-/// What git says of a repository; `None` where its folder has none.
+/// Returns the status of a repository; `None` if there is no repository in its directory.
 pub(super) fn status(
     git: &GitRunner<'_>,
     record: &RepositoryRecord,
@@ -179,7 +180,8 @@ pub(super) fn status(
     }))
 }
 
-/// Every repository that is there, recorded or not, with the commits above what was made.
+/// Returns all existing repositories, recorded or not, with the commits on top of the last
+/// checkout.
 pub(super) fn everything(
     git: &GitRunner<'_>,
     state: Option<&CheckoutState>,
@@ -214,15 +216,15 @@ pub(super) fn everything(
     in_order(found.collect())
 }
 
-/// What was found, or the fault of the first repository that has one: which thread met one first
-/// must not decide.
+/// Collects the results. Returns the error of the first repository in order that has one, so that
+/// the result does not depend on thread timing.
 fn in_order(
     found: Vec<Result<Option<FoundRepository>, CheckoutError>>,
 ) -> Result<Vec<FoundRepository>, CheckoutError> {
     found.into_iter().filter_map(Result::transpose).collect()
 }
 
-/// Commits at the head that neither a checkout made nor any ref of upstream has.
+/// Returns the commits at the head that neither a checkout made nor any upstream ref contains.
 fn above(
     git: &GitRunner<'_>,
     found: &FoundRepository,
@@ -268,9 +270,9 @@ fn above(
     Ok(text.lines().map(line).collect())
 }
 
-/// Whether git knows who commits.
+/// Returns whether a committer is configured in git.
 fn has_identity(git: &GitRunner<'_>, folder: FolderKind) -> Result<bool, CheckoutError> {
-    // What is not there yet has no settings of its own.
+    // A repository that does not exist yet has no configuration.
     let is_anywhere = folder != FolderKind::Repository;
     let call = GitCall {
         is_anywhere,

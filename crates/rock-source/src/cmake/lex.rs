@@ -2,33 +2,33 @@
 
 use std::ops::Range;
 
-/// One argument.
+/// An argument of a command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CmakeArgument {
-    /// Its text without quotes or brackets, escapes of quotes and backslashes undone; references
-    /// stay as written.
+    /// The text without quotes or brackets, with escaped quotes and backslashes unescaped; variable
+    /// references stay as written.
     pub text: String,
-    /// Whether it stands in quotes or brackets, so that it is one value even when empty.
+    /// Whether the argument is quoted or in brackets, so that it is one value even when empty.
     pub is_quoted: bool,
 }
 
-/// A command with its arguments; parentheses among them are arguments of their own.
+/// A command with its arguments; parentheses among them are separate arguments.
 #[derive(Debug, Clone)]
 pub(super) struct CmakeCommand {
-    /// Lower case: CMake takes commands in any case.
+    /// The name in lower case: CMake commands are case-insensitive.
     pub(super) name: String,
     pub(super) arguments: Vec<CmakeArgument>,
     pub(super) span: Range<usize>,
 }
 
-/// A command that has no end.
+/// An unterminated element of a file.
 #[derive(Debug)]
 pub(super) struct UnclosedCommand {
     pub(super) what: &'static str,
     pub(super) at: usize,
 }
 
-/// The commands of a text, up to one that has no end.
+/// Returns the commands of a text, up to the first unterminated element.
 pub(super) fn commands(text: &str) -> (Vec<CmakeCommand>, Option<UnclosedCommand>) {
     let mut lexer = CmakeLexer { text, at: 0 };
     let mut found = Vec::new();
@@ -55,7 +55,7 @@ impl CmakeLexer<'_> {
         self.rest().chars().next()
     }
 
-    /// The next command; what stands between commands and is none is passed over.
+    /// Returns the next command; skips anything else between commands.
     fn command(&mut self) -> Result<Option<CmakeCommand>, UnclosedCommand> {
         loop {
             self.skip_comments()?;
@@ -87,7 +87,7 @@ impl CmakeLexer<'_> {
         }
     }
 
-    /// The arguments up to the closing parenthesis, which is taken too.
+    /// Returns the arguments up to the closing parenthesis, and consumes it.
     fn arguments(&mut self, start: usize) -> Result<Vec<CmakeArgument>, UnclosedCommand> {
         let mut found = Vec::new();
         let mut depth = 1_usize;
@@ -144,7 +144,7 @@ impl CmakeLexer<'_> {
                     });
                 }
                 '\\' => match chars.next() {
-                    // A backslash before the end of a line joins it with the next one.
+                    // A backslash at the end of a line continues it.
                     Some((_, '\n')) => {}
                     Some((_, c @ ('"' | '\\'))) => text.push(c),
                     Some((_, c)) => text.extend(['\\', c]),
@@ -159,7 +159,7 @@ impl CmakeLexer<'_> {
         })
     }
 
-    /// A bracket argument, `[==[ … ]==]`, whose first line break is no part of it.
+    /// Reads a bracket argument, `[==[ … ]==]`, without its first line break.
     fn bracketed(&mut self) -> Result<String, UnclosedCommand> {
         let start = self.at;
         let unclosed = UnclosedCommand {
@@ -183,7 +183,7 @@ impl CmakeLexer<'_> {
         Ok(inside.strip_prefix('\n').unwrap_or(inside).to_owned())
     }
 
-    /// An argument without quotes around it; quotes inside belong to it.
+    /// Reads an unquoted argument; quotes inside are part of it.
     fn bare(&mut self) -> String {
         let start = self.at;
         let (mut is_escaped, mut is_quoted) = (false, false);
@@ -196,14 +196,14 @@ impl CmakeLexer<'_> {
             }
             is_quoted ^= c == '"' && !is_escaped;
             is_escaped = c == '\\' && !is_escaped;
-            // A quote that is not closed on its line is none.
+            // A quote that is not closed on its line does not quote.
             is_quoted &= c != '\n';
         }
         self.at = end;
         self.text[start..end].to_owned()
     }
 
-    /// Skips white space and comments: to the end of a line, or in brackets.
+    /// Skips whitespace and comments, both line comments and bracket comments.
     fn skip_comments(&mut self) -> Result<(), UnclosedCommand> {
         loop {
             let rest = self.rest();
@@ -228,7 +228,7 @@ fn is_name(c: char) -> bool {
     c.is_ascii_alphanumeric() || c == '_'
 }
 
-/// How many `=` the opening bracket at the start of a text has, if it is one.
+/// Returns the number of `=` in the opening bracket at the start of a text, if there is one.
 fn bracket(text: &str) -> Option<usize> {
     let inside = text.strip_prefix('[')?;
     let equals = inside.bytes().take_while(|byte| *byte == b'=').count();

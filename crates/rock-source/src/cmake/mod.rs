@@ -1,9 +1,9 @@
 //! `set(…)` statements of CMake files.
 //!
-//! Input: the text of a file. Output: what is set, in which blocks, and what stands in the way of
-//! reading it.
+//! Input: the text of a file. Output: the `set` commands with the blocks around them, and the
+//! errors that prevent reading the file.
 //!
-//! **Invariant:** nothing is evaluated: values and conditions stay as they are written.
+//! **Invariant:** Nothing is evaluated: values and conditions stay as written.
 
 mod lex;
 mod script;

@@ -1,60 +1,59 @@
-//! What a CMake file sets, and in which blocks.
+//! The `set` commands of a CMake file, and the blocks around them.
 
 use std::ops::Range;
 
 use super::lex::{self, CmakeArgument};
 
-/// A file as it was read.
+/// A parsed CMake file.
 #[derive(Debug, Clone, Default)]
 pub struct CmakeScript {
-    /// Every `set`, in the order of the file.
+    /// All `set` commands, in the order of the file.
     pub sets: Vec<SetCommand>,
-    /// What stands in the way of reading the rest.
+    /// Errors that prevent reading the rest.
     pub faults: Vec<CmakeError>,
     /// The branches of all blocks, outer ones first.
     branches: Vec<IfBranch>,
 }
 
-/// One `set(NAME VALUES…)`.
+/// A `set(NAME VALUES…)` command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SetCommand {
-    /// The variable; `ENV{NAME}` for one of the environment.
+    /// The variable; `ENV{NAME}` for an environment variable.
     pub name: String,
-    /// What it is set to; without values it is unset.
+    /// The values; empty if the command unsets the variable.
     pub values: Vec<CmakeArgument>,
-    /// Its line, from 1.
+    /// The line number, from 1.
     pub line: usize,
-    /// Where it stands.
+    /// The byte range of the command.
     pub span: Range<usize>,
-    /// The innermost branch around it.
+    /// The innermost branch around the command.
     within: Option<BranchIndex>,
 }
 
-/// The position of a branch among those of a script.
+/// The index of a branch in its script.
 type BranchIndex = usize;
 
 /// A branch of an `if` block.
 #[derive(Debug, Clone)]
 struct IfBranch {
-    /// The condition as written, with single blanks between its words.
+    /// The condition as written, with single spaces between its words.
     condition: String,
-    /// Whether the branch is that in which the condition holds; else an `else` or `elseif` after
-    /// it.
+    /// Whether the condition holds in the branch; otherwise it is an `else` or `elseif` after it.
     holds: bool,
-    /// The branch around it, or the one that it is the `else` of. Its index is lower.
+    /// The branch around this one, or the one that this is the `else` of. Its index is lower.
     parent: Option<BranchIndex>,
 }
 
-/// A block that has no `endif` yet.
+/// A block without its `endif` so far.
 #[derive(Debug)]
 struct OpenBlock {
-    /// Its first command.
+    /// The byte range of its first command.
     span: Range<usize>,
     /// The branch around the block.
     around: Option<BranchIndex>,
     /// The innermost of its branches whose condition does not hold here.
     failed: Option<BranchIndex>,
-    /// The branch whose condition holds here; none in an `else`.
+    /// The branch whose condition holds here; `None` in an `else`.
     holds: Option<BranchIndex>,
 }
 
@@ -64,30 +63,30 @@ impl OpenBlock {
     }
 }
 
-/// Why a file cannot be read as what it was meant to be.
+/// The reason why a file cannot be read as intended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CmakeError {
-    /// A line that a merge left behind.
+    /// A conflict marker of an unfinished merge.
     ConflictMarker {
-        /// Where it stands.
+        /// The byte range of the line.
         span: Range<usize>,
     },
-    /// A quote, bracket or parenthesis without its end; nothing after it is read.
+    /// An unterminated quote, bracket or parenthesis; the rest of the file is not read.
     Unclosed {
-        /// `a quote`.
+        /// The element, such as `a quote`.
         what: &'static str,
-        /// Where it begins.
+        /// The start of the element.
         span: Range<usize>,
     },
-    /// An `if` without `endif`, or the other way round.
+    /// An `if` without `endif`, or an `else`, `elseif` or `endif` without `if`.
     Unbalanced {
-        /// The command.
+        /// The byte range of the command.
         span: Range<usize>,
     },
 }
 
 impl SetCommand {
-    /// The values as CMake holds them: one text with `;` between them.
+    /// Returns the value as CMake stores it: one text with `;` between the values.
     pub fn value(&self) -> String {
         self.values
             .iter()
@@ -96,7 +95,7 @@ impl SetCommand {
             .join(";")
     }
 
-    /// The values one by one; a value that is a list itself counts as its parts.
+    /// Returns the individual values; a value that is itself a list is split.
     pub fn list(&self) -> Vec<String> {
         let whole = self.value();
         if whole.is_empty() {
@@ -108,7 +107,7 @@ impl SetCommand {
 }
 
 impl CmakeScript {
-    /// Reads a file. The time is linear in its length, however deep its blocks are.
+    /// Parses a file, in time linear in its length however deep its blocks are nested.
     pub fn parse(text: &str) -> Self {
         let mut script = Self {
             faults: conflict_markers(text),
@@ -199,8 +198,8 @@ impl CmakeScript {
         self.branches.len() - 1
     }
 
-    /// Returns the sets outside of branches whose condition is one of these variables alone, and
-    /// holds.
+    /// Returns the `set` commands outside of branches where a condition that is exactly one of
+    /// these variables holds.
     pub fn sets_outside(&self, variables: &[String]) -> impl Iterator<Item = &SetCommand> {
         let mut is_inside: Vec<bool> = Vec::with_capacity(self.branches.len());
         for branch in &self.branches {
@@ -213,13 +212,13 @@ impl CmakeScript {
     }
 }
 
-/// Returns a condition with single blanks between its words.
+/// Returns a condition with single spaces between its words.
 fn condition(arguments: &[CmakeArgument]) -> String {
     let words: Vec<&str> = arguments.iter().map(|one| one.text.as_str()).collect();
     words.join(" ")
 }
 
-/// Without `CACHE TYPE TEXT [FORCE]` and `PARENT_SCOPE`, which say where the variable lives.
+/// Removes `CACHE TYPE TEXT [FORCE]` and `PARENT_SCOPE`, which set the scope of the variable.
 fn plain_values(mut values: Vec<CmakeArgument>) -> Vec<CmakeArgument> {
     let is = |argument: &CmakeArgument, word: &str| !argument.is_quoted && argument.text == word;
     if let Some(at) = values.iter().position(|argument| is(argument, "CACHE")) {
@@ -230,7 +229,7 @@ fn plain_values(mut values: Vec<CmakeArgument>) -> Vec<CmakeArgument> {
     values
 }
 
-/// Lines that begin as those that git leaves around what it could not merge.
+/// Returns the lines that start like the conflict markers of git.
 fn conflict_markers(text: &str) -> Vec<CmakeError> {
     let mut start = 0;
     let mut found = Vec::new();
@@ -249,7 +248,7 @@ fn conflict_markers(text: &str) -> Vec<CmakeError> {
     found
 }
 
-/// Where the lines of a text begin.
+/// The offsets of the starts of lines.
 struct LineIndex(Vec<usize>);
 
 impl LineIndex {
@@ -261,7 +260,7 @@ impl LineIndex {
         )
     }
 
-    /// The line of an offset, from 1.
+    /// Returns the line number of an offset, from 1.
     fn of_offset(&self, offset: usize) -> usize {
         self.0.partition_point(|start| *start <= offset)
     }
@@ -271,7 +270,7 @@ impl LineIndex {
 mod tests {
     use super::{CmakeError, CmakeScript};
 
-    /// `NAME=VALUE` of every set, with its line and its blocks.
+    /// Checks `NAME=VALUE` of every `set`, with its line and its blocks.
     #[track_caller]
     fn check(text: &str, expect: &[&str]) {
         let script = CmakeScript::parse(text);
@@ -360,7 +359,8 @@ mod tests {
         assert_eq!(outside, ["2", "3"]);
     }
 
-    /// Each `set` had a copy of all branches around it: 100,000 of them took a minute and 10 GB.
+    /// When each `set` had a copy of all branches around it, 100,000 of them took a minute and 10
+    /// GB.
     #[test]
     #[expect(clippy::disallowed_methods, reason = "the test bounds a time")]
     fn deep_blocks_and_long_chains_are_read_in_linear_time() {

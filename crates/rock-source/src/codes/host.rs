@@ -5,7 +5,7 @@ use rock_diagnostic::Code;
 /// All codes of this module, sorted by ID.
 pub const ALL: &[&Code] = &[&TOO_MUCH_OUTPUT];
 
-/// Too much output of a program.
+/// A program that wrote too much output.
 pub const TOO_MUCH_OUTPUT: Code = Code::error(
     "H045",
     "too-much-output",

@@ -70,7 +70,7 @@ pub const BAD_SOURCE_MANIFEST: Code = Code::error(
     "bad-source-manifest",
     "A manifest is a JSON object with `schema_version` 1 and an object for each project, with at least `repo` and `commit`. Without `schema_version` it is read as version 1; unknown keys are ignored.",
 );
-/// A manifest of another torch than expected.
+/// A manifest with another torch than expected.
 pub const OTHER_TORCH: Code = Code::error(
     "C116",
     "other-torch",

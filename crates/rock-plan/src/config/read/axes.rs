@@ -1,4 +1,4 @@
-//! Axes: what each stands for, and its values.
+//! Axes: their roles and their values.
 
 use std::collections::BTreeMap;
 
@@ -14,13 +14,13 @@ use rock_diagnostic::{
 use rock_names::{DistributionName, PackageVersion, PythonVersion, RocmVersion, Version};
 use rock_yaml::{MapKey, Node};
 
-/// What axis names of one file may mean.
+/// The names of a file that determine the roles of its axes.
 pub(super) struct AxisNames<'a> {
     pub(super) distribution: &'a str,
     pub(super) recipe: &'a str,
 }
 
-/// Roles with a name of their own.
+/// Roles with a fixed axis name.
 const ROLES: [(&str, AxisRole); 6] = [
     ("version", AxisRole::Package),
     ("python", AxisRole::Python),
@@ -31,8 +31,8 @@ const ROLES: [(&str, AxisRole); 6] = [
 ];
 
 impl ConfigReader<'_> {
-    /// What an axis name means. A name that means nothing is a fault, unless the recipe is not
-    /// known either.
+    /// Returns the role of an axis name. An unknown name is an error, unless the recipe is unknown
+    /// too.
     pub(super) fn role(&mut self, key: &MapKey, naming: &AxisNames<'_>) -> Option<AxisRole> {
         let name = key.text.as_str();
         let normalized = |text: &str| {
@@ -84,7 +84,7 @@ impl ConfigReader<'_> {
         None
     }
 
-    /// The axes of the file.
+    /// Reads the axes of the file.
     pub(super) fn axes(&mut self, entries: &[(MapKey, Node)], naming: &AxisNames<'_>) -> Vec<Axis> {
         let mut axes: Vec<(Axis, Span)> = Vec::new();
         for (key, node) in entries {
@@ -157,7 +157,7 @@ impl ConfigReader<'_> {
         found
     }
 
-    /// One value, read by the role of its axis.
+    /// Reads one value according to the role of its axis.
     pub(super) fn value(&mut self, role: AxisRole, name: &str, node: &Node) -> Option<AxisValue> {
         let text = node.text()?;
         if text.is_empty() {
@@ -219,7 +219,7 @@ impl ConfigReader<'_> {
     }
 }
 
-/// A message and what to do.
+/// A message and a help.
 type MessageAndHelp = (String, String);
 
 fn version(role: AxisRole, text: &str) -> Result<ParsedValue, MessageAndHelp> {
@@ -284,7 +284,7 @@ fn rocm_help(text: &str) -> String {
     }
 }
 
-/// A version as pip prints it: no leading `v`, no spaces, no epoch.
+/// Parses a version as pip prints it: no leading `v`, no spaces, no epoch.
 fn plain_version(text: &str, example: &str) -> Result<Version, MessageAndHelp> {
     let trimmed = text.trim().trim_start_matches(['v', 'V', '=']).trim();
     if trimmed != text && trimmed.parse::<Version>().is_ok() {

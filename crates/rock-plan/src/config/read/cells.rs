@@ -1,4 +1,4 @@
-//! Cells by hand: `exclude`, `include`, `rows`.
+//! Entries that remove, change or add cells: `exclude`, `include`, `rows`.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
@@ -19,18 +19,18 @@ use rock_diagnostic::{
 };
 use rock_yaml::{MapKey, Node, NodeValue, shape};
 
-/// The axes with every value that the product or a row has, by name.
+/// The axes by name, with every value of the product or a row.
 pub(super) struct KnownValues<'a> {
     pub(super) axes: &'a [Axis],
-    /// Names in the order in which they appear.
+    /// Names in order of appearance.
     names: Vec<&'a str>,
     by_name: HashMap<&'a str, KnownAxis<'a>>,
 }
 
-/// One axis of the product or of rows.
+/// An axis of the product or of rows.
 struct KnownAxis<'a> {
     role: AxisRole,
-    /// Each value with the first spelling of it.
+    /// Each value with its first spelling.
     values: BTreeMap<&'a ParsedValue, &'a AxisValue>,
     /// The values of the product.
     product: BTreeSet<&'a ParsedValue>,
@@ -77,7 +77,7 @@ impl<'a> KnownValues<'a> {
         self.by_name.get(name).map(|axis| axis.role)
     }
 
-    /// Returns the axis's own spelling of a value, where some cell has it.
+    /// Returns the axis's own spelling of a value, if some cell has it.
     fn value(&self, name: &str, value: &ParsedValue) -> Option<&'a AxisValue> {
         self.by_name.get(name)?.values.get(value).copied()
     }
@@ -97,7 +97,7 @@ impl<'a> KnownValues<'a> {
 }
 
 impl ConfigReader<'_> {
-    /// Partial cells to leave out.
+    /// Reads the partial cells to leave out.
     pub(super) fn excludes(
         &mut self,
         nodes: &[Node],
@@ -136,7 +136,7 @@ impl ConfigReader<'_> {
         found
     }
 
-    /// Cells to change or add, each with where it stands.
+    /// Reads the cells to change or add, each with its node.
     pub(super) fn includes<'n>(
         &mut self,
         nodes: &'n [Node],
@@ -220,7 +220,7 @@ impl ConfigReader<'_> {
         }
     }
 
-    /// Cells beside the product, each with where it stands.
+    /// Reads the cells in addition to the product, each with its node.
     pub(super) fn rows<'n>(
         &mut self,
         nodes: &'n [Node],
@@ -295,7 +295,7 @@ impl ConfigReader<'_> {
         found
     }
 
-    /// The value of a key that must be an axis of this file.
+    /// Reads the value of a key that must be an axis of this file.
     fn named_value<'n>(
         &mut self,
         key: &MapKey,
@@ -326,7 +326,7 @@ impl ConfigReader<'_> {
         Some((self.value(role, &key.text, node)?, node))
     }
 
-    /// The axis's own spelling of a value; one that no cell has is a warning.
+    /// Returns the axis's own spelling of a value; a value that no cell has is a warning.
     fn value_of_axis<'n>(
         &mut self,
         key: &MapKey,
@@ -347,7 +347,7 @@ impl ConfigReader<'_> {
         (canonical(value, &key.text, known), node)
     }
 
-    /// What differs for some cells.
+    /// Reads the fields to override for some cells.
     pub(super) fn overrides(&mut self, node: &Node, recipe: &str) -> RowOverrides {
         let gfx = node.get("gfx").and_then(Node::items);
         RowOverrides {
@@ -372,7 +372,7 @@ impl ConfigReader<'_> {
         }
     }
 
-    /// `REPOSITORY[:TAG[@sha256:DIGEST]]` in its two parts.
+    /// Splits `REPOSITORY[:TAG[@sha256:DIGEST]]` into the repository and the rest.
     pub(super) fn image_reference(&mut self, node: &Node) -> Option<(String, String)> {
         let text = node.text()?;
         let (repository, tag, digest) = syntax::image_parts(text);
@@ -392,8 +392,8 @@ impl ConfigReader<'_> {
             .then(|| (repository.to_owned(), tail))
     }
 
-    /// Whether a text is the name of an image repository (distribution reference grammar:
-    /// lower-case path components, an optional host with port before).
+    /// Checks that a text is the name of an image repository (distribution reference grammar:
+    /// lower-case path components, with an optional host and port before them).
     pub(super) fn repository(&mut self, text: &str, node: &Node) -> bool {
         let fits = syntax::is_image_repository(text);
         if !fits {
@@ -410,7 +410,7 @@ impl ConfigReader<'_> {
         fits
     }
 
-    /// Whether a text is a tag, with or without a digest.
+    /// Checks that a text is a tag, with or without a digest.
     pub(super) fn tag(&mut self, text: &str, node: &Node) -> bool {
         let (tag, digest) = text
             .split_once('@')
@@ -440,7 +440,7 @@ impl ConfigReader<'_> {
     }
 }
 
-/// Whether an include names every axis of a cell that an exclude takes away.
+/// Whether an include names every axis of a cell that an exclude removes.
 fn brings_back(
     axes: &IndexMap<String, AxisValue>,
     known: &KnownValues<'_>,
@@ -450,7 +450,7 @@ fn brings_back(
 }
 
 /// The values that excludes name, by the names of their axes, so that an include is not compared
-/// with each.
+/// with each exclude.
 struct ExcludedCells<'e>(HashMap<Vec<&'e str>, HashSet<Vec<&'e str>>>);
 
 impl<'e> ExcludedCells<'e> {
@@ -469,7 +469,7 @@ impl<'e> ExcludedCells<'e> {
         Self(by_names)
     }
 
-    /// Returns whether an exclude takes away the cell with these values.
+    /// Whether an exclude removes the cell with these values.
     fn contain(&self, axes: &IndexMap<String, AxisValue>) -> bool {
         self.0.iter().any(|(names, cells)| {
             let texts: Option<Vec<&str>> = names
@@ -481,7 +481,7 @@ impl<'e> ExcludedCells<'e> {
     }
 }
 
-/// The value as the axis spells it: `2.5` becomes `2.5.0` where that is what the axis lists.
+/// Returns the value as the axis spells it: `2.5` becomes `2.5.0` if the axis lists that.
 fn canonical(value: AxisValue, name: &str, known: &KnownValues<'_>) -> AxisValue {
     known.value(name, &value.value).cloned().unwrap_or(value)
 }

@@ -1,11 +1,11 @@
-//! A tree with the defaults put in.
+//! YAML trees with defaults filled in.
 
 use rock_diagnostic::{Sink, SourceText};
 use rock_yaml::shape::{RecordShape, Shape};
 use rock_yaml::{MapKey, Node, NodeValue, parse};
 
-/// The tree with the default of every field that is absent or empty. Defaults have an empty span at
-/// 0.
+/// Returns the tree with the default of every field that is absent or empty. Defaults have an empty
+/// span at 0.
 pub(super) fn complete(node: &Node, shape: &Shape) -> Node {
     match (shape, &node.value) {
         (Shape::Record(record), NodeValue::Map(entries)) => Node {
@@ -52,8 +52,7 @@ fn completed(entries: &[(MapKey, Node)], record: &RecordShape) -> Vec<(MapKey, N
         .collect()
 }
 
-/// A default's tree. The tables are constants of this program, so their texts parse (a test reads
-/// them all).
+/// Parses a default. Defaults are constants of this program, so they parse (a test reads them all).
 fn default_of(text: &str) -> Node {
     let node = parse(&SourceText::new("default", text), &mut Sink::new());
     strip(node.unwrap_or(Node {

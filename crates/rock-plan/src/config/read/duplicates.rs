@@ -8,7 +8,7 @@ use crate::config::{CellRow, ParsedValue, RowOverrides};
 use rock_diagnostic::{Diagnostic, Severity};
 use rock_yaml::Node;
 
-/// One entry as written and as read.
+/// An entry as written and as parsed.
 #[derive(Clone, Copy)]
 struct ParsedEntry<'a> {
     kind: DuplicateKind,
@@ -23,8 +23,8 @@ enum DuplicateKind {
 }
 
 impl ConfigReader<'_> {
-    /// Tells of entries that name the same cells: an error where they disagree, since the file does
-    /// not say which of them counts.
+    /// Reports entries that name the same cells. It is an error if they disagree, because the file
+    /// does not say which of them applies.
     pub(super) fn twins(&mut self, rows: (&[CellRow], &[&Node]), include: (&[CellRow], &[&Node])) {
         let entries = |kind| {
             let (list, nodes) = if kind == DuplicateKind::Row {
@@ -60,10 +60,10 @@ impl ConfigReader<'_> {
             }
             _ => "a row and an `include` entry name the same cell",
         };
-        // A row says all about its cell, an include only what it sets.
+        // A row defines its whole cell, an include only the fields that it sets.
         let is_whole = (earlier.kind, later.kind) == (DuplicateKind::Row, DuplicateKind::Row);
         let differing = differing(&earlier.row.set, &later.row.set, is_whole);
-        // Changing a row's cell by an include is what includes are for.
+        // Includes exist to change cells, also those of rows.
         if differing.is_none() && earlier.kind != later.kind {
             return;
         }
@@ -93,7 +93,7 @@ impl ConfigReader<'_> {
     }
 }
 
-/// Where an entry gives a field.
+/// Returns the node of a field in an entry.
 fn field<'a>(entry: &ParsedEntry<'a>, path: &[&str]) -> Option<&'a Node> {
     let set = if entry.kind == DuplicateKind::Row {
         entry.node
@@ -103,8 +103,8 @@ fn field<'a>(entry: &ParsedEntry<'a>, path: &[&str]) -> Option<&'a Node> {
     path.iter().try_fold(set, |node, key| node.get(key))
 }
 
-/// The first field in which two entries differ. Unless both are `whole`, one that leaves it out
-/// agrees.
+/// Returns the first field in which two entries differ. Unless both are `whole`, an entry that
+/// omits a field agrees.
 fn differing<'a>(
     one: &'a RowOverrides,
     other: &'a RowOverrides,

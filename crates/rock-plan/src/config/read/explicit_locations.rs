@@ -1,13 +1,13 @@
-//! The places of values that only explicit cells have.
+//! Locations of axis values that only explicit cells have.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::config::{Axis, CellRow, KeyLocations};
 use rock_yaml::Node;
 
-/// Values that only explicit cells have count on after those of their axis, in the order in which
-/// they appear: `axes.torch[2]` is then the first of them. Each row comes with the mapping that
-/// names its values.
+/// Inserts the locations of values that only explicit cells have. They are numbered after the
+/// values of their axis, in order of appearance: if the axis `torch` has two values,
+/// `axes.torch[2]` is the first of them. Each row comes with the mapping that names its values.
 pub(super) fn insert<'a>(
     axes: &'a [Axis],
     rows: impl Iterator<Item = (&'a CellRow, &'a Node)>,

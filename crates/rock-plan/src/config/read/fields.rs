@@ -1,4 +1,4 @@
-//! The fields of the file, put together.
+//! Reads the fields of the file into a [`MatrixConfig`].
 
 use super::axes::AxisNames;
 use super::cells::KnownValues;
@@ -21,12 +21,12 @@ use rock_diagnostic::{
 use rock_names::{Age, DistributionName, YankSelection};
 use rock_yaml::{Node, NodeValue};
 
-/// The format that this program reads.
+/// The format version that this program reads.
 const FORMAT: &str = "1";
 
-/// Whether GitHub reads it as a filter pattern: brackets hold single signs and ranges that go up,
-/// and what repeats follows a sign (docs.github.com, "Workflow syntax", filter pattern cheat
-/// sheet).
+/// Whether GitHub accepts a filter pattern: brackets contain single characters and ascending
+/// ranges, and a repetition follows a character (docs.github.com, "Workflow syntax", filter pattern
+/// cheat sheet).
 fn is_filter(pattern: &str) -> bool {
     let mut rest = pattern.strip_prefix('!').unwrap_or(pattern).chars();
     let mut may_repeat = false;
@@ -56,7 +56,7 @@ fn is_filter(pattern: &str) -> bool {
     true
 }
 
-/// Families and targets as written.
+/// Returns families and targets as written.
 pub(super) fn words(nodes: &[Node]) -> Vec<String> {
     nodes
         .iter()
@@ -66,7 +66,7 @@ pub(super) fn words(nodes: &[Node]) -> Vec<String> {
 }
 
 impl ConfigReader<'_> {
-    /// The whole file; `node` has its defaults.
+    /// Reads the whole file; `node` has its defaults.
     pub(super) fn config(
         &mut self,
         node: &Node,
@@ -86,7 +86,7 @@ impl ConfigReader<'_> {
         let rows = explicit(self, "rows");
         let (rows, row_nodes): (Vec<_>, Vec<_>) =
             self.rows(rows, &axes, &naming).into_iter().unzip();
-        // A key that is not known may be one of them, misspelt.
+        // An unknown key may be a misspelled `axes` or `rows`.
         if entries(node, "axes").is_empty()
             && items(node, "rows").is_empty()
             && !self.has_unknown_keys
@@ -218,7 +218,8 @@ impl ConfigReader<'_> {
         }
     }
 
-    /// The recipe's name, given or the distribution's. One that is not known is a fault.
+    /// Returns the recipe's name, which defaults to the distribution's. An unknown recipe is an
+    /// error.
     pub(super) fn recipe(&mut self, node: &Node) -> String {
         let given = node.get("recipe");
         let Some(place) = given.or_else(|| node.get("distribution")) else {
@@ -370,7 +371,7 @@ impl ConfigReader<'_> {
         })
     }
 
-    /// The platform to repair for, which must be one that a policy describes.
+    /// Reads the platform to repair for, which a policy must describe.
     fn repair_platform(&mut self, node: &Node) -> Option<RepairPlatform> {
         let platform = RepairPlatform::from_word(node.text()?);
         if let RepairPlatform::Tag(tag) = &platform
@@ -384,7 +385,7 @@ impl ConfigReader<'_> {
         Some(platform)
     }
 
-    /// Which families wheels are tested on.
+    /// Reads the families that wheels are tested on.
     fn test_families(&mut self, node: &Node) -> Option<TestFamilies> {
         let words: Vec<&str> = match (node.text(), node.items()) {
             (Some(text), _) => text
@@ -490,9 +491,10 @@ impl ConfigReader<'_> {
             .ok()
     }
 
-    /// Letters, digits and what patterns of GitHub and names of tags may have besides. `**` stands
-    /// for `/` too (GitHub's filter pattern cheat sheet), and a tag with `/` names no folder, into
-    /// which the workflow publishes first.
+    /// Reads tag patterns, which consist of letters, digits and the signs that GitHub's patterns
+    /// and tag names allow. A tag with `/` is not a directory name, and the workflow first
+    /// publishes into a directory named after the tag; `**` also matches `/` (GitHub's filter
+    /// pattern cheat sheet).
     fn tag_patterns(&mut self, node: &Node) -> Vec<String> {
         let patterns = node.items().unwrap_or_default();
         if patterns.is_empty() {
@@ -550,7 +552,7 @@ impl ConfigReader<'_> {
         texts
     }
 
-    /// Reads a number of jobs, 1 to as many as GitHub runs of one matrix.
+    /// Reads a number of jobs, from 1 to GitHub's limit for one matrix.
     fn bound(&mut self, node: &Node, name: &str) -> Option<u32> {
         let bound = node.get(name)?;
         let number = bound
@@ -558,7 +560,7 @@ impl ConfigReader<'_> {
             .parse::<u32>()
             .ok()
             .filter(|n| (1..=MOST_PARALLEL).contains(n));
-        // What is no number at all is the structural check's fault.
+        // The structural check reports values that are not numbers.
         if number.is_none() && bound.text()?.parse::<u64>().is_ok() {
             let message = format!(
                 "`{name}` must be 1 to {MOST_PARALLEL}, not {}",

@@ -1,4 +1,4 @@
-//! GPU targets and families of them.
+//! The gfx targets and target families.
 
 use std::collections::BTreeMap;
 
@@ -16,7 +16,7 @@ use rock_names::{GfxTarget, ProductName};
 use rock_yaml::Node;
 
 impl ConfigReader<'_> {
-    /// The wanted targets, families expanded. `host` stands alone.
+    /// Reads the selected targets, with families expanded. `host` must be the only entry.
     pub(super) fn gfx(&mut self, nodes: &[Node]) -> GfxSelection {
         if let Some(host) = nodes.iter().find(|node| node.text() == Some("host")) {
             if nodes.len() > 1 {
@@ -33,7 +33,7 @@ impl ConfigReader<'_> {
         GfxSelection::Targets(self.targets(nodes))
     }
 
-    /// The targets of `gfx-fallback`, which only `gfx: [host]` uses.
+    /// Reads the targets of `gfx-fallback`, which only `gfx: [host]` uses.
     pub(super) fn gfx_fallback(&mut self, nodes: &[Node], gfx: &GfxSelection) -> Vec<GfxTarget> {
         if let Some(first) = nodes.first()
             && *gfx != GfxSelection::Host
@@ -50,7 +50,7 @@ impl ConfigReader<'_> {
         self.targets(nodes)
     }
 
-    /// A list of targets without `host`.
+    /// Reads a list of targets without `host`.
     pub(super) fn targets(&mut self, nodes: &[Node]) -> Vec<GfxTarget> {
         let mut found = IndexSet::new();
         let mut written: BTreeMap<&str, &Node> = BTreeMap::new();
@@ -69,13 +69,13 @@ impl ConfigReader<'_> {
                 continue;
             }
             written.insert(text, node);
-            // A target may stand in two families.
+            // A target may be in two families.
             found.extend(self.target_or_family(text, node));
         }
         found.into_iter().collect()
     }
 
-    /// One value of a gfx axis: targets and families joined with `;`.
+    /// Reads one value of a gfx axis: targets and families joined with `;`.
     pub(super) fn gfx_value(&mut self, text: &str, node: &Node) -> Option<Vec<GfxTarget>> {
         let mut found: Vec<GfxTarget> = Vec::new();
         if text.split(';').nth(MOST_TARGETS).is_some() {
@@ -100,7 +100,8 @@ impl ConfigReader<'_> {
         Some(found)
     }
 
-    /// New targets appear before the facts know them, so an unknown one is a warning.
+    /// Warns about an unknown target. New targets appear before the compatibility data has them, so
+    /// this is not an error.
     fn warn_of_unknown(&mut self, target: &GfxTarget, node: &Node) {
         let known = &self.lookups.gfx;
         if known.is_empty() || known.contains(target.processor()) {

@@ -1,16 +1,16 @@
-//! `rocm: [host]`: the ROCm of this machine as a value of the axis.
+//! Resolves `rocm: [host]` to the ROCm of this machine.
 
 use super::ConfigReader;
 use crate::codes::plan as codes;
 use crate::config::HostValue;
 use rock_yaml::{Node, NodeValue};
 
-/// The word for this machine.
+/// The keyword for this machine.
 const HOST: &str = "host";
 
 impl ConfigReader<'_> {
-    /// Puts the ROCm of this machine in the place of each `host` of the axis `rocm`, and returns
-    /// these values.
+    /// Replaces each `host` in the axis `rocm` with the ROCm of this machine, and returns these
+    /// values.
     pub(super) fn resolve_host(&mut self, whole: &mut Node) -> Vec<HostValue> {
         let Some(values) = entry(whole, "axes").and_then(|axes| entry(axes, "rocm")) else {
             return Vec::new();
@@ -29,7 +29,7 @@ impl ConfigReader<'_> {
                 let message = "`rocm: [host]` asks for the ROCm of this machine, and none is found, or several";
                 let help = "name the version, or say with ROCM_PATH which installation is meant; `rock-matrix doctor` shows what it sees";
                 self.fault(&codes::HOST_WITHOUT_ROCM, node, message, help);
-                // An empty value yields no second fault.
+                // An empty value yields no second error.
                 node.value = NodeValue::Null;
                 continue;
             };

@@ -1,16 +1,16 @@
-//! Versions without quotes that other tools read as other numbers.
+//! Unquoted versions that other tools read as different numbers.
 
 use crate::codes::matrix as codes;
 use rock_diagnostic::{Diagnostic, Sink, SourceText};
 use rock_yaml::{Node, NodeValue, Scalar};
 
-/// Keys whose values name versions.
+/// Keys whose values contain versions.
 const VERSIONED: [&str; 4] = ["axes", "rows", "exclude", "include"];
-/// Further places that one note points at.
+/// The maximum number of additional locations in a note.
 const SHOWN: usize = 3;
 
-/// One note a file when versions without quotes would lose digits in other tools: `3.10` is 3.1 to
-/// them.
+/// Adds one note per file if unquoted versions would lose digits in other tools, which read `3.10`
+/// as 3.1.
 pub(super) fn note_unquoted(tree: &Node, source: &SourceText, sink: &mut Sink) {
     let mut found = Vec::new();
     for key in VERSIONED {
@@ -52,7 +52,7 @@ fn collect<'n>(node: &'n Node, found: &mut Vec<(&'n Node, &'n str, String)>) {
     }
 }
 
-/// What a reader that makes numbers of such texts prints again, where that differs.
+/// Returns the text that a reader of numbers would print for a scalar, if it differs.
 fn misread(scalar: &Scalar) -> Option<String> {
     let text = &scalar.text;
     let decimal =

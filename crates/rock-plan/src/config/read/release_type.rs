@@ -1,7 +1,7 @@
-//! What stands in no matrix file: values of the command line, and those that a kind of release has.
+//! Values that are not in the matrix file: those of the command line and of a release type.
 //!
-//! **Invariant:** a value of the command line takes the place of what is written, and a kind of
-//! release only that of what is not.
+//! **Invariant:** a value of the command line replaces the one in the file; a release type only
+//! adds values that the file does not have.
 
 use super::super::AxisOverrides;
 use super::{ConfigReader, text};
@@ -14,8 +14,8 @@ use rock_diagnostic::{
 };
 use rock_yaml::{MapKey, Node, NodeValue, Scalar};
 
-/// Puts the values of the command line into a tree that has its defaults. They stand where the
-/// argument does.
+/// Inserts the values of the command line into a tree with defaults. Their locations are those of
+/// the arguments.
 pub(super) fn give(whole: &mut Node, given: &AxisOverrides, places: &mut KeyLocations) {
     let NodeValue::Map(entries) = &mut whole.value else {
         return;
@@ -96,9 +96,9 @@ fn list(texts: &[String], span: &Span) -> Node {
 }
 
 impl ConfigReader<'_> {
-    /// Adds the axes of the kind of release that the file does not list itself, Python first, and
-    /// gives its row. A recipe with a variable of that name learns the kind. An unknown kind is a
-    /// fault.
+    /// Adds the axes of the release type that the file does not list, Python first, and returns the
+    /// row of the type. A recipe with a variable `release-type` gets the type as its value. An
+    /// unknown type is an error.
     pub(super) fn release_type(
         &mut self,
         whole: &mut Node,

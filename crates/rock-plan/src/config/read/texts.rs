@@ -1,4 +1,4 @@
-//! Checks of single texts: names, labels, addresses, words of a command line.
+//! Checks of single texts: names, labels, addresses, command-line arguments.
 
 use indexmap::IndexSet;
 
@@ -18,8 +18,8 @@ use rock_diagnostic::{
 };
 use rock_yaml::{Node, NodeValue};
 
-/// Checks that every text and key of the file is printable and short: each may become a word of a
-/// command line, a line of an output or a name of a file.
+/// Checks that every text and key of the file is printable and short: each may become a
+/// command-line argument, a line of output or a filename.
 pub(super) fn check_texts(node: &Node, source: &SourceText, sink: &mut Sink) {
     let mut fault = |text: &str, span: &std::ops::Range<usize>| {
         if text.len() > LONGEST_TEXT_BYTES {
@@ -70,12 +70,12 @@ pub(super) fn check_texts(node: &Node, source: &SourceText, sink: &mut Sink) {
     }
 }
 
-/// Values of a recipe variable that is one of both.
+/// Values of a recipe variable that is a switch.
 const SWITCH: [&str; 2] = ["on", "off"];
 const TAKEN_BY: &str = "the runner, the workflow or the system has a variable of that name";
 
 impl ConfigReader<'_> {
-    /// Reads which runners take jobs: a label, a list of labels, or a group with labels.
+    /// Reads the runners that take jobs: a label, a list of labels, or a group with labels.
     pub(super) fn runner(&mut self, node: &Node) -> Option<RunnerSelector> {
         if node.text().is_some() {
             return self
@@ -141,8 +141,8 @@ impl ConfigReader<'_> {
         })
     }
 
-    /// A runner's label; one that no fact knows is a warning, since self-hosted runners have labels
-    /// of their own.
+    /// Reads a runner label. An unknown one is a warning, because self-hosted runners have their
+    /// own labels.
     pub(super) fn runner_label(&mut self, node: &Node) -> Option<String> {
         let text = node.text()?;
         if !is_label(text) {
@@ -180,7 +180,7 @@ impl ConfigReader<'_> {
         Some(text.to_owned())
     }
 
-    /// A runner must have the system that the wheels are for.
+    /// Checks that a runner has the operating system that the wheels are for.
     fn system(&mut self, label: &str, os: &str, node: &Node) {
         let Some((platform, at)) = self.platform.and_then(|node| Some((node.text()?, node))) else {
             return;
@@ -188,7 +188,7 @@ impl ConfigReader<'_> {
         if platform == os {
             return;
         }
-        // A default stands nowhere.
+        // A default has no location.
         let at = if node.span.is_empty() { at } else { node };
         let message = format!("`{label}` runs {os}, and the jobs are for {platform}");
         let help = format!(
@@ -197,8 +197,8 @@ impl ConfigReader<'_> {
         self.fault(&codes::OTHER_SYSTEM, at, message, help);
     }
 
-    /// The place of a value without the text around it, for values that must not be repeated in
-    /// logs.
+    /// Returns the location of a value without the text around it, for values that must not be
+    /// repeated in logs.
     fn hidden(&self, node: &Node) -> Location {
         Location::SecretText {
             source: self.source.clone(),
@@ -206,7 +206,7 @@ impl ConfigReader<'_> {
         }
     }
 
-    /// Names of secrets, each once.
+    /// Reads the names of secrets, without duplicates.
     pub(super) fn secrets(&mut self, nodes: &[Node]) -> Vec<String> {
         let mut found = IndexSet::new();
         for node in self.bounded(nodes, "secrets", MOST_SECRETS) {
@@ -242,7 +242,7 @@ impl ConfigReader<'_> {
         found.into_iter().collect()
     }
 
-    /// Returns a list's entries up to the most that it may have; a longer one is a fault.
+    /// Returns a list's entries up to the limit; a longer list is an error.
     pub(super) fn bounded<'n>(
         &mut self,
         entries: &'n [Node],
@@ -265,8 +265,8 @@ impl ConfigReader<'_> {
         &entries[..most]
     }
 
-    /// The addresses of indexes by name, those of layouts with their base, and whether the ROCm
-    /// index has extras for device code.
+    /// Reads the index addresses by name, with layouts expanded by their base. Also returns whether
+    /// the ROCm index has extras for device code.
     pub(super) fn indexes(
         &mut self,
         entries: &[(rock_yaml::MapKey, Node)],
@@ -323,7 +323,7 @@ impl ConfigReader<'_> {
         (found, device_extras)
     }
 
-    /// The address of an index.
+    /// Reads the address of an index.
     pub(super) fn index_address(&mut self, node: &Node) -> Option<String> {
         let text = node.text()?;
         let found = index_host(text);
@@ -355,7 +355,7 @@ impl ConfigReader<'_> {
         None
     }
 
-    /// Arguments of the container, each one word.
+    /// Reads the arguments of the container, each a single word.
     pub(super) fn docker_args(&mut self, nodes: &[Node]) -> Vec<String> {
         let mut found = Vec::new();
         for (number, node) in nodes.iter().enumerate() {
@@ -370,8 +370,8 @@ impl ConfigReader<'_> {
         found
     }
 
-    /// Recipe variables that the recipe knows, with values that stay inside the repository; on or
-    /// off where the recipe's own value is one of them.
+    /// Reads the recipe variables. Each must exist in the recipe and have a value inside the
+    /// repository; the value is on or off if the recipe's own value is one of them.
     pub(super) fn vars(
         &mut self,
         entries: &[(rock_yaml::MapKey, Node)],
@@ -441,7 +441,8 @@ impl ConfigReader<'_> {
     }
 }
 
-/// What is wrong with an argument of the container, the `number`th of its list, and what to do.
+/// Returns the error of a container argument with the zero-based index `number`, as a message and a
+/// help.
 pub fn docker_argument_fault(number: usize, text: &str) -> Option<(String, String)> {
     if text.is_empty() {
         return Some((
@@ -463,7 +464,7 @@ pub fn docker_argument_fault(number: usize, text: &str) -> Option<(String, Strin
     Some((format!("`{text}` is two words in one"), help))
 }
 
-/// `--env NAME` or `-v /a:/b` as one text.
+/// Splits a text such as `--env NAME` or `-v /a:/b` into option and value.
 fn two_words(text: &str) -> Option<(&str, &str)> {
     let (option, value) = text.split_once(char::is_whitespace)?;
     (option.starts_with('-') && !option.contains('=')).then(|| (option, value.trim()))

@@ -9,35 +9,36 @@ use crate::config::{
 };
 use rock_diagnostic::SourceText;
 
-/// A recipe. Texts may hold `{{ }}` expressions unless said otherwise.
+/// A recipe. Texts may contain `{{ }}` expressions, except where marked as plain text.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct RecipeDocument {
     /// Version of the format, 1.
     pub recipe: u32,
-    /// Its name, the file's stem. Plain text.
+    /// The recipe's name, which is the file stem. Plain text.
     pub name: String,
-    /// The distribution it builds; a matrix file may name another one. Plain text.
+    /// The distribution that it builds; a matrix file may name another one. Plain text.
     #[serde(default)]
     pub distribution: String,
-    /// Normalized name of the package whose facts apply; empty: the matrix file's distribution.
-    /// Plain text.
+    /// Normalized name of the package whose compatibility data applies; if empty, the matrix file's
+    /// distribution. Plain text.
     #[serde(default)]
     pub package: String,
-    /// Where the version of what it builds stands. Plain text.
+    /// The source of the version of the built distribution. Plain text.
     #[serde(default)]
     pub version_from: VersionFrom,
-    /// What a job leaves. Plain text.
+    /// The artifacts that a job produces. Plain text.
     #[serde(default)]
     pub leaves: Leaves,
-    /// Wheels of other distributions that the build leaves beside its own.
+    /// Wheels of other distributions that the build also produces.
     #[serde(default)]
     pub wheels: Vec<WheelDocument>,
-    /// Axes it knows beyond package, python, torch, rocm, backend and gfx. Plain texts.
+    /// Axes that it supports in addition to package, python, torch, rocm, backend and gfx. Plain
+    /// texts.
     #[serde(default)]
     pub axes: Vec<String>,
-    /// Axes that a matrix file must have: without them the build would not know what to build
-    /// against. Plain texts.
+    /// Axes that a matrix file must have, because they select what the build compiles against.
+    /// Plain texts.
     #[serde(default)]
     pub requires: Vec<String>,
     /// Backends, the default one first.
@@ -55,86 +56,87 @@ pub struct RecipeDocument {
     /// Combinations that this recipe refuses.
     #[serde(default)]
     pub refuse: Vec<RefuseDocument>,
-    /// What a person should know of a combination that is built all the same.
+    /// Combinations that are built with a warning.
     #[serde(default)]
     pub warn: Vec<RefuseDocument>,
-    /// Variables of every step.
+    /// Environment variables of every step.
     #[serde(default)]
     pub env: IndexMap<String, EnvValue>,
-    /// What is fetched, by the folder it lands in.
+    /// Sources to fetch, by the directory that they are placed in.
     #[serde(default)]
     pub sources: IndexMap<String, SourceDocument>,
-    /// Changes to the sources.
+    /// Changes to the sources, in order.
     #[serde(default)]
     pub edits: Vec<EditDocument>,
-    /// The build.
+    /// The build steps, in order.
     pub steps: Vec<StepDocument>,
-    /// Further words for `--continue`: each with stages, the first of which it begins at. Plain
-    /// texts.
+    /// Additional values of `--continue`: each names stages, and the build resumes at the first of
+    /// them. Plain texts.
     #[serde(default)]
     pub points: IndexMap<String, Vec<String>>,
-    /// The wheels it leaves.
+    /// The artifacts to collect, and their checks.
     #[serde(default)]
     pub collect: CollectDocument,
-    /// What is run with the built wheel.
+    /// Tests of the built wheel.
     #[serde(default)]
     pub test: TestDocument,
-    /// Names of the recipes that it uses, put there when they are put together.
+    /// Names of the recipes that it uses, filled in when they are merged into this one.
     #[serde(skip)]
     pub used: Vec<String>,
-    /// Needs of the installed package, whatever the backend.
+    /// Run-time needs of the installed package, for all backends.
     #[serde(default)]
     pub run_time: RunTime,
-    /// The file it was read from, so that faults can point into it; `None` for a shipped one.
+    /// The file that it was read from, for locations of diagnostics; `None` for a shipped recipe.
     #[serde(skip)]
     pub source: Option<SourceText>,
 }
 
-/// A wheel of another distribution that the build leaves too.
+/// A wheel of another distribution that the build also produces.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct WheelDocument {
-    /// The distribution; the expression sees `each`.
+    /// The distribution; expressions can refer to `each`.
     pub distribution: String,
-    /// When it is left; the expression sees the axes, `vars`, `platform`, `backend`, `python`,
-    /// `gfx` and `families`.
+    /// Condition under which the build produces it; expressions can refer to the axes, `vars`,
+    /// `platform`, `backend`, `python`, `gfx` and `families`.
     #[serde(default)]
     pub when: Option<String>,
-    /// There is one for each item of this list, which the expression makes of the same values.
+    /// An expression over the same values that yields a list; the build produces one wheel per
+    /// item.
     #[serde(default)]
     pub each: Option<String>,
-    /// Whether it has the version of the job's own distribution; else only the build knows it.
-    /// Plain text.
+    /// Whether it has the version of the job's own distribution; otherwise only the build knows the
+    /// version. Plain text.
     #[serde(default)]
     pub same_version: bool,
-    /// Wheel tags that do not depend on the job, `py3-none-any`. Plain text.
+    /// A wheel tag that does not depend on the job, `py3-none-any`. Plain text.
     #[serde(default)]
     pub tag: Option<String>,
 }
 
-/// One backend. Plain texts.
+/// A backend. Its texts are plain texts.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct BackendDocument {
-    /// What it adds to the label.
+    /// Its segment of the local version label.
     #[serde(default)]
     pub label: String,
     /// Axes whose values share one wheel.
     #[serde(default)]
     pub collapse: Vec<String>,
-    /// Axes whose values share one wheel where the matrix file asks for it.
+    /// Axes whose values share one wheel if the matrix file requests it.
     #[serde(default)]
     pub collapsible: Vec<String>,
-    /// Wheel tags that do not depend on the job, `py3-none-any`.
+    /// A wheel tag that does not depend on the job, `py3-none-any`.
     #[serde(default)]
     pub tag: Option<String>,
-    /// Whether the wheel holds device code.
+    /// Whether the wheel contains device code.
     #[serde(default = "yes")]
     pub device_code: bool,
-    /// What makes a long build shorter, in the user's words.
+    /// Suggestions that shorten a long build, as shown to the user.
     #[serde(default)]
     pub levers: Vec<String>,
-    /// Further needs of the installed package.
+    /// Additional run-time needs of the installed package.
     #[serde(default)]
     pub run_time: RunTime,
 }
@@ -143,7 +145,7 @@ fn yes() -> bool {
     true
 }
 
-/// A named value; exactly one of the kinds is set.
+/// A recipe fact; exactly one of its kinds is set.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct FactDocument {
@@ -156,51 +158,52 @@ pub struct FactDocument {
     /// The trimmed content of a file.
     #[serde(default)]
     pub file: Option<String>,
-    /// With `file`: a regular expression; its first group, or all of the first match, is taken.
-    /// Plain text.
+    /// With `file`: a regular expression; the value is its first group, or the whole first match if
+    /// it has no group. Plain text.
     #[serde(default)]
     pub find: String,
-    /// The first of these paths that is there.
+    /// Candidate paths; the value is the first one that exists.
     #[serde(default)]
     pub path: Option<Vec<String>>,
-    /// A variable of the caller's environment. Plain text.
+    /// An environment variable of the caller. Plain text.
     #[serde(default)]
     pub env: Option<String>,
-    /// A table of the facts, `rocm-gfx`. Plain text.
+    /// A table of the compatibility data, `rocm-gfx`. Plain text.
     #[serde(default)]
     pub table: Option<String>,
-    /// With `table`: column → text that a row must have, or hold in a list; the first such row is
-    /// taken.
+    /// With `table`: column → text that the column must equal, or contain if it is a list; the
+    /// first matching row is used.
     #[serde(default)]
     pub r#where: IndexMap<String, String>,
-    /// With `table`: column → version. Of the rows whose version is at most this one, the newest is
-    /// taken.
+    /// With `table`: column → version. The newest of the rows whose version is at most this one is
+    /// used.
     #[serde(default)]
     pub at_most: IndexMap<String, String>,
-    /// With `table`: the column that names the values. All rows are taken then, as a mapping from
-    /// it to `column`. Plain text.
+    /// With `table`: the column that names the values. All rows are then used, as a mapping from it
+    /// to `column`. Plain text.
     #[serde(default)]
     pub key: String,
-    /// With `table`: the column whose value is taken. Plain text.
+    /// With `table`: the column that the value is read from. Plain text.
     #[serde(default)]
     pub column: String,
-    /// With `command`, `file` or `path`: asked where and when the build runs, after this stage;
-    /// expressions can pass the answer on, not look into it. Plain text.
+    /// With `command`, `file` or `path`: the stage after which the build itself detects the fact;
+    /// expressions can pass on its value but not inspect it. Plain text.
     #[serde(default)]
     pub after: String,
-    /// The same, right before this stage. Plain text.
+    /// Like `after`, but right before this stage. Plain text.
     #[serde(default)]
     pub before: String,
-    /// What to take when the command fails, or the file, the variable or the row is missing.
+    /// Fallback if the command fails, or the file, variable or row is missing.
     #[serde(default)]
     pub default: Option<String>,
-    /// What a check and a dry run take, which ask nothing; for facts that conditions look into.
+    /// Stand-in for checks and dry runs, which detect nothing; for facts that conditions inspect.
     #[serde(default)]
     pub stand_in: Option<String>,
 }
 
 impl FactDocument {
-    /// The stage beside which the build itself asks it; `None` for a fact that is known before.
+    /// Returns the stage before or after which the build detects the fact; `None` if the fact is
+    /// known before the build.
     pub fn stage(&self) -> Option<&str> {
         [&self.after, &self.before]
             .into_iter()
@@ -208,40 +211,40 @@ impl FactDocument {
             .map(String::as_str)
     }
 
-    /// Whether its value comes from the machine, before the build starts.
+    /// Whether its value is detected on the machine before the build starts.
     pub fn is_question(&self) -> bool {
         self.expr.is_none() && self.table.is_none() && self.stage().is_none()
     }
 }
 
-/// A combination that cannot be built, or is warned of.
+/// A combination that is refused, or built with a warning.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct RefuseDocument {
-    /// When it applies.
+    /// Condition under which it applies.
     pub when: String,
-    /// Why.
+    /// The reason.
     pub reason: String,
-    /// What to do instead.
+    /// The suggested alternative.
     #[serde(default)]
     pub help: String,
 }
 
-/// Something fetched; exactly one of the kinds is set, or `path` beside `git` or `project`.
+/// A source to fetch; exactly one of its kinds is set, or `path` together with `git` or `project`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct SourceDocument {
-    /// When it is needed.
+    /// Condition under which it is needed.
     #[serde(default)]
     pub when: Option<String>,
     /// A requirement whose source distribution is fetched from the package index,
     /// `flash-attn==2.8.3`.
     #[serde(default)]
     pub sdist: Option<String>,
-    /// The archive's SHA-256; empty: not checked, with a warning.
+    /// The archive's SHA-256 digest; if empty, it is not verified, with a warning.
     #[serde(default)]
     pub sha256: String,
-    /// A git address.
+    /// The URL of a git repository.
     #[serde(default)]
     pub git: Option<String>,
     /// The commit, tag or branch.
@@ -250,165 +253,166 @@ pub struct SourceDocument {
     /// Whether submodules are fetched.
     #[serde(default)]
     pub submodules: bool,
-    /// With `git`: the folder that is checked out, with the files above it; empty: all.
+    /// With `git`: the directory to check out, with the files in its parent directories; empty for
+    /// everything.
     #[serde(default)]
     pub sparse: String,
-    /// A folder on this machine, copied; with `git` or `project`, taken in its place where the text
-    /// is not empty.
+    /// A directory on this machine to copy; with `git` or `project`, it replaces them unless the
+    /// text is empty.
     #[serde(default)]
     pub path: Option<String>,
-    /// A project of the facts, checked out by `source checkout`. Plain text.
+    /// A project of the compatibility data, checked out by `source checkout`. Plain text.
     #[serde(default)]
     pub project: Option<String>,
-    /// With `project`: what `source checkout` is given beside the ref, one word or list of words
-    /// after another.
+    /// With `project`: arguments of `source checkout` in addition to the ref, each a word or a list
+    /// of words.
     #[serde(default)]
     pub checkout: Vec<String>,
-    /// An archive (`.tar.gz`) on this machine that another job left, unpacked.
+    /// An archive (`.tar.gz`) on this machine that another job produced, to unpack.
     #[serde(default)]
     pub artifact: Option<String>,
-    /// Variables of the fetching processes.
+    /// Environment variables of the processes that fetch it.
     #[serde(default)]
     pub env: IndexMap<String, EnvValue>,
 }
 
-/// A change to a source file, a file written, or a path removed.
+/// A change to a source file, a file to write, or paths to remove.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct EditDocument {
-    /// When it is made.
+    /// Condition under which the edit is made.
     #[serde(default)]
     pub when: Option<String>,
-    /// A file to edit, relative to the job's folder.
+    /// A file to edit, relative to the job directory.
     #[serde(default)]
     pub file: Option<String>,
-    /// A regular expression (Python's).
+    /// A regular expression in Python syntax.
     #[serde(default)]
     pub find: String,
-    /// What takes its place, with `\1` for groups.
+    /// The replacement, with `\1` for groups.
     #[serde(default)]
     pub replace: String,
-    /// A text that is there when the edit is made already.
+    /// A text whose presence means that the edit has already been made.
     #[serde(default)]
     pub unless: String,
-    /// A text of the sources that it is for; empty: all of them.
+    /// A text that the file must contain, or the edit does not apply; empty for no condition.
     #[serde(default)]
     pub only_with: String,
-    /// How many places must match; without it, any number but none.
+    /// The required number of matches; by default at least one.
     #[serde(default)]
     pub count: Option<usize>,
-    /// The whole content that the file gets instead.
+    /// The complete content of the file, instead of a replacement.
     #[serde(default)]
     pub write: Option<String>,
-    /// Paths removed instead, relative to the job's folder.
+    /// Paths to remove instead, relative to the job directory.
     #[serde(default)]
     pub remove: Vec<String>,
 }
 
-/// One step of the build.
+/// A build step.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct StepDocument {
-    /// Its name; empty for a step that uses a recipe. Plain text.
+    /// Its stage; empty for a step that uses a recipe. Plain text.
     #[serde(default)]
     pub stage: String,
-    /// Another recipe, whose parts become parts of this one and whose steps stand here. Plain text.
+    /// Another recipe to merge into this one; its steps take the place of this step. Plain text.
     #[serde(default)]
     pub r#use: String,
-    /// When it runs.
+    /// Condition under which it runs.
     #[serde(default)]
     pub when: Option<String>,
-    /// Program and arguments; items that evaluate to none or nothing are dropped.
+    /// Program and arguments; items that evaluate to none or an empty text are dropped.
     #[serde(default)]
     pub argv: Vec<String>,
-    /// Arguments of this program, instead of `argv`: such a step runs on this machine, before all
+    /// Arguments of this program, instead of `argv`; such a step runs on this machine, before all
     /// others.
     #[serde(default)]
     pub rock_matrix: Vec<String>,
-    /// Files and folders that it reads, absolute or relative to where the program is called.
+    /// Files and directories that it reads, absolute or relative to the caller's working directory.
     #[serde(default)]
     pub inputs: Vec<String>,
     /// `bash`, with `script` instead of `argv`. Plain text.
     #[serde(default)]
     pub shell: Option<String>,
-    /// The shell's program, run with `set -euo pipefail`. Plain text: values reach it through
-    /// `env`.
+    /// The shell script, run with `set -euo pipefail`. Plain text: values reach it through `env`.
     #[serde(default)]
     pub script: String,
-    /// Files to place in an environment, instead of a process.
+    /// Files to place in an environment, instead of running a process.
     #[serde(default)]
     pub place: Option<PlaceDocument>,
-    /// Variables of this step.
+    /// Environment variables of this step.
     #[serde(default)]
     pub env: IndexMap<String, EnvValue>,
-    /// Working folder, relative to the job's folder.
+    /// Working directory, relative to the job directory.
     #[serde(default)]
     pub cwd: String,
-    /// Minutes until it is stopped.
+    /// Timeout in minutes.
     #[serde(default)]
     pub timeout_min: Option<u64>,
-    /// Paths removed first.
+    /// Paths to remove first.
     #[serde(default)]
     pub clean: Vec<String>,
-    /// Paths removed first unless the step was last run with the same command and variables.
+    /// Paths to remove first, unless the step last ran with the same command and variables.
     #[serde(default)]
     pub outdated: Vec<String>,
-    /// How often it is tried again.
+    /// The number of retries.
     #[serde(default)]
     pub retry: u32,
-    /// Files it must leave.
+    /// Files that it must produce, by name.
     #[serde(default)]
     pub outputs: IndexMap<String, OutputDocument>,
-    /// Whether it runs at the end of the build, wherever it stands, and after a failure too.
+    /// Whether it runs at the end of the build, regardless of its position, and also after a
+    /// failure.
     #[serde(default)]
     pub finally: bool,
 }
 
-/// Files of the job's folder that are placed in folders of an environment, all or none.
+/// Files of the job directory to place in directories of an environment, all or none.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct PlaceDocument {
-    /// The environment's folder: absolute, or relative to where the program is called.
+    /// The environment's directory: absolute, or relative to the caller's working directory.
     pub into: String,
-    /// A glob that must match in it; empty: any folder will do.
+    /// A glob that must match in it; if empty, any directory is accepted.
     #[serde(default)]
     pub holds: String,
-    /// What is placed.
+    /// The files to place.
     pub rows: Vec<PlaceRowDocument>,
 }
 
-/// Files that go to the same folders.
+/// Files that are placed in the same directories.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct PlaceRowDocument {
-    /// When they are placed.
+    /// Condition under which they are placed.
     #[serde(default)]
     pub when: Option<String>,
-    /// A glob, relative to the job's folder. A folder is placed as a whole.
+    /// A glob, relative to the job directory. A directory is placed as a whole.
     pub from: String,
-    /// Folders, relative to the environment's.
+    /// Target directories, relative to the environment's.
     pub to: Vec<String>,
-    /// Whether exactly one must match; else at least one.
+    /// Whether exactly one path must match; otherwise at least one.
     #[serde(default)]
     pub one: bool,
-    /// The name of a symbolic link beside the file; empty: none.
+    /// The name of a symlink next to the file; empty for none.
     #[serde(default)]
     pub link: String,
-    /// A glob of what goes away in these folders; empty: nothing but what is replaced.
+    /// A glob of files to remove from these directories; if empty, only replaced files are removed.
     #[serde(default)]
     pub replaces: String,
 }
 
-/// Files that a step must leave.
+/// Files that a step must produce.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct OutputDocument {
-    /// A glob, relative to the job's folder.
+    /// A glob, relative to the job directory.
     pub glob: String,
-    /// How many must match.
+    /// The required number of matches.
     #[serde(default = "one")]
     pub count: usize,
-    /// Whether they are wheels that later stages need in their Python.
+    /// Whether they are wheels that later stages need installed in their Python.
     #[serde(default)]
     pub install: bool,
 }
@@ -417,23 +421,23 @@ fn one() -> usize {
     1
 }
 
-/// The wheels that a build leaves.
+/// The artifacts that a build produces.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct CollectDocument {
-    /// Glob of the wheels, relative to the job's folder.
+    /// Glob of the wheels, relative to the job directory.
     #[serde(default)]
     pub wheels: String,
-    /// Glob of the archive or source distribution, relative to the job's folder.
+    /// Glob of the archive or source distribution, relative to the job directory.
     #[serde(default)]
     pub archive: String,
-    /// Set the label after the build, for builds that cannot set it themselves.
+    /// Whether the label is set after the build, for builds that cannot set it themselves.
     #[serde(default)]
     pub relabel: bool,
     /// Checks that every wheel must pass.
     #[serde(default)]
     pub gates: Vec<Gate>,
-    /// What kind of wheels they are where all wheels of a release are checked.
+    /// The kind of the wheels, for checks of all wheels of a release.
     #[serde(default)]
     pub profile: CheckProfile,
     /// Commands whose output `build.json` records, by name.
@@ -441,39 +445,40 @@ pub struct CollectDocument {
     pub record: IndexMap<String, Vec<String>>,
 }
 
-/// What is run with the built wheel.
+/// Tests of the built wheel.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct TestDocument {
-    /// Without a GPU: a Python program; the wheel is installed and importable.
+    /// A Python program to run without a GPU; the wheel is installed and importable.
     #[serde(default)]
     pub cpu: String,
-    /// On a GPU: a Python program, run once for each kind of GPU that the job builds for.
+    /// A Python program to run on a GPU, once for each kind of GPU that the job builds for.
     #[serde(default)]
     pub gpu: String,
-    /// Arguments of pytest, which then runs `gpu` as a file of tests.
+    /// Arguments of pytest, which then runs `gpu` as a test file.
     #[serde(default)]
     pub pytest: Option<Vec<String>>,
-    /// Variables of both.
+    /// Environment variables of both.
     #[serde(default)]
     pub env: IndexMap<String, EnvValue>,
-    /// What pip installs before a finished wheel is tested elsewhere than where it was built.
+    /// Requirements that pip installs before a finished wheel is tested outside its build
+    /// environment.
     #[serde(default)]
     pub requires: Vec<String>,
-    /// Stages that run there first. Plain texts.
+    /// Stages to run first in such a test. Plain texts.
     #[serde(default)]
     pub stages: Vec<String>,
 }
 
 impl RecipeDocument {
-    /// Whether a source may be a folder or an archive of the machine that builds.
+    /// Whether a source may be a directory or an archive of the build machine.
     pub fn has_sources_of_this_machine(&self) -> bool {
         self.sources
             .values()
             .any(|source| source.path.is_some() || source.artifact.is_some())
     }
 
-    /// What a plan must know; `distribution` is the matrix file's, normalized.
+    /// Returns the properties that planning needs; `distribution` is the matrix file's, normalized.
     pub fn profile(&self, distribution: &str) -> RecipeProfile {
         let gates = &self.collect.gates;
         let backend = |(name, backend): (&String, &BackendDocument)| RecipeBackend {

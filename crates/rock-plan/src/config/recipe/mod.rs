@@ -1,9 +1,10 @@
 //! Recipe documents: how one distribution is built, as data.
 //!
-//! A document is read from YAML (a folder given by `--recipes`) or from the form embedded at build
-//! time; both go through the same types. Expressions stay texts here; `recipe` evaluates them.
+//! A document is read from YAML (a directory given by `--recipes`) or from the JSON embedded at
+//! build time; both use the same types. Expressions are not evaluated here; `rock-recipe` does
+//! that.
 //!
-//! **Invariant:** unknown keys are errors; nothing here knows a distribution by name.
+//! **Invariant:** unknown keys are errors; no distribution is hard-coded here.
 
 mod document;
 mod overview;

@@ -18,7 +18,7 @@ pub struct RecipeOverview {
     pub requires: Vec<String>,
     /// Names of its backends, the default one first.
     pub backends: Vec<String>,
-    /// Its variables, with those of recipes that it uses.
+    /// Its variables, including those of recipes that it uses.
     pub variables: Vec<RecipeVariable>,
     /// Its stages in order, for `--continue`.
     pub stages: Vec<String>,
@@ -31,7 +31,7 @@ pub struct RecipeVariable {
     pub name: String,
     /// Its meaning.
     pub meaning: String,
-    /// Its default; empty where it has none.
+    /// Its default; empty if it has none.
     pub default: String,
     /// Whether a matrix file must set it.
     #[serde(rename = "required")]
@@ -39,9 +39,8 @@ pub struct RecipeVariable {
 }
 
 impl RecipeOverview {
-    /// Gathers the overview of a recipe that was put together with those it uses. `texts` are the
-    /// files of all of them, its own first: comments in these say what the recipe builds and what
-    /// its variables mean.
+    /// Creates the overview of a recipe that is merged with those it uses. `texts` are the contents
+    /// of all their files, its own first; their comments describe the build and the variables.
     pub(super) fn new(whole: &RecipeDocument, texts: &[&str]) -> Self {
         let comments: Vec<(String, String)> =
             texts.iter().flat_map(|text| comments(text)).collect();
@@ -69,7 +68,7 @@ impl RecipeOverview {
         }
     }
 
-    /// Returns the first sentence of what it builds.
+    /// Returns the first sentence of the description.
     pub fn summary(&self) -> &str {
         self.about
             .split_inclusive(". ")
@@ -80,7 +79,7 @@ impl RecipeOverview {
     }
 }
 
-/// The overview for a terminal.
+/// Formats the overview for a terminal.
 impl std::fmt::Display for RecipeOverview {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let mut text = format!("{}\n", self.name);
@@ -110,7 +109,7 @@ impl std::fmt::Display for RecipeOverview {
     }
 }
 
-/// Adds a paragraph in lines of at most 100 characters.
+/// Appends a paragraph, wrapped at 100 characters.
 fn push_wrapped(text: &mut String, paragraph: &str, indent: &str) {
     const WIDTH: usize = 100;
     let mut line = String::new();

@@ -1,12 +1,12 @@
-//! The page that documents a recipe, made of the recipe's file.
+//! The page that documents a recipe, generated from the recipe's file.
 
 use std::fmt::Write as _;
 
 use super::{EnvValue, RecipeDocument, WheelDocument};
 use crate::config::Leaves;
 
-/// The page of a recipe, `docs/recipes/NAME.md`. `text` is its file: the comment at its head says
-/// what it builds, and a comment above a variable says what that is for.
+/// Returns the page of a recipe, `docs/recipes/NAME.md`. `text` is its file: the comment at its top
+/// describes the build, and the comment above a variable describes that variable.
 pub fn page(document: &RecipeDocument, text: &str) -> String {
     let mut page = format!("# The recipe `{}`\n\n{}\n", document.name, head(text));
     let _ = writeln!(
@@ -126,7 +126,7 @@ pub fn page(document: &RecipeDocument, text: &str) -> String {
     page
 }
 
-/// The distribution of a row, and what there is one for.
+/// Returns the distribution of a wheel, and the list if there is one wheel for each of its items.
 fn of_each(wheel: &WheelDocument) -> String {
     let name = format!("`{}`", wheel.distribution);
     wheel.each.as_deref().map_or_else(
@@ -135,13 +135,13 @@ fn of_each(wheel: &WheelDocument) -> String {
     )
 }
 
-/// The comment at the head of the file, as one paragraph.
+/// Returns the comment at the top of the file as one paragraph.
 pub(super) fn head(text: &str) -> String {
     let lines = text.lines().map_while(|line| line.strip_prefix('#'));
     lines.map(str::trim).collect::<Vec<_>>().join(" ")
 }
 
-/// The comment above each variable.
+/// Returns the comment above each variable.
 pub(super) fn comments(text: &str) -> Vec<(String, String)> {
     let vars = text.lines().skip_while(|line| *line != "vars:").skip(1);
     let (mut found, mut comment) = (Vec::new(), Vec::new());
@@ -172,7 +172,7 @@ fn code(names: &[String]) -> String {
         .join(", ")
 }
 
-/// A condition without the braces around it.
+/// Formats a condition as code, without the braces around it.
 fn code_of(when: &str) -> String {
     let bare = when
         .trim()
@@ -201,7 +201,7 @@ fn value_of(value: &EnvValue) -> String {
     }
 }
 
-/// Words as they stand in a table.
+/// Escapes text for a table cell.
 fn cell(text: &str) -> String {
     text.replace('|', "\\|").replace('\n', " ")
 }

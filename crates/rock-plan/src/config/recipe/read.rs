@@ -9,11 +9,12 @@ use rock_diagnostic::{Diagnostic, Location, Sink, SourceText};
 use rock_names::{AbiTags, DistributionName, PlatformTags, PythonTags};
 use rock_yaml as yaml;
 
-/// The shipped recipes: names, sorted, the JSON texts that the build script made of
-/// `matrices/recipes/*.yaml`, and these files.
+/// The shipped recipes, sorted: the name, the JSON that the build script made from
+/// `matrices/recipes/*.yaml`, and the text of that file.
 const EMBEDDED: &[(&str, &str, &str)] = include!(concat!(env!("OUT_DIR"), "/recipes.rs"));
 
-/// Reads a recipe file. Every structural fault goes to the sink.
+/// Reads a recipe file. Adds every structural error to the sink, and returns `None` if there is
+/// one.
 pub fn from_source(source: &SourceText, sink: &mut Sink) -> Option<RecipeDocument> {
     let errors = sink.error_count();
     let node = yaml::parse(source, sink)?;
@@ -34,7 +35,7 @@ pub fn from_source(source: &SourceText, sink: &mut Sink) -> Option<RecipeDocumen
     }
 }
 
-/// Returns the name that a recipe file gives itself, whatever else is wrong with it.
+/// Returns the name that a recipe file declares, whatever errors it has.
 pub fn name_in(source: &SourceText) -> Option<String> {
     yaml::parse(source, &mut Sink::new())?
         .get("name")?
@@ -42,11 +43,11 @@ pub fn name_in(source: &SourceText) -> Option<String> {
         .map(str::to_owned)
 }
 
-/// What their texts hold, once it is asked for.
+/// The shipped recipes, parsed on first use.
 static READ: [OnceLock<RecipeDocument>; EMBEDDED.len()] =
     [const { OnceLock::new() }; EMBEDDED.len()];
 
-/// The shipped recipe with this name, as it is written.
+/// Returns the shipped recipe with this name, as written.
 pub fn embedded(name: &str) -> Option<&'static RecipeDocument> {
     let number = EMBEDDED.iter().position(|(known, ..)| *known == name)?;
     let document = &READ[number];
@@ -56,12 +57,12 @@ pub fn embedded(name: &str) -> Option<&'static RecipeDocument> {
     document.get()
 }
 
-/// Names of the shipped recipes, sorted.
+/// Returns the names of the shipped recipes, sorted.
 pub fn embedded_names() -> impl Iterator<Item = &'static str> {
     EMBEDDED.iter().map(|(name, ..)| *name)
 }
 
-/// The file of the shipped recipe with this name.
+/// Returns the text of the file of the shipped recipe with this name.
 pub(super) fn embedded_text(name: &str) -> Option<&'static str> {
     EMBEDDED
         .iter()
@@ -70,8 +71,8 @@ pub(super) fn embedded_text(name: &str) -> Option<&'static str> {
 }
 
 impl RecipeDocument {
-    /// The first place where a text of the recipe stands in its file; the file where it is written
-    /// in another way. `None` for a shipped recipe.
+    /// Returns the first location of a text in the recipe's file, or the file if the text is
+    /// written differently there. `None` for a shipped recipe.
     pub fn place_of(&self, text: &str) -> Option<Location> {
         self.source.as_ref().map(|source| place_of(source, text))
     }
@@ -85,8 +86,8 @@ fn place_of(source: &SourceText, text: &str) -> Location {
     }
 }
 
-/// Returns the place of the next error. Errors that are counted only are not searched for: the text
-/// of each may be at the end of a large file.
+/// Returns the location of the next error. Errors that are only counted are not searched for,
+/// because the text of each may be at the end of a large file.
 fn place_of_next(sink: &Sink, source: &SourceText, text: &str) -> Location {
     if sink.is_full() {
         Location::File(source.path.clone())
@@ -95,7 +96,7 @@ fn place_of_next(sink: &Sink, source: &SourceText, text: &str) -> Location {
     }
 }
 
-/// Faults that the types alone do not rule out.
+/// Reports the errors that the types alone do not rule out.
 fn checked(
     mut document: RecipeDocument,
     source: &SourceText,
@@ -445,7 +446,7 @@ fn describe(leaves: Leaves) -> &'static str {
     }
 }
 
-/// Python, ABI and platform, each one tag or several.
+/// Whether a text is a wheel tag: Python, ABI and platform, each one tag or several.
 fn is_wheel_tag(text: &str) -> bool {
     let parts: Vec<&str> = text.split('-').collect();
     let [python, abi, platform] = *parts else {
@@ -456,7 +457,7 @@ fn is_wheel_tag(text: &str) -> bool {
         && platform.parse::<PlatformTags>().is_ok()
 }
 
-/// A name that is a word of a shell and a folder.
+/// Whether a text can be a word of a shell and the name of a directory.
 fn is_name(text: &str) -> bool {
     !text.is_empty()
         && !text.starts_with('-')

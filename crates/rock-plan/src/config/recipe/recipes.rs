@@ -9,19 +9,20 @@ use crate::codes::plan::UNKNOWN_RECIPE;
 use rock_diagnostic::Diagnostic;
 use rock_diagnostic::nearest::{nearest, with_nearest};
 
-/// The recipes that can be named. Each is put together with what it uses when it is first asked
-/// for.
+/// The recipes that can be named. Each is merged with the recipes that it uses when it is first
+/// requested.
 #[derive(Debug, Default)]
 pub struct RecipeSet {
     given: Vec<RecipeDocument>,
     has_shipped: bool,
-    /// Names of recipes whose files have faults.
+    /// Names of recipes whose files have errors.
     broken: BTreeSet<String>,
     whole: Mutex<BTreeMap<String, Result<Arc<RecipeDocument>, Diagnostic>>>,
 }
 
 impl RecipeSet {
-    /// These, and the shipped ones that they do not replace. Of two with one name the later stands.
+    /// Creates a set of these recipes and the shipped ones that they do not replace. Of two with
+    /// the same name, the later one is used.
     pub fn with_shipped(given: impl IntoIterator<Item = RecipeDocument>) -> Self {
         let given = given.into_iter().collect();
         Self {
@@ -32,15 +33,15 @@ impl RecipeSet {
         }
     }
 
-    /// Adds names of recipes whose files have faults, so that a matrix file may name them without
-    /// another one.
+    /// Adds names of recipes whose files have errors, so that a matrix file can name them without
+    /// another error.
     #[must_use]
     pub fn with_broken(mut self, names: impl IntoIterator<Item = String>) -> Self {
         self.broken.extend(names);
         self
     }
 
-    /// Whether the file of this recipe has faults, which are reported already.
+    /// Whether the file of this recipe has errors, which are already reported.
     pub fn is_broken(&self, name: &str) -> bool {
         self.broken.contains(name)
     }
@@ -55,7 +56,7 @@ impl RecipeSet {
             .help("`rock-matrix recipe list` shows all of them; `--recipes DIR` adds your own")
     }
 
-    /// The names, sorted.
+    /// Returns the names, sorted.
     pub fn names(&self) -> Vec<&str> {
         let mut names: Vec<&str> = self
             .given
@@ -70,7 +71,7 @@ impl RecipeSet {
         names
     }
 
-    /// A recipe as it is written.
+    /// Returns a recipe as written.
     pub(super) fn document(&self, name: &str) -> Option<&RecipeDocument> {
         let given = self
             .given
@@ -80,11 +81,11 @@ impl RecipeSet {
         given.or_else(|| self.has_shipped.then(|| embedded(name)).flatten())
     }
 
-    /// A recipe together with those that it uses; `None` where there is none of this name.
+    /// Returns a recipe merged with those that it uses; `None` for an unknown name.
     ///
     /// # Errors
-    /// Returns an error if a used recipe does not exist, if a recipe uses itself, or if two have the
-    /// same stage.
+    /// If a used recipe does not exist, a recipe uses itself, two recipes have the same stage, or a
+    /// fact names an unknown stage.
     pub fn whole(&self, name: &str) -> Option<Result<Arc<RecipeDocument>, Diagnostic>> {
         let document = self.document(name)?;
         let mut whole = self.whole.lock().unwrap_or_else(PoisonError::into_inner);
@@ -94,7 +95,7 @@ impl RecipeSet {
         whole.get(name).cloned()
     }
 
-    /// The same, `None` also where what it uses does not fit together.
+    /// Like [`Self::whole`], but returns `None` also if the recipes cannot be merged.
     pub fn known(&self, name: &str) -> Option<Arc<RecipeDocument>> {
         self.whole(name)?.ok()
     }
@@ -102,7 +103,7 @@ impl RecipeSet {
     /// Returns the overview of a recipe; `None` for an unknown name.
     ///
     /// # Errors
-    /// When the recipe or one that it uses has faults.
+    /// If the recipe cannot be merged with those that it uses.
     pub fn overview(&self, name: &str) -> Option<Result<RecipeOverview, Diagnostic>> {
         let whole = match self.whole(name)? {
             Ok(whole) => whole,
@@ -115,7 +116,7 @@ impl RecipeSet {
         Some(Ok(RecipeOverview::new(&whole, &texts.collect::<Vec<_>>())))
     }
 
-    /// The file of a recipe.
+    /// Returns the text of a recipe's file.
     fn text(&self, name: &str) -> Option<&str> {
         let document = self.document(name)?;
         document
@@ -125,7 +126,7 @@ impl RecipeSet {
             .or_else(|| embedded_text(name))
     }
 
-    /// What is wrong with the given ones, and with others that were asked for.
+    /// Returns the errors of the given recipes, and of others that were requested.
     pub fn faults(&self) -> Vec<Diagnostic> {
         for document in &self.given {
             self.known(&document.name);

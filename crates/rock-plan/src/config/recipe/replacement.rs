@@ -1,13 +1,13 @@
-//! Replacements of edits: text with groups of the match in it.
+//! Replacement texts of edits, which can refer to groups of the match.
 
-/// What to do about an escape that is none.
+/// The help for an invalid escape.
 pub const ESCAPES: &str =
     "write `\\\\` for a backslash; there are `\\1`, `\\g<N>`, `\\n` and `\\t`";
 
 /// A part of a replacement.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ReplacementPart {
-    /// Text as it is.
+    /// Literal text.
     Text(String),
     /// A group of the match, by number or name.
     Group(String),
@@ -19,11 +19,11 @@ pub enum ReplacementPart {
 
 impl ReplacementPart {
     /// Parses a text without expressions: `\1` to `\99`, `\g<N>`, `\g<NAME>`, `\n`, `\t`, and `\\`
-    /// for a backslash. Python's `re.sub` knows more, some of which mean characters by number (re,
-    /// "re.sub").
+    /// for a backslash. Python's `re.sub` has more escapes, some of which denote characters by
+    /// number (re, "re.sub").
     ///
     /// # Errors
-    /// An escape that is none of these.
+    /// If the text contains any other escape.
     pub fn parse(text: &str) -> Result<Vec<Self>, String> {
         let mut parts = Vec::new();
         let mut rest = text;
@@ -46,18 +46,17 @@ impl ReplacementPart {
         Ok(parts)
     }
 
-    /// Checks the text of a recipe, leaving out what stands in expressions: that is inserted as it
-    /// is.
+    /// Checks a text of a recipe except for its expressions, whose results are inserted unchanged.
     ///
     /// # Errors
-    /// As [`Self::parse`].
+    /// If the text contains an escape that [`Self::parse`] rejects.
     pub fn check(text: &str) -> Result<(), String> {
         written(text)
             .into_iter()
             .try_for_each(|text| Self::parse(text).map(drop))
     }
 
-    /// The word that says it to the program which makes the edit.
+    /// Returns the word that passes this part to the program that makes the edit.
     pub fn word(&self) -> String {
         match self {
             Self::Text(text) => format!("={text}"),
@@ -68,7 +67,7 @@ impl ReplacementPart {
     }
 }
 
-/// Adds text, to the text before it where there is some.
+/// Appends text, merging it with a preceding text part.
 fn push_text(parts: &mut Vec<ReplacementPart>, text: &str) {
     match parts.last_mut() {
         _ if text.is_empty() => {}
@@ -77,7 +76,7 @@ fn push_text(parts: &mut Vec<ReplacementPart>, text: &str) {
     }
 }
 
-/// The escape behind a backslash, and its length.
+/// Parses the escape after a backslash; returns it with its length.
 fn escape(after: &str) -> Option<(ReplacementPart, usize)> {
     let bytes = after.as_bytes();
     Some(match bytes.first()? {
@@ -98,15 +97,15 @@ fn escape(after: &str) -> Option<(ReplacementPart, usize)> {
                 .take(3)
                 .take_while(|byte| byte.is_ascii_digit())
                 .count();
-            // Python takes three digits for a character by its number in octal, and otherwise two
-            // of them for the group.
+            // Python reads three digits as a character by its octal number, and otherwise two of
+            // them as the group.
             (length < 3).then(|| (ReplacementPart::Group(after[..length].to_owned()), length))?
         }
         _ => return None,
     })
 }
 
-/// Whether Python takes a name for a group.
+/// Whether Python accepts a name for a group.
 fn is_identifier(name: &str) -> bool {
     !name.starts_with(|first: char| first.is_ascii_digit())
         && !name.is_empty()
@@ -115,7 +114,7 @@ fn is_identifier(name: &str) -> bool {
             .all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
 }
 
-/// The text outside of `{{ }}`, `{% %}` and `{# #}`.
+/// Returns the text outside of `{{ }}`, `{% %}` and `{# #}`.
 fn written(mut text: &str) -> Vec<&str> {
     let mut found = Vec::new();
     loop {
@@ -132,7 +131,7 @@ fn written(mut text: &str) -> Vec<&str> {
     }
 }
 
-/// What comes behind the end of an expression; texts in quotes may have its end in them.
+/// Returns the text after the end of an expression; quoted strings may contain the end marker.
 fn past<'t>(text: &'t str, end: &str) -> &'t str {
     let mut quote = None;
     let mut is_escaped = false;

@@ -1,4 +1,4 @@
-//! What a recipe file may hold, key by key.
+//! The shape of a recipe file, key by key.
 
 use super::step_shape::{COLLECT, ENV_MAP, STEP, TEST};
 use crate::config::fields::COLLAPSED_AXES;
@@ -39,7 +39,7 @@ pub(super) const fn field(
     }
 }
 
-/// A recipe file.
+/// The shape of a recipe file.
 pub const RECIPE: Shape = Shape::Record(&RecordShape {
     name: "recipe",
     fields: &[
@@ -204,7 +204,7 @@ const WHEEL: RecordShape = RecordShape {
     ],
 };
 
-/// Axes that values of a wheel's name come from.
+/// A list of axes that can be collapsed.
 const AXES: Shape = Shape::List(&Shape::Word(&COLLAPSED_AXES));
 
 const BACKEND: RecordShape = RecordShape {

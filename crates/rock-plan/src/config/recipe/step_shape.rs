@@ -1,4 +1,4 @@
-//! Steps, smoke tests and collected figures of a recipe file, key by key.
+//! The shapes of steps, tests and collected artifacts in a recipe file.
 
 use super::shape::{ENV, TEXT_LIST, field, needed};
 use crate::config::{CheckProfile, Gate};

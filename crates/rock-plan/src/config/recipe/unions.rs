@@ -1,5 +1,5 @@
-//! Values of recipes that may be written in several forms. Each has its `Deserialize` here, by
-//! hand, so that a wrong form is told of in the user's words.
+//! Recipe values with several forms. `Deserialize` is implemented by hand, so that errors describe
+//! the forms in the terms of the recipe format.
 
 use std::fmt;
 
@@ -15,42 +15,41 @@ const KEYS: &[&str] = &[
     "value",
 ];
 
-/// The word for what stands between the parts of a path variable: `:`, on Windows `;`.
+/// The keyword for the separator of path variables: `:`, or `;` on Windows.
 pub const PATH_SEPARATOR: &str = "path";
 
 /// The value of an environment variable.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum EnvValue {
-    /// A text; an expression that gives none removes the variable.
+    /// A text; an expression that evaluates to none removes the variable.
     Text(String),
-    /// Several texts joined with a blank; those that give none are dropped, and when all do, the
-    /// variable is left as it is.
+    /// Several texts, joined with a space. Those that evaluate to none are dropped; if all do, the
+    /// variable is left unchanged.
     List(Vec<String>),
     /// `null`: the variable is removed.
     Remove,
-    /// The variable's value with texts before or after.
+    /// The variable's value with text prepended or appended.
     Extend {
-        /// Put before.
+        /// The text to prepend.
         prepend: Option<String>,
-        /// Put after.
+        /// The text to append.
         append: Option<String>,
-        /// What stands between, or [`PATH_SEPARATOR`].
+        /// The separator, or [`PATH_SEPARATOR`].
         separator: String,
     },
-    /// A text, where a fact that is asked while the build runs has an answer; else the variable is
-    /// left as it is.
+    /// A text, if a deferred fact has a value; otherwise the variable is left unchanged.
     If {
-        /// The fact.
+        /// The deferred fact.
         fact: String,
         /// The text.
         value: String,
     },
-    /// The number of parallel jobs that memory and processors allow, unless the variable is set
-    /// already.
+    /// The number of parallel jobs that memory and processors allow, unless the variable is already
+    /// set.
     Jobs {
-        /// The number itself; empty: by processors and memory.
+        /// An explicit number; if empty, computed from processors and memory.
         count: String,
-        /// GiB that one job may take.
+        /// Memory per job in GiB.
         gib_per_job: String,
     },
 }

@@ -1,4 +1,4 @@
-//! Recipes that use others: the parts of both become one document.
+//! Recipes that use others, merged into one document.
 
 use std::collections::BTreeSet;
 
@@ -9,12 +9,13 @@ use crate::codes::build as codes;
 use rock_diagnostic::Diagnostic;
 use rock_diagnostic::nearest::{nearest, with_nearest};
 
-/// A recipe with the parts of all that it uses. What it says itself goes before what is used: its
-/// variables, facts, environment and sources replace those of the same name. A recipe that is used
-/// twice stands where it is used first.
+/// Merges a recipe with all recipes that it uses. Its own variables, facts, environment and sources
+/// replace those of the same name in used recipes. A recipe that is used twice has its first
+/// position.
 ///
 /// # Errors
-/// A recipe that is not there or uses itself, and a stage that two of them have.
+/// If a used recipe does not exist, a recipe uses itself, two recipes have the same stage, or a
+/// fact names an unknown stage.
 pub(super) fn resolve(
     document: &RecipeDocument,
     all: &RecipeSet,
@@ -60,11 +61,11 @@ pub(super) fn resolve(
     Ok(whole)
 }
 
-/// The way from a recipe to what it uses.
+/// The chain of uses from a recipe to the one that is being merged.
 struct UseChain<'a> {
     all: &'a RecipeSet,
     root: &'a RecipeDocument,
-    /// The recipes that are being read, the outermost first.
+    /// The recipes that are being merged, outermost first.
     open: Vec<&'a str>,
     used: BTreeSet<&'a str>,
 }
@@ -109,7 +110,7 @@ impl<'a> UseChain<'a> {
             }
         }
         for name in &used.required_vars {
-            // A default of the recipe that uses it is a value.
+            // A default of the using recipe is a value.
             let is_set = whole.vars.get(name).is_some_and(|value| !value.is_empty());
             if !is_set && !whole.required_vars.contains(name) && when.is_none() {
                 whole.required_vars.push(name.clone());
@@ -162,7 +163,7 @@ impl<'a> UseChain<'a> {
     }
 }
 
-/// Adds what is not there yet.
+/// Adds the entries whose names are not in `to` yet.
 fn add<T>(to: &mut IndexMap<String, T>, from: &IndexMap<String, T>, made: impl Fn(&T) -> T) {
     for (name, value) in from {
         if !to.contains_key(name) {
@@ -171,7 +172,7 @@ fn add<T>(to: &mut IndexMap<String, T>, from: &IndexMap<String, T>, made: impl F
     }
 }
 
-/// The condition that holds when both do.
+/// Returns a condition that holds if both do.
 fn both(outer: Option<&str>, inner: Option<&str>) -> Option<String> {
     let bare = |text: &str| {
         let inside = text

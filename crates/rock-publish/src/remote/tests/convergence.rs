@@ -4,7 +4,7 @@ use super::*;
 
 #[test]
 fn from_any_state_and_after_any_kill_the_goal_is_reached() {
-    // A small generator, so that a state that fails can be had again from its number.
+    // A small generator, so that a failing state is reproducible.
     let mut seed = 7_u64;
     let mut draw = |below: u64| {
         seed = seed
@@ -51,7 +51,7 @@ fn from_any_state_and_after_any_kill_the_goal_is_reached() {
         if draw(4) == 0 {
             releases.releases.push(release(2, true, vec![]));
         }
-        // A few steps, and it is killed.
+        // Apply a few steps, as a run that is killed.
         for _ in 0..draw(4) {
             let Reconciliation::Steps(steps) = reconcile(&goal, allowed, &releases.releases) else {
                 break;

@@ -25,8 +25,8 @@ fn what_is_left_of_an_upload_is_deleted_and_sent_again() {
     assert_eq!(steps, "delete a.whl; upload a.whl; publish v1 legacy");
 }
 
-/// A draft that a run made, whichever that was, is put right without a flag; one of others, and
-/// what is public, is not.
+/// A draft that any run created is corrected without a flag; drafts of others and published
+/// releases are not.
 #[test]
 fn other_bytes_in_a_draft_of_a_run_are_replaced() {
     let goal = goal(&["a.whl", "b.whl"]);
@@ -56,8 +56,8 @@ fn other_bytes_in_a_draft_of_a_run_are_replaced() {
     assert!(matches!(&refused[..], [ReleaseRefusal::Differs { .. }]));
 }
 
-/// A draft that is to stay one is described and keeps its mark; the next run has nothing to do, and
-/// another publishes it.
+/// A draft that stays a draft gets its metadata and keeps its mark. The next run has nothing to do,
+/// and a run that publishes completes it.
 #[test]
 fn a_draft_that_stays_one_keeps_its_mark() {
     let publishing = goal(&["a.whl"]);

@@ -41,7 +41,7 @@ fn goal(names: &[&str]) -> DesiredRelease {
     }
 }
 
-/// Returns the names of this many wheels.
+/// Returns the names of `count` wheels.
 fn numbered(count: usize) -> Vec<String> {
     (0..count).map(|at| format!("{at:04}.whl")).collect()
 }

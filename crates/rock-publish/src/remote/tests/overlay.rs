@@ -1,9 +1,8 @@
-//! Listings that lag behind or contradict answers.
+//! Listings that lag behind or contradict responses.
 
 use super::*;
 
-/// An answer and a listing that tell of one asset otherwise are found, whatever they tell
-/// otherwise.
+/// Every difference between a response and the listing of an asset is found.
 #[test]
 fn a_listing_that_contradicts_an_answer_is_found() {
     let mut memory = ObservedOverlay::default();
@@ -44,7 +43,7 @@ fn a_listing_that_contradicts_an_answer_is_found() {
     assert!(contradiction(asset(5, "a.whl", 2)).is_some());
 }
 
-/// A digest that is listed later than the answer came is believed.
+/// A digest that is listed after the response is accepted.
 #[test]
 fn a_digest_that_comes_late_is_believed() {
     let mut memory = ObservedOverlay::default();

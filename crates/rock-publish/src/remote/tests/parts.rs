@@ -7,7 +7,7 @@ fn more_files_than_a_release_holds_go_to_a_second_which_is_published_first() {
     let names = numbered(1001);
     let mut goal = goal(&as_strs(&names));
     goal.assets.push(wanted("SHA256SUMS", 1));
-    // A release of others that happens to have the next tag is passed over.
+    // An unrelated release that has the next tag is skipped.
     let foreign = ListedRelease {
         tag_name: "v1-2".to_owned(),
         ..release(1, false, vec![])

@@ -1,14 +1,14 @@
-//! Commands in the log of a step.
+//! Workflow commands in the log of a step.
 
 use rock_diagnostic::render::escape_command;
 
-/// A line that makes the runner hide this text in everything that it shows.
+/// Returns the command that makes the runner mask this text in everything that it shows.
 pub fn mask(secret: &str) -> String {
     format!("::add-mask::{}\n", escape_command(secret))
 }
 
-/// An annotation of what clap says of a command line: the fault, without the usage behind it. Where
-/// it shows the help instead, a subcommand is missing.
+/// Converts clap's message about a command line to an annotation: the error without the usage after
+/// it. If clap shows the help instead, the error is that a subcommand is missing.
 pub fn usage_error(text: &str) -> String {
     let usage = || {
         text.lines()
@@ -27,15 +27,15 @@ pub fn usage_error(text: &str) -> String {
     format!("::error title=rock-matrix::{}\n", escape_command(&fault))
 }
 
-/// Whether a runner would take a line of this text for a command: one that begins with `::` after
-/// white space, or one that has the older `##[` anywhere (actions/runner, `ActionCommand.cs`,
-/// `TryParseV2` and `TryParse`).
+/// Whether a runner would interpret a line of this text as a command: one that begins with `::`
+/// after whitespace, or one that contains the older `##[` anywhere (actions/runner,
+/// `ActionCommand.cs`, `TryParseV2` and `TryParse`).
 pub fn begins_command(text: &str) -> bool {
     text.split(['\n', '\r'])
         .any(|line| line.trim_start().starts_with("::") || line.contains("##["))
 }
 
-/// The line that begins a group which is folded in the log, and the one that ends it.
+/// Returns the line that begins a collapsed group in the log, and the line that ends it.
 pub fn group(title: &str) -> (String, &'static str) {
     (
         format!("::group::{}\n", escape_command(title)),
@@ -43,8 +43,8 @@ pub fn group(title: &str) -> (String, &'static str) {
     )
 }
 
-/// The line after which no line is a command, and the one that ends that. Whoever writes the lines
-/// between must not know the word.
+/// Returns the line that stops the processing of commands, and the line that resumes it. Whoever
+/// writes the lines in between must not know the word.
 pub fn stopped(word: &str) -> (String, String) {
     (
         format!("::stop-commands::{word}\n"),

@@ -1,4 +1,4 @@
-//! Faults as a table of Markdown: all of them, where a step shows only some as annotations.
+//! Diagnostics as a Markdown table: all of them, while a step shows only some as annotations.
 
 use super::table;
 use rock_diagnostic::{
@@ -6,7 +6,7 @@ use rock_diagnostic::{
     markdown::{code, message},
 };
 
-/// One row a fault, errors first, within `room` bytes.
+/// Renders one row per diagnostic, errors first, within `room` bytes.
 pub fn faults(diagnostics: &[Diagnostic], room: usize) -> String {
     let mut sorted: Vec<&Diagnostic> = diagnostics.iter().collect();
     sorted.sort_by_key(|one| one.severity);
@@ -49,7 +49,6 @@ mod tests {
         );
     }
 
-    /// 1.4, 1.7
     #[test]
     fn a_list_of_faults_is_cut_at_a_row_below_1_mib() {
         let all: Vec<_> = (0..10_000)

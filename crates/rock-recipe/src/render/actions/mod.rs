@@ -1,12 +1,12 @@
-//! What the runner of GitHub Actions reads of a step: commands in its log, outputs and summaries in
-//! files.
+//! The text that a step passes to the runner of GitHub Actions: commands in its log, outputs and
+//! summaries in files.
 //!
-//! Input: names, values, rows. Output: text. Forms: GitHub documentation, "Workflow commands for
-//! GitHub Actions", and `ActionCommand.cs` and `FileCommandManager.cs` of actions/runner, which
-//! parse them.
+//! Input: names, values, rows. Output: text. Sources of the formats: GitHub documentation,
+//! "Workflow commands for GitHub Actions", and `ActionCommand.cs` and `FileCommandManager.cs` of
+//! actions/runner, which parse them.
 //!
-//! **Invariant:** no value can end its own output and begin another one, and a summary is never
-//! longer than its room.
+//! **Invariant:** No value can end its own output and begin another one, and a summary never
+//! exceeds its size limit.
 
 mod commands;
 mod faults;

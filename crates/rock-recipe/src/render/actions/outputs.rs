@@ -1,4 +1,4 @@
-//! Outputs of a step, as the file that `GITHUB_OUTPUT` names takes them.
+//! Outputs of a step, in the format of the file that `GITHUB_OUTPUT` names.
 
 use sha2::{Digest as _, Sha256};
 
@@ -9,16 +9,16 @@ use rock_names::Digest;
 /// An output: its name and its value.
 pub type ActionOutput = (String, String);
 
-/// An output that the runner would take for something else.
+/// An output that the runner would misread.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum OutputError {
-    /// The runner splits a line at its first `=` or `<<`, so a name is a word.
+    /// The name is not a word: the runner splits a line at its first `=` or `<<`.
     #[error("`{0}` is no name of an output: letters, digits, `_` and `-`, a letter or `_` first")]
     Name(String),
-    /// The file is text.
+    /// The value contains NUL, but the file is text.
     #[error("the output `{0}` holds a NUL")]
     Nul(String),
-    /// The value would end before its end.
+    /// The value contains its own delimiter line, so it would end too early.
     #[error("a line of the output `{0}` is the word that ends it")]
     Delimiter(String),
 }
@@ -30,11 +30,11 @@ impl From<OutputError> for Diagnostic {
     }
 }
 
-/// The lines of these outputs: `name=value` where the value is one line, else the value between two
-/// delimiters.
+/// Renders these outputs: `name=value` if the value is one line, else the value between two
+/// delimiter lines.
 ///
 /// # Errors
-/// When one of them cannot be written.
+/// If an output cannot be written.
 pub fn outputs(outputs: &[ActionOutput]) -> Result<String, OutputError> {
     let mut text = String::new();
     for (name, value) in outputs {
@@ -53,7 +53,8 @@ fn one_line(name: &str, value: &str) -> Result<String, OutputError> {
     Ok(format!("{name}={value}\n"))
 }
 
-/// `rock_` and 32 hex digits: the same value gives the same bytes, and no value holds its own hash.
+/// Returns `rock_` and 32 hex digits of the value's hash: equal values give equal bytes, and no
+/// value contains its own hash.
 fn delimiter(value: &str) -> String {
     let hex = Digest::new(Sha256::digest(value.as_bytes()).into()).to_hex();
     format!("rock_{}", &hex[..32])
@@ -61,7 +62,7 @@ fn delimiter(value: &str) -> String {
 
 fn block(name: &str, value: &str, delimiter: &str) -> Result<String, OutputError> {
     checked(name, value)?;
-    // The runner ends lines at CR, LF and CRLF alike.
+    // The runner ends lines at CR, LF and CRLF.
     if value.split(['\r', '\n']).any(|line| line == delimiter) {
         return Err(OutputError::Delimiter(name.to_owned()));
     }
@@ -89,7 +90,7 @@ mod tests {
         outputs(&[(name.to_owned(), value.to_owned())])
     }
 
-    /// What the runner reads of the file.
+    /// Parses the file as the runner does.
     fn read(text: &str) -> Vec<(String, String)> {
         let (mut found, mut lines) = (Vec::new(), text.split('\n'));
         while let Some(line) = lines.next().filter(|line| !line.is_empty()) {
@@ -107,7 +108,6 @@ mod tests {
         found
     }
 
-    /// 1.6
     #[test]
     fn a_value_of_one_line_is_a_line_and_of_several_a_block_and_both_read_back() {
         assert_eq!(written("count", "3").unwrap(), "count=3\n");
@@ -133,7 +133,6 @@ mod tests {
         }
     }
 
-    /// 1.6
     #[test]
     fn a_line_that_equals_the_delimiter_is_refused() {
         for value in ["end", "a\nend\nb", "a\r\nend\r\nb", "a\rend"] {
@@ -149,7 +148,6 @@ mod tests {
         );
     }
 
-    /// 1.6
     #[test]
     fn nul_and_names_that_the_runner_would_split_are_refused() {
         assert_eq!(written("v", "a\0b"), Err(OutputError::Nul("v".to_owned())));

@@ -1,18 +1,18 @@
-//! A table of Markdown that fits the room it is given.
+//! A Markdown table that fits a size limit.
 
 use rock_diagnostic::counted;
 
-/// Bytes that the summary of one step may have, by the fact `step-summary`. Faults are listed there
-/// before facts are read.
+/// The maximum size of a step's summary in bytes, by the row `step-summary` of the compatibility
+/// data. Diagnostics are listed there before that data is loaded.
 pub const SUMMARY_BYTES: u64 = 1 << 20;
 
-/// Room for the line that says how many rows are left out: 20 digits and a noun of up to 30
-/// letters.
+/// The space reserved for the line with the number of omitted rows: 20 digits and a noun of up to
+/// 30 letters.
 const LAST_LINE: usize = 120;
 
-/// A title, the head of a table and its rows, cut at a row with a line that says how many of what
-/// `noun` names are left out. Never longer than `room` bytes; empty where not even that line fits.
-/// Rows end with a line feed.
+/// Renders a title, the head of a table and its rows, cut at a row with a line that counts the
+/// omitted rows as `noun`. The result never exceeds `room` bytes, and is empty if not even that
+/// line fits. Rows end with a line feed.
 pub fn table(
     head: &str,
     rows: impl IntoIterator<Item = String>,
@@ -56,7 +56,6 @@ mod tests {
         (0..count).map(|number| format!("| {number:06} |\n"))
     }
 
-    /// 1.4, 1.7
     #[test]
     fn a_table_stays_below_its_room_and_says_how_many_rows_it_left_out() {
         for room in [200, 1000, 1 << 20] {

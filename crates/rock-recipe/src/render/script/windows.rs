@@ -1,6 +1,6 @@
-//! The same for the shells of Windows. Both set a step's variables and leave the rest to a program
-//! of ours, which Python runs: neither has the tools that a POSIX script counts on, nor takes every
-//! word of a command.
+//! Renders the build script for the shells of Windows. It sets the variables of each step and
+//! leaves the rest to a Python program of ours, because these shells lack the tools that a POSIX
+//! script uses and cannot pass on every word of a command.
 
 use serde::Serialize;
 
@@ -16,17 +16,18 @@ const POWERSHELL: &str = include_str!("../../../templates/windows/build.ps1");
 const CMD: &str = include_str!("../../../templates/windows/build.cmd");
 const RUN: &str = include_str!("../../../templates/windows/run.py");
 
-/// Makes the files of words and programs out of the last lines of a script: `#=NAME`, then the
-/// lines behind `#|`. One line without quotation marks, which both shells hand on as it is.
+/// Extracts the files with words and programs from the last lines of a script: `#=NAME`, then lines
+/// with the prefix `#|`. It is one line without double quotes, which both shells pass on unchanged.
 const UNPACK: &str = r"import re, sys; text = open(sys.argv[1], encoding='utf-8-sig').read(); [open('words/' + name, 'w', encoding='utf-8', newline='').write(re.sub(r'(?m)^#\|', '', lines)[:-1]) for name, lines in re.findall(r'(?m)^#=(\S+)\n((?:#\|.*\n)*)', text)]";
 
-/// Words up to this length stand in the line of a command; the line as a whole has a limit.
+/// The maximum length of a word in a command line; longer ones become files, because the length of
+/// the whole line is limited.
 const LONGEST_WORD: usize = 400;
-/// The longest line that cmd takes is 8191 characters (Microsoft, "Command prompt line string
-/// limitation"); variables grow in it.
+/// The maximum length of a line. cmd accepts up to 8191 characters (Microsoft, "Command prompt line
+/// string limitation"), and variables make a line longer.
 const LONGEST_LINE: usize = 6000;
 
-/// A shell of Windows.
+/// A Windows shell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WindowsShell {
     /// PowerShell, 5.1 and later.
@@ -37,9 +38,9 @@ pub enum WindowsShell {
 
 #[derive(Serialize)]
 struct WindowsScriptView<'a> {
-    /// As a part of the shell's line that sets the job's folder.
+    /// The job ID as part of the line that sets the job directory.
     id: String,
-    /// As words of a comment.
+    /// The job ID as text of a comment.
     job: String,
     wheel: String,
     generator: &'a str,
@@ -61,19 +62,19 @@ struct StepView {
     finally: bool,
 }
 
-/// What stands in a file of its own.
+/// A file that the script contains.
 #[derive(Serialize)]
 struct ScriptFile {
     name: String,
     lines: Vec<String>,
 }
 
-/// The script that runs the steps of a build made for [`crate::BuildSite::Script`]. `python` is
-/// the Python that runs the steps, where nothing else is said. The facts say how long the path of a
-/// build's folder may be.
+/// Renders the script that runs the steps of a build made for [`crate::BuildSite::Script`].
+/// `python` is the default Python that runs the steps. The compatibility data limits the path
+/// length of the job directory.
 ///
 /// # Errors
-/// A value that the shell cannot be given.
+/// If the shell cannot represent a value.
 pub fn windows_script(
     job: &Job,
     build: &Build,
@@ -128,7 +129,7 @@ pub fn windows_script(
     };
     let text =
         template::render(name, text, &view).expect("the template names only fields of its view");
-    // PowerShell 5.1 takes a file without the mark for one of the system's code page.
+    // PowerShell 5.1 decodes a file without a byte order mark with the system's code page.
     let mark = if shell == WindowsShell::PowerShell && !text.is_ascii() {
         "\u{feff}"
     } else {
@@ -141,7 +142,7 @@ fn lines(text: &str) -> Vec<String> {
     text.split('\n').map(str::to_owned).collect()
 }
 
-/// Makes the parts of steps; words that a line cannot hold become files.
+/// Renders the parts of steps; words that do not fit in a line become files.
 struct WindowsScriptWriter {
     shell: WindowsShell,
     files: Vec<ScriptFile>,
@@ -196,7 +197,7 @@ impl WindowsScriptWriter {
         })
     }
 
-    /// The words of what looks at the job's folder and at what steps copy.
+    /// Returns the arguments for the check of the job directory and of the sources that steps copy.
     fn look(&mut self, build: &Build, compat: &Compat) -> Result<String, UnwritableValue> {
         const NAME: &str = "look";
         let mut rows = compat
@@ -219,7 +220,7 @@ impl WindowsScriptWriter {
         self.line(NAME, &made)
     }
 
-    /// Words as the shell takes several.
+    /// Joins words in the syntax of the shell.
     fn line(&self, stage: &str, words: &[String]) -> Result<String, UnwritableValue> {
         let line = match self.shell {
             WindowsShell::PowerShell => words.join(", "),
@@ -234,7 +235,7 @@ impl WindowsScriptWriter {
         Ok(line)
     }
 
-    /// A word of a step's command, by the rules of the program that runs it.
+    /// Encodes a word of a step's command by the rules of the program that runs the step.
     fn word(&mut self, step: &Step, word: &str) -> Result<String, UnwritableValue> {
         if let Some(fact) = step.optional_word(word) {
             return self.quoted(
@@ -242,8 +243,8 @@ impl WindowsScriptWriter {
                 &format!("@?{}", shell_variable(&late_name(fact))),
             );
         }
-        // A quotation mark, and a `\` before the one at the end of a word, are read in many ways;
-        // what other letters are depends on the console.
+        // Programs differ in how they parse a double quote, or a `\` before the closing one; the
+        // encoding of non-ASCII characters depends on the console.
         let is_simple = word.is_ascii() && !word.contains(['"', '\n']) && !word.ends_with('\\');
         if !is_simple || word.len() > LONGEST_WORD {
             return self.file(&step.stage, word).map(|name| match self.shell {
@@ -262,7 +263,7 @@ impl WindowsScriptWriter {
         )
     }
 
-    /// A word as the shell takes it.
+    /// Quotes a word for the shell.
     fn quoted(&self, stage: &str, word: &str) -> Result<String, UnwritableValue> {
         let is_plain = |b: u8| b.is_ascii_alphanumeric() || b"-_./:+".contains(&b);
         Ok(match self.shell {
@@ -272,8 +273,8 @@ impl WindowsScriptWriter {
         })
     }
 
-    /// The name of the file that holds a word. Its variables stand as `@{NAME}`, and so `@{` as
-    /// `@{}{`.
+    /// Returns the name of the file that contains a word. Variables in it become `@{NAME}`, and a
+    /// literal `@{` becomes `@{}{`.
     fn file(&mut self, stage: &str, word: &str) -> Result<String, UnwritableValue> {
         if word.contains('\r') {
             return Err(UnwritableValue {
@@ -303,7 +304,7 @@ impl WindowsScriptWriter {
         Ok(name)
     }
 
-    /// The lines that set the variables of a step.
+    /// Returns the lines that set the variables of a step.
     fn variables(&self, step: &Step) -> Result<Vec<String>, UnwritableValue> {
         let mut lines = Vec::new();
         for name in &step.env_remove {
@@ -335,7 +336,7 @@ impl WindowsScriptWriter {
         })
     }
 
-    /// Without an inherited value there is no separator.
+    /// Returns the lines that extend a variable; without an inherited value there is no separator.
     fn extend(
         &self,
         name: &str,

@@ -1,4 +1,4 @@
-//! What a workflow reads of its legs is there in every one of them.
+//! Checks that every leg has the matrix keys that the workflow reads.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,8 +9,8 @@ use crate::codes::plan as codes;
 use rock_diagnostic::{Diagnostic, Sink};
 use rock_plan::GithubPlan;
 
-/// Tells of keys that a job of the workflow reads and a leg of its matrix lacks: GitHub would take
-/// them for nothing.
+/// Reports keys that a job of the workflow reads but a leg of its matrix lacks: GitHub would
+/// replace them by an empty string.
 pub(super) fn check(text: &str, plan: &GithubPlan, sink: &mut Sink) {
     for (job, legs, keys) in jobs(text, plan) {
         for key in keys {
@@ -32,17 +32,17 @@ pub(super) fn check(text: &str, plan: &GithubPlan, sink: &mut Sink) {
     }
 }
 
-/// The keys of a leg. What they hold is not looked at.
+/// The keys of a leg. Their values are not parsed.
 type LegKeys<'t> = BTreeMap<&'t str, &'t RawValue>;
 
-/// A matrix.
+/// The legs of a matrix.
 #[derive(Default, Deserialize)]
 struct MatrixLegs<'t> {
     #[serde(borrow)]
     include: Vec<LegKeys<'t>>,
 }
 
-/// A job with the keys of each of its legs, and those that it reads.
+/// A job with the keys of each of its legs, and the keys that it reads.
 type JobReads<'t> = (&'t str, Vec<LegKeys<'t>>, BTreeSet<String>);
 
 fn jobs<'t>(text: &'t str, plan: &'t GithubPlan) -> Vec<JobReads<'t>> {
@@ -69,7 +69,7 @@ fn jobs<'t>(text: &'t str, plan: &'t GithubPlan) -> Vec<JobReads<'t>> {
     found
 }
 
-/// The keys of each leg of an output, `matrix_0` or `test_0`.
+/// Returns the keys of each leg of an output, `matrix_0` or `test_0`.
 fn keys_of<'t>(output: &str, plan: &'t GithubPlan) -> Vec<LegKeys<'t>> {
     let Some((kind, number)) = output.split_once('_') else {
         return Vec::new();
@@ -79,13 +79,13 @@ fn keys_of<'t>(output: &str, plan: &'t GithubPlan) -> Vec<LegKeys<'t>> {
         "matrix" => plan.shards.get(number).map(|shard| shard.json.as_str()),
         _ => plan.tests.get(number).and_then(Option::as_deref),
     };
-    // Keys are names of ours, without escapes.
+    // Our keys contain no escapes, so they can be borrowed from the text.
     json.and_then(|json| serde_json::from_str::<MatrixLegs<'t>>(json).ok())
         .unwrap_or_default()
         .include
 }
 
-/// The names after `matrix.` in a line.
+/// Returns the names after `matrix.` in a line.
 fn read_in(line: &str) -> impl Iterator<Item = String> {
     line.match_indices("matrix.").filter_map(|(at, word)| {
         let is_part = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');

@@ -1,4 +1,4 @@
-//! What GitHub would refuse, found before anything is written.
+//! Checks a workflow against the limits of GitHub before anything is written.
 
 use crate::codes::plan as codes;
 use rock_compat::Compat;
@@ -6,8 +6,8 @@ use rock_diagnostic::{Diagnostic, Severity, Sink, counted, shell_line};
 use rock_plan::config::{Attest, HostValue, Leaves, Switch};
 use rock_plan::{self as plan, Plan};
 
-/// The matrices fit the outputs of a job, the wheels are no more artifacts than a job may fetch,
-/// and the files no more than one attestation takes.
+/// Checks that the matrices fit in the outputs of a job, that a job can download the artifacts with
+/// wheels, and that one attestation can cover all files.
 pub(super) fn check_jobs(plan: &Plan, attest: Attest, compat: &Compat, sink: &mut Sink) {
     let (jobs, most) = (plan.job_count(), compat.limit_value("job-artifacts"));
     if jobs > most {
@@ -22,7 +22,7 @@ pub(super) fn check_jobs(plan: &Plan, attest: Attest, compat: &Compat, sink: &mu
         sink.push(fault);
         return;
     }
-    // The release's own documents are made from the files, and not attested.
+    // The release's own documents are generated from the files, and not attested.
     let (files, most) = (
         plan.file_count(),
         compat.limit_value("attestation-subjects"),
@@ -75,8 +75,8 @@ pub(super) fn check_jobs(plan: &Plan, attest: Attest, compat: &Compat, sink: &mu
     }
 }
 
-/// Warns of values that are those of the machine which makes the plan: the runner of the first job
-/// has none of them.
+/// Warns of values that come from the machine that makes the plan: the runner of the first job has
+/// none of them.
 pub(super) fn warn_of_host_values(plan: &Plan, sink: &mut Sink) {
     for config in plan.groups.iter().map(|group| &group.config) {
         for value in &config.host_values {
@@ -97,7 +97,8 @@ pub(super) fn warn_of_host_values(plan: &Plan, sink: &mut Sink) {
     }
 }
 
-/// A build that needs several attempts begins anew each time unless its compiler cache is kept.
+/// Warns of builds that need several attempts but start over each time, because their compiler
+/// cache is not kept.
 pub(super) fn warn_of_attempts(plan: &Plan, sink: &mut Sink) {
     for (number, group) in plan
         .groups
@@ -136,7 +137,7 @@ pub(super) fn warn_of_attempts(plan: &Plan, sink: &mut Sink) {
     }
 }
 
-/// The file is not larger than GitHub reads; one that is half as large is told of.
+/// Returns the file unless it is larger than GitHub reads; warns if it is larger than half of that.
 pub(super) fn check_text(text: String, compat: &Compat, sink: &mut Sink) -> Option<String> {
     let (bytes, most) = (text.len(), compat.limit_value("workflow-file"));
     let told = |message: String| {
@@ -163,7 +164,7 @@ mod tests {
     use rock_compat::Compat;
     use rock_diagnostic::Sink;
 
-    /// The size of a file and what is said of it.
+    /// Returns whether a file of this size is accepted, and the diagnostics about it.
     fn check(bytes: usize) -> (bool, String) {
         let mut sink = Sink::new();
         let kept = check_text("x".repeat(bytes), &Compat::embedded(), &mut sink).is_some();

@@ -1,11 +1,11 @@
-//! A workflow of GitHub Actions that plans, builds, attests and publishes what matrix files ask
-//! for.
+//! A GitHub Actions workflow that plans, builds, attests and publishes the wheels of matrix files.
 //!
-//! Input: a plan, the facts, and the words of the command line that the workflow repeats. Output:
-//! the text of one file.
+//! Input: a plan, the compatibility data, and the command-line arguments that the workflow repeats.
+//! Output: the text of one file.
 //!
-//! **Invariant:** every action has a commit of the facts, no expression stands inside a shell
-//! script, and a file that GitHub would refuse is a fault instead of a text.
+//! **Invariant:** Every action is pinned to a commit in the compatibility data (our own to a
+//! version, while it has no commit there), no expression occurs inside a shell script, and a file
+//! that GitHub would reject is an error instead of a text.
 
 mod keys;
 mod limits;
@@ -20,28 +20,28 @@ use rock_plan::{self as plan, Plan};
 
 pub use options::for_windows;
 
-/// How every file of ours begins.
+/// The start of every rendered workflow file.
 pub const FIRST_WORDS: &str = "# Rendered by rock-matrix ";
 
-/// What the command line says beside the plan.
+/// The command-line arguments that a workflow repeats, in addition to the plan.
 #[derive(Debug, Clone, Copy)]
 pub struct WorkflowOverrides<'a> {
     /// Name and version of the program, `rock-matrix 0.1.0`.
     pub generator: &'a str,
-    /// Matrix files as named; none: those of `matrices/`.
+    /// Matrix files as named on the command line; if empty, those of `matrices/`.
     pub files: &'a [String],
-    /// The file that is written, or compared.
+    /// The file that is written or compared.
     pub out: &'a str,
-    /// `--compat`.
+    /// The argument of `--compat`.
     pub compat: Option<&'a str>,
-    /// Files and folders of the checkout that recipes build from.
+    /// Files and directories of the checkout that recipes build from.
     pub sources: &'a [String],
-    /// `--recipes`.
+    /// The argument of `--recipes`.
     pub recipes: Option<&'a str>,
 }
 
-/// The workflow of a plan. Everything that keeps it from being one goes to the sink, and nothing is
-/// rendered then.
+/// Renders the workflow of a plan. Reports everything that prevents this to the sink, and then
+/// returns `None`.
 pub fn workflow(
     plan: &Plan,
     compat: &Compat,

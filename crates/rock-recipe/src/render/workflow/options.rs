@@ -1,4 +1,4 @@
-//! What several matrix files of one workflow must agree on.
+//! The options that all matrix files of a workflow must share.
 
 use std::collections::BTreeSet;
 
@@ -14,15 +14,15 @@ use rock_plan::{Plan, PlanGroup};
 pub(super) struct WorkflowOptions {
     pub(super) workflow: WorkflowConfig,
     pub(super) release: ReleaseConfig,
-    /// Names of secrets of all files, sorted.
+    /// Names of the secrets of all files, sorted.
     pub(super) secrets: Vec<String>,
-    /// The projects, sorted.
+    /// Names of the distributions, sorted.
     pub(super) distributions: Vec<String>,
-    /// What kind of wheels there are.
+    /// The kind of the wheels, which determines the checks.
     pub(super) checked_as: CheckProfile,
 }
 
-/// The options of all files of a plan; where they differ, that is a fault at each place.
+/// Returns the options of a plan's files; reports every place where they differ.
 pub(super) fn agreed(plan: &Plan, sink: &mut Sink) -> Option<WorkflowOptions> {
     let first = &plan.groups.first()?.config;
     sink.extend(differ(plan));
@@ -55,7 +55,7 @@ pub(super) fn agreed(plan: &Plan, sink: &mut Sink) -> Option<WorkflowOptions> {
     })
 }
 
-/// What is told of a matrix file for Windows beside a workflow.
+/// Returns the diagnostic for a Windows matrix file, which a workflow cannot build.
 pub fn for_windows(config: &MatrixConfig, message: impl Into<String>) -> Diagnostic {
     let words = [
         "rock-matrix",
@@ -73,8 +73,9 @@ pub fn for_windows(config: &MatrixConfig, message: impl Into<String>) -> Diagnos
         ))
 }
 
-/// One fault with every place where files want another workflow or release than the first, and the
-/// command for each of the workflows that would do.
+/// Returns one diagnostic with every place where a file differs from the first one in `workflow`,
+/// `release` or kind of wheels, and with the command for each workflow that can be rendered
+/// instead.
 fn differ(plan: &Plan) -> Option<Diagnostic> {
     let mut alike: Vec<Vec<&PlanGroup>> = Vec::new();
     let fields_of = |one: &PlanGroup, other: &PlanGroup| {
@@ -132,7 +133,7 @@ fn differ(plan: &Plan) -> Option<Diagnostic> {
     Some(fault.help(format!("{help}: {}", commands.join(", "))))
 }
 
-/// The command that renders a workflow of these files, named after the first.
+/// Returns the command that renders a workflow of these files, named after the first one.
 fn render_command(files: &[&PlanGroup]) -> String {
     let paths: Vec<&str> = files
         .iter()
@@ -151,8 +152,8 @@ fn render_command(files: &[&PlanGroup]) -> String {
     command(&words.map(str::to_owned).collect::<Vec<_>>())
 }
 
-/// Paths that were named or found stand in the workflow, which runs in a checkout: they are
-/// relative, stay below it, and hold nothing that GitHub would evaluate.
+/// Checks the paths that the workflow repeats. It runs in a checkout, so they must be relative,
+/// stay below the root, and contain nothing that GitHub would evaluate.
 pub(super) fn check_paths(plan: &Plan, words: &WorkflowOverrides<'_>, sink: &mut Sink) {
     let read = plan
         .groups
@@ -193,7 +194,7 @@ pub(super) fn check_paths(plan: &Plan, words: &WorkflowOverrides<'_>, sink: &mut
     }
 }
 
-/// Whether it could end a line for some reader, or hide what stands there.
+/// Whether a character could end a line for some reader, or hide the text around it.
 fn is_unseen(c: char) -> bool {
     c.is_control() || is_invisible(c)
 }

@@ -1,4 +1,4 @@
-//! The actions that a workflow uses, each by the commit of the facts.
+//! The actions that a workflow uses, each pinned to a commit in the compatibility data.
 
 use std::collections::BTreeMap;
 
@@ -7,15 +7,15 @@ use rock_compat::Compat;
 use rock_compat::refresh::actions::OWN_ACTION;
 use rock_diagnostic::{Diagnostic, Sink};
 
-/// The action's reference while the facts have no commit of it: the version that renders. A release
-/// cannot hold its own commit.
+/// The reference of our own action while the compatibility data has no commit for it: the version
+/// of this program. A release cannot contain its own commit.
 const TOOL_BY_VERSION: &str = concat!(
     "org/rock-action@v",
     env!("CARGO_PKG_VERSION"),
     " # zizmor: ignore[unpinned-uses] the facts have no commit of it: add its row to pin it"
 );
 
-/// Name in the template, repository, and path inside of it.
+/// Name in the template, repository, and path inside the repository.
 const USED: [(&str, &str, &str); 9] = [
     ("checkout", "actions/checkout", ""),
     ("upload", "actions/upload-artifact", ""),
@@ -28,7 +28,7 @@ const USED: [(&str, &str, &str); 9] = [
     ("tool", OWN_ACTION, ""),
 ];
 
-/// What stands after `uses:` by the name of the template; an action without a row is a fault.
+/// Returns the values of `uses:` by their names in the template; reports an action without a row.
 pub(super) fn pins(compat: &Compat, sink: &mut Sink) -> Option<BTreeMap<&'static str, String>> {
     let mut found = BTreeMap::new();
     for (name, repository, path) in USED {

@@ -1,4 +1,4 @@
-//! What the template lays out.
+//! The values of the workflow template.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,9 +15,10 @@ use rock_plan::config::{CheckProfile, Leaves, PrRunMode, Switch, ToolFrom};
 
 /// The runner of jobs that build nothing.
 const LIGHT: &str = "ubuntu-24.04";
-/// Minutes that publishing may take, and with `--slow`, whose own deadline is 300.
+/// The time limit of publishing in minutes, and that with `--slow`, whose own deadline is 300.
 const PUBLISH_MIN: (u32, u32) = (60, 315);
-/// Files that a release has beside those of the jobs: `SHA256SUMS` and `rock-manifest.json`.
+/// The number of files that a release has in addition to those of the jobs: `SHA256SUMS` and
+/// `rock-manifest.json`.
 const GENERATED_FILES: usize = 2;
 
 #[derive(Debug, Serialize)]
@@ -26,29 +27,30 @@ pub(super) struct WorkflowView<'a> {
     sources: String,
     command: String,
     name: String,
-    /// Patterns of the tags that start it.
+    /// Patterns of the tags that start the workflow.
     tags: &'a [String],
-    /// Whether pull requests run anything, and the files whose change makes them.
+    /// Whether pull requests run anything, and the patterns of the files whose change triggers
+    /// them.
     pull_requests: bool,
     paths: Vec<String>,
     uses: BTreeMap<&'static str, String>,
     tool: &'static str,
-    /// Where the program of `tool` comes from, in jobs that build nothing and in legs.
+    /// The artifact with the program of `tool`, in jobs that build nothing and in legs.
     light_tool: ArtifactOutputs,
     leg_tool: ArtifactOutputs,
-    /// Code and name of what the step says that finds another program.
+    /// Code and name of the diagnostic for a downloaded program that was replaced.
     program_replaced: String,
-    /// Where the tool is built, one job an architecture; none where the action brings it.
+    /// The jobs that build the tool, one per architecture; empty if the action installs it.
     tools: Vec<ToolView>,
     light: &'static str,
-    /// Options before the subcommand: for jobs with a checkout, and for those without.
+    /// Options before the subcommand, for jobs with a checkout and for those without.
     options: String,
     global: String,
     files: String,
     shards: Vec<ShardView>,
-    /// Options that name the variables with the reports of the legs.
+    /// Options that name the variables with the job reports of the legs.
     legs: String,
-    /// How many legs there are outputs for.
+    /// The number of legs that have outputs.
     max_legs: usize,
     queue: &'static str,
     incremental: bool,
@@ -56,20 +58,20 @@ pub(super) struct WorkflowView<'a> {
     /// Whether files are attested: `auto`, `on` or `off`.
     attest: &'static str,
     has_wheels: bool,
-    /// What kind of wheels are checked, as an option.
+    /// The kind of wheels to check, as an option.
     profile: String,
     secrets: &'a [String],
-    /// Jobs that test the wheels of a matrix where a GPU is.
+    /// Jobs that test the wheels of a matrix on a machine with a GPU.
     tests: Vec<ShardView>,
     /// Whether a wheel is tested on the runners of several families.
     by_family: bool,
     publish: PublishView,
     failures: FailuresView,
     pages: bool,
-    /// What the job `pages` needs.
+    /// The jobs that the job `pages` needs.
     pages_needs: String,
-    /// The matrix file that says what the index of the pages withdraws: any, since they agree on
-    /// it.
+    /// The matrix file with the yank rules for the index of the pages: any file, since all agree on
+    /// them.
     rules: String,
 }
 
@@ -82,7 +84,7 @@ struct ToolView {
     artifact: String,
 }
 
-/// Expressions of the artifact that a job kept, and of its digest.
+/// Expressions for the artifact that a job uploaded, and for its digest.
 #[derive(Debug, Default, Serialize)]
 struct ArtifactOutputs {
     artifact: String,
@@ -90,7 +92,7 @@ struct ArtifactOutputs {
 }
 
 impl ArtifactOutputs {
-    /// What the job reported that built the program for the architecture of a leg.
+    /// Returns the outputs of the job that built the program for the architecture of a leg.
     fn for_leg(tools: &[ToolView]) -> Self {
         let output = |name: &str| {
             let Some((last, others)) = tools.split_last() else {
@@ -118,16 +120,16 @@ impl ArtifactOutputs {
     }
 }
 
-/// A job with a matrix of its own.
+/// A job with its own matrix.
 #[derive(Debug, Serialize)]
 struct ShardView {
     number: usize,
     job: String,
     needs: String,
     when: String,
-    /// The expression of the outputs of its legs.
+    /// The expression for the outputs of its legs.
     reports: String,
-    /// How many legs it had when it was rendered.
+    /// The number of legs when the workflow is rendered.
     legs: usize,
     max_parallel: u32,
 }
@@ -142,7 +144,7 @@ struct PublishView {
     prerelease: &'static str,
 }
 
-/// The job that says which legs failed.
+/// The job that reports failed legs.
 #[derive(Debug, Serialize)]
 struct FailuresView {
     when: String,
@@ -258,7 +260,8 @@ impl<'a> WorkflowView<'a> {
     }
 }
 
-/// A path as GitHub compares it with those of a repository, which have no `./`; `.` for the root.
+/// Normalizes a path for GitHub's comparison with the paths of a repository, which have no `./`;
+/// the root is `.`.
 fn plain(path: &str) -> String {
     match names::without_dots(path) {
         Some(path) if path.is_empty() => ".".to_owned(),
@@ -267,8 +270,8 @@ fn plain(path: &str) -> String {
     }
 }
 
-/// Patterns of the files whose change may change the plan; none where a name would be read as a
-/// pattern itself, so that every change counts.
+/// Returns patterns of the files whose change may change the plan. If a name would itself be read
+/// as a pattern, there are none, so that every change counts.
 fn changes(words: &WorkflowOverrides<'_>) -> Vec<String> {
     let has_signs = |path: &&str| path.contains(['*', '?', '[', ']', '!', '+']);
     let folders = || words.recipes.into_iter().chain(words.compat);
@@ -293,7 +296,7 @@ fn changes(words: &WorkflowOverrides<'_>) -> Vec<String> {
     }
     let mut files: Vec<String> = words.files.iter().map(|file| plain(file)).collect();
     if files.is_empty() {
-        // Those that a later change adds as well.
+        // Include files that a later change adds.
         files.extend(["matrices/*.yaml", "matrices/*.yml"].map(str::to_owned));
     }
     let all = |folder: &str| {
@@ -304,7 +307,7 @@ fn changes(words: &WorkflowOverrides<'_>) -> Vec<String> {
         }
     };
     files.extend(folders().map(|folder| all(&plain(folder))));
-    // A source may be a file, too.
+    // A source may also be a file.
     files.extend(sources().flat_map(|path| {
         if path == "." {
             vec![all(".")]
@@ -315,12 +318,12 @@ fn changes(words: &WorkflowOverrides<'_>) -> Vec<String> {
     files
 }
 
-/// One job for each architecture that a job of the plan runs on, and for `x86_64`.
+/// Returns one job for each architecture that a job of the plan runs on, and for `x86_64`.
 fn tools(plan: &Plan, compat: &Compat) -> Vec<ToolView> {
     let mut arches: BTreeSet<&str> = plan.jobs().map(|job| job.place().arch.as_str()).collect();
     arches.insert("x86_64");
     let runner = |arch: &str| {
-        // The oldest system that GitHub hosts: what is built there runs on the newer ones.
+        // The oldest system that GitHub hosts: programs built there run on newer ones.
         let hosted = |row: &&rock_compat::rows::RunnerRow| {
             row.kind == "hosted" && row.arch == arch && row.name.starts_with("ubuntu")
         };
@@ -329,7 +332,7 @@ fn tools(plan: &Plan, compat: &Compat) -> Vec<ToolView> {
             .map_or(LIGHT, String::as_str)
             .to_owned()
     };
-    // x86_64 is what most jobs need, and sorts last.
+    // Most jobs need x86_64, which sorts last.
     let tool = |arch: &str| ToolView {
         arch: arch.to_owned(),
         job: format!("tool-{arch}"),
@@ -340,7 +343,8 @@ fn tools(plan: &Plan, compat: &Compat) -> Vec<ToolView> {
     arches.into_iter().rev().map(tool).collect()
 }
 
-/// What every job of a pull request asks first. Code of a fork never runs on machines of one's own.
+/// Returns the condition on pull requests that every job starts with. Code of a fork never runs on
+/// self-hosted machines.
 fn begins(pull_requests: PrRunMode) -> &'static str {
     match pull_requests {
         PrRunMode::Build => {
@@ -353,7 +357,7 @@ fn begins(pull_requests: PrRunMode) -> &'static str {
     }
 }
 
-/// `needs` as it stands in the file.
+/// Formats the value of `needs`.
 fn needs<'n>(jobs: impl Iterator<Item = &'n str>) -> String {
     match jobs.collect::<Vec<_>>().as_slice() {
         [one] => (*one).to_owned(),
@@ -361,7 +365,7 @@ fn needs<'n>(jobs: impl Iterator<Item = &'n str>) -> String {
     }
 }
 
-/// The name of the job of one matrix among several.
+/// Returns the name of the job of one matrix among several.
 fn job_name(word: &str, number: usize, count: usize) -> String {
     if count == 1 {
         word.to_owned()
@@ -370,17 +374,18 @@ fn job_name(word: &str, number: usize, count: usize) -> String {
     }
 }
 
-/// How matrices of a workflow share the number of legs that may run at once.
+/// The division of the maximum number of parallel legs among the matrices of a workflow.
 struct ParallelLegs {
-    /// The share of each matrix, at least 1.
+    /// The number of parallel legs of each matrix, at least 1.
     shares: Vec<u32>,
-    /// After how many matrices one waits for an earlier one to end; `None` where all run at once.
+    /// The distance between a matrix and the earlier one that it waits for; `None` if all run at
+    /// once.
     lanes: Option<usize>,
 }
 
 impl ParallelLegs {
-    /// Divides `most` among matrices by how many legs they have. With more matrices than that, each
-    /// runs one leg at a time, and waits for the one `most` places before it.
+    /// Divides `most` among matrices in proportion to their legs. If there are more matrices than
+    /// that, each runs one leg at a time, and waits for the one `most` places before it.
     fn divided(most: u32, legs: &[usize]) -> Self {
         let most = most as usize;
         let mut shares: Vec<u32> = vec![1; legs.len()];
@@ -391,7 +396,7 @@ impl ParallelLegs {
             };
         }
         for _ in legs.len()..most {
-            // The matrix whose legs wait longest (D'Hondt's method); of equals the first.
+            // The matrix whose legs wait longest (D'Hondt's method); the first one of equals.
             let longest = (0..legs.len()).rev().max_by(|&one, &other| {
                 (legs[one] * shares[other] as usize).cmp(&(legs[other] * shares[one] as usize))
             });
@@ -405,7 +410,7 @@ impl ParallelLegs {
         }
     }
 
-    /// The number of the matrix that this one waits for.
+    /// Returns the number of the matrix that this one waits for, if any.
     fn before(&self, number: usize) -> Option<usize> {
         number.checked_sub(self.lanes?)
     }
@@ -430,7 +435,7 @@ fn shards(plan: &Plan, agreed: &WorkflowOptions, tools: &[ToolView]) -> Vec<Shar
             .map(|before| job_name("build", before, count));
         let when = match before {
             None => format!("{has_jobs} && {begins}"),
-            // However the earlier matrix ended.
+            // Regardless of how the earlier matrix ended.
             Some(_) => {
                 let ready: String = std::iter::once("plan")
                     .chain(tools())
@@ -440,7 +445,7 @@ fn shards(plan: &Plan, agreed: &WorkflowOptions, tools: &[ToolView]) -> Vec<Shar
             }
         };
         let job = job_name("build", number, count);
-        // A matrix without legs today is skipped, and has no outputs; the first one always has
+        // A matrix without legs in this run is skipped and has no outputs; the first one always has
         // some.
         let reports = match number {
             0 => format!("toJSON(needs.{job}.outputs)"),
@@ -465,7 +470,7 @@ fn shards(plan: &Plan, agreed: &WorkflowOptions, tools: &[ToolView]) -> Vec<Shar
     (0..count).map(one).collect()
 }
 
-/// One job for each matrix, where the matrix files name a runner for tests.
+/// Returns one job per matrix if the matrix files name a runner for tests.
 fn tests(
     plan: &Plan,
     agreed: &WorkflowOptions,
@@ -494,7 +499,7 @@ fn tests(
         let has_tests = format!("needs.plan.outputs.test_{} != '' && {begins}", shard.number);
         let when = match before {
             None => has_tests,
-            // However the tests before ended, and the builds that its own build waited for.
+            // Regardless of how the earlier tests ended, and the builds that this build waited for.
             Some(_) => format!(
                 "${{{{ !cancelled() && needs.{}.result == 'success' && {has_tests} }}}}",
                 shard.job
@@ -519,8 +524,8 @@ fn tests(
     shards.iter().map(one).collect()
 }
 
-/// Publishing follows the builds of a tag when every one of them succeeded; a job that has no legs
-/// today is skipped, and the first one always has some.
+/// Returns the condition for publishing: the run is for a tag, and every build succeeded. A job
+/// without legs in this run is skipped; the first one always has some.
 fn publish_when(jobs: &[&str]) -> String {
     let tag = "startsWith(github.ref, 'refs/tags/')";
     let [first, others @ ..] = jobs else {
@@ -533,16 +538,16 @@ fn publish_when(jobs: &[&str]) -> String {
         format!("(needs.{job}.result == 'success' || needs.{job}.result == 'skipped')")
     };
     let others: Vec<String> = others.iter().map(skipped).collect();
-    // Bare, YAML would take the first sign for that of a tag.
+    // Without `${{ }}`, YAML would parse the leading `!` as a tag.
     format!(
         "${{{{ !cancelled() && {tag} && needs.{first}.result == 'success' && {} }}}}",
         others.join(" && ")
     )
 }
 
-/// Where a leg failed nothing is published, and that job is told instead of `publish`. GitHub calls
-/// the result of a leg that ran out of its `timeout-minutes` `cancelled`, and means by
-/// `cancelled()` only that somebody stopped the run (see
+/// Returns the job that reports failed legs. If a leg failed, nothing is published, and this job
+/// runs instead of `publish`. GitHub calls the result of a leg that exceeds its `timeout-minutes`
+/// `cancelled`, but `cancelled()` is true only if somebody stopped the run (see
 /// <https://github.com/NixOS/nixpkgs/pull/433097>).
 fn failures(jobs: &[&str], pull_requests: PrRunMode) -> FailuresView {
     let result = |job: &&str| format!("{job}: ${{{{ needs.{job}.result }}}}");

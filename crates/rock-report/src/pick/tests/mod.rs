@@ -80,7 +80,8 @@ fn decided(wheels: &[WheelCandidate], machine: &TargetMachine) -> PickDecision {
     decide(wheels, machine, &MatchRules::of(&Compat::embedded()))
 }
 
-/// Checks the start of the best wheel, or of the differences of the closest one.
+/// Checks how the name of the best wheel starts or, if none fits, the mismatches of the nearest
+/// one.
 #[track_caller]
 fn check(names: &[&str], machine: &TargetMachine, expect: &str) {
     let wheels = wheels(names);

@@ -68,7 +68,7 @@ fn requires_python_narrows_what_the_tags_say() {
     );
 }
 
-/// The Pythons from 3.6 to 3.15 of which `packaging` 26.3 takes a patch release,
+/// Expects the Pythons from 3.6 to 3.15 of which `packaging` 26.3 accepts a patch release,
 /// `SpecifierSet(TEXT).contains("3.X.Y")`.
 #[test]
 fn requires_python_allows_what_packaging_allows() {
@@ -121,7 +121,7 @@ fn requires_python_allows_what_packaging_allows() {
     }
 }
 
-/// Tags that pip takes on no machine are for none.
+/// Tags that pip does not accept on any machine fit no machine.
 #[test]
 fn tags_that_pip_refuses_fit_no_machine() {
     let judged = |tags: &str, python: &str, platform: &str, libc: &str| {
