@@ -49,7 +49,7 @@ impl WheelFile {
 fn with_path_help(error: Diagnostic, path: &Path, file_name: &str) -> Diagnostic {
     if file_name.contains(['*', '?', '[']) {
         error.help("nothing matched: a shell passes a pattern on if no file matches it")
-    } else if rock_sys::is_real_directory(path) {
+    } else if rock_sys::is_real_directory(&rock_sys::real_path(path)) {
         error.help(format!(
             "name the wheels in it: `{}/*.whl`",
             shell_quoted(path.display().to_string())

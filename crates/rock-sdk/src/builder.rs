@@ -40,11 +40,13 @@ pub struct WrittenPackage {
 }
 
 /// The reason for which packages were not written.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 pub enum SdkBuildError {
     /// Errors of artifacts, options or files.
+    #[error(transparent)]
     Diagnostics(Diagnostics),
     /// A signal was received.
+    #[error("stopped by {0:?}")]
     Stopped(StopSignal),
 }
 
@@ -112,14 +114,14 @@ impl std::io::Write for ScratchWriter<'_> {
 }
 
 /// The content of a file of a wheel, and whether it is executable.
-type WheelFile<'f> = (Box<dyn ReadAt + 'f>, bool);
+type WheelEntry<'f> = (Box<dyn ReadAt + 'f>, bool);
 
 /// The parts of a wheel.
 struct WheelParts<'p> {
     kind: PackageKind,
     project: &'p str,
     made_for: Option<&'p str>,
-    files: BTreeMap<String, WheelFile<'p>>,
+    files: BTreeMap<String, WheelEntry<'p>>,
     /// The content of `entry_points.txt`.
     scripts: Option<String>,
     /// The subdirectory of the output directory.
@@ -127,24 +129,23 @@ struct WheelParts<'p> {
 }
 
 impl SdkBuilder<'_> {
-    /// Writes all packages into `dist`, or none: they are written to a staging directory that
-    /// replaces `dist` at the end. `on_wait` is called before waiting for another build.
+    /// Writes all packages into the locked directory, or none: they are written to a staging
+    /// directory that replaces it at the end. A signal in `signals` stops the build.
     ///
     /// # Errors
-    /// When `dist` has files and they may not be overwritten, a package cannot be written, or a
-    /// signal was received.
+    /// When the directory has files and they may not be overwritten, a package cannot be written,
+    /// or a signal was received.
     pub fn build(
         &self,
-        dist: &Path,
+        directory: DirectorySwap,
         overwrite: bool,
-        on_wait: impl FnOnce(),
+        signals: &Signals,
     ) -> Result<Vec<WrittenPackage>, SdkBuildError> {
-        let swap = DirectorySwap::begin(dist, on_wait)?;
-        let signals = Signals::listen().unwrap_or_default();
-        let staging = swap.stage()?;
-        // Another build may have written packages in the meantime.
-        check_output(dist, overwrite, self.facts)?;
-        let written = self.write_all(&staging, &signals);
+        let dist = directory.target().to_owned();
+        let staging = directory.stage()?;
+        // The build that held the lock before may have written packages.
+        check_output(&dist, overwrite, self.facts)?;
+        let written = self.write_all(&staging, signals);
         if let Some(signal) = signals.pending() {
             return Err(SdkBuildError::Stopped(signal));
         }
@@ -230,7 +231,7 @@ impl SdkBuilder<'_> {
             .map(|placed| &placed.content)
             .collect();
         let opened = open_contents(&self.layout.artifacts, &contents)?;
-        let mut files: BTreeMap<String, WheelFile<'_>> = BTreeMap::new();
+        let mut files: BTreeMap<String, WheelEntry<'_>> = BTreeMap::new();
         for ((path, placed), bytes) in package.files.iter().zip(opened) {
             files.insert(
                 format!("{}/{path}", package.folder),
@@ -277,7 +278,7 @@ impl SdkBuilder<'_> {
     ) -> Result<WrittenPackage, Vec<Diagnostic>> {
         let project = tree.distribution.as_str();
         let payload = self.payload(tree)?;
-        let mut files: BTreeMap<String, WheelFile<'_>> = BTreeMap::new();
+        let mut files: BTreeMap<String, WheelEntry<'_>> = BTreeMap::new();
         let path = format!("{}/{DEVEL_TARBALL}", python::module(project));
         if self.compresses_tree {
             files.insert(

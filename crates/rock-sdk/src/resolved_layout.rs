@@ -55,7 +55,8 @@ pub struct ResolvedLayout {
 }
 
 impl ResolvedLayout {
-    /// Reads the artifacts of a directory and lays them out. Returns the layout with its warnings.
+    /// Reads the artifacts of a directory and lays them out. Returns the layout with its warnings,
+    /// which contain no errors.
     /// The content of archives is kept in `scratch`.
     ///
     /// # Errors

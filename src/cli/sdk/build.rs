@@ -15,7 +15,7 @@ use crate::cli::load;
 use crate::cli::wheel::{Watchers, fail, source_date_s};
 use crate::sdk::python::BuildInfo;
 use crate::sdk::{self, ResolvedLayout, SdkBuildError, SdkBuilder, WrittenPackage};
-use crate::sys::ScratchSpace;
+use crate::sys::{DirectorySwap, ScratchSpace, Signals};
 use crate::wheel::{DosTime, NewWheelOptions};
 
 /// Make the packages: wheels, and the source distribution that chooses among them
@@ -124,6 +124,8 @@ fn try_build(args: &Args, shell: &Shell) -> Result<Exit, SdkBuildError> {
         .layout_options(&args.version_suffix, args.own_families());
     let (layout, warnings) = ResolvedLayout::resolve(&options, &scratch, compat)?;
     shell.report(&warnings);
+    let version = args.version(&layout)?;
+    let gpus = args.gpus(&layout, compat)?;
     let epoch = args
         .source_date_epoch
         .as_deref()
@@ -135,11 +137,11 @@ fn try_build(args: &Args, shell: &Shell) -> Result<Exit, SdkBuildError> {
         layout: &layout,
         facts: compat.sdk_tables(),
         build: BuildInfo {
-            version: args.version(&layout)?,
+            version,
             mode: layout.mode,
             platform: args.layout.platform,
             nonce: args.version_suffix.clone(),
-            gpus: args.gpus(&layout, compat)?,
+            gpus,
         },
         platform_tag: platform_tag(shell.environment.get(TAG), args.layout.platform)?,
         wheel_options: NewWheelOptions {
@@ -160,9 +162,10 @@ fn try_build(args: &Args, shell: &Shell) -> Result<Exit, SdkBuildError> {
     let written = if args.no_build_packages {
         Vec::new()
     } else {
-        builder.build(&dist, args.overwrite, || {
-            shell.say("waiting for another run to end");
-        })?
+        let on_wait = || shell.say("waiting for another run to end");
+        let lock = DirectorySwap::begin(&dist, on_wait)?;
+        let signals = Signals::listen().unwrap_or_default();
+        builder.build(lock, args.overwrite, &signals)?
     };
     Ok(told(args, shell, &dist, &written))
 }

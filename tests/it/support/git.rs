@@ -297,8 +297,9 @@ fn template() -> PathBuf {
         std::fs::create_dir_all(&cache).unwrap();
         let pending = tempfile::tempdir_in(&cache).unwrap();
         copy_tree(&sources.path(""), &pending.path().join("tree"));
+        let renamed = std::fs::rename(pending.path().join("tree"), &template);
         // Another test may have created them in the meantime.
-        let _ = std::fs::rename(pending.path().join("tree"), &template);
+        assert!(template.exists(), "{}: {renamed:?}", template.display());
     }
     template
 }

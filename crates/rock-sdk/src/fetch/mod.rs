@@ -69,7 +69,13 @@ impl ArtifactFetcher<'_> {
         let lock = DirectoryLock::acquire(self.directory, &on_wait)?;
         lock.sweep()?;
         let unpacker = Unpacker::begin(self.form, &lock, &on_wait)?;
-        self.fetch_all(store, artifacts, unpacker.as_ref())?;
+        let report = self.progress.start("artifacts");
+        let total_bytes = artifacts
+            .iter()
+            .map(|artifact| artifact.published.size_bytes)
+            .sum();
+        let meter = ProgressMeter::new(total_bytes, report.as_ref());
+        self.fetch_all(store, artifacts, unpacker.as_ref(), &meter)?;
         if let Some(unpacker) = unpacker {
             unpacker.finish(
                 self.directory,
@@ -91,13 +97,8 @@ impl ArtifactFetcher<'_> {
         store: &ArtifactStore,
         artifacts: &[FetchedArtifact],
         unpacker: Option<&Unpacker>,
+        meter: &ProgressMeter<'_>,
     ) -> Result<(), Diagnostics> {
-        let report = self.progress.start("artifacts");
-        let total_bytes = artifacts
-            .iter()
-            .map(|artifact| artifact.published.size_bytes)
-            .sum();
-        let meter = &ProgressMeter::new(total_bytes, report.as_ref());
         let errors = &ErrorList::default();
         on_threads(self.unpacks, || {
             start_threads();

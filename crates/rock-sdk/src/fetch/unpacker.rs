@@ -105,7 +105,8 @@ impl Unpacker {
         rock_sys::is_real_directory(&folder) && said.is_ok_and(|text| sum_in(&text) == Ok(digest))
     }
 
-    /// Unpacks an archive with this digest, unless its directory exists. Returns whether it did.
+    /// Unpacks an archive with this digest, unless its directory was unpacked from it before.
+    /// Returns whether it did.
     ///
     /// # Errors
     /// When the archive is damaged, leads out of its directory, or cannot be written.

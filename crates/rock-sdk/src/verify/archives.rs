@@ -17,7 +17,6 @@ use rock_bytes::archive::{
 use rock_bytes::{ReadAt, start_threads};
 use rock_diagnostic::{Diagnostic, Location};
 use rock_elf::{Elf, is_elf};
-use rock_sys;
 use rock_wheel::{Wheel, WheelError, ZipMember};
 
 /// Whether a member of a devel wheel is the archive of its tree.

@@ -4,7 +4,7 @@
 //! [`OpenedPackages`] and checks them against the rows of `matrices/compat/sdk-packages.yaml`. Each
 //! finding has its wheel and member.
 //!
-//! **Invariant:** The checks read no files and do not depend on each other.
+//! **Invariant:** The checks of [`OpenedPackages`] read no files and do not depend on each other.
 
 mod archives;
 mod devel;
