@@ -209,9 +209,9 @@ fn members_that_no_package_can_hold_are_all_told() {
         "rand_lib_generic.tar.zst/etc/absolute\n",
         "lib/../../../../up\n",
         "it is below none of the folders that the manifest lists",
-        "it is a device, which no package can hold",
-        "it is another name of `rand/stage/behind`, which is not in front of it",
-        "a name that is no UTF-8 text",
+        "it is a device, which no package can contain",
+        "it is a hard link to `rand/stage/behind`, which does not precede it",
+        "a name that is not UTF-8",
     ] {
         assert!(said.contains(why), "{why}: {said}");
     }
@@ -233,7 +233,7 @@ fn another_name_of_a_path_that_leads_out_is_refused() {
         assert!(said.contains("[S002 bad-artifact]"), "{said}");
         assert!(
             said.contains(&format!(
-                "it is another name of `{other}`, which leads out of the artifact"
+                "it is a hard link to `{other}`, which leads out of the artifact"
             )),
             "{said}"
         );

@@ -55,12 +55,12 @@ fn artifacts_that_are_there_twice_are_told_with_what_is_taken() {
     let said = build(&project, 0).stderr;
     assert!(
         said.starts_with(
-            "warning[S014 artifact-twice]: `blas_lib_generic` is there in several forms"
+            "warning[S014 artifact-twice]: `blas_lib_generic` exists in several forms"
         ),
         "{said}"
     );
     assert!(
-        said.contains("`blas_lib_generic` is taken, and not `blas_lib_generic.tar.xz`"),
+        said.contains("`blas_lib_generic` is used instead of `blas_lib_generic.tar.xz`"),
         "{said}"
     );
     artifacts.pack(ArchiveCompression::Zstd);
@@ -75,11 +75,11 @@ fn artifacts_that_are_there_twice_are_told_with_what_is_taken() {
     }
     let said = build(&project, 0).stderr;
     assert!(
-        said.starts_with("warning[S014 artifact-twice]: 6 artifacts are there in several forms"),
+        said.starts_with("warning[S014 artifact-twice]: 6 artifacts exist in several forms"),
         "{said}"
     );
     assert!(
-        said.contains("`blas_lib_generic.tar.zst` is taken, and not `blas_lib_generic.tar.xz`"),
+        said.contains("`blas_lib_generic.tar.zst` is used instead of `blas_lib_generic.tar.xz`"),
         "{said}"
     );
 }

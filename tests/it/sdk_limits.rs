@@ -96,7 +96,7 @@ fn a_manifest_of_a_build_past_its_limit_is_refused() {
         );
         let planned = said(&project, PLAN).1;
         assert_eq!(
-            planned.contains("the manifest of the build is none: it has 16777217 bytes"),
+            planned.contains("the manifest of the build is invalid: it has 16777217 bytes"),
             past,
             "{planned}"
         );

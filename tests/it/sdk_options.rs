@@ -210,7 +210,7 @@ fn a_manifest_of_a_build_that_is_a_list_says_nothing() {
         );
         let said = build(&project, &[], 1).stderr;
         assert!(
-            said.contains("error[S003 no-sdk-manifest]: the manifest of the build is none"),
+            said.contains("error[S003 no-sdk-manifest]: the manifest of the build is invalid"),
             "{said}"
         );
     }

@@ -312,9 +312,9 @@ fn archives_with_sparse_files_are_refused_and_global_headers_accepted() {
     ];
     let fetched = project.run(&fetch).exits(1).stderr;
     insta::assert_snapshot!(said + &fetched, @r"
-    error[S002 bad-artifact]: it is a sparse file, which no package can hold
+    error[S002 bad-artifact]: it is a sparse file, which no package can contain
     --> artifacts/fft_lib_generic.tar.zst/r/stage/sparse
-    help: fetch the artifact anew, or take it out of the folder
+    help: fetch the artifact again, or remove it from the folder
 
     error[S002 bad-artifact]: the member `r/stage/sparse` is a sparse file
     --> artifacts/fft_lib_generic.tar.zst

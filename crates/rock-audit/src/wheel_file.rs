@@ -58,3 +58,21 @@ fn with_path_help(error: Diagnostic, path: &Path, file_name: &str) -> Diagnostic
         error
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::WheelFile;
+
+    #[cfg(unix)]
+    #[test]
+    fn a_directory_and_a_link_to_one_get_the_same_hint() {
+        let temporary = tempfile::tempdir().unwrap();
+        let link = temporary.path().join("link");
+        rock_sys::create_directory(&temporary.path().join("dist")).unwrap();
+        std::os::unix::fs::symlink("dist", &link).unwrap();
+        for path in [temporary.path().join("dist"), link] {
+            let pattern = format!("name the wheels in it: `{}/*.whl`", path.display());
+            assert_eq!(WheelFile::open(&path).unwrap_err().help, Some(pattern));
+        }
+    }
+}

@@ -222,8 +222,11 @@ struct ArtifactCandidate {
 fn find_candidates(folder: &Path) -> Result<(Vec<ArtifactCandidate>, Vec<Diagnostic>), Diagnostic> {
     if !rock_sys::exists(folder) {
         let place = Location::File(folder.display().to_string().into());
-        let told = Diagnostic::new(&codes::NO_ARTIFACT, "there is no such folder").at(place, "");
-        return Err(told.help("give the folder that `rock-matrix sdk fetch` wrote artifacts to"));
+        let diagnostic =
+            Diagnostic::new(&codes::NO_ARTIFACT, "there is no such folder").at(place, "");
+        return Err(
+            diagnostic.help("give the folder that `rock-matrix sdk fetch` wrote artifacts to")
+        );
     }
     let (mut found, mut findings) = (Vec::new(), Vec::new());
     for entry in rock_sys::read_entries(folder)? {
@@ -276,11 +279,11 @@ fn duplicate_forms(found: &[ArtifactCandidate], folder: &Path) -> Option<Diagnos
         .collect();
     let first = forms.first()?;
     let message = match forms.len() {
-        1 => format!("`{}` is there in several forms", first[0].name),
-        more => format!("{more} artifacts are there in several forms"),
+        1 => format!("`{}` exists in several forms", first[0].name),
+        more => format!("{more} artifacts exist in several forms"),
     };
     let place = Location::File(folder.display().to_string().into());
-    let mut told = Diagnostic::new(&codes::ARTIFACT_TWICE, message).at(place, "");
+    let mut diagnostic = Diagnostic::new(&codes::ARTIFACT_TWICE, message).at(place, "");
     let name = |one: &ArtifactCandidate| {
         format!(
             "`{}`",
@@ -289,13 +292,13 @@ fn duplicate_forms(found: &[ArtifactCandidate], folder: &Path) -> Option<Diagnos
     };
     for all in forms.iter().take(SHOWN) {
         let others: Vec<String> = all[1..].iter().map(name).collect();
-        told = told.note(format!(
-            "{} is taken, and not {}",
+        diagnostic = diagnostic.note(format!(
+            "{} is used instead of {}",
             name(&all[0]),
             others.join(" or ")
         ));
     }
-    Some(told.help("remove the forms that are not meant"))
+    Some(diagnostic.help("remove the forms that you do not need"))
 }
 
 fn list_artifact(
@@ -340,7 +343,7 @@ fn out_of_budget(artifact: &Path) -> Diagnostic {
 fn bad_artifact(path: &Path, message: String) -> Diagnostic {
     Diagnostic::new(&codes::BAD_ARTIFACT, message)
         .at(Location::File(path.display().to_string().into()), "")
-        .help("fetch the artifact anew, or take it out of the folder")
+        .help("fetch the artifact again, or remove it from the folder")
 }
 
 /// Reports a file that begins like an ELF file and is damaged.

@@ -37,7 +37,7 @@ impl BuildManifest {
     pub(crate) fn read(directory: &Path, artifacts: &ArtifactSet) -> Result<Self, Diagnostic> {
         let [artifact, root, path] = BUILD_MANIFEST;
         let Some(origin) = artifacts.find(artifact, root, path) else {
-            return Err(invalid(directory, "the manifest of the build is not there"));
+            return Err(invalid(directory, "the manifest of the build is missing"));
         };
         let file = artifacts.open(origin)?;
         if file.size_bytes() > MAX_BUILD_MANIFEST_BYTES {
@@ -75,7 +75,7 @@ impl BuildManifest {
 fn no_manifest(directory: &Path, reason: &str) -> Diagnostic {
     invalid(
         directory,
-        &format!("the manifest of the build is none: {reason}"),
+        &format!("the manifest of the build is invalid: {reason}"),
     )
 }
 

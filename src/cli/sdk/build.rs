@@ -167,10 +167,10 @@ fn try_build(args: &Args, shell: &Shell) -> Result<Exit, SdkBuildError> {
         let signals = Signals::listen().unwrap_or_default();
         builder.build(lock, args.overwrite, &signals)?
     };
-    Ok(told(args, shell, &dist, &written))
+    Ok(print_result(args, shell, &dist, &written))
 }
 
-fn told(args: &Args, shell: &Shell, dist: &Path, made: &[WrittenPackage]) -> Exit {
+fn print_result(args: &Args, shell: &Shell, dist: &Path, made: &[WrittenPackage]) -> Exit {
     let path = |one: &WrittenPackage| dist.join(&one.path).display().to_string();
     match args.format {
         Format::Human => shell.print(

@@ -10,12 +10,12 @@ use crate::sdk::{LayoutOptions, SplitMode};
 #[derive(Debug, clap::Args)]
 pub(super) struct LayoutArgs {
     #[arg(
-        help = "The folder of artifacts: folders or archives named NAME_COMPONENT_GPUS",
+        help = "Folder of artifacts, which are folders or archives named NAME_COMPONENT_GPUS",
         long,
         value_name = "DIR"
     )]
     pub(super) artifact_dir: PathBuf,
-    /// How code for GPUs is split from the libraries [default: as the manifest of the build says]
+    /// How device code is split from the libraries [default: as in the manifest of the build]
     #[arg(
         long,
         value_enum,
@@ -24,16 +24,16 @@ pub(super) struct LayoutArgs {
         hide_default_value = true
     )]
     mode: ModeWord,
-    #[arg(help = "What the packages are for", long, default_value = "linux", value_parser = platform, value_name = "PLATFORM")]
+    #[arg(help = "Platform of the packages", long, default_value = "linux", value_parser = platform, value_name = "PLATFORM")]
     pub(super) platform: Platform,
-    /// Make two artifacts with other bytes under one path an error
+    /// Report different files at the same path of two artifacts as errors
     #[arg(long)]
     pub(super) strict: bool,
-    /// Keep links that lead nowhere in the package to build against
+    /// Keep dangling links in the devel package
     #[arg(long)]
     pub(super) keep_dangling: bool,
-    /// Have other names of libraries, too: for programs that open `libx.so` at run time where there
-    /// is `libx.so.7`
+    /// Also install libraries under the other names that match this glob, for programs that open
+    /// `libx.so` at run time when only `libx.so.7` exists
     #[arg(long, value_name = "GLOB")]
     pub(super) runtime_alias: Vec<String>,
 }

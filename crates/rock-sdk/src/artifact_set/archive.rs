@@ -47,8 +47,8 @@ pub(super) fn list_archive(
 ) -> Result<(BuildArtifact, SpooledArchive, Vec<Diagnostic>), Vec<Diagnostic>> {
     let one = |fault: Diagnostic| vec![fault];
     let file = PositionalFile::open(path).map_err(|error| one(error.into()))?;
-    let said = read_checksum_file(path).map_err(one)?;
-    let sum = said.is_some().then(Sha256::new);
+    let expected = read_checksum_file(path).map_err(one)?;
+    let sum = expected.is_some().then(Sha256::new);
     let mut hashing = HashingReader {
         source: RangeReader::new(&file, 0, file.size_bytes()),
         sum,
@@ -96,8 +96,14 @@ pub(super) fn list_archive(
         }
     };
     io::copy(&mut hashing, &mut io::sink()).map_err(|error| broken(&error))?;
-    if let (Some(sum), Some((said, beside))) = (hashing.sum, said) {
-        check_digest(path, Digest::new(sum.finalize().into()), said, &beside).map_err(one)?;
+    if let (Some(sum), Some((expected, checksum_path))) = (hashing.sum, expected) {
+        check_digest(
+            path,
+            Digest::new(sum.finalize().into()),
+            expected,
+            &checksum_path,
+        )
+        .map_err(one)?;
     }
     Ok(listing.finish(name, content))
 }
@@ -105,27 +111,33 @@ pub(super) fn list_archive(
 /// Reads the checksum file of an archive, if there is one. Returns the digest with the path of the
 /// file.
 fn read_checksum_file(path: &Path) -> Result<Option<(Digest, PathBuf)>, Diagnostic> {
-    let beside = path_of_sum(path);
-    if !rock_sys::is_file(&beside) {
+    let checksum_path = path_of_sum(path);
+    if !rock_sys::is_file(&checksum_path) {
         return Ok(None);
     }
-    let text = rock_sys::read_text(&beside, MAX_SUM_BYTES)?;
-    let sum = sum_in(&text)
-        .map_err(|said| bad_artifact(&beside, format!("`{said}` is no SHA-256 digest")))?;
-    Ok(Some((sum, beside)))
+    let text = rock_sys::read_text(&checksum_path, MAX_SUM_BYTES)?;
+    let sum = sum_in(&text).map_err(|said| {
+        bad_artifact(&checksum_path, format!("`{said}` is not a SHA-256 digest"))
+    })?;
+    Ok(Some((sum, checksum_path)))
 }
 
 /// Checks the digest of an archive against its checksum file.
-fn check_digest(path: &Path, is: Digest, said: Digest, beside: &Path) -> Result<(), Diagnostic> {
-    if said == is {
+fn check_digest(
+    path: &Path,
+    actual: Digest,
+    expected: Digest,
+    checksum_path: &Path,
+) -> Result<(), Diagnostic> {
+    if expected == actual {
         return Ok(());
     }
     let message = format!(
         "the archive is not the one that was published: its SHA-256 is {}",
-        is.to_hex()
+        actual.to_hex()
     );
-    let place = Location::File(beside.display().to_string().into());
-    Err(bad_artifact(path, message).at(place, format!("this says `{}`", said.to_hex())))
+    let place = Location::File(checksum_path.display().to_string().into());
+    Err(bad_artifact(path, message).at(place, format!("this says `{}`", expected.to_hex())))
 }
 
 /// The reason for which an archive was not read to its end.
@@ -225,7 +237,7 @@ impl ArchiveListing<'_> {
         let Some(shown) = &member.path else {
             self.report(
                 "",
-                "it has a member with a name that is no UTF-8 text, which no package can hold"
+                "it has a member with a name that is not UTF-8, which no package can contain"
                     .to_owned(),
             );
             return Ok(());
@@ -260,7 +272,7 @@ impl ArchiveListing<'_> {
                     Some(None) => {
                         self.report(
                             shown,
-                            format!("it is another name of `{other}`, which is not in front of it"),
+                            format!("it is a hard link to `{other}`, which does not precede it"),
                         );
                         return Ok(());
                     }
@@ -268,7 +280,7 @@ impl ArchiveListing<'_> {
                         self.report(
                             shown,
                             format!(
-                                "it is another name of `{other}`, which leads out of the artifact"
+                                "it is a hard link to `{other}`, which leads out of the artifact"
                             ),
                         );
                         return Ok(());
@@ -276,7 +288,7 @@ impl ArchiveListing<'_> {
                 }
             }
             ParsedMemberKind::Unsupported(what) => {
-                self.report(shown, format!("it is {what}, which no package can hold"));
+                self.report(shown, format!("it is {what}, which no package can contain"));
                 return Ok(());
             }
         };

@@ -59,7 +59,7 @@ pub(super) fn list_directory(
             WalkEntryKind::Other(what) => {
                 findings.push(bad_artifact(
                     &at,
-                    format!("it is {what}, which no package can hold"),
+                    format!("it is {what}, which no package can contain"),
                 ));
                 continue;
             }

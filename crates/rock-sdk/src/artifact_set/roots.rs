@@ -27,7 +27,7 @@ pub fn parse_artifact_manifest(
             Some(root) if !line.starts_with('/') && !root.is_empty() => roots.push(root),
             _ => findings.push(bad_artifact(
                 manifest,
-                format!("`{line}` is no path in the artifact"),
+                format!("`{line}` is not a path in the artifact"),
             )),
         }
         if findings.len() > MAX_FAULTS {

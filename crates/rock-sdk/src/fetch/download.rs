@@ -5,7 +5,7 @@ use std::path::Path;
 
 use sha2::{Digest as _, Sha256};
 
-use super::retry::{AttemptError, RetryPolicy, retry};
+use super::retry::{AttemptError, Retries, retry};
 use super::store::ArtifactStore;
 use crate::bucket::{BucketArchive, SUM, path_of_sum, sum_in, sum_line};
 use crate::codes::sdk as codes;
@@ -38,24 +38,24 @@ pub(super) fn download(
     path: &Path,
     meter: &ProgressMeter<'_>,
 ) -> Result<DownloadedArchive, Diagnostic> {
-    let beside = path_of_sum(path);
+    let checksum_path = path_of_sum(path);
     let line = |sum: Digest| sum_line(sum, &published.file());
     if let (Some(sum), Some((size_bytes, _))) = (sum, rock_sys::size_and_mtime(path))
         && size_bytes == published.size_bytes
         && rock_sys::hash_file(path)?.1 == sum
     {
         meter.add(size_bytes);
-        rock_sys::replace_if_changed(&beside, line(sum).as_bytes())?;
+        rock_sys::replace_if_changed(&checksum_path, line(sum).as_bytes())?;
         return Ok(DownloadedArchive {
             digest: sum,
             is_new: false,
         });
     }
     // It may be the digest of another archive.
-    rock_sys::remove(&beside)?;
+    rock_sys::remove(&checksum_path)?;
     let digest = download_with_retries(store, published, sum, path, meter)?;
     if let Some(sum) = sum {
-        rock_sys::replace_file(&beside, line(sum).as_bytes())?;
+        rock_sys::replace_file(&checksum_path, line(sum).as_bytes())?;
     }
     Ok(DownloadedArchive {
         digest,
@@ -88,9 +88,9 @@ pub(super) fn fetch_digest(
         let (source, _) = store.open(&file)?;
         let text = read_to_string_limited(source, MAX_SUM_BYTES).map_err(|error| interrupted(store, &file, 0, &error))?;
         let bad = |said: &str| {
-            Diagnostic::new(&codes::BAD_ARTIFACT, format!("`{said}` is no SHA-256 digest"))
+            Diagnostic::new(&codes::BAD_ARTIFACT, format!("`{said}` is not a SHA-256 digest"))
                 .at(store.file_location(&file), "")
-                .help("an archive that nothing vouches for is not taken; ask the run's owners, or take another run")
+                .help("an archive without a valid digest is not used; report this to the owners of the run, or fetch another run")
         };
         sum_in(&text).map_err(|said| AttemptError { diagnostic: bad(said), is_transient: store.is_remote() })
     })
@@ -106,7 +106,7 @@ fn download_with_retries(
     meter: &ProgressMeter<'_>,
 ) -> Result<Digest, Diagnostic> {
     let file = published.file();
-    let mut retries = RetryPolicy::new();
+    let mut retries = Retries::new();
     let mut counted = ProgressCounter {
         meter,
         most_bytes: 0,
@@ -119,13 +119,13 @@ fn download_with_retries(
             hash: Sha256::new(),
             size_bytes: 0,
         };
-        let mut came = None;
+        let mut outcome = None;
         let written = rock_sys::write_streamed(path, |out| {
             match partial.receive(out, sum, &mut retries, &mut counted) {
                 Err(DownloadError::Write(error)) => Err(error),
                 other => {
                     let is_whole = other.is_ok();
-                    came = Some(other);
+                    outcome = Some(other);
                     if is_whole {
                         Ok(())
                     } else {
@@ -134,10 +134,10 @@ fn download_with_retries(
                 }
             }
         });
-        match came {
+        match outcome {
             Some(Err(DownloadError::Restart)) => {}
-            Some(Err(DownloadError::Read(fault))) if retries.wait_after(&fault) => {}
-            Some(Err(DownloadError::Read(fault))) => return Err(fault.diagnostic),
+            Some(Err(DownloadError::Read(error))) if retries.wait_after(&error) => {}
+            Some(Err(DownloadError::Read(error))) => return Err(error.diagnostic),
             Some(Ok(digest)) => return written.map(|()| digest).map_err(Diagnostic::from),
             Some(Err(DownloadError::Write(_))) | None => written?,
         }
@@ -166,8 +166,8 @@ enum DownloadError {
 }
 
 impl From<AttemptError> for DownloadError {
-    fn from(fault: AttemptError) -> Self {
-        Self::Read(fault)
+    fn from(error: AttemptError) -> Self {
+        Self::Read(error)
     }
 }
 
@@ -186,23 +186,23 @@ impl PartialDownload<'_> {
         &mut self,
         out: &mut dyn Write,
         sum: Option<Digest>,
-        retries: &mut RetryPolicy,
+        retries: &mut Retries,
         counted: &mut ProgressCounter<'_>,
     ) -> Result<Digest, DownloadError> {
         let (mut source, version) = self.store.open(self.file)?;
         while let Err(error) = self.receive_response(&mut source, out, counted)? {
-            let mut fault = interrupted(self.store, self.file, self.size_bytes, &error);
+            let mut error = interrupted(self.store, self.file, self.size_bytes, &error);
             retries.record_progress(self.size_bytes);
             let Some(version) = version.as_deref() else {
-                return Err(DownloadError::Read(fault));
+                return Err(DownloadError::Read(error));
             };
             source = loop {
-                if !retries.wait_after(&fault) {
-                    return Err(DownloadError::Read(fault));
+                if !retries.wait_after(&error) {
+                    return Err(DownloadError::Read(error));
                 }
                 match self.store.open_rest(self.file, self.size_bytes, version) {
                     Ok(rest) => break rest.ok_or(DownloadError::Restart)?,
-                    Err(other) => fault = other,
+                    Err(other) => error = other,
                 }
             };
         }
@@ -243,18 +243,18 @@ impl PartialDownload<'_> {
             _ if has > should => format!("it has more than {should} bytes"),
             _ if has < should => format!("it has {has} bytes instead of {should}"),
             Some(sum) if sum != is => {
-                format!("its SHA-256 is {}, and not the one beside it", is.to_hex())
+                format!("its SHA-256 is {}, not the published one", is.to_hex())
             }
             _ => return Ok(is),
         };
-        let told = Diagnostic::new(
+        let diagnostic = Diagnostic::new(
             &codes::BAD_ARTIFACT,
             format!("the archive is not what was published: {other}"),
         )
         .at(self.store.file_location(self.file), "")
-        .help("fetch it again; where it stays so, it is damaged where it is kept");
+        .help("fetch it again; if the error persists, the published archive is damaged");
         Err(AttemptError {
-            diagnostic: told,
+            diagnostic,
             is_transient: self.store.is_remote(),
         })
     }
@@ -276,14 +276,14 @@ fn interrupted(
         }
         .into(),
         ArtifactStore::Bucket { .. } => {
-            let told = Diagnostic::new(
+            let diagnostic = Diagnostic::new(
                 &CANNOT_FETCH,
                 format!("the file broke off after {size_bytes} bytes: {error}"),
             )
             .at(store.file_location(file), "")
-            .help("run it again: what came whole is kept");
+            .help("run the command again: complete downloads are kept");
             AttemptError {
-                diagnostic: told,
+                diagnostic,
                 is_transient: true,
             }
         }
@@ -299,8 +299,8 @@ mod tests {
 
     #[test]
     fn bytes_received_again_are_not_counted_twice() {
-        let told = Mutex::new(Vec::new());
-        let watch = |progress: ByteProgress| told.lock().unwrap().push(progress.done_bytes);
+        let reported = Mutex::new(Vec::new());
+        let watch = |progress: ByteProgress| reported.lock().unwrap().push(progress.done_bytes);
         let meter = ProgressMeter::new(10, &watch);
         let mut counted = ProgressCounter {
             meter: &meter,
@@ -310,6 +310,6 @@ mod tests {
         for reached in [2, 6, 1, 6, 10] {
             counted.record(reached);
         }
-        assert_eq!(told.into_inner().unwrap(), [2, 6, 10]);
+        assert_eq!(reported.into_inner().unwrap(), [2, 6, 10]);
     }
 }

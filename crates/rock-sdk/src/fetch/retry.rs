@@ -51,13 +51,13 @@ const PROGRESS_BYTES: u64 = 64 << 20;
 
 /// The attempts that are left.
 #[derive(Debug)]
-pub(super) struct RetryPolicy {
+pub(super) struct Retries {
     delays: std::slice::Iter<'static, Duration>,
     /// The bytes that had been received when the attempts were last reset.
     since_bytes: u64,
 }
 
-impl RetryPolicy {
+impl Retries {
     /// Creates a policy for three attempts, the first of which is under way.
     pub(super) fn new() -> Self {
         Self {
@@ -89,7 +89,7 @@ impl RetryPolicy {
 
 /// Runs an operation, again after transient errors.
 pub(super) fn retry<T>(operation: impl Fn() -> Result<T, AttemptError>) -> Result<T, Diagnostic> {
-    let mut policy = RetryPolicy::new();
+    let mut policy = Retries::new();
     loop {
         match operation() {
             Err(error) if policy.wait_after(&error) => {}
@@ -100,11 +100,11 @@ pub(super) fn retry<T>(operation: impl Fn() -> Result<T, AttemptError>) -> Resul
 
 #[cfg(test)]
 mod tests {
-    use super::{PROGRESS_BYTES, RetryPolicy};
+    use super::{PROGRESS_BYTES, Retries};
 
     #[test]
     fn progress_of_a_large_file_resets_the_attempts() {
-        let mut policy = RetryPolicy::new();
+        let mut policy = Retries::new();
         let mut left_at = |bytes| {
             policy.record_progress(bytes);
             let _ = policy.delays.next();

@@ -12,7 +12,7 @@ use rock_sys::fetch::{self, FetchError, ProxySettings, ResponseBody};
 use rock_sys::{DirectoryEntryKind, FileError};
 
 /// Help for an archive that could not be fetched.
-const KEPT: &str = "run it again: what came whole is kept";
+const KEPT: &str = "run the command again: complete downloads are kept";
 /// Help for a bucket that does not answer.
 const NO_ANSWER: &str = "see whether this machine reaches the bucket, or give a folder that is laid out as one (`--local-staging`)";
 /// Help for a missing listing.

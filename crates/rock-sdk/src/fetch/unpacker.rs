@@ -245,9 +245,9 @@ struct MemberUnpacker<'m> {
 
 impl MemberUnpacker<'_> {
     fn member(&mut self, member: ParsedMember, content: &mut dyn Read) -> Result<(), UnpackError> {
-        let shown = member.path.ok_or_else(|| {
-            UnpackError::Bad("a member has a name that is no UTF-8 text".to_owned())
-        })?;
+        let shown = member
+            .path
+            .ok_or_else(|| UnpackError::Bad("a member has a name that is not UTF-8".to_owned()))?;
         let path = check_path(&shown)?;
         let Some(roots) = &self.roots else {
             return self.manifest(&path, content);
@@ -279,7 +279,7 @@ impl MemberUnpacker<'_> {
                 let known = self.place(&other).filter(|other| self.into.has_file(other));
                 let known = known.ok_or_else(|| {
                     UnpackError::Bad(format!(
-                        "`{path}` is another name of `{other}`, which is no file in front of it"
+                        "`{path}` is a hard link to `{other}`, which is not a file that precedes it"
                     ))
                 })?;
                 self.into.hard_link(&place, &known)?;

@@ -170,7 +170,7 @@ fn path_of(member: &ParsedMember) -> io::Result<String> {
     let path = member
         .path
         .as_deref()
-        .ok_or_else(|| damaged("it has a name that is no UTF-8 text".to_owned()))?;
+        .ok_or_else(|| damaged("it has a name that is not UTF-8".to_owned()))?;
     Ok(path.trim_end_matches('/').to_owned())
 }
 

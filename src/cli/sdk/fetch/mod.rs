@@ -148,7 +148,7 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
         }
     };
     match fetched(args, &run, shell, compat) {
-        Ok(fetched) => told(args, shell, &fetched),
+        Ok(fetched) => print_result(args, shell, &fetched),
         Err(errors) => fail(shell, &errors),
     }
 }
@@ -210,7 +210,7 @@ fn fetched(
     Ok(wanted)
 }
 
-fn told(args: &Args, shell: &Shell, fetched: &[FetchedArtifact]) -> Exit {
+fn print_result(args: &Args, shell: &Shell, fetched: &[FetchedArtifact]) -> Exit {
     match args.format {
         Format::Human => {
             let mut paths: Vec<_> = fetched
