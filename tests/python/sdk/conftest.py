@@ -13,6 +13,7 @@ import artifacts
 import packages
 import pip
 import pytest
+import uv
 
 # Neither settings of the person nor of the machine may decide.
 CLEAN = {
@@ -20,6 +21,13 @@ CLEAN = {
     for name, value in os.environ.items()
     if not name.startswith(("PIP_", "PYTHON", "ROCM_", "LD_", "VIRTUAL_ENV"))
 }
+
+
+def run_uv(*arguments: str, **env: str) -> None:
+    """Runs uv without an index, a cache or settings of the machine."""
+    argv = [uv.find_uv_bin(), *arguments, "--quiet", "--no-index", "--no-cache", "--no-config", "--link-mode", "copy"]
+    done = subprocess.run(argv, env={**CLEAN, **env}, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
 
 
 class Environment:
@@ -50,17 +58,12 @@ class Environment:
         return done
 
     def install(self, *names: str) -> None:
-        self.pip(
-            "install",
-            "-q",
-            "--no-compile",
-            "--no-index",
-            "--find-links",
-            str(self.dist),
-            "--pre",
-            "--no-cache-dir",
-            *names,
-        )
+        """Installs with uv, which needs a tenth of pip's time."""
+        run_uv("pip", "install", "--python", str(self.python), "--pre", "--find-links", str(self.dist), *names)
+
+    def install_with_pip(self, *names: str) -> None:
+        argv = ["install", "-q", "--no-compile", "--no-index", "--pre", "--no-cache-dir"]
+        self.pip(*argv, "--find-links", str(self.dist), *names)
 
     def uninstall(self, *names: str) -> None:
         self.pip("uninstall", "-q", "-y", *names)
@@ -127,12 +130,8 @@ def wheelhouse(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def build_rocm(dist: Path, source: Path, wheelhouse: Path, **env: str) -> Path:
     """Builds `rocm` from its source distribution as an installer does, in an environment of its own."""
-    argv = [sys.executable, "-m", "pip", "--isolated", "wheel", "-q", "--no-index", "--no-deps", "--no-cache-dir"]
-    argv += ["--find-links", str(wheelhouse), "-w", str(dist), str(source)]
-    done = subprocess.run(
-        argv, capture_output=True, text=True, env={**CLEAN, "ROCM_SDK_SYSFS_ROOT": str(dist / "no-sys"), **env}
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
+    argv = ["build", "--wheel", "--python", sys.executable, "--find-links", str(wheelhouse), "-o", str(dist)]
+    run_uv(*argv, str(source), **{"ROCM_SDK_SYSFS_ROOT": str(dist / "no-sys"), **env})
     (path,) = dist.glob("rocm-*.whl")
     return path
 
@@ -199,7 +198,7 @@ def environment(tmp_path: Path, dist: Path) -> Environment:
 def installed_once(tmp_path_factory: pytest.TempPathFactory, dist: Path) -> Environment:
     """An environment with the runtime, the libraries, the development files and one device package."""
     made = Environment(tmp_path_factory.mktemp("installed") / "env", dist)
-    made.install("rocm[libraries,devel,device-gfx942]")
+    made.install_with_pip("rocm[libraries,devel,device-gfx942]")
     return made
 
 

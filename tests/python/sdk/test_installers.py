@@ -1,17 +1,13 @@
 """What other installers make of it: uv links files of its cache into the environment, and reads RECORD its own way."""
 
 import hashlib
-import importlib.util
 import os
 import subprocess
 import sys
 
 import pytest
 
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.skipif(importlib.util.find_spec("uv") is None, reason="uv is not installed"),
-]
+pytestmark = pytest.mark.slow
 NAMES = ("rocm", "rocm-sdk-core", "rocm-sdk-libraries", "rocm-sdk-devel", "rocm-sdk-device-gfx942")
 
 
