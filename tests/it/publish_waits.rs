@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use rock_matrix::compat::Compat;
 use rock_matrix::github::{
-    ApiEndpoint, CallOptions, GithubError, HttpTransport, ProxyConfig, PublishResult, RateLimits,
+    ApiEndpoint, CallOptions, GithubError, HttpClient, ProxySettings, PublishResult, RateLimits,
     ReleaseClient, SystemClock, Token,
 };
 use rock_matrix::names::Digest;
@@ -535,7 +535,7 @@ fn client(server: &FakeServer, time: Duration) -> ReleaseClient {
     let calls = CallOptions {
         api: server.url().parse::<ApiEndpoint>().unwrap(),
         token: Token::new("writer"),
-        wire: Arc::new(HttpTransport::new(&ProxyConfig::default())),
+        wire: Arc::new(HttpClient::new(ProxySettings::default())),
         clock: Arc::new(SystemClock::default()),
         rates: RateLimits::of(&Compat::embedded()),
         time,

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use rock_matrix::compat::Compat;
 use rock_matrix::github::{
-    ApiEndpoint, CallOptions, HttpTransport, PendingUpload, ProxyConfig, RateLimits, ReleaseClient,
-    SystemClock, Token, Transport as _, UploadSource, whole,
+    ApiEndpoint, CallOptions, HttpClient, PendingUpload, ProxySettings, RateLimits, ReleaseClient,
+    SystemClock, Token, Transport, UploadSource, full_body,
 };
 use rock_matrix::names::Digest;
 use rock_matrix::publish::remote::ReleaseDescription;
@@ -27,8 +27,8 @@ fn recording_server() -> FakeServer {
     server
 }
 
-fn network() -> Arc<HttpTransport> {
-    Arc::new(HttpTransport::new(&ProxyConfig::default()))
+fn network() -> Arc<HttpClient> {
+    Arc::new(HttpClient::new(ProxySettings::default()))
 }
 
 fn client(server: &FakeServer) -> ReleaseClient {
@@ -248,7 +248,10 @@ fn bodyless_writes_send_a_length_of_zero() {
             .method(method)
             .uri(format!("{}/{method}", server.url()));
         runtime
-            .block_on(network.send(request.body(whole("")).unwrap()))
+            .block_on(Transport::send(
+                network.as_ref(),
+                request.body(full_body("")).unwrap(),
+            ))
             .unwrap();
     }
     let lengths: BTreeMap<String, bool> = requests(&server)
@@ -285,9 +288,11 @@ fn a_wrongly_announced_length_is_not_sent() {
         .unwrap();
     let request = http::Request::post(server.url())
         .header("content-length", "4")
-        .body(whole("12345"))
+        .body(full_body("12345"))
         .unwrap();
-    let error = runtime.block_on(network().send(request)).unwrap_err();
+    let error = runtime
+        .block_on(Transport::send(network().as_ref(), request))
+        .unwrap_err();
     assert_eq!(
         error.reason,
         "a body of 5 bytes was announced with the length \"4\""

@@ -7,6 +7,7 @@ use http::Uri;
 use http::uri::Authority;
 
 use super::limits::MOST_REDIRECTS;
+use rock_sys::http::is_loopback;
 
 /// The API of github.com.
 const PUBLIC: &str = "https://api.github.com";
@@ -222,15 +223,6 @@ impl fmt::Display for ApiEndpoint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.base())
     }
-}
-
-/// Whether a host is this machine.
-pub(super) fn is_loopback(host: &str) -> bool {
-    let bare = host.trim_start_matches('[').trim_end_matches(']');
-    host == "localhost"
-        || bare
-            .parse()
-            .is_ok_and(|address: std::net::IpAddr| address.is_loopback())
 }
 
 #[cfg(test)]

@@ -21,7 +21,7 @@ pub enum GithubError {
         /// The cause.
         reason: String,
         /// Whether a retry would fail as well.
-        is_lasting: bool,
+        is_permanent: bool,
     },
     /// GitHub refused the request.
     #[error("{call}: GitHub answers {status}: {message}")]
@@ -192,11 +192,11 @@ impl GithubError {
             Self::NoAnswer {
                 call,
                 reason,
-                is_lasting,
+                is_permanent,
             } => Self::NoAnswer {
                 call,
                 reason: clean(reason),
-                is_lasting,
+                is_permanent,
             },
             Self::Status {
                 call,

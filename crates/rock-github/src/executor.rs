@@ -17,7 +17,8 @@ use super::rate_limiter::RateLimiter;
 use super::reply::{ApiReply, words};
 use super::retry::{MOST_TRIES, RetryDecision, RetryInput, judge};
 use super::token::Token;
-use super::transport::{HttpBody, Transport, WireError, read_body, whole};
+use super::transport::{Transport, read_body};
+use rock_sys::http::{HttpBody, HttpError, full_body};
 
 /// The interval at which a short wait checks for a stop request.
 const GLANCE: Duration = Duration::from_millis(100);
@@ -109,7 +110,7 @@ impl Executor {
             self.turn(&name, kind).await?;
             let request = self
                 .request(method, &uri, JSON)
-                .body(whole(body.clone()))
+                .body(full_body(body.clone()))
                 .map_err(|e| malformed(&name, &e))?;
             let was_open = is_open.swap(true, Ordering::Relaxed);
             let got = self.within(&name, kind, self.exchange(request)).await?;
@@ -194,12 +195,12 @@ impl Executor {
         uri: &Uri,
         accept: &str,
         mut add: impl FnMut(&[u8]) -> bool,
-    ) -> Result<Result<ApiReply, WireError>, GithubError> {
+    ) -> Result<Result<ApiReply, HttpError>, GithubError> {
         let mut uri = uri.clone();
         for _ in 0..=MOST_REDIRECTS {
             let builder = self.request(&Method::GET, &uri, accept);
             let request = builder
-                .body(whole(Bytes::new()))
+                .body(full_body(Bytes::new()))
                 .map_err(|e| malformed(name, &e))?;
             let (parts, body) = match self.wire.send(request).await {
                 Ok(response) => response.into_parts(),
@@ -259,14 +260,14 @@ impl Executor {
     }
 
     /// Sends one request and reads its whole response.
-    async fn exchange(&self, request: Request<HttpBody>) -> Result<ApiReply, WireError> {
+    async fn exchange(&self, request: Request<HttpBody>) -> Result<ApiReply, HttpError> {
         let (parts, body) = self.wire.send(request).await?.into_parts();
         let mut said = BytesMut::new();
         if !read_body(body, |piece| gather(&mut said, piece, LARGEST_ANSWER_BYTES)).await? {
             let reason = format!("the answer is longer than {LARGEST_ANSWER_BYTES} bytes");
-            return Err(WireError {
+            return Err(HttpError {
                 reason,
-                is_lasting: true,
+                is_permanent: true,
             });
         }
         Ok(ApiReply {
@@ -304,11 +305,11 @@ impl Executor {
     fn outcome(
         &self,
         call: &str,
-        got: Result<ApiReply, WireError>,
+        got: Result<ApiReply, HttpError>,
         kind: Idempotency,
         tries: u32,
     ) -> Result<AttemptOutcome, GithubError> {
-        let is_lasting = got.as_ref().is_err_and(|error| error.is_lasting);
+        let is_permanent = got.as_ref().is_err_and(|error| error.is_permanent);
         let said = got
             .as_ref()
             .map_or_else(|_| String::new(), ApiReply::message);
@@ -320,7 +321,7 @@ impl Executor {
         let reason = words(&got);
         let call = call.to_owned();
         match judge(&answer, tries, self.clock.chance()) {
-            RetryDecision::Again(wait) if !is_lasting => {
+            RetryDecision::Again(wait) if !is_permanent => {
                 if is_limit || answer.asks_to_wait() {
                     self.pace.hold(self.clock.now() + wait, &reason);
                 }
@@ -336,21 +337,21 @@ impl Executor {
             }
             RetryDecision::TooOften if is_limit => Err(GithubError::Limited { call, reason }),
             RetryDecision::TooOften
-                if !is_lasting && matches!(kind, Idempotency::Once | Idempotency::Sends) =>
+                if !is_permanent && matches!(kind, Idempotency::Once | Idempotency::Sends) =>
             {
                 Err(GithubError::Unsure { call, reason })
             }
             RetryDecision::Again(_) | RetryDecision::TooOften => Err(GithubError::NoAnswer {
                 call,
                 reason,
-                is_lasting,
+                is_permanent,
             }),
             RetryDecision::Good | RetryDecision::Bad => match got {
                 Ok(reply) => Ok(AttemptOutcome::Settled(reply)),
                 Err(_) => Err(GithubError::NoAnswer {
                     call,
                     reason,
-                    is_lasting,
+                    is_permanent,
                 }),
             },
         }

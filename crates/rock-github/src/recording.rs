@@ -5,9 +5,10 @@ use std::sync::{Mutex, PoisonError};
 use http::{Method, Request, Response};
 use serde_json::{Value, json};
 
-use super::transport::{HttpBody, ResponseFuture, Transport, WireError, whole};
+use super::transport::{ResponseFuture, Transport};
 use rock_names::Digest;
 use rock_publish::{AssetState, ListedAsset, ListedRelease};
+use rock_sys::http::{HttpBody, HttpError, full_body};
 
 /// A request that would be sent.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -220,9 +221,9 @@ impl Transport for RecordingTransport {
                 // The body is a file, which is not read.
                 sent.size_bytes = length;
             } else {
-                let lost = |error: std::io::Error| WireError {
+                let lost = |error: std::io::Error| HttpError {
                     reason: error.to_string(),
-                    is_lasting: true,
+                    is_permanent: true,
                 };
                 let bytes = http_body_util::BodyExt::collect(body)
                     .await
@@ -235,7 +236,7 @@ impl Transport for RecordingTransport {
             let (status, answer) = self
                 .answer(&parts.method, parts.uri.path(), query, &sent)
                 .unwrap_or((404, json!({"message": "Not Found"})));
-            let mut response = Response::new(whole(answer.to_string()));
+            let mut response = Response::new(full_body(answer.to_string()));
             *response.status_mut() = http::StatusCode::from_u16(status).unwrap_or_default();
             Ok(response)
         })

@@ -7,7 +7,7 @@ use http::{HeaderMap, Method, Response, Uri};
 use super::error::GithubError;
 use super::limits::MOST_TOLD;
 use super::retry::RetryInput;
-use super::transport::WireError;
+use rock_sys::http::HttpError;
 
 /// A response of the API.
 #[derive(Debug, Clone)]
@@ -146,7 +146,7 @@ impl ApiReply {
 }
 
 /// Describes the result of an attempt.
-pub(super) fn words(got: &Result<ApiReply, WireError>) -> String {
+pub(super) fn words(got: &Result<ApiReply, HttpError>) -> String {
     match got {
         Err(error) => plain(&error.reason),
         Ok(reply) => format!("{} {}", reply.status, reply.message())

@@ -11,8 +11,8 @@ use http_body_util::BodyExt;
 use sha2::{Digest as _, Sha256};
 use tokio::sync::mpsc;
 
-use super::transport::{HttpBody, whole};
 use rock_names::Digest;
+use rock_sys::http::{HttpBody, full_body};
 
 /// Size of a chunk in bytes.
 const PIECE_BYTES: usize = 256 << 10;
@@ -44,7 +44,7 @@ pub(super) fn body(
     let file = match source {
         UploadSource::Text(bytes) => {
             on_sent(bytes.len() as u64);
-            return whole(bytes);
+            return full_body(bytes);
         }
         UploadSource::File(file) => file,
     };

@@ -40,6 +40,7 @@ mod escaping_links;
 pub mod fetch;
 mod files;
 mod host;
+pub mod http;
 mod merge_tree;
 mod path_below;
 mod pending_file;

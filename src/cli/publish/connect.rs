@@ -10,8 +10,8 @@ use crate::codes::release as codes;
 use crate::compat::Compat;
 use crate::diagnostic::{Diagnostic, Location, Sink};
 use crate::github::{
-    ApiEndpoint, CallOptions, GithubError, HttpTransport, LARGEST_TOKEN_BYTES,
-    LONGEST_DEADLINE_MIN, OnWait, ProxyConfig, RateLimits, ReleaseClient, SystemClock, Token,
+    ApiEndpoint, CallOptions, GithubError, HttpClient, LARGEST_TOKEN_BYTES,
+    LONGEST_DEADLINE_MIN, OnWait, ProxySettings, RateLimits, ReleaseClient, SystemClock, Token,
     UploadsHost,
 };
 use crate::names::{RepoName, RepoNameError};
@@ -94,8 +94,8 @@ impl Connection {
             sink.push(diagnostic);
             Exit::Machine
         })?;
-        let through = ProxyConfig::from_variables(|name| shell.environment.get(name));
-        let wire = Arc::new(HttpTransport::new(&through));
+        let through = ProxySettings::from_variables(|name| shell.environment.get(name));
+        let wire = Arc::new(HttpClient::new(through));
         let signals = Signals::listen().ok();
         let stopped = Arc::new(Mutex::new(None));
         let seen = Arc::clone(&stopped);

@@ -12,9 +12,9 @@ use std::time::Duration;
 use http_body_util::BodyExt;
 use rock_matrix::compat::Compat;
 use rock_matrix::github::{
-    ApiEndpoint, CallOptions, Clock, GithubError, HttpBody, PublishCallbacks, PublishResult,
-    PublishRun, RateLimits, ReleaseClient, ResponseFuture, Token, Transport, UploadSource,
-    WireError, apply, of_goal, whole,
+    ApiEndpoint, CallOptions, Clock, GithubError, HttpBody, HttpError, PublishCallbacks,
+    PublishResult, PublishRun, RateLimits, ReleaseClient, ResponseFuture, Token, Transport,
+    UploadSource, apply, full_body, of_goal,
 };
 use rock_matrix::names::Digest;
 use rock_matrix::publish::DesiredFile;
@@ -51,9 +51,9 @@ impl Transport for Stage {
             for (name, value) in &parts.headers {
                 asked = asked.header(name.as_str(), value.to_str().unwrap());
             }
-            let lost = |reason: &str| WireError {
+            let lost = |reason: &str| HttpError {
                 reason: reason.to_owned(),
-                is_lasting: false,
+                is_permanent: false,
             };
             let sent = body
                 .collect()
@@ -83,7 +83,7 @@ impl Transport for Stage {
             for (name, value) in &reply.headers {
                 response = response.header(name, value);
             }
-            Ok(response.body(whole(arrived)).unwrap())
+            Ok(response.body(full_body(arrived)).unwrap())
         })
     }
 }

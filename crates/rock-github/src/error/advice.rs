@@ -70,7 +70,7 @@ fn advice(error: &GithubError) -> CodeAndHelp {
             "where an authority of your own signs, name its certificates in `SSL_CERT_FILE`",
         ),
         GithubError::NoAnswer {
-            is_lasting: true, ..
+            is_permanent: true, ..
         } => (
             &codes::NO_ANSWER,
             "check the network, and the proxy that `https_proxy` or `all_proxy` names, if any",

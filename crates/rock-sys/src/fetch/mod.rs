@@ -7,19 +7,21 @@
 //! read at most one byte beyond its limit, and proxies are passed as values. Only the variables
 //! that name trusted certificates are read from the environment.
 
-mod proxy;
+use std::io::{self, Read};
+use std::time::{Duration, Instant};
 
-use std::io::Read;
-use std::sync::{Arc, LazyLock};
-use std::time::Duration;
-
-use ureq::tls::{Certificate, RootCerts, TlsConfig};
+use bytes::{Buf, Bytes};
+use http::header::{ACCEPT, LOCATION, USER_AGENT};
+use http::{Request, Response};
+use http_body_util::BodyExt;
+use tokio::runtime::{Builder, Runtime};
+use url::Url;
 
 use crate::codes::facts as codes;
-use rock_bytes::can_start_threads;
+use crate::http::{HttpBody, HttpClient, HttpError, full_body};
 use rock_diagnostic::{Diagnostic, Location};
 
-pub use proxy::ProxySettings;
+pub use crate::http::ProxySettings;
 
 /// Maximum size of a page in bytes. The project page of torch has about 1 MiB.
 pub const LARGEST_PAGE_BYTES: u64 = 32 << 20;
@@ -66,6 +68,8 @@ enum FetchTimeouts {
 const PAGE_TIMEOUTS: FetchTimeouts = FetchTimeouts::Total(Duration::from_mins(1));
 /// Time limit for a file without further data.
 const STALL_TIMEOUT: Duration = Duration::from_mins(1);
+/// Maximum number of redirects.
+const MAX_REDIRECTS: u32 = 5;
 
 /// Downloads a page as text within a minute. Invalid UTF-8 is replaced.
 ///
@@ -77,20 +81,20 @@ const STALL_TIMEOUT: Duration = Duration::from_mins(1);
 /// `limit_bytes`.
 pub fn get(address: &str, limit_bytes: u64, proxies: &ProxySettings) -> Result<String, FetchError> {
     let mut body = Vec::new();
-    let reader = check_status(
+    let response = send(
         address,
-        send(address, &[("accept", "text/html")], PAGE_TIMEOUTS, proxies)?,
-    )?
-    .into_body()
-    .into_reader();
-    let broken = |error: std::io::Error| FetchError {
-        is_transient: true,
-        ..fetch_error(address, None, error.to_string())
-    };
-    reader
+        &[(ACCEPT.as_str(), "text/html")],
+        PAGE_TIMEOUTS,
+        proxies,
+    )?;
+    check_status(address, response)?
+        .into_body()
         .take(limit_bytes + 1)
         .read_to_end(&mut body)
-        .map_err(broken)?;
+        .map_err(|error| FetchError {
+            is_transient: true,
+            ..fetch_error(address, None, error.to_string())
+        })?;
     if body.len() as u64 > limit_bytes {
         return Err(fetch_error(
             address,
@@ -117,15 +121,13 @@ pub fn open(
     address: &str,
     proxies: &ProxySettings,
 ) -> Result<(ResponseBody, Option<String>), FetchError> {
-    let response = check_status(
-        address,
-        send(address, &[], FetchTimeouts::Stalled(STALL_TIMEOUT), proxies)?,
-    )?;
+    let timeouts = FetchTimeouts::Stalled(STALL_TIMEOUT);
+    let response = check_status(address, send(address, &[], timeouts, proxies)?)?;
     // A weak entity tag does not identify the exact bytes (RFC 9110, 8.8.1).
     let version = header(&response, "etag")
         .filter(|tag| tag.starts_with('"'))
         .map(str::to_owned);
-    Ok((body(response), version))
+    Ok((Box::new(response.into_body()), version))
 }
 
 /// Opens a file from the byte `from` to its end. Returns `None` if the server does not support
@@ -151,7 +153,7 @@ pub fn get_range(
     let is_rest = response.status() == 206
         && header(&response, "content-range").is_some_and(|value| value.starts_with(&begins));
     if is_rest {
-        return Ok(Some(body(response)));
+        return Ok(Some(Box::new(response.into_body())));
     }
     match response.status().as_u16() {
         200 | 206 | 416 => Ok(None),
@@ -169,38 +171,68 @@ fn fetch_error(address: &str, status: Option<u16>, reason: String) -> FetchError
     }
 }
 
-/// A reader of a response body that reports a stalled server in words.
-struct StalledReader<R>(R);
+/// A body that is read with blocking calls.
+struct BlockingBody {
+    runtime: Runtime,
+    body: HttpBody,
+    /// The part of the last frame that has not been read.
+    chunk: Bytes,
+    deadlines: Deadlines,
+}
 
-impl<R: Read> Read for StalledReader<R> {
-    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
-        self.0.read(buffer).map_err(|error| {
-            match error
-                .get_ref()
-                .and_then(|inner| inner.downcast_ref::<ureq::Error>())
-            {
-                Some(ureq::Error::Timeout(_)) => {
-                    std::io::Error::new(std::io::ErrorKind::TimedOut, "the server fell silent")
-                }
-                _ => error,
+impl Read for BlockingBody {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        while self.chunk.is_empty() {
+            let limit = self.deadlines.next_wait();
+            let frame = self
+                .runtime
+                .block_on(async { tokio::time::timeout(limit, self.body.frame()).await });
+            match frame {
+                Ok(Some(frame)) => self.chunk = frame?.into_data().unwrap_or_default(),
+                Ok(None) => return Ok(0),
+                Err(_) => return Err(io::Error::new(io::ErrorKind::TimedOut, SILENT_SERVER)),
             }
-        })
+        }
+        let count = buffer.len().min(self.chunk.len());
+        self.chunk.copy_to_slice(&mut buffer[..count]);
+        Ok(count)
     }
 }
 
-fn body(response: Response) -> ResponseBody {
-    Box::new(StalledReader(response.into_body().into_reader()))
+/// The message for a server that sends no further data.
+const SILENT_SERVER: &str = "the server sent no data for too long";
+
+/// Time limits of a request that has begun.
+#[derive(Debug, Clone, Copy)]
+enum Deadlines {
+    At(Instant),
+    Stalled(Duration),
 }
 
-type Response = ureq::http::Response<ureq::Body>;
+impl Deadlines {
+    fn start(timeouts: FetchTimeouts) -> Self {
+        match timeouts {
+            FetchTimeouts::Total(limit) => Self::At(Instant::now() + limit),
+            FetchTimeouts::Stalled(limit) => Self::Stalled(limit),
+        }
+    }
+
+    /// Returns the time that the next step may take.
+    fn next_wait(self) -> Duration {
+        match self {
+            Self::At(end) => end.saturating_duration_since(Instant::now()),
+            Self::Stalled(limit) => limit,
+        }
+    }
+}
 
 /// Returns the value of a header, if it is visible ASCII.
-fn header<'r>(response: &'r Response, name: &str) -> Option<&'r str> {
+fn header<'r, B>(response: &'r Response<B>, name: &str) -> Option<&'r str> {
     response.headers().get(name)?.to_str().ok()
 }
 
 /// Returns the response if its status is 200.
-fn check_status(address: &str, response: Response) -> Result<Response, FetchError> {
+fn check_status<B>(address: &str, response: Response<B>) -> Result<Response<B>, FetchError> {
     let status = response.status().as_u16();
     if status == 200 {
         return Ok(response);
@@ -218,81 +250,87 @@ fn check_status(address: &str, response: Response) -> Result<Response, FetchErro
     })
 }
 
-/// Trusted root certificates: those of `SSL_CERT_FILE` and `SSL_CERT_DIR`, or else of the system,
-/// as for git and curl; Mozilla's if there are none, for example in a container without
-/// `ca-certificates`. An error if certificates are configured but none can be read.
-static ROOT_CERTIFICATES: LazyLock<Result<RootCerts, String>> = LazyLock::new(|| {
-    let found = rustls_native_certs::load_native_certs();
-    match (found.certs.as_slice(), found.errors.first()) {
-        ([], Some(error)) => Err(format!("no certificates can be read: {error}")),
-        ([], None) => Ok(RootCerts::WebPki),
-        (certs, _) => {
-            let certs = certs
-                .iter()
-                .map(|der| Certificate::from_der(der).to_owned())
-                .collect();
-            Ok(RootCerts::Specific(Arc::new(certs)))
-        }
-    }
-});
-
-/// Sends a GET request.
+/// Sends a GET request and follows redirects.
 fn send(
     address: &str,
     headers: &[(&str, &str)],
     timeouts: FetchTimeouts,
     proxies: &ProxySettings,
-) -> Result<Response, FetchError> {
-    let proxy = proxies
-        .proxy_for(address)
-        .map_err(|error| fetch_error(address, None, error.to_string()))?;
-    let (total, stalled) = match timeouts {
-        // With a global timeout, ureq resolves names in a thread and panics if it cannot be
-        // started (`resolve_async` in ureq's `resolver.rs`).
-        FetchTimeouts::Total(limit) if can_start_threads(1) => (Some(limit), None),
-        FetchTimeouts::Total(limit) | FetchTimeouts::Stalled(limit) => (None, Some(limit)),
-    };
-    let tls = TlsConfig::builder();
-    let tls = match address
-        .starts_with("https://")
-        .then(|| ROOT_CERTIFICATES.as_ref())
-    {
-        Some(roots) => tls.root_certs(
-            roots
-                .map_err(|reason| fetch_error(address, None, reason.clone()))?
-                .clone(),
-        ),
-        None => tls,
-    };
-    let agent: ureq::Agent = ureq::Agent::config_builder()
-        .timeout_global(total)
-        .timeout_connect(Some(Duration::from_secs(15)))
-        .timeout_recv_response(stalled)
-        .timeout_per_read(stalled)
-        .max_redirects(5)
-        .https_only(address.starts_with("https://"))
-        .proxy(proxy)
-        .tls_config(tls.build())
-        .user_agent(concat!("rock-matrix/", env!("CARGO_PKG_VERSION")))
-        .http_status_as_error(false)
+) -> Result<Response<BlockingBody>, FetchError> {
+    let permanent = |reason: String| fetch_error(address, None, reason);
+    let mut url: Url = address
+        .parse()
+        .map_err(|error: url::ParseError| permanent(error.to_string()))?;
+    let runtime = Builder::new_current_thread()
+        .enable_all()
         .build()
-        .into();
-    let request = headers
-        .iter()
-        .fold(agent.get(address), |request, (name, value)| {
-            request.header(*name, *value)
-        });
-    request.call().map_err(|error| {
-        use ureq::Error::{ConnectionFailed, HostNotFound, Io, Protocol, Timeout};
-        let is_transient = matches!(
-            error,
-            Io(_) | Timeout(_) | HostNotFound | ConnectionFailed | Protocol(_)
-        );
-        FetchError {
-            is_transient,
-            ..fetch_error(address, None, error.to_string())
+        .map_err(|error| permanent(error.to_string()))?;
+    let client = HttpClient::new(proxies.clone());
+    let deadlines = Deadlines::start(timeouts);
+    for _ in 0..=MAX_REDIRECTS {
+        let response = runtime
+            .block_on(send_once(&client, &url, headers, deadlines))
+            .map_err(|error| FetchError {
+                is_transient: !error.is_permanent,
+                ..permanent(error.reason)
+            })?;
+        let next = redirect(&response, &url).map_err(permanent)?;
+        match next {
+            Some(next) => url = next,
+            None => {
+                return Ok(response.map(|body| BlockingBody {
+                    runtime,
+                    body,
+                    chunk: Bytes::new(),
+                    deadlines,
+                }));
+            }
         }
-    })
+    }
+    Err(permanent(format!("more than {MAX_REDIRECTS} redirects")))
+}
+
+/// Sends one GET request.
+async fn send_once(
+    client: &HttpClient,
+    url: &Url,
+    headers: &[(&str, &str)],
+    deadlines: Deadlines,
+) -> Result<Response<HttpBody>, HttpError> {
+    let mut request = Request::get(url.as_str()).header(
+        USER_AGENT,
+        concat!("rock-matrix/", env!("CARGO_PKG_VERSION")),
+    );
+    if !headers.iter().any(|(name, _)| *name == ACCEPT.as_str()) {
+        request = request.header(ACCEPT, "*/*");
+    }
+    for (name, value) in headers {
+        request = request.header(*name, *value);
+    }
+    let request = request
+        .body(full_body(Bytes::new()))
+        .map_err(|error| HttpError::permanent(error.to_string()))?;
+    let limit = deadlines.next_wait();
+    tokio::time::timeout(limit, client.send(request, limit))
+        .await
+        .unwrap_or_else(|_| Err(HttpError::transient(SILENT_SERVER)))
+}
+
+/// Returns where a response redirects to, from https only to https (RFC 9110, 15.4).
+fn redirect<B>(response: &Response<B>, from: &Url) -> Result<Option<Url>, String> {
+    if !matches!(response.status().as_u16(), 301 | 302 | 303 | 307 | 308) {
+        return Ok(None);
+    }
+    let Some(location) = header(response, LOCATION.as_str()) else {
+        return Ok(None);
+    };
+    let next = from
+        .join(location)
+        .map_err(|error| format!("the redirect to `{location}` cannot be followed: {error}"))?;
+    match (from.scheme(), next.scheme()) {
+        (_, "https") | ("http", "http") => Ok(Some(next)),
+        _ => Err(format!("the redirect to `{next}` is not encrypted")),
+    }
 }
 
 #[cfg(test)]
