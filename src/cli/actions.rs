@@ -1,8 +1,7 @@
-//! What a step of GitHub Actions reads of us: outputs and summaries in its files, commands in its
-//! log.
+//! Output for a step of GitHub Actions: outputs and summaries in files, commands in the log.
 //!
-//! Commands go to stderr, because stdout is data that one may keep in a file; the runner reads both
-//! streams alike (actions/runner, `StepHost.cs` and `OutputManager.cs`).
+//! Commands go to stderr, because stdout is data that may be redirected to a file; the runner reads
+//! both streams alike (actions/runner, `StepHost.cs` and `OutputManager.cs`).
 
 use std::io::Write as _;
 use std::path::Path;
@@ -13,7 +12,7 @@ use crate::diagnostic::{Diagnostic, Severity};
 use crate::render::actions::{self, ActionOutput};
 use crate::sys::{self, FileError};
 
-/// Where a step finds its token.
+/// The environment variables for the token.
 pub(super) const TOKENS: [&str; 2] = ["GITHUB_TOKEN", "GH_TOKEN"];
 
 impl Shell {
@@ -22,10 +21,10 @@ impl Shell {
         self.environment.get("GITHUB_ACTIONS") == Some("true")
     }
 
-    /// Hands values on to later steps; on stdout where there is no step.
+    /// Writes outputs for later steps; to stdout outside a step.
     ///
     /// # Errors
-    /// The exit of the command, after saying why not.
+    /// The exit of the command; the reason was reported.
     pub fn write_outputs(&self, outputs: &[ActionOutput]) -> Result<(), Exit> {
         if outputs.is_empty() {
             return Ok(());
@@ -47,11 +46,10 @@ impl Shell {
         })
     }
 
-    /// Adds to the step's summary what fits the bytes that it has room for; nothing where there is
-    /// no summary.
+    /// Appends to the summary of the step, if there is one; `text` gets the remaining bytes.
     ///
     /// # Errors
-    /// When it cannot be written.
+    /// The summary cannot be written.
     pub fn summarise(&self, text: impl FnOnce(usize) -> String) -> Result<(), FileError> {
         let Some(path) = self.environment.get("GITHUB_STEP_SUMMARY").map(Path::new) else {
             return Ok(());
@@ -65,14 +63,14 @@ impl Shell {
         }
     }
 
-    /// The same where the work is not worth less without a summary: that is a warning.
+    /// Appends to the summary; warns if it cannot be written.
     pub fn summarise_if_it_can_be(&self, text: impl FnOnce(usize) -> String) {
         if let Err(error) = self.summarise(text) {
             self.report(&[Diagnostic::from(error).severity(Severity::Warning)]);
         }
     }
 
-    /// Makes the runner hide a secret. A file that stderr goes to is nobody's to hide it in.
+    /// Makes the runner mask a secret, unless stderr is redirected to a file.
     pub fn mask(&self, secret: &str) {
         if self.is_in_actions() && !self.environment.stderr_is_file {
             let _ = std::io::stderr()
@@ -81,7 +79,7 @@ impl Shell {
         }
     }
 
-    /// Annotations of what was told, and all of it in the summary once there is more than
+    /// Writes diagnostics as annotations, and as a list in the summary if there are too many for
     /// annotations.
     pub(super) fn annotate(&self, diagnostics: &[Diagnostic]) {
         if !self.annotations {
@@ -96,13 +94,13 @@ impl Shell {
         drop(step);
         let _ = std::io::stderr().lock().write_all(commands.as_bytes());
         if !list.is_empty() {
-            // What cannot be listed was told all the same.
+            // The diagnostics were reported on stderr in any case.
             let _ = self.summarise(|room| actions::faults(&list, room));
         }
     }
 
-    /// The path that GitHub knows a file by, below the root of the repository whatever folder a
-    /// step works in. `None` for what is no file, or cannot be read.
+    /// Returns the path of a file relative to the root of the repository, whatever the working
+    /// directory of the step; `None` if it is not a readable file.
     fn known_path(&self, path: &str) -> Option<String> {
         let file = Path::new(path);
         if !sys::is_file(file) || sys::open_file(file).is_err() {
@@ -110,7 +108,7 @@ impl Shell {
         }
         let below = |root: &str| {
             let absolute = std::path::absolute(file).ok()?;
-            // A link is itself in the repository, wherever it leads.
+            // A symbolic link itself is in the repository, wherever it points.
             let real = sys::real_path(absolute.parent()?).join(absolute.file_name()?);
             Some(
                 real.strip_prefix(sys::real_path(Path::new(root)))
@@ -123,7 +121,7 @@ impl Shell {
         Some(inside.unwrap_or_else(|| path.trim_start_matches("./").to_owned()))
     }
 
-    /// Text that may quote what others wrote: in a step, no line of it is a command.
+    /// Disables workflow commands in text that may quote other sources.
     pub(super) fn inert(&self, text: String) -> String {
         if !self.is_in_actions() || !actions::begins_command(&text) {
             return text;

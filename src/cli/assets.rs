@@ -1,4 +1,4 @@
-//! Files given on the command line as assets: found, verified, hashed and read, several at once.
+//! Files of the command line as assets: finds, verifies, hashes and reads them in parallel.
 
 use std::path::{Path, PathBuf};
 
@@ -20,29 +20,29 @@ use crate::sdk;
 use crate::sys::{self, DirectoryEntry, DirectoryEntryKind, FileError, PositionalFile};
 use crate::wheel::{self, HeaderDocument};
 
-/// How closely a wheel is looked at.
+/// How deep a wheel is checked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Depth {
     /// Every member against RECORD, and METADATA against the name.
     Verify,
-    /// Name and METADATA.
+    /// METADATA against the name.
     Identify,
-    /// Everything but RECORD and the contents of members. The text of METADATA is not kept: of many
-    /// wheels it would be most of what memory holds.
+    /// Everything but RECORD and the contents of members. The text of METADATA is not kept, because
+    /// it would use most of the memory for many wheels.
     List,
 }
 
-/// An asset and where it lies.
+/// An asset and its path.
 #[derive(Debug, Clone)]
 pub(super) struct Gathered {
     pub(super) path: PathBuf,
     pub(super) asset: Asset,
-    /// The manifest or the sums that told its digest, so that its bytes were not read.
+    /// The manifest or checksum file with its digest, if its bytes were not read.
     pub(super) known: Option<PathBuf>,
 }
 
-/// The files that are meant: those named, and the wheels and source distributions of the folders
-/// named. None is a fault.
+/// Expands paths to files: directories to the wheels and sdists in them. Reports if there are
+/// none.
 pub(super) fn files(paths: &[PathBuf], sink: &mut Sink) -> Vec<PathBuf> {
     let files = found(paths, sink);
     if files.is_empty() && !sink.has_errors() {
@@ -51,7 +51,7 @@ pub(super) fn files(paths: &[PathBuf], sink: &mut Sink) -> Vec<PathBuf> {
     files
 }
 
-/// That there are none.
+/// Returns the diagnostic for paths without wheels.
 pub(super) fn none_in(paths: &[PathBuf]) -> Diagnostic {
     let folders: Vec<String> = paths
         .iter()
@@ -61,15 +61,15 @@ pub(super) fn none_in(paths: &[PathBuf]) -> Diagnostic {
         &codes::NOTHING_TO_PUBLISH,
         format!("there are no wheels in {}", folders.join(", ")),
     )
-    .help("give wheels, or folders that hold some")
+    .help("pass wheels, or directories that contain wheels")
 }
 
-/// The same files, of which there may be none.
+/// Expands paths to files, of which there may be none.
 pub(super) fn found(paths: &[PathBuf], sink: &mut Sink) -> Vec<PathBuf> {
     let mut files = Vec::new();
     for path in paths {
         if !sys::exists(path) {
-            let message = format!("`{}` is not there", path.display());
+            let message = format!("`{}` does not exist", path.display());
             sink.push(Diagnostic::new(&host::CANNOT_READ_FILE, message).help("check the name"));
             continue;
         }
@@ -88,9 +88,9 @@ pub(super) fn found(paths: &[PathBuf], sink: &mut Sink) -> Vec<PathBuf> {
     files
 }
 
-/// Reads the files as assets, except for what is known of them. A wheel that a manifest knows was
-/// verified when that was written; one of which the digest alone is known is looked at as closely
-/// as any other. What is wrong with one goes to the sink, and it is left out.
+/// Reads the files as assets, except for recorded data. A wheel in a manifest was verified when
+/// that was written; one with only a recorded digest is checked like any other. Invalid files are
+/// reported and left out.
 pub(super) fn gather(
     files: &[PathBuf],
     depth: Depth,
@@ -127,8 +127,8 @@ pub(super) fn gather(
     gathered
 }
 
-/// The wheels and source distributions among what is in a folder. What is called like one and is no
-/// file is a fault each.
+/// Returns the wheels and sdists among the entries of a directory, and reports entries with such a
+/// name that are not regular files.
 fn of_folder(entries: &[DirectoryEntry], sink: &mut Sink) -> Vec<PathBuf> {
     let mut files = Vec::new();
     for DirectoryEntry { path, kind } in entries.iter().filter(|entry| is_ours(&entry.path)) {
@@ -142,7 +142,7 @@ fn of_folder(entries: &[DirectoryEntry], sink: &mut Sink) -> Vec<PathBuf> {
         };
         let (shown, help) = (
             path.display().to_string(),
-            "bring the file that was meant, or delete it",
+            "provide the file, or delete this entry",
         );
         sink.push(
             Diagnostic::new(
@@ -156,7 +156,7 @@ fn of_folder(entries: &[DirectoryEntry], sink: &mut Sink) -> Vec<PathBuf> {
     files
 }
 
-/// Warns of files in subfolders that are not named themselves.
+/// Warns about wheels in subdirectories that were not passed themselves.
 fn subfolders(folder: &Path, entries: &[DirectoryEntry], named: &[PathBuf], sink: &mut Sink) {
     const SHOWN: usize = 5;
     let folders = entries
@@ -167,7 +167,7 @@ fn subfolders(folder: &Path, entries: &[DirectoryEntry], named: &[PathBuf], sink
         let found = sys::files_with_extension(folder, &["whl", "gz"]).unwrap_or_default();
         !named.contains(folder) && found.iter().any(|file| is_ours(file))
     };
-    // What tools keep for themselves is in such folders.
+    // Hidden directories belong to tools.
     let is_shown = |folder: &&PathBuf| {
         !folder
             .file_name()
@@ -193,14 +193,14 @@ fn subfolders(folder: &Path, entries: &[DirectoryEntry], named: &[PathBuf], sink
         shown.push_str(&format!(" and {} more", found.len() - SHOWN));
     }
     let what = if found.len() == 1 {
-        "a subfolder holds wheels"
+        "a subdirectory contains wheels"
     } else {
-        "subfolders hold wheels"
+        "subdirectories contain wheels"
     };
     sink.push(
-        Diagnostic::new(&codes::WHEELS_IN_SUBFOLDERS, format!("{what}, which are left out: {shown}"))
+        Diagnostic::new(&codes::WHEELS_IN_SUBFOLDERS, format!("{what}, which are skipped: {shown}"))
             .at(Location::File(folder.display().to_string().into()), "")
-            .help("bring the files into one folder; in a workflow, fetch the artifacts with `merge-multiple: true`"),
+            .help("move the files into one directory; in a workflow, download the artifacts with `merge-multiple: true`"),
     );
 }
 
@@ -209,7 +209,7 @@ fn is_ours(path: &Path) -> bool {
     name.ends_with(".whl") || name.ends_with(".tar.gz")
 }
 
-/// The asset, and whether its bytes were left unread.
+/// Reads an asset; returns it, and whether its bytes were not read.
 fn asset(
     path: &Path,
     depth: Depth,
@@ -300,26 +300,25 @@ fn asset(
     ))
 }
 
-/// The name of a wheel that installers take, or what is wrong with it and what to do.
+/// Parses the name of a wheel that installers accept; an error has the reason and advice.
 fn wheel_name(name: &str) -> Result<WheelName, (String, String)> {
     let wheel = WheelName::from_percent_encoded(name).map_err(|error| {
         (
             error.to_string(),
-            "a wheel is called NAME-VERSION-PYTHON-ABI-PLATFORM.whl".to_owned(),
+            "name it like NAME-VERSION-PYTHON-ABI-PLATFORM.whl".to_owned(),
         )
     })?;
-    // A percent-encoded name is read as the one it stands for, but installers refuse a file that is
-    // called so.
+    // A percent-encoded name is decoded, but installers reject a file with such a name.
     if name.contains('%') {
         let kept = name.replace("%2B", "+").replace("%2b", "+");
         let reason = format!("`{name}` is percent-encoded, and no installer takes it");
-        return Err((reason, format!("give the file its name back: `{kept}`")));
+        return Err((reason, format!("rename the file to `{kept}`")));
     }
     Ok(wheel)
 }
 
-/// What a manifest tells of the inside of a wheel, with the text of METADATA where that is wanted;
-/// `None` where that text is not the one that the manifest was written of.
+/// Returns the contents of a wheel that a manifest records, with the text of METADATA if wanted;
+/// `None` if that text does not have the recorded digest.
 fn known_contents(
     path: &Path,
     wheel: &WheelName,
@@ -348,14 +347,14 @@ fn known_contents(
     (contents.metadata.digest == expected).then_some((contents, told.asset.digest))
 }
 
-/// Where the METADATA of a wheel lies beside it (PEP 658).
+/// Returns the path of the METADATA file next to a wheel (PEP 658).
 pub(super) fn metadata_path(wheel: &Path) -> PathBuf {
     let mut name = wheel.as_os_str().to_owned();
     name.push(".metadata");
     name.into()
 }
 
-/// A source distribution, `NAME-VERSION.tar.gz` (PEP 625), or an archive of an install tree,
+/// Reads an sdist, `NAME-VERSION.tar.gz` (PEP 625), or an archive of an install tree,
 /// `NAME-VERSION-…-tree.tar.gz`.
 fn archive(
     path: &Path,
@@ -387,7 +386,7 @@ fn archive(
                 format!("`{name}` is not the name of a source distribution"),
             )
             .at(Location::File(shown.as_str().into()), "")
-            .help("it is called NAME-VERSION.tar.gz"),
+            .help("name it like NAME-VERSION.tar.gz"),
         );
         return None;
     };
@@ -403,7 +402,7 @@ fn archive(
     } else {
         FileKind::Sdist
     };
-    // Manifests do not say whether their archives were checked, and an index does not list trees.
+    // Manifests do not record whether archives were checked, and indexes do not list trees.
     let is_listed = kind == FileKind::Sdist || depth != Depth::List;
     if is_listed && !verify_archive(path, &shown, &kind, &project, &version, sink) {
         return None;
@@ -462,7 +461,7 @@ fn verify_archive(
 
 /// Whether a project is a package of the ROCm SDK.
 pub(super) fn is_of_sdk(project: &str, compat: &Compat) -> bool {
-    // Most are not, and need no table for that.
+    // Most are not, which is known without the tables.
     project.starts_with(sdk::SELECTOR)
         && sdk::is_package(&project.replace('_', "-"), compat.sdk_tables())
 }

@@ -1,10 +1,10 @@
-//! `check`: every fault of every matrix and recipe file in one run.
+//! `check`: reports all errors in matrix and recipe files in one run.
 
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::documents::documents;
-use super::{Exit, Format, Shell, load};
+use super::{Exit, Format, OutputFormat, Shell, load};
 use crate::codes::plan as codes;
 use crate::config::{AxisOverrides, KeyLocations};
 use crate::diagnostic::{Diagnostic, Location, Severity, Sink, counted, render, shell_quoted};
@@ -15,25 +15,32 @@ use crate::plan::{
 use crate::recipe;
 
 #[derive(Debug, clap::Args)]
-#[command(after_help = "\
-Every file is read, whatever is wrong with the others, and every fault is shown with its place and
-what to do. Exits with 1 when there are errors. `rock-matrix explain CODE` says more about one.
+#[command(
+    after_help = "\
+Examples:
+  rock-matrix check                           check the matrix files in matrices/
+  rock-matrix check matrices/flash-attn.yaml  check one file",
+    after_long_help = "\
+Reads every file, even if others have errors, and shows each problem with its location and a fix.
+Exits with 1 if there are errors. `rock-matrix explain CODE` explains a problem.
 
 Examples:
-  rock-matrix check                           every matrix file of matrices/
-  rock-matrix check matrices/flash-attn.yaml  one file
-  rock-matrix check --recipes recipes         with recipes of your own, which are checked too
-  rock-matrix check --fail-empty              fail if every cell is left out, too
-  rock-matrix check --format json             one JSON object a fault, then one that counts them")]
+  rock-matrix check                           check the matrix files in matrices/
+  rock-matrix check matrices/flash-attn.yaml  check one file
+  rock-matrix check --recipes recipes         use your own recipes, and check them too
+  rock-matrix check --fail-empty              also fail if every combination is excluded
+  rock-matrix check --format json             print a JSON object for each problem, then the counts"
+)]
 pub(super) struct Args {
-    /// Matrix and recipe files [default: those of matrices/ that end in .yaml or .yml]
+    /// Matrix and recipe files [default: matrices/*.yaml]
+    ///
+    /// The default is all files in `matrices/` that end in `.yaml` or `.yml`.
     files: Vec<PathBuf>,
     /// Fail if there are no jobs
     #[arg(long)]
     fail_empty: bool,
-    /// What to print: faults for people on stderr, or as JSON on stdout
-    #[arg(long, value_enum, default_value = "human", value_name = "FORMAT")]
-    format: Format,
+    #[command(flatten)]
+    format: OutputFormat,
 }
 
 /// Runs the command.
@@ -45,9 +52,9 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
     };
     let (errors, warnings) = sink.counts();
     let found = sink.finish();
-    let exit = match args.format {
+    let exit = match args.format.get() {
         Format::Human => shell.report(&found),
-        // The last line says what was looked at, so that no fault is another thing than no output.
+        // The last line has the counts, so that a run without problems has output too.
         Format::Json => match shell.print(&format!(
             "{}{}\n",
             render::json(&found),
@@ -61,11 +68,11 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
     exit
 }
 
-/// How many files were read; their faults are in the sink.
+/// Checks the files and returns their number; problems are in the sink.
 fn check(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<usize, Exit> {
     let compat = load::compat(shell)?;
     let read = documents(shell, compat, &args.files, &AxisOverrides::default(), sink)?;
-    // What is wrong between cells and files is told for the files that are sound in themselves.
+    // Problems between combinations and files are reported for valid files only.
     if let Some(plan) = load::plan(shell, &read.matrices, compat, &PlanInputs::default(), sink) {
         check_fit(&plan, compat, Severity::Warning, sink);
         check_images(&plan, sink);
@@ -94,7 +101,7 @@ fn check(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<usize, Exit> {
         sink.extend(empty.into_iter().map(severity));
         for (number, (group, matrix)) in plan.groups.iter().zip(&read.matrices).enumerate() {
             let mut found = Sink::new();
-            // An earlier step of a workflow may put a source there.
+            // An earlier step of a workflow may create the source.
             let missing = |build: &recipe::Build| {
                 let missing =
                     exec::missing_sources(&matrix.recipe, build, &shell.environment.current_dir)
@@ -121,8 +128,8 @@ fn check(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<usize, Exit> {
     Ok(read.files)
 }
 
-/// A recipe knows nothing of the file: its faults are placed at the first thing of the file that
-/// they name in backticks, `vars`, a field or an axis.
+/// Locates a problem that a recipe reported without a location: at the first variable, field or
+/// axis of the matrix file that its text mentions in backticks.
 fn placed(fault: Diagnostic, places: &KeyLocations) -> Diagnostic {
     if !fault.labels.is_empty() {
         return fault;
@@ -154,12 +161,12 @@ fn placed(fault: Diagnostic, places: &KeyLocations) -> Diagnostic {
     )
 }
 
-/// What is said of a file whose every cell is left out.
+/// Returns the warning about a file with only excluded combinations.
 fn no_jobs(group: &PlanGroup) -> Diagnostic {
     let config = &group.config;
     let mut diagnostic = Diagnostic::new(
         &codes::EMPTY_PLAN,
-        "every cell of this file is left out, so it has no jobs",
+        "every combination in this file is excluded, so it has no jobs",
     )
     .at(config.places.of("axes"), "");
     for reason in first_reasons(std::slice::from_ref(group)) {
@@ -171,7 +178,7 @@ fn no_jobs(group: &PlanGroup) -> Diagnostic {
     ))
 }
 
-/// `2 files, 1 error, 3 warnings`.
+/// Returns the counts, such as `2 files, 1 error, 3 warnings`.
 fn summary(files: usize, errors: usize, warnings: usize) -> String {
     format!(
         "{}, {}, {}",

@@ -1,10 +1,10 @@
-//! `clean`: removes what builds left in the sources of jobs, or all that is left of jobs.
+//! `clean`: removes the build folders in the sources of jobs, or the whole folders of jobs.
 
 use std::path::Path;
 
 use serde::Serialize;
 
-use super::{Exit, Format, Shell};
+use super::{Exit, Format, OutputFormat, Shell};
 use crate::codes::plan as codes;
 use crate::diagnostic::nearest::nearest;
 use crate::diagnostic::{Diagnostic, Location};
@@ -12,40 +12,45 @@ use crate::exec::{self, JobFolder, OpenFolderError, ROOT};
 use crate::sys;
 
 #[derive(Debug, clap::Args)]
-#[command(after_help = "\
-Only folders called `build` go, below .rock/JOB/src, that a build tool has left its mark in and git
-tracks nothing of: what CMake remembers, and what was compiled. Sources, checkouts, logs and what a
-person put there stay, and so do wheels in dist. A folder whose build is running is left alone.
+#[command(
+    after_help = "\
+Examples:
+  rock-matrix clean torch            remove build folders of the job whose ID starts with `torch`
+  rock-matrix clean --all --dry-run  show what would be removed, and its size",
+    after_long_help = "\
+Removes folders named `build` below .rock/JOB/src, which contain the state of CMake and compiled
+files, if they have traces of a build tool and no files tracked by git. Keeps sources, checkouts,
+logs, your own files, and the wheels in dist. Skips jobs with a running build.
 
-With --whole the job's whole folder goes, its sources with it.
+With --whole, removes the whole folder of the job, including its sources.
 
 Examples:
-  rock-matrix clean torch                    build folders of the only job whose id begins so
-  rock-matrix clean --all --dry-run          what would be removed, and how large it is
-  rock-matrix clean --all --whole            all that is left of all jobs")]
+  rock-matrix clean torch            remove build folders of the job whose ID starts with `torch`
+  rock-matrix clean --all --dry-run  show what would be removed, and its size
+  rock-matrix clean --all --whole    remove everything of all jobs"
+)]
 pub(super) struct Args {
-    /// Jobs by id, or by how the id of only one begins
+    /// Jobs by ID or unique prefix of an ID
     #[arg(
         value_name = "JOB",
         required_unless_present = "all",
         conflicts_with = "all"
     )]
     jobs: Vec<String>,
-    /// Every job that has a folder
+    /// Clean all jobs
     #[arg(long)]
     all: bool,
-    /// Remove the whole folder of a job: sources, logs and build.json too
+    /// Remove the whole folder of a job, with sources, logs and build.json
     #[arg(long)]
     whole: bool,
-    /// Say what would be removed, and remove nothing
-    #[arg(long)]
+    /// Show what would be removed without removing anything
+    #[arg(short = 'n', long)]
     dry_run: bool,
-    /// What to print: a line a folder, or one JSON object
-    #[arg(long, value_enum, default_value = "human", value_name = "FORMAT")]
-    format: Format,
+    #[command(flatten)]
+    format: OutputFormat,
 }
 
-/// A folder that was removed, or would be.
+/// A folder that was removed, or would be removed.
 #[derive(Serialize)]
 struct Freed {
     job: String,
@@ -56,7 +61,7 @@ struct Freed {
 /// Runs the command.
 pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
     let base = &shell.environment.current_dir;
-    // Beside folders of jobs there may be the state of a checkout.
+    // Files in `.rock` may hold the state of a checkout.
     let is_folder = |name: &String| !sys::is_file(&base.join(ROOT).join(name));
     let present: Vec<String> = match sys::entry_names(&base.join(ROOT)) {
         Ok(names) => names
@@ -90,7 +95,7 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
         }
     }
     let sum = freed.iter().map(|one| one.bytes).sum();
-    if args.format == Format::Json {
+    if args.format.get() == Format::Json {
         let document = serde_json::json!({"version": 1, "dry_run": args.dry_run, "folders": freed, "bytes": sum});
         shell.print(&format!("{document}\n"));
     } else {
@@ -118,7 +123,8 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
     exit
 }
 
-/// Removes what is asked for, and says what is left alone and why; `None` when there is no folder.
+/// Removes the folders of a job, and reports which are kept and why; `None` if the job has no
+/// folder.
 fn clean(
     folder: &JobFolder,
     id: &str,
@@ -150,7 +156,7 @@ fn clean(
     }
     for (one, why) in found.iter().filter_map(|one| Some((one, one.kept?))) {
         shell.say(&format!(
-            "{} stays: {why}",
+            "kept {}: {why}",
             one.path.strip_prefix(base).unwrap_or(&one.path).display()
         ));
     }
@@ -163,7 +169,7 @@ fn clean(
     ))
 }
 
-/// The id of the only job that is called so or whose id begins so.
+/// Returns the ID of the job with this name, or of the only job whose ID starts with it.
 fn only_one<'a>(name: &str, present: &'a [String]) -> Option<&'a String> {
     let begun: Vec<&String> = present
         .iter()
@@ -175,6 +181,7 @@ fn only_one<'a>(name: &str, present: &'a [String]) -> Option<&'a String> {
         .or(if let [id] = begun[..] { Some(id) } else { None })
 }
 
+/// Returns the error for a name that does not select one job.
 fn unknown(name: &str, present: &[String]) -> Diagnostic {
     let begun: Vec<&str> = present
         .iter()
@@ -190,12 +197,14 @@ fn unknown(name: &str, present: &[String]) -> Diagnostic {
     match nearest(name, present.iter().map(String::as_str)) {
         _ if begun.len() > 1 => told.help(format!("name one of {}", begun.join(", "))),
         Some(near) => told.help(format!("did you mean `{near}`?")),
-        None if present.is_empty() => told.help("there is none at all: nothing is to be done"),
-        None => told.help(format!("there are {}", present.join(", "))),
+        None if present.is_empty() => {
+            told.help("no job has a build folder, so there is nothing to clean")
+        }
+        None => told.help(format!("the jobs are {}", present.join(", "))),
     }
 }
 
-/// Bytes for people.
+/// Formats a number of bytes.
 fn size(bytes: u64) -> String {
     const UNITS: [(&str, u64); 3] = [("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)];
     match UNITS.iter().find(|(_, unit)| bytes >= *unit) {

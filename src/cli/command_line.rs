@@ -7,7 +7,7 @@ use crate::diagnostic::shell_line;
 /// Returns the command line of this run, as a shell reads it, with other options: without those of
 /// `left_out`, and with the words of `more`, of which options that it has already are not repeated.
 /// `arguments` begins with the program. An option of `left_out` that ends with `=` takes a value,
-/// which is left out with it.
+/// which is left out with it; one that ends with `[=]` may have a value after `=`.
 ///
 /// The environment is not repeated; tokens are only there.
 pub(super) fn repeated(arguments: &[OsString], left_out: &[&str], more: &[&str]) -> String {
@@ -24,9 +24,18 @@ pub(super) fn repeated(arguments: &[OsString], left_out: &[&str], more: &[&str])
         let begins_so = |name: &str| {
             name.ends_with('=') && word.as_encoded_bytes().starts_with(name.as_bytes())
         };
+        let has_optional_value = |name: &str| {
+            name.strip_suffix("[=]").is_some_and(|bare| {
+                let rest = word.as_encoded_bytes().strip_prefix(bare.as_bytes());
+                rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(b"="))
+            })
+        };
         if left_out.iter().any(|name| is_option_with_value(name)) {
             options.next();
-        } else if !left_out.iter().any(|name| word == name || begins_so(name)) {
+        } else if !left_out
+            .iter()
+            .any(|name| word == name || begins_so(name) || has_optional_value(name))
+        {
             kept.push(word);
         }
     }
@@ -51,11 +60,11 @@ mod tests {
             let arguments: Vec<OsString> = words.iter().map(OsString::from).collect();
             repeated(
                 &arguments,
-                &["--dry-run", "--continue="],
-                &["--continue", "auto"],
+                &["--dry-run", "--continue=", "--resume[=]"],
+                &["--resume"],
             )
         };
-        let expected = "rock-matrix build 'a b' --engine docker --continue auto";
+        let expected = "rock-matrix build 'a b' --engine docker --resume";
         assert_eq!(line(&["x", "build", "a b", "--engine", "docker"]), expected);
         assert_eq!(
             line(&[
@@ -81,9 +90,13 @@ mod tests {
             ]),
             expected
         );
+        for resume in ["--resume", "--resume=build"] {
+            let words = ["x", "build", resume, "a b", "--engine", "docker"];
+            assert_eq!(line(&words), expected);
+        }
         assert_eq!(
             line(&["x", "build", "--", "--dry-run"]),
-            "rock-matrix build --continue auto -- --dry-run"
+            "rock-matrix build --resume -- --dry-run"
         );
     }
 }

@@ -1,4 +1,4 @@
-//! `compat`: what is known about versions, and whether an index says otherwise.
+//! `compat`: queries the compatibility data and compares it with its sources.
 
 mod expand;
 mod explain;
@@ -7,7 +7,7 @@ mod refresh;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use super::{Exit, Format, Shell, load};
+use super::{Exit, Format, OutputFormat, Shell, load};
 use crate::codes::facts as codes;
 use crate::compat::Compat;
 use crate::diagnostic::{Diagnostic, Location, nearest::nearest};
@@ -15,13 +15,8 @@ use crate::diagnostic::{Diagnostic, Location, nearest::nearest};
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  rock-matrix compat list                         the tables
-  rock-matrix compat list torch                   torch releases with their ROCm and Python versions
-  rock-matrix compat explain gfx=rx7900xtx         what works with a GPU
-  rock-matrix compat explain torch=2.6.0 rocm=6.2
-                                                  do they go together, and why not
-  rock-matrix compat refresh --from saved-pages/  a patch with what the torch table lacks
-  rock-matrix compat refresh --actions            a patch with newer releases of the actions")]
+  rock-matrix compat list torch                    torch releases with ROCm and Python versions
+  rock-matrix compat explain torch=2.6.0 rocm=6.2  check whether versions are compatible")]
 pub(super) struct Args {
     #[command(subcommand)]
     command: Command,
@@ -29,50 +24,51 @@ pub(super) struct Args {
 
 #[derive(Debug, clap::Subcommand)]
 enum Command {
-    /// Show a table, or which there are
+    /// Show a compatibility table, or list all tables
     #[command(after_help = "\
 Examples:
-  rock-matrix compat list                          the tables
-  rock-matrix compat list images                   images with their ROCm, Python and torch
-  rock-matrix compat list limits --format json     what GitHub takes, for programs")]
+  rock-matrix compat list images         images with ROCm, Python and torch
+  rock-matrix compat list limits --json  limits of GitHub")]
     List {
-        /// The table, such as torch, images or limits
+        /// Table, such as torch, images or limits
         table: Option<String>,
-        /// How to print it
-        #[arg(long, value_enum, default_value = "human")]
-        format: Format,
+        #[command(flatten)]
+        format: OutputFormat,
     },
-    /// Say what works with a GPU, a ROCm or a torch, or whether versions go together
+    /// Show what works with a GPU, ROCm or torch version, or whether values are compatible
     ///
-    /// One value is answered with everything that works with it, several with whether they go
-    /// together and why not. `-v` adds the rows of the facts that the answer rests on, and where
-    /// they were read.
+    /// With one value, everything that works with it is listed; with several, whether they are
+    /// compatible, and if not, why. `-v` adds the rows that an answer is based on, and their
+    /// sources.
     #[command(after_help = "\
 Examples:
-  rock-matrix compat explain gfx=mi300x           what works with this GPU
-  rock-matrix compat explain rocm=7.2             which torch and which GPUs
-  rock-matrix compat explain torch=2.9.1 -v       with sources
-  rock-matrix compat explain torch=2.6.0 rocm=6.2
-  rock-matrix compat explain flash-attn=2.8.3 gfx=gfx1100 rocm=7.2")]
+  rock-matrix compat explain gfx=mi300x -v         what works with this GPU, with sources
+  rock-matrix compat explain torch=2.6.0 rocm=6.2  whether both are compatible")]
     Explain {
-        /// torch=VERSION, rocm=VERSION, python=VERSION, flash-attn=VERSION, backend=NAME,
-        /// gfx=TARGETS (targets, families or products such as mi300x)
+        /// Values of torch, rocm, python, backend, gfx or a package, such as flash-attn=2.8.3
+        ///
+        /// torch=VERSION, rocm=VERSION, python=VERSION, flash-attn=VERSION, backend=NAME, or
+        /// gfx=TARGETS (targets, families or products such as mi300x, separated by `;`).
         #[arg(required = true, value_name = "AXIS=VALUE")]
         values: Vec<String>,
-        /// How to print it
-        #[arg(long, value_enum, default_value = "human")]
-        format: Format,
+        #[command(flatten)]
+        format: OutputFormat,
     },
-    /// Print the gfx targets of families
+    /// Print the gfx targets of target families
     #[command(after_help = "\
 Examples:
   rock-matrix compat expand 'gfx94X-dcgpu;gfx120X-all'
   rock-matrix compat expand gfx110X-all --as device-extras")]
     Expand {
-        /// Families and targets, divided by semicolons
+        /// Families and targets, separated by semicolons
         families: String,
-        /// What to print of each
-        #[arg(long = "as", value_enum, default_value = "targets")]
+        /// Form of each target
+        #[arg(
+            long = "as",
+            value_enum,
+            default_value = "targets",
+            value_name = "FORM"
+        )]
         form: expand::As,
     },
     Refresh(refresh::Args),
@@ -85,8 +81,8 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
         Err(exit) => return exit,
     };
     match &args.command {
-        Command::List { table, format } => list(compat, table.as_deref(), *format, shell),
-        Command::Explain { values, format } => explain::run(compat, values, *format, shell),
+        Command::List { table, format } => list(compat, table.as_deref(), format.get(), shell),
+        Command::Explain { values, format } => explain::run(compat, values, format.get(), shell),
         Command::Expand { families, form } => expand::run(compat, families, *form, shell),
         Command::Refresh(args) => refresh::run(args, compat, shell),
     }
@@ -137,7 +133,7 @@ fn json<T: serde::Serialize>(value: &T) -> String {
         .unwrap_or_default()
 }
 
-/// One block a row: its columns, then where it was read.
+/// Returns a block for each row: its columns, then its provenance.
 fn rows_as_text(rows: &serde_json::Value) -> String {
     let plain = |value: &serde_json::Value| match value {
         serde_json::Value::String(text) => text.clone(),

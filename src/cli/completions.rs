@@ -1,4 +1,4 @@
-//! `completions`: scripts that let a shell complete our command line.
+//! `completions`: completion scripts for shells.
 
 use super::{Exit, Shell};
 
@@ -6,10 +6,9 @@ use super::{Exit, Shell};
 #[command(after_help = "\
 Examples:
   rock-matrix completions bash > ~/.local/share/bash-completion/completions/rock-matrix
-  rock-matrix completions zsh > ~/.zfunc/_rock-matrix
-  rock-matrix completions fish > ~/.config/fish/completions/rock-matrix.fish")]
+  rock-matrix completions zsh > ~/.zfunc/_rock-matrix")]
 pub(super) struct Args {
-    /// The shell
+    /// Shell to generate the script for
     #[arg(value_enum)]
     shell: clap_complete::Shell,
 }
@@ -24,7 +23,7 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
         &mut script,
     );
     let script = String::from_utf8_lossy(&script);
-    // clap_complete 4.6 writes the hyphen of the program's name in two ways, so that no branch of
-    // its own script is taken.
+    // clap_complete 4.6 escapes the hyphen of the program's name in two ways, so that no branch of
+    // its own script would match.
     shell.print_data(&script.replace("rock__subcmd__matrix", "rock__matrix"))
 }

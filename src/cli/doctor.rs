@@ -1,10 +1,9 @@
-//! `doctor`: what this machine has, and what stands in the way of building and running wheels.
-
-mod attention;
+//! `doctor`: the properties of this machine, and problems that keep it from building or running
+//! wheels.
 
 use std::path::PathBuf;
 
-use super::{Exit, Format, Shell, load};
+use super::{Exit, Format, OutputFormat, Shell, load};
 use crate::codes::host as codes;
 use crate::compat::Compat;
 use crate::diagnostic::Diagnostic;
@@ -14,62 +13,57 @@ use crate::{doctor, host};
 
 #[derive(Debug, clap::Args)]
 #[command(
-    args_conflicts_with_subcommands = true,
     after_help = "\
-Exits with 0, or with 3 when something is wrong with the machine. Builds need no GPU, so having none
-is not wrong.
+Examples:
+  rock-matrix doctor                          check this machine
+  rock-matrix doctor --format json            print the result as JSON",
+    after_long_help = "\
+Exits with 3 if the machine has a problem. A missing GPU is not a problem, because builds need none.
 
 Examples:
-  rock-matrix doctor                             what this machine has
-  rock-matrix doctor --format json               the same for programs
-  rock-matrix doctor --sysfs-root saved-machine  GPUs of a machine whose /sys/class/kfd was copied
-  rock-matrix doctor attention --arch gfx1151    the attention library that torch takes on a GPU
-  rock-matrix doctor --platform windows --folder C:/b/pytorch --ninja 1.12.1
-                                                 what keeps another machine from building torch"
+  rock-matrix doctor                          check this machine
+  rock-matrix doctor --format json            print the result as JSON"
 )]
 pub(super) struct Args {
-    #[command(subcommand)]
-    command: Option<Command>,
     /// Read the GPUs from DIR/sys instead of /sys
+    ///
+    /// For example for a copy of another machine's /sys/class/kfd in DIR/sys/class/kfd.
     #[arg(long, value_name = "DIR")]
     sysfs_root: Option<PathBuf>,
-    /// The system that torch is built on; of another than this machine's only what is given is
-    /// judged
-    #[arg(long, value_name = "SYSTEM", default_value = "linux", value_parser = ["linux", "windows"], help_heading = "Builds")]
+    /// Operating system that torch is built on
+    ///
+    /// For another system than this machine's, only the properties given as options are checked.
+    #[arg(
+        long,
+        value_name = "SYSTEM",
+        default_value = "linux",
+        value_parser = ["linux", "windows"],
+        help_heading = "Builds"
+    )]
     platform: String,
-    /// The path of the Python that builds [default: python3 of the PATH]
+    /// Path of the Python for builds [default: python3 on PATH]
     #[arg(long, value_name = "PATH", help_heading = "Builds")]
     python: Option<String>,
-    /// The folder that torch is built in [default: this one]
+    /// Directory that torch is built in [default: the working directory]
     #[arg(long, value_name = "PATH", help_heading = "Builds")]
     folder: Option<String>,
-    /// The version of ninja [default: what ninja of the PATH says]
+    /// Version of ninja [default: that of ninja on PATH]
     #[arg(long, value_name = "VERSION", help_heading = "Builds")]
     ninja: Option<String>,
-    /// What to print
-    #[arg(long, value_enum, default_value = "human", value_name = "FORMAT")]
-    format: Format,
-}
-
-#[derive(Debug, clap::Subcommand)]
-enum Command {
-    Attention(attention::Args),
+    #[command(flatten)]
+    format: OutputFormat,
 }
 
 /// Runs the command.
 pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
-    if let Some(Command::Attention(args)) = &args.command {
-        return attention::run(args, shell);
-    }
     if let Some(folder) = args
         .sysfs_root
         .as_ref()
         .filter(|folder| !folder.join("sys").is_dir())
     {
-        let missing = format!("`{}` holds no `sys` folder", folder.display());
-        return shell.report(&[
-            Diagnostic::new(&codes::NO_SUCH_TREE, missing).help("give the folder above `sys`")
-        ]);
+        let missing = format!("`{}` has no directory `sys`", folder.display());
+        let fault = Diagnostic::new(&codes::NO_SUCH_TREE, missing);
+        return shell.report(&[fault.help("give the parent directory of `sys`")]);
     }
     let compat = match load::compat(shell) {
         Ok(compat) => compat,
@@ -78,7 +72,7 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
     let facts = facts(args, shell);
     let mut findings = doctor::findings(&facts);
     findings.extend(for_builds(args, &facts, compat, shell));
-    let printed = shell.print(&match args.format {
+    let printed = shell.print(&match args.format.get() {
         Format::Human => doctor::human(&facts, compat),
         Format::Json => doctor::json(&facts, &findings),
     });
@@ -101,8 +95,8 @@ fn facts(args: &Args, shell: &Shell) -> host::HostFacts {
     )
 }
 
-/// What stands in the way of building torch: here, or on a machine of another system of which only
-/// this much is known.
+/// Returns the problems that torch builds would have on this machine, or on a machine with another
+/// system and the given properties.
 fn for_builds(
     args: &Args,
     facts: &host::HostFacts,

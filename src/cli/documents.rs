@@ -1,4 +1,4 @@
-//! Matrix and recipe files from disk, each fault of each file as a diagnostic.
+//! Reads matrix and recipe files, and reports every error in them.
 
 use std::path::{Path, PathBuf};
 
@@ -11,21 +11,20 @@ use crate::config::{self, AxisOverrides, HostRocm, Lookups};
 use crate::diagnostic::{Diagnostic, Location, Sink, SourceText};
 use crate::{sys, yaml};
 
-/// What was read.
+/// Matrix and recipe files loaded from disk.
 #[derive(Debug)]
 pub(super) struct Documents {
-    /// The matrix files without faults of their own, each with its recipe.
+    /// The valid matrix files, each with its recipe.
     pub(super) matrices: Vec<Matrix>,
-    /// How many files were looked at.
+    /// The number of files, including invalid ones and recipes.
     pub(super) files: usize,
 }
 
-/// Reads matrix and recipe files; without any named, the matrix files of `matrices/`. A recipe file
-/// among them is checked, and can be named by the matrix files beside it. Every fault of every file
-/// goes to the sink.
+/// Reads matrix and recipe files; by default the matrix files in `matrices/`. A recipe file among
+/// them is checked, and the matrix files can use it. All errors go to the sink.
 ///
 /// # Errors
-/// When there is no file to read, after saying so.
+/// When there is no file to read; the reason was reported.
 pub(super) fn documents(
     shell: &Shell,
     compat: &Compat,
@@ -36,7 +35,7 @@ pub(super) fn documents(
     let files = if files.is_empty() {
         default_files(shell)?
     } else {
-        without_twins(files)
+        without_duplicates(files)
     };
     let mut given_recipes = Vec::new();
     let mut sources = Vec::new();
@@ -59,7 +58,7 @@ pub(super) fn documents(
         let Some(config) = config::read(source, &lookups, sink) else {
             continue;
         };
-        // A recipe that is not there was told of by `config::read`.
+        // `config::read` reported unknown recipes.
         if let Some(recipe) = recipes.known(&config.recipe) {
             matrices.push(Matrix { config, recipe });
         }
@@ -86,10 +85,10 @@ fn host_rocm<'c>(shell: &'c Shell, compat: &'c Compat) -> HostRocm<'c> {
     })
 }
 
-/// The matrix file of this text; every fault of it goes to the sink.
+/// Returns the matrix file in a text. All errors in it go to the sink.
 ///
 /// # Errors
-/// When the recipes cannot be read, after saying so.
+/// When the recipes cannot be read; the reason was reported.
 pub(super) fn matrix(
     shell: &Shell,
     compat: &Compat,
@@ -110,38 +109,38 @@ pub(super) fn matrix(
     }))
 }
 
-/// The one matrix file that is meant: the one named, or the only one of `matrices/`.
+/// Returns the only matrix file: the one given, or the only one in `matrices/`.
 ///
 /// # Errors
-/// When there is none or another number of them, after saying so.
+/// When there is not exactly one; this was reported.
 pub(super) fn only_file(shell: &Shell, files: &[PathBuf]) -> Result<PathBuf, Exit> {
     let files = if files.is_empty() {
         default_files(shell)?
     } else {
-        without_twins(files)
+        without_duplicates(files)
     };
     match files.as_slice() {
         [one] => Ok(one.clone()),
         _ => {
             let message = format!(
-                "this is done with one matrix file, and there are {}",
+                "this requires exactly one matrix file, and there are {}",
                 files.len()
             );
             let fault = Diagnostic::new(&codes::BAD_ISSUE, message);
-            Err(shell.report(&[fault.help("name the matrix file that is meant")]))
+            Err(shell.report(&[fault.help("name one matrix file")]))
         }
     }
 }
 
-/// The text of a file; why it has none goes to the sink.
+/// Reads a file. Errors go to the sink.
 pub(super) fn source(path: &Path, sink: &mut Sink) -> Option<SourceText> {
     let name = path.display().to_string();
     let place = Location::File(name.as_str().into());
     if let Some(kind) = sys::special_file_kind(path) {
-        // Reading a pipe waits for whoever writes to it, maybe for ever.
+        // Reading a pipe could block forever.
         let message = format!("cannot read `{name}`: it is {kind}, not a file");
         let fault = Diagnostic::new(&host::CANNOT_READ_FILE, message).at(place, "");
-        sink.push(fault.help("save what is in it as a file, and name that"));
+        sink.push(fault.help("save its content as a file, and give that"));
         return None;
     }
     let bytes = match sys::read_bytes(path, MAX_DOCUMENT_BYTES) {
@@ -166,7 +165,7 @@ pub(super) fn source(path: &Path, sink: &mut Sink) -> Option<SourceText> {
                 "the file is not UTF-8 text: byte {at} is 0x{:02x}",
                 bytes[at]
             );
-            // What cannot be read is shown as U+FFFD, which the text has at the same byte.
+            // The first invalid byte becomes U+FFFD at the same offset.
             let text = SourceText::new(name, String::from_utf8_lossy(bytes).into_owned());
             let place = if utf16 {
                 place
@@ -188,8 +187,8 @@ pub(super) fn source(path: &Path, sink: &mut Sink) -> Option<SourceText> {
     }
 }
 
-/// A recipe has `steps`; one that has lost them has a name still, and no `version` as a matrix file
-/// has.
+/// Whether a file is a recipe, and not a matrix file: it has `steps`, or else a name and neither
+/// `version` nor `axes`.
 fn is_recipe(source: &SourceText) -> bool {
     yaml::parse(source, &mut Sink::new()).is_some_and(|root| {
         let has = |key: &str| root.get(key).is_some();
@@ -197,7 +196,7 @@ fn is_recipe(source: &SourceText) -> bool {
     })
 }
 
-fn without_twins(files: &[PathBuf]) -> Vec<PathBuf> {
+fn without_duplicates(files: &[PathBuf]) -> Vec<PathBuf> {
     let mut seen = std::collections::BTreeSet::new();
     files
         .iter()
@@ -214,7 +213,7 @@ fn default_files(shell: &Shell) -> Result<Vec<PathBuf>, Exit> {
             &codes::NO_MATRIX_FILE,
             "there is no matrix file in `matrices/`",
         )
-        .help("name one, or write a first one with `rock-matrix init`"),
+        .help("name one, or create one with `rock-matrix init`"),
         Err(error) => Diagnostic::from(error).help("name the matrix files"),
     };
     Err(shell.report(&[fault]))

@@ -1,4 +1,4 @@
-//! `env`: the variables of a purpose, in the form of who takes them.
+//! `env`: environment profiles in the format of a shell, conda, a workflow or docker.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -15,55 +15,67 @@ use crate::render::{self, EnvironmentFormat};
 use crate::sys;
 
 #[derive(Debug, clap::Args)]
-#[command(after_help = "\
-Profiles and their variables are facts: `rock-matrix compat list profiles` and `rock-matrix compat
-list variables` show them with what they do. What depends on the folder of ROCm or on the GPU is
-left out where that is not said.
+#[command(
+    after_help = "\
+Examples:
+  rock-matrix env --profile run --rocm /opt/rocm --gfx gfx1151 > rocm.sh
+  rock-matrix env --profile bench --format env-file  for docker run --env-file",
+    after_long_help = "\
+`rock-matrix compat list profiles` and `rock-matrix compat list variables` show the profiles and the
+effect of their variables. Variables that depend on the ROCm directory or on the GPU are left out if
+these are not given.
 
 Examples:
   rock-matrix env --profile run --rocm /opt/rocm --gfx gfx1151 > rocm.sh
-  rock-matrix env --profile debug --format conda      a command for the active environment
-  rock-matrix env --profile bench --format env-file   for docker run --env-file
-  rock-matrix env --profile bench --format yaml       for a workflow
-  rock-matrix env --profile run --python .venv/bin/python --gfx gfx942
-                                                      the folder that the SDK's packages name
-  rock-matrix env --profile run --wheel flash_attn-2.7.4.post1+rocm62torch2.5triton-py3-none-any.whl
-                                                      with what this wheel needs")]
+  rock-matrix env --profile bench --format env-file  for docker run --env-file"
+)]
 pub(super) struct Args {
-    /// The purpose, such as run, debug, bench or bench-ck
+    /// Environment profile, such as run, debug, bench or bench-ck
     #[arg(long, value_name = "PROFILE")]
     profile: String,
-    /// Who takes the text: a shell, conda, a workflow, docker, or a program
-    #[arg(long, value_enum, default_value = "sh", value_name = "FORMAT")]
+    /// Output format
+    #[arg(
+        long,
+        value_enum,
+        default_value = "sh",
+        default_value_if("json", "true", "json"),
+        value_name = "FORMAT"
+    )]
     format: Form,
-    /// The folder of ROCm
+    /// Same as --format json
+    #[arg(long, conflicts_with = "format")]
+    json: bool,
+    /// ROCm directory
     #[arg(long, value_name = "DIR", conflicts_with = "python", value_parser = folder)]
     rocm: Option<String>,
-    /// Ask this Python, which has the packages of the ROCm SDK, for the folder
+    /// Python with the ROCm SDK packages, to query for the ROCm directory
     #[arg(long, value_name = "PROGRAM")]
     python: Option<PathBuf>,
-    /// The GPUs, by targets, families or products, with `;`, commas or blanks between
-    #[arg(long, value_name = "TARGETS", value_parser = gfx_words)]
+    /// GPU targets, families or products
+    ///
+    /// Separated by semicolons, commas or spaces.
+    #[arg(long, alias = "gpu", value_name = "LIST", value_parser = gfx_words)]
     gfx: Option<GfxWords>,
-    /// Add the variables that this wheel needs, given by its name or path, such as
-    /// flash_attn-2.7.4.post1+rocm62torch2.5triton-py3-none-any.whl
+    /// Add the variables that a wheel needs, given by filename or path; can be repeated
+    ///
+    /// For example flash_attn-2.7.4.post1+rocm62torch2.5triton-py3-none-any.whl.
     #[arg(long, value_name = "WHEEL", value_parser = wheel)]
     wheel: Vec<WheelName>,
-    /// Another value for a variable, or one more
+    /// Set or add a variable; can be repeated
     #[arg(long, value_name = "NAME=VALUE", value_parser = setting)]
     set: Vec<(String, String)>,
 }
 
-/// Who takes the text.
+/// The output format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 enum Form {
     /// Exports for a POSIX shell
     Sh,
-    /// A command that keeps them in the active conda environment
+    /// Command that stores the variables in the active conda environment
     Conda,
-    /// An `env:` block of a workflow
+    /// `env:` block of a GitHub workflow
     Yaml,
-    /// A file for `docker run --env-file`
+    /// File for `docker run --env-file`
     EnvFile,
     /// Assignments for PowerShell
     Powershell,
@@ -89,13 +101,13 @@ impl Form {
 
 fn folder(text: &str) -> Result<String, String> {
     if text.is_empty() {
-        Err("there is no folder".to_owned())
+        Err("the directory is empty".to_owned())
     } else {
         Ok(text.to_owned())
     }
 }
 
-/// The name of a wheel that is named or whose file is.
+/// Parses the filename of a wheel, or the last component of its path.
 fn wheel(text: &str) -> Result<WheelName, String> {
     let name = text.rsplit('/').next().unwrap_or(text);
     name.parse()
@@ -109,7 +121,7 @@ fn setting(text: &str) -> Result<(String, String), String> {
     if is_name {
         Ok((name.to_owned(), value.to_owned()))
     } else {
-        Err(format!("`{name}` is no name of a variable"))
+        Err(format!("`{name}` is not a valid variable name"))
     }
 }
 
@@ -120,7 +132,8 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
         Err(exit) => return exit,
     };
     if compat.profile(&args.profile).is_none() {
-        return shell.report(&[unknown(&args.profile, compat)]);
+        shell.report(&[unknown(&args.profile, compat)]);
+        return Exit::Usage;
     }
     let rocm = match rocm(args, shell) {
         Ok(rocm) => rocm,
@@ -142,7 +155,7 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
     for wheel in &args.wheel {
         let needs = RunTime::of_wheel(wheel, &compat.rocm_versions());
         if needs.env.is_empty() {
-            shell.say(&format!("no variable is known that {wheel} needs"));
+            shell.say(&format!("no variables are known for {wheel}"));
         }
         put(&needs.env.into_iter().collect::<Vec<_>>(), &mut variables);
     }
@@ -152,16 +165,16 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
         Some(taker) => match render::environment(&variables.set, taker) {
             Ok(text) => text,
             Err(fault) => {
-                let told = Diagnostic::new(&host::UNWRITABLE_VARIABLE, fault.to_string());
-                return shell.report(&[told.help("take the form for a shell, or another folder")]);
+                let unwritable = Diagnostic::new(&host::UNWRITABLE_VARIABLE, fault.to_string());
+                return shell.report(&[unwritable.help("use `--format sh`, or another value")]);
             }
         },
     };
-    shell.report(&told(args, &variables, compat));
+    shell.report(&warnings(args, &variables, compat));
     shell.print_data(&text)
 }
 
-/// Puts what the command line sets in the place of what the profile has.
+/// Adds variables to a profile, or replaces their values.
 fn put(settings: &[(String, String)], variables: &mut ProfileVariables) {
     for (name, value) in settings {
         variables.unset.retain(|one| one.name != *name);
@@ -183,16 +196,16 @@ fn put(settings: &[(String, String)], variables: &mut ProfileVariables) {
     }
 }
 
-/// What a reader should know about the text.
-fn told(args: &Args, variables: &ProfileVariables, compat: &Compat) -> Vec<Diagnostic> {
-    let mut told = Vec::new();
+/// Returns warnings about the variables of the output, and those left out.
+fn warnings(args: &Args, variables: &ProfileVariables, compat: &Compat) -> Vec<Diagnostic> {
+    let mut warnings = Vec::new();
     for one in &variables.set {
         let setting = format!("{}={}", one.name, one.value);
-        let is_asked_for = args.set.iter().any(|(name, _)| *name == one.name);
+        let is_set_by_option = args.set.iter().any(|(name, _)| *name == one.name);
         for rule in compat.broken_variable_rules(&[&args.profile], &one.name, &one.value) {
             let found = variable_diagnostic(rule, &format!("profile `{}`", args.profile), &setting);
             let place = Location::Argument(format!("--set {setting}"));
-            told.push(if is_asked_for {
+            warnings.push(if is_set_by_option {
                 found.at(place, "")
             } else {
                 found
@@ -202,13 +215,13 @@ fn told(args: &Args, variables: &ProfileVariables, compat: &Compat) -> Vec<Diagn
     for (wants, what, help) in [
         (
             "rocm",
-            "the folder of ROCm is not known",
-            "give it with `--rocm DIR`, or a Python with the SDK's packages with `--python`",
+            "the ROCm directory is unknown",
+            "give it with `--rocm DIR`, or a Python with the ROCm SDK packages with `--python`",
         ),
         (
             "gfx",
-            "no gfx target is named",
-            "give them with `--gfx`, such as `--gfx gfx1151`",
+            "no gfx target is given",
+            "give the targets with `--gfx`, such as `--gfx gfx1151`",
         ),
     ] {
         let names: Vec<&str> = variables
@@ -219,7 +232,7 @@ fn told(args: &Args, variables: &ProfileVariables, compat: &Compat) -> Vec<Diagn
             .collect();
         if !names.is_empty() {
             let message = format!("{} left out: {what}", counted(names.len(), "variable"));
-            told.push(
+            warnings.push(
                 Diagnostic::new(&host::VARIABLES_LEFT_OUT, message)
                     .note(names.join(", "))
                     .help(help),
@@ -238,16 +251,14 @@ fn told(args: &Args, variables: &ProfileVariables, compat: &Compat) -> Vec<Diagn
         .is_some_and(|taker| !taker.keeps_lists())
         && !lists.is_empty()
     {
-        let message = "lists of folders hold the folder of ROCm alone in this form";
-        told.push(
+        let message = "in this format, search paths contain only the ROCm directory";
+        warnings.push(
             Diagnostic::new(&host::LISTS_REPLACED, message)
                 .note(lists.join(", "))
-                .help(
-                    "source the form for a shell (`--format sh`) where what they hold must be kept",
-                ),
+                .help("source the output of `--format sh` to keep their present entries"),
         );
     }
-    told
+    warnings
 }
 
 fn unknown(name: &str, compat: &Compat) -> Diagnostic {
@@ -266,11 +277,11 @@ fn unknown(name: &str, compat: &Compat) -> Diagnostic {
         .at(Location::Argument(format!("--profile {name}")), "")
         .help(match near {
             Some(near) => format!("write `--profile {near}`"),
-            None => format!("there are {}", known.join(", ")),
+            None => format!("the profiles are {}", known.join(", ")),
         })
 }
 
-/// The folder of ROCm, absolute, where one is said or asked for.
+/// Returns the absolute ROCm directory of `--rocm` or `--python`.
 fn rocm(args: &Args, shell: &Shell) -> Result<Option<String>, Diagnostic> {
     if let Some(folder) = &args.rocm {
         if is_absolute(folder) {
@@ -281,16 +292,16 @@ fn rocm(args: &Args, shell: &Shell) -> Result<Option<String>, Diagnostic> {
     }
     args.python
         .as_deref()
-        .map(|python| asked(python, shell))
+        .map(|python| query_python(python, shell))
         .transpose()
 }
 
-/// What `python -m rocm_sdk path --root` says. The first time it may unpack gigabytes.
-fn asked(python: &Path, shell: &Shell) -> Result<String, Diagnostic> {
-    const PATIENCE: Duration = Duration::from_mins(10);
-    let question = ["-m", "rocm_sdk", "path", "--root"];
-    let shown = format!("{} {}", python.display(), question.join(" "));
-    shell.detail(&format!("asking {shown}"));
+/// Returns the output of `python -m rocm_sdk path --root`. The first call may unpack gigabytes.
+fn query_python(python: &Path, shell: &Shell) -> Result<String, Diagnostic> {
+    const TIMEOUT: Duration = Duration::from_mins(10);
+    let arguments = ["-m", "rocm_sdk", "path", "--root"];
+    let shown = format!("{} {}", python.display(), arguments.join(" "));
+    shell.detail(&format!("running {shown}"));
     let is_path = python.components().count() > 1;
     let program = if is_path {
         Some(shell.environment.current_dir.join(python))
@@ -299,14 +310,22 @@ fn asked(python: &Path, shell: &Shell) -> Result<String, Diagnostic> {
             .to_str()
             .and_then(|name| sys::find_program(name, &shell.environment))
     };
-    let answer =
-        program.map(|program| sys::probe(&program, &question, &shell.environment, PATIENCE));
-    let folder = answer
-        .and_then(|answer| answer.first_line_of_success())
+    let output =
+        program.map(|program| sys::probe(&program, &arguments, &shell.environment, TIMEOUT));
+    let folder = output
+        .and_then(|output| output.first_line_of_success())
         .filter(|line| line.starts_with('/'));
     folder.ok_or_else(|| {
-        Diagnostic::new(&host::NO_ROCM_SDK, format!("`{shown}` names no folder"))
-            .at(Location::Argument(format!("--python {}", python.display())), "")
-            .help("install `rocm[libraries,devel]` into that Python, or give the folder with `--rocm`")
+        Diagnostic::new(
+            &host::NO_ROCM_SDK,
+            format!("`{shown}` printed no directory"),
+        )
+        .at(
+            Location::Argument(format!("--python {}", python.display())),
+            "",
+        )
+        .help(
+            "install `rocm[libraries,devel]` for that Python, or give the directory with `--rocm`",
+        )
     })
 }

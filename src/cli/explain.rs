@@ -1,8 +1,8 @@
-//! `explain`: what a diagnostic code means and what to do.
+//! `explain`: the meaning of diagnostic codes, and how to fix their causes.
 
 use serde::Serialize;
 
-use super::{Exit, Format, Shell};
+use super::{Exit, Format, OutputFormat, Shell};
 use crate::codes;
 use crate::codes::host::UNKNOWN_CODE;
 use crate::diagnostic::{Code, Diagnostic, nearest::nearest};
@@ -10,19 +10,18 @@ use crate::diagnostic::{Code, Diagnostic, nearest::nearest};
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  rock-matrix explain M001           by number
-  rock-matrix explain duplicate-key  by name
-  rock-matrix explain                every code there is
-  rock-matrix explain --format json  all of them with their texts")]
+  rock-matrix explain M001  explain one code
+  rock-matrix explain       list all codes")]
 pub(super) struct Args {
-    /// A code such as M001, or its name
+    /// Code such as M001, or its name such as duplicate-key
+    ///
+    /// Without a code, all codes are listed; with `--format json`, including their explanations.
     code: Option<String>,
-    /// What to print
-    #[arg(long, value_enum, default_value = "human", value_name = "FORMAT")]
-    format: Format,
+    #[command(flatten)]
+    format: OutputFormat,
 }
 
-/// A code for programs.
+/// A code in JSON output.
 #[derive(Serialize)]
 struct Row {
     code: &'static str,
@@ -50,7 +49,7 @@ fn json(codes: impl Iterator<Item = &'static Code>) -> String {
 /// Runs the command.
 pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
     let Some(word) = &args.code else {
-        if args.format == Format::Json {
+        if args.format.get() == Format::Json {
             return shell.print(&json(codes::all()));
         }
         let lines: String = codes::all()
@@ -58,14 +57,14 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
             .collect();
         return shell.print(&lines);
     };
-    // People paste the whole of `error[M001 duplicate-key]`.
+    // Accept a whole `error[M001 duplicate-key]`, as copied from a message.
     let word = word
         .trim_matches(|c: char| "[]: ".contains(c))
         .split(['[', ' '])
         .find(|part| codes::find(part).is_some())
         .unwrap_or(word);
     if let Some(code) = codes::find(word) {
-        return shell.print(&match args.format {
+        return shell.print(&match args.format.get() {
             Format::Human => page(code),
             Format::Json => json(std::iter::once(code)),
         });

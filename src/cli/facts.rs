@@ -1,4 +1,4 @@
-//! Facts from a folder, for `--compat`.
+//! Reads the compatibility tables of a directory, for `--compat`.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -12,7 +12,7 @@ use crate::diagnostic::{Diagnostic, Location, Sink, SourceText, Span};
 use crate::sys;
 use crate::yaml::{self, Node};
 
-/// Reads every table of a folder. What is wrong with it is told at once.
+/// Reads every table of a directory, and reports all errors at once.
 ///
 /// # Errors
 /// The exit of the command.
@@ -28,7 +28,7 @@ pub(super) fn read(shell: &Shell, folder: &Path) -> Result<Compat, Exit> {
                 &codes::NO_TABLES,
                 format!("there are no tables in `{}`", folder.display()),
             )
-            .help("give a folder in the form of matrices/compat"),
+            .help("give a directory like matrices/compat"),
         );
     }
     for path in files {
@@ -57,7 +57,7 @@ pub(super) fn read(shell: &Shell, folder: &Path) -> Result<Compat, Exit> {
         sink.push(
             Diagnostic::new(&codes::BAD_ROW, fault.to_string())
                 .at(place, "")
-                .help("mend the row; docs/compat.md says what its columns hold"),
+                .help("fix the row; docs/compat.md describes its columns"),
         );
     }
     if sink.has_errors() {
@@ -67,7 +67,7 @@ pub(super) fn read(shell: &Shell, folder: &Path) -> Result<Compat, Exit> {
     Ok(Compat::new(tables))
 }
 
-/// Where each row stands, table by table in the order in which the files are merged.
+/// The locations of all rows by table, in the order in which the files are merged.
 #[derive(Debug, Default)]
 struct Places(BTreeMap<String, Vec<Location>>);
 
@@ -89,7 +89,7 @@ impl Places {
     }
 }
 
-/// A row's first column, which names it.
+/// Returns the span of a row's first column, which names the row.
 fn head(row: &Node) -> Span {
     match row.entries() {
         Some([(key, value), ..]) => key.span.start..value.span.end,

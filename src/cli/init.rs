@@ -1,4 +1,4 @@
-//! `init`: a matrix file and the workflow of it to begin with.
+//! `init`: creates a matrix file and its workflow.
 
 use std::path::{Path, PathBuf};
 
@@ -10,34 +10,40 @@ use crate::plan::PlanInputs;
 use crate::plan::starter::{self, ProjectFiles, StarterMatrix, StarterRequest};
 use crate::{render, sys};
 
-/// Where the workflow is written.
+/// The path of the workflow.
 const WORKFLOW_PATH: &str = ".github/workflows/wheels.yml";
 /// Size limit of a project's file.
-const MOST_BYTES: u64 = 1 << 20;
+const MAX_PROJECT_FILE_BYTES: u64 = 1 << 20;
 
 #[derive(Debug, clap::Args)]
-#[command(after_help = "\
-Starts from the Python project of the folder (pyproject.toml or setup.py), where there is one, else
-from flash-attn with Triton's kernels, which builds in minutes. Says which, and why.
+#[command(
+    after_help = "\
+Examples:
+  rock-matrix init                      start from the project in this directory
+  rock-matrix init --recipe flash-attn  build flash-attn, even if there is another project",
+    after_long_help = "\
+Starts from the Python project in the directory (pyproject.toml or setup.py) or, without one, from
+flash-attn with Triton kernels, which builds in minutes. Shows the choice and its reason.
 
-Nothing is overwritten: a file that is there already stays as it is.
+Never overwrites existing files.
 
 Examples:
-  rock-matrix init                           in this folder
-  rock-matrix init my-wheels                 in another one, made if it is missing
-  rock-matrix init --recipe flash-attn       flash-attn, whatever is in the folder
-  rock-matrix init --set version=1.2         for a project whose version is computed")]
+  rock-matrix init                      start from the project in this directory
+  rock-matrix init my-wheels            use another directory, created if missing
+  rock-matrix init --recipe flash-attn  build flash-attn, even if there is another project
+  rock-matrix init --set version=1.2    set the version of a project that computes it"
+)]
 pub(super) struct Args {
-    /// The repository's folder
+    /// Root directory of the repository
     #[arg(default_value = ".")]
     dir: PathBuf,
-    /// The project to build [default: that of the folder, else flash-attn]
+    /// Project to build [default: the one in the directory, or flash-attn]
     #[arg(long, value_name = "NAME")]
     distribution: Option<DistributionName>,
-    /// The recipe to build it with: hip-extension or flash-attn
+    /// Recipe to build it with: `hip-extension` or `flash-attn`
     #[arg(long, value_name = "NAME")]
     recipe: Option<String>,
-    /// Set the version of a project whose files do not state it, such as version=1.2
+    /// Set the version of a project whose files do not state it: `version=1.2`
     #[arg(long, value_name = "NAME=VALUE", value_parser = version_setting)]
     set: Option<String>,
 }
@@ -75,7 +81,7 @@ fn ended(args: &Args, shell: &Shell) -> Result<Exit, Exit> {
             && !is_alone(&args.dir, &starter)
         {
             shell.say(&format!(
-                "the workflow of your matrix files is written by {}",
+                "create the workflow of your matrix files with {}",
                 written_by()
             ));
             continue;
@@ -85,7 +91,7 @@ fn ended(args: &Args, shell: &Shell) -> Result<Exit, Exit> {
             shell.say(&format!("wrote {}", shown(&args.dir, path)));
         } else {
             shell.say(&format!(
-                "kept {}, which is there already",
+                "kept {}, which already exists",
                 shown(&args.dir, path)
             ));
         }
@@ -110,12 +116,12 @@ fn machine(shell: &Shell, error: sys::FileError) -> Exit {
     Exit::Machine
 }
 
-/// Reads the files that describe a Python project, where the folder has them.
+/// Reads the files that describe a Python project, if the directory has them.
 fn project_files(dir: &Path) -> Result<ProjectFiles, sys::FileError> {
     let text = |name: &str| {
         let path = dir.join(name);
         sys::exists(&path)
-            .then(|| sys::read_text(&path, MOST_BYTES))
+            .then(|| sys::read_text(&path, MAX_PROJECT_FILE_BYTES))
             .transpose()
     };
     let mut modules = Vec::new();
@@ -145,22 +151,24 @@ fn project_files(dir: &Path) -> Result<ProjectFiles, sys::FileError> {
     })
 }
 
-/// Whether the matrix files are the one that is written here.
+/// Whether the directory's only matrix file is the generated one.
 fn is_alone(dir: &Path, starter: &StarterMatrix) -> bool {
     let files = sys::files_with_extension(&dir.join(crate::config::MATRICES), &["yaml", "yml"])
         .unwrap_or_default();
     let own = dir
         .join(crate::config::MATRICES)
         .join(format!("{}.yaml", starter.distribution));
-    files.len() == 1 && sys::read_text(&own, MOST_BYTES).is_ok_and(|text| text == starter.matrix)
+    files.len() == 1
+        && sys::read_text(&own, MAX_PROJECT_FILE_BYTES).is_ok_and(|text| text == starter.matrix)
 }
 
-/// The command that writes the workflow again.
+/// Returns the command that generates the workflow.
 fn written_by() -> String {
     format!("`rock-matrix render workflow --out {WORKFLOW_PATH}`")
 }
 
-/// What `render workflow` writes for the matrix file; why it cannot is told.
+/// Returns the workflow that `render workflow` generates for the matrix file, or reports why it
+/// cannot.
 fn workflow(
     path: &str,
     starter: &StarterMatrix,
@@ -169,7 +177,7 @@ fn workflow(
 ) -> Result<String, Exit> {
     let mut sink = Sink::new();
     let rendered = rendered(path, starter, compat, shell, &mut sink);
-    // What is only worth knowing is told where the workflow is rendered again.
+    // Warnings are left to later runs of `render workflow`.
     if sink.has_errors() || rendered.is_err() {
         shell.report(&sink.finish());
         return Err(Exit::Fault);
@@ -206,7 +214,7 @@ fn rendered(
     render::workflow(&plan, compat, &words, sink).ok_or(Exit::Fault)
 }
 
-/// Writes a file that is not there; tells whether it did.
+/// Writes a file unless it exists; returns whether it did.
 fn write(path: &Path, text: &str) -> Result<bool, sys::FileError> {
     if sys::exists(path) {
         return Ok(false);

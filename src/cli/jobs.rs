@@ -1,4 +1,4 @@
-//! Jobs of a command line: matrix files or a saved plan, and the names of jobs among them.
+//! The jobs that a command line selects by matrix files, saved plans and names.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -12,14 +12,14 @@ use crate::compat::Compat;
 use crate::config::{self, recipe::RecipeDocument};
 use crate::diagnostic::{
     Diagnostic, Location, Severity, Sink,
-    nearest::{nearest, with_nearest},
+    nearest::{did_you_mean, nearest, nearest_few, with_nearest},
     shell_line,
 };
 use crate::plan::{self, Job, Plan, PlanInputs};
 use crate::recipe::container::EngineProgram;
 
-/// Jobs that a message lists.
-const SHOWN: usize = 5;
+/// Maximum number of jobs that a message lists.
+const SHOWN: usize = 10;
 
 /// A job with the recipe that builds it.
 #[derive(Debug)]
@@ -30,23 +30,23 @@ pub(super) struct Ready {
     pub(super) recipe: Arc<RecipeDocument>,
 }
 
-/// What a command line names.
+/// The jobs that a command line selects.
 #[derive(Debug)]
 pub(super) struct Named {
     /// The plan, unless a saved one was read.
     pub(super) plan: Option<Plan>,
-    /// The jobs named; all of them without a name.
+    /// The named jobs, or all jobs if none is named.
     pub(super) jobs: Vec<Ready>,
     /// Whether jobs were named.
     pub(super) by_name: bool,
 }
 
-/// Plans the files among `words` and picks the jobs that the other words name by id, by
-/// wheel, or by how one id begins. Words that end like YAML
-/// or JSON files are files; a `.json` file is a saved plan.
+/// Plans the files among `words` and selects the jobs that the other words name by ID, wheel or
+/// unique prefix of an ID. Words with a YAML or JSON extension are files; a `.json` file is a saved
+/// plan.
 ///
 /// # Errors
-/// The exit of the command; why is in the sink or was told.
+/// The exit code of the command; the reason is in the sink or was reported.
 pub(super) fn named(
     shell: &Shell,
     compat: &Compat,
@@ -95,8 +95,8 @@ pub(super) fn named(
         .iter()
         .filter_map(|name| id_of(name, &known, sink))
         .collect();
-    if sink.has_errors() {
-        return Err(Exit::Fault);
+    if ids.len() < names.len() {
+        return Err(Exit::Usage);
     }
     let is_wanted = |id: &str| names.is_empty() || ids.contains(&id);
     let recipes = if read.is_empty() {
@@ -141,10 +141,10 @@ pub(super) fn named(
     })
 }
 
-/// Returns every job that a recipe and settings make without a matrix file.
+/// Returns every job of a recipe with these settings, without a matrix file.
 ///
 /// # Errors
-/// The exit of the command; the faults are in the sink.
+/// The exit code of the command; the errors are in the sink.
 pub(super) fn of_recipe(
     shell: &Shell,
     compat: &Compat,
@@ -174,9 +174,7 @@ pub(super) fn of_recipe(
         load::plan(shell, &matrices, compat, &PlanInputs::default(), sink).ok_or(Exit::Fault)?;
     if plan.job_count() == 0 {
         let fault = no_jobs(&plan).severity(Severity::Error);
-        sink.push(
-            fault.help("choose other values with `--set`, such as those that the reasons name"),
-        );
+        sink.push(fault.help("choose other values with `--set`, such as those in the reasons"));
         return Err(Exit::Fault);
     }
     let ready = |view: plan::JobView| Ready {
@@ -196,26 +194,26 @@ fn no_jobs(plan: &Plan) -> Diagnostic {
     }
     let warning = Diagnostic::new(
         &codes::EMPTY_PLAN,
-        "every combination is left out, so there are no jobs",
+        "every combination is excluded, so there are no jobs",
     );
     plan::first_reasons(&plan.groups)
         .into_iter()
         .fold(warning, Diagnostic::note)
 }
 
-/// What runs the steps.
+/// The place where the steps run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-pub(super) enum EngineChoice {
-    /// This machine
+pub enum EngineChoice {
+    /// On this machine
     Local,
-    /// A docker container
+    /// In a Docker container
     Docker,
-    /// A podman container
+    /// In a Podman container
     Podman,
 }
 
 impl EngineChoice {
-    /// The container engine; `None` on this machine.
+    /// Returns the container engine; `None` for this machine.
     pub(super) fn container(self) -> Option<EngineProgram> {
         match self {
             Self::Local => None,
@@ -224,19 +222,18 @@ impl EngineChoice {
         }
     }
 
-    /// The word of the command line and of records.
+    /// Returns its name on the command line and in records.
     pub(super) fn word(self) -> &'static str {
         self.container().map_or("local", EngineProgram::program)
     }
 }
 
-/// Refuses what is given by hand for the builds of these jobs and would do nothing, or something
-/// else than was meant: container arguments by the rule of the matrix file, and facts that no
-/// recipe asks for.
+/// Rejects container arguments that matrix files do not allow either, and facts, given with an
+/// option, that no recipe of the jobs has.
 pub(super) fn check_given(
     jobs: &[Ready],
     docker_args: &[String],
-    facts: &[(String, String)],
+    (option, facts): (&str, &[(String, String)]),
     sink: &mut Sink,
 ) {
     for (number, text) in docker_args.iter().enumerate() {
@@ -260,15 +257,15 @@ pub(super) fn check_given(
     {
         let near = nearest(name, known.iter().copied());
         let help = match (near, known.is_empty()) {
-            (Some(near), _) => format!("write `--fact {near}=…`"),
-            (None, true) => "remove it: the recipe asks for no facts".to_owned(),
+            (Some(near), _) => format!("use `{option} {near}=…`"),
+            (None, true) => "remove it: the recipe has no facts".to_owned(),
             (None, false) => format!(
                 "the facts are {}",
                 known.iter().copied().collect::<Vec<_>>().join(", ")
             ),
         };
         let message = with_nearest(format!("no recipe of these jobs has a fact `{name}`"), near);
-        let place = Location::Argument(format!("--fact {name}"));
+        let place = Location::Argument(format!("{option} {name}"));
         sink.push(
             Diagnostic::new(&build::UNKNOWN_FACT, message)
                 .at(place, "")
@@ -277,10 +274,7 @@ pub(super) fn check_given(
     }
 }
 
-/// The id of the job that a leg of a workflow's matrix is for; the leg is JSON in this variable.
-///
-/// # Errors
-/// When the variable holds none.
+/// Returns the ID of the job of a workflow's matrix entry, which is JSON in this variable.
 pub(super) fn leg_id(variable: &str, shell: &Shell) -> Result<String, Diagnostic> {
     let fault = |why: &str| {
         let message = format!("the variable `{variable}` {why}");
@@ -294,41 +288,41 @@ pub(super) fn leg_id(variable: &str, shell: &Shell) -> Result<String, Diagnostic
         .environment
         .get(variable)
         .ok_or_else(|| fault("is not set"))?;
-    let leg: serde_json::Value = serde_json::from_str(text).map_err(|_| fault("holds no JSON"))?;
+    let leg: serde_json::Value = serde_json::from_str(text).map_err(|_| fault("is not JSON"))?;
     let id = leg
         .get("id")
         .and_then(serde_json::Value::as_str)
         .filter(|id| plan::is_id(id));
     id.map(str::to_owned)
-        .ok_or_else(|| fault("holds no object with an `id`"))
+        .ok_or_else(|| fault("is not an object with an `id`"))
 }
 
-/// The name of an image on the command line.
+/// Parses the name of a container image.
 pub(super) fn image_name(text: &str) -> Result<String, String> {
     let is_word = !text.is_empty() && !text.starts_with('-') && !text.contains(char::is_whitespace);
     if is_word {
         Ok(text.to_owned())
     } else {
-        Err("an image is named as docker takes it, REPOSITORY:TAG".to_owned())
+        Err("expected an image name, such as REPOSITORY:TAG".to_owned())
     }
 }
 
-/// The id of the job with this id or wheel, or of the only one whose id begins so; why there is
-/// none goes to the sink.
+/// Returns the ID of the job with this ID or wheel, or of the only job whose ID starts with the
+/// name; reports an error if there is none.
 fn id_of<'k>(name: &str, known: &'k [(String, String)], sink: &mut Sink) -> Option<&'k str> {
     if let Some((id, _)) = known.iter().find(|(id, _)| id == name) {
         return Some(id);
     }
-    let ids = |is_meant: &dyn Fn(&(String, String)) -> bool| {
+    let ids = |is_selected: &dyn Fn(&(String, String)) -> bool| {
         let mut ids: Vec<&'k str> = known
             .iter()
-            .filter(|one| is_meant(one))
+            .filter(|one| is_selected(one))
             .map(|(id, _)| id.as_str())
             .collect();
         ids.dedup();
         ids
     };
-    // Several jobs may expect wheels whose names are told apart by a version only.
+    // Names of expected wheels may be incomplete, so several jobs may have the same.
     let of_wheel = ids(&|(_, wheel)| wheel == name);
     let is_wheel = !of_wheel.is_empty();
     let begun = if is_wheel {
@@ -343,20 +337,18 @@ fn id_of<'k>(name: &str, known: &'k [(String, String)], sink: &mut Sink) -> Opti
             let words = known
                 .iter()
                 .flat_map(|(id, wheel)| [id.as_str(), wheel.as_str()]);
-            let help = match nearest(name, words) {
-                Some(near) => format!("did you mean `{near}`?"),
-                None => one_of(known.iter().map(|(id, _)| id.as_str())),
+            let near = nearest_few(name, words);
+            let help = if near.is_empty() {
+                one_of(known.iter().map(|(id, _)| id.as_str()))
+            } else {
+                did_you_mean(&near)
             };
             Diagnostic::new(&codes::UNKNOWN_JOB, format!("no job is called `{name}`"))
                 .at(place, "")
                 .help(help)
         }
         several => {
-            let what = if is_wheel {
-                "are expected to leave"
-            } else {
-                "begin with"
-            };
+            let what = if is_wheel { "build" } else { "begin with" };
             Diagnostic::new(
                 &codes::UNKNOWN_JOB,
                 format!("{} jobs {what} `{name}`", several.len()),
@@ -368,7 +360,7 @@ fn id_of<'k>(name: &str, known: &'k [(String, String)], sink: &mut Sink) -> Opti
     None
 }
 
-/// Whether a word of the command line is a matrix file or a saved plan, and no name of a job.
+/// Whether a word of the command line is a matrix file or a saved plan rather than a job.
 pub(super) fn is_file_of_jobs(word: &str) -> bool {
     ends_in(word, &["yaml", "yml", "json"])
 }
@@ -379,12 +371,12 @@ fn ends_in(word: &str, ends: &[&str]) -> bool {
         .is_some_and(|end| ends.iter().any(|known| end.eq_ignore_ascii_case(known)))
 }
 
-/// Asks for one of these jobs, of which the first are listed.
+/// Returns a hint that lists the first of these jobs.
 pub(super) fn one_of<'a>(ids: impl Iterator<Item = &'a str>) -> String {
     let ids: Vec<&str> = ids.unique().collect();
     let more = if ids.len() > SHOWN { ", …" } else { "" };
     match ids.as_slice() {
-        [] => "name files that have jobs".to_owned(),
+        [] => "choose files that have jobs".to_owned(),
         ids => format!(
             "name one of {}{more}",
             ids[..ids.len().min(SHOWN)].join(", ")

@@ -1,4 +1,4 @@
-//! What is known of files beforehand, so that they need not be read again.
+//! Recorded digests of files, so that they need not be read again.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -12,53 +12,53 @@ use crate::names::Digest;
 use crate::publish::{Asset, LARGEST_MANIFEST_BYTES, MANIFEST, ReleaseManifest, read_sums};
 use crate::sys;
 
-/// Digests, and what the inside of wheels says, from manifests and sums that were written when the
+/// Digests and contents of wheels, from manifests and checksum files that were written when the
 /// files were read.
 ///
-/// # What this trusts
+/// # Trust
 ///
-/// A row counts for a file of its name and size. A row of the `rock-manifest.json` that lies beside
-/// the file counts only while the file is not newer than that manifest, as `make` decides. So the
-/// trust is that nobody put other bytes of the same length under the same name and an old date
-/// beside a manifest of ours; whoever can do that can write the manifest as well. Files named with
-/// `--known` are believed as the user who names them does.
+/// A row applies to a file with its name and size. A row of the `rock-manifest.json` next to the
+/// file applies only while the file is not newer than the manifest, the rule that `make` uses. So
+/// nobody must put other bytes of the same length, with the same name and an old date, next to a
+/// manifest; whoever can do that can write the manifest as well. Files of `--known` are trusted as
+/// given.
 ///
-/// A wrong digest harms nobody who installs: installers hash what they fetch and refuse it. An
-/// upload hashes the bytes that it sends and is not finished when they differ, and sums and
-/// manifest are sent after it. `index build --read-all` believes nothing.
+/// A wrong digest does not harm users: installers hash what they download and reject it. An upload
+/// hashes the bytes that it sends and fails if they differ, and checksums and manifest are uploaded
+/// last. `index build --read-all` rehashes every file.
 #[derive(Debug, Clone)]
 pub(super) struct Known {
     texts: Texts,
-    /// With the file that tells it.
+    /// Rows by filename, with the file of `--known` that has them.
     named: BTreeMap<String, (PathBuf, Row)>,
     beside: BTreeMap<PathBuf, Beside>,
 }
 
-/// Whether the text of METADATA is wanted of known wheels as well: for pages and for `.metadata`
-/// files, not for a release on GitHub, which tells its digest alone.
+/// Whether the text of METADATA is needed for known wheels as well: for pages and `.metadata`
+/// files, but not for a release on GitHub, which needs only its digest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Texts {
-    /// It is read from `WHEEL.metadata` where that has the known digest, else from the wheel.
+    /// It is read from `WHEEL.metadata` if that has the recorded digest, or else from the wheel.
     Wanted,
-    /// No known wheel is opened. Its [`IndexFile::metadata`](crate::index::IndexFile) has no bytes.
+    /// Known wheels are not opened. [`IndexFile::metadata`](crate::index::IndexFile) has no bytes.
     Unwanted,
 }
 
-/// What is known of a file.
+/// The recorded data of a file.
 #[derive(Debug, Clone)]
 pub(super) enum Row {
-    /// All that a manifest tells.
+    /// The row of a manifest.
     Whole(Box<Told>),
-    /// The digest alone.
+    /// Only a digest.
     Digest(Digest),
 }
 
-/// What a manifest tells of a file.
+/// The row of a manifest.
 #[derive(Debug, Clone)]
 pub(super) struct Told {
     /// The file, without its METADATA.
     pub(super) asset: Asset,
-    /// Digest of its METADATA; `None` for a source distribution.
+    /// Digest of its METADATA; `None` for an sdist.
     pub(super) metadata: Option<Digest>,
 }
 
@@ -69,7 +69,7 @@ struct Beside {
 }
 
 impl Known {
-    /// Nothing is known: every file is read.
+    /// Returns a value without recorded data, so that every file is read.
     pub(super) fn nothing() -> Self {
         Self {
             texts: Texts::Wanted,
@@ -78,7 +78,7 @@ impl Known {
         }
     }
 
-    /// What the manifests beside these files tell. One that cannot be read tells nothing.
+    /// Reads the manifests next to these files. Unreadable ones are ignored.
     pub(super) fn beside(files: &[PathBuf], texts: Texts, shell: &Shell) -> Self {
         let folders: BTreeSet<&Path> = files.iter().filter_map(|file| file.parent()).collect();
         let mut known = Self {
@@ -101,19 +101,16 @@ impl Known {
                         .beside
                         .insert(folder.to_owned(), Beside { modified, rows });
                 }
-                Err(error) => shell.detail(&format!(
-                    "nothing is taken from {}: {error}",
-                    path.display()
-                )),
+                Err(error) => shell.detail(&format!("ignoring {}: {error}", path.display())),
             }
         }
         known
     }
 
-    /// Adds what a `rock-manifest.json` or a `SHA256SUMS` tells that the user names.
+    /// Adds the rows of a `rock-manifest.json` or a `SHA256SUMS` that the user passes.
     ///
     /// # Errors
-    /// When it cannot be read, or is neither.
+    /// The file cannot be read, or is neither.
     pub(super) fn add(&mut self, path: &Path, sink: &mut Sink) -> Result<(), Exit> {
         let source = load::read_source(path, sink)?;
         let fault = match (
@@ -137,16 +134,16 @@ impl Known {
         sink.push(
             Diagnostic::new(
                 &codes::BAD_KNOWN_FILE,
-                format!("`{}` tells no digests: {fault}", source.path),
+                format!("`{}` contains no digests: {fault}", source.path),
             )
             .at(source.location(0..0), "")
-            .help("give a `rock-manifest.json`, or a `SHA256SUMS` as `sha256sum` writes it"),
+            .help("pass a `rock-manifest.json`, or a `SHA256SUMS` in the format of `sha256sum`"),
         );
         Err(Exit::Fault)
     }
 
-    /// What is known of the file, if that is this file: see [`Known`]. What the user names comes
-    /// first.
+    /// Returns the size and the recorded data of a file, if they apply to it: see [`Known`]. Files
+    /// that the user passes take precedence.
     pub(super) fn of(&self, path: &Path, name: &str) -> Option<(u64, &Row)> {
         let (size_bytes, modified) = sys::size_and_mtime(path)?;
         let is_of = |row: &&Row| match row {
@@ -169,7 +166,7 @@ impl Known {
         Some((size_bytes, row))
     }
 
-    /// The file that tells what is known of a file.
+    /// Returns the manifest or checksum file that records a file.
     pub(super) fn told_by(&self, path: &Path, name: &str) -> Option<PathBuf> {
         match self.named.get(name) {
             Some((by, _)) => Some(by.clone()),
@@ -177,13 +174,13 @@ impl Known {
         }
     }
 
-    /// Whether the text of METADATA is wanted of known wheels.
+    /// Whether the text of METADATA is needed for known wheels.
     pub(super) fn texts(&self) -> Texts {
         self.texts
     }
 }
 
-/// Says how many files were read and how many were known.
+/// Reports how many files were read, and how many digests were known.
 pub(super) fn tell(gathered: &[Gathered], shell: &Shell) {
     let known = gathered.iter().filter(|file| file.known.is_some()).count();
     shell.detail(&format!(

@@ -1,4 +1,4 @@
-//! Options by which a command learns what the legs of a workflow reported.
+//! Options for the reports of a workflow's jobs.
 
 use std::path::Path;
 
@@ -11,23 +11,26 @@ use crate::publish::{
     LegReport, check_all_reported, check_leg_reports, check_plan_digest, read_leg_reports,
 };
 
-// Options for the reports of a workflow's legs.
+// Options for the reports of a workflow's build jobs (legs).
 #[derive(Debug, Clone, Default, clap::Args)]
 pub(super) struct LegOptions {
-    /// Read leg reports from this environment variable, set to
-    /// `${{ toJSON(needs.build.outputs) }}`; can be repeated
+    /// Read the reports of build jobs from this environment variable; can be repeated
+    ///
+    /// Set the variable to `${{ toJSON(needs.build.outputs) }}`.
     #[arg(
         long,
         value_name = "NAME",
         requires = "plan",
+        hide_short_help = true,
         help_heading = "Workflow"
     )]
     legs_env: Vec<String>,
-    /// Refuse the plan unless it has this SHA-256, as reported by the job that made it
+    /// Require this SHA-256 digest of the plan, as reported by the job that made it
     #[arg(
         long,
         value_name = "SHA256",
         requires = "plan",
+        hide_short_help = true,
         help_heading = "Workflow"
     )]
     plan_sha256: Option<Digest>,
@@ -41,10 +44,10 @@ impl LegOptions {
         }
     }
 
-    /// The reports of the legs, which agree with the plan.
+    /// Returns the reports of the legs after checking them against the plan.
     ///
     /// # Errors
-    /// When they cannot be read or contradict the plan; why is in the sink.
+    /// Fails if they cannot be read or contradict the plan; the errors are in the sink.
     pub(super) fn reports(
         &self,
         jobs: &[Job],
@@ -78,10 +81,10 @@ impl LegOptions {
         }
     }
 
-    /// The same, with one report of each job of the plan.
+    /// Returns the reports of all jobs of the plan.
     ///
     /// # Errors
-    /// As [`Self::reports`], and when a job has none.
+    /// As for [`Self::reports`], and if a job has no report.
     pub(super) fn all_reports(
         &self,
         jobs: &[Job],
@@ -97,7 +100,7 @@ impl LegOptions {
         }
     }
 
-    /// Whether reports are given.
+    /// Whether reports were given.
     pub(super) fn is_given(&self) -> bool {
         !self.legs_env.is_empty()
     }

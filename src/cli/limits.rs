@@ -1,15 +1,16 @@
-//! Sizes of the files that commands read, where no format has a limit of its own.
+//! Size limits of input files whose format has no limit.
 
-/// The largest matrix or recipe file. A matrix of ten thousand explicit rows takes about one MiB.
+/// Maximum size of a matrix or recipe file. A matrix of ten thousand explicit rows takes about 1
+/// MiB.
 pub(super) const MAX_DOCUMENT_BYTES: u64 = 16 << 20;
-/// The largest file of another format: logs, reports of machines, lists of runs and of results,
-/// sums, rendered files.
+/// Maximum size of other files: logs, reports of machines, lists of runs and results, checksums,
+/// rendered files.
 pub(super) const MAX_FILE_BYTES: u64 = 64 << 20;
-/// The largest workflow that is compared with the rendered one: twice what GitHub reads.
+/// Maximum size of a workflow to compare with the rendered one: twice GitHub's limit.
 pub(super) const MAX_WORKFLOW_BYTES: u64 = 1 << 20;
-/// The largest page of an index: about 100,000 files.
+/// Maximum size of an index page: about 100,000 files.
 pub(super) const MAX_INDEX_PAGE_BYTES: u64 = 64 << 20;
-/// The largest METADATA that is read from beside a wheel, as large as it may be in the wheel.
+/// Maximum size of a `.metadata` file next to a wheel, as of METADATA in the wheel.
 pub(super) const MAX_METADATA_BYTES: u64 = 16 << 20;
-/// The largest file of the machine that a recipe reads a fact from.
+/// Maximum size of a file that a recipe detects a fact from.
 pub(super) const MAX_FACT_FILE_BYTES: u64 = 1 << 20;

@@ -1,4 +1,4 @@
-//! What several commands gather in the same way: facts, recipes, matrix files; and how they deliver
+//! Input shared by several commands (compatibility data, recipes, matrix files), and output of
 //! data.
 
 use std::io::{self, Write};
@@ -16,10 +16,10 @@ use crate::plan::{self, Plan, PlanInputs};
 use crate::publish::LARGEST_LISTING_BYTES;
 use crate::sys::{self, FileError};
 
-/// Reads a text file under the name the user gave it.
+/// Reads a text file, named as the user gave it.
 ///
 /// # Errors
-/// The exit of the command, after saying why.
+/// The exit code of the command, after reporting the error.
 pub(super) fn source(shell: &Shell, path: &Path) -> Result<SourceText, Exit> {
     reported(shell, |sink| read_source(path, sink))
 }
@@ -27,7 +27,7 @@ pub(super) fn source(shell: &Shell, path: &Path) -> Result<SourceText, Exit> {
 /// Reads a saved plan, of at most [`plan::LARGEST_PLAN_BYTES`].
 ///
 /// # Errors
-/// The exit of the command, after saying why.
+/// The exit code of the command, after reporting the error.
 pub(super) fn plan_source(shell: &Shell, path: &Path) -> Result<SourceText, Exit> {
     reported(shell, |sink| {
         read_limited(path, plan::LARGEST_PLAN_BYTES, sink)
@@ -37,7 +37,7 @@ pub(super) fn plan_source(shell: &Shell, path: &Path) -> Result<SourceText, Exit
 /// Reads a file and reports why it cannot be read.
 ///
 /// # Errors
-/// The exit of the command, after saying why.
+/// The exit code of the command, after reporting the error.
 pub(super) fn reported(
     shell: &Shell,
     read: impl FnOnce(&mut Sink) -> Result<SourceText, Exit>,
@@ -48,18 +48,18 @@ pub(super) fn reported(
     })
 }
 
-/// Reads a text file; why it cannot be read goes to the sink.
+/// Reads a text file. An error goes to the sink.
 ///
 /// # Errors
-/// The exit of the command.
+/// The exit code of the command.
 pub(super) fn read_source(path: &Path, sink: &mut Sink) -> Result<SourceText, Exit> {
     read_limited(path, MAX_FILE_BYTES, sink)
 }
 
-/// Reads a text file of at most so many bytes; why it cannot be read goes to the sink.
+/// Reads a text file of limited size. An error goes to the sink.
 ///
 /// # Errors
-/// The exit of the command.
+/// The exit code of the command.
 pub(super) fn read_limited(
     path: &Path,
     limit_bytes: u64,
@@ -74,31 +74,24 @@ pub(super) fn read_limited(
     }
 }
 
-/// The text alone.
-///
-/// # Errors
-/// When it cannot be read.
+/// Reads a text file without a name for messages.
 pub(super) fn text(path: &Path) -> Result<String, FileError> {
     sys::read_text(path, MAX_FILE_BYTES)
 }
 
-/// The text of a saved listing or a manifest, of at most [`LARGEST_LISTING_BYTES`].
-///
-/// # Errors
-/// When it cannot be read.
+/// Reads a saved listing or a manifest of at most [`LARGEST_LISTING_BYTES`].
 pub(super) fn listing_text(path: &Path) -> Result<String, FileError> {
     sys::read_text(path, LARGEST_LISTING_BYTES)
 }
 
-/// Writes to a file as a whole, or streams to stdout. A closed pipe is the end of the wish for
-/// data.
+/// Writes a file atomically, or streams to stdout. A closed pipe is not an error.
 pub(super) fn deliver(
     shell: &Shell,
     out: Option<&Path>,
     write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
 ) -> Exit {
     let Some(path) = out else {
-        // People and the runner of a workflow read this as text.
+        // Escape sequences could control a terminal or a workflow runner.
         if shell.environment.stdout_is_terminal || shell.is_in_actions() {
             let mut text = Vec::new();
             return match write(&mut text) {
@@ -125,10 +118,10 @@ pub(super) fn deliver(
     }
 }
 
-/// Refuses to write where something was read from: the input would be lost.
+/// Refuses to overwrite an input with the output.
 ///
 /// # Errors
-/// The exit of the command, after saying so.
+/// The exit code of the command, after reporting the error.
 pub(super) fn spare<'a>(
     shell: &Shell,
     out: Option<&Path>,
@@ -141,19 +134,16 @@ pub(super) fn spare<'a>(
     {
         return Ok(());
     }
-    let message = format!(
-        "`--out {}` would take the place of what is read",
-        out.display()
-    );
-    shell.report(&[Diagnostic::new(&codes::OUT_IS_INPUT, message).help("name another file")]);
+    let message = format!("`--out {}` would overwrite an input", out.display());
+    shell.report(&[Diagnostic::new(&codes::OUT_IS_INPUT, message).help("choose another file")]);
     Err(Exit::Fault)
 }
 
-/// The facts: shipped, or those of `--compat`. They stay until the program ends, which is sooner
-/// than taking them apart.
+/// Returns the compatibility data: built in, or from `--compat`. Leaked on purpose: exiting is
+/// faster than dropping it.
 ///
 /// # Errors
-/// The exit of the command, after saying what is wrong with the folder.
+/// The exit code of the command, after reporting errors in the folder.
 pub(super) fn compat(shell: &Shell) -> Result<&'static Compat, Exit> {
     static SHIPPED: LazyLock<Compat> = LazyLock::new(Compat::embedded);
     match &shell.folders.compat {
@@ -162,11 +152,11 @@ pub(super) fn compat(shell: &Shell) -> Result<&'static Compat, Exit> {
     }
 }
 
-/// Every recipe that can be named: those of `--recipes`, then `more`, and the shipped ones that
+/// Returns all available recipes: those of `--recipes`, then `more`, and the built-in ones that
 /// these do not replace.
 ///
 /// # Errors
-/// When the folder cannot be read. Faults of its files go to the sink.
+/// Fails if the folder cannot be read. Errors in its files go to the sink.
 pub(super) fn recipes(
     shell: &Shell,
     more: &[SourceText],
@@ -201,7 +191,7 @@ pub(super) fn recipes(
     ))
 }
 
-/// A checked matrix file with the recipe that builds it.
+/// A valid matrix file with its recipe.
 #[derive(Debug)]
 pub(super) struct Matrix {
     /// The matrix file.
@@ -210,11 +200,11 @@ pub(super) struct Matrix {
     pub(super) recipe: Arc<RecipeDocument>,
 }
 
-/// Reads matrix files; without any named, those of `matrices/`. Every fault of every file goes to
+/// Reads these matrix files, or those in `matrices/` if there are none. Errors in the files go to
 /// the sink.
 ///
 /// # Errors
-/// When there is no file.
+/// Fails if there is no file.
 pub(super) fn matrices(
     shell: &Shell,
     compat: &Compat,
@@ -224,10 +214,10 @@ pub(super) fn matrices(
     given(shell, compat, files, &AxisOverrides::default(), sink)
 }
 
-/// The same with what the command line says in the place of the files' own values.
+/// Reads matrix files like [`matrices`], with values of the command line that replace theirs.
 ///
 /// # Errors
-/// When there is no file.
+/// Fails if there is no file.
 pub(super) fn given(
     shell: &Shell,
     compat: &Compat,
@@ -239,8 +229,8 @@ pub(super) fn given(
         .map(|documents| documents.matrices)
 }
 
-/// Makes the plan of these files, with `gfx: [host]` as the targets of this machine; `None` when
-/// there are faults.
+/// Plans these files, with the targets of this machine for `gfx: [host]`; `None` if there are
+/// errors.
 pub(super) fn plan(
     shell: &Shell,
     matrices: &[Matrix],
@@ -287,14 +277,13 @@ pub(super) fn plan(
     plan::plan(files, compat, options, sink).filter(|_| sink.error_count() == errors)
 }
 
-/// The message where `gfx: [host]` finds no GPU: a warning where the file says what is built
-/// instead.
+/// Returns the diagnostic for `gfx: [host]` without a GPU: a warning if the file has a fallback.
 fn without_gpu(config: &MatrixConfig) -> Diagnostic {
-    let message = "`gfx: [host]` asks for this machine's GPUs, and it has none";
+    let message = "`gfx: [host]` selects this machine's GPUs, and it has none";
     let fault = Diagnostic::new(&codes::HOST_WITHOUT_GPU, message).at(config.places.of("gfx"), "");
     if config.gfx_fallback.is_empty() {
         return fault.help(
-            "name the targets, say under `gfx-fallback` which are built without a GPU, or build on the machine with the GPU; `rock-matrix doctor` shows what it sees",
+            "list the targets, set `gfx-fallback` to the targets to build without a GPU, or build on the machine with the GPU; `rock-matrix doctor` shows the GPUs that it detects",
         );
     }
     let targets: Vec<String> = config

@@ -1,4 +1,4 @@
-//! `man`: manual pages, one a command.
+//! `man`: manual pages, one for each command.
 
 use std::path::PathBuf;
 
@@ -9,11 +9,11 @@ use crate::sys;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  rock-matrix man | man -l -                     read the first page
-  rock-matrix man --out ~/.local/share/man/man1  then `man rock-matrix-doctor` works")]
+  rock-matrix man | man -l -                     show the page of rock-matrix
+  rock-matrix man --out ~/.local/share/man/man1  install all pages")]
 pub(super) struct Args {
-    /// Write one page a command into this folder
-    #[arg(long, value_name = "DIR")]
+    /// Write a page for each command to this directory, instead of the first one to stdout
+    #[arg(short, long, value_name = "DIR")]
     out: Option<PathBuf>,
 }
 
@@ -41,7 +41,7 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
     Exit::Done
 }
 
-/// File names and texts of all pages, the program's own first.
+/// Returns the filenames and texts of all pages, the program's own page first.
 fn pages() -> Vec<(String, String)> {
     let root = super::command();
     let source = format!(

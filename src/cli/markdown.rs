@@ -1,27 +1,35 @@
-//! The command line as one Markdown page, made of the same definition as `--help`.
+//! The command line as one Markdown page, generated from the same definitions as `--help`.
 
 use std::fmt::Write;
 
 use clap::{Arg, Command};
 
-/// The text of `docs/cli.md`.
+use super::help::GROUPS;
+
+/// Returns the text of `docs/cli.md`.
 pub fn reference() -> String {
     let root = super::command();
     let mut text = String::from(
         "# Command line\n\n\
-         This page is made of the program's own definition; `ROCK_BLESS=1 cargo test` writes it anew.\n",
+         This page is generated from the program's own definitions by `ROCK_BLESS=1 cargo test`.\n",
     );
-    let _ = writeln!(text, "\n{}\n", about(&root));
-    for command in root.get_subcommands() {
-        let _ = writeln!(
-            text,
-            "- [`{}`](#{}): {}",
-            command.get_name(),
-            anchor(command),
-            about(command)
-        );
+    let _ = writeln!(text, "\n{}", about(&root));
+    for group in &GROUPS {
+        let _ = writeln!(text, "\n**{}**\n", group.name);
+        for command in group.commands {
+            let command = root
+                .find_subcommand(command)
+                .expect("every command of a group exists");
+            let _ = writeln!(
+                text,
+                "- [`{}`](#{}): {}",
+                command.get_name(),
+                anchor(command),
+                about(command)
+            );
+        }
     }
-    text.push_str("\n## Options of every command\n\n");
+    text.push_str("\n## Global options\n\n");
     list(
         &mut text,
         root.get_arguments()
@@ -37,13 +45,13 @@ pub fn reference() -> String {
 /// Exit codes, as `cli::Exit` has them.
 const EXIT_CODES: &str = "\n## Exit codes\n\n\
     | code | meaning |\n|---|---|\n\
-    | 0 | done, or nothing to do |\n\
-    | 1 | the input or artifact is at fault |\n\
-    | 2 | bad command line |\n\
-    | 3 | the machine, network or credentials are at fault |\n\
+    | 0 | success, or nothing to do |\n\
+    | 1 | invalid input or artifact, or `--check` found a difference |\n\
+    | 2 | command-line error |\n\
+    | 3 | error of the machine, network or credentials |\n\
     | 4 | a build step failed |\n\
-    | 101 | a fault of the program itself |\n\
-    | 124 | a build was capped and can be resumed |\n\
+    | 101 | internal error |\n\
+    | 124 | a build reached its time limit and can be resumed |\n\
     | 130 | stopped by SIGINT |\n\
     | 143 | stopped by SIGTERM |\n";
 
@@ -66,7 +74,10 @@ fn section(text: &mut String, command: &Command, parent: &str, level: usize) {
         text.push('\n');
         list(text, own());
     }
-    if let Some(after) = command.get_after_help() {
+    if let Some(after) = command
+        .get_after_long_help()
+        .or_else(|| command.get_after_help())
+    {
         let _ = writeln!(text, "\n```text\n{}\n```", after.to_string().trim());
     }
     for inner in command.get_subcommands() {
@@ -76,11 +87,7 @@ fn section(text: &mut String, command: &Command, parent: &str, level: usize) {
 
 fn list<'a>(text: &mut String, arguments: impl Iterator<Item = &'a Arg>) {
     for argument in arguments.filter(|argument| !argument.is_hide_set()) {
-        let help = argument
-            .get_help()
-            .map(ToString::to_string)
-            .unwrap_or_default();
-        let _ = write!(text, "- `{}`: {help}", spelled(argument));
+        let _ = write!(text, "- `{}`: {}", spelled(argument), help(argument));
         let values: Vec<String> = argument
             .get_possible_values()
             .iter()
@@ -102,7 +109,17 @@ fn list<'a>(text: &mut String, arguments: impl Iterator<Item = &'a Arg>) {
     }
 }
 
-/// `-q, --quiet`, `--out <DIR>`, `[FILES]...`.
+/// Returns the help of an argument as one paragraph.
+fn help(argument: &Arg) -> String {
+    let text = argument
+        .get_long_help()
+        .or_else(|| argument.get_help())
+        .map(ToString::to_string)
+        .unwrap_or_default();
+    text.trim_end().replace("\n\n", ". ").replace(":. ", ": ")
+}
+
+/// Returns an argument as help spells it: `-q, --quiet`, `--out <DIR>`, `[FILES]...`.
 fn spelled(argument: &Arg) -> String {
     if argument.is_positional() {
         return argument.to_string();
@@ -113,7 +130,7 @@ fn spelled(argument: &Arg) -> String {
     }
 }
 
-/// Options that every command has are told once.
+/// Whether every command has this argument, so that it is described once.
 fn is_everywhere(argument: &Arg) -> bool {
     argument.is_global_set() || ["help", "version"].contains(&argument.get_id().as_str())
 }

@@ -1,10 +1,16 @@
-//! The command line: one file a subcommand, each gathers, decides, applies and tells.
+//! The command line: one module for each command, which reads its arguments, calls a library and
+//! prints the result.
 //!
-//! **Invariant:** no decision is taken here that a library caller could not take with the same
-//! values.
+//! **Invariant:** a command decides nothing that a caller of the libraries could not decide with the
+//! same values.
+#![allow(
+    clippy::doc_markdown,
+    reason = "doc comments of arguments are help texts, where backticks mark only literal values"
+)]
 
 mod actions;
 mod assets;
+mod attention;
 mod build;
 mod check;
 mod clean;
@@ -17,6 +23,7 @@ mod env;
 mod exit;
 mod explain;
 mod facts;
+mod help;
 mod index;
 mod init;
 mod jobs;
@@ -27,8 +34,10 @@ mod load;
 mod man;
 mod markdown;
 mod moving_line;
+mod output_format;
 mod pick;
 mod plan;
+mod project_file;
 mod publish;
 mod published;
 mod recipe;
@@ -40,7 +49,9 @@ mod schema;
 mod sdk;
 mod shell;
 mod source;
+mod suggestions;
 mod targets;
+mod test;
 mod told;
 mod wheel;
 mod wheel_file;
@@ -52,27 +63,32 @@ use clap::{CommandFactory, FromArgMatches, Parser};
 
 pub use exit::Exit;
 pub use markdown::reference;
-pub use shell::{Folders, Format, Shell, Verbosity};
+pub use project_file::ProjectFile;
+pub use shell::{ColorChoice, Folders, Format, Shell, Verbosity};
 
+use output_format::OutputFormat;
+
+use crate::diagnostic::Diagnostics;
 use crate::diagnostic::render::{human, printable, redact_urls, visible};
 use crate::sys::Environment;
 
-/// Columns of `--help` at most, on a wider terminal too: longer lines are hard to read.
+/// Maximum width of help in columns, on wider terminals too: longer lines are hard to read.
 pub const HELP_WIDTH: usize = 100;
 
 /// Plan, build, check and publish Python wheels for AMD GPUs from one matrix file.
 #[derive(Debug, Parser)]
-#[command(name = "rock-matrix", version, propagate_version = true, arg_required_else_help = true, max_term_width = HELP_WIDTH)]
+#[command(
+    name = "rock-matrix",
+    version,
+    propagate_version = true,
+    arg_required_else_help = true,
+    disable_help_subcommand = true,
+    max_term_width = HELP_WIDTH
+)]
 #[command(after_help = "\
-Exit code: 0 done or nothing to do, 1 the input is at fault, 2 a bad command line, 3 the machine,
-the network or the credentials are at fault, 4 a build step failed.
-
 Examples:
-  rock-matrix init                            a first matrix file and workflow
-  rock-matrix plan                            the jobs of all matrix files
-  rock-matrix build --all                     their wheels, in dist/
-  rock-matrix publish --to release dist/      a release with an index that pip installs from
-  rock-matrix explain M001                    what a code means that was told")]
+  rock-matrix init                     create a first matrix file and workflow
+  rock-matrix wheel repair dist/*.whl  graft libraries and set the right platform tags")]
 pub struct Cli {
     #[command(flatten)]
     global: Global,
@@ -80,105 +96,132 @@ pub struct Cli {
     command: Command,
 }
 
-/// Options of every command.
+// The options of every command. Like all groups of options that are flattened into a command, it
+// has no doc comment: clap would show that as the description of the command.
 #[derive(Debug, clap::Args)]
+#[command(next_help_heading = "Global options")]
 struct Global {
-    /// Say only what is wrong
+    /// Show only errors and warnings
     #[arg(
         short,
         long,
         global = true,
-        conflicts_with = "verbose",
-        help_heading = "Talk"
+        hide_short_help = true,
+        conflicts_with = "verbose"
     )]
     quiet: bool,
-    /// Say why, and show each command that is run
-    #[arg(short, long, global = true, help_heading = "Talk")]
+    /// Show more detail, such as each command that is run
+    #[arg(short, long, global = true, hide_short_help = true)]
     verbose: bool,
-    /// How stderr is written, once the command line is understood: for people, or one JSON object a
-    /// line, without a `code` where it is no diagnostic
+    /// When to use colors on stderr [default: auto]
     #[arg(
         long,
         global = true,
+        hide_short_help = true,
+        env = "ROCK_MATRIX_COLOR",
+        hide_env_values = true,
         value_enum,
-        default_value = "human",
-        value_name = "FORMAT",
-        help_heading = "Talk"
+        value_name = "WHEN"
     )]
-    diagnostics: Format,
-    #[arg(help = "Colours on stderr: auto obeys NO_COLOR and CLICOLOR_FORCE", long, global = true, default_value = "auto", value_parser = ["auto", "always", "never"], help_heading = "Talk")]
-    color: String,
-    /// Write diagnostics as annotations of GitHub too, as in a step of GitHub Actions
-    #[arg(long, global = true, help_heading = "Talk")]
+    color: Option<ColorChoice>,
+    /// Format of messages on stderr: `human`, or `json` (one object per line) [default: human]
+    #[arg(
+        long,
+        alias = "diagnostics",
+        global = true,
+        hide_short_help = true,
+        env = "ROCK_MATRIX_MESSAGE_FORMAT",
+        hide_env_values = true,
+        value_enum,
+        hide_possible_values = true,
+        value_name = "FORMAT"
+    )]
+    message_format: Option<Format>,
+    /// Also write messages as GitHub annotations (default in GitHub Actions)
+    #[arg(long, global = true, hide_short_help = true)]
     annotations: bool,
-    /// Read facts from this folder instead of the shipped ones
-    #[arg(long, global = true, value_name = "DIR", help_heading = "Facts")]
+    /// Use the compatibility tables of this directory instead of the built-in ones
+    #[arg(
+        long,
+        global = true,
+        hide_short_help = true,
+        env = "ROCK_MATRIX_COMPAT",
+        hide_env_values = true,
+        value_name = "DIR"
+    )]
     compat: Option<std::path::PathBuf>,
-    /// Look for recipes in this folder before the shipped ones
-    #[arg(long, global = true, value_name = "DIR", help_heading = "Facts")]
+    /// Look for recipes in this directory before the built-in ones
+    #[arg(
+        long,
+        global = true,
+        hide_short_help = true,
+        env = "ROCK_MATRIX_RECIPES",
+        hide_env_values = true,
+        value_name = "DIR"
+    )]
     recipes: Option<std::path::PathBuf>,
 }
 
-// Deferred, because declaring the arguments of every command takes longer than running a small one.
-// Therefore the descriptions are here, and groups of options that are flattened into a command have
-// no doc comments: clap would show those as the description of the command
-// (`the_reference_page_is_fresh`).
+// The arguments of a command are declared when it is parsed: declaring those of every command takes
+// longer than running a small one. Therefore the descriptions of commands are here.
 #[derive(Debug, clap::Subcommand)]
 #[command(defer = true)]
 enum Command {
-    /// Build the wheels of jobs and check them
+    /// Predict and check the attention backend of torch on a GPU
+    Attention(attention::Args),
+    /// Build, repair and check the wheels of jobs
     Build(Box<build::Args>),
-    /// Report every fault in matrix and recipe files
+    /// Report every error in matrix and recipe files
     Check(check::Args),
-    /// Remove the build folders of jobs
+    /// Remove build directories
     Clean(clean::Args),
-    /// Show what is known about versions, and where it was read
+    /// Query and refresh the compatibility tables
     Compat(compat::Args),
-    /// Print the completion script of a shell
+    /// Generate a completion script for a shell
     Completions(completions::Args),
-    /// Show GPUs, devices, engines, limits and disk of this machine, and what is wrong with them
+    /// Check the GPUs, container engines, limits and disk space of this machine
     Doctor(doctor::Args),
-    /// Print the variables of a purpose: everyday use, debugging, benchmarks
+    /// Print environment variables for everyday use, debugging or benchmarks
     Env(env::Args),
-    /// Show what a diagnostic code means and what to do
+    /// Explain a diagnostic code and how to fix its cause
     Explain(explain::Args),
-    /// Make package indexes that pip and uv install from
+    /// Show help for a command or topic
+    Help(help::Args),
+    /// Build package indexes for pip and uv, and yank files
     Index(index::Args),
-    /// Write a matrix file and a workflow to begin with
+    /// Create a matrix file and a workflow
     Init(init::Args),
-    /// Print the manual page, or write those of all commands into a folder
+    /// Generate manual pages
     Man(man::Args),
-    /// Show which published wheel fits a machine, and the line that installs it
+    /// Find the published wheel for a machine, and the command that installs it
     Pick(pick::Args),
-    /// Show the jobs of a matrix and the reason for every missing cell
+    /// Show the jobs of a matrix, and the reason for each excluded combination
     Plan(plan::Args),
-    /// Publish wheels as a release: on GitHub, or in a folder with checksums, a manifest and an
-    /// index that pip installs from
+    /// Publish wheels as a GitHub release, or to a directory with an index
     Publish(publish::Args),
-    /// List recipes, and show their variables
+    /// List recipes and show their variables
     Recipe(recipe::Args),
-    /// Check releases on GitHub
+    /// Check and prune releases on GitHub
     Release(release::Args),
-    /// Print what a build would do: container commands, scripts, steps; and the workflow that does
-    /// it on GitHub
+    /// Print the commands, scripts and workflow of a build without running it
     Render(render::Args),
-    /// Write documents: release notes, tables of packages, coverage, what is missing, what failed,
-    /// the wheel finder, what is published
+    /// Write release notes, package tables, coverage, failures and the wheel finder
     Report(report::Args),
     /// Print the JSON Schema of matrix files
     Schema(schema::Args),
-    /// Make the Python packages of the ROCm SDK
+    /// Build and verify the Python packages of the ROCm SDK
     Sdk(sdk::Args),
-    /// Show where the sources of torch and its companions come from, and check them out with
-    /// patches
+    /// Plan, check out and patch the sources of torch and related projects
     Source(source::Args),
-    /// Look at wheels, check and repair them, and give them another label or other tags
+    /// Test built wheels
+    Test(Box<test::Args>),
+    /// Inspect, check, repair and relabel wheels
     Wheel(wheel::Args),
 }
 
 impl Command {
-    /// Whether it may give GitHub the token of the environment.
-    fn asks_github(&self) -> bool {
+    /// Whether the command may send the token of the environment to GitHub.
+    fn uses_github(&self) -> bool {
         matches!(
             self,
             Self::Compat(_)
@@ -193,6 +236,7 @@ impl Command {
 
     fn run(self, shell: &Shell) -> Exit {
         match self {
+            Self::Attention(args) => attention::run(&args, shell),
             Self::Build(args) => build::run(&args, shell),
             Self::Check(args) => check::run(&args, shell),
             Self::Clean(args) => clean::run(&args, shell),
@@ -201,6 +245,7 @@ impl Command {
             Self::Doctor(args) => doctor::run(&args, shell),
             Self::Env(args) => env::run(&args, shell),
             Self::Explain(args) => explain::run(&args, shell),
+            Self::Help(args) => help::run(&args, shell),
             Self::Index(args) => index::run(&args, shell),
             Self::Init(args) => init::run(&args, shell),
             Self::Man(args) => man::run(&args, shell),
@@ -214,34 +259,50 @@ impl Command {
             Self::Schema(args) => schema::run(&args, shell),
             Self::Sdk(args) => sdk::run(&args, shell),
             Self::Source(args) => source::run(&args, shell),
+            Self::Test(args) => test::run(&args, shell),
             Self::Wheel(args) => wheel::run(&args, shell),
         }
     }
 }
 
-/// The whole command line with the arguments of every command and without `help`, for manual pages
-/// and documents.
+/// Returns the command line with the arguments of every command, for help, manual pages and
+/// documents.
 pub fn command() -> clap::Command {
-    let mut command = Cli::command().disable_help_subcommand(true);
+    let mut command = Cli::command();
     command.build();
     command
 }
 
-/// A bad command line that clap cannot see, told in the way of all others, with the usage of this
+/// Reports a command-line error that clap cannot detect, in clap's form and with the usage of this
 /// command.
-fn misused(name: &str, kind: clap::error::ErrorKind, text: &str) -> Exit {
+fn misused(path: &[&str], kind: clap::error::ErrorKind, text: &str) -> Exit {
     let mut all = command();
-    if let Some(named) = all.find_subcommand_mut(name) {
-        let _ = print_usage(&named.error(kind, text));
+    let mut named = &mut all;
+    for name in path {
+        named = named.find_subcommand_mut(name).expect("the command exists");
     }
+    let _ = print_usage(&named.error(kind, text));
     Exit::Usage
 }
 
-/// The command line. What clap makes to read it stays until the program ends: taking it apart takes
-/// half as long as making it.
+/// Parses the command line. The parser is leaked on purpose: dropping it takes half as long as
+/// building it.
 fn parsed(arguments: impl IntoIterator<Item = OsString>) -> Result<Cli, clap::Error> {
+    use clap::error::ErrorKind::{DisplayHelp, DisplayHelpOnMissingArgumentOrSubcommand};
+    let arguments: Vec<OsString> = arguments.into_iter().collect();
     let mut command = std::mem::ManuallyDrop::new(Cli::command());
-    let mut matches = command.try_get_matches_from_mut(arguments)?;
+    let mut matches = match command.try_get_matches_from_mut(&arguments) {
+        Ok(matches) => matches,
+        Err(error)
+            if matches!(
+                error.kind(),
+                DisplayHelp | DisplayHelpOnMissingArgumentOrSubcommand
+            ) =>
+        {
+            help::command_with_layout().try_get_matches_from(&arguments)?
+        }
+        Err(error) => return Err(error),
+    };
     Cli::from_arg_matches_mut(&mut matches).map_err(|error| error.format(&mut command))
 }
 
@@ -255,26 +316,45 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>, environment: Environme
     let arguments: Vec<OsString> = arguments.into_iter().collect();
     let cli = match parsed(arguments.clone()) {
         Ok(cli) => cli,
-        Err(error) => return told_by_clap(&with_escapes(error, &arguments), is_annotated),
+        Err(error) => {
+            let error = suggestions::improved(with_escapes(error, &arguments), &arguments);
+            return print_clap_error(&error, is_annotated);
+        }
     };
+    let (project_file, file_errors) = match project_file(&cli.command, &environment) {
+        Ok(file) => (file, None),
+        Err(errors) => (ProjectFile::default(), Some(errors)),
+    };
+    let global = cli.global;
+    let color = global.color.or(project_file.color);
     let shell = Shell {
         arguments,
-        color: colored(&cli.global.color, &environment),
-        annotations: cli.global.annotations || is_annotated,
+        color: is_colored(color.unwrap_or(ColorChoice::Auto), &environment),
+        annotations: global.annotations || is_annotated,
         annotated: std::sync::Mutex::default(),
         environment,
-        verbosity: match (cli.global.quiet, cli.global.verbose) {
+        verbosity: match (global.quiet, global.verbose) {
             (true, _) => Verbosity::Quiet,
             (_, true) => Verbosity::Verbose,
             _ => Verbosity::Normal,
         },
-        diagnostics: cli.global.diagnostics,
+        message_format: global
+            .message_format
+            .or(project_file.message_format)
+            .unwrap_or_default(),
         folders: Folders {
-            compat: cli.global.compat,
-            recipes: cli.global.recipes,
+            compat: global.compat.or_else(|| project_file.compat.clone()),
+            recipes: global.recipes.or_else(|| project_file.recipes.clone()),
         },
+        project_file,
     };
-    if cli.command.asks_github() {
+    if let Some(errors) = file_errors {
+        return shell.report(errors.as_slice());
+    }
+    if let Some(path) = &shell.project_file.path {
+        shell.detail(&format!("using defaults of {}", path.display()));
+    }
+    if cli.command.uses_github() {
         actions::TOKENS
             .iter()
             .filter_map(|name| shell.environment.get(name))
@@ -283,8 +363,21 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>, environment: Environme
     cli.command.run(&shell)
 }
 
-/// Returns the fault as clap words it for the same arguments with their control characters escaped:
-/// it repeats them as they are.
+/// Reads the project file of the working directory, except for commands that only print built-in
+/// texts.
+fn project_file(command: &Command, environment: &Environment) -> Result<ProjectFile, Diagnostics> {
+    match command {
+        Command::Completions(_)
+        | Command::Explain(_)
+        | Command::Help(_)
+        | Command::Man(_)
+        | Command::Schema(_) => Ok(ProjectFile::default()),
+        _ => ProjectFile::find(&environment.current_dir),
+    }
+}
+
+/// Returns the error that clap reports for the same arguments with escaped control characters,
+/// because clap repeats arguments literally.
 fn with_escapes(error: clap::Error, arguments: &[OsString]) -> clap::Error {
     let escaped: Vec<OsString> = arguments
         .iter()
@@ -299,8 +392,8 @@ fn with_escapes(error: clap::Error, arguments: &[OsString]) -> clap::Error {
     }
 }
 
-/// Prints what clap says with its styles; without them where a line would still steer the terminal,
-/// be a command for the runner of a workflow or hold a password.
+/// Prints a message of clap with its styles, or without them if a line contains control characters,
+/// a workflow command or a password.
 fn print_usage(error: &clap::Error) -> std::io::Result<()> {
     let plain = error.to_string();
     let safe = printable(&redact_urls(&plain)).into_owned();
@@ -315,9 +408,8 @@ fn print_usage(error: &clap::Error) -> std::io::Result<()> {
     out.write_all(safe.as_bytes())
 }
 
-/// Says what clap has to say instead of a command line: a fault, or help and version that were
-/// asked for.
-fn told_by_clap(error: &clap::Error, is_annotated: bool) -> Exit {
+/// Prints what clap returns instead of a command line: an error, help or the version.
+fn print_clap_error(error: &clap::Error, is_annotated: bool) -> Exit {
     if is_annotated && error.use_stderr() {
         let text = crate::render::actions::usage_error(&redact_urls(&error.to_string()));
         let _ = std::io::Write::write_all(&mut std::io::stderr(), text.as_bytes());
@@ -333,12 +425,12 @@ fn told_by_clap(error: &clap::Error, is_annotated: bool) -> Exit {
     }
 }
 
-fn colored(choice: &str, environment: &Environment) -> bool {
+fn is_colored(choice: ColorChoice, environment: &Environment) -> bool {
     match choice {
-        "always" => true,
-        "never" => false,
-        _ if environment.get("NO_COLOR").is_some() => false,
-        _ => {
+        ColorChoice::Always => true,
+        ColorChoice::Never => false,
+        ColorChoice::Auto if environment.get("NO_COLOR").is_some() => false,
+        ColorChoice::Auto => {
             environment.get("CLICOLOR_FORCE").is_some_and(|v| v != "0")
                 || environment.stderr_is_terminal
                 || environment.get("GITHUB_ACTIONS") == Some("true")

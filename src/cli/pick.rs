@@ -1,4 +1,4 @@
-//! `pick`: which published wheel this machine, or another, needs.
+//! `pick`: finds the published wheel for this machine or another one.
 
 mod local;
 
@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use super::published::{self, Manifests, Prereleases, Reading};
 use super::targets::{GfxWords, gfx_words, targets};
 use super::withdrawals::Withdrawals;
-use super::{Exit, Format, Shell, load};
+use super::{Exit, Format, OutputFormat, Shell, load};
 use crate::codes::release as codes;
 use crate::compat::Compat;
 use crate::diagnostic::nearest::{nearest, with_nearest};
@@ -19,43 +19,59 @@ use crate::pick::{
 };
 use crate::sys;
 
-/// How many withdrawn wheels are named.
-const MOST_WITHDRAWN: usize = 3;
+/// The maximum number of yanked wheels that messages list.
+const MAX_YANKED: usize = 3;
 
 #[derive(Debug, clap::Args)]
-#[command(after_help = "\
-Looks at this machine unless told of another; what is given takes the place of what was seen. Exits
-with 1 when no wheel fits, and tells the nearest and what differs. Nothing is installed, and no
-wheel is fetched.
+#[command(
+    after_help = "\
+Examples:
+  rock-matrix pick --published OWNER/REPO --distribution flash-attn  releases on GitHub
+  rock-matrix pick --wheels dist                                     wheels of a build",
+    after_long_help = "\
+The properties of this machine are detected; options replace them. If no wheel fits, the command
+exits with 1 and shows the nearest wheel and how it differs. Nothing is installed, and no wheel is
+downloaded.
+
+A saved list of releases is a file that `report listing` wrote, or the output of
+`gh api --paginate --slurp repos/OWNER/REPO/releases`.
 
 Examples:
-  rock-matrix pick --published OWNER/REPO  for this machine, from releases on GitHub
-  rock-matrix pick --published release/    for this machine, from a release in a folder
-  rock-matrix pick --published releases.json --distribution flash-attn
-  rock-matrix pick --wheels dist           what a build left in a folder, for this Python and system
-  rock-matrix pick --wheels dist --python 3.12 --label rocmsdk20250528
-  rock-matrix pick --published releases.json --environment doctor.json
-  rock-matrix pick --published releases.json --only-given --python 3.12 --torch 2.9 --rocm 6.4 \\
-      --gfx gfx942 --format json
-
-A saved list of releases is what `gh api --paginate --slurp repos/OWNER/REPO/releases` prints.")]
+  rock-matrix pick --published OWNER/REPO --distribution flash-attn  releases on GitHub
+  rock-matrix pick --wheels dist                                     wheels of a build"
+)]
 pub(super) struct Args {
-    #[arg(long, value_name = "FILE|DIR|OWNER/REPO", required_unless_present = "wheels", help = published::HELP)]
+    #[arg(
+        long,
+        value_name = "FILE|DIR|OWNER/REPO",
+        required_unless_present = "wheels",
+        help_heading = "Selection",
+        help = published::HELP,
+        long_help = published::LONG_HELP
+    )]
     published: Vec<PathBuf>,
-    /// Nothing is published: print the lines that install the newest wheel of each distribution in
-    /// this folder for the Python and the system; what else the machine has is not asked of wheels
-    /// that were built for it
+    /// Pick from the wheels of a local build in this directory
+    ///
+    /// Prints the command that installs the newest wheel of each distribution for the Python
+    /// version and the system. Torch, ROCm and GPUs are not compared, because the wheels were built
+    /// for this machine.
     #[arg(
         long,
         value_name = "DIR",
+        help_heading = "Selection",
         conflicts_with_all = [
-            "published", "torch", "rocm", "gfx", "backend", "prereleases", "withdrawn_in", "most_manifests", "api_url",
-            "token_file", "deadline",
+            "published", "torch", "rocm", "gfx", "backend", "prereleases", "withdrawn_in",
+            "most_manifests", "api_url", "token_file", "deadline",
         ]
     )]
     wheels: Option<PathBuf>,
-    /// The label that the wheels of the folder must have, or its end, such as `rocmsdk20250528`
-    #[arg(long, value_name = "LABEL", conflicts_with = "published")]
+    /// Local version label of the wheels in --wheels, or its end, such as rocmsdk20250528
+    #[arg(
+        long,
+        value_name = "LABEL",
+        conflicts_with = "published",
+        help_heading = "Selection"
+    )]
     label: Option<LocalLabel>,
     #[command(flatten)]
     prereleases: Prereleases,
@@ -63,44 +79,70 @@ pub(super) struct Args {
     withdrawals: Withdrawals,
     #[command(flatten)]
     reading: Reading,
-    /// The machine is the one on which `rock-matrix doctor --format json` printed this
-    #[arg(long, value_name = "FILE")]
+    /// Use the machine in this output of `rock-matrix doctor --format json`
+    #[arg(long, value_name = "FILE", help_heading = "Machine")]
     environment: Option<PathBuf>,
-    /// Do not look at this machine: what is not given is not asked of a wheel
-    #[arg(long, conflicts_with = "environment")]
+    /// Detect nothing: compare only the properties given as options
+    #[arg(long, conflicts_with = "environment", help_heading = "Machine")]
     only_given: bool,
-    /// The project, such as flash-attn; not needed where only one is published
-    #[arg(long, value_name = "NAME")]
+    /// Distribution, such as flash-attn; optional if only one is published
+    #[arg(long, value_name = "NAME", help_heading = "Selection")]
     distribution: Option<DistributionName>,
-    /// The Python, such as 3.12 or 3.13t
+    /// Python version, such as 3.12 or 3.13t
     #[arg(long, value_name = "VERSION", help_heading = "Machine")]
     python: Option<PythonVersion>,
-    /// The torch that is installed, as `torch.__version__` says it
+    /// Installed torch, in the form of `torch.__version__`
     #[arg(long, value_name = "VERSION", help_heading = "Machine")]
     torch: Option<InstalledTorch>,
-    /// The ROCm that torch was built with, else that of the system; not needed where torch's
-    /// version names it
+    /// ROCm version that torch was built with, else that of the system
+    ///
+    /// Not needed if the torch version contains it.
     #[arg(long, value_name = "VERSION", help_heading = "Machine")]
     rocm: Option<RocmVersion>,
-    /// The GPUs, by targets, families or products such as mi300x; one that a wheel has code for is
-    /// enough
-    #[arg(long, value_name = "TARGETS", value_parser = gfx_words, help_heading = "Machine")]
+    /// GPU targets, families or products, such as gfx942 or mi300x
+    ///
+    /// A wheel fits if it has code for one of them.
+    #[arg(
+        long,
+        alias = "gpu",
+        value_name = "LIST",
+        value_parser = gfx_words,
+        help_heading = "Machine"
+    )]
     gfx: Option<GfxWords>,
-    /// What wheels call the system, such as `linux_x86_64`
-    #[arg(long, value_name = "TAG", value_parser = system, help_heading = "Machine")]
+    /// System, as in platform tags, such as `linux_x86_64`
+    #[arg(
+        long,
+        value_name = "TAG",
+        value_parser = system,
+        help_heading = "Machine",
+        hide_short_help = true
+    )]
     platform: Option<String>,
-    /// The version of glibc
-    #[arg(long, value_name = "VERSION", value_parser = |text: &str| libc(LibcKind::Glibc, text), help_heading = "Machine")]
+    /// Version of glibc
+    #[arg(
+        long,
+        value_name = "VERSION",
+        value_parser = |text: &str| libc(LibcKind::Glibc, text),
+        help_heading = "Machine",
+        hide_short_help = true
+    )]
     glibc: Option<MachineLibc>,
-    /// The version of musl
-    #[arg(long, value_name = "VERSION", conflicts_with = "glibc", value_parser = |text: &str| libc(LibcKind::Musl, text), help_heading = "Machine")]
+    /// Version of musl
+    #[arg(
+        long,
+        value_name = "VERSION",
+        conflicts_with = "glibc",
+        value_parser = |text: &str| libc(LibcKind::Musl, text),
+        help_heading = "Machine",
+        hide_short_help = true
+    )]
     musl: Option<MachineLibc>,
-    /// The backend; `default` is the one that labels do not name
-    #[arg(long, value_name = "NAME")]
+    /// Backend, such as ck or triton; `default` for wheels whose label has none
+    #[arg(long, value_name = "NAME", help_heading = "Selection")]
     backend: Option<String>,
-    /// What to print
-    #[arg(long, value_enum, default_value = "human", value_name = "FORMAT")]
-    format: Format,
+    #[command(flatten)]
+    format: OutputFormat,
 }
 
 /// Runs the command.
@@ -139,10 +181,10 @@ fn pick(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, Exit> {
         machine.distribution.as_deref().unwrap_or_default()
     ));
     if let Some(torch) = &machine.foreign_torch {
-        let message = format!("the torch that is installed, {torch}, is no build for ROCm");
+        let message = format!("the installed torch, {torch}, is not a ROCm build");
         sink.push(
             Diagnostic::new(&codes::TORCH_NOT_FOR_ROCM, message)
-                .help("take a line that installs torch for ROCm, too"),
+                .help("use a command that also installs torch for ROCm"),
         );
     }
     let rules = MatchRules::of(compat);
@@ -157,22 +199,23 @@ fn pick(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, Exit> {
     {
         let is_installed = fit.is_some_and(|wheel| wheel.official_torch.is_some());
         let help = if is_installed {
-            "the line installs it, too"
+            "the command also installs it"
         } else {
             "install torch for ROCm first, then this wheel"
         };
-        let message = format!("the wheel is for torch {torch}, and there is none");
+        let message = format!("the wheel needs torch {torch}, and torch is not installed");
         sink.push(Diagnostic::new(&codes::NO_TORCH, message).help(help));
     }
-    let printed = match args.format {
+    let printed = match args.format.get() {
         Format::Json => shell.print(&pick::json(&wheels, &machine, &decision, &passed_over)),
         Format::Human => {
-            let words =
-                |fit: &FittingWheel| told(&wheels[fit.index], &machine, &decision, &passed_over);
+            let text = |fit: &FittingWheel| {
+                human_text(&wheels[fit.index], &machine, &decision, &passed_over)
+            };
             decision
                 .fits
                 .first()
-                .map_or(Exit::Done, |fit| shell.print(&words(fit)))
+                .map_or(Exit::Done, |fit| shell.print(&text(fit)))
         }
     };
     if decision.fits.is_empty() {
@@ -181,7 +224,7 @@ fn pick(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, Exit> {
     Ok(printed)
 }
 
-/// This machine or the one told of, with what was given on the command line.
+/// Returns this machine or that of `--environment`, with the properties given as options.
 fn machine(
     args: &Args,
     compat: &Compat,
@@ -244,7 +287,7 @@ fn machine(
     Ok(machine)
 }
 
-/// The project that was asked for, or the only one.
+/// Returns the distribution of `--distribution`, or the only one that is published.
 fn project(args: &Args, wheels: &[WheelCandidate], sink: &mut Sink) -> Result<String, Exit> {
     let mut projects: Vec<&str> = wheels
         .iter()
@@ -282,16 +325,16 @@ fn project(args: &Args, wheels: &[WheelCandidate], sink: &mut Sink) -> Result<St
     sink.push(
         Diagnostic::new(&codes::NO_SUCH_PROJECT, message)
             .at(Location::Argument("--distribution".to_owned()), "")
-            .help(format!("published are {}", list())),
+            .help(format!("the published projects are {}", list())),
     );
     Err(Exit::Fault)
 }
 
-/// The system of a machine: what wheels ask of it besides is another question.
+/// Parses the system of a machine, without the C library that platform tags of wheels include.
 fn system(text: &str) -> Result<String, String> {
     if text.starts_with("manylinux") || text.starts_with("musllinux") {
         return Err(
-            "that is what a wheel asks for: give the system, such as `linux_x86_64`, and `--glibc` or `--musl`"
+            "this is a platform tag of wheels: give the system, such as `linux_x86_64`, and `--glibc` or `--musl`"
                 .to_owned(),
         );
     }
@@ -301,7 +344,7 @@ fn system(text: &str) -> Result<String, String> {
         || text == "win32";
     is_system
         .then(|| text.to_owned())
-        .ok_or_else(|| "write it as wheels do, such as `linux_x86_64`".to_owned())
+        .ok_or_else(|| "use the form of platform tags, such as `linux_x86_64`".to_owned())
 }
 
 fn libc(kind: LibcKind, text: &str) -> Result<MachineLibc, String> {
@@ -310,7 +353,8 @@ fn libc(kind: LibcKind, text: &str) -> Result<MachineLibc, String> {
         .map_err(|_| "write major and minor, such as `2.35`".to_owned())
 }
 
-fn told(
+/// Returns the output for people: the wheel with its install commands and notes.
+fn human_text(
     wheel: &WheelCandidate,
     machine: &TargetMachine,
     decision: &PickDecision,
@@ -325,29 +369,29 @@ fn told(
             pick::for_machine(lines, wheel, machine)
         ));
     } else {
-        text.push_str("\n  nothing says where it can be fetched from\n");
+        text.push_str("\n  its URL is unknown\n");
     }
     text.push_str(&pick::run_time_text(&wheel.run_time));
     for note in decision.fits.iter().take(1).flat_map(|fit| &fit.notes) {
         text.push_str(&format!("note: {}: {}\n", note.axis, note.text));
     }
     let missed: Vec<&PassedOver> = passed_over.iter().filter(|wheel| wheel.is_missed).collect();
-    for wheel in missed.iter().take(MOST_WITHDRAWN) {
+    for wheel in missed.iter().take(MAX_YANKED) {
         text.push_str(&format!("note: {wheel}\n"));
     }
     if let Some(more) = missed
         .len()
-        .checked_sub(MOST_WITHDRAWN)
+        .checked_sub(MAX_YANKED)
         .filter(|more| *more > 0)
     {
-        text.push_str(&format!("note: and so are {more} more\n"));
+        text.push_str(&format!("note: {more} more yanked\n"));
     }
     let others = match decision.fits.len() {
         0 | 1 => return text,
         2 => "1 other wheel fits".to_owned(),
         count => format!("{} other wheels fit", count - 1),
     };
-    let not_told: Vec<&str> = [
+    let unknown: Vec<&str> = [
         (machine.rocm.is_none(), "`--rocm`"),
         (machine.torch.is_none(), "`--torch`"),
         (machine.python.is_none(), "`--python`"),
@@ -356,13 +400,13 @@ fn told(
     .into_iter()
     .filter_map(|(is_unknown, flag)| is_unknown.then_some(flag))
     .collect();
-    let fewer = if not_told.is_empty() {
+    let fewer = if unknown.is_empty() {
         String::new()
     } else {
-        format!("say more with {}, or ", not_told.join(", "))
+        format!("narrow the selection with {}, or ", unknown.join(", "))
     };
     text.push_str(&format!(
-        "{others} too: {fewer}see all with `--format json`\n"
+        "{others} too: {fewer}list all with `--format json`\n"
     ));
     text
 }
@@ -378,7 +422,7 @@ fn none_fits(
         &codes::NO_WHEEL_FITS,
         format!("no wheel of {project} fits {machine}"),
     );
-    for wheel in passed_over.iter().take(MOST_WITHDRAWN) {
+    for wheel in passed_over.iter().take(MAX_YANKED) {
         diagnostic = diagnostic.note(wheel.to_string());
     }
     for (at, near) in decision.near.iter().enumerate() {
@@ -406,7 +450,7 @@ fn none_fits(
             .collect::<Vec<_>>()
             .join(", ");
         return diagnostic.help(with_nearest(
-            format!("no wheel has this backend; published are {list}"),
+            format!("no wheel has this backend; the published ones are {list}"),
             nearest(asked, backends.iter().copied()),
         ));
     }

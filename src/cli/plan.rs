@@ -1,4 +1,4 @@
-//! `plan`: which jobs a matrix gives, and why others are missing.
+//! `plan`: the jobs of a matrix, and the reasons for missing ones.
 
 mod failed;
 mod given;
@@ -20,98 +20,158 @@ use crate::report::ExpectedCells;
 use crate::{exec, recipe, render, report};
 
 #[derive(Debug, clap::Args)]
-#[command(after_help = "\
+#[command(
+    after_help = "\
 Examples:
-  rock-matrix plan                            the jobs of every matrix file of matrices/
+  rock-matrix plan --explain                  show the reason for each excluded combination
+  rock-matrix plan --format json > plan.json  save the plan for build and publish",
+    after_long_help = "\
+Examples:
+  rock-matrix plan                            all jobs of the matrix files in matrices/
   rock-matrix plan matrices/flash-attn.yaml --explain
-                                              with the reason for every missing cell
-  rock-matrix plan --format json > plan.json  the hand-off to build and publish
-  rock-matrix plan --published OWNER/REPO     without what is released already, as GitHub says it
-  rock-matrix plan --published releases.json  the same, as it was saved
-  rock-matrix plan --diff plan.json           what an edit changes
+                                              show the reason for each excluded combination
+  rock-matrix plan --format json > plan.json  save the plan for build and publish
+  rock-matrix plan --published OWNER/REPO     without wheels that are published on GitHub
+  rock-matrix plan --published releases.json  the same, with a saved list of releases
+  rock-matrix plan --diff plan.json           show the effect of an edit
   rock-matrix plan matrices/flash-attn.yaml --from-issue issue.md
-                                              the combination that an issue asks for
+                                              the combination that an issue requests
   rock-matrix plan --only torch=2.9.1 --only gfx=gfx942
-                                              the jobs with these values
-  rock-matrix plan --only-failed run.json     what a second attempt has to build")]
+                                              only the jobs with these values
+  rock-matrix plan --only-failed run.json     only the jobs that failed in a workflow run"
+)]
 pub(super) struct Args {
-    /// Matrix files; several make one plan [default: those of matrices/ that end in .yaml or .yml]
+    /// Matrix files, combined into one plan [default: matrices/*.yaml]
+    ///
+    /// The default is all files in `matrices/` that end in `.yaml` or `.yml`.
     files: Vec<PathBuf>,
-    /// What to print
-    #[arg(long, value_enum, default_value = "human")]
-    format: PlanFormat,
-    /// Show the reason for every missing cell and every dropped gfx target
-    #[arg(long)]
-    explain: bool,
-    #[arg(
-        long,
-        value_name = "FILE|DIR|OWNER/REPO",
-        help = "Leave out what is published: on GitHub, in a saved list of releases, a rock-manifest.json, or a folder of releases; can be repeated"
-    )]
-    published: Vec<PathBuf>,
-    #[command(flatten)]
-    connection: Connection,
-    /// Show what changed since a plan saved with --format json
-    #[arg(long, value_name = "OLD.json", conflicts_with_all = ["explain", "github_output"])]
-    diff: Option<PathBuf>,
-    #[arg(
-        long,
-        value_name = "FILE",
-        help = "Plan the one combination that an issue asks for: its body, with `### AXIS` above each value"
-    )]
-    from_issue: Option<PathBuf>,
+    /// Keep only jobs with this value, such as `torch=2.9.1`
+    ///
+    /// The value is that of an axis. `gfx=TARGET` keeps jobs that build for the target; families
+    /// and product names are accepted too. Several values of one axis are alternatives, and an
+    /// empty value matches any.
     #[arg(
         long,
         value_name = "AXIS=VALUE",
         value_parser = only::pair,
-        help = "Keep only the jobs with this value; of gfx those that build for the target; several values of one axis are either, an empty one is any"
+        help_heading = "Selection"
     )]
     only: Vec<(String, String)>,
-    #[arg(
-        long,
-        value_name = "RUN.json",
-        help = "Keep only the jobs that failed in a run of the workflow, as `gh api repos/OWNER/REPO/actions/runs/ID/jobs --paginate` lists it"
-    )]
+    /// Leave out wheels published there; can be repeated
+    ///
+    /// A repository on GitHub, a saved list of releases, a rock-manifest.json, or a directory of
+    /// releases.
+    #[arg(long, value_name = "FILE|DIR|OWNER/REPO", help_heading = "Selection")]
+    published: Vec<PathBuf>,
+    /// Keep only jobs that failed in a workflow run
+    ///
+    /// FILE is the output of `gh api repos/OWNER/REPO/actions/runs/ID/jobs --paginate`.
+    #[arg(long, value_name = "FILE", help_heading = "Selection")]
     only_failed: Option<PathBuf>,
+    /// Plan the one combination that an issue requests
+    ///
+    /// FILE is the body of the issue, with `### AXIS` above each value.
+    #[arg(long, value_name = "FILE", help_heading = "Selection")]
+    from_issue: Option<PathBuf>,
     #[command(flatten)]
     given: given::Instead,
-    /// Estimate for a machine with these threads and GiB of memory, such as 16x64
-    #[arg(long, value_name = "THREADSxGIB")]
-    runner: Option<RunnerShape>,
-    /// Put at most this many jobs into one matrix
-    #[arg(long, value_name = "N", default_value = "256", value_parser = clap::value_parser!(u16).range(1..=256))]
-    max_jobs: u16,
-    /// Fail when the plan needs more matrices than this, as many as the workflow has jobs for
-    #[arg(long, value_name = "N", requires = "github_output", value_parser = clap::value_parser!(u16).range(1..))]
-    most_matrices: Option<u16>,
-    /// Fail if the plan has more jobs than this, the number of leg outputs of the rendered workflow
-    #[arg(long, value_name = "N", requires = "github_output", value_parser = clap::value_parser!(u16).range(1..))]
-    max_legs: Option<u16>,
-    /// Fail when there are no jobs
-    #[arg(long)]
-    fail_empty: bool,
+    /// Output format
+    #[arg(long, value_enum, default_value = "human", help_heading = "Output")]
+    format: PlanFormat,
+    /// Same as --format json
+    #[arg(long, conflicts_with = "format", help_heading = "Output")]
+    json: bool,
+    /// Show the reason for each excluded combination and GPU target
+    #[arg(long, help_heading = "Output")]
+    explain: bool,
+    /// Show what changed since a plan saved with --format json
     #[arg(
         long,
-        help = "Write count, has_jobs, shards, slim, matrix_0, matrix_1, … and test_0, … to the file that GITHUB_OUTPUT names"
+        value_name = "FILE",
+        conflicts_with_all = ["explain", "github_output"],
+        help_heading = "Output"
     )]
-    github_output: bool,
+    diff: Option<PathBuf>,
+    /// Estimate the build time for a machine with these threads and GiB of memory, such as 16x64
+    #[arg(
+        long,
+        value_name = "THREADSxGIB",
+        hide_short_help = true,
+        help_heading = "Output"
+    )]
+    runner: Option<RunnerShape>,
     /// Write to this file instead of stdout
-    #[arg(long, value_name = "FILE")]
+    #[arg(short, long, value_name = "FILE", help_heading = "Output")]
     out: Option<PathBuf>,
+    /// Fail if there are no jobs
+    #[arg(long, help_heading = "Limits")]
+    fail_empty: bool,
+    /// Split the plan into matrices of at most this many jobs
+    #[arg(
+        long,
+        value_name = "N",
+        default_value = "256",
+        value_parser = clap::value_parser!(u16).range(1..=256),
+        hide_short_help = true,
+        help_heading = "Limits"
+    )]
+    max_jobs: u16,
+    /// Fail if the plan needs more than this many matrices
+    ///
+    /// A rendered workflow passes the number of matrices that it has jobs for.
+    #[arg(
+        long,
+        alias = "most-matrices",
+        value_name = "N",
+        requires = "github_output",
+        value_parser = clap::value_parser!(u16).range(1..),
+        hide_short_help = true,
+        help_heading = "Limits"
+    )]
+    max_shards: Option<u16>,
+    /// Fail if the plan has more than this many jobs
+    ///
+    /// A rendered workflow passes the number of jobs that it has outputs for.
+    #[arg(
+        long,
+        value_name = "N",
+        requires = "github_output",
+        value_parser = clap::value_parser!(u16).range(1..),
+        hide_short_help = true,
+        help_heading = "Limits"
+    )]
+    max_legs: Option<u16>,
+    /// Write the matrices and their number to the file that GITHUB_OUTPUT names
+    ///
+    /// The outputs are count, has_jobs, shards, slim, matrix_0, matrix_1, … and test_0, ….
+    #[arg(long, hide_short_help = true, help_heading = "GitHub")]
+    github_output: bool,
+    #[command(flatten)]
+    connection: Connection,
 }
 
-/// What `plan` prints.
+impl Args {
+    fn format(&self) -> PlanFormat {
+        if self.json {
+            PlanFormat::Json
+        } else {
+            self.format
+        }
+    }
+}
+
+/// The output format of `plan`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 enum PlanFormat {
-    /// For people
+    /// Text
     Human,
-    /// The whole plan, the hand-off to other commands
+    /// The whole plan, for other commands
     Json,
-    /// `{"include":[…]}` matrices of at most 256 jobs, or of `--max-jobs`, one a line
+    /// Matrices for GitHub (`{"include":[…]}`) of at most --max-jobs jobs, one per line
     Github,
 }
 
-/// Options without which the reasons for missing cells are printed.
+/// Options that are left out of the command that prints the reasons for missing cells.
 const NOT_EXPLAINED: &[&str] = &["--github-output", "--fail-empty"];
 
 /// Runs the command.
@@ -130,7 +190,7 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
     }
 }
 
-/// Makes the plan and prints it; `requested` becomes what an issue asks for.
+/// Makes the plan and prints it; sets `requested` to the combination that an issue requests.
 fn make(
     args: &Args,
     shell: &Shell,
@@ -182,8 +242,7 @@ fn make(
         && let Some(plan) = load::plan(shell, &matrices, compat, &options, &mut Sink::new())
     {
         let found = parallel_jobs(&plan, &matrices, compat, shape);
-        // Where memory holds fewer compilers than there are threads, the time is that of so many
-        // threads.
+        // If the memory suffices for fewer compilers than threads, the estimate uses their number.
         let threads = found
             .values()
             .copied()
@@ -205,8 +264,8 @@ fn make(
     }
     warn_of_targets(&plan, &mut published, args, shell, sink)?;
     plan::check_images(&plan, sink);
-    // The jobs of a workflow go to their runners; others may be built on any machine, such as one
-    // of the shape `--runner`.
+    // Jobs of a workflow run on their runners; others may be built on any machine, such as that of
+    // `--runner`.
     if args.runner.is_none() {
         let severity = if args.github_output {
             Severity::Error
@@ -257,7 +316,7 @@ fn make(
     print(args, shell, &plan, &notes, sink)
 }
 
-/// Warns of published wheels that lack code for targets of the jobs that were left out for them.
+/// Warns about published wheels that lack code for targets of the jobs that were skipped for them.
 fn warn_of_targets(
     plan: &Plan,
     published: &mut Published,
@@ -290,7 +349,7 @@ fn warn_of_targets(
     Ok(())
 }
 
-/// The combination that an issue asks for, as a row of the matrix file.
+/// Returns the combination that an issue requests, as a row of the matrix file.
 fn asked_for(
     issue: &Path,
     args: &Args,
@@ -306,7 +365,7 @@ fn asked_for(
     };
     let requested = config::requested(&matrix, &issue, sink);
     if let Some(requested) = &requested {
-        shell.say(&format!("{} asks for {}", issue.path, requested.row));
+        shell.say(&format!("{} requests {}", issue.path, requested.row));
     }
     Ok(requested)
 }
@@ -323,7 +382,7 @@ fn print(
         let old = plan::read_json(&source, sink).ok_or(Exit::Fault)?;
         let new: Vec<plan::Job> = plan.jobs().map(plan::JobView::to_job).collect();
         let changes = plan::diff(&old, &new);
-        return Ok(match args.format {
+        return Ok(match args.format() {
             PlanFormat::Json => load::deliver(shell, args.out.as_deref(), |out| {
                 serde_json::to_writer(&mut *out, &changes)?;
                 out.write_all(b"\n")
@@ -337,7 +396,7 @@ fn print(
         write_outputs(args, shell, plan, sink)?;
     }
     let generator = concat!("rock-matrix ", env!("CARGO_PKG_VERSION"));
-    Ok(match args.format {
+    Ok(match args.format() {
         PlanFormat::Json => load::deliver(shell, args.out.as_deref(), |out| {
             plan::write_json(plan, generator, notes, out)
         }),
@@ -365,7 +424,7 @@ fn print(
     })
 }
 
-/// Things a person should know about the whole plan.
+/// Returns notes about the whole plan.
 fn notes(plan: &Plan, compat: &Compat) -> Vec<String> {
     let (jobs, most) = (plan.job_count(), plan.jobs_per_matrix);
     let untested: BTreeSet<&str> = plan
@@ -413,9 +472,9 @@ fn no_jobs(plan: &Plan, args: &Args, shell: &Shell) -> Diagnostic {
             )
         }
         Args { only, .. } if !only.is_empty() => {
-            "change the values of `--only`, or what the reasons name".to_owned()
+            "change the values of `--only`, or the settings that the reasons mention".to_owned()
         }
-        _ => "change what the reasons name".to_owned(),
+        _ => "change the settings that the reasons mention".to_owned(),
     })
 }
 
@@ -447,11 +506,11 @@ fn copies(
     copies.into_iter().collect()
 }
 
-/// Jobs of a file whose builds are looked at for the number of parallel jobs; it hardly differs
+/// Number of jobs of a file that are examined for the number of parallel jobs; it hardly differs
 /// between them.
-const JOBS_LOOKED_AT: usize = 200;
+const EXAMINED_JOBS: usize = 200;
 
-/// How many compilers would run side by side on a machine.
+/// Returns the number of compilers that run in parallel on a machine, by variable.
 fn parallel_jobs(
     plan: &Plan,
     matrices: &[load::Matrix],
@@ -462,7 +521,7 @@ fn parallel_jobs(
     for (number, (group, matrix)) in plan.groups.iter().zip(matrices).enumerate() {
         let jobs = group
             .jobs(number)
-            .take(JOBS_LOOKED_AT)
+            .take(EXAMINED_JOBS)
             .map(plan::JobView::to_job);
         let given = BTreeMap::new();
         builds.extend(jobs.filter_map(|job| {
@@ -479,22 +538,22 @@ fn parallel_jobs(
     recipe::parallel_jobs::on_machine(&builds, shape.threads, shape.memory_gib)
 }
 
-/// The plan in GitHub's form; warns where the legs had to be cut down or soon will be.
+/// Returns the plan in GitHub's form; warns if the matrices had to be reduced or soon will be.
 fn legs(plan: &Plan, sink: &mut Sink) -> Result<plan::GithubPlan, Exit> {
     let github = plan::github(plan, sink).ok_or(Exit::Fault)?;
     plan::warn_of_size(&github, sink);
     Ok(github)
 }
 
-/// `count`, `has_jobs`, `slim` and one `matrix_N` a shard, in the form of `GITHUB_OUTPUT`; on
-/// stdout where that is unset.
+/// Writes `count`, `has_jobs`, `slim` and a `matrix_N` for each shard to `GITHUB_OUTPUT`, or to
+/// stdout if that is unset.
 fn write_outputs(args: &Args, shell: &Shell, plan: &Plan, sink: &mut Sink) -> Result<(), Exit> {
     let github = legs(plan, sink)?;
     if let Some(most) = args
-        .most_matrices
+        .max_shards
         .filter(|most| github.shards.len() > usize::from(*most))
     {
-        // The least that is too much is two.
+        // There are at least two, so the noun is always plural.
         let (jobs, matrices) = (counted(github.count as u64, "job"), github.shards.len());
         let message = format!(
             "the plan has {matrices} matrices with {jobs}, and the workflow has jobs for {most}"

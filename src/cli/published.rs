@@ -1,5 +1,5 @@
-//! `--published`: what is published, read in one way by every command: from GitHub, from its saved
-//! answer, from a manifest, and from folders.
+//! `--published`: published releases, which every command reads the same way from GitHub, a saved
+//! list of releases, a manifest or a directory.
 
 mod files;
 mod github;
@@ -22,18 +22,28 @@ use files::{files, folder};
 use github::{live, repository};
 pub(super) use offers::tell_unread;
 
-/// What `--published` takes.
-pub(super) const HELP: &str = "What is published: the repository on GitHub, a saved list of its releases, a rock-manifest.json, or a folder of releases or wheels; can be repeated";
+/// Short help of `--published`.
+pub(super) const HELP: &str = "Published wheels: a repository, file or directory";
+/// Long help of `--published`.
+pub(super) const LONG_HELP: &str = "Published wheels: a repository, file or directory\n\n\
+    A repository on GitHub, a saved list of its releases, a rock-manifest.json, or a directory of \
+    releases or wheels. An existing file or directory takes precedence over a repository. Can be \
+    repeated.";
+
 // Options for reading published releases from GitHub.
 #[derive(Debug, Clone, clap::Args)]
 pub(super) struct Reading {
     #[command(flatten)]
     pub(super) connection: Connection,
-    /// Of how many releases of OWNER/REPO, the newest first, the rock-manifest.json is fetched too
+    /// Read the manifests of at most this many releases on GitHub, newest first
+    ///
+    /// The rock-manifest.json of a release has details that filenames do not contain.
     #[arg(
-        long,
-        value_name = "COUNT",
+        long = "max-manifests",
+        alias = "most-manifests",
+        value_name = "N",
         default_value_t = 200,
+        hide_short_help = true,
         help_heading = "GitHub"
     )]
     pub(super) most_manifests: usize,
@@ -47,46 +57,45 @@ pub(super) struct Prereleases {
     prereleases: bool,
 }
 
-/// Whose manifests are fetched from GitHub.
+/// Selects the manifests to fetch from GitHub.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Manifests<'m> {
-    /// Nobody's: names are enough.
+    /// None: filenames are enough.
     None,
-    /// Those of the newest releases, so many.
+    /// Those of this many releases, newest first.
     Newest(usize),
     /// Those of one tag.
     Of(&'m str),
 }
 
-/// What is published, with what is kept of each manifest.
+/// Published releases, with a reduced form `M` of each manifest.
 #[derive(Debug)]
 pub(super) struct Published<M = ReleaseManifest> {
-    /// One for each place that was given, in its order; for a folder of releases one for each of
-    /// them.
+    /// One for each given source, in order; for a directory of releases one for each release.
     pub(super) parts: Vec<Part<M>>,
     shown: String,
 }
 
-/// What one place has.
+/// The releases of one source.
 #[derive(Debug)]
 pub(super) struct Part<M = ReleaseManifest> {
-    /// Its releases, drafts among them. Empty for a manifest whose release another part lists.
+    /// Its releases, including drafts. Empty for a manifest whose release is in another part.
     pub(super) listing: ReleaseListing,
     /// The manifests of the releases.
     pub(super) manifests: Vec<M>,
-    /// The folder that the files lie in; `None` where the listing has their addresses.
+    /// The directory of the files; `None` if the listing has their URLs.
     pub(super) folder: Option<PathBuf>,
-    /// Whether it is a manifest without its files.
+    /// Whether this is a manifest without its files.
     is_bare_manifest: bool,
-    /// The repository on GitHub that it was read from.
+    /// The repository on GitHub that this was read from.
     live: Option<RepoName>,
 }
 
-/// Reads what is published at these places: files, folders, and repositories `OWNER/REPO`. What
-/// exists as a file or folder is that. `connection` is how GitHub is reached.
+/// Reads published releases from these sources: files, directories, and repositories `OWNER/REPO`.
+/// An existing file or directory takes precedence over a repository.
 ///
 /// # Errors
-/// The exit of the command; why was told or is in the sink.
+/// The exit of the command; the reason was reported or is in the sink.
 pub(super) fn read(
     given: &[PathBuf],
     connection: &Connection,
@@ -97,8 +106,8 @@ pub(super) fn read(
     read_as(given, connection, manifests, shell, sink)
 }
 
-/// The same with something else made of each manifest, as soon as it is read: a manifest takes
-/// several times what most need of it.
+/// Does the same, and converts each manifest when it is read, because a manifest takes several
+/// times the memory that most commands need.
 ///
 /// # Errors
 /// As [`read`].
@@ -145,7 +154,7 @@ impl Prereleases {
         }
     }
 
-    /// Leaves out the releases that are marked as not finished, unless they were asked for.
+    /// Removes prereleases, unless `--prereleases` is set.
     pub(super) fn leave_out<'l>(
         self,
         listings: impl Iterator<Item = &'l mut ReleaseListing>,
@@ -164,14 +173,14 @@ impl Prereleases {
         if left_out > 0 {
             let releases = counted(left_out, "release");
             shell.say(&format!(
-                "left out: {releases} marked as not finished (`--prereleases` takes them in)"
+                "skipped {releases} marked as a prerelease (include with `--prereleases`)"
             ));
         }
     }
 }
 
 impl<M> Part<M> {
-    /// What has its addresses itself.
+    /// Creates a part whose listing has URLs.
     fn of(listing: ReleaseListing, manifests: Vec<M>) -> Self {
         Self {
             listing,
@@ -182,8 +191,8 @@ impl<M> Part<M> {
         }
     }
 
-    /// The folder of its files in the folder of releases that was given: below an address they lie
-    /// there too.
+    /// Returns the subdirectory of the files in the given directory of releases, which is also
+    /// their path below a base URL.
     pub(super) fn subfolder(&self) -> Option<&str> {
         self.listing
             .releases
@@ -191,7 +200,7 @@ impl<M> Part<M> {
             .find_map(|release| release.subfolder.as_deref())
     }
 
-    /// The same part, whose files lie in this folder of the one that was given.
+    /// Sets the subdirectory of the files in the given directory.
     fn in_folder(mut self, given: &Path) -> Self {
         let below = self
             .folder
@@ -213,33 +222,33 @@ impl<M> Part<M> {
 }
 
 impl<M> Published<M> {
-    /// What is listed at each place.
+    /// The releases of each source.
     pub(super) fn listings_mut(&mut self) -> impl Iterator<Item = &mut ReleaseListing> {
         self.parts.iter_mut().map(|part| &mut part.listing)
     }
 
-    /// The places, as given.
+    /// The sources, as given.
     pub(super) fn shown(&self) -> &str {
         &self.shown
     }
 
-    /// The folders in which files of it lie.
+    /// The directories of the files.
     pub(super) fn folders(&self) -> impl Iterator<Item = &Path> {
         self.parts.iter().filter_map(|part| part.folder.as_deref())
     }
 
-    /// That there is no wheel.
+    /// Returns the diagnostic for sources without wheels.
     pub(super) fn no_wheels(&self) -> Diagnostic {
         Diagnostic::new(&codes::NO_PUBLISHED_WHEELS, format!("there is no published wheel in {}", self.shown))
             .at(Location::Argument("--published".to_owned()), "")
             .help(
-                "publish a release first; drafts and unfinished uploads do not count, nor do releases marked as not \
-                 finished without `--prereleases`",
+                "publish a release first; drafts and incomplete uploads are ignored, and so are prereleases without \
+                 `--prereleases`",
             )
     }
 
-    /// A manifest without its files adds to a release that is listed, and is none of its own beside
-    /// it.
+    /// Merges manifests without files into the listed releases, so that they are not counted as
+    /// releases themselves.
     fn set_beside(&mut self) {
         let (mut bare, others): (Vec<Part<M>>, Vec<Part<M>>) = std::mem::take(&mut self.parts)
             .into_iter()
@@ -267,7 +276,7 @@ impl<M> Published<M> {
 }
 
 impl Published {
-    /// All releases, drafts among them, and the repository where one place says so.
+    /// Returns all releases, including drafts, and the repository if a source has it.
     pub(super) fn listing(&self) -> ReleaseListing {
         let mut all = ReleaseListing::default();
         for part in &self.parts {
@@ -280,7 +289,7 @@ impl Published {
         all
     }
 
-    /// All manifests.
+    /// Returns all manifests.
     pub(super) fn manifests(&self) -> Vec<ReleaseManifest> {
         self.parts
             .iter()
@@ -288,7 +297,7 @@ impl Published {
             .collect()
     }
 
-    /// The wheels that people can fetch.
+    /// Returns the wheels that can be downloaded.
     pub(super) fn wheels(&self, compat: &Compat) -> WheelListing {
         let (known_rocm, manifests) = (compat.rocm_versions(), self.manifests());
         let beside = ListingContext {

@@ -1,6 +1,6 @@
-//! `recipe`: the recipes that matrix files can name.
+//! `recipe`: the recipes that matrix files can use.
 
-use super::{Exit, Format, Shell, load};
+use super::{Exit, Format, OutputFormat, Shell, load};
 use crate::codes::plan as codes;
 use crate::config::recipe::RecipeOverview;
 use crate::diagnostic::Sink;
@@ -8,9 +8,8 @@ use crate::diagnostic::Sink;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  rock-matrix recipe list                every recipe that a matrix file can name
-  rock-matrix recipe show hip-extension  its variables with meaning and default
-  rock-matrix recipe show mine --recipes own")]
+  rock-matrix recipe list             list all recipes
+  rock-matrix recipe show flash-attn  show the variables of a recipe")]
 pub(super) struct Args {
     #[command(subcommand)]
     command: Command,
@@ -18,34 +17,32 @@ pub(super) struct Args {
 
 #[derive(Debug, clap::Subcommand)]
 enum Command {
-    /// List all recipes with what they build
+    /// List all recipes
     #[command(after_help = "\
 Examples:
   rock-matrix recipe list
-  rock-matrix recipe list --format json")]
+  rock-matrix recipe list --json")]
     List(ListArgs),
-    /// Show what a recipe builds, its variables with meaning and default, and its stages
+    /// Show the variables, defaults and stages of a recipe
     #[command(after_help = "\
 Examples:
   rock-matrix recipe show flash-attn
-  rock-matrix recipe show flash-attn --format json")]
+  rock-matrix recipe show mine --recipes own  a recipe in the directory own")]
     Show(ShowArgs),
 }
 
 #[derive(Debug, clap::Args)]
 struct ListArgs {
-    /// Output format
-    #[arg(long, value_enum, default_value = "human", value_name = "FORMAT")]
-    format: Format,
+    #[command(flatten)]
+    format: OutputFormat,
 }
 
 #[derive(Debug, clap::Args)]
 struct ShowArgs {
-    /// The recipe
+    /// Name of the recipe
     name: String,
-    /// Output format
-    #[arg(long, value_enum, default_value = "human", value_name = "FORMAT")]
-    format: Format,
+    #[command(flatten)]
+    format: OutputFormat,
 }
 
 /// Runs the command.
@@ -58,7 +55,7 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
             return exit;
         }
     };
-    // A recipe that cannot be read would also be missed by its name.
+    // A recipe that cannot be read would also be reported as unknown.
     if sink.has_errors() {
         return shell.report(&sink.finish());
     }
@@ -82,7 +79,7 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
     }
     shell.report(&sink.finish());
     match &args.command {
-        Command::List(list) if list.format == Format::Json => shell.print(&format!(
+        Command::List(list) if list.format.get() == Format::Json => shell.print(&format!(
             "{}\n",
             serde_json::json!({"version": 1, "recipes": overviews})
         )),
@@ -99,7 +96,7 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
             let Some(overview) = overviews.first() else {
                 return Exit::Fault;
             };
-            shell.print(&match show.format {
+            shell.print(&match show.format.get() {
                 Format::Human => overview.to_string(),
                 Format::Json => format!(
                     "{}\n",

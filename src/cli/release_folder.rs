@@ -1,4 +1,4 @@
-//! A release in a folder: read, brought up to date in one step, and told of.
+//! A release in a directory: reads it and updates it atomically.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -21,25 +21,25 @@ use crate::publish::{
 };
 use crate::sys::{self, DirectorySwap, FileError, Signals, StagingDirectory, StopSignal};
 
-/// The folder of a release as it is.
+/// The current state of the directory of a release.
 #[derive(Debug)]
 pub(super) struct Opened {
     folder: PathBuf,
     swap: Option<DirectorySwap>,
     found: Vec<FolderFile>,
     holding: FolderContents,
-    /// Names of assets whose bytes are not those of the manifest.
+    /// Names of assets whose bytes differ from the manifest.
     damaged: BTreeSet<String>,
-    /// What its manifest says; `None` where it has none.
+    /// Its manifest; `None` if it has none.
     pub(super) manifest: Option<ReleaseManifest>,
     /// Its assets.
     pub(super) assets: Vec<Gathered>,
 }
 
-/// Reads the folder, and takes the right to replace it unless nothing is to be written.
+/// Reads the directory, and locks it for replacement unless this is a dry run.
 ///
 /// # Errors
-/// When it cannot be read, or its manifest is not one of this program's.
+/// It cannot be read, or its manifest is not one of this program.
 pub(super) fn open(
     folder: &Path,
     compat: &Compat,
@@ -51,7 +51,7 @@ pub(super) fn open(
         None
     } else {
         let waits =
-            || shell.say("another publish is under way in this folder; waiting for it to end");
+            || shell.say("another run is publishing to this directory; waiting for it to end");
         Some(DirectorySwap::begin(folder, waits).map_err(|error| in_place(&error, sink))?)
     };
     let listing = sys::list_files(folder)
@@ -111,7 +111,7 @@ pub(super) fn open(
     })
 }
 
-/// Reports that a folder would be a release inside of another release.
+/// Reports a directory that would be a release inside another release.
 pub(super) fn report_enclosing(folder: &Path, sink: &mut Sink) {
     let real = sys::real_path(folder);
     let is_release = |outer: &&Path| {
@@ -122,7 +122,7 @@ pub(super) fn report_enclosing(folder: &Path, sink: &mut Sink) {
     let Some(found) = real.ancestors().skip(1).find(is_release) else {
         return;
     };
-    // As the user names it, where the path that was given leads through it.
+    // As the user wrote it, if the given path leads through it.
     let mut given = folder
         .ancestors()
         .skip(1)
@@ -131,32 +131,32 @@ pub(super) fn report_enclosing(folder: &Path, sink: &mut Sink) {
         .find(|outer| sys::real_path(outer) == found)
         .unwrap_or(found);
     let message = format!(
-        "`{}` would be a release inside of another one, `{}`",
+        "`{}` would be a release inside another one, `{}`",
         folder.display(),
         outer.display()
     );
     sink.push(
         Diagnostic::new(&codes::RELEASE_IN_RELEASE, message)
-            .at(Location::Argument("--to".to_owned()), "")
-            .note("a release is replaced as one folder, so the outer one could not be published to any more")
+            .at(Location::Argument("--out".to_owned()), "")
+            .note("a release is replaced as a whole directory, so the outer one could not be published to any more")
             .help(format!(
-                "publish into it with `--to {}` and without `--tag`, or give `--to` a folder of releases",
+                "publish to it with `--out {}` and without `--tag`, or set `--out` to a directory of releases",
                 shell_quoted(outer.display().to_string())
             )),
     );
 }
 
-/// How files get into a release folder.
+/// How files are transferred to the directory of a release.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Transfer {
-    /// By a copy, which later changes of the file do not reach.
+    /// By a copy, which is independent of the original file.
     Copy,
-    /// By a hard link where the file system has them, which takes no further disk.
+    /// By a hard link, if the file system supports it, which takes no disk space.
     Link,
 }
 
 impl Opened {
-    /// Reports assets that are missing or damaged and would not be put right by what is offered.
+    /// Reports assets that are missing or damaged and would not be repaired by the given files.
     pub(super) fn report_faults(&self, offered: &BTreeSet<&str>, replace: bool, sink: &mut Sink) {
         let fault = |name: &str, what: &str| {
             Diagnostic::new(
@@ -184,8 +184,8 @@ impl Opened {
                 .filter(|name| !offered.contains(name.as_str()))
             {
                 sink.push(
-                    fault(name, "is listed and not there")
-                        .help("give the file, or go on without it with `--replace`"),
+                    fault(name, "is listed but missing")
+                        .help("provide the file, or publish without it with `--replace`"),
                 );
             }
         }
@@ -205,18 +205,22 @@ impl Opened {
             .collect();
         let (what, help, shown) = match &self.manifest {
             None if !releases.is_empty() => (
-                "is a folder of releases",
-                "name a release in it with `--tag`, or give another folder",
+                "is a directory of releases",
+                "select a release in it with `--tag`, or use another directory",
                 releases,
             ),
             manifest => {
                 let what = if manifest.is_some() {
-                    "holds files that are not of the release"
+                    "contains files that do not belong to the release"
                 } else {
-                    "is no release"
+                    "is not a release"
                 };
                 let foreign = foreign.iter().map(String::as_str).collect();
-                (what, "give another folder, or move the files away", foreign)
+                (
+                    what,
+                    "use another directory, or move the files away",
+                    foreign,
+                )
             }
         };
         let mut names: Vec<String> = shown
@@ -232,20 +236,20 @@ impl Opened {
                 &codes::NOT_A_RELEASE,
                 format!("`{}` {what}: {}", self.folder.display(), names.join(", ")),
             )
-            .at(Location::Argument("--to".to_owned()), "")
+            .at(Location::Argument("--out".to_owned()), "")
             .help(help),
         );
     }
 
-    /// The files as they are, for comparing; `gone` are wheels that are to go.
+    /// Returns the current files for the comparison; the wheels in `gone` will be removed.
     pub(super) fn present(&self, gone: &BTreeSet<String>) -> Vec<ObservedFile> {
         self.holding.present(&self.found, gone)
     }
 
-    /// Makes the next state and puts it in place. `paths` says where each asset lies.
+    /// Writes the new state and replaces the directory with it. `paths` has the path of each asset.
     ///
     /// # Errors
-    /// When something cannot be written or a signal came; the folder is then as it was.
+    /// Something cannot be written, or a signal was received; the directory is then unchanged.
     pub(super) fn apply(
         self,
         release: &ReleaseContents,
@@ -280,7 +284,7 @@ impl Opened {
                 (None, None) => Ok(()),
             }
         };
-        // What tells of the assets is written after them, so that it is never older than they are.
+        // Generated files are written after the assets, so that they are never older.
         let (made, given): (Vec<_>, Vec<_>) = release
             .wanted()
             .into_iter()
@@ -301,7 +305,7 @@ impl Opened {
     }
 }
 
-/// Stages a file that was hashed before, and looks whether it is still the same.
+/// Stages a file that was hashed before, and checks that it did not change.
 fn transferred(
     staging: &StagingDirectory,
     path: &Path,
@@ -316,7 +320,7 @@ fn transferred(
     if sys::hash_file(&staged)?.1 == expected {
         return Ok(());
     }
-    let reason = "it was changed while it was published".to_owned();
+    let reason = "it was changed while it was being published".to_owned();
     Err(FileError {
         action: "read",
         path: path.to_owned(),
@@ -335,18 +339,18 @@ fn read_manifest(path: &Path, sink: &mut Sink) -> Result<ReleaseManifest, Exit> 
                 format!("the manifest of the release cannot be used: {error}"),
             )
             .at(Location::File(path.display().to_string().into()), "")
-            .help("give another folder"),
+            .help("use another directory"),
         );
         Exit::Fault
     })
 }
 
-/// Says that the folder cannot be replaced.
+/// Reports that the directory cannot be replaced.
 pub(super) fn in_place(error: &FileError, sink: &mut Sink) -> Exit {
     sink.push(
         Diagnostic::new(&codes::CANNOT_REPLACE_FOLDER, error.to_string())
-            .note("what was there is as it was")
-            .help("give a folder whose parent can be written, for example one below it"),
+            .note("the existing files were not changed")
+            .help("use a directory whose parent is writable, for example one below it"),
     );
     Exit::Machine
 }

@@ -1,13 +1,14 @@
-//! `render`: commands, scripts and workflows out of the plan; nothing is run.
+//! `render`: prints the commands, scripts and workflows of a plan without running them.
 
+mod options;
 mod workflow;
 
 use std::collections::BTreeMap;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Component, Path};
 
 use clap::error::ErrorKind;
 
-use super::jobs::{EngineChoice, Named, Ready, check_given, image_name, named};
+use super::jobs::{EngineChoice, Named, Ready, check_given, named};
 use super::limits::MAX_FILE_BYTES;
 use super::{Exit, Format, Shell, load, misused};
 use crate::codes::{build as codes, host};
@@ -21,26 +22,31 @@ use crate::recipe::{self, Build, BuildSite, shell_variable};
 use crate::render::WindowsShell;
 use crate::{render, sys};
 
+pub(super) use options::name_and_value;
+use options::{Options, ScriptShell};
 pub(super) use workflow::sources;
 
-/// Name and version of this program, as rendered files say it.
+/// Name and version of this program in rendered files.
 pub(super) const GENERATOR: &str = concat!("rock-matrix ", env!("CARGO_PKG_VERSION"));
 
 #[derive(Debug, clap::Args)]
 #[command(
     args_conflicts_with_subcommands = true,
     after_help = "\
-Nothing is run, and the machine is not looked at: the same files give the same text everywhere.
-Without a kind, everything that would be done for every job.
+Examples:
+  rock-matrix render JOB         show everything that a build of the job does
+  rock-matrix render script JOB  print only its script",
+    after_long_help = "\
+Nothing is run and this machine is not inspected, so the same files give the same output everywhere.
+Without a subcommand, shows everything that the builds of all selected jobs do.
 
 Examples:
-  rock-matrix render                                      the dry run of everything
-  rock-matrix render docker matrices/flash-attn.yaml JOB  the container command of one job
-  rock-matrix render script JOB --out .rock/JOB/build.sh  the script that it runs
-  rock-matrix render script --engine local JOB            a script for this machine
-  rock-matrix render recipe --out rendered --check
-                                                        whether the files are what would be rendered
-  rock-matrix render docker --format json                 the commands of all jobs, for programs"
+  rock-matrix render                                      show the plan and every build
+  rock-matrix render docker matrices/flash-attn.yaml JOB  print the container command of one job
+  rock-matrix render script JOB --out .rock/JOB/build.sh  write the script that it runs
+  rock-matrix render script --engine local JOB            print a script for this machine
+  rock-matrix render recipe --out rendered --check        check that the files are up to date
+  rock-matrix render docker --format json                 print the commands of all jobs as JSON"
 )]
 pub(super) struct Args {
     #[command(subcommand)]
@@ -51,105 +57,42 @@ pub(super) struct Args {
 
 #[derive(Debug, clap::Subcommand)]
 enum Kind {
-    /// Print the command that starts a job's container
+    /// Print the command that starts the container of a job
     #[command(after_help = "\
 Examples:
-  rock-matrix render docker JOB              of one job, to paste
-  rock-matrix render docker --format json    of all jobs, for programs")]
+  rock-matrix render docker JOB            print a command to paste
+  rock-matrix render docker --format json  print the commands of all jobs as JSON")]
     Docker(Options),
-    /// Print the script that builds a job, in its container or on this machine
-    #[command(after_help = "\
+    /// Print the script that builds a job, in a container or on this machine
+    #[command(
+        after_help = "\
 Examples:
-  rock-matrix render script JOB                     as it runs in the job's container
-  rock-matrix render script --engine local JOB      for this machine
-  rock-matrix render script --shell cmd JOB         of a Windows job, as a batch file
-  rock-matrix render script --out rendered/         of all jobs, a file each")]
+  rock-matrix render script JOB                 print the script for the job's container
+  rock-matrix render script --engine local JOB  print a script for this machine",
+        after_long_help = "\
+Examples:
+  rock-matrix render script JOB                 print the script for the job's container
+  rock-matrix render script --engine local JOB  print a script for this machine
+  rock-matrix render script --shell cmd JOB     print a Windows job as a batch file
+  rock-matrix render script --out rendered/     write a script for each job"
+    )]
     Script(Options),
-    /// Print the steps of a job, every value in its place
+    /// Print the steps of a job with all values filled in
     #[command(after_help = "\
 Examples:
-  rock-matrix render recipe JOB                         of one job
-  rock-matrix render recipe --out rendered/ --check     whether the files are what would be rendered")]
+  rock-matrix render recipe JOB                      print the steps of one job
+  rock-matrix render recipe --out rendered/ --check  check that the files are up to date")]
     Recipe(Options),
-    /// Write the workflow that plans, builds, attests and publishes on GitHub
+    /// Generate the GitHub workflow that plans, builds, attests and publishes
     Workflow(workflow::Args),
 }
 
-#[derive(Debug, clap::Args)]
-struct Options {
-    /// Matrix files or a plan.json [default: those of matrices/ that end in .yaml or .yml], and
-    /// jobs by id or wheel [default: all]
-    #[arg(value_name = "FILES|JOB")]
-    words: Vec<String>,
-    /// Write to this file; with several jobs, or where it ends with `/`, one file each into this
-    /// folder
-    #[arg(long, value_name = "PATH")]
-    out: Option<PathBuf>,
-    /// What to print: the texts, or one JSON object that has them by job
-    #[arg(
-        long,
-        value_enum,
-        default_value = "human",
-        value_name = "FORMAT",
-        conflicts_with = "out"
-    )]
-    format: Format,
-    /// Write nothing; fail where the files differ from what would be written
-    #[arg(long, requires = "out")]
-    check: bool,
-    /// What runs the steps [default: docker where an image is known, else local]
-    #[arg(long, value_enum)]
-    engine: Option<EngineChoice>,
-    /// The container image instead of the plan's
-    #[arg(long, value_name = "IMAGE", value_parser = image_name)]
-    image: Option<String>,
-    /// One more argument of the container, after those of the matrix file
-    #[arg(long, value_name = "ARGUMENT", allow_hyphen_values = true)]
-    docker_arg: Vec<String>,
-    /// The shell that a script is for [default: sh, for a Windows job powershell]
-    #[arg(long, value_enum)]
-    shell: Option<ScriptShell>,
-    /// What a fact of the recipe is, instead of asking for it
-    #[arg(long, value_name = "NAME=VALUE", value_parser = name_and_value)]
-    fact: Vec<(String, String)>,
-}
-
-/// Whom a script is for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-enum ScriptShell {
-    /// bash, for jobs on Linux
-    Sh,
-    /// PowerShell, for jobs on Windows
-    Powershell,
-    /// A batch file of cmd, for jobs on Windows
-    Cmd,
-}
-
-impl ScriptShell {
-    /// What the name of its scripts ends with.
-    fn extension(self) -> &'static str {
-        match self {
-            Self::Sh => "sh",
-            Self::Powershell => "ps1",
-            Self::Cmd => "cmd",
-        }
-    }
-}
-
-/// The text of one job, for programs.
+/// The rendered text of one job in the JSON output.
 #[derive(serde::Serialize)]
 struct Rendered<'a> {
     job: &'a str,
     wheel: &'a str,
     text: &'a str,
-}
-
-/// Reads `NAME=VALUE`.
-pub(super) fn name_and_value(text: &str) -> Result<(String, String), String> {
-    match text.split_once('=') {
-        Some((name, value)) if !name.is_empty() => Ok((name.to_owned(), value.to_owned())),
-        _ => Err("write NAME=VALUE".to_owned()),
-    }
 }
 
 /// Runs the command.
@@ -173,20 +116,19 @@ fn rendered(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, Exit> {
     };
     if options.engine == Some(EngineChoice::Local) {
         if matches!(args.kind, Some(Kind::Docker(_))) {
-            let text = "`--engine local` starts no container; `render script --engine local` prints what it runs";
-            return Err(misused("render", ErrorKind::ArgumentConflict, text));
+            let text = "`--engine local` does not start a container; `render script --engine local` prints its script";
+            return Err(misused(&["render"], ErrorKind::ArgumentConflict, text));
         }
         if options.image.is_some() || !options.docker_arg.is_empty() {
-            let text =
-                "`--image` and `--docker-arg` are about a container; leave `--engine local` out";
-            return Err(misused("render", ErrorKind::ArgumentConflict, text));
+            let text = "`--image` and `--docker-arg` need a container; leave out `--engine local`";
+            return Err(misused(&["render"], ErrorKind::ArgumentConflict, text));
         }
     }
     if options.shell.is_some() && !matches!(args.kind, Some(Kind::Script(_))) {
         return Err(misused(
-            "render",
+            &["render"],
             ErrorKind::ArgumentConflict,
-            "`--shell` is about `render script`",
+            "`--shell` applies only to `render script`",
         ));
     }
     let compat = load::compat(shell)?;
@@ -200,7 +142,12 @@ fn rendered(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, Exit> {
         options.out.as_deref(),
         read.chain(options.words.iter().map(Path::new)),
     )?;
-    check_given(&found.jobs, &options.docker_arg, &options.fact, sink);
+    check_given(
+        &found.jobs,
+        &options.docker_arg,
+        ("--set", &options.set),
+        sink,
+    );
     if sink.has_errors() {
         return Err(Exit::Fault);
     }
@@ -231,7 +178,7 @@ fn rendered(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, Exit> {
     if sink.has_errors() {
         return Err(Exit::Fault);
     }
-    if options.format == Format::Json {
+    if options.json || options.format == Format::Json {
         let texts: Vec<Rendered<'_>> = texts
             .iter()
             .map(|(job, _, text)| Rendered {
@@ -261,7 +208,7 @@ fn rendered(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, Exit> {
     Ok(deliver(texts, found.jobs.len() == 1, options, shell))
 }
 
-/// What stands above the jobs of a dry run.
+/// Returns the plan that precedes the jobs of a dry run.
 fn summary(found: &Named) -> String {
     found
         .plan
@@ -270,7 +217,7 @@ fn summary(found: &Named) -> String {
         .unwrap_or_default()
 }
 
-/// What is printed of each job.
+/// The kind of text to print for each job.
 #[derive(Debug, Clone, Copy)]
 enum Text {
     DryRun,
@@ -279,7 +226,7 @@ enum Text {
     Recipe,
 }
 
-/// Makes the texts of one job.
+/// Renders the text of one job.
 struct Maker<'a> {
     ready: &'a Ready,
     options: &'a Options,
@@ -288,7 +235,7 @@ struct Maker<'a> {
 }
 
 impl Maker<'_> {
-    /// The shell of the job's script.
+    /// Returns the shell of the job's script.
     fn shell(&self) -> ScriptShell {
         self.options
             .shell
@@ -298,8 +245,8 @@ impl Maker<'_> {
             })
     }
 
-    /// Refuses what a job of its platform has not: containers on Windows, and the shells of the
-    /// other one.
+    /// Rejects options that the platform of the job does not support: containers on Windows, and
+    /// the shells of the other platform.
     fn fits(&self) -> Result<(), Vec<Diagnostic>> {
         let job = &self.ready.job;
         let is_windows = job.settings.platform == Platform::Windows;
@@ -315,20 +262,20 @@ impl Maker<'_> {
             && (in_container || self.options.image.is_some() || !self.options.docker_arg.is_empty())
         {
             return told(
-                "is for Windows, where nothing runs in a container",
-                "leave the options of containers out",
+                "is for Windows, where builds do not use containers",
+                "leave out the container options",
             );
         }
         if is_windows != (self.shell() != ScriptShell::Sh) {
             if is_windows {
                 return told(
                     "is for Windows",
-                    "write `--shell powershell` or `--shell cmd`",
+                    "use `--shell powershell` or `--shell cmd`",
                 );
             }
             return told(
                 "is for Linux",
-                "leave `--shell` out: its script is for bash",
+                "leave out `--shell`: its script is for bash",
             );
         }
         Ok(())
@@ -345,7 +292,7 @@ impl Maker<'_> {
     }
 
     fn build(&self, site: &BuildSite, sink: &mut Sink) -> Result<Build, Vec<Diagnostic>> {
-        let given: BTreeMap<String, String> = self.options.fact.iter().cloned().collect();
+        let given: BTreeMap<String, String> = self.options.set.iter().cloned().collect();
         let mut build = recipe::build(
             &self.ready.job,
             &self.ready.recipe,
@@ -374,7 +321,7 @@ impl Maker<'_> {
                     &host::UNWRITABLE_VARIABLE,
                     format!("job `{}`: {fault}", job.id),
                 );
-                vec![fault.help("take `--shell powershell`, or another value")]
+                vec![fault.help("use `--shell powershell`, or another value")]
             },
         )
     }
@@ -389,20 +336,18 @@ impl Maker<'_> {
     fn docker(&self, sink: &mut Sink) -> Result<String, Vec<Diagnostic>> {
         if self.ready.job.settings.platform == Platform::Windows {
             let message = format!(
-                "job `{}` is for Windows, where nothing runs in a container",
+                "job `{}` is for Windows, where builds do not use containers",
                 self.ready.job.id
             );
             let fault = Diagnostic::new(&codes::WINDOWS_JOB, message);
-            return Err(vec![
-                fault.help("`render script` prints what builds it there"),
-            ]);
+            return Err(vec![fault.help("`render script` prints its build script")]);
         }
         let build = self.build(&BuildSite::Container, sink)?;
         let command = self.command(&build, sink).map_err(|fault| vec![fault])?;
         let job = &self.ready.job;
         let folder = format!("{ROOT}/{}", job.id);
         let written = render::command(&self.script_command(&folder));
-        // A container has no program of ours, so checkouts are made before it begins.
+        // The container does not have this program, so checkouts are made before it starts.
         let checkouts: Vec<String> = build
             .steps
             .iter()
@@ -415,7 +360,7 @@ impl Maker<'_> {
                 let folder = render::command(std::slice::from_ref(&folder));
                 let all = visible(&all.join(" && "));
                 format!(
-                    "# What it builds is checked out by: (mkdir -p {folder} && cd {folder} && {all})\n"
+                    "# Check out the sources first: (mkdir -p {folder} && cd {folder} && {all})\n"
                 )
             }
         };
@@ -428,19 +373,18 @@ impl Maker<'_> {
                         format!("{folder}/{}", recipe::LIBRARIES_FOLDER),
                     ]);
                 }
-                words.extend(["--wheel-dir", "dist"].map(str::to_owned));
+                words.extend(["--out", "dist"].map(str::to_owned));
                 let words = format!("{} {folder}/{}", render::command(&words), build.wheels);
-                format!("# Then the wheel is finished by: {}\n", visible(&words))
+                format!("# Finish the wheel afterwards: {}\n", visible(&words))
             }
         };
         let (wheel, written) = (render::comment(&job.wheel), visible(&written));
         Ok(format!(
-            "# {wheel}\n{checkouts}# What runs in it is written by: {written}\n{finishing}{command}"
+            "# {wheel}\n{checkouts}# Write the script that it runs: {written}\n{finishing}{command}"
         ))
     }
 
-    /// The command that writes the script of the container, with the options that this command was
-    /// given.
+    /// Returns the command that writes the script of the container, with the options of this run.
     fn script_command(&self, folder: &str) -> Vec<String> {
         let path = |path: &Path| path.display().to_string();
         let mut words = vec!["rock-matrix".to_owned()];
@@ -475,22 +419,22 @@ impl Maker<'_> {
         }
         words.extend(
             self.options
-                .fact
+                .set
                 .iter()
-                .flat_map(|(name, value)| ["--fact".to_owned(), format!("{name}={value}")]),
+                .flat_map(|(name, value)| ["--set".to_owned(), format!("{name}={value}")]),
         );
         words.extend(["--out".to_owned(), format!("{folder}/build.sh")]);
         words
     }
 
-    /// The container command; paths start where it is pasted.
+    /// Returns the container command; its paths are relative to where it is run.
     fn command(&self, build: &Build, sink: &mut Sink) -> Result<String, Diagnostic> {
         let job = &self.ready.job;
         let (image, told) = container::image(job, self.options.image.as_deref())?;
         sink.extend(told);
         let here = shell_variable("PWD");
-        // As `build` does. A variable that is not set where the command is run is not set in the
-        // container either (docker(1), `--env`).
+        // As in `build`. A variable that is unset where the command is run is unset in the
+        // container too (docker(1), `--env`).
         let mut pass_env = container::passed_env(job, build);
         pass_env.extend(PROXY_VARIABLES.map(str::to_owned));
         pass_env.push(SOURCE_DATE.to_owned());
@@ -529,8 +473,8 @@ impl Maker<'_> {
     }
 }
 
-/// Prints the texts, writes them, or compares them with the files. The text of one job goes to the
-/// file named, unless that is a folder or ends with `/`.
+/// Prints the texts, writes them, or compares them with files. The text of a single job is written
+/// to `--out` itself, unless that is a directory or ends with `/`.
 fn deliver(texts: Vec<(String, String)>, alone: bool, options: &Options, shell: &Shell) -> Exit {
     let Some(out) = &options.out else {
         return shell.print_data(
@@ -568,7 +512,7 @@ fn deliver(texts: Vec<(String, String)>, alone: bool, options: &Options, shell: 
     exit
 }
 
-/// Fails where a file differs from what would be written, and says where.
+/// Compares a file with the text that would be written, and reports the first difference.
 pub(super) fn compare(shell: &Shell, path: &Path, text: &str) -> Exit {
     let present = sys::read_text(path, MAX_FILE_BYTES).ok();
     match render::drift(&path.display().to_string(), present.as_deref(), text) {
@@ -580,7 +524,7 @@ pub(super) fn compare(shell: &Shell, path: &Path, text: &str) -> Exit {
     }
 }
 
-/// Writes a file as a whole unless it is so already.
+/// Writes a file atomically unless it is up to date.
 pub(super) fn write(shell: &Shell, path: &Path, text: &str) -> Exit {
     match sys::write_if_changed(path, text.as_bytes()) {
         Ok(changed) => {

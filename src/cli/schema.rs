@@ -4,12 +4,19 @@ use super::{Exit, Shell};
 use crate::config;
 
 #[derive(Debug, clap::Args)]
-#[command(after_help = "\
+#[command(
+    after_help = "\
 Examples:
   rock-matrix schema > matrix.schema.json
+  rock-matrix schema | check-jsonschema --schemafile - matrices/*.yaml",
+    after_long_help = "\
+An editor with a YAML language server uses the schema if a matrix file starts with
+  # yaml-language-server: $schema=matrix.schema.json
 
-An editor with a YAML language server uses it when a matrix file begins with
-  # yaml-language-server: $schema=matrix.schema.json")]
+Examples:
+  rock-matrix schema > matrix.schema.json
+  rock-matrix schema | check-jsonschema --schemafile - matrices/*.yaml"
+)]
 pub(super) struct Args {}
 
 /// Runs the command.
@@ -17,7 +24,7 @@ pub(super) fn run(_: &Args, shell: &Shell) -> Exit {
     shell.print_data(&text())
 }
 
-/// The schema as the text that is printed and committed.
+/// Returns the schema as it is printed and committed.
 pub(super) fn text() -> String {
     format!("{:#}\n", config::schema())
 }

@@ -1,26 +1,27 @@
-//! Where a command reads its surroundings and talks: data to stdout, talk to stderr.
+//! The streams and settings of a command: data goes to stdout, messages go to stderr.
 
 use std::io::Write;
 use std::sync::Mutex;
 
 use super::exit::Exit;
+use super::project_file::ProjectFile;
 use crate::codes::host::CANNOT_WRITE_FILE;
 use crate::diagnostic::render::GithubAnnotations;
 use crate::diagnostic::{Diagnostic, render};
 use crate::sys::Environment;
 
-/// How much is said on stderr.
+/// How many messages are written to stderr.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Verbosity {
-    /// Diagnostics only.
+    /// Only diagnostics.
     Quiet,
-    /// What was done.
+    /// Also results.
     Normal,
-    /// Why, and each command that is run.
+    /// Also reasons, and each command that is run.
     Verbose,
 }
 
-/// How data and diagnostics are written.
+/// Format of data and diagnostics.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
 pub enum Format {
     /// For people.
@@ -30,43 +31,55 @@ pub enum Format {
     Json,
 }
 
-/// Folders that replace or precede what is shipped.
+/// When stderr is colored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum ColorChoice {
+    /// On a terminal and in GitHub Actions, unless `NO_COLOR` is set; or if `CLICOLOR_FORCE` is set.
+    Auto,
+    /// Always.
+    Always,
+    /// Never.
+    Never,
+}
+
+/// Directories that replace or precede the built-in data.
 #[derive(Debug, Clone, Default)]
 pub struct Folders {
-    /// Facts instead of the shipped ones.
+    /// Compatibility tables instead of the built-in ones.
     pub compat: Option<std::path::PathBuf>,
-    /// Recipes before the shipped ones.
+    /// Recipes that precede the built-in ones.
     pub recipes: Option<std::path::PathBuf>,
 }
 
-/// The streams and options that every command has.
+/// Streams, environment and global options of a command.
 #[derive(Debug)]
 pub struct Shell {
     /// The command line of this run; the first word is the program.
     pub arguments: Vec<std::ffi::OsString>,
     /// The environment at start.
     pub environment: Environment,
-    /// How much is said.
+    /// How many messages are written.
     pub verbosity: Verbosity,
-    /// How diagnostics, and all else that is said, are written on stderr.
-    pub diagnostics: Format,
+    /// Format of diagnostics and other messages on stderr.
+    pub message_format: Format,
     /// Whether stderr gets colours.
     pub color: bool,
-    /// Whether diagnostics become annotations as well.
+    /// Whether diagnostics are also written as annotations.
     pub annotations: bool,
     /// The annotations so far.
     pub annotated: Mutex<GithubAnnotations>,
-    /// Where facts and recipes are looked for.
+    /// Directories of compatibility tables and recipes.
     pub folders: Folders,
+    /// Defaults of the project file.
+    pub project_file: ProjectFile,
 }
 
-/// Says lines on stderr, as text or as JSON.
+/// Writes messages to stderr, as text or as JSON.
 #[derive(Debug, Clone, Copy)]
 pub struct Voice(Format);
 
 impl Voice {
-    /// Says a line, or several that belong together, without passwords and without what would steer
-    /// a terminal.
+    /// Writes one message of one or more lines, without passwords and control characters.
     pub fn tell(self, line: &str) {
         let line = render::redact_urls(line);
         let text = match self.0 {
@@ -78,14 +91,14 @@ impl Voice {
 }
 
 impl Shell {
-    /// Writes data to stdout, without what would steer a terminal or the runner of a workflow. A
-    /// closed pipe is the end of the wish for data, not a fault.
+    /// Writes data to stdout, without control characters and workflow commands. A closed pipe is not
+    /// an error.
     pub fn print(&self, text: &str) -> Exit {
         self.print_data(&render::printable(text))
     }
 
-    /// Writes a script or a document to stdout as it is: it escapes what it quotes by the rules of
-    /// its own language.
+    /// Writes a script or document to stdout unchanged: it escapes quoted text by the rules of its own
+    /// language.
     pub fn print_data(&self, text: &str) -> Exit {
         let mut out = std::io::stdout().lock();
         match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
@@ -95,34 +108,34 @@ impl Shell {
         }
     }
 
-    /// Says that stdout takes nothing, such as a full disk behind it.
+    /// Reports that stdout cannot be written, for example because a disk is full.
     pub fn no_stdout(&self, error: &std::io::Error) -> Exit {
         self.report(&[stdout_fault(error)]);
         Exit::Machine
     }
 
-    /// Says a line on stderr unless quiet.
+    /// Writes a message to stderr unless quiet.
     pub fn say(&self, line: &str) {
         if self.verbosity >= Verbosity::Normal {
             self.tell(line);
         }
     }
 
-    /// Says a line on stderr when verbose.
+    /// Writes a message to stderr when verbose.
     pub fn detail(&self, line: &str) {
         if self.verbosity >= Verbosity::Verbose {
             self.tell(line);
         }
     }
 
-    /// Says a line on stderr in any case.
+    /// Writes a message to stderr at every verbosity.
     pub fn tell(&self, line: &str) {
         self.voice().tell(line);
     }
 
-    /// Says a line that a program wrote, where no line is a command for the runner of a workflow.
+    /// Writes a line of a program's output to stderr, with workflow commands disabled.
     pub fn tell_output(&self, line: &str) {
-        match self.diagnostics {
+        match self.message_format {
             Format::Json => self.tell(line),
             Format::Human => {
                 let text = render::without_controls(&render::redact_urls(line)) + "\n";
@@ -131,26 +144,26 @@ impl Shell {
         }
     }
 
-    /// Writes commands for the runner of a workflow to stderr, which makes them of no other text.
+    /// Writes workflow commands to stderr; all other text is written with these disabled.
     pub(super) fn command(text: &str) {
         let _ = std::io::stderr().lock().write_all(text.as_bytes());
     }
 
-    /// What says lines where the shell itself cannot be lent.
+    /// Returns a writer of messages for code that cannot borrow the shell.
     pub fn voice(&self) -> Voice {
-        Voice(self.diagnostics)
+        Voice(self.message_format)
     }
 
-    /// Whether a person watches stderr, so that a line may move there.
+    /// Whether stderr is a terminal that can show progress.
     pub fn is_watched(&self) -> bool {
         self.environment.stderr_is_terminal
             && self.verbosity == Verbosity::Normal
-            && self.diagnostics == Format::Human
+            && self.message_format == Format::Human
     }
 
-    /// Shows diagnostics; the exit is [`Exit::Fault`] when one of them is an error.
+    /// Reports diagnostics; returns [`Exit::Fault`] if one of them is an error.
     pub fn report(&self, diagnostics: &[Diagnostic]) -> Exit {
-        let text = match self.diagnostics {
+        let text = match self.message_format {
             Format::Human => render::human(diagnostics, self.color),
             Format::Json => render::json(diagnostics),
         };
@@ -166,7 +179,7 @@ impl Shell {
     }
 }
 
-/// Stdout that takes nothing.
+/// Returns the diagnostic for an error while writing to stdout.
 pub(super) fn stdout_fault(error: &std::io::Error) -> Diagnostic {
     Diagnostic::new(
         &CANNOT_WRITE_FILE,

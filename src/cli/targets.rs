@@ -6,11 +6,11 @@ use crate::compat::Compat;
 use crate::diagnostic::{Diagnostic, Diagnostics, ExitClass, Location};
 use crate::names::GfxTarget;
 
-/// Words for GPU targets as typed: targets, families and product names.
+/// GPU targets as typed: targets, families and product names.
 #[derive(Debug, Clone)]
 pub(super) struct GfxWords(pub(super) Vec<String>);
 
-/// Reads them from the command line.
+/// Parses a list separated by commas or semicolons.
 pub(super) fn gfx_words(text: &str) -> Result<GfxWords, String> {
     let parts = text.split([',', ';']).map(str::trim);
     let words: Vec<String> = parts
@@ -18,16 +18,16 @@ pub(super) fn gfx_words(text: &str) -> Result<GfxWords, String> {
         .map(str::to_owned)
         .collect();
     if words.is_empty() {
-        Err("there is no target".to_owned())
+        Err("expected at least one GPU target".to_owned())
     } else {
         Ok(GfxWords(words))
     }
 }
 
-/// Returns the targets of these words in their order, each once.
+/// Resolves these words to distinct targets in their order.
 ///
 /// # Errors
-/// Every unknown word.
+/// Returns an error for each unknown word.
 pub(super) fn targets(
     words: &GfxWords,
     option: &str,
@@ -35,7 +35,7 @@ pub(super) fn targets(
     shell: &Shell,
 ) -> Result<Vec<GfxTarget>, Diagnostics> {
     let (mut found, mut faults): (Vec<GfxTarget>, Vec<Diagnostic>) = Default::default();
-    // Names of products may have blanks, `RX 7900 XTX`; else these separate words too.
+    // Blanks separate words too, except in product names such as `RX 7900 XTX`.
     let words = words
         .0
         .iter()

@@ -1,4 +1,4 @@
-//! What `publish` and `index build` say at the end: what changed, and how to install from it.
+//! The report at the end of `publish` and `index build`: the changes, and how to install.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -12,7 +12,7 @@ use crate::index::{IndexFile, IndexFolder, InstallCommand, YankStatus, backend_r
 use crate::names::percent_encode;
 use crate::publish::{FolderEdit, FolderEdits, INDEX, ReleaseContents};
 
-/// The address of a folder on this machine, with a slash at its end.
+/// Returns the `file:` URL of a directory, with a slash at its end.
 pub(super) fn file_url(folder: &Path) -> String {
     let absolute = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
     let parts = absolute.components().filter_map(|part| match part {
@@ -22,7 +22,7 @@ pub(super) fn file_url(folder: &Path) -> String {
     parts.fold("file:///".to_owned(), |url, part| url + &part + "/")
 }
 
-/// What is said at the end.
+/// The report at the end of `publish`.
 #[derive(Debug)]
 pub(super) struct Told<'a> {
     pub(super) folder: &'a Path,
@@ -51,12 +51,12 @@ pub(super) struct IndexDocument {
     folder: String,
     url: String,
     projects: BTreeSet<String>,
-    /// The lines that install each project.
+    /// The commands that install each project.
     #[serde(skip)]
     install: Vec<InstallCommands>,
 }
 
-/// The folders of the index below `root`, in its order, with the projects that are offered there.
+/// Returns the folders of the index below `root`, in order, with the projects that they list.
 pub(super) fn indexes<'a>(
     files: impl Iterator<Item = &'a IndexFile>,
     root: &Path,
@@ -113,7 +113,7 @@ pub(super) fn indexes<'a>(
     folders.into_iter().map(document).collect()
 }
 
-/// The lines that install from them, if there is anything to install.
+/// Returns the commands that install from the indexes, if there is anything to install.
 pub(super) fn install_lines(indexes: &[IndexDocument]) -> String {
     let lines = || indexes.iter().flat_map(|index| &index.install);
     if indexes.is_empty() {
@@ -122,7 +122,7 @@ pub(super) fn install_lines(indexes: &[IndexDocument]) -> String {
     let mut text = "install with:\n".to_owned();
     text.extend(lines().map(|lines| format!("  {}\n", lines.with_torch)));
     if lines().any(|lines| lines.from_nothing.is_some()) {
-        text.push_str("with torch, where there is none:\n");
+        text.push_str("if torch is not installed:\n");
         text.extend(
             lines().filter_map(|lines| Some(format!("  {}\n", lines.from_nothing.as_ref()?))),
         );
@@ -209,7 +209,7 @@ impl Told<'_> {
         match generated.count() {
             0 => {}
             count => text.push_str(&format!(
-                "  and {count} files made from them: sums, manifest, index\n"
+                "  and {count} generated files: checksums, manifest, index\n"
             )),
         }
         text.push_str(&install_lines(&document.indexes));

@@ -1,4 +1,4 @@
-//! One wheel opened: its label, METADATA, and whether it is whole.
+//! Reads a wheel: its label, its METADATA, and whether it is valid.
 
 use std::path::Path;
 
@@ -12,7 +12,7 @@ use crate::names::{DistributionName, LabelParts, LabelStyle, RocmVersion, WheelN
 use crate::sys::PositionalFile;
 use crate::wheel::{self, HeaderDocument, LabelCheck, WheelError, WheelHeaders};
 
-/// What the index says of a wheel from its inside.
+/// The data of an index that come from the contents of a wheel.
 #[derive(Debug)]
 pub(super) struct Contents {
     pub(super) project: DistributionName,
@@ -21,8 +21,8 @@ pub(super) struct Contents {
     pub(super) metadata: CoreMetadata,
 }
 
-/// What the label says; `Some(None)` for a wheel without one, and for one whose label names no
-/// accelerator, which is told. A label that names one and cannot be read for certain is a fault.
+/// Parses the label; `Some(None)` for a wheel without one, and for a label without an accelerator,
+/// with a warning. An ambiguous label of an accelerator is an error.
 #[expect(clippy::option_option, reason = "a wheel without a label is no fault")]
 pub(super) fn label(
     wheel: &WheelName,
@@ -39,7 +39,7 @@ pub(super) fn label(
             sink.push(
                 Diagnostic::new(&codes::AMBIGUOUS_READING, format!("the label `{label}` names two versions"))
                     .at(place, "")
-                    .help(format!("give it dots, such as `rock-matrix wheel label WHEEL --local {dotted} --replace`")),
+                    .help(format!("separate the versions with dots, as `rock-matrix wheel label WHEEL --local {dotted} --replace` does")),
             );
             None
         }
@@ -55,14 +55,17 @@ pub(super) fn label(
                     format!("the label `{label}` names no accelerator"),
                 )
                 .severity(Severity::Warning)
-                .at(place, "no index lists it: what it is for is not known"),
+                .at(
+                    place,
+                    "not listed in any index, because its accelerator is unknown",
+                ),
             );
             Some(None)
         }
     }
 }
 
-/// Opens the wheel; what is wrong with it goes to the sink. A wheel with an error is not offered.
+/// Reads a wheel; its errors go to the sink. A wheel with an error is left out.
 pub(super) fn read(
     path: &Path,
     name: &WheelName,
@@ -104,7 +107,7 @@ pub(super) fn read(
     contents(HeaderDocument::parse(bytes), name, sink)
 }
 
-/// What the METADATA of the wheel says; it must be that of a wheel of this name.
+/// Parses the METADATA of a wheel, which must match its name.
 pub(super) fn contents(
     headers: HeaderDocument,
     name: &WheelName,

@@ -1,4 +1,4 @@
-//! What is withdrawn from indexes, for those who recommend wheels.
+//! Yanked files of indexes, for commands that recommend wheels.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -12,21 +12,23 @@ use crate::index::{IndexFile, YankStatus};
 use crate::names::YankedFiles;
 use crate::publish::INDEX;
 
-// Options that select withdrawn wheels.
+// Options that select yanked wheels.
 #[derive(Debug, Clone, clap::Args)]
 pub(super) struct Withdrawals {
-    /// An index: what is withdrawn there is recommended to nobody. That of each release in a folder
-    /// is read without asking
-    #[arg(long, value_name = "DIR")]
+    /// Index whose yanked wheels are not recommended; can be repeated
+    ///
+    /// INDEX is a directory that `index build` wrote. The index in the directory of a release is
+    /// read automatically.
+    #[arg(long = "yanked-in", alias = "withdrawn-in", value_name = "INDEX")]
     withdrawn_in: Vec<PathBuf>,
 }
 
 impl Withdrawals {
-    /// What is withdrawn in the indexes named, whatever its bytes, and in those of the folders of
-    /// what is published, each of which is about the bytes that lie there.
+    /// Returns the yanked files of the given indexes, with any bytes, and of the indexes in the
+    /// directories of published releases, with the bytes in these.
     ///
     /// # Errors
-    /// When one that is named is no index of this program; the sink has which.
+    /// A given directory is not an index of this program; the sink has the diagnostic.
     pub(super) fn read(&self, published: &Published, sink: &mut Sink) -> Result<YankedFiles, Exit> {
         let mut withdrawn = YankedFiles::default();
         for folder in published.folders() {
@@ -36,8 +38,8 @@ impl Withdrawals {
             let Some(found) = withdrawn_in(index, sink)? else {
                 sink.push(
                     Diagnostic::new(&codes::NOT_AN_INDEX, format!("there is no index in `{}`", index.display()))
-                        .at(Location::Argument("--withdrawn-in".to_owned()), "")
-                        .help("give the folder that `rock-matrix index build` wrote, such as `DIR/simple`"),
+                        .at(Location::Argument("--yanked-in".to_owned()), "")
+                        .help("pass the directory that `rock-matrix index build` wrote, such as `DIR/simple`"),
                 );
                 return Err(Exit::Fault);
             };
@@ -47,8 +49,8 @@ impl Withdrawals {
     }
 }
 
-/// Says which files an index withdraws although other bytes of their names were meant, and what it
-/// withdrew and does not list any more. `before` is what it withdrew.
+/// Reports files that stay yanked although their bytes changed, and yanked files that the index no
+/// longer lists. `before` are the files that were yanked.
 pub(super) fn tell_of_names(before: &YankedFiles, files: &[&IndexFile], shell: &Shell) {
     if before.is_empty() {
         return;
@@ -61,14 +63,12 @@ pub(super) fn tell_of_names(before: &YankedFiles, files: &[&IndexFile], shell: &
     };
     for file in files.iter().filter(is_other) {
         shell.say(&format!(
-            "not the bytes that were withdrawn, and withdrawn too (`--unyank` offers it): {}",
+            "still yanked, although its bytes changed (revert with `index unyank`): {}",
             file.name
         ));
     }
     let listed: BTreeSet<String> = files.iter().map(|file| file.name.to_lowercase()).collect();
     for name in before.names().filter(|name| !listed.contains(*name)) {
-        shell.say(&format!(
-            "not listed any more, and not remembered as withdrawn: {name}"
-        ));
+        shell.say(&format!("no longer listed, so its yank is dropped: {name}"));
     }
 }

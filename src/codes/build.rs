@@ -44,7 +44,7 @@ pub const NO_RECIPES: Code = Code::error(
 pub const UNKNOWN_FACT: Code = Code::error(
     "B076",
     "unknown-fact",
-    "`--fact NAME=VALUE` sets a fact that none of the selected jobs' recipes has, so the value would be ignored.\n\nA recipe lists its facts under `facts`.",
+    "`build --fact NAME=VALUE` or `render --set NAME=VALUE` sets a fact that none of the selected jobs' recipes has, so the value would be ignored.\n\nA recipe lists its facts under `facts`.",
 );
 /// A build with another torch than the label of its wheel.
 pub const TORCH_NOT_OF_LABEL: Code = Code::warning(

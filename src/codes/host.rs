@@ -14,6 +14,7 @@ pub const ALL: &[&Code] = &[
     &NO_ROCM_SDK,
     &UNWRITABLE_VARIABLE,
     &NO_TARGET_NAMED,
+    &BAD_PROJECT_FILE,
 ];
 
 /// A `--sysfs-root` without `sys`.
@@ -56,5 +57,11 @@ pub const UNWRITABLE_VARIABLE: Code = Code::error(
 pub const NO_TARGET_NAMED: Code = Code::error(
     "H030",
     "no-target-named",
-    "`rock-matrix doctor attention` reports on the GPUs of this machine, and there are none. Select a target with `--arch`.",
+    "`rock-matrix attention report` covers the GPUs of this machine, and there are none. Select a target with `--gfx`.",
+);
+/// A project file with an unknown key or an invalid value.
+pub const BAD_PROJECT_FILE: Code = Code::error(
+    "H046",
+    "bad-project-file",
+    "`rock-matrix.toml`, or `[tool.rock-matrix]` in `pyproject.toml`, sets defaults of `compat`, `recipes`, `color`, `message-format`, `jobs` and `engine`. The nearest file, from the working directory upwards, is used; options and environment variables override it.\n\nUse only these keys:\n\n```toml\njobs = 4\nengine = \"docker\"\n```",
 );

@@ -106,7 +106,7 @@ pub const CANNOT_INDEX: Code = Code::error(
 pub const NO_TARGET: Code = Code::error(
     "G017",
     "no-target",
-    "`publish` needs a target. `--repo OWNER/REPO --tag TAG` is a release on GitHub. `--to DIR` creates the same release in a directory: wheels, checksums, manifest and index, without an account and without network.",
+    "`publish` needs a target. `--repo OWNER/REPO --tag TAG` is a release on GitHub. `--out DIR` creates the same release in a directory: wheels, checksums, manifest and index, without an account and without network.",
 );
 /// An invalid file of digests.
 pub const BAD_KNOWN_FILE: Code = Code::error(
@@ -130,7 +130,7 @@ pub const WHEELS_IN_SUBFOLDERS: Code = Code::warning(
 pub const NOT_AN_INDEX: Code = Code::error(
     "G020",
     "not-an-index",
-    "`--withdrawn-in` names a directory of pages that `index build` wrote, which is the only place where yanked files are recorded. The directory does not exist or contains no such pages, or a page with yanked files is damaged.\n\nPass the directory with the landing page, for example `dist/simple`.",
+    "`--yanked-in` names a directory of pages that `index build` wrote, which is the only place where yanked files are recorded. The directory does not exist or contains no such pages, or a page with yanked files is damaged.\n\nPass the directory with the landing page, for example `dist/simple`.",
 );
 /// An unreadable manifest of a GitHub release.
 pub const MANIFEST_UNREADABLE: Code = Code::error(

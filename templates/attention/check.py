@@ -1,7 +1,7 @@
-"""Says which attention of torch works on this machine, in lines `WHAT: ANSWER`.
+"""Prints which attention backends of torch work on this machine, in lines `NAME: VALUE`.
 
-`rock-matrix doctor attention --log FILE` judges what it prints. It needs a torch for ROCm and nothing else. Set the
-variables before it starts: torch reads some of them once, when it is imported.
+`rock-matrix attention judge FILE` checks the output. The script needs only a torch for ROCm. Set the environment variables
+before it starts: torch reads some of them only once, when it is imported.
 """
 import glob
 import os
@@ -18,7 +18,7 @@ VARIABLES = (
 
 
 def say(what, answer):
-    """One line, whatever is in the answer."""
+    """Prints a value on one line, even if it contains line breaks."""
     print(f"{what}: {' '.join(str(answer).split())}", flush=True)
 
 
@@ -27,7 +27,7 @@ def title(text):
 
 
 def ask(what, question):
-    """The answer, or why there is none. A torch without the question is no fault."""
+    """Prints a value, or the error that it raises. `n/a` if this torch does not have it."""
     try:
         say(what, question())
     except (AttributeError, ImportError):
@@ -37,7 +37,7 @@ def ask(what, question):
 
 
 def load_aotriton(torch):
-    """Only makes its operators be seen: attention finds the library by itself."""
+    """Loads the library to list its operators; torch finds the library without this."""
     folder = os.path.join(os.path.dirname(torch.__file__), "lib")
     found = sorted(glob.glob(os.path.join(folder, "libaotriton_v2.so*")))
     if found:
@@ -96,7 +96,7 @@ def main():
     def forced(name):
         with sdpa_kernel(getattr(SDPBackend, name)):
             torch.nn.functional.scaled_dot_product_attention(query, key, value, is_causal=True)
-            # A kernel that fails says so when it is waited for.
+            # Errors of a kernel are raised at the next synchronization.
             torch.cuda.synchronize()
         return "OK"
 

@@ -24,9 +24,9 @@ fi
 # Job << job >>, by << generator >>.<% if site == "container" %> It runs in a container that has the job's folder at << folder >>.<% else %> It runs on this machine, in the folder it is called from.<% endif %>
 
 #   ROCK_FOLDER=DIR   the job's folder
-#   ROCK_FROM=STAGE   begins at that stage; those before it are taken as done
-#   ROCK_CAP_S=N      ends with 124 after N seconds, so that the next run can go on from there
-# Programs stand in single quotes, for what runs them to read.
+#   ROCK_FROM=STAGE   starts at this stage and skips those before it
+#   ROCK_CAP_S=N      exits with 124 after N seconds, so that the next run can resume
+# Programs are in single quotes: their interpreters expand them, not this shell.
 # shellcheck disable=SC2016
 set -euo pipefail
 export ROCK_FOLDER=${ROCK_FOLDER:-<< folder >>}
@@ -34,7 +34,7 @@ export ROCK_FOLDER=${ROCK_FOLDER:-<< folder >>}
 export ROCK_CALLER=${ROCK_CALLER:-<< caller >>}
 <% endif %>
 <% if sources %>
-# What is copied must be there, unless it was copied by an earlier run.
+# Sources must exist, unless an earlier run copied them.
 missing=''
 source_of() {
   [ -e "$2" ] || { echo "== the source $1 is to come from $2, which is not there" >&2; missing=yes; }
@@ -53,7 +53,7 @@ cd "$ROCK_FOLDER"
 << program.name >>=<< program.text >>
 <% endfor %>
 
-# Whatever happens, what was used is measured.
+# Time and disk use are written at every exit.
 free_bytes() { df --output=avail -B1 . 2>/dev/null | tail -n 1 | tr -d ' ' || true; }
 disk_before=$(free_bytes)
 measure() {
@@ -69,7 +69,7 @@ trap measure EXIT
 stop() {
   trap '' TERM INT HUP
   local child
-  # Asked of the shell: a signal may come before a variable holds the process.
+  # From the shell's job table: a signal may arrive before a variable holds the process ID.
   for child in $(jobs -p); do
     kill -TERM "$child" 2>/dev/null || true
     wait "$child" || true
@@ -81,7 +81,7 @@ trap 'stop 143' TERM
 trap 'stop 130' INT
 trap 'stop 129' HUP
 
-# Whether stages are run already, or are passed over because ROCK_FROM comes later.
+# Whether a stage runs, or is skipped because ROCK_FROM is a later one.
 from=${ROCK_FROM:-}
 begins() {
   if [ "$from" = "$1" ]; then from=; fi
@@ -89,21 +89,21 @@ begins() {
   rm -f "done/$1"
   [ -n "$given_date" ] || date_sources
 }
-# Archives get the time of the newest commit of the sources, so that building twice gives the same bytes; without a commit, the
-# first that a zip archive can hold.
+# For reproducible builds, archives get the time of the newest commit of the sources. Without a commit, they get the earliest
+# time that a zip archive can contain.
 given_date=${SOURCE_DATE_EPOCH:-}
 date_sources() {
   SOURCE_DATE_EPOCH=$(cat facts/source_date.* 2>/dev/null | sort -n | tail -n 1)
   export SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-<< first_date >>}
 }
 <% if has_last %>
-# Ends the build with what failed first. What is to run at the end runs after a failure too.
+# Exits with the status of the first failure, after the final stages.
 failed='' finishing=''
 fail() {
   if [ -z "$failed" ]; then
     failed=$1
     if [ -z "$finishing" ]; then
-      # The cap has its say where nothing failed.
+      # The cap applies only if nothing failed.
       unset ROCK_CAP_S
       finish
     fi
@@ -125,13 +125,13 @@ run() {
       [ "$until_cap" -gt 0 ] || { echo "== $name: the cap has passed" >&2; exit 124; }
       if [ "$left" -eq 0 ] || [ "$until_cap" -le "$left" ]; then left=$until_cap capped=yes; fi
     fi
-    # In the background, so that signals are heeded while it runs; 0 seconds are no limit.
+    # In the background, so that signals are handled while it runs; 0 seconds mean no limit.
     status=0
     timeout --kill-after=30 "$left" "$@" </dev/null &
     wait "$!" || status=$?
     [ "$status" -ne 0 ] || return 0
-    # `timeout` says 124 when it ended the command, 137 when it had to kill it. The command may say so by itself, and
-    # out of memory it is killed by others, so the clock is asked too.
+    # `timeout` exits with 124 if it stopped the command, and with 137 if it had to kill it. The command may exit with these
+    # too, or be killed when memory runs out, so the clock decides.
     if [ "$status" -eq 124 ] || [ "$status" -eq 137 ]; then
       if [ -n "$capped" ] && [ "$SECONDS" -ge "$ROCK_CAP_S" ]; then
         echo "== $name: stopped at the cap" >&2
@@ -145,21 +145,21 @@ run() {
     tries=$((tries - 1))
     if [ "$tries" -le 0 ]; then
       echo "== $name: failed with $status" >&2
-      # 124 is what the cap ends with.
+      # 124 is reserved for the cap.
       [ "$status" -ne 124 ] || status=1
       << "fail" if has_last else "exit" >> "$status"
     fi
     echo "== $name: failed with $status, trying again"
   done
 }
-# Fails unless a glob matches this many files.
+# Fails unless a glob matches exactly this many files.
 expects() {
   local found
   mapfile -t found < <(compgen -G "$1" || true)
   [ "${#found[@]}" -eq "$2" ] || { echo "== $2 expected for $1, ${#found[@]} there" >&2; << "fail" if has_last else "exit" >> 1; }
 }
 <% if uses_jobs %>
-# Parallel jobs for this much memory each, in tenths of a GiB: by the limits of the control group where there are some.
+# Number of parallel jobs that need this much memory each, in tenths of a GiB, within the limits of the control group.
 parallel_jobs() {
   local threads memory group file limit quota period jobs
   threads=$(nproc)
@@ -168,7 +168,7 @@ parallel_jobs() {
   for file in "/sys/fs/cgroup$group/memory.max" /sys/fs/cgroup/memory.max /sys/fs/cgroup/memory/memory.limit_in_bytes; do
     [ -r "$file" ] || continue
     limit=$(cat "$file")
-    # Without a limit it says `max`, or a number near 2^63.
+    # Without a limit, the file has `max`, or a number near 2^63.
     if [ "$limit" != max ] && [ "${#limit}" -lt 17 ] && [ $((limit / 107374182)) -lt "$memory" ]; then
       memory=$((limit / 107374182))
     fi
@@ -190,7 +190,7 @@ parallel_jobs() {
 }
 <% endif %>
 <% if facts %>
-# What earlier stages found; not every answer is needed.
+# Facts that earlier stages determined; not all of them are used.
 # shellcheck disable=SC2034
 facts() {
 <% for name in facts %>
@@ -200,7 +200,7 @@ facts() {
 facts
 <% endif %>
 <% if has_last %>
-# What runs at the end, whatever came before.
+# Stages that run at the end, even after a failure.
 finish() {
   finishing=yes
 <% for step in steps if step.finally %>
@@ -217,15 +217,15 @@ finish
 <% endif %>
 [ -z "$from" ] || { echo "== no stage is called $from" >&2; exit 2; }
 <% if finishing %>
-# Wheels get their label and the platform tag that they comply with from rock-matrix, where that is installed.
+# If rock-matrix is installed, it sets the label and the platform tag of the wheels.
 mapfile -t built < <(compgen -G << wheels >> || true)
 if command -v rock-matrix >/dev/null; then
   for wheel in "${built[@]}"; do
-    << finishing >> --force --wheel-dir finished "$wheel"
+    << finishing >> << "--replace" if "wheel repair" in finishing else "--force" >> --out finished "$wheel"
   done
   echo "== finished $(compgen -G 'finished/*.whl' | tr '\n' ' ')"
 else
-  echo "== to finish the wheel, run in $ROCK_FOLDER: << finishing >> --wheel-dir finished ${built[*]}"
+  echo "== to finish the wheel, run in $ROCK_FOLDER: << finishing >> --out finished ${built[*]}"
 fi
 <% elif wheels != "''" %>
 echo "== built $(compgen -G << wheels >> | tr '\n' ' ')"

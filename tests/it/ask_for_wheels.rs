@@ -81,7 +81,7 @@ fn an_issue_becomes_one_row_of_the_matrix_file() {
         serde_json::json!(["gfx90a", "gfx942"]),
         "the file's own targets"
     );
-    let row = "issue.md asks for {flash-attn: \"2.8.3\", python: \"3.13\", torch: \"2.9.1\", rocm: \"6.4\", backend: \"ck\"}";
+    let row = "issue.md requests {flash-attn: \"2.8.3\", python: \"3.13\", torch: \"2.9.1\", rocm: \"6.4\", backend: \"ck\"}";
     assert!(said.stderr.contains(row), "{}", said.stderr);
 }
 
@@ -346,9 +346,9 @@ fn failed_jobs_that_are_none_of_the_plan_are_named() {
     let (project, _) = three_with_tests(&run);
     let said = project.run(&["plan", "--only-failed", "run.json"]).exits(0);
     insta::assert_snapshot!(said.stderr, @r"
-    warning[P050 bad-run-file]: 2 failed jobs are none of this plan: `Publish`, `other-1.0`
+    warning[P050 bad-run-file]: 2 failed jobs are not in this plan: `Publish`, `other-1.0`
     --> run.json
-    help: plan the matrix files of that run; what is published since is not planned again
+    help: plan the matrix files of that run; wheels published since then are not planned again
     ");
     assert!(said.stdout.contains(" 1 job, "), "{}", said.stdout);
 }
@@ -734,7 +734,7 @@ fn one_combination_is_that_of_an_issue_or_what_the_values_choose() {
     assert!(
         plan(&[])
             .unwrap_err()
-            .contains("::error::give the number of an issue, or at least one value")
+            .contains("::error::enter the number of an issue or at least one value")
     );
     for hostile in [
         "2.9.1\" --out x",
@@ -802,7 +802,7 @@ fn only_the_jobs_with_the_values_that_are_named_are_planned() {
     ");
     let said = project.run(&["plan", "--only", "torch"]).exits(2).stderr;
     assert!(
-        said.contains("a choice is AXIS=VALUE, such as torch=2.9.1"),
+        said.contains("expected AXIS=VALUE, such as torch=2.9.1"),
         "{said}"
     );
 }

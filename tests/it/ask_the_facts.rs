@@ -184,7 +184,7 @@ fn product_names_are_accepted_wherever_a_target_is() {
         "gfx1151,gfx950\n"
     );
     let attention = project
-        .run(&["doctor", "attention", "--arch", "mi300x"])
+        .run(&["attention", "report", "--gfx", "mi300x"])
         .exits(0);
     assert!(attention.stdout.contains("gfx942"), "{}", attention.stdout);
     assert!(
@@ -206,12 +206,12 @@ fn product_names_are_accepted_wherever_a_target_is() {
 fn an_unknown_product_suggests_the_nearest_one() {
     let project = Project::new();
     let said = project
-        .run(&["doctor", "attention", "--arch", "mi300q"])
+        .run(&["attention", "report", "--gfx", "mi300q"])
         .exits(2)
         .stderr;
     insta::assert_snapshot!(said, @r"
     error[M037 bad-gfx]: `mi300q` is not a gfx target, a family or a product; did you mean `mi300a`?
-    --> argument `--arch mi300q`
+    --> argument `--gfx mi300q`
     help: `rock-matrix compat list products` and `compat list families` show the names
     ");
     let said = fault(&project, &["compat", "explain", "gfx=rx7900xtxx"]);
@@ -249,7 +249,7 @@ fn questions_that_facts_cannot_answer_say_what_to_ask() {
     };
     check(
         &["torch=2.6.0", "colour=blue"],
-        "error[K006 bad-question]: `colour` is nothing that facts speak about",
+        "error[K006 bad-question]: the compatibility data has no axis `colour`",
     );
     check(
         &["nonsense"],
@@ -294,7 +294,7 @@ fn an_index_without_pages_of_torch_changes_nothing() {
     let said = fault(&project, &["compat", "refresh", "--from", "pages"]);
     assert_eq!(
         said,
-        "error[K004 cannot-fetch]: `pages` holds no pages such as rocm6.2/torch/index.html"
+        "error[K004 cannot-fetch]: `pages` contains no pages such as rocm6.2/torch/index.html"
     );
 }
 

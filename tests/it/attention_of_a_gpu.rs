@@ -1,4 +1,4 @@
-//! `doctor attention`: the library that torch takes on a GPU, the validation script, and the judge
+//! `attention`: the library that torch takes on a GPU, the validation script, and the judge
 //! of its output.
 
 use std::os::unix::fs::PermissionsExt;
@@ -10,13 +10,13 @@ use crate::support::{Outcome, Project};
 
 fn ask(arguments: &[&str]) -> Outcome {
     Project::new()
-        .run(&[&["doctor", "attention"], arguments].concat())
+        .run(&[&["attention", "report"], arguments].concat())
         .exits(0)
 }
 
 #[test]
 fn preferring_ck_on_gfx1151_leaves_aotriton_and_says_why() {
-    insta::assert_snapshot!(ask(&["--arch", "gfx1151", "--torch", "2.12.0", "--prefer-ck"]).stdout, @"
+    insta::assert_snapshot!(ask(&["--gfx", "gfx1151", "--torch", "2.12.0", "--prefer-ck"]).stdout, @"
     gfx1151: torch's attention uses AOTriton
       because: Composable Kernel is preferred, which changes nothing: torch takes it on gfx90a, gfx942, gfx950 only
       because: AOTriton counts as experimental there
@@ -28,7 +28,7 @@ fn preferring_ck_on_gfx1151_leaves_aotriton_and_says_why() {
 
 #[test]
 fn a_gpu_of_ck_takes_it_only_where_torch_was_built_with_it() {
-    insta::assert_snapshot!(ask(&["--arch", "gfx942:xnack-", "--prefer-ck"]).stdout, @"
+    insta::assert_snapshot!(ask(&["--gfx", "gfx942:xnack-", "--prefer-ck"]).stdout, @"
     gfx942:xnack-: torch's attention uses Composable Kernel
       because: Composable Kernel has fused attention for it
       set: TORCH_ROCM_FA_PREFER_CK=1 before torch is imported; else torch takes AOTriton
@@ -38,10 +38,10 @@ fn a_gpu_of_ck_takes_it_only_where_torch_was_built_with_it() {
       read in: pytorch/pytorch, the file that ref names, aten/src/ATen/Context.cpp, setROCmFAPreferredBackend (verified)
     ");
     let choice = |arguments: &[&str]| {
-        let all = [&["doctor", "attention", "--format", "json"], arguments].concat();
+        let all = [&["attention", "report", "--format", "json"], arguments].concat();
         Project::new().run(&all).exits(0).json()["choices"][0].clone()
     };
-    let ck = choice(&["--arch", "gfx942", "--prefer-ck"]);
+    let ck = choice(&["--gfx", "gfx942", "--prefer-ck"]);
     assert_eq!(
         (&ck["library"], &ck["otherwise"]),
         (&"ck".into(), &"aotriton".into())
@@ -53,12 +53,12 @@ fn a_gpu_of_ck_takes_it_only_where_torch_was_built_with_it() {
             &"USE_ROCM_CK_SDPA=1".into()
         )
     );
-    let stays = choice(&["--arch", "gfx1151", "--prefer-ck"]);
+    let stays = choice(&["--gfx", "gfx1151", "--prefer-ck"]);
     assert_eq!(
         (&stays["library"], &stays["preferred_in_vain"]),
         (&"aotriton".into(), &"ck".into())
     );
-    let math = choice(&["--arch", "gfx1151", "--torch", "2.7.1"]);
+    let math = choice(&["--gfx", "gfx1151", "--torch", "2.7.1"]);
     assert_eq!(
         (&math["library"], &math["help"]),
         (&"math".into(), &"use torch >=2.8".into())
@@ -69,25 +69,22 @@ fn a_gpu_of_ck_takes_it_only_where_torch_was_built_with_it() {
 fn a_machine_without_gpus_is_asked_for_a_target() {
     let project = Project::new();
     let outcome = project
-        .run(&["doctor", "attention", "--arch", "1151"])
+        .run(&["attention", "report", "--gfx", "1151"])
         .exits(2)
         .stderr;
     assert!(outcome.contains("is not a gfx target"), "{outcome}");
     for bad in [
-        &["--script", "--log", "x"][..],
-        &["--log", "x", "--prefer-ck"],
-        &["--torch", "new"],
+        &["script", "x"][..],
+        &["judge", "x", "--prefer-ck"],
+        &["judge"],
+        &["report", "--torch", "new"],
     ] {
-        project
-            .run(&[&["doctor", "attention"], bad].concat())
-            .exits(2);
+        project.run(&[&["attention"], bad].concat()).exits(2);
     }
     if !std::path::Path::new("/sys/class/kfd").exists() {
-        let said = project.run(&["doctor", "attention"]).exits(1).stderr;
+        let said = project.run(&["attention", "report"]).exits(1).stderr;
         assert!(
-            said.starts_with(
-                "error[H030 no-target-named]: this machine has no GPU to answer for\n"
-            ),
+            said.starts_with("error[H030 no-target-named]: no GPU was found on this machine\n"),
             "{said}"
         );
     }
@@ -155,7 +152,7 @@ def sdpa_kernel(backend):
 
 /// A project with that torch in `site`, and the script as the program prints it.
 fn machine() -> Project {
-    let script = ask(&["--script"]).stdout;
+    let script = Project::new().run(&["attention", "script"]).exits(0).stdout;
     assert_eq!(script, SCRIPT);
     let functional =
         "def scaled_dot_product_attention(query, key, value, is_causal):\n    assert is_causal\n";
@@ -204,7 +201,7 @@ const EXPERIMENTAL: (&str, &str) = ("TORCH_ROCM_AOTRITON_ENABLE_EXPERIMENTAL", "
 fn judge(project: Project, log: &str, arguments: &[&str], code: i32) -> Outcome {
     project
         .file("check.log", log)
-        .run(&[&["doctor", "attention", "--log", "check.log"], arguments].concat())
+        .run(&[&["attention", "judge", "check.log"], arguments].concat())
         .exits(code)
 }
 
@@ -341,8 +338,8 @@ fn the_profile_is_that_of_the_gpu() {
         ["EFFICIENT_ATTENTION"],
         "normal on gfx11 alone; either library is right"
     );
-    judge(machine(), &log, &["--arch", "gfx1036"], 1);
-    let said = judge(machine(), &log, &["--arch", "gfx1151"], 1).stderr;
+    judge(machine(), &log, &["--gfx", "gfx1036"], 1);
+    let said = judge(machine(), &log, &["--gfx", "gfx1151"], 1).stderr;
     assert!(
         said.contains(
             "`preferred_rocm_fa_library()` is `_ROCmFABackend.Ck`, not `_ROCmFABackend.AOTriton`"
@@ -393,13 +390,13 @@ fn a_log_that_is_cut_foreign_or_unreadable_is_a_fault() {
     help: see what ended the script there, or keep all of its output: `python check.py > check.log 2>&1`
     ");
     insta::assert_snapshot!(judge(machine(), "Torch: 2.9\n", &[], 1).stderr, @"
-    error[H028 unjudged-log]: this is no output of the validation script
+    error[H028 unjudged-log]: this is not the output of the validation script
     --> check.log
-    help: run what `rock-matrix doctor attention --script` prints, and keep its output
+    help: run the script that `rock-matrix attention script` prints, and save its output
     ");
     let said = machine()
         .bytes("check.log", b"\xff\xfe")
-        .run(&["doctor", "attention", "--log", "check.log"])
+        .run(&["attention", "judge", "check.log"])
         .exits(1);
     assert!(
         said.stderr.starts_with("error[H020 cannot-read-file]"),
@@ -409,10 +406,10 @@ fn a_log_that_is_cut_foreign_or_unreadable_is_a_fault() {
     let unnamed = log.replace("gfx: gfx1151\n", "");
     let said = judge(machine(), &unnamed, &[], 1).stderr;
     assert!(
-        said.starts_with("error[H028 unjudged-log]: the log does not say which GPU it is about\n"),
+        said.starts_with("error[H028 unjudged-log]: the log does not name its GPU\n"),
         "{said}"
     );
-    judge(machine(), &unnamed, &["--arch", "gfx1151"], 0);
+    judge(machine(), &unnamed, &["--gfx", "gfx1151"], 0);
 }
 
 #[test]
@@ -426,7 +423,7 @@ fn a_line_that_is_missing_is_a_miss_and_standard_input_is_a_log() {
     let project = Project::new().file("check.log", &without);
     let input = std::fs::File::open(project.path("check.log")).unwrap();
     let output = project
-        .command(&["doctor", "attention", "--log", "-"])
+        .command(&["attention", "judge", "-"])
         .stdin(input)
         .output()
         .unwrap();

@@ -17,7 +17,7 @@ fn init_starts_with_triton_where_there_is_no_project() {
     let checked = project.run(&["render", "workflow", "--check"]).exits(0);
     assert_eq!(
         checked.stderr.lines().last().unwrap(),
-        ".github/workflows/wheels.yml is what would be rendered"
+        ".github/workflows/wheels.yml is up to date"
     );
     assert_eq!(
         project.files(),
@@ -148,7 +148,7 @@ fn init_overwrites_nothing_and_says_what_it_kept() {
     let said = project.run(&["init", "repo"]).exits(0);
     assert!(
         said.stderr.contains(
-            "\nkept repo/matrices/flash-attn.yaml, which is there already\nthe workflow of your matrix files"
+            "\nkept repo/matrices/flash-attn.yaml, which already exists\ncreate the workflow of your matrix files with"
         ),
         "{}",
         said.stderr
@@ -232,7 +232,7 @@ fn check_without_files_looks_into_matrices_and_says_what_to_do_where_there_are_n
     let said = Project::new().run(&["check"]).exits(1);
     assert_eq!(
         said.stderr,
-        "error[M049 no-matrix-file]: there is no matrix file in `matrices/`\nhelp: name one, or write a first one with `rock-matrix init`\n\n"
+        "error[M049 no-matrix-file]: there is no matrix file in `matrices/`\nhelp: name one, or create one with `rock-matrix init`\n\n"
     );
 }
 

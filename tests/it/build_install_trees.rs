@@ -279,7 +279,7 @@ fn aotriton_is_configured_installed_packed_and_placed() {
         "{stdout}"
     );
     assert!(
-        stderr.contains("it used cmake cmake version 3.30.0, ninja 1.12.1"),
+        stderr.contains("used cmake cmake version 3.30.0, ninja 1.12.1"),
         "{stderr}"
     );
     assert_eq!(stand.members(), MEMBERS);

@@ -23,7 +23,7 @@ fn a_build_leaves_the_wheel_its_digest_and_what_was_used() {
     for said in [
         "[1/4] prepare\n",
         "[2/4] build: done after ",
-        "it used torch 1.13.1",
+        "used torch 1.13.1",
         "the log is .rock/",
     ] {
         assert!(stderr.contains(said), "{said}: {stderr}");
@@ -94,7 +94,7 @@ error[B050 step-failed]: stage `build` failed: exit status 7
          compiling
          x.hip:3: error: no
  = note: the whole log is in .rock/toy-1.0-rocm6.2-py3.11/logs/build.log
-help: fix the cause, then run `rock-matrix build toy-1.0-rocm6.2-py3.11 --recipes recipes --continue auto`
+help: fix the cause, then run `rock-matrix build toy-1.0-rocm6.2-py3.11 --recipes recipes --resume`
 ";
     assert_eq!(told.trim_end(), expected.trim_end());
     assert!(
@@ -113,7 +113,7 @@ fn going_on_runs_what_is_missing_and_a_fresh_build_runs_all() {
     toy.build(4, &[]);
     toy.write("mended", b"");
     let (_, stderr) = toy.build(0, &["--continue", "auto"]);
-    assert!(stderr.contains("one stage was done before"), "{stderr}");
+    assert!(stderr.contains("skipped 1 completed stage"), "{stderr}");
     assert_eq!(toy.text("order"), "prepare\nbuild\nbuild\n");
     std::fs::remove_dir_all(toy.path("dist")).unwrap();
     let (stdout, _) = toy.build(0, &["--continue", "auto"]);
@@ -127,10 +127,10 @@ fn going_on_runs_what_is_missing_and_a_fresh_build_runs_all() {
     toy.build(0, &[]);
     assert_eq!(toy.text("order"), "prepare\nbuild\n");
     let (_, stderr) = toy.build(2, &["--continue", "biuld"]);
-    assert!(!stderr.contains("starting anew"), "{stderr}");
+    assert!(!stderr.contains("starting over"), "{stderr}");
     assert!(
         stderr.contains("error[B058 unknown-stage]")
-            && stderr.contains("did you mean `--continue build`?"),
+            && stderr.contains("did you mean `--resume=build`?"),
         "{stderr}"
     );
 }
@@ -200,7 +200,7 @@ fn a_capped_build_exits_with_124_and_goes_on() {
     let (_, stderr) = toy.build(124, &["--cap", "5", "--started-at", &seconds_ago(600)]);
     assert!(
         stderr.starts_with(
-            "starting anew: an earlier build was capped, `--continue auto` would go on with it"
+            "starting over: an earlier build was capped; use `--resume` to continue it"
         ),
         "{stderr}"
     );
@@ -341,7 +341,7 @@ fn all_builds_every_job_and_lists_those_that_failed() {
         "{stderr}"
     );
     assert!(
-        stderr.contains("they are toy-1.0-rocm6.2-py3.12"),
+        stderr.contains("the failed jobs are toy-1.0-rocm6.2-py3.12"),
         "{stderr}"
     );
     assert!(toy.path("dist").join(WHEEL).exists());
@@ -392,7 +392,7 @@ fn cleaning_removes_build_folders_of_sources_and_nothing_else() {
         "{stdout}"
     );
     assert!(
-        stdout.lines().count() == 1 && stderr.contains("src/vision/build stays: no build tool"),
+        stdout.lines().count() == 1 && stderr.contains("src/vision/build: no build tool"),
         "{stderr}"
     );
     assert!(toy.job("src/torch/build").exists());
@@ -456,15 +456,15 @@ fn a_failure_that_is_known_by_its_words_is_told_with_what_helps() {
     let (_, stderr) = Toy::building(said).build(4, &[]);
     assert!(
         stderr.contains(
-            "this is known: AOTriton's build fails so when ccache stands before the compiler"
+            "known problem: AOTriton's build fails so when ccache stands before the compiler"
         ),
         "{stderr}"
     );
-    let help = "help: build again without ccache: unset CMAKE_C_COMPILER_LAUNCHER and CMAKE_CXX_COMPILER_LAUNCHER, or set CCACHE_DISABLE=1, then run `rock-matrix build toy-1.0-rocm6.2-py3.11 --recipes recipes --continue auto`\n";
+    let help = "help: build again without ccache: unset CMAKE_C_COMPILER_LAUNCHER and CMAKE_CXX_COMPILER_LAUNCHER, or set CCACHE_DISABLE=1, then run `rock-matrix build toy-1.0-rocm6.2-py3.11 --recipes recipes --resume`\n";
     assert!(stderr.contains(help), "{stderr}");
     let (_, stderr) =
         Toy::building("echo 'clang++ flash.cc: Invalid argument'; exit 1").build(4, &[]);
-    assert!(!stderr.contains("this is known"), "{stderr}");
+    assert!(!stderr.contains("known problem"), "{stderr}");
 }
 
 #[test]
@@ -519,7 +519,7 @@ fn a_wheel_that_does_not_verify_is_refused_and_kept() {
     let (_, stderr) = toy.build(1, &[]);
     assert!(stderr.contains("error[B072 wheel-refused]"), "{stderr}");
     assert!(
-        stderr.contains(&format!("the wheel stays at .rock/{JOB}/dist/{WHEEL}")),
+        stderr.contains(&format!("the wheel is kept at .rock/{JOB}/dist/{WHEEL}")),
         "{stderr}"
     );
     assert!(!toy.path("dist").join(WHEEL).exists());
@@ -585,7 +585,7 @@ fn a_wheel_that_lacks_what_its_distribution_holds_by_the_facts_is_refused() {
         "{stderr}"
     );
     assert!(
-        stderr.contains("did not pass the gate `contents`: 1 fault"),
+        stderr.contains("did not pass the gate `contents`: 1 error"),
         "{stderr}"
     );
     toy.write(
@@ -615,7 +615,7 @@ fn a_wheel_is_verified_before_a_label_makes_its_record_anew() {
     );
     let (_, stderr) = toy.build(1, &[]);
     assert!(
-        stderr.contains("error[W020") && stderr.contains("did not pass the gate `verify`: 1 fault"),
+        stderr.contains("error[W020") && stderr.contains("did not pass the gate `verify`: 1 error"),
         "{stderr}"
     );
     assert!(!toy.path("dist").join(WHEEL).exists());
@@ -771,7 +771,7 @@ fn facts_are_asked_of_this_machine_and_can_be_given() {
         "{stderr}"
     );
     assert!(
-        stderr.contains("help: give it with `--fact answer=VALUE`"),
+        stderr.contains("help: set it with `--fact answer=VALUE`"),
         "{stderr}"
     );
     assert!(!toy.path(".rock").exists());
@@ -838,9 +838,9 @@ fn a_build_that_begins_anew_says_from_which_points_it_could_go_on() {
     );
     let toy = toy.recipe("echo prepare >>order\"]", "echo prepare >>order; mkdir -p src/toy dist; touch dist/one.whl\"]\n    outputs: {wheel: {glob: 'dist/*.whl'}}");
     let (_, stderr) = toy.build(4, &[]);
-    assert!(!stderr.contains("--continue wheel"), "{stderr}");
-    let said = "an earlier build of this job left its work; the same command with one of these goes on from there:\n  \
-                --continue wheel      `prepare` is done: src/toy, dist/one.whl\n";
+    assert!(!stderr.contains("--resume=wheel"), "{stderr}");
+    let said = "an earlier build of this job can be resumed; add one of these options:\n  \
+                --resume=wheel      `prepare` is done: src/toy, dist/one.whl\n";
     let (_, stderr) = toy.build(0, &["--dry-run"]);
     assert_eq!(stderr, said);
     let (stdout, _) = toy.build(0, &["--dry-run", "--continue", "wheel"]);

@@ -338,17 +338,17 @@ fn what_a_job_of_windows_has_not_is_refused_with_what_to_do() {
     refused(
         &["build", "--all", "--matrix", "m.yaml"],
         "is for Windows\n",
-        "help: run what `rock-matrix render script ",
+        "help: run the output of `rock-matrix render script ",
     );
     refused(
         &["render", "docker", "m.yaml"],
-        "nothing runs in a container",
+        "builds do not use containers",
         "`render script` prints",
     );
     refused(
         &["render", "script", "m.yaml", "--engine", "docker"],
-        "nothing runs in a container",
-        "leave the options",
+        "builds do not use containers",
+        "leave out the container options",
     );
     refused(
         &["render", "script", "m.yaml", "--shell", "sh"],
@@ -413,6 +413,6 @@ fn a_value_that_cmd_cannot_be_given_is_refused_and_powershell_takes_it() {
             && told.contains("`QUOTED` has a quotation mark"),
         "{told}"
     );
-    assert!(told.contains("help: take `--shell powershell`"), "{told}");
+    assert!(told.contains("help: use `--shell powershell`"), "{told}");
     assert!(script(&quoted(), &[]).contains("$env:QUOTED = '-DX=\"a b\"'"));
 }

@@ -855,21 +855,18 @@ fn the_sdk_comes_by_each_of_the_four_ways() {
     };
     let build = |from: &str| {
         format!(
-            "rock-matrix sdk build --artifact-dir={from} --dest-dir=rocm-packages --platform=linux --version=7.14.0"
+            "rock-matrix sdk build --artifact-dir={from} --out=rocm-packages --platform=linux --version=7.14.0"
         )
     };
     let fetch = |which: &str| {
         format!(
-            "rock-matrix sdk fetch --run-id=123 --run-github-repo=ROCm/TheRock --platform=linux {which} --output-dir=rocm-artifacts"
+            "rock-matrix sdk fetch --run-id=123 --run-github-repo=ROCm/TheRock --platform=linux {which} --out=rocm-artifacts"
         )
     };
     let installed = format!("{install} --find-links [HERE]/{packages}/dist {requirement}");
     for (group, which) in [
-        (
-            ", artifact-group: gfx94X-dcgpu",
-            "--artifact-group=gfx94X-dcgpu",
-        ),
-        ("", "--amdgpu-targets=gfx942"),
+        (", artifact-group: gfx94X-dcgpu", "--gfx=gfx94X-dcgpu"),
+        ("", "--gfx=gfx942"),
     ] {
         assert_eq!(
             of(stages(&format!("rocm-from: run, run-id: \"123\"{group}"))),

@@ -185,7 +185,7 @@ fn libraries_for_another_processor_or_c_library_than_the_name_are_errors_where_n
         .exits(0);
     assert_eq!(
         shown.stdout,
-        format!("{MANY}\n  platform  none: no library of it can be judged\n")
+        format!("{MANY}\n  platform  none: no library can be judged\n")
     );
 }
 
@@ -447,7 +447,7 @@ fn a_tag_that_no_installer_knows_is_refused_unless_it_is_meant() {
     insta::assert_snapshot!(told, @r"
     error[R160 unknown-platform-tag]: `manylinux_2_28` is no platform that installers know
     --> demo-1.0-cp312-cp312-manylinux_2_28.whl
-     = note: say that it is meant with `--allow R160`
+     = note: use `--allow R160` if this is intended
     help: add the architecture: `manylinux_2_28_x86_64`
     ");
     for (wheel, tag, help) in [

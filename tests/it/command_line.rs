@@ -202,7 +202,7 @@ fn what_is_written_goes_where_out_leads_and_never_over_what_is_read() {
         let said = plan(out, 1).stderr;
         assert!(
             said.starts_with(&format!(
-                "error[P031 out-is-input]: `--out {out}` would take the place"
+                "error[P031 out-is-input]: `--out {out}` would overwrite an input"
             )),
             "{said}"
         );
@@ -358,10 +358,7 @@ fn an_image_without_a_name_is_a_bad_command_line() {
             .run(&["render", "docker", "m.yaml", JOB, &image])
             .exits(2)
             .stderr;
-        assert!(
-            said.contains("an image is named as docker takes it"),
-            "{said}"
-        );
+        assert!(said.contains("expected an image name"), "{said}");
         let build = [
             "build",
             JOB,
@@ -377,7 +374,7 @@ fn an_image_without_a_name_is_a_bad_command_line() {
                 .run(&build)
                 .exits(2)
                 .stderr
-                .contains("an image is named")
+                .contains("expected an image name")
         );
     }
 }
@@ -409,7 +406,7 @@ fn the_local_engine_has_no_container_to_render() {
         .exits(2)
         .stderr;
     assert!(
-        said.contains("`render script --engine local` prints what it runs"),
+        said.contains("`render script --engine local` prints its script"),
         "{said}"
     );
     let said = seed()
@@ -419,7 +416,7 @@ fn the_local_engine_has_no_container_to_render() {
         .exits(2)
         .stderr;
     assert!(
-        said.contains("`--image` and `--docker-arg` are about a container"),
+        said.contains("`--image` and `--docker-arg` need a container"),
         "{said}"
     );
 }
@@ -441,10 +438,7 @@ fn a_pipe_is_no_matrix_file_and_is_not_waited_for() {
         ),
         "{said}"
     );
-    assert!(
-        said.contains("help: save what is in it as a file"),
-        "{said}"
-    );
+    assert!(said.contains("help: save its content as a file"), "{said}");
 }
 
 #[test]
@@ -507,4 +501,56 @@ fn bash_completes_commands_options_and_values_at_every_level() {
         completed(&["rock-matrix", "compat", "refresh", "--act"]),
         "--actions"
     );
+}
+
+/// The same help by three ways, and options of every command in one place.
+#[test]
+fn help_is_grouped_and_explains_global_options_once() {
+    let project = Project::new();
+    let short = project.run(&["-h"]).exits(0).stdout;
+    for group in ["Plan:", "Build:", "Wheels:", "Publish:", "Install:"] {
+        assert!(short.contains(&format!("\n{group}\n")), "{group}: {short}");
+    }
+    assert!(!short.contains("--compat"), "{short}");
+    assert_eq!(project.run(&[]).exits(2).stderr, short);
+    let global = project.run(&["help", "global"]).exits(0).stdout;
+    assert!(global.contains("--message-format") && global.contains("ROCK_MATRIX_COMPAT"));
+    let all = project.run(&["help", "--all"]).exits(0).stdout;
+    for command in [
+        "sdk fetch",
+        "source checkout",
+        "release prune",
+        "attention judge",
+    ] {
+        assert!(all.contains(&format!("\n  {command} ")), "{command}: {all}");
+    }
+    let by_topic = project.run(&["help", "wheel", "repair"]).exits(0).stdout;
+    let by_option = project.run(&["wheel", "repair", "--help"]).exits(0).stdout;
+    assert_eq!(by_topic, by_option);
+    assert!(by_option.contains("Global options:"), "{by_option}");
+    project.run(&["help", "no-such-command"]).exits(2);
+}
+
+#[test]
+fn options_that_became_commands_are_answered_with_them() {
+    let project = Project::new();
+    for (words, form) in [
+        (&["publish", "--prune"][..], "rock-matrix release prune"),
+        (
+            &["publish", "x", "--subjects", "s"],
+            "rock-matrix release subjects FILES --out FILE",
+        ),
+        (
+            &["build", "x", "--test", "dist"],
+            "rock-matrix test JOB --dist DIR",
+        ),
+        (
+            &["index", "build", "dist", "--yank", "x"],
+            "rock-matrix index yank DIR FILES",
+        ),
+        (&["doctor", "--script"], "rock-matrix attention script"),
+    ] {
+        let stderr = project.run(words).exits(2).stderr;
+        assert!(stderr.contains(&format!("tip: use `{form}`")), "{stderr}");
+    }
 }

@@ -117,8 +117,8 @@ fn the_folder_given_is_the_one_above_sys() {
         .exits(1)
         .stderr;
     insta::assert_snapshot!(said, @r"
-    error[H019 no-such-tree]: `tree/sys` holds no `sys` folder
-    help: give the folder above `sys`
+    error[H019 no-such-tree]: `tree/sys` has no directory `sys`
+    help: give the parent directory of `sys`
     ");
 }
 

@@ -125,7 +125,7 @@ fn a_fat_wheel_holds_rocm_and_agrees_with_itself() {
     let first = modified();
     let again = embed(&project, WHEEL, &[], 0);
     assert!(
-        again.stderr.contains("is there already") && again.stdout == done.stdout,
+        again.stderr.contains("already up to date") && again.stdout == done.stdout,
         "{}",
         again.stderr
     );

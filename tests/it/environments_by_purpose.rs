@@ -227,7 +227,7 @@ fn a_value_with_a_line_break_is_refused_for_docker() {
     ];
     insta::assert_snapshot!(Project::new().run(&arguments).exits(1).stderr, @"
     error[H026 unwritable-variable]: `A` has a line break, which a file of variables cannot hold
-    help: take the form for a shell, or another folder
+    help: use `--format sh`, or another value
     ");
 }
 
@@ -240,13 +240,13 @@ fn what_is_not_known_is_left_out_with_a_note() {
         said.stdout
     );
     insta::assert_snapshot!(said.stderr, @"
-    note[H023 variables-left-out]: 10 variables left out: the folder of ROCm is not known
+    note[H023 variables-left-out]: 10 variables left out: the ROCm directory is unknown
      = note: ROCM_PATH, HIP_PATH, HIP_CLANG_PATH, HIP_INCLUDE_PATH, HIP_LIB_PATH, HIP_DEVICE_LIB_PATH, LD_LIBRARY_PATH, LIBRARY_PATH, CPATH, PKG_CONFIG_PATH
-    help: give it with `--rocm DIR`, or a Python with the SDK's packages with `--python`
+    help: give it with `--rocm DIR`, or a Python with the ROCm SDK packages with `--python`
 
-    note[H023 variables-left-out]: 2 variables left out: no gfx target is named
+    note[H023 variables-left-out]: 2 variables left out: no gfx target is given
      = note: HIP_ARCH, PYTORCH_ROCM_ARCH
-    help: give them with `--gfx`, such as `--gfx gfx1151`
+    help: give the targets with `--gfx`, such as `--gfx gfx1151`
     ");
     let said = env(&[
         "--profile",
@@ -260,9 +260,9 @@ fn what_is_not_known_is_left_out_with_a_note() {
     ])
     .stderr;
     insta::assert_snapshot!(said, @"
-    note[H024 lists-replaced]: lists of folders hold the folder of ROCm alone in this form
+    note[H024 lists-replaced]: in this format, search paths contain only the ROCm directory
      = note: LD_LIBRARY_PATH, LIBRARY_PATH, CPATH, PKG_CONFIG_PATH
-    help: source the form for a shell (`--format sh`) where what they hold must be kept
+    help: source the output of `--format sh` to keep their present entries
     ");
 }
 
@@ -282,9 +282,9 @@ fn the_folder_is_asked_of_the_packages_of_the_sdk() {
         "{text}"
     );
     insta::assert_snapshot!(empty, @"
-    error[H025 no-rocm-sdk]: `python3 -m rocm_sdk path --root` names no folder
+    error[H025 no-rocm-sdk]: `python3 -m rocm_sdk path --root` printed no directory
     --> argument `--python python3`
-    help: install `rocm[libraries,devel]` into that Python, or give the folder with `--rocm`
+    help: install `rocm[libraries,devel]` for that Python, or give the directory with `--rocm`
     ");
     let said = project
         .run(&["env", "--profile", "run", "--python", "./no/python"])
@@ -292,7 +292,7 @@ fn the_folder_is_asked_of_the_packages_of_the_sdk() {
         .stderr;
     assert!(
         said.starts_with(
-            "error[H025 no-rocm-sdk]: `./no/python -m rocm_sdk path --root` names no folder"
+            "error[H025 no-rocm-sdk]: `./no/python -m rocm_sdk path --root` printed no directory"
         ),
         "{said}"
     );
@@ -403,7 +403,7 @@ fn what_a_wheel_needs_is_added_to_a_profile() {
     assert!(!ck.stdout.contains("FLASH_ATTENTION"), "{}", ck.stdout);
     assert!(
         ck.stderr
-            .starts_with("no variable is known that flash_attn-2.8.3+rocm62torch2.5-"),
+            .starts_with("no variables are known for flash_attn-2.8.3+rocm62torch2.5-"),
         "{}",
         ck.stderr
     );
@@ -418,7 +418,7 @@ fn what_a_wheel_needs_is_added_to_a_profile() {
 fn an_unknown_profile_is_told_with_the_nearest() {
     let said = Project::new()
         .run(&["env", "--profile", "debgu"])
-        .exits(1)
+        .exits(2)
         .stderr;
     insta::assert_snapshot!(said, @"
     error[K010 unknown-profile]: there is no profile `debgu`; did you mean `debug`?

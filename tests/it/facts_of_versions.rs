@@ -187,7 +187,7 @@ fn an_index_that_says_what_the_table_says_proposes_nothing() {
         .run(&["compat", "refresh", "--check", "--from", &from])
         .exits(0);
     assert_eq!(ran.stdout, "");
-    assert_eq!(ran.stderr, "the torch table says what the pages say\n");
+    assert_eq!(ran.stderr, "the torch table is up to date\n");
 }
 
 /// Facts are published: the address in a row has no user and no password.
@@ -348,7 +348,7 @@ fn redirects_missing_indexes_and_broken_pages_are_lived_with() {
         .exits(0);
     assert!(
         ran.stderr
-            .contains("there is no index rocm5.7; what the table says of it is kept"),
+            .contains("there is no index rocm5.7; its rows in the table are kept"),
         "{}",
         ran.stderr
     );
@@ -457,7 +457,7 @@ fn a_faulty_row_of_a_facts_folder_is_shown_at_its_line() {
     22 |   - torch: "2.6"
        |     ^^^^^^^^^^^^
        |
-    help: mend the row; docs/compat.md says what its columns hold
+    help: fix the row; docs/compat.md describes its columns
     "#);
 }
 

@@ -183,9 +183,7 @@ fn a_test_that_passes_at_the_second_attempt_is_told_no_more() {
     assert!(run.test(2, 0));
     let told = run.told();
     assert!(
-        told.ends_with(
-            "\n\nNo job left a result that says what failed: see the logs of the run.\n"
-        ),
+        told.ends_with("\n\nNo job recorded what failed: see the logs of the run.\n"),
         "{told}"
     );
 }

@@ -480,7 +480,7 @@ fn a_base_address_is_where_the_wheels_of_a_manifest_are() {
     let local = project.run(&arguments[..4]).exits(0);
     assert!(local.stdout.contains("file://"), "{}", local.stdout);
     let told =
-        "warning[G307 address-of-this-machine]: the page links 1 wheel on this machine alone";
+        "warning[G307 address-of-this-machine]: the page links to 1 wheel on this machine only";
     assert!(
         local.stderr.starts_with(told) && local.stderr.contains("`--base-url`"),
         "{}",

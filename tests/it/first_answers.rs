@@ -76,8 +76,9 @@ fn only_keeps_the_reasons_for_what_is_asked_for() {
         said.stdout
     );
     assert!(
-        said.stderr
-            .contains("help: change the values of `--only`, or what the reasons name\n"),
+        said.stderr.contains(
+            "help: change the values of `--only`, or the settings that the reasons mention\n"
+        ),
         "{}",
         said.stderr
     );
@@ -155,7 +156,7 @@ fn the_hint_in_a_rendered_command_writes_the_script() {
         .stdout;
     let hint = said
         .lines()
-        .find_map(|line| line.strip_prefix("# What runs in it is written by: rock-matrix "))
+        .find_map(|line| line.strip_prefix("# Write the script that it runs: rock-matrix "))
         .unwrap();
     let words = shlex::split(hint).unwrap();
     project

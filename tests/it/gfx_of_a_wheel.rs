@@ -572,12 +572,9 @@ fn a_person_reads_how_many_of_each_kind_there_are() {
             .exits(0)
             .stdout
     };
-    assert!(text(source(1, "hip")).ends_with("  1 source file, which is no code for a GPU\n"));
+    assert!(text(source(1, "hip")).ends_with("  1 source file (not GPU code)\n"));
     let two = text(source(2, "bc").file("demo/k.co", bundle::code_object(0x3f, 2, 256)));
-    assert!(
-        two.ends_with("  2 bitcode files, which are no code for a GPU\n"),
-        "{two}"
-    );
+    assert!(two.ends_with("  2 bitcode files (not GPU code)\n"), "{two}");
     assert!(
         two.contains("demo/_demo.so: 1 bundle, ") && two.contains("demo/k.co: 1 code object, "),
         "{two}"

@@ -89,7 +89,7 @@ fn a_leg_hands_over_what_its_build_reported() {
     insta::assert_snapshot!(stderr, @r"
     error[G349 output-not-empty]: the folder `kept` is not empty
     --> kept
-    help: name another folder for `--out`, or remove this one
+    help: name another directory with `--out`, or remove this one
     ");
 }
 
@@ -106,11 +106,11 @@ fn a_leg_with_a_changed_file_collects_nothing() {
     let (code, stdout, stderr) = leg(&toy);
     assert_eq!((code, stdout.as_str()), (1, ""));
     insta::assert_snapshot!(stderr.replace(&digest(&toy.path("dist").join(WHEEL)).to_hex(), "[BUILT]"), @r"
-    error[G348 built-file-changed]: `zzz.tar.gz` is not the file that the build of `toy-1.0-rocm6.2-py3.11` left
+    error[G348 built-file-changed]: `zzz.tar.gz` is not the file that the build of `toy-1.0-rocm6.2-py3.11` reported
     --> dist/zzz.tar.gz
      = note: its digest is sha256:d67e2e944994496c8d8ec76eed0cf9f09679448d584b532bebf941852a37f5ed
-     = note: the build left sha256:[BUILT]
-    help: find out what changed it since the build; publish nothing of this job until then
+     = note: the build reported sha256:[BUILT]
+    help: find out what changed it, and do not publish files of this job until then
     ");
     assert!(!toy.path("kept").exists());
     std::fs::remove_file(toy.path("dist/zzz.tar.gz")).unwrap();
@@ -191,7 +191,7 @@ fn a_leg_hands_over_nothing_that_differs_from_its_build() {
         }),
     ];
     insta::assert_snapshot!(found.join("\n"), @r"
-    error[G348 built-file-changed]: `toy-1.0+rocm62-cp311-cp311-linux_x86_64.whl` is not the file that the build of `toy-1.0-rocm6.2-py3.11` left
+    error[G348 built-file-changed]: `toy-1.0+rocm62-cp311-cp311-linux_x86_64.whl` is not the file that the build of `toy-1.0-rocm6.2-py3.11` reported
     error[G347 nothing-to-hand-over]: the job `toy-1.0-rocm6.2-py3.11` has nothing to hand over: there is no `.rock/toy-1.0-rocm6.2-py3.11/build.json`
     error[G347 nothing-to-hand-over]: the job `toy-1.0-rocm6.2-py3.11` has nothing to hand over: the build is not done, or left no file
     error[G347 nothing-to-hand-over]: the job `toy-1.0-rocm6.2-py3.11` has nothing to hand over: the build is of the job `other`
@@ -324,7 +324,7 @@ fn reports_without_artifacts_and_a_missing_folder_are_refused() {
     let (code, _, stderr) = handed.run(&["publish", "--to", "release", "artifacts"]);
     assert_eq!(code, 2, "{stderr}");
     assert!(
-        stderr.contains("`--legs-env` is for artifacts: name their folder with `--artifacts`"),
+        stderr.contains("`--legs-env` needs `--artifacts`"),
         "{stderr}"
     );
     let (code, _, stderr) = handed.run(&["publish", "--to", "release", "--artifacts", "nope"]);

@@ -15,10 +15,7 @@ fn extension(lines: &str) -> Project {
 fn init_is_followed_by_what_it_prints_next() {
     let project = Project::new();
     let said = project.run(&["check"]).exits(1).stderr;
-    let said = project
-        .follow(&said, "write a first one with")
-        .exits(0)
-        .stderr;
+    let said = project.follow(&said, "create one with").exits(0).stderr;
     assert!(project.has("matrices/flash-attn.yaml"), "{said}");
     assert_eq!(
         project
@@ -62,7 +59,7 @@ fn a_build_without_jobs_says_why() {
         let said = project.run(command).exits(0).stderr;
         assert!(
             said.starts_with(
-                "warning[P014 empty-plan]: every combination is left out, so there are no jobs\n"
+                "warning[P014 empty-plan]: every combination is excluded, so there are no jobs\n"
             ),
             "{said}"
         );
@@ -128,7 +125,7 @@ fn a_job_for_windows_is_rendered_by_the_printed_command() {
         &["build", "own wheels.yaml", job],
     ] {
         let said = project.run(arguments).exits(1).stderr;
-        let script = project.follow(&said, "run what").exits(0).stdout;
+        let script = project.follow(&said, "run the output of").exits(0).stdout;
         assert!(script.contains(job), "{script}");
     }
 }

@@ -138,7 +138,7 @@ fn an_index_whose_landing_page_is_at_the_limit_is_replaced_and_a_larger_one_is_n
             .exits(i32::try_from(past).unwrap())
             .stderr;
         assert_eq!(
-            stderr.contains("holds files that are no index of this program"),
+            stderr.contains("contains files that are not an index of this program"),
             past == 1,
             "{stderr}"
         );

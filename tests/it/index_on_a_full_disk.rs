@@ -38,7 +38,7 @@ fn a_disk_that_takes_no_more_leaves_the_old_index_and_nothing_half_written() {
         said.contains("error[H") && said.contains("cannot write"),
         "{said}"
     );
-    assert!(said.contains("the index is as it was"), "{said}");
+    assert!(said.contains("the index was not changed"), "{said}");
     assert_eq!(site(&project), before);
     let beside: Vec<_> = std::fs::read_dir(project.root())
         .unwrap()

@@ -270,7 +270,7 @@ fn the_same_command_again_finds_its_result_and_writes_nothing() {
     let first = bytes(&project, LABELLED);
     let again = project.run(&command).exits(0);
     assert_eq!(again.json()["written"], false);
-    assert_eq!(again.stderr, format!("is there already: {LABELLED}\n"));
+    assert_eq!(again.stderr, format!("already up to date: {LABELLED}\n"));
     assert_eq!(bytes(&project, LABELLED), first);
     assert_eq!(project.files(), [LABELLED, PLAIN], "nothing else is left");
     // The label it has already is nothing to do.
@@ -288,9 +288,9 @@ fn another_file_of_that_name_is_kept_unless_forced() {
         .exits(1)
         .stderr;
     insta::assert_snapshot!(said, @r"
-    error[W061 output-exists]: `flash_attn-2.8.3+rocm62torch2.5-cp311-cp311-linux_x86_64.whl` is there and has other content
+    error[W061 output-exists]: `flash_attn-2.8.3+rocm62torch2.5-cp311-cp311-linux_x86_64.whl` exists with different content
     --> flash_attn-2.8.3+rocm62torch2.5-cp311-cp311-linux_x86_64.whl
-    help: replace it with `--force`, or write elsewhere with `-w DIR`
+    help: replace it with `--force`, or choose another folder with `--out DIR`
     ");
     assert_eq!(project.read(LABELLED), "mine");
     project
@@ -443,7 +443,7 @@ fn a_percent_encoded_file_gets_its_real_name() {
     let encoded = LABELLED.replace('+', "%2B");
     let said = project.run(&["wheel", "verify", &encoded]).exits(1).stderr;
     assert!(
-        said.starts_with("error[W016 bad-wheel-name]: the file is named")
+        said.starts_with("error[W016 bad-wheel-name]: the filename `")
             && said.contains(&format!("rename it to `{LABELLED}`")),
         "{said}"
     );

@@ -75,6 +75,7 @@ mod plan_a_matrix;
 mod plan_torch_builds;
 mod platforms_of_wheels;
 mod preflight_a_release;
+mod project_file;
 mod prune_releases;
 mod publish_bad_input;
 mod publish_calls;

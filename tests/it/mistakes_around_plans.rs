@@ -163,7 +163,7 @@ fn the_same_matrix_twice_gives_no_job_twice() {
 fn a_job_that_is_not_in_the_plan_is_named_with_the_nearest() {
     let said = sound()
         .run(&["render", "docker", "m.yaml", "no-such-job"])
-        .exits(1)
+        .exits(2)
         .stderr;
     assert!(
         said.starts_with("error[P017 unknown-job]: no job is called `no-such-job`"),

@@ -430,7 +430,7 @@ fn faults_that_pass_are_lived_with_and_others_leave_no_patch() {
         "{limited}"
     );
     assert!(
-        limited.contains("help: give a token in `GITHUB_TOKEN`: without one GitHub answers 60"),
+        limited.contains("help: set `GITHUB_TOKEN`: without a token GitHub answers 60"),
         "{limited}"
     );
     let garbled = with(&["list-tags#2=garbled"], "reader", 3);
@@ -439,7 +439,7 @@ fn faults_that_pass_are_lived_with_and_others_leave_no_patch() {
     assert!(elsewhere.contains("api-leads-elsewhere"), "{elsewhere}");
     let refused = with(&["list-tags#1=bad-credentials"], "reader", 3);
     assert!(
-        refused.contains("or none: what is public needs none"),
+        refused.contains("or unset it: public data needs no token"),
         "{refused}"
     );
 }

@@ -96,7 +96,7 @@ fn an_answer_that_is_no_metadata_is_reported_with_its_address() {
         .exits(3)
         .stderr;
     assert!(
-        said.contains("the answer is not that of PyPI's JSON API")
+        said.contains("the response is not in the format of PyPI's JSON API")
             && said.contains("/pypi/torch/json"),
         "{said}"
     );

@@ -84,7 +84,7 @@ fn only_web_addresses_of_a_listing_are_printed() {
             .collect();
         lines.join("\n").trim().to_owned() + "\n"
     };
-    let nowhere = "nothing says where it can be fetched from\n";
+    let nowhere = "its URL is unknown\n";
     assert_eq!(said("--index-url=https://x.org/a.whl", ""), nowhere);
     assert_eq!(said("file:///etc/passwd", ""), nowhere);
     assert_eq!(said("javascript:alert(1)", ""), nowhere);
@@ -289,13 +289,13 @@ fn what_is_not_said_is_asked_for_and_a_backend_that_nobody_has_is_guessed() {
     )
     .stdout;
     assert!(
-        told.ends_with("1 other wheel fits too: say more with `--rocm`, `--python`, or see all with `--format json`\n"),
+        told.ends_with("1 other wheel fits too: narrow the selection with `--rocm`, `--python`, or list all with `--format json`\n"),
         "{told}"
     );
     let told = pick(&project, &["--only-given", "--backend", "trton"], 1).stderr;
     assert!(
         told.contains(
-            "no wheel has this backend; published are `default`, `triton`; did you mean `triton`?"
+            "no wheel has this backend; the published ones are `default`, `triton`; did you mean `triton`?"
         ),
         "{told}"
     );
@@ -311,7 +311,8 @@ fn a_system_is_no_tag_of_a_wheel() {
         "{tag}"
     );
     assert!(
-        told(&["--platform", "x86_64"]).contains("write it as wheels do, such as `linux_x86_64`")
+        told(&["--platform", "x86_64"])
+            .contains("use the form of platform tags, such as `linux_x86_64`")
     );
     assert!(told(&["--glibc", "new"]).contains("write major and minor, such as `2.35`"));
 }
@@ -330,7 +331,8 @@ fn a_python_without_torch_is_warned_of() {
     );
     is_told(&told, "G208 no-torch", true);
     assert!(
-        told.stderr.contains("for torch 2.9, and there is none"),
+        told.stderr
+            .contains("needs torch 2.9, and torch is not installed"),
         "{}",
         told.stderr
     );

@@ -62,7 +62,7 @@ fn a_plan_without_pins_is_the_table_of_projects() {
     torch (pytorch)
       origin   https://github.com/pytorch/pytorch.git       compat/projects.yaml, torch, checked 2026-11-21
       ref      nightly                                      compat/projects.yaml, torch, checked 2026-11-21
-      patches  nightly                                      where there is one
+      patches  nightly                                      if it exists
       hipify   on                                           compat/projects.yaml, torch, checked 2026-11-21
     triton (triton)
       origin   https://github.com/ROCm/triton.git           compat/projects.yaml, triton, checked 2026-11-21
@@ -72,17 +72,17 @@ fn a_plan_without_pins_is_the_table_of_projects() {
     audio (pytorch_audio)
       origin   https://github.com/pytorch/audio.git         compat/projects.yaml, audio, checked 2026-11-21
       ref      nightly                                      compat/projects.yaml, audio, checked 2026-11-21
-      patches  nightly                                      where there is one
+      patches  nightly                                      if it exists
       hipify   on                                           compat/projects.yaml, audio, checked 2026-11-21
     vision (pytorch_vision)
       origin   https://github.com/pytorch/vision.git        compat/projects.yaml, vision, checked 2026-11-21
       ref      nightly                                      compat/projects.yaml, vision, checked 2026-11-21
-      patches  nightly                                      where there is one
+      patches  nightly                                      if it exists
       hipify   on                                           compat/projects.yaml, vision, checked 2026-11-21
     apex (apex)
       origin   https://github.com/ROCm/apex.git             compat/projects.yaml, apex, checked 2026-11-21
       ref      master                                       compat/projects.yaml, apex, checked 2026-11-21
-      patches  master                                       where there is one
+      patches  master                                       if it exists
       hipify   off                                          compat/projects.yaml, apex, checked 2026-11-21
     ");
 }
@@ -451,9 +451,9 @@ fn a_pin_that_cannot_be_told_fails_unless_it_is_not_needed() {
     let pins = ["source", "pins", "torch"];
     let said = project.run(&pins).exits(1).stderr;
     insta::assert_snapshot!(said, @r"
-    error[C111 unknown-pin]: the commit of aotriton cannot be told: the file has marks of a merge that was not finished
+    error[C111 unknown-pin]: cannot determine the commit of aotriton: the file has marks of a merge that was not finished
     --> torch/cmake/External/aotriton.cmake:1
-    help: name it in PYTORCH_AOTRITON_COMMIT, or take the one of the facts with `--default`
+    help: set PYTORCH_AOTRITON_COMMIT, or use the default commit with `--default`
     ");
     let said = project
         .run(&[&pins[..], &["--default"]].concat())
@@ -509,7 +509,7 @@ fn an_archive_that_was_never_made_is_told() {
     assert!(
         zeros.stderr.starts_with(
             "warning[C113 no-archive]: aotriton 0.11.1b has no archive for ROCm 7.1: the digest of \
-             aotriton-0.11.1b-manylinux_2_28_x86_64-rocm7.1-shared.tar.gz is only zeros\n"
+             aotriton-0.11.1b-manylinux_2_28_x86_64-rocm7.1-shared.tar.gz is all zeros\n"
         ),
         "{}",
         zeros.stderr
@@ -599,7 +599,7 @@ fn a_copy_of_aotriton_is_found_and_judged_by_the_pin() {
     let (name, said) = copy(&built, &both);
     assert_eq!(name, "built");
     let expect =
-        format!("warning[C112 other-commit]: `aotriton` is at {head}, and torch pins {COMMIT}\n");
+        format!("warning[C112 other-commit]: `aotriton` is at {head}, but torch pins {COMMIT}\n");
     assert!(said.starts_with(&expect), "{said}");
     let same = built.env("PYTORCH_AOTRITON_COMMIT", head);
     assert_eq!(copy(&same, &both).1, "");
@@ -615,7 +615,7 @@ fn a_version_that_this_torch_was_not_released_with_is_told() {
         .exits(0)
         .stderr;
     assert!(
-        said.starts_with("warning[C114 unusual-version]: torch 2.9 pins aotriton 0.9b, and was released with 0.11b\n"),
+        said.starts_with("warning[C114 unusual-version]: torch 2.9 pins aotriton 0.9b, but was released with 0.11b\n"),
         "{said}"
     );
 }
@@ -643,8 +643,9 @@ fn trees_are_locked_into_a_manifest_with_their_versions() {
     );
     assert_eq!(json["triton"], expect("triton", &triton, "3.4.0+rocm7.2"));
     assert!(
-        said.stderr
-            .starts_with("warning[C117 strange-companion]: vision is 0.27.0+rocm7.2, and this torch goes with 0.28\n"),
+        said.stderr.starts_with(
+            "warning[C117 strange-companion]: vision is 0.27.0+rocm7.2, but this torch needs 0.28\n"
+        ),
         "{}",
         said.stderr
     );
@@ -672,7 +673,7 @@ fn trees_are_locked_into_a_manifest_with_their_versions() {
     );
     let said = Project::new().run(&["source", "lock"]).exits(1).stderr;
     assert!(
-        said.starts_with("error[C118 no-tree]: there is no tree of any project in `.`\n"),
+        said.starts_with("error[C118 no-tree]: no source tree found in `.`\n"),
         "{said}"
     );
 }
@@ -706,7 +707,7 @@ fn a_tree_is_locked_as_it_was_checked_out_or_not_at_all() {
         .exits(1)
         .stderr;
     assert!(
-        said.starts_with("error[C119 tree-moved]: `./pytorch` has commits that no manifest names"),
+        said.starts_with("error[C119 tree-moved]: `./pytorch` has changed since its checkout"),
         "{said}"
     );
 }
@@ -942,7 +943,7 @@ fn a_manifest_that_does_not_fit_is_refused() {
     std::fs::write(project.path("m.json"), patched).unwrap();
     assert_eq!(
         said(&[]),
-        "error[C120 other-patches]: the patches of torch are not those that the manifest names"
+        "error[C120 other-patches]: the patches of torch differ from those in the manifest"
     );
     assert!(!project.has("two"));
     project

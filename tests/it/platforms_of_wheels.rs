@@ -64,7 +64,7 @@ fn wheels_for_android_stay_as_they_are() {
     let shown = run("show", tags, "demo/_demo.so", &of_android(), &[]);
     insta::assert_snapshot!(shown, @r"
     demo-1.0-cp313-cp313-android_21_x86_64.whl
-      platform  android_21_x86_64 by its name: what it holds for Android is not judged
+      platform  android_21_x86_64 by its name: files for Android are not judged
     exit 0
     ");
     let checked = run("check", tags, "demo/_demo.so", &of_android(), &[]);
@@ -77,7 +77,7 @@ fn wheels_for_android_stay_as_they_are() {
     let done = project
         .run(&["wheel", "repair", &name, "-w", "out", "--no-host-libs"])
         .exits(0);
-    let said = "is for Android, which is not judged: its tags and needs stay as they are";
+    let said = "is for Android, which is not judged: its tags and dependencies are kept";
     assert!(done.stderr.contains(said), "{}", done.stderr);
     let read = |path: &str| std::fs::read(project.path(path)).unwrap();
     assert!(
@@ -431,7 +431,7 @@ fn repeated_rows_of_record_become_one() {
         .edit("RECORD", differ);
     let project = Project::new().bytes(name, &other.bytes());
     insta::assert_snapshot!(project.run(&["wheel", "repair", name, "-w", "out"]).exits(1).stderr, @r"
-    demo_device_gfx942-1.0-py3-none-linux_x86_64.whl holds no libraries for Linux: nothing is grafted
+    demo_device_gfx942-1.0-py3-none-linux_x86_64.whl contains no libraries for Linux: nothing is grafted
     error[W023 bad-record]: line 3 of RECORD cannot be read: another row of `demo/kernel.kpack` says otherwise
     --> demo_device_gfx942-1.0-py3-none-linux_x86_64.whl: demo_device_gfx942-1.0.dist-info/RECORD
     ");

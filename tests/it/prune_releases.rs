@@ -81,14 +81,7 @@ pub fn tags(server: &FakeServer) -> Vec<String> {
 
 fn prune(server: &FakeServer, more: &[&str], exit: i32) -> Outcome {
     let url = server.url();
-    let words = [
-        "publish",
-        "--repo",
-        "me/wheels",
-        "--api-url",
-        &url,
-        "--prune",
-    ];
+    let words = ["release", "prune", "--repo", "me/wheels", "--api-url", &url];
     let project = Project::new().env("GITHUB_TOKEN", "writer");
     let outcome = project.run(&[&words[..], more].concat()).exits(exit);
     assert!(
@@ -117,10 +110,10 @@ fn what_would_go_is_told_with_why_and_nothing_is_deleted() {
     insta::assert_snapshot!(told, @r"
     would delete nightly-1: 2 files, 14 bytes; number 4 from the newest, 90 days old
     would delete nightly-3: 2 files, 14 bytes; number 2 from the newest, 40 days old
-    stays nightly-4: it is marked as the latest release
-    stays nightly-2: it is immutable
+    keep nightly-4: it is marked as the latest release
+    keep nightly-2: it is immutable
     1 release with other tags than `nightly-*`
-    2 releases with 28 bytes would go; `--apply` deletes
+    2 releases with 28 bytes would be deleted; add `--apply` to delete
     ");
     assert_eq!(
         (tags(&server).len(), server.github().ledger.writes()),
@@ -241,14 +234,7 @@ fn a_prune_that_was_killed_goes_on_when_it_is_run_again() {
         .add("delete-release#2=hold-before".parse().unwrap());
     let url = server.url();
     let rule = ["--tag-glob", "nightly-*", "--keep", "1", "--apply"];
-    let words = [
-        "publish",
-        "--repo",
-        "me/wheels",
-        "--api-url",
-        &url,
-        "--prune",
-    ];
+    let words = ["release", "prune", "--repo", "me/wheels", "--api-url", &url];
     let project = Project::new().env("GITHUB_TOKEN", "writer");
     let mut child = project
         .command(&[&words[..], &rule].concat())
@@ -295,12 +281,12 @@ fn a_fault_half_way_says_what_went_and_exits_with_3() {
     );
     let url = server.url();
     let words = [
-        "publish",
+        "release",
+        "prune",
         "--repo",
         "me/wheels",
         "--api-url",
         &url,
-        "--prune",
         "--tag-glob",
         "n*",
         "--keep",
@@ -369,10 +355,7 @@ fn a_dry_run_is_what_it_is_anyway_and_no_tag_is_asked_for() {
         .run(&["publish", "--repo", "me/wheels", "--dist", "dist"])
         .exits(2)
         .stderr;
-    assert!(
-        untold.contains("name the tag of this one with `--tag`"),
-        "{untold}"
-    );
+    assert!(untold.contains("`--repo` needs `--tag`"), "{untold}");
 }
 
 /// With a saved list nothing is asked, and no repository need be named: there is no server at the
@@ -392,10 +375,10 @@ fn a_saved_list_is_pruned_without_asking_anybody() {
     ];
     let project = Project::new().file("state.json", &format!("[{}]", releases.join(",")));
     let words = [
-        "publish",
+        "release",
+        "prune",
         "--api-url",
         "http://127.0.0.1:9",
-        "--prune",
         "--tag-glob",
         "nightly-*",
         "--keep",
@@ -412,13 +395,10 @@ fn a_saved_list_is_pruned_without_asking_anybody() {
     insta::assert_snapshot!(told, @r#"
     would delete nightly-1: 0 files
     would delete nightly-2: 0 files
-    stays nightly-4: the newest
-    stays nightly-3: it is marked as the latest release
-    2 releases with 0 bytes would go; `--apply` deletes
+    keep nightly-4: the newest
+    keep nightly-3: it is marked as the latest release
+    2 releases with 0 bytes would be deleted; add `--apply` to delete
     "#);
     let refused = project.run(&words).exits(2).stderr;
-    assert!(
-        refused.contains("--repo") && refused.contains("--state"),
-        "{refused}"
-    );
+    assert!(refused.contains("--repo <OWNER/REPO>"), "{refused}");
 }

@@ -250,7 +250,7 @@ fn a_file_of_two_gibibytes_is_refused_without_reading_it() {
     }
     let told = fails(&project, &server.url(), &[], 1, "G112");
     assert_eq!(
-        told.matches("GitHub takes fewer than 2147483648").count(),
+        told.matches("GitHub accepts fewer than 2147483648").count(),
         2,
         "{told}"
     );

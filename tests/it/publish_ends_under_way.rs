@@ -74,19 +74,19 @@ fn what_was_under_way_when_a_signal_came_is_said_to_be_unknown() {
             (
                 "edit-release#1=stall:0",
                 ReachedState::Published,
-                "it is not known whether the release v1 is public: the call for that was under way; go on with:",
+                "it is unknown whether the release v1 is public: the request that publishes it was in progress; resume with:",
                 json!([null, null, "there"]),
             ),
             (
                 "create-release#1=stall:0",
                 ReachedState::DraftMade,
-                "it is not known whether there is a release v1: the call that makes it was under way; go on with:",
+                "it is unknown whether the release v1 exists: the request that creates it was in progress; resume with:",
                 json!([false, false, "missing"]),
             ),
             (
                 "upload#1=stall:0",
                 ReachedState::Uploaded,
-                "the release v1 is a draft, which only its owners see; go on with:",
+                "the release v1 is a draft, which only its owners see; resume with:",
                 json!([false, false, "unknown"]),
             ),
         ] {

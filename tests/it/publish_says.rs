@@ -206,7 +206,7 @@ fn all_that_is_wrong_with_the_files_is_told_in_one_run() {
         "epoch-1!2",
         "case-1",
         "nnnnnnnn",
-        "`gone.whl` is not there",
+        "`gone.whl` does not exist",
     ] {
         assert!(told.contains(wanted), "{wanted}: {told}");
     }
@@ -458,11 +458,12 @@ fn a_dry_run_tells_of_no_waits_and_is_not_bound_by_the_time_that_they_would_take
         0,
     );
     assert!(
-        told.stdout.contains("calls would change something") && told.stdout.contains("pauses of"),
+        told.stdout.contains("requests would change something")
+            && told.stdout.contains("pauses of"),
         "{}",
         told.stdout
     );
-    assert!(!told.stderr.contains("going on in"), "{}", told.stderr);
+    assert!(!told.stderr.contains("continuing in"), "{}", told.stderr);
 }
 
 #[test]
@@ -632,7 +633,7 @@ fn the_rendered_workflow_attests_the_wheels_and_then_publishes_with_one_job() {
     assert!(
         runs(
             job,
-            "publish --dist \"release/$GITHUB_REF_NAME\" --subjects subjects.txt"
+            "release subjects \"release/$GITHUB_REF_NAME\" --out subjects.txt"
         )
         .unwrap()
             < attest,
@@ -708,7 +709,12 @@ fn with_diagnostics_as_json_each_line_of_stderr_is_an_object_those_of_waits_too(
     };
     let told = publish(&project(), &words[..5], 0).stderr;
     let rows_of_waits = rows(&told);
-    let is_wait = |row: &&Value| row["message"].as_str().unwrap().contains("; going on in ");
+    let is_wait = |row: &&Value| {
+        row["message"]
+            .as_str()
+            .unwrap()
+            .contains("; continuing in ")
+    };
     let wait = rows_of_waits
         .iter()
         .find(is_wait)

@@ -94,7 +94,7 @@ fn a_digest_that_was_told_wrongly_is_blamed_on_who_told_it_and_the_next_run_read
         let told = format!("{}{}", outcome.stdout, outcome.stderr);
         assert!(
             told.contains(&format!(
-                "error[G022 known-digest-is-wrong]: `{path}` tells another digest"
+                "error[G022 known-digest-is-wrong]: the digest of `{CP311}` does not match `{path}`"
             )),
             "{told}"
         );

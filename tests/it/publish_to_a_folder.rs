@@ -42,10 +42,10 @@ fn a_release_holds_the_wheels_their_sums_a_manifest_and_an_index() {
     insta::assert_snapshot!(done.stdout, @r"
     published to release:
       + flash_attn-2.8.3+rocm62torch2.5-cp311-cp311-linux_x86_64.whl
-      and 8 files made from them: sums, manifest, index
+      and 8 generated files: checksums, manifest, index
     install with:
       pip install flash-attn==2.8.3+rocm62torch2.5 --extra-index-url file://[ROOT]/release/simple/rocm6.2-torch2.5/
-    with torch, where there is none:
+    if torch is not installed:
       pip install torch==2.5.1+rocm6.2 flash-attn==2.8.3+rocm62torch2.5 --extra-index-url file://[ROOT]/release/simple/rocm6.2-torch2.5/ --extra-index-url https://download.pytorch.org/whl/rocm6.2
     ");
     insta::assert_snapshot!(below(&project, "release").join("\n"), @r"
@@ -173,7 +173,7 @@ fn a_tag_is_a_folder_of_its_own() {
         refused.stderr
     );
     assert!(
-        refused.stderr.contains("help: divide it by `-`"),
+        refused.stderr.contains("help: separate its parts with `-`"),
         "{}",
         refused.stderr
     );
@@ -332,7 +332,7 @@ fn nothing_to_publish_is_an_error_that_names_the_folder() {
         .exits(1);
     insta::assert_snapshot!(refused.stderr, @r"
     error[G008 nothing-to-publish]: there are no wheels in `dist`
-    help: give wheels, or folders that hold some
+    help: pass wheels, or directories that contain wheels
     ");
 }
 
@@ -341,9 +341,9 @@ fn a_folder_that_is_no_release_is_not_touched() {
     let project = project(&[CP311]).file("home/thesis.txt", "years of work");
     let refused = project.run(&["publish", "--to", "home", "dist"]).exits(1);
     insta::assert_snapshot!(refused.stderr, @r"
-    error[G006 not-a-release]: `home` is no release: `thesis.txt`
-    --> argument `--to`
-    help: give another folder, or move the files away
+    error[G006 not-a-release]: `home` is not a release: `thesis.txt`
+    --> argument `--out`
+    help: use another directory, or move the files away
     ");
     assert_eq!(below(&project, "home"), ["thesis.txt"]);
     project
@@ -361,7 +361,7 @@ fn a_folder_that_is_no_release_is_not_touched() {
     assert!(
         refused
             .stderr
-            .contains("holds files that are not of the release: `notes.md`"),
+            .contains("contains files that do not belong to the release: `notes.md`"),
         "{}",
         refused.stderr
     );
@@ -394,7 +394,7 @@ fn a_damaged_release_is_told_of_and_put_right_by_replacing() {
         .run(&["publish", "--to", "release", &format!("dist/{CP311}")])
         .exits(1);
     assert!(
-        refused.stderr.contains("is listed and not there"),
+        refused.stderr.contains("is listed but missing"),
         "{}",
         refused.stderr
     );
@@ -504,8 +504,8 @@ fn a_release_is_compared_with_its_plan() {
 fn without_a_folder_or_a_repository_it_says_what_to_name() {
     let refused = project(&[CP311]).run(&["publish", "dist"]).exits(2);
     insta::assert_snapshot!(refused.stderr, @r"
-    error[G017 no-target]: it is not said where the release is
-    help: name the repository with `--repo OWNER/REPO --tag TAG`, or a folder with `--to DIR`, which needs no account
+    error[G017 no-target]: no publish target given
+    help: publish to GitHub with `--repo OWNER/REPO --tag TAG`, or to a directory with `--out DIR`, which needs no account
     ");
 }
 
@@ -677,7 +677,7 @@ fn the_notes_of_the_rendered_workflow_say_how_to_verify() {
         )
         .unwrap()
     };
-    for line in [line(" publish --to "), line(" report notes ")] {
+    for line in [line(" publish --out "), line(" report notes ")] {
         let words: Vec<&str> = line.iter().skip(1).map(String::as_str).collect();
         project.run(&words).exits(0);
     }
@@ -886,11 +886,11 @@ fn a_wheel_without_code_for_a_planned_target_is_refused() {
         .run(&[&publish[..2], &["other", "dist"]].concat())
         .exits(0);
     let bad = project
-        .run(&[&publish[..], &["--allow", "G004"]].concat())
+        .run(&[&publish[..], &["--allow", "G001"]].concat())
         .exits(2)
         .stderr;
     assert!(
-        bad.contains("only G130 and G023 can be allowed here"),
+        bad.contains("only G004, G023, G101, G130 can be allowed here"),
         "{bad}"
     );
 }
@@ -1020,10 +1020,10 @@ fn a_release_inside_of_a_release_is_refused() {
         .exits(1)
         .stderr;
     insta::assert_snapshot!(refused, @r"
-    error[G024 release-in-release]: `rel/v1` would be a release inside of another one, `rel`
-    --> argument `--to`
-     = note: a release is replaced as one folder, so the outer one could not be published to any more
-    help: publish into it with `--to rel` and without `--tag`, or give `--to` a folder of releases
+    error[G024 release-in-release]: `rel/v1` would be a release inside another one, `rel`
+    --> argument `--out`
+     = note: a release is replaced as a whole directory, so the outer one could not be published to any more
+    help: publish to it with `--out rel` and without `--tag`, or set `--out` to a directory of releases
     
     ");
     assert_eq!(project.files(), before);
@@ -1064,9 +1064,9 @@ fn a_folder_of_releases_is_no_release() {
         .exits(1)
         .stderr;
     insta::assert_snapshot!(refused, @r"
-    error[G006 not-a-release]: `releases` is a folder of releases: `v1`
-    --> argument `--to`
-    help: name a release in it with `--tag`, or give another folder
+    error[G006 not-a-release]: `releases` is a directory of releases: `v1`
+    --> argument `--out`
+    help: select a release in it with `--tag`, or use another directory
     
     ");
     project

@@ -209,7 +209,7 @@ fn what_a_cut_upload_left_is_sent_again_by_the_same_run_or_the_next() {
         if exit == 3 {
             assert!(
                 told.stdout.contains(&format!(
-                    "go on with:\n  rock-matrix publish --dist dist --repo me/wheels --tag v1 --api-url {}\n",
+                    "resume with:\n  rock-matrix publish --dist dist --repo me/wheels --tag v1 --api-url {}\n",
                     server.url()
                 )),
                 "{}",
@@ -496,8 +496,8 @@ fn a_dry_run_says_what_it_would_take_and_a_refused_one_nothing_else() {
         "{told}"
     );
     assert!(
-        told.contains("5 calls would change something, of about ")
-            && told.contains(" requests, with pauses of "),
+        told.contains("5 requests would change something, out of about ")
+            && told.contains(", with pauses of "),
         "{told}"
     );
     publish(&project, &server, &[], 0);
@@ -518,7 +518,7 @@ fn a_dry_run_says_what_it_would_take_and_a_refused_one_nothing_else() {
         told.stderr
     );
     assert!(
-        told.stdout.contains(" min that GitHub asks for"),
+        told.stdout.contains(" min for GitHub's rate limits"),
         "{}",
         told.stdout
     );
@@ -542,7 +542,7 @@ fn where_it_stands_is_said_of_public_releases_and_of_none() {
     let told = publish(&two, &server, &["--allow-published"], 3).stdout;
     assert!(
         told.contains(
-            "the release v1 is public, and not all of it is as it should be; when that is mended"
+            "the release v1 is public, but incomplete or out of date; when that is fixed"
         ),
         "{told}"
     );
@@ -581,7 +581,7 @@ fn files_that_stay_beside_what_is_published_are_counted() {
     publish(&project(&[CP311]), &server, &[], 0);
     let told = publish(&project(&[CP312]), &server, &["--allow-published"], 0).stdout;
     assert!(
-        told.ends_with(" is published: 3 files, beside 1 that stay\n"),
+        told.ends_with(" is published: 3 files, next to 1 unchanged\n"),
         "{told}"
     );
 }
@@ -858,7 +858,7 @@ fn a_cancelled_job_says_how_it_stands_and_the_next_run_goes_on() {
         String::from_utf8_lossy(&done.stderr)
     );
     assert!(
-        told.contains(&format!("{CP311}  missing")) && told.contains("go on with:"),
+        told.contains(&format!("{CP311}  missing")) && told.contains("resume with:"),
         "{told}"
     );
     server.github().faults = fake_github::model::FaultSchedule::none();
@@ -911,7 +911,7 @@ fn cancelled(
         "{rule}: a cancelled job is killed before {took:?}"
     );
     let resume = told
-        .split("go on with:\n  ")
+        .split("resume with:\n  ")
         .nth(1)
         .and_then(|rest| rest.lines().next())
         .unwrap_or_default()
@@ -1006,7 +1006,7 @@ fn what_is_sent_when_a_signal_comes_is_settled_and_nothing_else_is_begun() {
 fn subjects_of_an_attestation_are_written_before_anything_is_published() {
     let project = project(&[CP311, CP312]).env("GITHUB_TOKEN", "");
     let told = project
-        .run(&["publish", "--dist", "dist", "--subjects", "subjects.txt"])
+        .run(&["release", "subjects", "dist", "--out", "subjects.txt"])
         .exits(0)
         .stdout;
     assert_eq!(told, "subjects.txt\n");
@@ -1028,7 +1028,7 @@ fn more_subjects_than_one_attestation_takes_go_into_further_files() {
         project.source_distribution(&format!("dist/a-{at}.tar.gz"))
     });
     let told = many
-        .run(&["publish", "--dist", "dist", "--subjects", "s/subjects.txt"])
+        .run(&["release", "subjects", "dist", "--out", "s/subjects.txt"])
         .exits(0)
         .stdout;
     assert_eq!(told, "s/subjects.txt\ns/subjects.txt-2\n");
@@ -1039,7 +1039,7 @@ fn more_subjects_than_one_attestation_takes_go_into_further_files() {
     );
     (0..6).for_each(|at| std::fs::remove_file(many.path(&format!("dist/a-{at}.tar.gz"))).unwrap());
     let told = many
-        .run(&["publish", "--dist", "dist", "--subjects", "s/subjects.txt"])
+        .run(&["release", "subjects", "dist", "--out", "s/subjects.txt"])
         .exits(0)
         .stdout;
     assert_eq!(

@@ -327,9 +327,7 @@ fn only_the_newest_manifests_are_fetched_and_that_is_told() {
     .concat();
     let told = run(&project, &server, &words, 0).stderr;
     assert!(
-        told.contains(
-            "me/wheels has 3 releases with a rock-manifest.json; the newest 0 are fetched"
-        ),
+        told.contains("me/wheels has 3 releases with a rock-manifest.json; the newest 0 are read"),
         "{told}"
     );
     assert_eq!(server.github().ledger.requests.len(), 1);
@@ -380,12 +378,12 @@ fn a_limit_is_waited_for_and_one_beyond_the_deadline_is_told() {
     let limited = server(GithubSettings::default(), &["list-releases=limit:403:3000"]);
     let told = jobs(&project(), &limited, 3).stderr;
     assert!(
-        told.contains("error[G107 no-answer]") && told.contains("60 calls an hour"),
+        told.contains("error[G107 no-answer]") && told.contains("60 requests per hour"),
         "{told}"
     );
     let told = jobs(&project().env("GITHUB_TOKEN", "reader"), &limited, 3).stderr;
     assert!(
-        told.contains("error[G107 no-answer]") && !told.contains("60 calls an hour"),
+        told.contains("error[G107 no-answer]") && !told.contains("60 requests per hour"),
         "{told}"
     );
 }
@@ -401,13 +399,14 @@ fn what_cannot_be_read_is_told_with_what_helps() {
     )
     .stderr;
     assert!(
-        told.contains("error[G105 not-on-github]") && told.contains("neither a file nor a folder"),
+        told.contains("error[G105 not-on-github]")
+            && told.contains("no file or directory `me/weels` exists either"),
         "{told}"
     );
     assert!(told.contains("private repository needs a token"), "{told}");
     let told = jobs(&project().env("GITHUB_TOKEN", "nobody"), &missing, 3).stderr;
     assert!(
-        told.contains("error[G103 bad-token]") && told.contains("what is public needs none"),
+        told.contains("error[G103 bad-token]") && told.contains("public data needs no token"),
         "{told}"
     );
     let garbled = server(GithubSettings::default(), &["list-releases=garbled"]);

@@ -383,7 +383,7 @@ fn a_written_workflow_passes_the_check_until_someone_edits_it() {
         format!("unchanged: {out}\n")
     );
     let said = project.run(&["render", "workflow", "--check"]).exits(0);
-    assert_eq!(said.stderr, format!("{out} is what would be rendered\n"));
+    assert_eq!(said.stderr, format!("{out} is up to date\n"));
     let text = std::fs::read_to_string(project.path(out)).unwrap();
     std::fs::write(
         project.path(out),
@@ -511,7 +511,7 @@ fn a_workflow_that_someone_wrote_is_kept() {
         .exits(1);
     assert!(
         said.stderr
-            .starts_with("error[P046 not-rendered]: `ci.yml` was not rendered"),
+            .starts_with("error[P046 not-rendered]: `ci.yml` was not generated"),
         "{}",
         said.stderr
     );
@@ -593,7 +593,7 @@ fn a_file_for_windows_is_left_out_of_a_workflow_that_names_no_files() {
     let fields = "torch-from: host\npython-from: host\nunknown: lenient\n";
     let project = project("").file("matrices/win.yaml", &format!("{windows}{fields}"));
     let said = project.run(&["render", "workflow"]).exits(0);
-    let message = "note[B007 windows-job]: `matrices/win.yaml` is left out of the workflow: its jobs are for Windows\n";
+    let message = "note[B007 windows-job]: `matrices/win.yaml` is not part of the workflow: its jobs are for Windows\n";
     assert!(said.stderr.starts_with(message), "{}", said.stderr);
     assert!(
         said.stderr
@@ -1003,7 +1003,7 @@ fn more_matrices_than_the_workflow_has_jobs_for_fail_the_plan() {
     let said = project.run(&plan("0")).exits(2);
     assert!(
         said.stderr
-            .contains("invalid value '0' for '--most-matrices <N>'"),
+            .contains("invalid value '0' for '--max-shards <N>'"),
         "{}",
         said.stderr
     );
@@ -1038,9 +1038,9 @@ fn a_bad_job_variable_is_told_and_a_leg_names_its_job() {
     let arguments = ["build", "--job-env", "ROCK_JOB", "--dry-run"];
     for (value, why) in [
         ("", "is not set"),
-        ("{", "holds no JSON"),
-        ("[1]", "no object with an `id`"),
-        ("{\"id\":3}", "no object"),
+        ("{", "is not JSON"),
+        ("[1]", "not an object with an `id`"),
+        ("{\"id\":3}", "not an object"),
     ] {
         let said = build(value).run(&arguments).exits(1);
         assert!(
@@ -1065,14 +1065,14 @@ fn a_bad_job_variable_is_told_and_a_leg_names_its_job() {
 #[test]
 fn a_test_elsewhere_takes_the_wheel_and_builds_nothing() {
     let toy = Toy::building("echo built >>order; exit 1");
-    let (_, stderr) = toy.build(0, &["--test", "wheels", "--continue", "auto"]);
+    let (_, stderr) = toy.test(0, &["--dist", "wheels", "--continue", "auto"]);
     assert!(stderr.contains("[1/1] smoke-test"), "{stderr}");
     assert!(
         toy.path(&format!(".rock/{JOB}/tested/dist/{WHEEL}"))
             .exists()
             && !toy.path(&format!(".rock/{JOB}/order")).exists()
     );
-    let (_, stderr) = toy.build(1, &["--test", "recipes", "--continue", "auto"]);
+    let (_, stderr) = toy.test(1, &["--dist", "recipes", "--continue", "auto"]);
     assert!(
         stderr.contains("`recipes` has 0 wheels of the job"),
         "{stderr}"
@@ -1129,7 +1129,7 @@ fn the_workflow_of_this_repository_is_what_would_be_rendered() {
         .exits(0);
     assert_eq!(
         said.stderr,
-        format!("{out} is what would be rendered\n"),
+        format!("{out} is up to date\n"),
         "{}",
         said.stdout
     );
@@ -1243,7 +1243,7 @@ fn runs_of_tags_build_only_what_is_not_published() {
             .env("GITHUB_REPOSITORY", "me/wheels");
         String::from_utf8(bash.output().unwrap().stdout).unwrap()
     };
-    let rest = "--github-output --most-matrices 1 --max-legs 1 --format json --out plan.json\n";
+    let rest = "--github-output --max-shards 1 --max-legs 1 --format json --out plan.json\n";
     assert_eq!(run("tag"), format!("plan --published me/wheels {rest}"));
     assert_eq!(run("branch"), format!("plan {rest}"));
     let off = step("workflow: {incremental: false}\n");

@@ -791,7 +791,7 @@ fn a_dry_run_tells_what_would_be_done_and_writes_nothing() {
     insta::assert_snapshot!(without_sums(&run.stdout), @r"
     graft  /opt/libhost.so.1 as demo.libs/libhost-HASH.so.1, SIZE
     edit   demo/_demo.so
-             needs libhost-HASH.so.1 in place of libhost.so.1
+             needs libhost-HASH.so.1 instead of libhost.so.1
              searches $ORIGIN/../demo.libs
     out/demo-1.0-cp312-cp312-manylinux2014_x86_64.manylinux_2_17_x86_64.whl
     ");
@@ -860,11 +860,11 @@ fn a_pattern_that_left_nothing_out_is_told() {
     ];
     let run = project.run(&arguments).exits(0);
     insta::assert_snapshot!(run.stderr, @r"
-    warning[W031 unmatched-exclude]: `--exclude libamdhip64.so` left nothing out
+    warning[W031 unmatched-exclude]: `--exclude libamdhip64.so` matches no library
     help: patterns match whole names: end them with `.so*`
     ");
     for (pattern, help) in [
-        ("liblzma*", "no library that is needed has such a name"),
+        ("liblzma*", "no needed library has such a name"),
         ("", "an empty pattern matches nothing"),
     ] {
         let arguments = [
@@ -1323,7 +1323,7 @@ fn every_library_that_comes_along_is_told_and_the_runtime_of_rocm_is_warned_of()
         .stderr;
     assert!(
         unknown.contains("there is no preset `none`")
-            && unknown.contains("`none` alone for no set"),
+            && unknown.contains("`none` alone excludes no set"),
         "{unknown}"
     );
 }
@@ -1466,7 +1466,7 @@ fn a_repaired_wheel_is_left_as_it_is_where_it_lies() {
     assert_eq!(run.stdout, format!("{name}\n"));
     assert_eq!(
         run.stderr,
-        format!("{name} needs nothing: it is left as it is\n")
+        format!("{name} needs no repair: it is left unchanged\n")
     );
     assert_eq!(std::fs::read(project.path(name)).unwrap(), bytes);
     for dry in [
@@ -1578,7 +1578,7 @@ fn what_another_repair_left_under_the_name_of_a_library_gives_way_to_it() {
                 .run(&[&arguments[..], &["--dry-run"]].concat())
                 .exits(0);
             assert!(
-                dry.stdout.contains(", in the place of another file\n"),
+                dry.stdout.contains(", replacing a different file\n"),
                 "{}",
                 dry.stdout
             );
@@ -1668,7 +1668,7 @@ fn an_allowed_search_path_stays_and_a_cleared_one_is_told() {
     let run = project.run(&arguments).exits(0);
     assert!(
         run.stdout
-            .contains("         searches no folder of its own any longer\n"),
+            .contains("         no longer has a search path\n"),
         "{}",
         run.stdout
     );
@@ -1909,7 +1909,7 @@ fn without_a_wanted_platform_none_is_complained_of() {
     insta::assert_snapshot!(refused(&extension().assembly(crate::support::elf::NEEDS_X86_64_V3)), @r"
     error[W071 platform-out-of-reach]: no platform is in reach: `demo/_demo.so` needs a level of x86-64 above the first
     --> demo-1.0-cp312-cp312-linux_x86_64.whl
-    help: build it for plain x86-64, or say that it is meant with `--disable-isa-ext-check`
+    help: compile it for baseline x86-64, or accept it with `--disable-isa-ext-check`
     ");
 }
 

@@ -453,7 +453,7 @@ fn an_address_that_is_none_has_the_same_advice_in_every_command() {
         &["index", "build", "--out", "site", "--base-url", "nowhere"],
     ] {
         let said = project.run(&[words, &listed].concat()).exits(1).stderr;
-        let advice = "give the address of the folder, such as `https://example.org/wheels`";
+        let advice = "pass the URL of the directory, such as `https://example.org/wheels`";
         assert!(
             said.contains("error[G0") && said.contains(advice),
             "{words:?}: {said}"
@@ -1011,7 +1011,7 @@ fn what_failed_is_made_of_folders_that_are_there() {
     let told = project().run(&words).exits(1);
     assert!(
         told.stderr
-            .starts_with("error[H020 cannot-read-file]: there is no folder `dst`"),
+            .starts_with("error[H020 cannot-read-file]: there is no directory `dst`"),
         "{}",
         told.stderr
     );

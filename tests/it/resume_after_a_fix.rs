@@ -71,7 +71,9 @@ fn a_fixed_source_is_built_by_the_suggested_command() {
     toy.write("code/other.c", b"int answer(void) { return 43; }\n");
     let (_, stderr) = toy.build(0, &["--continue", "build"]);
     assert!(
-        stderr.contains("the build resumes at `fetch-code`: its source is not what was copied\n"),
+        stderr.contains(
+            "the build resumes at `fetch-code`: its source has changed since it was copied\n"
+        ),
         "{stderr}"
     );
     assert_eq!(toy.text("dist/answer"), "43");
@@ -284,10 +286,10 @@ fn the_folder_of_the_matrix_file_is_a_source() {
     compiled(&toy);
     // The build itself changed the folder: there are wheels and job folders now.
     let (_, stderr) = toy.build(0, &["--continue", "auto"]);
-    assert!(stderr.contains("4 stages were done before"), "{stderr}");
+    assert!(stderr.contains("skipped 4 completed stages"), "{stderr}");
     toy.write("my.secret", b"changed");
     let (_, stderr) = toy.build(0, &["--continue", "auto"]);
-    assert!(stderr.contains("4 stages were done before"), "{stderr}");
+    assert!(stderr.contains("skipped 4 completed stages"), "{stderr}");
     toy.build(0, &["--out", "code/wheels"]);
     toy.build(0, &["--out", "code/wheels"]);
     assert!(

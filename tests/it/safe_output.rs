@@ -108,10 +108,10 @@ fn a_password_in_a_url_is_neither_printed_nor_stored() {
         "{told}"
     );
     let api = [
-        "publish",
+        "release",
+        "prune",
         "--repo",
         "me/wheels",
-        "--prune",
         "--tag-glob",
         "x-*",
         "--keep",
@@ -231,12 +231,11 @@ fn pick_escapes_what_listings_and_indexes_say() {
     project
         .run(&[
             "index",
-            "build",
+            "yank",
             "--published",
             "releases.json",
             "--out",
             "site/simple",
-            "--yank",
             yank,
             "--apply",
         ])
@@ -289,7 +288,7 @@ fn pick_escapes_what_listings_and_indexes_say() {
     insta::assert_snapshot!(lines.join("\n"), @r"
     note: system: the tag linux_x86_64 does not say which C library the wheel needs
     note: GPU: nothing says which GPUs the wheel has code for
-    note: flash_attn-2.8.4+rocm62torch2.5-cp311-cp311-linux_x86_64.whl fits and is withdrawn: \u{1b}[31mred
+    note: flash_attn-2.8.4+rocm62torch2.5-cp311-cp311-linux_x86_64.whl fits but is yanked: \u{1b}[31mred
     \u{3a}:error::from-outside
     #\u{23}[warning]x\u{9b}2J
     ");
@@ -416,7 +415,7 @@ fn usage_errors_escape_arguments() {
         told(&["plan", "--format", "https://somebody:passw0rd@example.org"]),
     ];
     insta::assert_snapshot!(lines.concat(), @r"
-    error: invalid value 'x\n::error::pwned' for '--platform <PLATFORM>': it is none of linux, windows
+    error: invalid value 'x\n::error::pwned' for '--platform <PLATFORM>': expected one of linux, windows
     error: unexpected argument '--x\r\n::error::pwned' found
     error: invalid value '\u{1b}[31m\u{9b}\t\u{202e}x' for '--format <FORMAT>'
     error: unrecognized subcommand 'x\n::error::pwned'

@@ -98,7 +98,7 @@ fn a_check_shows_what_would_change_and_changes_nothing() {
     );
     assert!(
         done.stderr.contains(
-            "error[C024 patches-differ]: 2 files in `[ROOT]/patches/top/v1` are not as the commits make them"
+            "error[C024 patches-differ]: 2 files in `[ROOT]/patches/top/v1` differ from the commits"
         ),
         "{}",
         done.stderr

@@ -324,10 +324,10 @@ fn search_paths_are_told_and_changed_and_files_stay_what_they_are() {
     for (words, reason) in [
         (
             ["--set", "/opt/a::/opt/b"],
-            "the folder that a program is started in",
+            "the working directory of the program",
         ),
-        (["--add", ""], "the folder that a program is started in"),
-        (["--add", "/opt/a:/opt/b"], "one folder, without colons"),
+        (["--add", ""], "the working directory of the program"),
+        (["--add", "/opt/a:/opt/b"], "one directory, without colons"),
     ] {
         let said = project
             .run(&[&["sdk", "rpath"][..], &words, &["lib/liba.so.1"]].concat())

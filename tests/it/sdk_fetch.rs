@@ -360,7 +360,7 @@ fn what_cannot_be_asked_for_is_told_before_anything_is_fetched() {
     for (more, why) in [
         (
             ["(", "--dry-run"].as_slice(),
-            "`(` is no regular expression",
+            "`(` is not a regular expression",
         ),
         (
             &["--expand-family-to-targets", "--amdgpu-families", "gfx12"],
@@ -368,12 +368,12 @@ fn what_cannot_be_asked_for_is_told_before_anything_is_fetched() {
         ),
         (
             &["^nothing"],
-            "none of the 1 artifacts of the run is wanted",
+            "none of the 1 artifacts of the run is selected",
         ),
-        (&["--run-id", "7"], "there is nothing of run 7 in"),
+        (&["--run-id", "7"], "there are no artifacts of run 7 in"),
         (
             &["--release-type", "weekly"],
-            "nothing is known of releases of the kind `weekly`",
+            "unknown release type `weekly`",
         ),
     ] {
         let said = if more[0] == "--run-id" {
@@ -390,7 +390,7 @@ fn what_cannot_be_asked_for_is_told_before_anything_is_fetched() {
         );
     }
     let said = project.run(&["sdk", "fetch", "--run-id", "../x"]).exits(2);
-    assert!(said.stderr.contains("runs are numbered"), "{}", said.stderr);
+    assert!(said.stderr.contains("expected a run ID"), "{}", said.stderr);
     assert!(!project.has("artifacts"));
 }
 
@@ -511,7 +511,7 @@ fn what_the_command_line_does_not_say_variables_do_unless_they_are_empty() {
     )
     .stderr;
     assert!(
-        said.contains("there is nothing of run 7 in `staging/7-windows/`"),
+        said.contains("there are no artifacts of run 7 in `staging/7-windows/`"),
         "{said}"
     );
     let ways: [(&[&str], &str); 3] = [
@@ -536,9 +536,9 @@ fn what_the_command_line_does_not_say_variables_do_unless_they_are_empty() {
         0,
     );
     for (id, platform, why) in [
-        ("", "", "no run is named"),
-        ("../x", "linux", "runs are numbered"),
-        ("7", "mac", "it is none of linux"),
+        ("", "", "no run ID given"),
+        ("../x", "linux", "expected a run ID"),
+        ("7", "mac", "expected one of linux"),
     ] {
         let said = run([id, platform, "", "", ""], &staging, 2).stderr;
         assert!(

@@ -127,7 +127,7 @@ fn the_plan_lists_other_names_of_libraries_whether_they_are_left_out_or_not() {
         (lines, plan.stderr)
     };
     let left_out = |name: &str| {
-        format!("drop lib/{name}: loaders ask for it as libamdhip64.so.7, which is there")
+        format!("drop lib/{name}: another name of libamdhip64.so.7, which is included")
     };
     let (lines, said) = plan(&[]);
     assert_eq!(
@@ -383,7 +383,7 @@ fn one_of_several_families_is_made_as_if_there_were_no_other() {
         );
     }
     let said = asked(&["--linux-amdgpu-families", "gfx94X-dcgpu,gfx1151"], 1).stderr;
-    let there = "there are some for gfx110X-all, gfx94X-dcgpu";
+    let there = "artifacts exist for gfx110X-all, gfx94X-dcgpu";
     assert!(
         said.contains("there are no artifacts for gfx1151") && said.contains(there),
         "{said}"
@@ -393,7 +393,7 @@ fn one_of_several_families_is_made_as_if_there_were_no_other() {
         said.contains("error[S009 missing-targets]: there is no family `bogus`"),
         "{said}"
     );
-    assert!(said.contains("--windows-amdgpu-families bogus"), "{said}");
+    assert!(said.contains("--windows-gfx bogus"), "{said}");
 }
 
 /// A chip that no facts know needs no release of this program.

@@ -281,10 +281,10 @@ fn commands(vars: &str, more: &str) -> Vec<String> {
 
 #[test]
 fn artifacts_come_from_a_run_or_from_a_folder() {
-    let build = "--dest-dir=. --version=7.10.0 --platform=linux --linux-amdgpu-families=gfx94X-dcgpu,gfx1151";
+    let build = "--out=. --version=7.10.0 --platform=linux --linux-gfx=gfx94X-dcgpu,gfx1151";
     let fetch = |repository: &str, more: &str, end: &str| {
         format!(
-            "rock-matrix sdk fetch --run-id=123 --run-github-repo={repository} {more}--platform=linux '--amdgpu-families=gfx94X-dcgpu;gfx1151'{end} --output-dir=artifacts"
+            "rock-matrix sdk fetch --run-id=123 --run-github-repo={repository} {more}--platform=linux '--gfx=gfx94X-dcgpu;gfx1151'{end} --out=artifacts"
         )
     };
     let made = format!("rock-matrix sdk build --artifact-dir=artifacts {build}");
@@ -306,7 +306,8 @@ fn artifacts_come_from_a_run_or_from_a_folder() {
         let vars = format!(
             "{{artifact-dir: {folder}, windows-families: gfx1151, strict: \"on\", compress-wheels: \"off\", compress-devel: \"on\"}}"
         );
-        let more = "--windows-amdgpu-families=gfx1151 --devel-tarball-compression --no-wheel-compression --strict";
+        let more =
+            "--windows-gfx=gfx1151 --devel-tarball-compression --no-wheel-compression --strict";
         assert_eq!(
             commands(&vars, ""),
             [format!(

@@ -73,28 +73,28 @@ fn what_no_version_can_be_made_of_is_refused_with_the_word() {
         (
             &nightly[..2],
             &["--base", "foo"][..],
-            "`foo` is no version such as 7.10.0",
+            "`foo` is not a version such as 7.10.0",
         ),
         (
             &nightly[..2],
             &["--base", "7.010.0"],
-            "`7.010.0` is no version such as 7.10.0",
+            "`7.010.0` is not a version such as 7.10.0",
         ),
         (
             &nightly[..4],
             &["--date", "20250231"],
-            "`20250231` is no day such as 20251120",
+            "`20250231` is not a date such as 20251120",
         ),
         (
             &nightly[..4],
             &["--date", "19000229"],
-            "`19000229` is no day such as 20251120",
+            "`19000229` is not a date such as 20251120",
         ),
-        (&dev, &["--sha", ""], "`` is no hash of a commit"),
+        (&dev, &["--sha", ""], "`` is not a commit hash"),
         (
             &dev,
             &["--sha", "abc def"],
-            "`abc def` is no hash of a commit",
+            "`abc def` is not a commit hash",
         ),
         (
             &nightly[2..4],
@@ -127,7 +127,7 @@ fn what_no_version_can_be_made_of_is_refused_with_the_word() {
         .exits(1)
         .stderr;
     assert!(
-        said.contains("`main` is no hash of a commit") && said.contains("GITHUB_SHA"),
+        said.contains("`main` is not a commit hash") && said.contains("GITHUB_SHA"),
         "{said}"
     );
     assert!(
@@ -141,13 +141,13 @@ fn a_file_that_says_no_version_is_told_with_its_place() {
     for (text, why) in [
         (
             "{\"rocm-version\": \"\"}",
-            "`` is no version such as 7.10.0",
+            "`` is not a version such as 7.10.0",
         ),
-        ("{}", "it does not say `rocm-version`"),
-        ("[\"7.10.0\", {}]", "it does not say versions: "),
+        ("{}", "`rocm-version` is missing"),
+        ("[\"7.10.0\", {}]", "this is not a version file: "),
         (
             "{\"rocm-version\": \"7.10.0\", \"release-metadata\": {\"base-date\": \"20250230\"}}",
-            "`20250230` is no day such as 20251120",
+            "`20250230` is not a date such as 20251120",
         ),
     ] {
         let project = Project::new().file("version.json", text);
@@ -168,7 +168,7 @@ fn a_file_that_says_no_version_is_told_with_its_place() {
     let words = ["sdk", "version", "--release-type", "ci", "--base", "7.10.0"];
     let said = Project::new().run(&words).exits(1).stderr;
     assert!(
-        said.contains("help: give `--sha`, or run it in a checkout\n"),
+        said.contains("help: pass `--sha`, or run the command in a checkout\n"),
         "{said}"
     );
 }

@@ -557,7 +557,7 @@ fn a_wheel_without_libraries_is_no_failure() {
     let text = project.run(&["wheel", "show", name]).exits(0).stdout;
     assert_eq!(
         text,
-        "demo-1.0-py3-none-any.whl\n  platform  any: it holds no libraries to judge\n"
+        "demo-1.0-py3-none-any.whl\n  platform  any: it contains no libraries to judge\n"
     );
 }
 
@@ -665,7 +665,7 @@ fn what_cannot_be_judged_with_is_told_at_once() {
     error[H020 cannot-read-file]: cannot read `none.json`: No such file or directory (os error 2)
 
     error[W030 unknown-preset]: there is no preset `rock`; did you mean `rocm`?
-    help: known are rocm, torch, cuda, jax, and `none` alone for no set
+    help: known presets are rocm, torch, cuda, jax; `none` alone excludes no set
 
     error[W032 bad-pattern]: error parsing glob 'lib[': unclosed character class; missing ']'
     help: shell patterns have `*`, `?` and `[…]`
@@ -694,7 +694,7 @@ fn a_platform_that_the_symbols_contradict_is_refused_unless_it_is_meant() {
     insta::assert_snapshot!(refused.stderr, @r"
     error[R101 false-platform-tag]: the name claims `manylinux_2_28_x86_64`, and `demo/_demo.so` needs GLIBC_2.34, which it does not have
     --> demo-1.0-cp312-cp312-manylinux_2_28_x86_64.whl
-    help: say that it is meant with `--allow R101`
+    help: use `--allow R101` if this is intended
     ");
     assert_eq!(refused.stdout, "");
     // Replacing a file waives no finding.
@@ -899,15 +899,15 @@ fn a_wheel_without_libraries_to_judge_is_what_its_name_says() {
     for (wheel, expect) in [
         (
             Wheel::named("demo-1.0-py3-none-any.whl"),
-            "any: it holds no libraries to judge",
+            "any: it contains no libraries to judge",
         ),
         (
             Wheel::named(NAME),
-            "linux_x86_64 by its name: it holds no libraries to judge",
+            "linux_x86_64 by its name: it contains no libraries to judge",
         ),
         (
             Wheel::named(windows).file("demo/m.pyd", dll()),
-            "win_amd64 by its name: what it holds for Windows is not judged",
+            "win_amd64 by its name: files for Windows are not judged",
         ),
     ] {
         assert_eq!(platform(&wheel), expect);

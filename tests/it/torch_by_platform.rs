@@ -458,11 +458,11 @@ fn a_gpu_leg_starts_a_container_with_the_gpus_and_pytest_in_it() {
         .exits(0);
     let dry = project
         .run(&[
-            "build",
+            "test",
             "--all",
             "--plan",
             "plan.json",
-            "--test",
+            "--dist",
             "dist",
             "--dry-run",
         ])

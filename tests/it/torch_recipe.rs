@@ -107,7 +107,7 @@ fn a_container_is_preceded_by_the_checkouts_that_it_builds() {
         .stdout;
     let line = said
         .lines()
-        .find(|line| line.contains("checked out by"))
+        .find(|line| line.starts_with("# Check out the sources first: "))
         .unwrap();
     for word in [
         "(mkdir -p .rock/",
@@ -593,7 +593,7 @@ fn a_word_that_is_neither_stage_nor_point_is_a_fault_of_the_command_line() {
         "{told}"
     );
     assert!(
-        told.contains("help: did you mean `--continue pytorch`?\n"),
+        told.contains("help: did you mean `--resume=pytorch`?\n"),
         "{told}"
     );
     let without = project("", "triton: \"off\"").run(&[

@@ -36,7 +36,7 @@ fn without_a_gpu_the_targets_are_those_of_gfx_fallback() {
     let lines = format!("{AXES}gfx: [host]\ngfx-fallback: [gfx90a, gfx942, gfx1030, gfx1100]\n");
     let said = project(&lines).run(&["plan"]).exits(0);
     insta::assert_snapshot!(said.stderr, @r"
-    warning[P027 host-without-gpu]: `gfx: [host]` asks for this machine's GPUs, and it has none
+    warning[P027 host-without-gpu]: `gfx: [host]` selects this machine's GPUs, and it has none
      --> matrices/own.yaml:8:6
       |
     8 | gfx: [host]
@@ -61,13 +61,13 @@ fn without_a_gpu_and_a_fallback_gfx_of_this_machine_is_an_error() {
         .run(&["plan"])
         .exits(1);
     insta::assert_snapshot!(said.stderr, @r"
-    error[P027 host-without-gpu]: `gfx: [host]` asks for this machine's GPUs, and it has none
+    error[P027 host-without-gpu]: `gfx: [host]` selects this machine's GPUs, and it has none
      --> matrices/own.yaml:8:6
       |
     8 | gfx: [host]
       |      ^^^^^^
       |
-    help: name the targets, say under `gfx-fallback` which are built without a GPU, or build on the machine with the GPU; `rock-matrix doctor` shows what it sees
+    help: list the targets, set `gfx-fallback` to the targets to build without a GPU, or build on the machine with the GPU; `rock-matrix doctor` shows the GPUs that it detects
     ");
 }
 

@@ -554,7 +554,7 @@ def a_version_is_exact_or_refused(runner):
 
 
 def words_from_a_set_are_of_that_set(runner):
-    sets = {"command": "check, plan, render, build, publish, report", "verify": "checksum, attestation, none",
+    sets = {"command": "check, plan, render, build, test, publish, release, report", "verify": "checksum, attestation, none",
             "fallback": "none, cargo", "annotations": "true, false", "summary": "true, false"}
     for name, allowed in sets.items():
         for text in [*HOSTILE, "True", "yes", "1", "Plan", "plan check", " plan"]:
@@ -648,7 +648,7 @@ def what_the_action_adds_stands_before_two_dashes_in_arguments(runner):
     runner.environment |= {"ROCK_JOB": "{}", "GITHUB_REPOSITORY": "o/r", "GITHUB_REF_TYPE": "tag", "GITHUB_REF_NAME": "v1"}
     runner.run(command="plan", args="--explain -- --out", config="m.yaml").worked("PATH")
     plan = runner.outputs()["plan-path"]
-    assert runner.called() == ["plan", "--github-output", "--most-matrices", "1", "--format", "json", "--out", plan,
+    assert runner.called() == ["plan", "--github-output", "--max-shards", "1", "--format", "json", "--out", plan,
                                "--explain", "--", "--out", "m.yaml"]
     runner.run(command="build", args="-- --job-env", config="m.yaml").worked("PATH")
     assert runner.called() == ["build", "--job-env", "ROCK_JOB", "--matrix=m.yaml", "--", "--job-env"]
@@ -675,14 +675,14 @@ def a_publish_goes_to_this_repository_under_the_tag_of_the_run(runner):
     assert runner.called() == ["publish", "--repo", "o/wheels", "--tag", "v1;x", "--github-output", "--dist", "dist"]
     runner.run(command="publish", args="--repo=a/b --tag t").worked("PATH")
     assert runner.called() == ["publish", "--github-output", "--repo=a/b", "--tag", "t"]
-    for args in ["--to x", "--subjects x", "--prune --repo a/b"]:
+    for args in ["--to x", "--out x", "-o x", "-ox", "--subjects x", "--prune --repo a/b"]:
         runner.run(command="publish", args=args).worked("PATH")
         assert runner.called() == ["publish", *args.split()]
 
 
 def what_the_action_gives_to_plan_itself_is_refused_in_arguments(runner):
     runner.program("rock-matrix", STUB)
-    for option in ["--format=human", "--out x", "--github-output", "--most-matrices 2"]:
+    for option in ["--format=human", "--json", "--out x", "-o x", "-ox", "--github-output", "--max-shards 2", "--most-matrices 2"]:
         runner.run(command="plan", args=option).refused(2, "gives to `plan` itself", "plan-path")
 
 
@@ -698,10 +698,10 @@ def a_plan_that_only_compares_is_refused_with_what_does_it(runner):
 
 def the_token_is_masked_first_and_given_only_to_what_needs_it(runner):
     runner.program("rock-matrix", STUB)
-    for command in ["check", "plan", "render", "build", "publish", "report"]:
+    for command in ["check", "plan", "render", "build", "test", "publish", "release", "report"]:
         ran = runner.run(command=command, token="s3%cret").worked("PATH")
         assert ran.out.splitlines()[0] == "::add-mask::s3%25cret" and ran.out.count("cret") == 1, ran
-        is_given = command in ["plan", "publish", "report"]
+        is_given = command in ["plan", "publish", "release", "report"]
         assert runner.told()["token"] == ("s3%cret" if is_given else ""), command
         assert runner.told()["input"] == ""
     runner.environment["RUNNER_OS"] = "macOS"

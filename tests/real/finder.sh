@@ -19,8 +19,7 @@ step "make a page of 3,000 wheels"
 published=(--published "$work/releases.json" --published "$work/rock-manifest.json")
 mkdir -p "$work/shots" "$work/site"
 rock report page "${published[@]}" --title "ROCm wheels" --out "$work/site/index.html"
-rock index build "${published[@]}" --out "$work/index" --quiet --apply \
-  --yank 'flash-attn==2.8.3: broken' --yank 'rmx-vecadd==2.8.2' --yank 'rmx-vecadd==2.8.1'
+rock index yank "${published[@]}" --out "$work/index" --quiet --apply 'flash-attn==2.8.3: broken' 'rmx-vecadd==2.8.2' 'rmx-vecadd==2.8.1'
 rock report page "${published[@]}" --withdrawn-in "$work/index" --out "$work/site/withdrawn.html"
 echo '[]' >"$work/none.json"
 rock report page --published "$work/none.json" --quiet --out "$work/site/empty.html" || true

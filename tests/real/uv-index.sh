@@ -45,7 +45,7 @@ if compile --no-deps >"$work/out" 2>&1; then fail "uv took a wheel for another P
 cp "$work/page" "$page"
 
 step "uv passes over what is withdrawn unless it is pinned"
-rock index build "$work/release" --yank 'flash-attn==2.7.4.post1: a test' --apply
+rock index yank "$work/release" 'flash-attn==2.7.4.post1: a test' --apply
 if compile --no-deps >"$work/out" 2>&1; then fail "uv took a withdrawn wheel: $(cat "$work/out")"; fi
 echo "flash-attn==2.7.4.post1+${labels_by_folder[rocm6.2-torch2.5]}" >"$work/in.txt"
 compile --no-deps >/dev/null

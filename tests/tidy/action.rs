@@ -132,7 +132,9 @@ fn commands_of_the_action_are_commands_of_the_program() {
     let commands = allowed(&script, "command");
     assert_eq!(
         commands,
-        ["check", "plan", "render", "build", "publish", "report"]
+        [
+            "check", "plan", "render", "build", "test", "publish", "release", "report"
+        ]
     );
     for name in &commands {
         assert!(
@@ -152,8 +154,9 @@ fn commands_of_the_action_are_commands_of_the_program() {
     }
     // The options that the script adds.
     for words in [
-        "plan --github-output --most-matrices 1 --format json --out plan.json m.yaml",
+        "plan --github-output --max-shards 1 --format json --out plan.json m.yaml",
         "build --job-env ROCK_JOB --matrix=m.yaml",
+        "test --job-env ROCK_JOB --matrix=m.yaml",
         "publish --dist dist --repo o/r --tag v1 --github-output",
         "check m.yaml",
         "render workflow m.yaml",
@@ -183,7 +186,8 @@ fn outputs_of_the_action_are_what_the_program_writes() {
             .get_arguments()
             .find(|option| option.get_id() == "github_output")
             .unwrap();
-        let help = option.get_help().unwrap().to_string();
+        let help = option.get_long_help().or(option.get_help());
+        let help = help.unwrap().to_string();
         for output in outputs {
             assert!(
                 help.contains(output),

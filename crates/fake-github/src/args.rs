@@ -173,7 +173,7 @@ impl Args {
         format!(
             "{url}\n\n\
              Publish the wheels of a folder `dist`:\n\n  \
-             GITHUB_TOKEN=writer rock-matrix publish --dist dist --repo {repo} --tag {tag} --api-url {url}\n\n\
+             GITHUB_TOKEN=writer rock-matrix publish dist --repo {repo} --tag {tag} --api-url {url}\n\n\
              Look at what came of it:\n\n  \
              curl -sH 'Authorization: Bearer writer' {url}/repos/{repo}/releases\n\n\
              Other tokens: `reader` may not write, `stranger` sees public repositories alone. Ctrl-C ends it.\n\n"

@@ -12,8 +12,7 @@ static STARTED: OnceLock<usize> = OnceLock::new();
 
 /// Returns whether `count` threads can run at the same time.
 ///
-/// Call this before using a library that fails or panics if it cannot start a thread (liblzma,
-/// ureq).
+/// Call this before using a library that fails if it cannot start a thread (liblzma).
 pub fn can_start_threads(count: u32) -> bool {
     let mut idle: Vec<(Sender<()>, JoinHandle<()>)> = Vec::new();
     let is_possible = (0..count).all(|_| {

@@ -13,19 +13,51 @@
 /// assert_eq!(nearest("zebra", ["python", "torch"]), None);
 /// ```
 pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    let word = fold(word);
-    candidates
-        .into_iter()
-        .filter_map(|candidate| {
-            let folded = fold(candidate);
-            let limit = (word.len().max(folded.len()) / 3).max(1);
-            // The distance is at least the difference of the lengths.
-            let may_be_near = word.len().abs_diff(folded.len()) <= limit;
-            let distance = may_be_near.then(|| distance(&word, &folded))?;
-            (distance <= limit).then_some((distance, candidate))
-        })
+    distances(word, candidates)
         .min()
         .map(|(_, candidate)| candidate)
+}
+
+/// Returns up to three candidates that are similar to a word, the most similar first.
+///
+/// ```
+/// use rock_diagnostic::nearest::{did_you_mean, nearest_few};
+///
+/// let near = nearest_few("py3.12", ["py3.11", "py3.12-ck", "torch"]);
+/// assert_eq!(did_you_mean(&near), "did you mean `py3.11`, or `py3.12-ck`?");
+/// ```
+pub fn nearest_few<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
+    let mut found: Vec<_> = distances(word, candidates).collect();
+    found.sort_unstable();
+    found.dedup();
+    found.truncate(3);
+    found.into_iter().map(|(_, candidate)| candidate).collect()
+}
+
+/// Returns the question `did you mean …?`; the candidates must not be empty.
+pub fn did_you_mean(candidates: &[&str]) -> String {
+    let quoted: Vec<String> = candidates.iter().map(|name| format!("`{name}`")).collect();
+    match quoted.split_last() {
+        Some((last, [])) => format!("did you mean {last}?"),
+        Some((last, others)) => format!("did you mean {}, or {last}?", others.join(", ")),
+        None => String::new(),
+    }
+}
+
+/// Returns the candidates that are similar enough to a word, with their distances.
+fn distances<'a>(
+    word: &str,
+    candidates: impl IntoIterator<Item = &'a str>,
+) -> impl Iterator<Item = (usize, &'a str)> {
+    let word = fold(word);
+    candidates.into_iter().filter_map(move |candidate| {
+        let folded = fold(candidate);
+        let limit = (word.len().max(folded.len()) / 3).max(1);
+        // The distance is at least the difference of the lengths.
+        let may_be_near = word.len().abs_diff(folded.len()) <= limit;
+        let distance = may_be_near.then(|| distance(&word, &folded))?;
+        (distance <= limit).then_some((distance, candidate))
+    })
 }
 
 /// Returns the characters that words are compared by.

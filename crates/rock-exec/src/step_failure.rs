@@ -295,8 +295,8 @@ impl From<&UnknownStage> for Diagnostic {
         let diagnostic = Self::new(&codes::UNKNOWN_STAGE, fault.to_string())
             .note(format!("its stages are {}", fault.known.join(", ")));
         match nearest(&fault.stage, fault.known.iter().map(String::as_str)) {
-            Some(near) => diagnostic.help(format!("did you mean `--continue {near}`?")),
-            None => diagnostic.help("name one of them, or write `--continue auto`"),
+            Some(near) => diagnostic.help(format!("did you mean `--resume={near}`?")),
+            None => diagnostic.help("name one of them, or pass `--resume` without a stage"),
         }
     }
 }
@@ -321,7 +321,7 @@ impl From<&CollectError> for Diagnostic {
             }
             CollectError::File(error) => error.link_diagnostic().unwrap_or_else(|| {
                 Self::new(&codes::OUT_FOLDER, error.to_string()).help(
-                    "give a folder that can be written with `--out`; `--continue auto` copies without building again",
+                    "choose a writable directory with `--out`; `--resume` copies the wheel without rebuilding it",
                 )
             }),
         }
@@ -353,7 +353,7 @@ mod tests {
 
     const CONTEXT: MessageContext<'_> = MessageContext {
         log: "x/build.log",
-        resume: "rock-matrix build j --continue auto",
+        resume: "rock-matrix build j --resume",
         dry_run: "rock-matrix build j --dry-run",
     };
 
@@ -417,7 +417,7 @@ mod tests {
         );
         assert_eq!(
             told.help.as_deref(),
-            Some("fix the cause, then run `rock-matrix build j --continue auto`")
+            Some("fix the cause, then run `rock-matrix build j --resume`")
         );
     }
 
@@ -537,7 +537,7 @@ mod tests {
         let told = Diagnostic::from(&unknown);
         assert_eq!(
             (told.code.id, told.help.as_deref()),
-            ("B058", Some("did you mean `--continue build`?"))
+            ("B058", Some("did you mean `--resume=build`?"))
         );
     }
 }

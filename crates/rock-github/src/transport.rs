@@ -24,7 +24,7 @@ pub trait Transport: Send + Sync {
 
 impl Transport for HttpClient {
     fn send(&self, request: Request<HttpBody>) -> ResponseFuture<'_> {
-        Box::pin(HttpClient::send(self, request, SILENCE))
+        Box::pin(Self::send(self, request, SILENCE))
     }
 }
 

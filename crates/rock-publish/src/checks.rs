@@ -104,7 +104,7 @@ fn labels_normal<'n>(files: impl Iterator<Item = NamedPath<'n>>, sink: &mut Sink
             )
             .at(Location::File(shown.into()), "")
             .help(format!(
-                "write it so: `rock-matrix wheel label WHEEL --local {normal} -w DIR`"
+                "set it with `rock-matrix wheel label WHEEL --local {normal} --out DIR`"
             )),
         );
     }
@@ -133,7 +133,7 @@ fn names_kept<'n>(files: impl Iterator<Item = NamedPath<'n>>, severity: Severity
             )
             .severity(severity)
             .at(Location::File(shown.into()), "")
-            .help("give it a version without an epoch, or publish it in a folder with `--to`"),
+            .help("use a version without an epoch, or publish to a directory with `--out`"),
         );
     }
 }
@@ -312,7 +312,7 @@ fn absent(message: String, note: String, missing: MissingRule) -> Diagnostic {
     Diagnostic::new(&codes::MISSING_WHEEL, message)
         .severity(severity)
         .note(note)
-        .help("build it, or publish what is there with `--allow-missing`")
+        .help("build it, or publish the other wheels with `--allow G004`")
 }
 
 fn missing_wheel(

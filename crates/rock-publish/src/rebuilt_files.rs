@@ -130,7 +130,7 @@ mod tests {
         let help = told.help.as_deref().unwrap();
         assert!(
             help.contains("delete the older file") && !help.contains("yank"),
-            "that withdraws the good file: {help}"
+            "that yanks the good file: {help}"
         );
         assert_eq!(
             told.message,

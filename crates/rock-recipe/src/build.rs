@@ -27,7 +27,7 @@ pub struct Build {
     /// The number of leading steps that fetch checkouts, that this program runs itself, or that
     /// prepare the environment. They come first, whatever the recipe says.
     pub ready: usize,
-    /// Words for `--continue` and the index of the step that each starts at, in recipe order.
+    /// Words for `--resume` and the index of the step that each starts at, in recipe order.
     pub points: Vec<(String, usize)>,
     /// Glob of the wheels that the build must produce, relative to the job directory.
     pub wheels: String,

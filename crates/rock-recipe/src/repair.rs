@@ -39,7 +39,7 @@ pub fn outside(repair: &RepairConfig, compat: &Compat) -> Vec<String> {
 }
 
 /// Returns the words of the command that labels and repairs the finished wheels of a job, for users
-/// who run its steps without this program; wheels and `--wheel-dir` follow. Returns `None` if the
+/// who run its steps without this program; wheels and `--out` follow. Returns `None` if the
 /// wheels stay as they were built.
 pub fn finishing(job: &Job, relabels: bool) -> Option<Vec<String>> {
     let label = job

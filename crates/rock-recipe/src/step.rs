@@ -12,7 +12,7 @@ pub(super) const CHECKOUT_OPTION: &str = "--checkout-dir";
 /// inside the container.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Step {
-    /// The stage, a name for `--continue`; unique within a build.
+    /// The stage, a name for `--resume`; unique within a build.
     pub stage: String,
     /// Program and arguments, run without a shell.
     pub argv: Vec<String>,

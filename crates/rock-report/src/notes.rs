@@ -410,7 +410,7 @@ fn row(wheel: &PublishedWheel, planned: Option<&ExpectedCell>) -> Vec<String> {
     let of_plan = planned.map(|cell| cell.gfx.as_slice()).unwrap_or_default();
     vec![
         markdown::text(&what.distribution),
-        markdown::text(&(what.version_text() + &wheel.withdrawn_mark())),
+        markdown::text(&(what.version_text() + &wheel.yanked_mark())),
         or_none(what.accelerator_version()),
         or_none(what.torch_text()),
         markdown::text(&wheel.pythons.to_string()),

@@ -79,7 +79,7 @@ impl PackageRow<'_> {
             if wheel.is_prerelease {
                 words.push_str(" (pre-release)");
             }
-            words + &wheel.withdrawn_mark()
+            words + &wheel.yanked_mark()
         };
         self.wheels.iter().map(words).collect()
     }

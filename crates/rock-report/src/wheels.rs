@@ -325,11 +325,11 @@ impl PublishedWheel {
     }
 
     /// Returns the suffix that marks a yanked wheel; empty for other wheels.
-    pub(super) fn withdrawn_mark(&self) -> String {
+    pub(super) fn yanked_mark(&self) -> String {
         match self.withdrawn.as_deref() {
             None => String::new(),
-            Some("") => " (withdrawn)".to_owned(),
-            Some(reason) => format!(" (withdrawn: {reason})"),
+            Some("") => " (yanked)".to_owned(),
+            Some(reason) => format!(" (yanked: {reason})"),
         }
     }
 

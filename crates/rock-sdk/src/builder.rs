@@ -551,11 +551,12 @@ pub fn check_output(dist: &Path, overwrite: bool, facts: &SdkTables) -> Result<(
         return Ok(());
     }
     if !overwrite {
-        return Err(
-            Diagnostic::new(&codes::SDK_OUTPUT_EXISTS, "the folder has packages already")
-                .at(Location::File(dist.display().to_string().into()), "")
-                .help("give another folder, or replace it as a whole with `--overwrite`"),
-        );
+        return Err(Diagnostic::new(
+            &codes::SDK_OUTPUT_EXISTS,
+            "the directory already contains packages",
+        )
+        .at(Location::File(dist.display().to_string().into()), "")
+        .help("choose another directory, or replace it as a whole with `--replace`"));
     }
     let is_link = !rock_sys::is_real_directory(dist);
     let found = if is_link {

@@ -25,12 +25,12 @@ pub fn refuse_foreign(
     if is_link {
         let fault = Diagnostic::new(
             &codes::FOREIGN_OUTPUT,
-            "the folder of packages is a link, and what it leads to would be removed",
+            "the package directory is a link, and its target would be removed",
         );
         return Some(
             fault
                 .at(place, "")
-                .help("give the folder itself with `--dest-dir`, or remove the link"),
+                .help("pass the target of the link with `--out`, or remove the link"),
         );
     }
     let (folders, files): (Vec<_>, Vec<_>) = found.partition(|(_, is_folder)| *is_folder);
@@ -73,7 +73,7 @@ pub fn refuse_foreign(
         };
         fault = fault.note(format!("they are {}{more}", shown.join(", ")));
     }
-    Some(fault.help("move them elsewhere, or give another folder with `--dest-dir`"))
+    Some(fault.help("move them elsewhere, or choose another directory with `--out`"))
 }
 
 /// Whether a path is a file that a build of packages writes, directly in the directory or in the

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::Args;
+use super::BuildRequest;
 use super::prepare::GENERATOR;
 use crate::cli::Shell;
 use crate::codes::build as codes;
@@ -26,22 +26,23 @@ pub(super) struct Owned {
     pub(super) argv: Vec<String>,
 }
 
+/// Returns the container of a job, with the command and the script that it runs.
 pub(super) fn contained(
     engine: EngineProgram,
     job: &Job,
     build: &mut Build,
-    args: &Args,
+    args: &BuildRequest<'_>,
     (facts, shell): (&HostFacts, &Shell),
     (folder, caller, name): (&str, &str, &str),
 ) -> Result<Owned, Vec<Diagnostic>> {
     let (image, told) =
-        container::image(job, args.image.as_deref()).map_err(|fault| vec![fault])?;
+        container::image(job, args.options.image.as_deref()).map_err(|fault| vec![fault])?;
     build.warnings.extend(told);
     if folder.contains(':') {
-        let message =
-            format!("`{folder}` holds a colon, which ends the folder's name in `--volume`");
+        let message = format!("`{folder}` contains a colon, which ends the path in `--volume`");
         return Err(vec![
-            Diagnostic::new(&codes::BUILD_FOLDER, message).help("build below a folder without one"),
+            Diagnostic::new(&codes::BUILD_FOLDER, message)
+                .help("build in a folder whose path has no colon"),
         ]);
     }
     let devices = DeviceAccess::resolve(
@@ -50,7 +51,7 @@ pub(super) fn contained(
     );
     let assigned = match devices {
         DeviceAccess::Present => {
-            exec::assigned_gpu(&args.podinfo_dir).map_err(|fault| vec![fault])?
+            exec::assigned_gpu(&args.options.podinfo_dir).map_err(|fault| vec![fault])?
         }
         DeviceAccess::Absent => None,
     };
@@ -63,7 +64,7 @@ pub(super) fn contained(
         caller: build.uses_caller.then_some(caller),
         device_gids: &device_group_ids(facts),
         pass_env: &passed_env(job, build, devices, shell),
-        extra: &args.docker_arg,
+        extra: &args.options.docker_arg,
         name: Some(name),
     };
     let argv = container::argv(job, &container);
@@ -76,8 +77,8 @@ pub(super) fn contained(
     })
 }
 
-/// Names of the variables that a container gets: those of the build, the proxies of this machine,
-/// and, with a GPU, which of them are visible.
+/// Returns the names of the variables that a container inherits: those of the build, the proxies of
+/// this machine, and the list of visible GPUs if it has one.
 fn passed_env(job: &Job, build: &Build, devices: DeviceAccess, shell: &Shell) -> Vec<String> {
     let gpu = (devices == DeviceAccess::Present).then_some(VISIBLE_GPUS);
     let of_machine = PROXY_VARIABLES

@@ -1,13 +1,12 @@
-//! What follows a build whose stages are all done: find the wheels, check them, copy them out, say
-//! so.
+//! The end of a build: collects the wheels, checks them and copies them to the output directory.
 
-use super::Args;
+use super::BuildRequest;
 use super::prepare::{Prepared, shown};
 use super::progress::span;
 use crate::audit::check_built_wheel;
 use crate::audit::expected::{ExpectedWheels, check_contents};
 use crate::cli::wheel::{BuildLibraries, BuildRepair, repair_built, source_date_s};
-use crate::cli::{Exit, Format, Shell, load};
+use crate::cli::{Exit, Shell, load};
 use crate::codes::{build as codes, rocm as rocm_codes, wheel as wheel_codes};
 use crate::config::{Gate, RepairPlatform, TorchFrom};
 use crate::diagnostic::{Diagnostic, Severity, counted};
@@ -24,7 +23,7 @@ use crate::wheel::{self, DosTime, ExistingLabel, RewriteOptions, Wheel, WheelErr
 pub(super) fn finish(
     job: &Prepared,
     built: &mut FinishedBuild,
-    args: &Args,
+    args: &BuildRequest<'_>,
     shell: &Shell,
 ) -> Exit {
     if job.build.wheels.is_empty() && job.build.archive.is_empty() {
@@ -62,7 +61,7 @@ pub(super) fn finish(
     }
 }
 
-/// Warns of a torch in the build that is not the one of the label.
+/// Warns if the build used another torch than that of the label.
 fn other_torch(job: &Prepared, built: &FinishedBuild, shell: &Shell) -> Vec<Diagnostic> {
     let Ok(compat) = load::compat(shell) else {
         return Vec::new();
@@ -84,15 +83,15 @@ fn other_torch(job: &Prepared, built: &FinishedBuild, shell: &Shell) -> Vec<Diag
         |warning, other| warning.note(other.clone()),
     );
     let help = if job.job.wheels().all(|wheel| wheel.ends_with("-any.whl")) {
-        "the wheel has no compiled code, so this leaves no trace in it"
+        "the wheel has no compiled code, so this does not affect it"
     } else {
         "build it with the torch and the ROCm of its label: `publish` refuses compiled code that was built with another one"
     };
     vec![warning.help(help)]
 }
 
-/// Writes what the build took beside its record, and gives the row of it for the summary. A build
-/// is not worth less because this could not be written, so that is a warning.
+/// Writes the measurements of a build next to its record, and returns their row for the summary. A
+/// failure to write them is only a warning.
 pub(super) fn measure(job: &Prepared, built: &FinishedBuild, exit: Exit, shell: &Shell) -> String {
     let record = &built.record;
     let measured = BuildMeasurements {
@@ -113,9 +112,9 @@ pub(super) fn measure(job: &Prepared, built: &FinishedBuild, exit: Exit, shell: 
     measured.row()
 }
 
-/// Why a wheel was not delivered.
+/// The reason why wheels were not delivered.
 enum Undelivered {
-    /// It is not what was asked for.
+    /// They did not pass a check.
     Refused(Vec<Diagnostic>),
     /// A file could not be read or written.
     Machine(Diagnostic),
@@ -132,7 +131,11 @@ impl From<CollectError> for Undelivered {
     }
 }
 
-fn deliver(job: &Prepared, args: &Args, shell: &Shell) -> Result<Vec<BuiltWheel>, Undelivered> {
+fn deliver(
+    job: &Prepared,
+    args: &BuildRequest<'_>,
+    shell: &Shell,
+) -> Result<Vec<BuiltWheel>, Undelivered> {
     let of_archive = |archive: &str| -> Result<Vec<CollectedWheel>, CollectError> {
         let found = exec::collect(job.folder.path(), &job.build.archive, 1)?;
         Ok(found
@@ -144,7 +147,7 @@ fn deliver(job: &Prepared, args: &Args, shell: &Shell) -> Result<Vec<BuiltWheel>
             .collect())
     };
     if let Some(archive) = job.job.archive() {
-        return Ok(exec::copy_out(&of_archive(archive)?, &args.out)?);
+        return Ok(exec::copy_out(&of_archive(archive)?, args.out)?);
     }
     let sdist = job.job.sdist();
     if let Some(sdist) = sdist {
@@ -192,24 +195,23 @@ fn deliver(job: &Prepared, args: &Args, shell: &Shell) -> Result<Vec<BuiltWheel>
     }
     let mut files = sdist.map(of_archive).transpose()?.unwrap_or_default();
     files.extend(wheels);
-    Ok(exec::copy_out(&files, &args.out)?)
+    Ok(exec::copy_out(&files, args.out)?)
 }
 
-/// Refuses a source distribution of another name than the plan's: its name holds the version that
-/// is inside.
+/// Refuses a source distribution whose name differs from the plan's, because its name contains the
+/// version.
 fn named_whole(expected: &str, job: &Prepared) -> Result<(), CollectError> {
     match exec::collect(job.folder.path(), &job.build.archive, 1)?.as_slice() {
         [found] if found.name != expected => Err(CollectError::Name {
             expected: expected.to_owned(),
             found: found.name.clone(),
-            reason: "it is of another version".to_owned(),
+            reason: "it has a different version".to_owned(),
         }),
         _ => Ok(()),
     }
 }
 
-/// Returns the time of all members of a wheel that changes: the one that the steps of the build
-/// had.
+/// Returns the time of all members of a rewritten wheel: the one that the build's steps used.
 fn source_date(job: &Prepared, shell: &Shell) -> Result<DosTime, Undelivered> {
     let given = source_date_s(shell.environment.get(exec::SOURCE_DATE))
         .map_err(|fault| Undelivered::Refused(vec![fault]))?;
@@ -218,8 +220,8 @@ fn source_date(job: &Prepared, shell: &Shell) -> Result<DosTime, Undelivered> {
     ))
 }
 
-/// Makes a wheel comply with the platform of the matrix file. One that fits none keeps its tag,
-/// where none was asked for.
+/// Repairs a wheel for the platform of the matrix file. Without a requested platform, a wheel that
+/// complies with none keeps its tag.
 fn repaired(
     found: &CollectedWheel,
     job: &Prepared,
@@ -281,8 +283,8 @@ fn repaired(
             }
             let message = format!("`{}` cannot be repaired", found.name);
             let refused = Diagnostic::new(&codes::WHEEL_REFUSED, message)
-                .note(format!("the wheel stays at {}", shown(&found.path, shell)))
-                .help("correct what makes the wheel, name libraries that stay outside under `repair: {exclude: […]}`, or set `repair: off`");
+                .note(format!("the wheel is kept at {}", shown(&found.path, shell)))
+                .help("fix the build, list the libraries that are not to be grafted under `repair: {exclude: […]}`, or set `repair: off`");
             Err(Undelivered::Refused(
                 faults.into_iter().chain([refused]).collect(),
             ))
@@ -290,7 +292,7 @@ fn repaired(
     }
 }
 
-/// The wheel under its label, for a build that cannot set it by itself.
+/// Returns the wheel with its label, for a build that cannot set it.
 fn labelled(
     found: &CollectedWheel,
     label: &LocalLabel,
@@ -300,7 +302,7 @@ fn labelled(
     let (name, file) = open(found)?;
     let refused = |error: WheelError| Undelivered::Refused(vec![error.diagnostic(&found.name)]);
     let wheel = Wheel::open(&file).map_err(refused)?;
-    // The label is the plan's: one that the project sets itself gives way.
+    // The label of the plan replaces one that the project sets.
     let change = wheel::relabel(&wheel, &name, label, ExistingLabel::Replace).map_err(refused)?;
     let name = change.name.to_string();
     let place = job
@@ -323,21 +325,21 @@ fn labelled(
     Ok(CollectedWheel { path, name })
 }
 
-/// Refuses a wheel whose container, RECORD or METADATA is wrong; remarks are shown.
+/// Refuses a wheel whose archive, RECORD or METADATA is wrong, and reports warnings.
 fn verify(found: &CollectedWheel, shell: &Shell) -> Result<(), Undelivered> {
     let (name, file) = open(found)?;
     pass(found, Gate::Verify, wheel::verify(&file, &name), shell)
 }
 
-/// Refuses a wheel whose label, platforms, libraries or code for GPUs are not those of the plan;
-/// remarks are shown.
+/// Refuses a wheel whose label, platforms, libraries or GPU code differ from the plan, and reports
+/// warnings.
 fn check(found: &CollectedWheel, job: &Job, shell: &Shell) -> Result<(), Undelivered> {
     let (name, file) = open(found)?;
     let compat = load::compat(shell).map_err(|_| Undelivered::Refused(Vec::new()))?;
     let told = check_built_wheel(&name, &file, &job.gfx, compat)
         .unwrap_or_else(|error| error.diagnostics());
-    // A build against the torch of this machine has the label that was asked for, and its record
-    // says what was there.
+    // A build against the torch of this machine has the requested label; its record has the
+    // versions used.
     let is_asked_for = |one: &Diagnostic| {
         one.code == &rocm_codes::LABEL_NOT_IN_CONTENTS && job.settings.torch_from == TorchFrom::Host
     };
@@ -356,8 +358,8 @@ fn check(found: &CollectedWheel, job: &Job, shell: &Shell) -> Result<(), Undeliv
     )
 }
 
-/// Refuses a wheel that lacks what finished ones of its distribution hold and require; remarks are
-/// shown.
+/// Refuses a wheel without the contents and requirements that wheels of its distribution need, and
+/// reports warnings.
 fn holds_all(found: &CollectedWheel, shell: &Shell) -> Result<(), Undelivered> {
     let (name, file) = open(found)?;
     let compat = load::compat(shell).map_err(|_| Undelivered::Refused(Vec::new()))?;
@@ -380,12 +382,15 @@ fn pass(
     let message = format!(
         "`{}` did not pass the gate `{gate}`: {}",
         found.name,
-        counted(errors, "fault")
+        counted(errors, "error")
     );
     told.push(
         Diagnostic::new(&codes::WHEEL_REFUSED, message)
-            .note(format!("the wheel stays at {}", shown(&found.path, shell)))
-            .help("correct what makes the wheel, and build again"),
+            .note(format!(
+                "the wheel is kept at {}",
+                shown(&found.path, shell)
+            ))
+            .help("fix the recipe or the sources, then build again"),
     );
     Err(Undelivered::Refused(told))
 }
@@ -402,8 +407,12 @@ fn open(found: &CollectedWheel) -> Result<(WheelName, PositionalFile), Undeliver
     Ok((found.name.parse().map_err(bad_name)?, file))
 }
 
-/// Writes the record, and beside a wheel a copy of it.
-fn save(job: &Prepared, built: &FinishedBuild, args: &Args) -> Result<(), sys::FileError> {
+/// Writes the record, and a copy next to each wheel.
+fn save(
+    job: &Prepared,
+    built: &FinishedBuild,
+    args: &BuildRequest<'_>,
+) -> Result<(), sys::FileError> {
     built.record.save(&job.folder.record())?;
     for wheel in &built.record.wheels {
         built
@@ -413,7 +422,12 @@ fn save(job: &Prepared, built: &FinishedBuild, args: &Args) -> Result<(), sys::F
     Ok(())
 }
 
-fn say(wheels: &[BuiltWheel], built: &FinishedBuild, args: &Args, shell: &Shell) -> Exit {
+fn say(
+    wheels: &[BuiltWheel],
+    built: &FinishedBuild,
+    args: &BuildRequest<'_>,
+    shell: &Shell,
+) -> Exit {
     let used: Vec<String> = built
         .record
         .used
@@ -423,15 +437,15 @@ fn say(wheels: &[BuiltWheel], built: &FinishedBuild, args: &Args, shell: &Shell)
     let took = span(std::time::Duration::from_secs(built.record.seconds));
     match built.passed_over {
         0 => shell.say(&format!("built in {took}")),
-        1 => shell.say(&format!("built in {took}; one stage was done before")),
         stages => shell.say(&format!(
-            "built in {took}; {stages} stages were done before"
+            "built in {took}; skipped {}",
+            counted(stages, "completed stage")
         )),
     }
     if !used.is_empty() {
-        shell.say(&format!("it used {}", used.join(", ")));
+        shell.say(&format!("used {}", used.join(", ")));
     }
-    if args.format == Format::Json {
+    if args.options.is_json() {
         return Exit::Done;
     }
     let line = |wheel: &BuiltWheel| {

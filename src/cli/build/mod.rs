@@ -1,13 +1,14 @@
-//! `build`: runs the recipes of jobs and checks what they made.
+//! `build`: runs the recipes of jobs and checks the wheels.
 
 mod containment;
 mod finish;
+mod options;
 mod points;
 mod prepare;
 mod progress;
 mod recipe_facts;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::error::ErrorKind;
@@ -15,7 +16,7 @@ use itertools::Itertools as _;
 
 use super::command_line::repeated;
 use super::jobs::{EngineChoice, Ready, named};
-use super::{Exit, Format, Shell, load, misused};
+use super::{Exit, Shell, load, misused};
 use crate::codes::build as codes;
 use crate::compat::Compat;
 use crate::compat::rows::KnownFailureRow;
@@ -27,115 +28,133 @@ use crate::host::HostFacts;
 use crate::recipe::measurements::BuildMeasurements;
 use crate::render::actions::table;
 use crate::sys::{self, HostRoots, Signals};
+use options::AUTO;
+pub(super) use options::JobOptions;
 use prepare::Prepared;
 use progress::Progress;
 
-/// Where wheels go.
-const DEFAULT_OUT: &str = "dist";
-
-/// The longest time that a build may be given: a year.
-const MOST_MINUTES: u64 = 365 * 24 * 60;
+/// The default output directory.
+pub(super) const DEFAULT_OUT: &str = "dist";
 
 #[derive(Debug, clap::Args)]
-#[command(after_help = "\
-Each job is built in its own folder .rock/JOB, which holds the sources, the log and build.json. A
-build that was ended in any way goes on with --continue auto. Steps run with the rights of whoever
-calls; stdin is closed.
+#[command(
+    after_help = "\
+Examples:
+  rock-matrix build JOB           build one job on this machine
+  rock-matrix build JOB --resume  resume it after a failure, a time limit or Ctrl-C",
+    after_long_help = "\
+Each job is built in its own directory .rock/JOB, which contains the sources, the log and
+build.json. Resume an unfinished build with --resume. Steps run with the rights of the calling user,
+and stdin is closed.
 
-Exit code: 0 built, 1 the wheel was refused or the input is at fault, 3 the machine or the engine is
-at fault, 4 a stage failed, 124 capped, 130 and 143 stopped by a signal.
+Exit codes: 0 built, 1 the wheel was rejected or the input is invalid, 3 the machine or the engine
+failed, 4 a stage failed, 124 the limit of --cap was reached, 130 and 143 stopped by a signal.
 
 Examples:
-  rock-matrix build JOB                  on this machine
-  rock-matrix build JOB --engine docker  in the plan's image
+  rock-matrix build JOB                  build one job on this machine
+  rock-matrix build JOB --engine docker  build it in the image of the plan
   rock-matrix build flash_attn-2.7.4.post1+rocm62torch2.5triton-py3-none-any.whl \\
       --matrix matrices/flash-attn.yaml
-  rock-matrix build JOB --dry-run        what would be run
+  rock-matrix build JOB --dry-run        show every step
   rock-matrix build --recipe flash-attn --set flash-attn=2.7.4.post1 --set python=3.12 \\
-      --set torch=2.5.1 --set rocm=6.2 --set backend=triton    without a matrix file
-  rock-matrix build JOB --continue auto  after a failure, the cap, or Ctrl-C
-  rock-matrix build --all --plan plan.json --cap 330 --started-at 1750000000")]
+      --set torch=2.5.1 --set rocm=6.2 --set backend=triton    build without a matrix file
+  rock-matrix build JOB --resume         resume after a failure, a time limit or Ctrl-C
+  rock-matrix build --all --plan plan.json --cap 330 --started-at 1750000000"
+)]
 pub(super) struct Args {
-    /// Jobs by id, by expected wheel, or by how one id begins; matrix files may stand among them
-    #[arg(value_name = "JOB", required_unless_present_any = ["all", "job_env", "recipe"])]
-    words: Vec<String>,
+    #[command(flatten)]
+    options: JobOptions,
     /// Build with this recipe and the values of --set, without a matrix file
-    #[arg(long, value_name = "NAME", conflicts_with_all = ["words", "all", "job_env", "matrix", "plan"])]
-    recipe: Option<String>,
-    /// With --recipe: set an axis, a variable of the recipe, or a key of matrix files, such as
-    /// `python=3.12`; repeat it for further values of an axis
-    #[arg(long, value_name = "NAME=VALUE", requires = "recipe", value_parser = super::render::name_and_value)]
-    set: Vec<(String, String)>,
-    /// The job is that of the workflow's leg, as JSON in this environment variable
-    #[arg(long, value_name = "NAME", conflicts_with = "all")]
-    job_env: Option<String>,
-    /// Build every job, one after the other
-    #[arg(long)]
-    all: bool,
-    /// A matrix file; may be given several times [default: those of matrices/ that end in .yaml or
-    /// .yml]
-    #[arg(long, value_name = "FILE")]
-    matrix: Vec<PathBuf>,
-    /// A plan saved with `plan --format json`, instead of matrix files
-    #[arg(long, value_name = "FILE", conflicts_with = "matrix")]
-    plan: Option<PathBuf>,
-    /// What runs the steps
-    #[arg(long, value_enum, default_value = "local", help_heading = "Where")]
-    engine: EngineChoice,
-    /// The container image instead of the plan's
-    #[arg(long, value_name = "REF", help_heading = "Where", value_parser = super::jobs::image_name)]
-    image: Option<String>,
-    /// One more argument of the container, after those of the matrix file
     #[arg(
         long,
-        value_name = "ARG",
-        allow_hyphen_values = true,
-        help_heading = "Where"
+        value_name = "NAME",
+        conflicts_with_all = ["words", "all", "job_env", "matrix", "plan"],
+        help_heading = "Selection"
     )]
-    docker_arg: Vec<String>,
-    /// The folder that wheels are copied to
-    #[arg(long, value_name = "DIR", default_value = DEFAULT_OUT)]
+    recipe: Option<String>,
+    /// With --recipe: set an axis, a variable or a key, such as `python=3.12`
+    ///
+    /// Sets an axis, a variable of the recipe, or a key of matrix files. Can be repeated, also to
+    /// give an axis several values.
+    #[arg(
+        long,
+        value_name = "NAME=VALUE",
+        requires = "recipe",
+        value_parser = super::render::name_and_value,
+        help_heading = "Selection"
+    )]
+    set: Vec<(String, String)>,
+    /// Directory for the built wheels
+    #[arg(
+        short,
+        long,
+        value_name = "DIR",
+        default_value = DEFAULT_OUT,
+        help_heading = "Output"
+    )]
     out: PathBuf,
-    /// Build nothing: make ready, and test the job's wheel of this folder where `test.gpu` says
-    #[arg(long, value_name = "DIR")]
-    test: Option<PathBuf>,
-    /// Print every step and touch nothing
-    #[arg(long, conflicts_with = "format")]
-    dry_run: bool,
-    /// Go on with an earlier build: at this stage, or with `auto` at the first that changed or did
-    /// not succeed
-    #[arg(long = "continue", value_name = "STAGE|auto")]
-    resume: Option<String>,
-    /// What a fact of the recipe is, instead of asking for it
-    #[arg(long, value_name = "NAME=VALUE", value_parser = super::render::name_and_value)]
-    fact: Vec<(String, String)>,
-    /// Minutes that a stage may take where the recipe sets no limit
-    #[arg(long, value_name = "MIN", value_parser = clap::value_parser!(u64).range(1..=MOST_MINUTES), help_heading = "Time")]
-    timeout: Option<u64>,
-    /// Minutes after which the build ends with 124, so that its work can be saved
-    #[arg(long, value_name = "MIN", value_parser = clap::value_parser!(u64).range(1..=MOST_MINUTES), help_heading = "Time")]
-    cap: Option<u64>,
-    /// When the surrounding job began, in seconds since 1970; the cap counts from there [default:
-    /// now]
-    #[arg(long, value_name = "SECONDS", requires = "cap", help_heading = "Time")]
-    started_at: Option<u64>,
-    /// Seconds that what is stopped gets between SIGTERM and SIGKILL; a second Ctrl-C waits for
-    /// nothing
-    #[arg(long, value_name = "SECONDS", default_value_t = 5, value_parser = clap::value_parser!(u64).range(0..=3600), help_heading = "Time")]
-    grace: u64,
-    /// What to print: a line a wheel, or build.json as one line a job
-    #[arg(long, value_enum, default_value = "human", value_name = "FORMAT")]
-    format: Format,
-    /// Where a runner says which GPU it has assigned; tests have such a folder of their own
-    #[arg(long, value_name = "DIR", default_value = exec::PODINFO, hide = true)]
-    podinfo_dir: PathBuf,
+}
+
+/// What `build` and `test` do with their jobs.
+#[derive(Debug)]
+pub(super) struct BuildRequest<'a> {
+    /// The command, for errors.
+    command: &'static str,
+    options: &'a JobOptions,
+    engine: EngineChoice,
+    /// The recipe to build with, without a matrix file.
+    recipe: Option<&'a str>,
+    /// Values of axes, variables and keys for `recipe`.
+    set: &'a [(String, String)],
+    /// The directory for the built wheels.
+    out: &'a Path,
+    /// The directory of the wheels to test; `None` builds them.
+    test: Option<&'a Path>,
 }
 
 /// Runs the command.
 pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
-    if args.engine == EngineChoice::Local && (args.image.is_some() || !args.docker_arg.is_empty()) {
-        let text = "`--image` and `--docker-arg` are about a container; add `--engine docker` or `--engine podman`";
-        return misused("build", ErrorKind::ArgumentConflict, text);
+    let request = BuildRequest {
+        command: "build",
+        options: &args.options,
+        engine: engine(&args.options, shell),
+        recipe: args.recipe.as_deref(),
+        set: &args.set,
+        out: &args.out,
+        test: None,
+    };
+    run_jobs(&request, shell)
+}
+
+/// Tests the wheels of jobs in a directory.
+pub(super) fn test(options: &JobOptions, directory: &Path, shell: &Shell) -> Exit {
+    let request = BuildRequest {
+        command: "test",
+        options,
+        engine: engine(options, shell),
+        recipe: None,
+        set: &[],
+        out: directory,
+        test: Some(directory),
+    };
+    run_jobs(&request, shell)
+}
+
+/// Returns the engine that an option, an environment variable or the project file selects.
+fn engine(options: &JobOptions, shell: &Shell) -> EngineChoice {
+    options
+        .engine
+        .or(shell.project_file.engine)
+        .unwrap_or(EngineChoice::Local)
+}
+
+/// Builds or tests the jobs of a request.
+fn run_jobs(args: &BuildRequest<'_>, shell: &Shell) -> Exit {
+    if args.engine == EngineChoice::Local
+        && (args.options.image.is_some() || !args.options.docker_arg.is_empty())
+    {
+        let text = "`--image` and `--docker-arg` need a container; add `--engine docker` or `--engine podman`";
+        return misused(&[args.command], ErrorKind::ArgumentConflict, text);
     }
     let mut sink = Sink::new();
     let compat = match load::compat(shell) {
@@ -149,7 +168,12 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
             return exit;
         }
     };
-    super::jobs::check_given(&ready, &args.docker_arg, &args.fact, &mut sink);
+    super::jobs::check_given(
+        &ready,
+        &args.options.docker_arg,
+        ("--fact", &args.options.fact),
+        &mut sink,
+    );
     if sink.has_errors() {
         return shell.report(&sink.finish());
     }
@@ -167,7 +191,7 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
     if shell.report(&sink.finish()) != Exit::Done {
         return Exit::Fault;
     }
-    if args.dry_run {
+    if args.options.dry_run {
         if let Some(exit) = jobs.iter().find_map(|job| job.cannot_go_on(args, shell)) {
             return exit;
         }
@@ -179,7 +203,11 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
         }
         return exit;
     }
-    match sys::ensure_writable(&args.out) {
+    let is_ready = match args.test {
+        Some(_) => Ok(()),
+        None => sys::ensure_writable(args.out),
+    };
+    match is_ready {
         Ok(()) => {
             let mut measured = Vec::new();
             let exit = build_all(&jobs, args, shell, &facts, &mut measured);
@@ -197,22 +225,24 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
     }
 }
 
-/// The jobs named on the command line.
+/// Returns the jobs that the command line selects.
 fn gather(
-    args: &Args,
+    args: &BuildRequest<'_>,
     shell: &Shell,
     compat: &Compat,
     sink: &mut Sink,
 ) -> Result<Vec<Ready>, Exit> {
-    if let Some(recipe) = &args.recipe {
-        return super::jobs::of_recipe(shell, compat, recipe, &args.set, sink);
+    if let Some(recipe) = args.recipe {
+        return super::jobs::of_recipe(shell, compat, recipe, args.set, sink);
     }
     let files = args
+        .options
         .matrix
         .iter()
-        .chain(&args.plan)
+        .chain(&args.options.plan)
         .map(|path| path.display().to_string());
     let leg = args
+        .options
         .job_env
         .as_deref()
         .map(|name| super::jobs::leg_id(name, shell))
@@ -221,16 +251,23 @@ fn gather(
         sink.push(fault);
         Exit::Fault
     })?;
-    let words: Vec<String> = args.words.iter().cloned().chain(leg).chain(files).collect();
+    let words: Vec<String> = args
+        .options
+        .words
+        .iter()
+        .cloned()
+        .chain(leg)
+        .chain(files)
+        .collect();
     let found = named(shell, compat, &words, sink)?;
-    match (args.all, found.by_name) {
+    match (args.options.all, found.by_name) {
         (true, true) => Err(misused(
-            "build",
+            &[args.command],
             ErrorKind::ArgumentConflict,
-            "`--all` builds every job; name none beside it",
+            "`--all` builds every job; leave out the names of jobs",
         )),
         (false, false) => Err(misused(
-            "build",
+            &[args.command],
             ErrorKind::MissingRequiredArgument,
             &format!(
                 "{}, or build all with `--all`",
@@ -241,11 +278,11 @@ fn gather(
     }
 }
 
-/// Builds one job after the other; the worst exit counts. A signal or the cap ends all. Each adds a
-/// row of what it took.
+/// Builds one job after the other and returns the worst exit code. A signal or the cap ends the
+/// run. Each build adds a row of measurements.
 fn build_all(
     jobs: &[Prepared],
-    args: &Args,
+    args: &BuildRequest<'_>,
     shell: &Shell,
     facts: &HostFacts,
     measured: &mut Vec<String>,
@@ -257,7 +294,7 @@ fn build_all(
             return Exit::Machine;
         }
     };
-    let mut runner = ProcessRunner::new(Duration::from_secs(args.grace));
+    let mut runner = ProcessRunner::new(Duration::from_secs(args.options.grace));
     let (mut worst, mut failed) = (Exit::Done, Vec::new());
     for (number, job) in jobs.iter().enumerate() {
         if jobs.len() > 1 {
@@ -284,7 +321,7 @@ fn build_all(
     if jobs.len() > 1 && !failed.is_empty() {
         let message = format!("{} of {} builds failed", failed.len(), jobs.len());
         let told = Diagnostic::new(&codes::BUILDS_FAILED, message)
-            .note(format!("they are {}", failed.join(", ")));
+            .note(format!("the failed jobs are {}", failed.join(", ")));
         shell.report(&[told.help(format!(
             "fix the causes, then run `{}`",
             prepare::resume(shell)
@@ -293,8 +330,7 @@ fn build_all(
     worst
 }
 
-/// Adds what the facts know of a failed step by its name, its command, its variables and its last
-/// words.
+/// Adds the known failures that match a failed step: its name, command, variables and output.
 fn with_known_failures(
     told: Diagnostic,
     job: &Prepared,
@@ -330,7 +366,7 @@ fn with_known_failures(
     let known = doctor::known_failures(compat, &said.join("\n"));
     let reason = |row: &KnownFailureRow| {
         let source = compat.cite("run-time.yaml", &row.failure, &row.origin);
-        format!("this is known: {} ({source})", row.reason)
+        format!("known problem: {} ({source})", row.reason)
     };
     let help = known
         .iter()
@@ -347,7 +383,7 @@ fn with_known_failures(
 
 fn build_one(
     job: &Prepared,
-    args: &Args,
+    args: &BuildRequest<'_>,
     shell: &Shell,
     facts: &HostFacts,
     signals: &Signals,
@@ -356,7 +392,6 @@ fn build_one(
 ) -> Exit {
     let wheels = match args
         .test
-        .as_deref()
         .map(|dist| prepare::wheels_to_test(job, dist))
         .transpose()
     {
@@ -372,7 +407,7 @@ fn build_one(
     let log = prepare::shown(job.folder.log().as_path(), shell);
     let (resume, dry_run) = (
         prepare::resume(shell),
-        repeated(&shell.arguments, &["--format="], &["--dry-run"]),
+        repeated(&shell.arguments, &["--format=", "--json"], &["--dry-run"]),
     );
     let context = MessageContext {
         log: &log,
@@ -404,7 +439,7 @@ fn build_one(
             prepare::shown(&job.folder.record(), shell)
         );
         shell.report(&[Diagnostic::new(&codes::BAD_BUILD_FILE, message)
-            .help("nothing is to be done: it is written anew")]);
+            .help("no action is needed: the file is written again")]);
     }
     if let Some(told) = built.end.diagnostic(&context) {
         shell.report(&[with_known_failures(told, job, &built.end, shell)]);
@@ -425,13 +460,13 @@ fn build_one(
         BuildEnd::Engine(_) | BuildEnd::File(_) => Exit::Machine,
     };
     measured.push(finish::measure(job, &built, exit, shell));
-    if args.format == Format::Json {
+    if args.options.is_json() {
         let line = serde_json::to_string(&built.record).unwrap_or_default();
         shell.print(&redact_urls(&(line + "\n")));
     }
     if matches!(built.end, BuildEnd::Done) {
         shell.say(&format!("the log is {log}"));
     }
-    // A signal that came while the wheel was checked ends what would follow.
+    // A signal received while the wheel was checked ends the run.
     signals.take().map_or(exit, Exit::from)
 }

@@ -1,14 +1,14 @@
-//! The points at which a build could go on with what an earlier one left.
+//! The points at which an unfinished build can be resumed.
 
-use super::Args;
+use super::BuildRequest;
 use super::prepare::Prepared;
 use crate::cli::Shell;
 use crate::exec::{ResumePoint, StageState};
 use crate::sys;
 
-/// Says, before a build begins anew, from which points of its recipe it could go on, and what is
-/// there for each.
-pub(super) fn tell(job: &Prepared, args: &Args, shell: &Shell) {
+/// Lists, before a new build starts, the points of the recipe at which an earlier one can be
+/// resumed, and what it left for each.
+pub(super) fn tell(job: &Prepared, args: &BuildRequest<'_>, shell: &Shell) {
     if job.wish(args) != ResumePoint::Fresh || args.test.is_some() {
         return;
     }
@@ -28,17 +28,17 @@ pub(super) fn tell(job: &Prepared, args: &Args, shell: &Shell) {
         .points
         .iter()
         .filter(|(_, at)| (1..=done).contains(at))
-        .map(|(name, at)| format!("  --continue {name:<10} {}", left(job, *at)))
+        .map(|(name, at)| format!("  --resume={name:<10} {}", left(job, *at)))
         .collect();
     if !found.is_empty() {
-        shell.say("an earlier build of this job left its work; the same command with one of these goes on from there:");
+        shell.say("an earlier build of this job can be resumed; add one of these options:");
         for line in &found {
             shell.say(line);
         }
     }
 }
 
-/// What the stages before a step left: sources, and the files that they had to leave.
+/// Describes what the stages before a step left: sources and outputs.
 fn left(job: &Prepared, at: usize) -> String {
     let folder = job.folder.path();
     let sources = job.folder.at("src");

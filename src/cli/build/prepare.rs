@@ -1,12 +1,12 @@
-//! Everything that one job's build needs, before anything is touched.
+//! Preparation of a job's build, which changes nothing yet.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::Args;
 use super::containment::{Owned, contained};
 use super::recipe_facts::given;
+use super::{AUTO, BuildRequest};
 use crate::cli::command_line::repeated;
 use crate::cli::jobs::{Ready, is_file_of_jobs};
 use crate::cli::{Exit, Shell};
@@ -29,6 +29,7 @@ use crate::sys::{self, Signals};
 pub(super) const GENERATOR: &str = concat!("rock-matrix ", env!("CARGO_PKG_VERSION"));
 /// The pause before a failed download is tried again.
 const RETRY_PAUSE: Duration = Duration::from_secs(5);
+
 /// A job that is ready to be built.
 #[derive(Debug)]
 pub(super) struct Prepared {
@@ -41,13 +42,10 @@ pub(super) struct Prepared {
     masks: SecretMasks,
 }
 
-/// Makes the steps of a job and what runs them.
-///
-/// # Errors
-/// Every reason why it cannot be built so.
+/// Plans the steps of a job and the container that runs them.
 pub(super) fn prepare(
     ready: &Ready,
-    args: &Args,
+    args: &BuildRequest<'_>,
     shell: &Shell,
     compat: &Compat,
     facts: &HostFacts,
@@ -59,16 +57,18 @@ pub(super) fn prepare(
         );
         if let Some(recipe) = &args.recipe {
             let help = format!(
-                "write `recipe: {recipe}` and these settings into a matrix file, and run what `rock-matrix render script` prints of it on a Windows machine"
+                "write `recipe: {recipe}` and these settings into a matrix file, and run the output of `rock-matrix render script` on a Windows machine"
             );
             return Err(vec![fault.help(help)]);
         }
         let files = args
+            .options
             .matrix
             .iter()
-            .chain(&args.plan)
+            .chain(&args.options.plan)
             .map(|path| path.display().to_string());
         let files = args
+            .options
             .words
             .iter()
             .filter(|word| is_file_of_jobs(word))
@@ -78,21 +78,21 @@ pub(super) fn prepare(
             .map(str::to_owned)
             .into_iter();
         let command = shell_line(words.chain(files).chain([ready.job.id.clone()]));
-        return Err(vec![
-            fault.help(format!("run what `{command}` prints on a Windows machine")),
-        ]);
+        return Err(vec![fault.help(format!(
+            "run the output of `{command}` on a Windows machine"
+        ))]);
     }
     let caller = shell.environment.current_dir.display().to_string();
     let folder = JobFolder::new(&shell.environment.current_dir, &ready.job.id)
         .map_err(|fault| vec![Diagnostic::from(&fault)])?;
     let Some(path) = folder.path().to_str().map(str::to_owned) else {
         let message = format!(
-            "the name of the folder `{}` is not UTF-8",
+            "the path of the folder `{}` is not UTF-8",
             folder.path().display()
         );
         return Err(vec![
             Diagnostic::new(&codes::BUILD_FOLDER, message)
-                .help("build below a folder whose name is"),
+                .help("build in a folder whose path is UTF-8"),
         ]);
     };
     let mut job = ready.job.clone();
@@ -111,7 +111,7 @@ pub(super) fn prepare(
     if args.test.is_some() {
         build = build.only_test();
     }
-    if let Some(out) = shell.environment.current_dir.join(&args.out).to_str() {
+    if let Some(out) = shell.environment.current_dir.join(args.out).to_str() {
         let below = out.strip_prefix(&caller);
         build.leave_out(&below.map_or_else(|| out.to_owned(), |below| site.caller() + below));
     }
@@ -121,9 +121,9 @@ pub(super) fn prepare(
         .iter_mut()
         .filter(|step| step.timeout_s.is_none())
     {
-        step.timeout_s = args.timeout.map(|minutes| minutes * 60);
+        step.timeout_s = args.options.timeout.map(|minutes| minutes * 60);
     }
-    if !args.dry_run && args.resume.is_none() && args.test.is_none() {
+    if !args.options.dry_run && args.options.resume().is_none() && args.test.is_none() {
         let missing = exec::missing_sources(&ready.recipe, &build, &shell.environment.current_dir);
         if !missing.is_empty() {
             return Err(missing);
@@ -158,15 +158,15 @@ pub(super) fn prepare(
     })
 }
 
-/// Returns the wheels of a job in a folder, with the folders that the test looks for them in.
+/// Returns the wheels of a job in a folder, with the folders in which the test looks for them.
 ///
 /// # Errors
-/// When the folder has not one wheel for each that the job leaves, or cannot be read.
+/// Fails unless the folder has exactly one wheel for each wheel of the job.
 pub(super) fn wheels_to_test(job: &Prepared, dist: &Path) -> Result<Vec<WheelToTest>, Diagnostic> {
     if !sys::exists(dist) {
-        let message = format!("the folder `{}` of `--test` is not there", dist.display());
+        let message = format!("the folder `{}` of `--test` does not exist", dist.display());
         return Err(Diagnostic::new(&codes::WRONG_WHEEL, message)
-            .help("name the folder that the wheel was built into"));
+            .help("give the folder that the wheel was built into"));
     }
     let wheels = sys::files_with_extension(dist, &["whl"]).map_err(Diagnostic::from)?;
     let name = |path: &Path| {
@@ -188,8 +188,8 @@ pub(super) fn wheels_to_test(job: &Prepared, dist: &Path) -> Result<Vec<WheelToT
                 job.job.id
             );
             let fault = Diagnostic::new(&codes::WRONG_WHEEL, message)
-                .note(format!("one is wanted of `{expected}`"));
-            return Err(fault.help("name the folder that its wheel was built into"));
+                .note(format!("exactly one must match `{expected}`"));
+            return Err(fault.help("give the folder that the wheel was built into"));
         };
         Ok(WheelToTest {
             path: (*wheel).clone(),
@@ -199,9 +199,9 @@ pub(super) fn wheels_to_test(job: &Prepared, dist: &Path) -> Result<Vec<WheelToT
     job.job.wheels().map(find).collect()
 }
 
-/// Returns the folder, relative to the job's, that a build leaves a wheel of this name in. A folder
-/// of the glob that is a pattern has the name of the distribution, as recipes with several wheels
-/// have it.
+/// Returns the folder, relative to the job's, in which a build leaves a wheel of this name. Recipes
+/// with several wheels name folders after the distribution, so patterns in the glob's folders stand
+/// for it.
 fn place_of(glob: &str, wheel: &str) -> PathBuf {
     let distribution = wheel.split('-').next().unwrap_or(wheel);
     let folders = glob
@@ -219,7 +219,7 @@ fn place_of(glob: &str, wheel: &str) -> PathBuf {
         .collect()
 }
 
-/// What steps find on this machine.
+/// Returns the environment and the resources of this machine for the steps.
 pub(super) fn surroundings<'a>(shell: &'a Shell, facts: &HostFacts) -> HostEnv<'a> {
     const TENTH_OF_GIB: u64 = (1 << 30) / 10;
     HostEnv {
@@ -234,12 +234,18 @@ pub(super) fn surroundings<'a>(shell: &'a Shell, facts: &HostFacts) -> HostEnv<'
 pub(super) fn resume(shell: &Shell) -> String {
     repeated(
         &shell.arguments,
-        &["--continue=", "--dry-run", "--started-at="],
-        &["--continue", "auto"],
+        &[
+            "--continue=",
+            "--resume[=]",
+            "--dry-run",
+            "-n",
+            "--started-at=",
+        ],
+        &["--resume"],
     )
 }
 
-/// A path as the user should read it: from where the program was called.
+/// Returns a path for messages, relative to the current directory if it is below it.
 pub(super) fn shown(path: &Path, shell: &Shell) -> String {
     path.strip_prefix(&shell.environment.current_dir)
         .unwrap_or(path)
@@ -248,17 +254,17 @@ pub(super) fn shown(path: &Path, shell: &Shell) -> String {
 }
 
 impl Prepared {
-    /// Whether its steps run in a container.
+    /// Whether the steps run in a container.
     pub(super) fn is_contained(&self) -> bool {
         self.containment.is_some()
     }
 
-    /// Where the build is to begin. A point of the recipe stands for the stage that it begins at.
-    pub(super) fn wish(&self, args: &Args) -> ResumePoint {
-        match args.resume.as_deref() {
-            None | Some("auto") if args.test.is_some() => ResumePoint::Test,
+    /// Returns where the build starts. A resume point of the recipe stands for its first stage.
+    pub(super) fn wish(&self, args: &BuildRequest<'_>) -> ResumePoint {
+        match args.options.resume() {
+            None | Some(AUTO) if args.test.is_some() => ResumePoint::Test,
             None => ResumePoint::Fresh,
-            Some("auto") => ResumePoint::Auto,
+            Some(AUTO) => ResumePoint::Auto,
             Some(word) => {
                 let point = self.build.points.iter().find(|(name, _)| name == word);
                 ResumePoint::Stage(
@@ -270,7 +276,7 @@ impl Prepared {
         }
     }
 
-    /// What is said of a word that is neither a stage nor a point of the job.
+    /// Returns the error for a name that is neither a stage nor a resume point of the job.
     pub(super) fn unknown(&self, fault: &UnknownStage) -> Diagnostic {
         let mut known: Vec<String> = self
             .build
@@ -291,8 +297,8 @@ impl Prepared {
         })
     }
 
-    /// What would be run.
-    pub(super) fn dry_run(&self, args: &Args) -> String {
+    /// Returns a description of every step.
+    pub(super) fn dry_run(&self, args: &BuildRequest<'_>) -> String {
         let command = self
             .containment
             .as_ref()
@@ -311,12 +317,12 @@ impl Prepared {
             .hide(&render::dry_run(&self.job, &self.build, docker, from))
     }
 
-    /// The exit, after saying so, where `--continue` names a stage that this job has not.
-    pub(super) fn cannot_go_on(&self, args: &Args, shell: &Shell) -> Option<Exit> {
+    /// Reports a value of `--resume` that is not a stage of this job, and returns the exit code.
+    pub(super) fn cannot_go_on(&self, args: &BuildRequest<'_>, shell: &Shell) -> Option<Exit> {
         match self.wish(args) {
             ResumePoint::Test => None,
             ResumePoint::Auto => {
-                shell.say("where it goes on depends on what this machine answers, so a dry run shows every stage");
+                shell.say("the stage at which it resumes depends on this machine, so a dry run shows every stage");
                 None
             }
             wish => {
@@ -333,10 +339,10 @@ impl Prepared {
         }
     }
 
-    /// The build as `exec` takes it.
+    /// Returns the build in the form that `exec` runs.
     pub(super) fn session<'a>(
         &'a self,
-        args: &Args,
+        args: &BuildRequest<'_>,
         shell: &Shell,
         wheels: Vec<WheelToTest>,
         surroundings: &'a HostEnv<'a>,
@@ -368,8 +374,12 @@ impl Prepared {
             record,
             surroundings,
             limits: RunLimits {
-                cap: args.cap.map(|minutes| TimeCap { at_s: minutes * 60 }),
+                cap: args
+                    .options
+                    .cap
+                    .map(|minutes| TimeCap { at_s: minutes * 60 }),
                 used_before_s: args
+                    .options
                     .started_at
                     .map_or(0, |started_s| now_s.saturating_sub(started_s)),
                 retry_pause: RETRY_PAUSE,
@@ -397,8 +407,8 @@ impl Prepared {
         }
     }
 
-    /// What stages read from outside the folder, listed. A path that cannot be read lists nothing:
-    /// the stage will say so.
+    /// Lists the files outside the folder that each stage reads. A path that cannot be read has an
+    /// empty list: the stage reports it.
     fn inputs(&self, shell: &Shell) -> BTreeMap<String, String> {
         let listing = |step: &Step, path: &String| {
             let path = path

@@ -1,5 +1,5 @@
-//! How far a build is: one moving line on a terminal, else a line when a stage begins and ends and
-//! a sign of life between.
+//! The progress of a build: a status line on a terminal, otherwise a line when a stage starts or
+//! ends and a heartbeat in between.
 
 use std::time::Duration;
 
@@ -9,19 +9,19 @@ use crate::exec::{BuildEvent, BuildOutcome, StageState};
 use crate::render::actions;
 use crate::sys;
 
-/// Tells a person how far a build is.
+/// Shows the progress of a build.
 pub(super) struct Progress<'a> {
     shell: &'a Shell,
     moving: MovingLine,
     last_line: String,
     last_beat: Duration,
     number: String,
-    /// What ends the group of the stage in a workflow's log, while one is open.
+    /// The text that ends the open group of a stage in a workflow's log.
     group: Option<String>,
 }
 
 impl<'a> Progress<'a> {
-    /// Progress for the terminal or the log that `shell` talks to.
+    /// Creates the progress display for the terminal or log of `shell`.
     pub(super) fn new(shell: &'a Shell) -> Self {
         let moving = MovingLine::new(shell);
         Self {
@@ -34,25 +34,24 @@ impl<'a> Progress<'a> {
         }
     }
 
-    /// Takes one event.
+    /// Shows one event.
     pub(super) fn tell(&mut self, event: BuildEvent<'_>) {
         match event {
             BuildEvent::Replaces(outcome) => {
                 if let Some(word) = unfinished(outcome) {
-                    let text = format!(
-                        "starting anew: an earlier build {word}, `--continue auto` would go on with it"
-                    );
-                    self.line(&text);
+                    self.line(&format!(
+                        "starting over: an earlier build {word}; use `--resume` to continue it"
+                    ));
                 }
             }
             BuildEvent::OtherAnswers { stage } => {
                 self.line(&format!(
-                    "`{stage}` is run again: what it takes from earlier stages is not what it was"
+                    "running `{stage}` again: its inputs from earlier stages have changed"
                 ));
             }
             BuildEvent::SourceChanged { stage } => {
                 self.line(&format!(
-                    "the build resumes at `{stage}`: its source is not what was copied"
+                    "the build resumes at `{stage}`: its source has changed since it was copied"
                 ));
             }
             BuildEvent::Started { stage, number, of } => {
@@ -93,11 +92,11 @@ impl<'a> Progress<'a> {
         }
     }
 
-    /// Says that a stage begins. In a workflow its lines are a group, and none of them is a
-    /// command: the build wrote them.
+    /// Announces a stage. In a workflow its lines form a group and cannot be workflow commands,
+    /// because the build wrote them.
     fn begin(&mut self, title: &str) {
         self.end();
-        let is_text = self.shell.diagnostics == Format::Human;
+        let is_text = self.shell.message_format == Format::Human;
         if !self.shell.is_in_actions() || !is_text || self.shell.verbosity < Verbosity::Normal {
             return self.shell.say(title);
         }
@@ -113,7 +112,7 @@ impl<'a> Progress<'a> {
         }
     }
 
-    /// Takes the moving line away, and ends what a build that stopped left open.
+    /// Removes the status line and closes the open group.
     pub(super) fn finish(&mut self) {
         self.end();
         self.moving.finish();
@@ -147,7 +146,7 @@ impl<'a> Progress<'a> {
     }
 }
 
-/// How an earlier build ended that could go on.
+/// Describes the end of an earlier build that can be resumed.
 fn unfinished(outcome: BuildOutcome) -> Option<&'static str> {
     match outcome {
         BuildOutcome::Running => Some("is unfinished"),
@@ -158,7 +157,7 @@ fn unfinished(outcome: BuildOutcome) -> Option<&'static str> {
     }
 }
 
-/// A span of time for people: `7 s`, `12 min 05 s`, `3 h 20 min`.
+/// Formats a duration: `7 s`, `12 min 05 s`, `3 h 20 min`.
 pub(super) fn span(span: Duration) -> String {
     match span.as_secs() {
         s @ 0..60 => format!("{s} s"),

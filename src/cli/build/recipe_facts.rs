@@ -1,10 +1,10 @@
-//! The facts of a recipe, given on the command line or asked of this machine.
+//! The facts of a recipe, given on the command line or detected on this machine.
 
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
 
-use super::Args;
+use super::BuildRequest;
 use crate::cli::Shell;
 use crate::cli::jobs::Ready;
 use crate::cli::limits::MAX_FACT_FILE_BYTES;
@@ -16,31 +16,32 @@ use crate::recipe::{self, BuildSite, FactSource};
 use crate::render;
 use crate::sys::{self, PathBelow};
 
-/// The longest that a fact's command may take.
+/// Time limit of a fact's command.
 const FACT_TIMEOUT: Duration = Duration::from_mins(2);
 
-/// Facts given by hand, and the answers to what the recipe asks of this machine. A dry run looks,
-/// and starts no process.
+/// Returns the facts given by hand and those detected on this machine. A dry run reads files, but
+/// does not start processes.
 pub(super) fn given(
     job: &Job,
     ready: &Ready,
-    args: &Args,
+    args: &BuildRequest<'_>,
     shell: &Shell,
     compat: &Compat,
     site: &BuildSite,
     folder: &Path,
 ) -> Result<BTreeMap<String, String>, Vec<Diagnostic>> {
-    let mut given: BTreeMap<String, String> = args.fact.iter().cloned().collect();
+    let mut given: BTreeMap<String, String> = args.options.fact.iter().cloned().collect();
     let fact = |name: &str| ready.recipe.facts.get(name);
     let is_shown =
-        |name: &str| args.dry_run && fact(name).is_some_and(|fact| fact.stand_in.is_some());
+        |name: &str| args.options.dry_run && fact(name).is_some_and(|fact| fact.stand_in.is_some());
     let default = |name: &str| {
         fact(name)
             .filter(|_| !is_shown(name))
             .and_then(|fact| fact.default.clone())
     };
-    let is_looked_at =
-        |question: &FactSource| !(args.dry_run && matches!(question, FactSource::Command(_)));
+    let is_looked_at = |question: &FactSource| {
+        !(args.options.dry_run && matches!(question, FactSource::Command(_)))
+    };
     let mut found = BTreeMap::new();
     let open = recipe::questions(
         job,
@@ -52,7 +53,7 @@ pub(super) fn given(
             if !can_answer(question, site) || !is_looked_at(question) {
                 return None;
             }
-            // The default too, so that facts which depend on it are asked as well.
+            // The default too, so that facts which depend on it are detected as well.
             let answer = answer(question, shell, site, folder).or_else(|| default(name))?;
             found.insert(name.to_owned(), answer.clone());
             Some(answer)
@@ -60,19 +61,21 @@ pub(super) fn given(
     );
     let open = open.map_err(|fault| vec![fault])?;
     given.extend(found);
-    if args.dry_run {
+    if args.options.dry_run {
         return Ok(given);
     }
     let open = open.iter().filter(|(name, _)| default(name).is_none());
     let faults: Vec<Diagnostic> = open
         .map(|(name, question)| {
             let why = match question {
-                FactSource::Command(argv) => format!("`{}` gave none", render::command(argv)),
+                FactSource::Command(argv) => {
+                    format!("`{}` failed or was not found", render::command(argv))
+                }
                 FactSource::File { path, .. } => {
-                    format!("`{path}` cannot be read, or holds nothing that matches")
+                    format!("`{path}` cannot be read, or has no match")
                 }
                 FactSource::FirstPath(paths) => {
-                    format!("none of `{}` is there", paths.join("`, `"))
+                    format!("none of `{}` exists", paths.join("`, `"))
                 }
                 FactSource::Variable(name) => format!("the variable `{name}` is not set"),
             };
@@ -80,7 +83,7 @@ pub(super) fn given(
                 &codes::FACT_UNKNOWN,
                 format!("the fact `{name}` of the recipe has no value: {why}"),
             )
-            .help(format!("give it with `--fact {name}=VALUE`"))
+            .help(format!("set it with `--fact {name}=VALUE`"))
         })
         .collect();
     if faults.is_empty() {
@@ -90,7 +93,7 @@ pub(super) fn given(
     }
 }
 
-/// Whether this machine can answer: a command is asked only where the steps run as well.
+/// Whether this machine can answer: commands run only where the steps run as well.
 fn can_answer(question: &FactSource, site: &BuildSite) -> bool {
     !matches!(
         (question, site),
@@ -98,11 +101,11 @@ fn can_answer(question: &FactSource, site: &BuildSite) -> bool {
     )
 }
 
-/// What this machine answers.
+/// Returns the answer of this machine, if it has one.
 fn answer(question: &FactSource, shell: &Shell, site: &BuildSite, folder: &Path) -> Option<String> {
     let environment = &shell.environment;
     let seen = site.folder();
-    // The job's folder lies elsewhere for the steps of a container.
+    // The steps of a container see the job's folder at another path.
     let here = |path: &str| match Path::new(path).strip_prefix(&seen) {
         Ok(rest) => folder.join(rest),
         Err(_) => environment.current_dir.join(path),

@@ -1,20 +1,20 @@
-//! `compat expand`: the gfx targets of families.
+//! `compat expand`: the gfx targets of target families.
 
 use crate::cli::{Exit, Shell};
 use crate::codes::matrix as codes;
 use crate::compat::Compat;
 use crate::diagnostic::{Diagnostic, Location};
 
-/// How targets are printed.
+/// The form in which targets are printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub(super) enum As {
     /// `gfx942,gfx1200`
     Targets,
-    /// `device-gfx942,device-gfx1200`, extras of ROCm's packages
+    /// `device-gfx942,device-gfx1200`, extras of the ROCm packages
     DeviceExtras,
 }
 
-/// Prints the targets of families that are divided by semicolons, each once, in the order given.
+/// Prints the targets of families that are separated by semicolons, each once, in the given order.
 pub(super) fn run(compat: &Compat, families: &str, form: As, shell: &Shell) -> Exit {
     let (mut found, mut faults) = (Vec::new(), Vec::new());
     for family in families

@@ -1,4 +1,4 @@
-//! `compat explain`: pairs `AXIS=VALUE` in, an answer for every pair that a fact joins out.
+//! `compat explain`: whether the values of `AXIS=VALUE` pairs are compatible.
 
 use std::fmt::{Display, Write as _};
 use std::str::FromStr;
@@ -17,7 +17,7 @@ use crate::names::{DistributionName, GfxTarget};
 struct Document<'a> {
     version: u32,
     answers: Vec<Answer<'a>>,
-    /// An overview of each value, where no fact is about several of them.
+    /// An overview of each value, if no row covers several of them.
     overviews: Vec<OverviewView<'a>>,
     claims: Vec<&'a ClaimRow>,
 }
@@ -69,7 +69,7 @@ pub(super) fn run(compat: &Compat, values: &[String], format: Format, shell: &Sh
                 &codes::BAD_QUESTION,
                 "no compatibility data covers these values",
             )
-            .help("`rock-matrix compat list` shows the tables with the values that are known"),
+            .help("`rock-matrix compat list` shows the tables with the known values"),
         );
     }
     if sink.has_errors() {
@@ -222,7 +222,7 @@ fn read(compat: &Compat, values: &[String], sink: &mut Sink) -> CompatQuery {
         let Some((axis, value)) = pair.split_once('=') else {
             sink.push(
                 fault(format!("`{pair}` is not of the form AXIS=VALUE"))
-                    .help("write for example `torch=2.6.0 rocm=6.2`"),
+                    .help("for example `torch=2.6.0 rocm=6.2`"),
             );
             continue;
         };
@@ -240,7 +240,7 @@ fn read(compat: &Compat, values: &[String], sink: &mut Sink) -> CompatQuery {
             name.as_str()
         };
         if given.iter().any(|before| before == slot) {
-            let help = "ask one question at a time; several gfx targets are joined with `;`";
+            let help = "give each axis once; separate gfx targets with `;`";
             sink.push(fault(format!("{slot} is given twice")).help(help));
             continue;
         }
@@ -285,10 +285,10 @@ fn unknown_axis(compat: &Compat, axis: &str, fault: impl Fn(String) -> Diagnosti
         .collect();
     packages.dedup();
     let known: Vec<&str> = AXES.into_iter().chain(packages).collect();
-    let fault = fault(format!("`{axis}` is nothing that facts speak about"));
+    let fault = fault(format!("the compatibility data has no axis `{axis}`"));
     match nearest(axis, known.iter().copied()) {
         Some(near) => fault.help(format!("did you mean `{near}`?")),
-        None => fault.help(format!("ask about {}", known.join(", "))),
+        None => fault.help(format!("the axes are {}", known.join(", "))),
     }
 }
 

@@ -1,4 +1,4 @@
-//! `compat refresh`: what others say of versions in, a patch of a table out.
+//! `compat refresh`: compares tables with their sources and prints patches.
 
 mod actions;
 mod requirements;
@@ -6,25 +6,24 @@ mod torch;
 
 use super::json;
 use crate::cli::publish::Connection;
-use crate::cli::{Exit, Format, Shell};
+use crate::cli::{Exit, Format, OutputFormat, Shell};
 use crate::compat::Compat;
 
-/// Compare a table with its source: torch with the pages of a package index, what torch requires
-/// with PyPI, actions with their tags on GitHub
+/// Compare a compatibility table with its source, and print the differences as a patch
+///
+/// The torch table is compared with the pages of a package index, the table of torch's requirements
+/// with PyPI, and the table of actions with their tags on GitHub.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  rock-matrix compat refresh --from saved-pages/          a patch with what the torch table lacks
-  rock-matrix compat refresh --from saved-pages/ --check  whether it lacks something
-  rock-matrix compat refresh --requirements               a patch with what torch requires
-  rock-matrix compat refresh --actions                    a patch with newer releases of actions")]
+  rock-matrix compat refresh --requirements               patch of the table of requirements
+  rock-matrix compat refresh --from saved-pages/ --check  whether the torch table is up to date")]
 pub(super) struct Args {
     #[command(flatten)]
     source: Source,
-    /// How to print the differences
-    #[arg(long, value_enum, default_value = "human")]
-    format: Format,
-    /// Exit with 1 when there are differences
+    #[command(flatten)]
+    format: OutputFormat,
+    /// Exit with 1 if there are differences
     #[arg(long)]
     check: bool,
     #[command(flatten)]
@@ -37,20 +36,23 @@ const PYPI: &str = "https://pypi.org";
 #[derive(Debug, clap::Args)]
 #[group(required = true, multiple = false)]
 struct Source {
-    /// The torch table; root of an index laid out as rocm6.2/torch/: a folder of saved pages, or an
-    /// address
+    /// Compare the torch table with the pages of an index
+    ///
+    /// The root of the index, a URL or a directory of saved pages, contains paths such as
+    /// rocm6.2/torch/.
     #[arg(long, value_name = "DIR|URL")]
     from: Option<String>,
-    /// The table of what releases of torch require, with their metadata on PyPI or another server
-    /// with its JSON API
+    /// Compare the requirements of torch releases with PyPI [default URL: https://pypi.org]
+    ///
+    /// The server must have PyPI's JSON API.
     #[arg(long, value_name = "URL", num_args = 0..=1, default_missing_value = PYPI)]
     requirements: Option<String>,
-    /// The table of actions, with the tags of their repositories on GitHub
+    /// Compare the table of actions with the tags of their repositories on GitHub
     #[arg(long)]
     actions: bool,
 }
 
-/// What a comparison found.
+/// The result of a comparison.
 struct Found {
     /// Whether `--check` fails.
     differs: bool,
@@ -75,7 +77,7 @@ pub(super) fn run(args: &Args, compat: &Compat, shell: &Shell) -> Exit {
         Ok(found) => found,
         Err(exit) => return exit,
     };
-    match shell.print(match args.format {
+    match shell.print(match args.format.get() {
         Format::Json => &document,
         Format::Human => &patch,
     }) {

@@ -1,11 +1,11 @@
-//! The files of an index: those of a folder, or what is published.
+//! The files of an index, from a directory or from published releases.
 
 use std::collections::BTreeSet;
 use std::path::{Component, Path};
 use std::sync::Arc;
 
 use super::{
-    BuildArgs, Exit, FileLinks, Known, Shell, Sink, Texts, assets, known, pages::offers_files,
+    Exit, FileLinks, IndexOptions, Known, Shell, Sink, Texts, assets, known, pages::offers_files,
     published, withdrawn_in,
 };
 use crate::cli::assets::Depth;
@@ -19,19 +19,19 @@ use crate::publish::{
 };
 use crate::sys;
 
-/// What an index is made of.
+/// The input of an index.
 pub(super) struct Input {
     pub(super) files: Vec<IndexFile>,
-    /// What of older releases is passed over.
+    /// Files of older releases that newer ones rebuilt.
     pub(super) rebuilt: Vec<RebuiltFile>,
-    /// What the indexes of folders of releases withdraw.
+    /// Files that the indexes of release directories yank.
     pub(super) of_folders: YankedFiles,
 }
 
-/// The wheels and source distributions of a folder whose index lies in `out`, of which there must
-/// be some. A wheel whose label says nothing is left out, which was told of.
+/// Returns the wheels and sdists of a directory, whose index is in `out`; reports if there are
+/// none. Wheels with an unknown label are left out, with a warning.
 pub(super) fn of_folder(
-    args: &BuildArgs,
+    args: &IndexOptions,
     folder: &Path,
     out: &Path,
     compat: &Compat,
@@ -71,11 +71,11 @@ pub(super) fn of_folder(
     Ok(listed)
 }
 
-/// What is published at the places named, withdrawn where the index of its folder says so, and what
-/// of older releases is passed over for it. `base` is where the files of folders will be served,
-/// where that is said.
+/// Returns the published files, with the yanks of the indexes in their directories, and the files
+/// of older releases that newer ones rebuilt. `base` is the base URL of files in directories, if
+/// given.
 pub(super) fn of_published(
-    args: &BuildArgs,
+    args: &IndexOptions,
     out: &Path,
     base: Option<&FileLinks>,
     compat: &Compat,
@@ -99,8 +99,8 @@ pub(super) fn of_published(
         .parts
         .iter_mut()
         .partition(|part| part.folder.is_some() && part.manifests.is_empty());
-    // The index of a folder is about the bytes that lie there: a later release may have others of
-    // the same name.
+    // The index of a directory applies to the bytes in it: a later release may have other bytes
+    // under the same name.
     let mut of_folders = YankedFiles::default();
     for folder in listed.iter().filter_map(|part| part.folder.as_deref()) {
         of_folders.extend(withdrawn_in(&folder.join(INDEX), sink)?.unwrap_or_default());
@@ -115,7 +115,7 @@ pub(super) fn of_published(
         })
         .collect();
     let mut files = index_files(places, &compat.rocm_versions(), sink);
-    // Folders of wheels without a manifest tell names alone: the wheels are read.
+    // Directories without a manifest only have filenames, so their wheels are read.
     for (part, folder) in plain
         .iter()
         .filter_map(|part| Some((part, part.folder.as_deref()?)))
@@ -146,7 +146,7 @@ pub(super) fn of_published(
         });
     }
     carry_over(&of_folders, &mut files);
-    // The process ends soon: to free the many small texts one by one would be a tenth of it.
+    // Leaked on purpose: freeing the many small strings takes a tenth of the run.
     std::mem::forget(published);
     Ok(Input {
         files,
@@ -155,19 +155,15 @@ pub(super) fn of_published(
     })
 }
 
-/// A folder or list is empty by mistake more often than on purpose: an index that offers files is
-/// not emptied for it, and what it withdraws is not forgotten.
+/// Adds that the index was not changed. An empty input is usually a mistake, so an index that lists
+/// files is not emptied, and its yanks are kept.
 fn as_it_is(none: Diagnostic, out: &Path) -> Diagnostic {
     let out = out.display();
-    none.note(format!(
-        "`{out}` is as it was, and lists the files that it listed"
-    ))
-    .help(format!(
-        "remove `{out}` if nothing is to be offered from now on"
-    ))
+    none.note(format!("`{out}` was not changed and still lists its files"))
+        .help(format!("delete `{out}` if it should list nothing"))
 }
 
-/// Names of the files in a folder beside which their METADATA lies.
+/// Returns the names of the files in a directory whose METADATA is next to them.
 fn sidecars(folder: &Path) -> BTreeSet<String> {
     let names = sys::entry_names(folder).unwrap_or_default();
     names
@@ -176,7 +172,7 @@ fn sidecars(folder: &Path) -> BTreeSet<String> {
         .collect()
 }
 
-/// The steps from one folder to another.
+/// Returns the relative path from one directory to another.
 pub(super) fn steps(from: &Path, to: &Path) -> Vec<String> {
     let (from, to) = (normal(from), normal(to));
     let shared = from.iter().zip(&to).take_while(|(a, b)| a == b).count();
@@ -184,8 +180,8 @@ pub(super) fn steps(from: &Path, to: &Path) -> Vec<String> {
     up.chain(to[shared..].iter().cloned()).collect()
 }
 
-/// The parts of an absolute path, `.` and `..` taken away, links followed as far as the path
-/// exists.
+/// Returns the components of an absolute path without `.` and `..`. Symbolic links are resolved as
+/// far as the path exists.
 pub(super) fn normal(path: &Path) -> Vec<String> {
     let absolute = sys::real_path(path);
     let mut parts = Vec::new();

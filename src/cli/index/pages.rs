@@ -1,4 +1,4 @@
-//! The folder of the pages: what is in it, and replacing it as a whole.
+//! The directory of the pages: its contents, and its replacement as a whole.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -17,13 +17,13 @@ use crate::names::{Digest, YankedFiles};
 use crate::sys::{self, DirectorySwap, FileError, PositionalFile};
 use crate::wheel::read_metadata;
 
-/// Every file below the folder with its content; `None` for what is no page.
+/// Every file below the directory with its contents; `None` if it is not a page.
 pub(super) type Present = BTreeMap<String, Option<Vec<u8>>>;
 
-/// Reads the folder.
+/// Reads the directory.
 ///
 /// # Errors
-/// When it cannot be read.
+/// The directory cannot be read.
 pub(super) fn present(out: &Path) -> Result<Present, FileError> {
     let listed = sys::list_files(out)?.unwrap_or_default();
     start_threads();
@@ -34,10 +34,10 @@ pub(super) fn present(out: &Path) -> Result<Present, FileError> {
     Ok(read.collect())
 }
 
-/// What is withdrawn on these pages of an index.
+/// Returns the yanked files on these pages of an index.
 ///
 /// # Errors
-/// When a page that withdraws something cannot be read: nobody would know what is withdrawn there.
+/// A page that may have yanked files cannot be read.
 pub(super) fn withdrawn(
     index: &Path,
     present: &Present,
@@ -49,12 +49,12 @@ pub(super) fn withdrawn(
         .filter(|(name, _)| name.ends_with("/index.json"))
     {
         let found = match bytes {
-            // Most pages withdraw nothing, and need no reading for that.
+            // Most pages have no yanked files and need not be parsed.
             Some(bytes) if memchr::memmem::find(bytes, b"\"yanked\"").is_none() => continue,
             Some(bytes) => index::withdrawn_in(&String::from_utf8_lossy(bytes))
                 .map_err(|error| error.to_string()),
             None => Err(format!(
-                "it is not a file of at most {MAX_INDEX_PAGE_BYTES} bytes that can be read"
+                "not a readable file of at most {MAX_INDEX_PAGE_BYTES} bytes"
             )),
         };
         match found {
@@ -64,11 +64,11 @@ pub(super) fn withdrawn(
                 sink.push(
                     Diagnostic::new(
                         &codes::NOT_AN_INDEX,
-                        format!("what `{page}` withdraws cannot be read: {error}"),
+                        format!("cannot read the yanked files of `{page}`: {error}"),
                     )
                     .at(Location::File(page.into()), "")
                     .help(
-                        "restore the page; or remove the index, make it again, and withdraw again",
+                        "restore the page, or delete the index, build it and yank the files again",
                     ),
                 );
                 return Err(Exit::Fault);
@@ -78,7 +78,8 @@ pub(super) fn withdrawn(
     Ok(all)
 }
 
-/// What is withdrawn in the index in this folder; nothing where no index of this program lies.
+/// Returns the yanked files of the index in this directory; `None` if it has no index of this
+/// program.
 ///
 /// # Errors
 /// As [`withdrawn`].
@@ -92,23 +93,23 @@ pub(in crate::cli) fn withdrawn_in(
     withdrawn(index, &present, sink).map(Some)
 }
 
-/// Whether it is the landing page of an index that this program wrote.
+/// Whether this is the landing page of an index that this program wrote.
 fn is_landing(text: &str) -> bool {
     text.contains(&format!("content=\"{GENERATOR}\""))
 }
 
-/// Whether an index of this program lies in this folder that lists files.
+/// Whether this directory has an index of this program that lists files.
 pub(super) fn offers_files(out: &Path) -> bool {
     is_index(out) && sys::subdirectories(out).is_ok_and(|folders| !folders.is_empty())
 }
 
-/// Whether an index of this program lies in this folder.
+/// Whether this directory has an index of this program.
 fn is_index(out: &Path) -> bool {
     is_landing(&sys::read_text(&out.join("index.html"), MAX_INDEX_PAGE_BYTES).unwrap_or_default())
 }
 
-/// Writes the METADATA of each wheel of the folder beside it, where it is not there yet, and
-/// returns how many were written. It comes before the pages, which must not name what is not there.
+/// Writes the missing METADATA files next to the wheels of the directory and returns their number.
+/// They are written before the pages that link to them.
 pub(super) fn write_metadata(
     files: &[IndexFile],
     folder: &Path,
@@ -127,13 +128,13 @@ pub(super) fn write_metadata(
     written
         .map(|all| all.into_iter().filter(|one| *one).count())
         .map_err(|error| {
-            sink.push(error.note("the index is as it was"));
+            sink.push(error.note("the index was not changed"));
             Exit::Machine
         })
 }
 
-/// Writes the METADATA of a wheel beside it, unless it is there; returns whether it did. A symbolic
-/// link is replaced.
+/// Writes the METADATA of a wheel next to it unless it exists, and returns whether it was written.
+/// A symbolic link is replaced.
 fn write_beside(wheel: &Path, expected: Digest) -> Result<bool, Diagnostic> {
     let path = metadata_path(wheel);
     let is_there = sys::is_regular_file(&path)
@@ -146,15 +147,19 @@ fn write_beside(wheel: &Path, expected: Digest) -> Result<bool, Diagnostic> {
     let bytes =
         read_metadata(&source).map_err(|error| error.diagnostic(&wheel.display().to_string()))?;
     if digest(&bytes) != expected {
-        let message = format!("`{}` was changed while its index was made", wheel.display());
+        let message = format!(
+            "`{}` was changed while its index was built",
+            wheel.display()
+        );
         return Err(Diagnostic::new(&host::CANNOT_READ_FILE, message).help("run it again"));
     }
     sys::replace_file(&path, &bytes)?;
     Ok(true)
 }
 
-/// Puts the pages in place of those that are there, unless they are the same. `folder` is where the
-/// wheels lie; METADATA of wheels that are gone goes from there before the pages that name it.
+/// Replaces the pages unless nothing changed, and returns the number of written ones. `folder` is
+/// the directory of the wheels; METADATA files of deleted wheels are removed from it before the old
+/// pages.
 pub(super) fn write(
     made: &SimpleRepository,
     present: &Present,
@@ -193,8 +198,8 @@ pub(super) fn write(
     Ok(written.max(1))
 }
 
-/// Removes METADATA beside wheels that are gone. That it is of this program is shown by its digest,
-/// which the pages that are there name; what they do not name, or what was changed since, stays.
+/// Removes the METADATA files of deleted wheels. Only files whose digest is on the present pages
+/// are removed, because only those were written by this program and not changed since.
 fn remove_stale(folder: &Path, present: &Present) -> Result<(), FileError> {
     let names = sys::entry_names(folder)?;
     let wheels = names
@@ -231,13 +236,14 @@ fn remove_stale(folder: &Path, present: &Present) -> Result<(), FileError> {
     Ok(())
 }
 
-/// Says that nothing of the index was changed, whatever could not be written.
+/// Reports a file that cannot be written, and that the index was not changed.
 fn as_it_was(error: FileError, sink: &mut Sink) -> Exit {
-    sink.push(Diagnostic::from(error).note("the index is as it was"));
+    sink.push(Diagnostic::from(error).note("the index was not changed"));
     Exit::Machine
 }
 
-/// The folder of the pages is replaced, so it must be new, empty or one that was written before.
+/// Checks that the directory of the pages, which will be replaced, is new, empty or an index of
+/// this program.
 pub(super) fn check_out(out: &Path, folder: Option<&Path>, sink: &mut Sink) -> Result<(), Exit> {
     let present = sys::list_files(out)
         .map_err(|e| machine(e, sink))?
@@ -245,16 +251,16 @@ pub(super) fn check_out(out: &Path, folder: Option<&Path>, sink: &mut Sink) -> R
     let is_page = |name: &str| matches!(name.rsplit('/').next(), Some("index.html" | "index.json"));
     let ours = is_index(out) && present.iter().all(|(name, _)| is_page(name));
     let what = if folder.is_some_and(|folder| normal(folder).starts_with(&normal(out))) {
-        "holds the wheels; the pages need a folder of their own"
+        "contains the wheels; the pages need a separate directory"
     } else if present.is_empty() || ours {
         return Ok(());
     } else {
-        "holds files that are no index of this program"
+        "contains files that are not an index of this program"
     };
     sink.push(
         Diagnostic::new(&codes::CANNOT_INDEX, format!("`{}` {what}", out.display()))
             .at(Location::Argument("--out".to_owned()), "")
-            .help("give a new folder with `--out`"),
+            .help("use a new directory with `--out`"),
     );
     Ok(())
 }

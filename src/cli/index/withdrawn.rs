@@ -1,11 +1,11 @@
-//! Withdrawing files from an index, and offering them again.
+//! Yanking and unyanking files of an index.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 use serde::Serialize;
 
-use super::{Diagnostic, Exit, Location, Shell, Sink, codes, load};
+use super::{Diagnostic, Exit, Format, Location, Shell, Sink, codes, load};
 use crate::compat::Compat;
 use crate::config::MatrixConfig;
 use crate::diagnostic::{
@@ -16,47 +16,33 @@ use crate::index::{IndexFile, YankRule, means, yank_changes};
 use crate::names::{Age, YankSelection, YankSelectionError, YankSelector};
 use crate::sys;
 
-/// Which files installers pass over
-#[derive(Debug, Clone, clap::Args)]
-pub(super) struct Options {
-    /// Withdraw these files: PROJECT with a version specifier, or a file name, and a reason after a
-    /// colon
-    #[arg(long, value_name = "WHAT[: WHY]", help_heading = "Withdrawing")]
-    yank: Vec<String>,
-    /// Withdraw nightly builds (.dev versions, releases called nightly…) older than this: 30d, 4w
-    #[arg(long, value_name = "AGE", help_heading = "Withdrawing")]
-    yank_older_than: Option<Age>,
-    /// With --yank-older-than: versions of each project and folder that stay, the newest
-    #[arg(
-        long,
-        value_name = "COUNT",
-        default_value_t = 3,
-        requires = "yank_older_than",
-        help_heading = "Withdrawing"
-    )]
-    keep: usize,
-    /// Offer these files again
-    #[arg(long, value_name = "WHAT", help_heading = "Withdrawing")]
-    unyank: Vec<String>,
-    /// A matrix file: withdraw what its `release` says. A rule there that means no file is a
-    /// warning
-    #[arg(long, value_name = "FILE", help_heading = "Withdrawing")]
-    rules: Vec<PathBuf>,
-    /// Withdraw and offer again; without it this is only told
-    #[arg(long, help_heading = "Withdrawing")]
-    apply: bool,
+/// The files that a command yanks and unyanks.
+#[derive(Debug, Default)]
+pub(super) struct YankRequest<'a> {
+    /// Selections to yank, such as `flash-attn<2.6: superseded`.
+    pub(super) yank: &'a [String],
+    /// Selections to unyank.
+    pub(super) unyank: &'a [String],
+    /// Yanks nightly builds older than this.
+    pub(super) older_than: Option<Age>,
+    /// The number of the newest nightly versions that are kept.
+    pub(super) keep: usize,
+    /// Matrix files with further rules.
+    pub(super) rules: &'a [PathBuf],
+    /// Whether the files are yanked and unyanked, instead of listed.
+    pub(super) is_applied: bool,
 }
 
 /// The rules that were given.
 pub(super) struct Rules {
     yank: Vec<YankRule>,
     unyank: Vec<YankSelector>,
-    /// What each selector says and where, and how bad it is that it means no file.
+    /// Each selector with its location, and the severity if it matches no file.
     selectors: Vec<(YankSelector, Location, Severity)>,
     is_applied: bool,
 }
 
-/// What is withdrawn and offered again, or would be.
+/// The files that are yanked and unyanked, or would be.
 #[derive(Debug, Serialize)]
 pub(super) struct Decided {
     applied: bool,
@@ -64,11 +50,11 @@ pub(super) struct Decided {
     unyanked: BTreeSet<String>,
 }
 
-impl Options {
-    /// The rules; what is wrong with them goes to the sink.
+impl YankRequest<'_> {
+    /// Parses the rules; their errors go to the sink.
     ///
     /// # Errors
-    /// When a matrix file cannot be read; the sink has why.
+    /// A matrix file cannot be read; the sink has the reason.
     pub(super) fn rules(
         &self,
         compat: &Compat,
@@ -77,41 +63,37 @@ impl Options {
     ) -> Result<Rules, Exit> {
         let fault = |error: &YankSelectionError, argument: &str| {
             Diagnostic::new(&codes::BAD_YANK_RULE, error.to_string()).at(Location::Argument(argument.to_owned()), "").help(
-                "write it like `flash-attn<2.6`, with a reason after a colon: `--yank 'flash-attn<2.6: superseded'`",
+                "write it like `flash-attn<2.6`, with a reason after a colon: `'flash-attn<2.6: superseded'`",
             )
         };
         let mut rules = Rules {
             yank: Vec::new(),
             unyank: Vec::new(),
             selectors: Vec::new(),
-            is_applied: self.apply,
+            is_applied: self.is_applied,
         };
-        for text in &self.yank {
+        for text in self.yank {
             match text.parse() {
                 Ok(rule) => {
-                    rules.withdraw(
-                        rule,
-                        Location::Argument("--yank".to_owned()),
-                        Severity::Error,
-                    );
+                    rules.withdraw(rule, Location::Argument(text.clone()), Severity::Error);
                 }
-                Err(error) => sink.push(fault(&error, "--yank")),
+                Err(error) => sink.push(fault(&error, text)),
             }
         }
-        for text in &self.unyank {
+        for text in self.unyank {
             match text.parse::<YankSelector>() {
-                Ok(selector) => rules.offer(selector),
-                Err(error) => sink.push(fault(&error, "--unyank")),
+                Ok(selector) => rules.offer(selector, Location::Argument(text.clone())),
+                Err(error) => sink.push(fault(&error, text)),
             }
         }
         rules
             .yank
-            .extend(self.yank_older_than.map(|age| YankRule::Nightly {
+            .extend(self.older_than.map(|age| YankRule::Nightly {
                 age,
                 keep: self.keep,
             }));
         if !self.rules.is_empty() {
-            for matrix in load::matrices(shell, compat, &self.rules, sink)? {
+            for matrix in load::matrices(shell, compat, self.rules, sink)? {
                 if !rules.add_kept(&matrix.config) {
                     let file = &matrix.config.places.source().path;
                     shell.say(&format!(
@@ -125,11 +107,12 @@ impl Options {
 }
 
 impl Rules {
-    /// Checks that each rule means a file, withdrawn already or not; the sink has which does not.
-    /// One by age may mean none, and rules that are kept outlive their files.
+    /// Checks that each rule matches a file, yanked already or not; the sink has those that do not.
+    /// Rules by age may match none. Rules of a matrix file outlive their files, so that these are
+    /// warnings.
     ///
     /// # Errors
-    /// When one that was given by hand means none.
+    /// A rule of the command line matches no file.
     pub(super) fn check(&self, files: &[IndexFile], sink: &mut Sink) -> Result<(), Exit> {
         let is_unmatched =
             |selector: &YankSelector| !files.iter().any(|file| means(selector, file));
@@ -155,16 +138,13 @@ impl Rules {
         self.yank.push(YankRule::These(rule));
     }
 
-    fn offer(&mut self, selector: YankSelector) {
-        self.selectors.push((
-            selector.clone(),
-            Location::Argument("--unyank".to_owned()),
-            Severity::Error,
-        ));
+    fn offer(&mut self, selector: YankSelector, place: Location) {
+        self.selectors
+            .push((selector.clone(), place, Severity::Error));
         self.unyank.push(selector);
     }
 
-    /// Adds the rules that a matrix file keeps, and tells whether there are any.
+    /// Adds the rules of a matrix file and returns whether there are any.
     fn add_kept(&mut self, config: &MatrixConfig) -> bool {
         let before = self.yank.len();
         for (number, rule) in config.release.yank.iter().enumerate() {
@@ -200,7 +180,7 @@ fn means_no_file(selector: &YankSelector, files: &[IndexFile]) -> Diagnostic {
             let near = nearest(name, files.iter().map(|file| file.name.as_str()));
             (
                 near,
-                "give the name of a file of the index, without its folder".to_owned(),
+                "pass the name of a file of the index, without a directory".to_owned(),
             )
         }
         YankSelector::Versions(project, _) | YankSelector::Labelled(project, _) => {
@@ -218,30 +198,30 @@ fn means_no_file(selector: &YankSelector, files: &[IndexFile]) -> Diagnostic {
                     if listed.is_empty() {
                         nothing
                     } else {
-                        format!("projects of the index are {listed}")
+                        format!("the projects of the index are {listed}")
                     },
                 )
             } else {
                 let newest = some(&mut versions.iter().rev().map(ToString::to_string));
-                (None, format!("versions of `{project}` are {newest}"))
+                (None, format!("the versions of `{project}` are {newest}"))
             }
         }
     };
     Diagnostic::new(
         &codes::BAD_YANK_RULE,
-        with_nearest(format!("no file of the index is `{selector}`"), near),
+        with_nearest(format!("no file of the index matches `{selector}`"), near),
     )
     .help(help)
 }
 
 impl Decided {
-    /// Decides, and changes the files if that was asked for.
+    /// Decides, and changes the files if the rules are applied.
     pub(super) fn decide(rules: &Rules, files: &mut [IndexFile], shell: &Shell) -> Self {
         let changes = yank_changes(files, &rules.yank, &rules.unyank, sys::now_s());
         if let Some(first) = changes.undated.first() {
             let count = changes.undated.len();
             shell.say(&format!(
-                "{count} nightly builds stay, since nothing tells their day: `{first}` is the first"
+                "{count} nightly builds are kept, because their date is unknown; the first is `{first}`"
             ));
         }
         if rules.is_applied {
@@ -254,7 +234,21 @@ impl Decided {
         }
     }
 
-    /// The words for people.
+    /// Returns the decision as text or JSON.
+    pub(super) fn document(&self, format: Format) -> String {
+        match format {
+            Format::Human if self.yanked.is_empty() && self.unyanked.is_empty() => {
+                "nothing to change\n".to_owned()
+            }
+            Format::Human => self.text(),
+            Format::Json => {
+                let document = serde_json::json!({ "version": 1, "yank": self });
+                format!("{document:#}\n")
+            }
+        }
+    }
+
+    /// Returns the text for people.
     pub(super) fn text(&self) -> String {
         let would = if self.applied { "" } else { "would be " };
         let mut text = String::new();
@@ -268,9 +262,9 @@ impl Decided {
         }
         self.unyanked
             .iter()
-            .for_each(|name| text.push_str(&format!("{would}offered again: {name}\n")));
+            .for_each(|name| text.push_str(&format!("{would}unyanked: {name}\n")));
         if !self.applied && !text.is_empty() {
-            text.push_str("nothing was withdrawn or offered again: `--apply` does it\n");
+            text.push_str("nothing was changed; add `--apply` to change the index\n");
         }
         text
     }

@@ -1,4 +1,4 @@
-//! `pick --wheels`: the lines that install what a build left in a folder.
+//! `pick --wheels`: install commands for the wheels of a local build.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -12,10 +12,10 @@ use crate::names::{DistributionName, WheelName, has_wheel_extension};
 use crate::pick::{ForeignWheel, LocalWheel, Mismatch, NewestWheel, WheelFilter, newest};
 use crate::sys::{self, DirectoryEntryKind};
 
-/// What the name of the record of a build ends with.
+/// The end of the filenames of build records.
 const RECORD: &str = "build.json";
 
-/// Prints a line for each distribution of the folder.
+/// Prints an install command for each distribution in the directory.
 pub(super) fn pick(
     folder: &Path,
     args: &Args,
@@ -40,7 +40,7 @@ pub(super) fn pick(
         libc: machine.libc,
     };
     let found = newest(&wheels, &asked);
-    let printed = match args.format {
+    let printed = match args.format.get() {
         Format::Human => shell.print(
             &found
                 .wheels
@@ -98,7 +98,7 @@ pub(super) fn pick(
                 let Mismatch { axis, wheel, .. } = &one.difference;
                 format!("use {axis} {wheel}, or build the wheel with `rock-matrix build`")
             }
-            None => "build it, or ask for another with `--python` and `--label`".to_owned(),
+            None => "build it, or select another one with `--python` and `--label`".to_owned(),
         }));
     }
     for one in found
@@ -117,20 +117,20 @@ pub(super) fn pick(
         sink.push(
             Diagnostic::new(&codes::NO_SUCH_PROJECT, message)
                 .at(Location::Argument("--distribution".to_owned()), "")
-                .help("leave the option out to see what there is"),
+                .help("omit the option to see all distributions"),
         );
     }
     Ok(printed)
 }
 
-/// The wheels of a folder: those that records of builds beside them name, where there are records.
+/// Returns the wheels in a directory; if it contains build records, only the wheels that they list.
 fn wheels(folder: &Path, sink: &mut Sink) -> Result<Vec<LocalWheel>, Exit> {
     if !folder.is_dir() {
         let fault = Diagnostic::new(
             &host::CANNOT_READ_FILE,
-            format!("`{}` is no folder", folder.display()),
+            format!("`{}` is not a directory", folder.display()),
         );
-        sink.push(fault.help("give the folder that a build wrote its wheels into"));
+        sink.push(fault.help("give the directory that a build wrote its wheels to"));
         return Err(Exit::Fault);
     }
     let entries = sys::read_entries(folder).map_err(|error| {
@@ -155,7 +155,7 @@ fn wheels(folder: &Path, sink: &mut Sink) -> Result<Vec<LocalWheel>, Exit> {
                         .map(|one| one.name),
                 ),
                 Err(reason) => {
-                    let message = format!("`{}` is not read: {reason}", entry.path.display());
+                    let message = format!("cannot read `{}`: {reason}", entry.path.display());
                     sink.push(
                         Diagnostic::new(&host::CANNOT_READ_FILE, message)
                             .severity(Severity::Warning),
@@ -183,10 +183,10 @@ fn wheels(folder: &Path, sink: &mut Sink) -> Result<Vec<LocalWheel>, Exit> {
             ));
         }
     }
-    let is_meant = |file: &String| recorded.is_empty() || recorded.contains(file);
+    let is_selected = |file: &String| recorded.is_empty() || recorded.contains(file);
     Ok(wheels
         .into_iter()
-        .filter(|(file, _)| is_meant(file))
+        .filter(|(file, _)| is_selected(file))
         .map(|(_, wheel)| wheel)
         .collect())
 }

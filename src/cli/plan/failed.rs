@@ -1,4 +1,4 @@
-//! `plan --only-failed`: the jobs that failed in a run of the workflow.
+//! `plan --only-failed`: the jobs that failed in a workflow run.
 
 use std::path::Path;
 
@@ -7,11 +7,11 @@ use crate::codes::plan as codes;
 use crate::diagnostic::{Diagnostic, Location, Severity, Sink, counted, is_or_are};
 use crate::plan::{self, JobView, Plan};
 
-/// Leaves out of a plan what did not fail in a run, and tells of jobs that failed there and are
-/// none of the plan.
+/// Removes jobs from a plan that did not fail in a run, and warns about failed jobs that the plan
+/// does not have.
 ///
 /// # Errors
-/// The exit of the command where the file lists no jobs of a run.
+/// The exit code of the command, if the file does not list the jobs of a run.
 pub(super) fn keep(
     plan: &mut Plan,
     run: &Path,
@@ -36,7 +36,7 @@ pub(super) fn keep(
         let names: Vec<String> = failed.iter().map(|name| format!("`{name}`")).collect();
         let count = failed.len();
         let message = format!(
-            "{} {} none of this plan: {}",
+            "{} {} not in this plan: {}",
             counted(count, "failed job"),
             is_or_are(count),
             names.join(", ")
@@ -45,13 +45,13 @@ pub(super) fn keep(
             Diagnostic::new(&codes::BAD_RUN_FILE, message)
                 .severity(Severity::Warning)
                 .at(place(), "")
-                .help("plan the matrix files of that run; what is published since is not planned again"),
+                .help("plan the matrix files of that run; wheels published since then are not planned again"),
         );
     }
     Ok(())
 }
 
-/// A plan that has no jobs because none of them failed.
+/// Returns the warning about a plan without jobs because none of them failed.
 pub(super) fn none(run: &Path) -> Diagnostic {
     let message = format!(
         "the plan has no jobs: none of them failed in `{}`",

@@ -1,4 +1,4 @@
-//! `plan --only`: the jobs that have the values of a command line.
+//! `plan --only`: the jobs with the values given on the command line.
 
 use std::collections::BTreeSet;
 
@@ -8,18 +8,18 @@ use crate::diagnostic::nearest::{nearest, with_nearest};
 use crate::diagnostic::{Diagnostic, Location, Sink};
 use crate::plan::{JobView, Plan};
 
-/// What `gfx` names: the targets of a job, which need not be an axis.
+/// The name of a job's GPU targets, which need not be an axis.
 const GFX: &str = "gfx";
 
 /// Reads `AXIS=VALUE`.
 pub(super) fn pair(text: &str) -> Result<(String, String), String> {
     match text.split_once('=') {
         Some((axis, value)) if !axis.is_empty() => Ok((axis.to_owned(), value.to_owned())),
-        _ => Err("a choice is AXIS=VALUE, such as torch=2.9.1".to_owned()),
+        _ => Err("expected AXIS=VALUE, such as torch=2.9.1".to_owned()),
     }
 }
 
-/// Replaces products and families among the values of `gfx` by their targets.
+/// Replaces products and families among the values of `gfx` with their targets.
 pub(super) fn with_targets(only: &[(String, String)], compat: &Compat) -> Vec<(String, String)> {
     let targets = |(axis, value): &(String, String)| -> Vec<(String, String)> {
         let named = if axis == GFX {
@@ -38,9 +38,9 @@ pub(super) fn with_targets(only: &[(String, String)], compat: &Compat) -> Vec<(S
     only.iter().flat_map(targets).collect()
 }
 
-/// Leaves out the jobs and the reasons for missing cells that have none of the values of an axis
-/// that is named; an empty value is any. Axes and values that the matrix files do not have go to
-/// the sink.
+/// Keeps the jobs and the reasons for missing cells that have one of the given values for each
+/// given axis; an empty value matches any. Reports axes and values that the matrix files do not
+/// have.
 pub(super) fn keep(plan: &mut Plan, only: &[(String, String)], sink: &mut Sink) {
     for (axis, value) in only {
         let known = known_values(plan, axis);
@@ -83,7 +83,7 @@ pub(super) fn keep(plan: &mut Plan, only: &[(String, String)], sink: &mut Sink) 
         values.any(|value| !value.is_empty() && has(job, axis, value))
     };
     plan.keep(|job| axes.iter().all(|axis| wanted(job, axis)));
-    // A reason that names no value of an axis is one for all of them.
+    // A reason without a value of an axis applies to all values.
     let is_one =
         |axis: &str, value: &String| only.iter().any(|(of, one)| of == axis && one == value);
     plan.keep_excluded(|row| {
@@ -92,7 +92,7 @@ pub(super) fn keep(plan: &mut Plan, only: &[(String, String)], sink: &mut Sink) 
     });
 }
 
-/// Whether it is a job of this value: its own, or one that it stands for.
+/// Whether the job has this value, itself or as one that it covers.
 fn has(job: JobView<'_>, axis: &str, value: &str) -> bool {
     if axis == GFX {
         return job.gfx().iter().any(|target| target.to_string() == value);
@@ -104,7 +104,7 @@ fn has(job: JobView<'_>, axis: &str, value: &str) -> bool {
             .is_some_and(|covered| covered.iter().any(|text| text == value))
 }
 
-/// Every value of an axis; `None` where there is no such axis.
+/// Returns every value of an axis; `None` if there is no such axis.
 fn known_values(plan: &Plan, axis: &str) -> Option<BTreeSet<String>> {
     if axis == GFX {
         return Some(

@@ -1,4 +1,4 @@
-//! The downloaded artifacts of a workflow's legs.
+//! The downloaded artifacts of a workflow's jobs.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -15,18 +15,18 @@ use crate::publish::{
 };
 use crate::sys;
 
-/// The artifacts, each with the report of its leg.
+/// The artifacts, each with the report of its job.
 pub(super) struct Artifacts {
     legs: Vec<(LegReport, PathBuf, LegArtifact)>,
 }
 
 impl Artifacts {
-    /// Reads the folder that `actions/download-artifact` filled: a folder for each artifact, or the
-    /// files of the only one (its README, "Breaking changes in v5"). Of wheels and archives only
-    /// the names are read.
+    /// Reads the directory that `actions/download-artifact` filled: a subdirectory for each
+    /// artifact, or the files of the only one (its README, "Breaking changes in v5"). Wheels and
+    /// archives are not read.
     ///
     /// # Errors
-    /// When something cannot be read; why is in the sink.
+    /// Something cannot be read; the sink has the reason.
     pub(super) fn open(
         folder: &Path,
         reports: Vec<LegReport>,
@@ -100,8 +100,8 @@ impl Artifacts {
         self.legs.iter().flat_map(of_leg).collect()
     }
 
-    /// Checks each artifact against the report of its leg and against its job, once the wheels and
-    /// archives were read.
+    /// Checks each artifact against the report of its job and against the plan, after the wheels
+    /// and archives were read.
     pub(super) fn check(&self, jobs: &[Job], gathered: &[Gathered], sink: &mut Sink) {
         let by_path: BTreeMap<&Path, &Asset> = gathered
             .iter()
@@ -125,7 +125,7 @@ impl Artifacts {
     }
 }
 
-/// Reads the `SHA256SUMS` of an artifact; of one that is too large only the digest.
+/// Reads the `SHA256SUMS` of an artifact; only its digest if it is too large.
 fn sums(path: &Path, size_bytes: u64) -> Result<ArtifactSums, sys::FileError> {
     if size_bytes > LARGEST_SUMS_BYTES {
         return Ok(ArtifactSums {

@@ -1,4 +1,4 @@
-//! The way to GitHub: where, as whom, through which proxy.
+//! The connection to GitHub: API, token and proxy.
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -10,9 +10,8 @@ use crate::codes::release as codes;
 use crate::compat::Compat;
 use crate::diagnostic::{Diagnostic, Location, Sink};
 use crate::github::{
-    ApiEndpoint, CallOptions, GithubError, HttpClient, LARGEST_TOKEN_BYTES,
-    LONGEST_DEADLINE_MIN, OnWait, ProxySettings, RateLimits, ReleaseClient, SystemClock, Token,
-    UploadsHost,
+    ApiEndpoint, CallOptions, GithubError, HttpClient, LARGEST_TOKEN_BYTES, LONGEST_DEADLINE_MIN,
+    OnWait, ProxySettings, RateLimits, ReleaseClient, SystemClock, Token, UploadsHost,
 };
 use crate::names::{RepoName, RepoNameError};
 use crate::sys::{self, Signals, StopSignal};
@@ -20,27 +19,41 @@ use crate::sys::{self, Signals, StopSignal};
 // Options for the connection to GitHub.
 #[derive(Debug, Clone, clap::Args)]
 pub(in crate::cli) struct Connection {
+    /// URL of the GitHub API [default: `GITHUB_API_URL`, or that of github.com]
+    ///
+    /// `http:` is accepted only for a server on this machine.
     #[arg(
-        help = "The API of another server than github.com; http: for this machine alone [default: GITHUB_API_URL, else GitHub's own]",
         long,
+        env = "ROCK_MATRIX_API_URL",
+        hide_env_values = true,
         value_name = "URL",
+        hide_short_help = true,
         help_heading = "GitHub"
     )]
     api_url: Option<String>,
+    /// File with the token, instead of `GITHUB_TOKEN` or `GH_TOKEN`
     #[arg(
-        help = "A file with the token, instead of GITHUB_TOKEN or GH_TOKEN",
         long,
         value_name = "FILE",
+        hide_short_help = true,
         help_heading = "GitHub"
     )]
     token_file: Option<PathBuf>,
-    /// Minutes that all calls and waits may take together [default: 45 to publish, with --slow 300,
-    /// and 10 to read]
-    #[arg(long, value_name = "MINUTES", value_parser = clap::value_parser!(u64).range(1..=LONGEST_DEADLINE_MIN), help_heading = "GitHub")]
+    /// Limit in minutes for all requests and waits together
+    ///
+    /// The default is 45 for publishing, 300 with --slow, 10 for reading published releases, and 5
+    /// for `release preflight`.
+    #[arg(
+        long,
+        value_name = "MINUTES",
+        value_parser = clap::value_parser!(u64).range(1..=LONGEST_DEADLINE_MIN),
+        hide_short_help = true,
+        help_heading = "GitHub"
+    )]
     deadline: Option<u64>,
 }
 
-/// A connection that was opened.
+/// An open connection.
 pub(in crate::cli) struct Opened {
     pub(in crate::cli) repo: RepoName,
     pub(in crate::cli) api: ApiEndpoint,
@@ -50,10 +63,10 @@ pub(in crate::cli) struct Opened {
 }
 
 impl Connection {
-    /// Opens it for a repository, to read. Without a token only what everybody sees is read.
+    /// Opens a connection to a repository, for reading. Without a token, only public data is read.
     ///
     /// # Errors
-    /// The exit of the command; why is in the sink.
+    /// The exit of the command; the sink has the reason.
     pub(in crate::cli) fn open(
         &self,
         repo: &str,
@@ -65,10 +78,10 @@ impl Connection {
         self.open_to_send(repo, minutes, &[], compat, shell, sink)
     }
 
-    /// The same, to send files, which may go to these hosts as well.
+    /// Opens a connection for uploads, which may also go to these hosts.
     ///
     /// # Errors
-    /// The exit of the command; why is in the sink.
+    /// The exit of the command; the sink has the reason.
     pub(in crate::cli) fn open_to_send(
         &self,
         repo: &str,
@@ -136,7 +149,7 @@ impl Connection {
             (None, None) => Ok(ApiEndpoint::public()),
             (None, Some(text)) => match read(text, "GITHUB_API_URL")? {
                 api if api.is_encrypted() => Ok(api),
-                // A token is sent in plain text only where whoever runs the command says so.
+                // A token is sent in plain text only if the user sets the URL.
                 _ => Err(
                     bad_address(format!("`{text}` is not encrypted"), "GITHUB_API_URL").help(
                         format!("for a server on this machine, name it with `--api-url {text}`"),
@@ -149,7 +162,7 @@ impl Connection {
     fn token(&self, shell: &Shell) -> Result<Option<Token>, Diagnostic> {
         let no_token = |place: &str| {
             Diagnostic::new(&codes::BAD_TOKEN, format!("`{place}` holds no token"))
-                .help("it should be one line with the token")
+                .help("write the token on one line")
         };
         let Some(path) = &self.token_file else {
             let set = |name| {
@@ -177,7 +190,7 @@ impl Connection {
 /// A client of a repository.
 ///
 /// # Errors
-/// The exit of the command, after saying why.
+/// The exit of the command; the reason was reported.
 pub(in crate::cli) fn client(
     repo: RepoName,
     calls: CallOptions,
@@ -186,13 +199,13 @@ pub(in crate::cli) fn client(
     ReleaseClient::new(repo, calls).map_err(|error| {
         shell.report(&[Diagnostic::new(
             &codes::NO_ANSWER,
-            format!("nothing can be sent from here: {error}"),
+            format!("cannot connect to GitHub: {error}"),
         )]);
         Exit::Machine
     })
 }
 
-/// Tells of waits that somebody notices.
+/// Returns a callback that reports waits of two seconds or more.
 fn telling(shell: &Shell) -> Box<OnWait> {
     let (is_told, voice) = (
         shell.verbosity >= crate::cli::Verbosity::Normal,
@@ -200,13 +213,16 @@ fn telling(shell: &Shell) -> Box<OnWait> {
     );
     Box::new(move |call: &str, why: &str, wait: Duration| {
         if is_told && wait >= Duration::from_secs(2) {
-            voice.tell(&format!("{call}: {why}; going on in {} s", wait.as_secs()));
+            voice.tell(&format!(
+                "{call}: {why}; continuing in {} s",
+                wait.as_secs()
+            ));
         }
     })
 }
 
 impl Opened {
-    /// The same, for another repository.
+    /// Returns the connection for another repository.
     pub(in crate::cli) fn at(self, repo: RepoName) -> Self {
         Self {
             client: self.client.at(repo.clone()),
@@ -215,7 +231,10 @@ impl Opened {
         }
     }
 
-    /// Something is to be changed, which nobody may without a token.
+    /// Reports a missing token, which changes require. `done` is a participle such as `published`.
+    ///
+    /// # Errors
+    /// There is no token; the sink has the diagnostic.
     pub(in crate::cli) fn need_token(&self, done: &str, sink: &mut Sink) -> Result<(), Exit> {
         if self.token.is_some() {
             return Ok(());
@@ -230,25 +249,25 @@ impl Opened {
         Err(Exit::Machine)
     }
 
-    /// Why something could not be read, with what helps a reader.
+    /// Returns the diagnostic for a failed read, with advice.
     pub(in crate::cli) fn unread(&self, error: GithubError) -> Diagnostic {
         let help = match &error {
             GithubError::Status { status: 401, .. } => {
-                "give a valid token in `GITHUB_TOKEN`, or none: what is public needs none"
+                "set `GITHUB_TOKEN` to a valid token, or unset it: public data needs no token"
             }
             GithubError::Deadline { .. }
             | GithubError::Limited { .. }
             | GithubError::Status {
                 status: 403 | 429, ..
             } if self.token.is_none() => {
-                "give a token in `GITHUB_TOKEN`: without one GitHub answers 60 calls an hour"
+                "set `GITHUB_TOKEN`: without a token GitHub answers 60 requests per hour"
             }
             _ => return error.into(),
         };
         Diagnostic::from(error).help(help)
     }
 
-    /// The exit of a command that a signal ended.
+    /// Returns the exit of a command that a signal stopped.
     pub(in crate::cli) fn exit_of_signal(&self) -> Option<Exit> {
         let seen = self.stopped.lock().unwrap_or_else(PoisonError::into_inner);
         seen.map(Exit::from)

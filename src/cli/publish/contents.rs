@@ -41,9 +41,9 @@ pub(super) fn check_torch(files: &[Gathered], args: &Args, compat: &Compat, sink
     }
 }
 
-/// Returns the gfx targets that the wheels hold code for, by name. Wheels for any platform hold
-/// none; those whose bytes were not read are left out, and so are those that cannot be read as
-/// wheels, which other checks report.
+/// Returns the GPU targets that the wheels have code for, by filename. Platform-independent wheels
+/// have none. Wheels whose bytes were not read are left out, and so are invalid ones, which other
+/// checks report.
 pub(super) fn gfx_read(files: &[Gathered]) -> BTreeMap<String, Vec<String>> {
     let Ok(room) = ScratchSpace::new(None) else {
         return BTreeMap::new();

@@ -1,4 +1,4 @@
-//! A release as a folder.
+//! Publishing to a directory.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -24,7 +24,7 @@ use crate::publish::{
     targets_against_plan,
 };
 
-/// Publishes into it.
+/// Publishes to a directory.
 pub(super) fn publish(
     args: &Args,
     mut folder: PathBuf,
@@ -35,7 +35,7 @@ pub(super) fn publish(
         args.tag.as_deref(),
         &codes::BAD_TAG,
         "--tag",
-        "divide it by `-`, as in `release-1`",
+        "separate its parts with `-`, as in `release-1`",
         sink,
     );
     let links = links(args.base_url.as_deref(), vec!["..".to_owned()], sink);
@@ -75,7 +75,7 @@ pub(super) fn publish(
     let offered = once(offered);
     let (kept, gone) = kept(&opened, &offered, args.replace, sink);
     if args.plan.is_some() {
-        let rule = if args.allow_missing {
+        let rule = if args.allows(&codes::MISSING_WHEEL) {
             MissingRule::Allow
         } else {
             MissingRule::Refuse
@@ -157,11 +157,11 @@ pub(super) fn publish(
         };
         opened.apply(&release, &made, &paths, transfer, sink)?;
     }
-    Ok(shell.print(&told.text(args.format)))
+    Ok(shell.print(&told.text(args.format.get())))
 }
 
-/// What of the release stays beside what is offered, and the names of the wheels that others take
-/// the place of.
+/// Returns the files of the release that are kept, and the names of the wheels that new ones
+/// supersede.
 fn kept(
     opened: &Opened,
     offered: &[Gathered],
@@ -190,9 +190,9 @@ fn report_taken(taken: &BTreeMap<String, String>, sink: &mut Sink) {
         sink.push(
             Diagnostic::new(
                 &codes::SAME_CELL_TWICE,
-                format!("the release holds `{old}`, which `{new}` would stand beside"),
+                format!("the release contains `{old}`, which `{new}` supersedes"),
             )
-            .help("take the old one out with `--replace`"),
+            .help("remove the old one with `--replace`"),
         );
     }
 }
@@ -209,7 +209,7 @@ fn differs(conflict: &FileConflict, folder: &std::path::Path) -> Diagnostic {
         Location::File(folder.join(&conflict.name).display().to_string().into()),
         "",
     )
-    .note(format!("published is {present}"))
-    .note(format!("given is {}", conflict.wanted))
+    .note(format!("published: {present}"))
+    .note(format!("given: {}", conflict.wanted))
     .help("give it another version or build tag, or replace it with `--replace`")
 }

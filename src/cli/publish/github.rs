@@ -1,4 +1,4 @@
-//! A release on GitHub: gather what is offered, look at what is there, decide, send, tell.
+//! Publishing to GitHub: reads the files and the release, decides, uploads and reports.
 
 mod decide;
 mod doubt;
@@ -23,9 +23,9 @@ use crate::diagnostic::{Diagnostic, Sink};
 use crate::github::{GithubError, PublishResult, PublishRun};
 
 pub(super) use options::Options;
-pub(super) use there::saved_listing;
+pub(in crate::cli) use there::saved_listing;
 
-/// Publishes to it.
+/// Publishes to GitHub.
 pub(super) fn publish(
     args: &Args,
     repo: &str,
@@ -48,7 +48,7 @@ pub(super) fn publish(
         None => There::asked(&opened, &goal, &offer.files, args, sink).map_err(|error| {
             if error == GithubError::Stopped {
                 shell.tell(&format!(
-                    "stopped before anything was written; go on with:\n  {resume}"
+                    "stopped before anything was written; resume with:\n  {resume}"
                 ));
             }
             failed(error, &opened, sink)
@@ -92,8 +92,8 @@ pub(super) fn publish(
     };
     shell.summarise_if_it_can_be(|room| outcome.summary(room));
     let exit = exit(&applied, wrong, outcome.is_begun(), &opened, sink);
-    // Addresses come from the server, which knows the token.
-    let text = outcome.text(args.format, sink.diagnostics());
+    // URLs come from the server, which knows the token.
+    let text = outcome.text(args.format.get(), sink.diagnostics());
     let without_token = |text: String| {
         opened
             .token
@@ -112,8 +112,8 @@ pub(super) fn publish(
     Ok(if exit == Exit::Done { told } else { exit })
 }
 
-/// The exit that an end means; its faults go to the sink, those of files that were known wrongly in
-/// other words.
+/// Returns the exit of a run. Its errors go to the sink; `wrong` replaces those of files with a
+/// wrong recorded digest.
 fn exit(
     applied: &PublishRun,
     mut wrong: BTreeMap<String, Diagnostic>,
@@ -127,7 +127,7 @@ fn exit(
             sink.extend(refused.iter().cloned().map(Diagnostic::from));
             Exit::Fault
         }
-        // GitHub does not take a release like this, and none was made.
+        // GitHub rejects a release like this, and none was created.
         PublishResult::Failed(error @ GithubError::Status { status: 422, .. }) if !is_begun => {
             sink.push(error.clone().into());
             Exit::Fault
@@ -143,7 +143,7 @@ fn exit(
     }
 }
 
-/// A fault of a call as a diagnostic, and the exit that it means.
+/// Reports a failed request and returns the exit of the command.
 pub(in crate::cli) fn failed(error: GithubError, opened: &Opened, sink: &mut Sink) -> Exit {
     let error = error.cause();
     if error == GithubError::Stopped {

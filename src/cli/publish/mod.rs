@@ -1,4 +1,4 @@
-//! `publish`: wheels to a release, in a folder or on GitHub.
+//! `publish`: publishes wheels as a release, in a directory or on GitHub.
 
 mod artifacts;
 mod connect;
@@ -8,8 +8,6 @@ mod github;
 mod outcome;
 mod planned;
 mod progress;
-mod prune;
-mod subjects;
 
 use std::path::PathBuf;
 
@@ -17,7 +15,7 @@ use super::assets::{self, Gathered};
 use super::known::{Known, Texts};
 use super::legs;
 use super::told::Told;
-use super::{Exit, Format, Shell, load, release_folder};
+use super::{Exit, Format, OutputFormat, Shell, load, release_folder};
 use crate::codes::release as codes;
 use crate::diagnostic::{Code, Diagnostic, Location, Sink};
 use crate::index::{BaseUrl, FileLinks};
@@ -25,147 +23,180 @@ use crate::names::{RepoName, WheelName};
 use crate::publish::{GitTag, LeftOut};
 
 pub(super) use connect::{Connection, Opened};
-pub(super) use github::failed;
+pub(super) use github::{failed, saved_listing};
 
 /// GitHub's own server.
 const GITHUB: &str = "https://github.com";
 
 #[derive(Debug, clap::Args)]
-#[command(after_help = "\
-In a folder, the release is DIR, or DIR/TAG with --tag. It holds the wheels, SHA256SUMS,
-rock-manifest.json, and in simple/ one package index for each ROCm and torch.
+#[command(
+    after_help = "\
+Examples:
+  rock-matrix publish dist/ --repo OWNER/REPO --tag v1  publish the release v1 on GitHub
+  rock-matrix publish dist/ --out release               write it to a directory, with an index",
+    after_long_help = "\
+A release in a directory contains the wheels, SHA256SUMS, rock-manifest.json, and in simple/ one
+package index for each ROCm and torch.
 
-On GitHub, the release is a draft until every file is there under its name with its size and digest.
-What does not fit into one release of 1,000 files goes on in TAG-2. A run that was ended in any way
-goes on where it was when it is run again; a run that finds everything in place writes nothing. The
-token is read from GITHUB_TOKEN, GH_TOKEN or a file.
+A release on GitHub stays a draft until every file has been uploaded and has its name, size and
+digest. Files beyond the limit of 1,000 are uploaded to the releases TAG-2, TAG-3, and so on. To
+resume an interrupted run, run the same command again; if everything is in place, nothing is
+written. The token is read from GITHUB_TOKEN, GH_TOKEN or the file of --token-file.
 
-Exit code: 0 published or nothing to do, 1 the wheels or the release are at fault and nothing was
-written, 3 the machine, the network or the credentials are at fault or it stopped part-way, 130 and
-143 stopped by a signal.
+Exit codes: 0 published or nothing to do, 1 the wheels or the release are invalid and nothing was
+written, 3 error of the machine, network or credentials, or the run is incomplete, 130 and 143
+stopped by a signal.
 
 Examples:
-  rock-matrix publish --to release dist/                     every wheel of dist/
-  rock-matrix publish --to releases --tag v1 dist/ more.whl  into releases/v1
-  rock-matrix publish --to release dist/ --plan plan.json    refuse when a planned wheel is missing
-  rock-matrix publish --to release dist/ --dry-run           only say what would change
-  rock-matrix publish --repo OWNER/REPO --tag v1 --dist dist/
-                                                             as the release v1 on GitHub
-  rock-matrix publish --repo OWNER/REPO --tag v1 --dist dist/ --dry-run
-                                                             the calls that would be made
-  rock-matrix publish --dist dist/ --subjects subjects.txt   only the digests, for actions/attest
-  rock-matrix publish --repo OWNER/REPO --prune --tag-glob 'nightly-*' --keep 7 --older-than 30d
-                                                             which old releases a rule lets go
+  rock-matrix publish dist/ --repo OWNER/REPO --tag v1   publish the release v1 on GitHub
+  rock-matrix publish dist/ --repo OWNER/REPO --tag v1 --dry-run
+                                                         show the requests that would be sent
+  rock-matrix publish dist/ --out release                write a release to a directory
+  rock-matrix publish dist/ more.whl --out releases --tag v1
+                                                         write it to releases/v1
+  rock-matrix publish dist/ --out release --plan plan.json
+                                                         fail if a planned wheel is missing
   pip install flash-attn==2.7.4.post1+rocm62torch2.5triton \\
-      --extra-index-url file://$PWD/release/simple/rocm6.2-torch2.5/")]
+      --extra-index-url file://$PWD/release/simple/rocm6.2-torch2.5/"
+)]
 pub(super) struct Args {
-    /// Wheels, source distributions, and folders that hold some
-    #[arg(required_unless_present_any = ["dist", "prune", "artifacts"], value_name = "WHEEL|DIR")]
+    /// Wheels, sdists, and directories that contain them
+    #[arg(required_unless_present_any = ["dist", "artifacts"], value_name = "FILES")]
     files: Vec<PathBuf>,
-    /// A folder that holds wheels; the same as naming it
-    #[arg(long, value_name = "DIR")]
-    dist: Vec<PathBuf>,
+    /// Directory of the release
+    ///
+    /// With --tag, the release is the subdirectory TAG.
     #[arg(
+        short,
         long,
-        value_name = "DIR",
-        requires = "to",
-        requires = "plan",
-        requires = "legs_env",
-        conflicts_with_all = ["files", "dist"],
-        help_heading = "What",
-        help = "Folder with the downloaded artifacts of a workflow's legs, each in its own folder wheel-JOB; they are checked against the leg reports, and hard-linked instead of copied"
-    )]
-    artifacts: Option<PathBuf>,
-    #[command(flatten)]
-    legs: legs::LegOptions,
-    /// Folder of the release
-    #[arg(
-        long,
+        visible_alias = "to",
         value_name = "DIR",
         conflicts_with = "repo",
-        help_heading = "Where"
+        help_heading = "Target"
     )]
-    to: Option<PathBuf>,
-    /// The repository whose release it is
-    #[arg(long, value_name = "OWNER/REPO", help_heading = "Where")]
+    out: Option<PathBuf>,
+    /// GitHub repository of the release
+    #[arg(long, value_name = "OWNER/REPO", help_heading = "Target")]
     repo: Option<String>,
-    /// Tag of the release; with --to, a folder of this name in DIR
-    #[arg(long, value_name = "TAG", help_heading = "Where")]
+    /// Tag of the release; with --out, the name of a subdirectory
+    #[arg(long, value_name = "TAG", help_heading = "Target")]
     tag: Option<String>,
-    /// Compare the wheels with a plan saved with `plan --format json`
-    #[arg(long, value_name = "FILE", help_heading = "What")]
-    plan: Option<PathBuf>,
-    /// Publish although the plan has jobs whose wheel is missing
-    #[arg(long, requires = "plan", help_heading = "What")]
-    allow_missing: bool,
-    /// Report this finding as a note: G130 for wheels built with another torch than their label
-    /// names, G023 for wheels that lack code for targets of the plan
-    #[arg(long, value_name = "CODE", value_delimiter = ',', value_parser = allowed, help_heading = "What")]
-    allow: Vec<&'static Code>,
-    /// Replace files of the release that have other bytes, and wheels that others take the place of
-    #[arg(long, help_heading = "What")]
-    replace: bool,
-    /// Only write the digests of the files here, as actions/attest takes them, in further files
-    /// FILE-2, … beyond 1,024
-    #[arg(
-        long,
-        value_name = "FILE",
-        conflicts_with = "dry_run",
-        help_heading = "What"
-    )]
-    subjects: Option<PathBuf>,
-    /// A rock-manifest.json or SHA256SUMS that tells the digests of the files, which are then not
-    /// read before they are sent
-    #[arg(
-        long,
-        value_name = "FILE",
-        conflicts_with = "to",
-        help_heading = "What"
-    )]
-    known: Vec<PathBuf>,
-    /// Read every file, whatever --known or a rock-manifest.json next to it says about its digest
-    #[arg(long, conflicts_with = "to", help_heading = "What")]
-    read_all: bool,
-    /// Address below which the release will be served; links are relative without it
+    /// With --out: base URL that the release will be served from
+    ///
+    /// By default, the links of the index are relative.
     #[arg(
         long,
         value_name = "URL",
         conflicts_with = "repo",
-        help_heading = "What"
+        hide_short_help = true,
+        help_heading = "Target"
     )]
     base_url: Option<String>,
+    /// Directory that contains wheels; same as a positional argument
+    #[arg(
+        long,
+        value_name = "DIR",
+        hide_short_help = true,
+        help_heading = "Input"
+    )]
+    dist: Vec<PathBuf>,
+    /// Trust the digests in this rock-manifest.json or SHA256SUMS
+    ///
+    /// Files with a recorded digest are not read before they are uploaded; they are hashed during
+    /// the upload.
+    #[arg(
+        long,
+        value_name = "FILE",
+        conflicts_with = "out",
+        hide_short_help = true,
+        help_heading = "Input"
+    )]
+    known: Vec<PathBuf>,
+    /// Hash every file, even if its digest is recorded
+    ///
+    /// Ignores --known and a rock-manifest.json next to the files.
+    #[arg(
+        long,
+        conflicts_with = "out",
+        hide_short_help = true,
+        help_heading = "Input"
+    )]
+    read_all: bool,
+    /// Check the wheels against a plan saved with `plan --format json`
+    ///
+    /// A planned wheel that is missing and a wheel that is not in the plan are errors.
+    #[arg(long, value_name = "FILE", help_heading = "Checks")]
+    plan: Option<PathBuf>,
+    /// Allow a finding: G004, G023, G101 or G130
+    ///
+    /// G004 (missing-wheel) publishes without wheels that the plan contains, with a warning. G023
+    /// (planned-target-missing) allows wheels without code for GPU targets of the plan. G101
+    /// (release-is-published) writes to a release that is already published. G130
+    /// (built-with-other-torch) allows wheels that were built with another torch than their label
+    /// names. G023 and G130 become notes.
+    #[arg(
+        long,
+        value_name = "CODE",
+        value_delimiter = ',',
+        value_parser = allowed,
+        help_heading = "Checks"
+    )]
+    allow: Vec<&'static Code>,
+    // The former spelling of `--allow G004`.
+    #[arg(long, requires = "plan", hide = true)]
+    allow_missing: bool,
+    /// Replace files with other bytes, and wheels that new ones supersede
+    ///
+    /// A wheel supersedes another if they differ only in their platform tag for the same machine.
+    #[arg(long, help_heading = "Checks")]
+    replace: bool,
     #[command(flatten)]
     github: github::Options,
-    #[command(flatten)]
-    pruning: prune::Pruning,
+    /// Resume an interrupted run (default)
+    ///
+    /// Running the same command again resumes: files that are in place are not uploaded again.
+    #[arg(long, hide_short_help = true, help_heading = "GitHub release")]
+    resume: bool,
     #[command(flatten)]
     connection: Connection,
-    /// Only say what would change
-    #[arg(long)]
+    /// Directory of the downloaded artifacts of a workflow's jobs
+    ///
+    /// Each artifact has its own subdirectory wheel-JOB. The files are checked against the reports
+    /// of the jobs, and hard-linked instead of copied.
+    #[arg(
+        long,
+        value_name = "DIR",
+        requires = "out",
+        requires = "plan",
+        requires = "legs_env",
+        conflicts_with_all = ["files", "dist"],
+        hide_short_help = true,
+        help_heading = "Workflow"
+    )]
+    artifacts: Option<PathBuf>,
+    #[command(flatten)]
+    legs: legs::LegOptions,
+    /// Show what would change without writing anything
+    #[arg(short = 'n', long, help_heading = "Output")]
     dry_run: bool,
-    /// What to print
-    #[arg(long, value_enum, default_value = "human", value_name = "FORMAT")]
-    format: Format,
+    #[command(flatten, next_help_heading = "Output")]
+    format: OutputFormat,
 }
 
 /// Runs the command.
 pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
-    if args.pruning.is_stray() {
-        let text = "`--tag-glob`, `--keep`, `--older-than` and `--apply` are for `--prune`";
-        return super::misused("publish", clap::error::ErrorKind::ArgumentConflict, text);
-    }
-    if args.repo.is_some() && args.tag.is_none() && !args.pruning.prune {
-        let text = "`--repo` has many releases: name the tag of this one with `--tag`";
+    if args.repo.is_some() && args.tag.is_none() {
+        let text = "`--repo` needs `--tag`, the tag of the release";
         return super::misused(
-            "publish",
+            &["publish"],
             clap::error::ErrorKind::MissingRequiredArgument,
             text,
         );
     }
     if args.legs.is_given() && args.artifacts.is_none() {
-        let text = "`--legs-env` is for artifacts: name their folder with `--artifacts`";
+        let text = "`--legs-env` needs `--artifacts`, the directory of the downloaded artifacts";
         return super::misused(
-            "publish",
+            &["publish"],
             clap::error::ErrorKind::MissingRequiredArgument,
             text,
         );
@@ -173,25 +204,28 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
     if let Some(when) = args.github.stray_prerelease(&args.files) {
         let text =
             format!("`--prerelease` takes its value after a `=`: write `--prerelease={when}`");
-        return super::misused("publish", clap::error::ErrorKind::InvalidValue, &text);
+        return super::misused(&["publish"], clap::error::ErrorKind::InvalidValue, &text);
+    }
+    if args.github.draft && args.allows(&codes::RELEASE_IS_PUBLISHED) {
+        let text = "`--draft` cannot be used with `--allow G101`";
+        return super::misused(&["publish"], clap::error::ErrorKind::ArgumentConflict, text);
+    }
+    if args.resume {
+        shell.detail("`--resume` is the default: files that are in place are not uploaded again");
     }
     let mut sink = Sink::new();
-    let made = match (&args.to, &args.repo) {
-        _ if args.subjects.is_some() => subjects::write(args, shell, &mut sink),
-        (None, repo) if args.pruning.prune => {
-            prune::prune_releases(args, repo.as_deref(), shell, &mut sink)
-        }
+    let made = match (&args.out, &args.repo) {
         (Some(folder), _) => folder::publish(args, folder.clone(), shell, &mut sink),
         (None, Some(repo)) => github::publish(args, repo, shell, &mut sink).inspect_err(|_| {
-            if args.format == Format::Json {
+            if args.format.get() == Format::Json {
                 let tag = args.tag.as_deref().unwrap_or_default();
                 shell.print(&outcome::not_begun(repo, tag, sink.diagnostics()));
             }
         }),
         (None, None) => {
             sink.push(
-                Diagnostic::new(&codes::NO_TARGET, "it is not said where the release is")
-                    .help("name the repository with `--repo OWNER/REPO --tag TAG`, or a folder with `--to DIR`, which needs no account"),
+                Diagnostic::new(&codes::NO_TARGET, "no publish target given")
+                    .help("publish to GitHub with `--repo OWNER/REPO --tag TAG`, or to a directory with `--out DIR`, which needs no account"),
             );
             Err(Exit::Usage)
         }
@@ -204,11 +238,13 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
     }
 }
 
-/// A finding that `--allow` may name.
+/// Parses a value of `--allow`.
 fn allowed(text: &str) -> Result<&'static Code, String> {
-    const CODES: [&Code; 2] = [
-        &codes::BUILT_WITH_OTHER_TORCH,
+    const CODES: [&Code; 4] = [
+        &codes::MISSING_WHEEL,
         &codes::PLANNED_TARGET_MISSING,
+        &codes::RELEASE_IS_PUBLISHED,
+        &codes::BUILT_WITH_OTHER_TORCH,
     ];
     let found = CODES
         .into_iter()
@@ -216,7 +252,7 @@ fn allowed(text: &str) -> Result<&'static Code, String> {
     found.ok_or_else(|| {
         format!(
             "only {} can be allowed here",
-            CODES.map(|code| code.id).join(" and ")
+            CODES.map(|code| code.id).join(", ")
         )
     })
 }
@@ -224,28 +260,37 @@ fn allowed(text: &str) -> Result<&'static Code, String> {
 impl Args {
     /// Whether a finding is allowed.
     fn allows(&self, code: &Code) -> bool {
-        self.allow.iter().any(|allowed| allowed.id == code.id)
+        let has_former_option = (self.allow_missing && code.id == codes::MISSING_WHEEL.id)
+            || (self.github.allow_published && code.id == codes::RELEASE_IS_PUBLISHED.id);
+        has_former_option || self.allow.iter().any(|allowed| allowed.id == code.id)
     }
 }
 
-/// What is known of the files beforehand. What is sent is hashed on its way all the same.
-fn known(args: &Args, files: &[PathBuf], shell: &Shell, sink: &mut Sink) -> Result<Known, Exit> {
-    if args.read_all {
+/// Returns the recorded digests of the files: those of the documents `known`, and of a manifest next
+/// to the files. Uploads hash the files in any case.
+pub(super) fn recorded_digests(
+    known: &[PathBuf],
+    is_ignored: bool,
+    files: &[PathBuf],
+    shell: &Shell,
+    sink: &mut Sink,
+) -> Result<Known, Exit> {
+    if is_ignored {
         return Ok(Known::nothing());
     }
-    let mut known = Known::beside(files, Texts::Unwanted, shell);
-    for path in &args.known {
-        known.add(path, sink)?;
+    let mut recorded = Known::beside(files, Texts::Unwanted, shell);
+    for path in known {
+        recorded.add(path, sink)?;
     }
-    Ok(known)
+    Ok(recorded)
 }
 
-/// The files and folders that were named.
+/// Returns the files and directories of the command line.
 fn named(args: &Args) -> Vec<PathBuf> {
     args.files.iter().chain(&args.dist).cloned().collect()
 }
 
-/// Links below `--base-url`, or relative ones; `None` after telling what is wrong with the address.
+/// Returns links below `--base-url`, or relative ones; `None` after reporting an invalid URL.
 pub(super) fn links(
     base_url: Option<&str>,
     steps: Vec<String>,
@@ -257,15 +302,15 @@ pub(super) fn links(
     }
 }
 
-/// The address that an option gives, to which names can be appended; `None` after telling what is
-/// wrong with it.
+/// Parses the base URL that an option sets, to which names can be appended; `None` after reporting
+/// an invalid one.
 pub(super) fn address(text: Option<&str>, option: &str, sink: &mut Sink) -> Option<BaseUrl> {
-    let help = "give the address of the folder, such as `https://example.org/wheels`";
+    let help = "pass the URL of the directory, such as `https://example.org/wheels`";
     parsed(text, &codes::BAD_BASE_URL, option, help, sink)
 }
 
-/// The address below which the release of a tag is served by GitHub, or by the server of the
-/// workflow that runs this; `None` after telling what is wrong with it.
+/// Returns the base URL of the files of a release on GitHub, or on the server of the workflow that
+/// runs this; `None` after reporting an invalid tag or server.
 pub(super) fn release_address(
     repo: &RepoName,
     tag: &str,
@@ -303,8 +348,8 @@ fn parsed<T: std::str::FromStr<Err: std::fmt::Display>>(
         .ok()
 }
 
-/// The files that are named as they should be and were left out all the same.
-fn left_out(files: &[PathBuf], gathered: &[Gathered]) -> Vec<LeftOut> {
+/// Returns the files with a valid name that were left out.
+pub(super) fn left_out(files: &[PathBuf], gathered: &[Gathered]) -> Vec<LeftOut> {
     let kept: std::collections::BTreeSet<&std::path::Path> =
         gathered.iter().map(|g| g.path.as_path()).collect();
     let others = files
@@ -321,12 +366,12 @@ fn left_out(files: &[PathBuf], gathered: &[Gathered]) -> Vec<LeftOut> {
     others.collect()
 }
 
-fn cloned(gathered: &[Gathered]) -> Vec<crate::publish::Asset> {
+pub(super) fn cloned(gathered: &[Gathered]) -> Vec<crate::publish::Asset> {
     gathered.iter().map(|g| g.asset.clone()).collect()
 }
 
-/// Each name once; [`crate::publish::as_release`] has told of those that are not the same file.
-fn once(mut gathered: Vec<Gathered>) -> Vec<Gathered> {
+/// Keeps one file of each name; [`crate::publish::as_release`] has reported those that differ.
+pub(super) fn once(mut gathered: Vec<Gathered>) -> Vec<Gathered> {
     let mut seen = std::collections::BTreeSet::new();
     gathered.retain(|g| seen.insert(g.asset.name().to_owned()));
     gathered

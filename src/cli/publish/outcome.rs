@@ -1,4 +1,4 @@
-//! What is said of a release on GitHub at the end.
+//! The report at the end of publishing to GitHub.
 
 use std::time::Duration;
 
@@ -13,30 +13,30 @@ use crate::publish::remote::{DesiredRelease, PublishStep};
 use crate::publish::{AssetState, DesiredFile, ListedAsset, ListedRelease};
 use crate::render::actions::{ActionOutput, table};
 
-/// How a publish went.
+/// The result of publishing to GitHub.
 pub(super) struct Outcome<'o> {
     pub(super) repo: &'o str,
     pub(super) goal: &'o DesiredRelease,
     pub(super) applied: &'o PublishRun,
-    /// The calls that would be made, in a dry run.
+    /// The requests that would be sent, in a dry run.
     pub(super) rehearsal: Option<Rehearsal>,
-    /// The command that goes on.
+    /// The command that resumes the run.
     pub(super) resume: String,
 }
 
-/// What a dry run found out.
+/// The result of a dry run.
 pub(super) struct Rehearsal {
-    /// The calls that would change something.
+    /// The requests that would change something.
     pub(super) calls: Vec<RecordedCall>,
-    /// All requests.
+    /// Number of all requests.
     pub(super) requests: usize,
-    /// The time that the pauses between them take.
+    /// Total time of the pauses between them.
     pub(super) pauses: Duration,
 }
 
-/// The state of a file that is as it should be.
+/// The state of a file that is in place.
 const THERE: &str = "there";
-/// The state of a file that a call was changing at the end.
+/// The state of a file with a request in progress at the end.
 const UNKNOWN: &str = "unknown";
 
 #[derive(Serialize)]
@@ -44,12 +44,12 @@ struct Document<'o> {
     version: u32,
     repository: &'o str,
     tag: &'o str,
-    /// Whether everybody sees the release; `None` where that is not known.
+    /// Whether the release is public; `None` if unknown.
     published: Option<bool>,
-    /// Whether every wanted file is in it; `None` where that is not known.
+    /// Whether it has every file; `None` if unknown.
     complete: Option<bool>,
     steps: usize,
-    /// Why not, as `--diagnostics json` tells it.
+    /// The diagnostics, as with `--message-format json`.
     diagnostics: Vec<serde_json::Value>,
     assets: Vec<AssetRow<'o>>,
     calls: Option<Vec<CallRow<'o>>>,
@@ -74,7 +74,7 @@ struct CallRow<'o> {
     fields: &'o [String],
 }
 
-/// The document of a publish that did not begin.
+/// Returns the document of a run that failed before it wrote anything.
 pub(super) fn not_begun(repository: &str, tag: &str, told: &[Diagnostic]) -> String {
     print(&Document {
         version: 1,
@@ -99,7 +99,7 @@ fn print(document: &Document<'_>) -> String {
     text
 }
 
-/// Diagnostics as objects.
+/// Returns diagnostics as JSON objects.
 fn rows(told: &[Diagnostic]) -> Vec<serde_json::Value> {
     json(told)
         .lines()
@@ -108,7 +108,7 @@ fn rows(told: &[Diagnostic]) -> Vec<serde_json::Value> {
 }
 
 impl Outcome<'_> {
-    /// What is printed; `told` is what there is to say of it for people.
+    /// Returns the text to print; `told` are the diagnostics of the run.
     pub(super) fn text(&self, format: Format, told: &[Diagnostic]) -> String {
         match format {
             Format::Human => visible_lines(&self.human()),
@@ -176,7 +176,7 @@ impl Outcome<'_> {
             let there: usize = self.releases().map(|release| release.assets.len()).sum();
             let beside = match there.saturating_sub(count) {
                 0 => String::new(),
-                others => format!(", beside {others} that stay"),
+                others => format!(", next to {others} unchanged"),
             };
             return format!(
                 "{address} {did}: {count} files{beside}{}\n",
@@ -202,42 +202,40 @@ impl Outcome<'_> {
                     ) =>
                 {
                     format!(
-                        "it is not known whether there is a release {tag}: the call that makes it was under way"
+                        "it is unknown whether the release {tag} exists: the request that creates it was in progress"
                     )
                 }
                 (None, _) => format!("there is no release {tag}"),
                 (_, None) => {
                     format!(
-                        "it is not known whether the release {tag} is public: the call for that was under way"
+                        "it is unknown whether the release {tag} is public: the request that publishes it was in progress"
                     )
                 }
                 (_, Some(false)) => {
                     format!("the release {tag} is a draft, which only its owners see")
                 }
                 (_, Some(true)) if self.is_complete().is_none() => {
-                    format!(
-                        "the release {tag} is public, and it is not known whether all of it is as it should be"
-                    )
+                    format!("the release {tag} is public, and may be incomplete")
                 }
                 (_, Some(true)) => {
-                    format!("the release {tag} is public, and not all of it is as it should be")
+                    format!("the release {tag} is public, but incomplete or out of date")
                 }
             };
             let go = match &self.applied.end {
                 PublishResult::Failed(error)
                     if error.is_final() && *error != GithubError::Stopped =>
                 {
-                    "when that is mended, go on with"
+                    "when that is fixed, resume with"
                 }
-                _ => "go on with",
+                _ => "resume with",
             };
             text.push_str(&format!("{stands}; {go}:\n  {}\n", self.resume));
         }
         text
     }
 
-    /// Every file with its size, for the summary of a workflow's job, within `room` bytes; nothing
-    /// of what was not begun.
+    /// Returns a table of the files for the summary of a workflow's job, of at most `room` bytes;
+    /// an empty text if nothing was written.
     pub(super) fn summary(&self, room: usize) -> String {
         if self.rehearsal.is_some() || matches!(self.applied.end, PublishResult::Refused(_)) {
             return String::new();
@@ -245,9 +243,9 @@ impl Outcome<'_> {
         let stands = match (self.is_complete(), self.is_public()) {
             (Some(true), Some(false)) => "a draft with every file",
             (Some(true), _) => "published",
-            (_, None) => "it is not known whether it is published",
-            (None, Some(true)) => "public, and it is not known whether it is complete",
-            (Some(false), Some(true)) => "public, and not complete",
+            (_, None) => "unknown whether it is published",
+            (None, Some(true)) => "public, may be incomplete",
+            (Some(false), Some(true)) => "public, but incomplete",
             (_, Some(false)) => "not published",
         };
         let (tag, total): (_, u64) = (
@@ -276,7 +274,7 @@ impl Outcome<'_> {
         table(&head, rows, "file", room)
     }
 
-    /// What is said of files that GitHub tells no digest of.
+    /// Returns a note about files without a digest on GitHub.
     fn unverified(&self) -> String {
         let is_unknown = |wanted: &&DesiredFile| {
             self.found(wanted)
@@ -290,8 +288,7 @@ impl Outcome<'_> {
         }
     }
 
-    /// Whether all is done; `None` where what was under way at the end may have been the last of
-    /// it.
+    /// Whether everything is done; `None` if requests in progress at the end may have completed it.
     fn is_complete(&self) -> Option<bool> {
         let is_done = matches!(self.applied.end, PublishResult::Done(_));
         let may_be = !self.applied.open.is_empty()
@@ -307,7 +304,7 @@ impl Outcome<'_> {
         self.first().is_some()
     }
 
-    /// Whether everybody sees it; `None` where it was being published at the end.
+    /// Whether the release is public; `None` if it was being published at the end.
     fn is_public(&self) -> Option<bool> {
         let Some(first) = self.first() else {
             return Some(false);
@@ -319,12 +316,12 @@ impl Outcome<'_> {
         if is_open { None } else { Some(!first.draft) }
     }
 
-    /// Whether such a step was under way at the end.
+    /// Whether a step that `is_such` selects was in progress at the end.
     fn is_open_whether(&self, is_such: impl Fn(&PublishStep) -> bool) -> bool {
         self.applied.open.iter().any(is_such)
     }
 
-    /// Whether a step that changes this file was under way at the end.
+    /// Whether a step that changes this file was in progress at the end.
     fn is_unknown(&self, wanted: &DesiredFile) -> bool {
         self.is_open_whether(|step| match step {
             PublishStep::Upload { as_name: name, .. }
@@ -334,7 +331,7 @@ impl Outcome<'_> {
         })
     }
 
-    /// What tells a workflow's step which release it is; none of a release that is not there.
+    /// Returns the outputs of a workflow step, which identify the release; none if there is none.
     pub(super) fn outputs(&self) -> Vec<ActionOutput> {
         let Some(release) = self.first().filter(|_| self.rehearsal.is_none()) else {
             return Vec::new();
@@ -348,7 +345,7 @@ impl Outcome<'_> {
             .collect()
     }
 
-    /// The goal's own release, the public one before drafts.
+    /// Returns the release of the goal's tag; a public one takes precedence over drafts.
     fn first(&self) -> Option<&ListedRelease> {
         let own = self
             .applied
@@ -358,7 +355,7 @@ impl Outcome<'_> {
         own.min_by_key(|release| release.draft)
     }
 
-    /// Whether the same command would go on.
+    /// Whether the same command would resume.
     fn is_open(&self) -> bool {
         matches!(
             self.applied.end,
@@ -402,18 +399,18 @@ impl Rehearsal {
     fn words(&self) -> String {
         let calls = match self.calls.len() {
             0 => return "nothing would be written".to_owned(),
-            1 => "1 call would change something".to_owned(),
-            count => format!("{count} calls would change something"),
+            1 => "1 request would change something".to_owned(),
+            count => format!("{count} requests would change something"),
         };
         let pauses = match self.pauses.as_secs() {
             0 => String::new(),
-            seconds @ 1..=119 => format!(", with pauses of {seconds} s that GitHub asks for"),
+            seconds @ 1..=119 => format!(", with pauses of {seconds} s for GitHub's rate limits"),
             seconds => format!(
-                ", with pauses of {} min that GitHub asks for",
+                ", with pauses of {} min for GitHub's rate limits",
                 seconds.div_ceil(60)
             ),
         };
-        format!("{calls}, of about {} requests{pauses}", self.requests)
+        format!("{calls}, out of about {}{pauses}", self.requests)
     }
 }
 
@@ -426,16 +423,16 @@ fn call_row(call: &RecordedCall) -> CallRow<'_> {
     }
 }
 
-/// A step in words, while it is taken.
+/// Describes a step in progress.
 pub(super) fn line(step: &PublishStep) -> String {
     match step {
-        PublishStep::Create { tag } => format!("making a draft of {tag}"),
+        PublishStep::Create { tag } => format!("creating a draft of {tag}"),
         PublishStep::DeleteRelease { release } => format!("deleting the empty draft {release}"),
         PublishStep::DeleteAsset { name, why, .. } => format!("deleting {name}: {why}"),
-        PublishStep::Upload { as_name, .. } => format!("sending {as_name}"),
-        PublishStep::Rename { from, to, .. } => format!("giving {from} its name {to}"),
-        PublishStep::Hash { name, .. } => format!("fetching {name} to hash it"),
-        PublishStep::Describe { tag, .. } => format!("writing the text of {tag}"),
+        PublishStep::Upload { as_name, .. } => format!("uploading {as_name}"),
+        PublishStep::Rename { from, to, .. } => format!("renaming {from} to {to}"),
+        PublishStep::Hash { name, .. } => format!("downloading {name} to hash it"),
+        PublishStep::Describe { tag, .. } => format!("updating the text of {tag}"),
         PublishStep::Publish { tag, .. } => format!("publishing {tag}"),
     }
 }

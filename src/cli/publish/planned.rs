@@ -1,4 +1,4 @@
-//! What a plan says of the wheels that are published.
+//! Data of a plan about the published wheels.
 
 use std::collections::BTreeMap;
 
@@ -10,17 +10,17 @@ use crate::names::Digest;
 use crate::plan::{self, Job};
 use crate::publish::{PlannedWheel, WheelCell};
 
-/// What a plan says of wheels.
+/// The wheels of a plan, and data about them.
 #[derive(Debug, Default)]
 pub(super) struct Planned {
     pub(super) expected: Vec<PlannedWheel>,
     /// Archives of install trees and source distributions, each with its job.
     pub(super) archives: Vec<(String, String)>,
-    /// For each of the expected, the Pythons it is for.
+    /// The Python versions of each expected wheel.
     pythons: Vec<Vec<String>>,
-    /// For each of the expected, the gfx targets it is built for.
+    /// The GPU targets of each expected wheel.
     gfx: Vec<Vec<String>>,
-    /// For each of the expected, its needs at run time.
+    /// The run-time requirements of each expected wheel.
     run_time: Vec<RunTime>,
     pub(super) digest: Option<Digest>,
     pub(super) jobs: Vec<Job>,
@@ -43,7 +43,7 @@ impl Planned {
             planned
                 .archives
                 .extend(archive.map(|archive| (job.id.clone(), archive.to_owned())));
-            // A plan that this program wrote has wheel names that it can read.
+            // Plans that this program wrote contain only valid wheel names.
             for wheel in job.wheels().filter_map(|wheel| wheel.parse().ok()) {
                 planned.expected.push(PlannedWheel {
                     job: job.id.clone(),
@@ -58,7 +58,7 @@ impl Planned {
         Ok(planned)
     }
 
-    /// Name of a file → the Pythons that its job is for.
+    /// Returns the Python versions of the jobs, by filename.
     pub(super) fn covers<'a>(
         &self,
         files: impl Iterator<Item = &'a Gathered>,
@@ -66,7 +66,7 @@ impl Planned {
         self.by_file(&self.pythons, files)
     }
 
-    /// Name of a file → the gfx targets that its job builds for.
+    /// Returns the GPU targets of the jobs, by filename.
     pub(super) fn gfx<'a>(
         &self,
         files: impl Iterator<Item = &'a Gathered>,
@@ -74,7 +74,7 @@ impl Planned {
         self.by_file(&self.gfx, files)
     }
 
-    /// Name of a file → its needs at run time.
+    /// Returns the run-time requirements, by filename.
     pub(super) fn run_time<'a>(
         &self,
         files: impl Iterator<Item = &'a Gathered>,

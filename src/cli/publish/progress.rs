@@ -1,4 +1,4 @@
-//! How much was sent: a line that moves at a terminal, a line now and then in a log.
+//! Progress of uploads: a bar on a terminal, a line from time to time in a log.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
@@ -11,12 +11,12 @@ use crate::github::{Clock, SystemClock};
 use crate::publish::remote::{DesiredRelease, PublishStep};
 use crate::publish::{AssetState, ListedRelease};
 
-/// Less than this is sent before anybody could read how far it is.
+/// Smaller uploads show no progress bar, because they take only seconds.
 const SHOWN_FROM_BYTES: u64 = 64 << 20;
-/// How often a log gets a line.
+/// Time between two lines in a log.
 const BETWEEN_LINES: Duration = Duration::from_secs(30);
 
-/// What was sent of what is to be sent.
+/// Progress of the uploads of a run.
 pub(super) struct Sending {
     total_bytes: u64,
     view: View,
@@ -26,11 +26,11 @@ pub(super) struct Sending {
 }
 
 enum View {
-    /// A person at a terminal.
+    /// A progress bar on a terminal.
     Bar(ProgressBar),
-    /// A log.
+    /// Lines in a log.
     Lines(Box<dyn Fn(&str) + Send + Sync>),
-    /// Nobody.
+    /// No progress is shown.
     Nothing,
 }
 
@@ -42,7 +42,7 @@ struct State {
 }
 
 impl Sending {
-    /// Of the goal's files that are not there.
+    /// Creates the progress of the goal's files that are not uploaded yet.
     pub(super) fn of(goal: &DesiredRelease, listed: &[ListedRelease], shell: &Shell) -> Self {
         let there: BTreeMap<&str, u64> = listed
             .iter()
@@ -81,7 +81,7 @@ impl Sending {
         }
     }
 
-    /// A step begins: a file that is sent again counts anew.
+    /// Reports the start of a step: a file that is uploaded again starts from zero.
     pub(super) fn step(&self, step: &PublishStep) {
         if let PublishStep::Upload { name, .. } = step {
             let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
@@ -90,7 +90,7 @@ impl Sending {
         }
     }
 
-    /// A piece of a file was sent.
+    /// Reports that a part of a file was sent.
     pub(super) fn sent(&self, name: &str, bytes: u64) {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         match state.by_file.get_mut(name) {
@@ -116,7 +116,7 @@ impl Sending {
         }
     }
 
-    /// All is sent, or nothing more will be.
+    /// Ends the progress.
     pub(super) fn end(&self) {
         if let View::Bar(bar) = &self.view {
             bar.finish_and_clear();
@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn a_log_gets_a_line_each_half_minute_and_a_file_sent_again_counts_anew() {
+    fn a_log_gets_a_line_each_half_minute_and_a_file_sent_again_starts_from_zero() {
         let (hand, lines) = (Hand::default(), Arc::new(Mutex::new(Vec::new())));
         let kept = Arc::clone(&lines);
         let view = View::Lines(Box::new(move |line| {

@@ -1,4 +1,4 @@
-//! Reads published releases from disk: saved answers of GitHub, manifests and directories.
+//! Reads published releases from disk: saved listings, manifests and directories.
 
 use std::path::{Path, PathBuf};
 
@@ -15,7 +15,7 @@ use crate::publish::{
 };
 use crate::sys;
 
-/// Saved answers of GitHub, and manifests.
+/// Reads saved listings and manifests.
 pub(super) fn files<M: From<ReleaseManifest> + Send>(
     paths: &[PathBuf],
     sink: &mut Sink,
@@ -43,7 +43,7 @@ fn part<M: From<ReleaseManifest>>(path: &Path) -> Result<Part<M>, Diagnostic> {
             format!("`{}` cannot be used: {error}", path.display()),
         )
         .at(source().location(0..0), "")
-        .help("publish the release again, or leave the manifest out: then the names of its files are what is known")),
+        .help("publish the release again, or leave out the manifest; then only the names of its files are known")),
         Err(_) => {
             let read = saved_manifests(&text).and_then(|saved| Ok((ReleaseListing::from_json(&text)?, saved)));
             let (listing, manifests) = read.map_err(|error| no_listing(&source(), &error))?;
@@ -52,21 +52,21 @@ fn part<M: From<ReleaseManifest>>(path: &Path) -> Result<Part<M>, Diagnostic> {
     }
 }
 
-/// Says that a file holds no releases, and how they are saved.
+/// Returns the diagnostic for a file that is not a listing of releases.
 pub(in crate::cli) fn no_listing(source: &SourceText, error: &ListingError) -> Diagnostic {
     Diagnostic::new(&codes::NOT_A_LISTING, format!("`{}`: {error}", source.path))
         .at(source.location(0..0), "")
         .help("save it with `rock-matrix report listing --published OWNER/REPO`")
 }
 
-/// The folder that a file lies in: `.` for a bare name, whose parent is the empty path.
+/// Returns the directory of a file: `.` for a bare name, whose parent is the empty path.
 fn folder_of(file: &Path) -> &Path {
     file.parent()
         .filter(|folder| !folder.as_os_str().is_empty())
         .unwrap_or(Path::new("."))
 }
 
-/// The folder of a release, of several, or of wheels.
+/// Reads a directory of a release, of several releases, or of wheels.
 pub(super) fn folder<M: From<ReleaseManifest> + Send>(
     path: &Path,
     shell: &Shell,
@@ -98,12 +98,12 @@ pub(super) fn folder<M: From<ReleaseManifest> + Send>(
             Diagnostic::new(
                 &codes::NOT_A_LISTING,
                 format!(
-                    "there is neither a `{MANIFEST}` in `{}` or a folder of it, nor a wheel",
+                    "`{}` contains no wheel, and no `{MANIFEST}` in it or a subdirectory",
                     path.display()
                 ),
             )
             .at(Location::File(path.display().to_string().into()), "")
-            .help("give the folder that `rock-matrix publish --to DIR` wrote"),
+            .help("pass the directory that `rock-matrix publish --out DIR` wrote"),
         );
     }
     let release = ListedRelease {

@@ -19,15 +19,15 @@ use crate::sys;
 
 /// Maximum number of releases whose manifests are fetched to compare GPU targets with a plan.
 const MAX_COMPARED_RELEASES: usize = 20;
-/// Minutes that reading may take.
+/// Default time limit in minutes.
 const MINUTES: u64 = 10;
 
 impl Published {
-    /// Reads the manifests of the releases with these tags, the newest first, in the repositories
-    /// that were read without. Returns whether there were any.
+    /// Reads the manifests of the releases with these tags, newest first, from the repositories
+    /// that were read without manifests. Returns whether there were any.
     ///
     /// # Errors
-    /// The exit of the command; why is in the sink.
+    /// The exit of the command; the sink has the reason.
     pub(in crate::cli) fn add_manifests(
         &mut self,
         tags: &BTreeSet<String>,
@@ -71,8 +71,8 @@ impl Published {
     }
 }
 
-/// The repository that is meant: `OWNER/REPO` where no file or folder is called so. What ends in
-/// `.json` is a file.
+/// Parses `OWNER/REPO`, unless a file or directory has this name. Names that end in `.json` are
+/// files.
 pub(super) fn repository(given: &Path) -> Option<RepoName> {
     let text = given.to_str()?;
     let is_file = given
@@ -86,7 +86,7 @@ pub(super) fn repository(given: &Path) -> Option<RepoName> {
     }
 }
 
-/// The releases of a repository as GitHub has them.
+/// Reads the releases of a repository from GitHub.
 pub(super) fn live<M: From<ReleaseManifest>>(
     repo: &RepoName,
     connection: &Connection,
@@ -133,7 +133,7 @@ pub(super) fn live<M: From<ReleaseManifest>>(
     if wanted.len() > most {
         let (all, most) = (wanted.len(), most);
         shell.say(&format!(
-            "{repo} has {all} releases with a {MANIFEST}; the newest {most} are fetched (`--most-manifests`)"
+            "{repo} has {all} releases with a {MANIFEST}; the newest {most} are read (`--max-manifests`)"
         ));
     }
     let read = read_manifests(wanted.into_iter().take(most), repo, &opened, sink)
@@ -144,7 +144,7 @@ pub(super) fn live<M: From<ReleaseManifest>>(
     })
 }
 
-/// Reads manifests of a repository; warns of those that cannot be used.
+/// Reads manifests of a repository; warns about invalid ones.
 fn read_manifests<'a, M: From<ReleaseManifest>>(
     wanted: impl Iterator<Item = &'a ListedAsset>,
     repo: &RepoName,
@@ -168,7 +168,7 @@ fn read_manifests<'a, M: From<ReleaseManifest>>(
                     )
                     .at(Location::Url(place), "")
                     .severity(crate::diagnostic::Severity::Warning)
-                    .help("what names do not say is not known of this release; publish it again"),
+                    .help("of this release only what filenames contain is known; publish it again"),
                 );
             }
         }
@@ -185,18 +185,18 @@ fn failed(error: GithubError, repo: &RepoName, opened: &Opened, sink: &mut Sink)
     Exit::Machine
 }
 
-/// Why a repository could not be read, with what helps a reader.
+/// Returns the diagnostic for a repository that could not be read, with advice.
 fn unread(error: GithubError, repo: &RepoName, opened: &Opened) -> Diagnostic {
     let see = match &error {
         GithubError::Status {
             status: 403 | 404, ..
-        } if opened.token.is_some() => "the token must see it",
+        } if opened.token.is_some() => "the token needs read access to the repository",
         GithubError::Status { status: 404, .. } => {
             "a private repository needs a token in `GITHUB_TOKEN`"
         }
         _ => return opened.unread(error),
     };
     Diagnostic::from(error).help(format!(
-        "check the name: neither a file nor a folder is called `{repo}`, and {see}"
+        "check the name (no file or directory `{repo}` exists either); {see}"
     ))
 }

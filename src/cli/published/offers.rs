@@ -1,4 +1,4 @@
-//! The published wheels that can be installed, and those that a plan need not build.
+//! Published wheels that can be installed, and those that a plan can skip.
 
 use std::path::{Path, PathBuf};
 
@@ -16,7 +16,7 @@ use crate::publish::{ListedRelease, ReleaseListing, newest_first};
 use crate::sys;
 
 impl Published {
-    /// The wheels that need no job.
+    /// Returns the wheels that need no job.
     pub(in crate::cli) fn to_skip(&self, compat: &Compat, sink: &mut Sink) -> plan::PublishedSet {
         let (listing, mut published) = (
             self.listing(),
@@ -34,11 +34,11 @@ impl Published {
         published
     }
 
-    /// The wheels that can be chosen. Those of folders and manifests lie where these lie, or below
-    /// `base`.
+    /// Returns the wheels that can be installed. Those of directories and manifests have local
+    /// URLs, or URLs below `base`.
     ///
     /// # Errors
-    /// When there is none.
+    /// There are none; the sink has the diagnostic.
     pub(in crate::cli) fn offers(
         &self,
         base: Option<&BaseUrl>,
@@ -52,14 +52,14 @@ impl Published {
         Ok(offers)
     }
 
-    /// The same, which may be none.
+    /// Returns the wheels that can be installed; there may be none.
     pub(in crate::cli) fn all_offers(
         &self,
         base: Option<&BaseUrl>,
         sink: &mut Sink,
     ) -> WheelOffers {
         let mut offers = WheelOffers::default();
-        // What a list of releases says comes first: it has the addresses.
+        // Lists of releases come first, because they have URLs.
         let (named, placed): (Vec<&Part>, Vec<&Part>) =
             self.parts.iter().partition(|part| part.folder.is_none());
         for part in named {
@@ -94,7 +94,7 @@ impl Published {
                 );
             }
         }
-        // A manifest whose release another part lists.
+        // Manifests whose release is in another part.
         let beside = self
             .parts
             .iter()
@@ -123,16 +123,16 @@ fn report_unreadable(listing: &ReleaseListing, sink: &mut Sink) {
     }
 }
 
-/// Tells of wheels whose label cannot be taken apart.
+/// Warns about wheels with an unknown label.
 pub(in crate::cli) fn tell_unread(offers: &[WheelOffer], compat: &Compat, sink: &mut Sink) {
     for (offer, reason) in crate::pick::unread(offers, compat) {
         sink.push(
             Diagnostic::new(
                 &codes::UNREADABLE_PUBLISHED_NAME,
-                format!("published `{}` is left out: {reason}", offer.file),
+                format!("published `{}` is skipped: {reason}", offer.file),
             )
             .at(Location::Argument("--published".to_owned()), "")
-            .help("publish it again with a label that says what it is for"),
+            .help("publish it again with a label that names its ROCm version"),
         );
     }
 }

@@ -1,4 +1,4 @@
-//! `release preflight`: everything that publishing a tag needs, before anything is built.
+//! `release preflight`: checks before a build that a tag can be published.
 
 use std::path::PathBuf;
 
@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use crate::cli::publish::{Connection, Opened};
 use crate::cli::published::no_listing;
-use crate::cli::{Exit, Format, Shell, load};
+use crate::cli::{Exit, Format, OutputFormat, Shell, load};
 use crate::config::Attest;
 use crate::diagnostic::render::{json, visible_lines};
 use crate::diagnostic::{Diagnostic, Sink};
@@ -18,65 +18,104 @@ use crate::publish::{
     ReleaseListing, preflight,
 };
 
-/// Minutes that reading may take.
+/// Default time limit in minutes.
 const MINUTES: u64 = 5;
 
-/// Check everything that publishing a tag needs, before anything is built
+/// Check before a build that a tag can be published
 #[derive(Debug, clap::Args)]
-#[command(after_help = "\
+#[command(
+    after_help = "\
+Examples:
+  rock-matrix release preflight --repo OWNER/REPO --tag v1      check a tag before building
+  rock-matrix release preflight --tag v1 --state releases.json  check it with a saved listing",
+    after_long_help = "\
 Checks the tag (valid, exists, at the right commit, allowed by rulesets), its release (published,
 immutable, full), drafts of the tag, names and number of the plan's files, and the repository
-(archived, rights, immutable releases, attestations, rules of the environment). Reports all problems
-in one run and writes nothing. A check is `unknown`, which is not an error, if the token may not see
-what it needs or an option is missing.
+(archived, permissions, immutable releases, attestations, rules of the environment). Reports all
+problems in one run and writes nothing. A check is `unknown`, which is not an error, if the token
+does not give access to the data or an option is missing.
 
 GitHub reveals only on publishing that an immutable release once had the tag and was deleted.
 
-Exit code: 0 no check failed, 1 a check failed, 3 GitHub could not be reached.
+Exit codes: 0 no check failed, 1 a check failed, 3 GitHub could not be reached.
 
 Examples:
-  rock-matrix release preflight --repo OWNER/REPO --tag v1
+  rock-matrix release preflight --repo OWNER/REPO --tag v1      check a tag before building
   rock-matrix release preflight --repo OWNER/REPO --tag v1 --target COMMIT --plan plan.json
-  rock-matrix release preflight --tag v1 --state releases.json     offline, from a saved listing")]
+                                                                check the commit and the plan too
+  rock-matrix release preflight --tag v1 --state releases.json  check it with a saved listing"
+)]
 pub(super) struct Args {
-    /// Repository of the release; required without --state
-    #[arg(long, value_name = "OWNER/REPO", required_unless_present = "state")]
+    /// GitHub repository of the release; required without --state
+    #[arg(
+        long,
+        value_name = "OWNER/REPO",
+        required_unless_present = "state",
+        help_heading = "Target"
+    )]
     repo: Option<RepoName>,
     /// Tag of the release
-    #[arg(long, value_name = "TAG")]
+    #[arg(long, value_name = "TAG", help_heading = "Target")]
     tag: String,
     /// Commit or branch that the tag must point to, or will be created at
-    #[arg(long, value_name = "COMMIT")]
+    #[arg(long, value_name = "COMMIT", help_heading = "Target")]
     target: Option<String>,
-    /// Plan saved with `plan --format json`, whose file names are checked
-    #[arg(long, value_name = "FILE")]
+    /// Plan saved with `plan --format json`, whose filenames are checked
+    #[arg(long, value_name = "FILE", help_heading = "Checks")]
     plan: Option<PathBuf>,
-    /// Accept more files than GitHub takes in an hour, as `publish --slow` does
-    #[arg(long)]
-    slow: bool,
-    /// Accept a published release that is not immutable, as `publish --allow-published` does
-    #[arg(long)]
+    /// Allow a finding: G101
+    ///
+    /// G101 (release-is-published) accepts a published release that is not immutable, as `publish
+    /// --allow G101` does.
+    #[arg(
+        long,
+        value_name = "CODE",
+        value_delimiter = ',',
+        value_parser = ["G101", "release-is-published"],
+        hide_possible_values = true,
+        help_heading = "Checks"
+    )]
+    allow: Vec<String>,
+    // The former spelling of `--allow G101`.
+    #[arg(long, hide = true)]
     allow_published: bool,
+    /// Accept more files than GitHub accepts per hour, as `publish --slow` does
+    #[arg(long, help_heading = "Checks")]
+    slow: bool,
     /// Accept empty drafts of the tag, as `publish --clean-duplicates` does
-    #[arg(long)]
+    #[arg(long, help_heading = "Checks")]
     clean_duplicates: bool,
-    /// Whether files are attested, as `release.attest` of the matrix file says
-    #[arg(long, value_name = "WHEN", default_value = "auto", value_parser = ["auto", "on", "off"])]
+    /// Use of attestations, as set by `release.attest` in the matrix file
+    ///
+    /// With `auto`, files are attested unless the repository is private.
+    #[arg(
+        long,
+        value_name = "WHEN",
+        default_value = "auto",
+        value_parser = ["auto", "on", "off"],
+        help_heading = "Checks"
+    )]
     attest: String,
     /// Environment of the publishing job, whose rules must allow the tag
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", help_heading = "Checks")]
     environment: Option<String>,
     /// Accept a read-only token, because another job publishes
-    #[arg(long)]
+    #[arg(long, help_heading = "Checks")]
     read_only: bool,
-    /// Read releases from this JSON file (`report listing`, `gh api`) instead of asking GitHub
-    #[arg(long, value_name = "FILE")]
+    /// Read releases from this JSON file instead of GitHub
+    ///
+    /// The file is the output of `report listing`, or of `gh api` for releases.
+    #[arg(
+        long,
+        value_name = "FILE",
+        hide_short_help = true,
+        help_heading = "GitHub"
+    )]
     state: Option<PathBuf>,
     #[command(flatten)]
     connection: Connection,
-    /// Output format
-    #[arg(long, value_enum, default_value = "human", value_name = "FORMAT")]
-    format: Format,
+    #[command(flatten, next_help_heading = "Output")]
+    format: OutputFormat,
 }
 
 #[derive(Serialize)]
@@ -84,10 +123,10 @@ struct Document<'a> {
     version: u32,
     repository: Option<String>,
     tag: &'a str,
-    /// Whether no check failed and GitHub answered every call.
+    /// Whether no check failed and GitHub answered every request.
     publishable: bool,
     checks: Vec<CheckRow<'a>>,
-    /// The faults, as `--diagnostics json` has them.
+    /// The errors, as with `--message-format json`.
     diagnostics: Vec<serde_json::Value>,
 }
 
@@ -121,7 +160,8 @@ fn check(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, Exit> {
     let in_workflow = environment.get("GITHUB_ACTIONS") == Some("true");
     let request = PreflightRequest {
         tag: &args.tag,
-        allow_published: args.allow_published,
+        // No other finding can be allowed.
+        allow_published: args.allow_published || !args.allow.is_empty(),
         clean_duplicates: args.clean_duplicates,
         attest: Attest::from_word(&args.attest).unwrap_or_default(),
         read_only: args.read_only,
@@ -148,15 +188,17 @@ fn check(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, Exit> {
         (None, None) => return Err(Exit::Usage),
     };
     let found = preflight(&request, &observed);
-    let printed = shell.print(&match args.format {
-        Format::Human => human(&found),
-        Format::Json => document(args, &found, asked.is_ok()),
-    });
+    let text = if args.format.get() == Format::Json {
+        document(args, &found, asked.is_ok())
+    } else {
+        human(&found)
+    };
+    let printed = shell.print(&text);
     sink.extend(found.faults);
     asked.map(|()| printed)
 }
 
-/// The names of the wheels and archives that a plan expects.
+/// Returns the names of the wheels and archives of a plan.
 fn expected_files(path: &std::path::Path, sink: &mut Sink) -> Result<Vec<String>, Exit> {
     let source = load::read_source(path, sink)?;
     let jobs = plan::read_json(&source, sink).ok_or(Exit::Fault)?;
@@ -184,7 +226,7 @@ fn saved(path: &std::path::Path, sink: &mut Sink) -> Result<ObservedRepository, 
     })
 }
 
-/// Asks GitHub for all that is checked. What a failed call would have said stays unknown.
+/// Reads everything that is checked from GitHub. The results of failed requests stay unknown.
 fn observe(args: &Args, opened: &Opened) -> (ObservedRepository, Option<GithubError>) {
     let mut observed = ObservedRepository {
         is_anonymous: opened.token.is_none(),
@@ -206,7 +248,7 @@ fn fill(
         .iter()
         .any(|release| release.tag_name == args.tag && !release.draft);
     observed.releases = Some(releases);
-    // A text that is no Git tag is not part of a URL.
+    // An invalid Git tag must not become part of a URL.
     if args.tag.parse::<crate::publish::GitTag>().is_ok() {
         observed.tag = Some(client.tag_target(&args.tag, args.target.as_deref(), is_published)?);
     }

@@ -1,4 +1,4 @@
-//! `render workflow`: the file that GitHub runs.
+//! `render workflow`: the GitHub workflow.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -15,30 +15,39 @@ use crate::plan::{JobView, Plan, PlanInputs};
 use crate::recipe::container::CALLER_MOUNT;
 use crate::{names, recipe, render, sys};
 
-/// The file that is meant where none is named.
+/// The default output file.
 const DEFAULT_OUT: &str = ".github/workflows/wheels.yml";
-/// Lines that `--check` shows.
+/// Maximum number of lines that `--check` shows.
 const SHOWN_LINES: usize = 200;
 
 #[derive(Debug, clap::Args)]
-#[command(after_help = "\
-The workflow plans, builds every job with a leg of its own, attests and publishes when a tag is
-pushed, and only plans for a pull request. It repeats the paths given here, so run this in the
-repository's root. Options are `workflow`, `release`, `test` and `secrets` of the matrix files; what
-would exceed a limit of GitHub is told before anything is written.
+#[command(
+    after_help = "\
+Examples:
+  rock-matrix render workflow --out .github/workflows/wheels.yml
+  rock-matrix render workflow --check  show how wheels.yml differs from the output",
+    after_long_help = "\
+The workflow plans, builds each job in its own workflow job, attests, and publishes when a tag is
+pushed; for a pull request it only plans. It contains the given paths, so run this command in the
+root of the repository. Configure it with `workflow`, `release`, `test` and `secrets` in the matrix
+files. If it would exceed a limit of GitHub, an error is reported and nothing is written.
 
 Examples:
   rock-matrix render workflow --out .github/workflows/wheels.yml
   rock-matrix render workflow matrices/flash-attn.yaml --out .github/workflows/flash-attn.yml
-  rock-matrix render workflow --check  how wheels.yml differs from what would be written")]
+  rock-matrix render workflow --check  show how wheels.yml differs from the output"
+)]
 pub(super) struct Args {
-    /// Matrix files; several make one plan [default: those of matrices/ that end in .yaml or .yml]
+    /// Matrix files, combined into one plan [default: matrices/*.yaml]
+    ///
+    /// The default is all files in `matrices/` that end in `.yaml` or `.yml`.
     files: Vec<PathBuf>,
     /// Write to this file instead of stdout
-    #[arg(long, value_name = "FILE")]
+    #[arg(short, long, value_name = "FILE")]
     out: Option<PathBuf>,
-    /// Write nothing; fail where the file differs, and show how [default file:
-    /// .github/workflows/wheels.yml]
+    /// Write nothing, but show the difference and exit with 1 if the file differs
+    ///
+    /// The file is that of --out, or `.github/workflows/wheels.yml`.
     #[arg(long)]
     check: bool,
 }
@@ -95,7 +104,7 @@ pub(super) fn run(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, E
                 &codes::WORKFLOW_ELSEWHERE,
                 format!("GitHub does not run `{name}`"),
             )
-            .help("write it into `.github/workflows`, under a name that ends in `.yml` or `.yaml`"),
+            .help("write it to `.github/workflows`, with the extension `.yml` or `.yaml`"),
         );
     }
     if args.check {
@@ -105,8 +114,8 @@ pub(super) fn run(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, E
     }
 }
 
-/// The files and folders below the working folder that the jobs copy: `path:` sources of their
-/// recipes.
+/// Returns the files and directories below the working directory that the jobs copy: the `path:`
+/// sources of their recipes.
 pub(in crate::cli) fn sources(plan: &Plan, matrices: &[Matrix], compat: &Compat) -> Vec<String> {
     let mut found = BTreeSet::new();
     let groups = plan.groups.iter().zip(matrices).enumerate();
@@ -131,8 +140,8 @@ pub(in crate::cli) fn sources(plan: &Plan, matrices: &[Matrix], compat: &Compat)
     found.into_iter().collect()
 }
 
-/// Leaves the files for Windows out of those that were found, saying so, and names the others; none
-/// where nothing was left out, or would be left.
+/// Removes the matrix files for Windows with a note, and returns the paths of the others. Returns
+/// nothing if there are no files for Windows, or no others.
 fn without_windows(matrices: &mut Vec<Matrix>, sink: &mut Sink) -> Vec<PathBuf> {
     let is_windows = |matrix: &Matrix| matrix.config.platform == Platform::Windows;
     if matrices.iter().all(is_windows) || !matrices.iter().any(is_windows) {
@@ -140,7 +149,7 @@ fn without_windows(matrices: &mut Vec<Matrix>, sink: &mut Sink) -> Vec<PathBuf> 
     }
     for left_out in matrices.extract_if(.., |matrix| is_windows(matrix)) {
         let message = format!(
-            "`{}` is left out of the workflow: its jobs are for Windows",
+            "`{}` is not part of the workflow: its jobs are for Windows",
             left_out.config.places.source().path
         );
         sink.push(render::for_windows(&left_out.config, message).severity(Severity::Note));
@@ -151,7 +160,8 @@ fn without_windows(matrices: &mut Vec<Matrix>, sink: &mut Sink) -> Vec<PathBuf> 
         .collect()
 }
 
-/// Whether GitHub looks for workflows there: files of that folder itself with one of two endings.
+/// Whether GitHub reads a workflow from this path: a file with one of two extensions directly in
+/// the workflow directory.
 fn is_run_by_github(out: &str) -> bool {
     let path = names::without_dots(out).unwrap_or_default();
     let name = path
@@ -172,18 +182,18 @@ fn check(out: &Path, present: Option<&str>, rendered: &str, shell: &Shell) -> Ex
         ));
         return Exit::Fault;
     }
-    shell.say(&format!("{} is what would be rendered", out.display()));
+    shell.say(&format!("{} is up to date", out.display()));
     Exit::Done
 }
 
 fn write(out: &Path, present: Option<String>, rendered: &str, shell: &Shell) -> Result<Exit, Exit> {
     if present.is_some_and(|text| !text.is_empty() && !text.starts_with(render::FIRST_WORDS)) {
         let message = format!(
-            "`{}` was not rendered by rock-matrix, and it would be lost",
+            "`{}` was not generated by rock-matrix and would be overwritten",
             out.display()
         );
         let fault = Diagnostic::new(&codes::NOT_RENDERED, message)
-            .help("name another file, or remove this one first");
+            .help("choose another file, or remove this one first");
         return Err(shell.report(&[fault]));
     }
     match sys::write_if_changed(out, rendered.as_bytes()) {

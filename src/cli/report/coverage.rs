@@ -1,4 +1,4 @@
-//! `report coverage`: how much of a plan is published, as a table, badges and a picture.
+//! `report coverage`: the published share of a plan, as a table, badges and a heatmap.
 
 use std::path::PathBuf;
 
@@ -8,54 +8,56 @@ use super::input::{self, UnreadDocument, json};
 use super::output::{Output, worse};
 use crate::cli::publish::Connection;
 use crate::cli::published::Manifests;
-use crate::cli::{Exit, Format, Shell, load};
+use crate::cli::{Exit, Format, OutputFormat, Shell, load};
 use crate::diagnostic::Sink;
 use crate::report::{self, ColorScheme, Coverage, CoverageShare, WheelListing};
 
-/// Write how much of a plan is published: a table, badges, and a heatmap of torch, ROCm and Python
+/// Show how much of a plan is published, as badges, a table or a heatmap
+///
+/// Coverage is published / (published + missing), counted over the cells that the plan builds
+/// wheels for and its archives of install trees. Excluded cells do not count. Badges are green from
+/// 90 % and yellow from 70 %. The heatmap shows torch, ROCm and Python versions.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-Coverage is published/(published+missing) of the cells that the plan makes wheels for, and of its
-archives of install trees; what it excludes does not count. Green begins at 90 %, yellow at 70 %.
-
 Examples:
-  rock-matrix report coverage --plan plan.json --published releases.json
-  rock-matrix report coverage --plan matrices/flash-attn.yaml --published releases.json \\
-      --update README.md
-  rock-matrix report coverage --plan plan.json --published releases.json --heatmap docs
-                                        docs/coverage-flash-attn.svg, one a distribution
-  rock-matrix report coverage --plan plan.json --published releases.json --update README.md --check")]
+  rock-matrix report coverage --plan plan.json --published releases.json --update README.md
+  rock-matrix report coverage --plan matrices/flash-attn.yaml --published OWNER/REPO --heatmap docs")]
 pub(super) struct Args {
     #[command(flatten)]
     listed: input::Listed,
     #[command(flatten)]
     connection: Connection,
-    /// A plan saved with `plan --format json`, or matrix files; can be repeated
+    /// Plan saved with `plan --format json`, or matrix files; can be repeated
     #[arg(long, required = true, value_name = "FILE", help_heading = "Input")]
     plan: Vec<PathBuf>,
-    /// What to write: badges and table in Markdown, or JSON
-    #[arg(long, value_enum, default_value = "human", value_name = "FORMAT")]
-    format: Format,
+    #[command(flatten, next_help_heading = "Output")]
+    format: OutputFormat,
     #[command(flatten)]
     output: Output,
+    /// Update the badges and table in this document
+    ///
+    /// The badges go between the comments `<!-- COVERAGE_BADGE_START -->` and
+    /// `<!-- COVERAGE_BADGE_END -->`, the table between those with `COVERAGE_TABLE`. One pair is
+    /// enough.
+    #[arg(long, value_name = "FILE", group = "files", help_heading = "Output")]
+    update: Option<PathBuf>,
+    /// Write coverage-DISTRIBUTION.svg to this directory, one for each distribution
+    #[arg(long, value_name = "DIR", group = "files", help_heading = "Output")]
+    heatmap: Option<PathBuf>,
+    /// Color scheme of the heatmap
     #[arg(
         long,
-        value_name = "FILE",
-        group = "files",
-        help = "Replace badges and table between the COVERAGE_BADGE and COVERAGE_TABLE comments of this document"
+        value_enum,
+        default_value = "auto",
+        value_name = "SCHEME",
+        help_heading = "Output"
     )]
-    update: Option<PathBuf>,
-    /// Write coverage-DISTRIBUTION.svg into this folder, one a distribution
-    #[arg(long, value_name = "DIR", group = "files")]
-    heatmap: Option<PathBuf>,
-    /// Colours of the heatmap; with auto the reader's system decides
-    #[arg(long, value_enum, default_value = "auto", value_name = "SCHEME")]
     scheme: SchemeChoice,
 }
 
 #[derive(Debug, Clone, Copy, clap::ValueEnum)]
 enum SchemeChoice {
-    /// As the reader's system prefers
+    /// Follow the reader's system
     Auto,
     /// Dark on light
     Light,
@@ -139,7 +141,7 @@ pub(super) fn run(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, E
         }
     }
     if args.output.out.is_some() || (args.update.is_none() && args.heatmap.is_none()) {
-        let text = match args.format {
+        let text = match args.format.get() {
             Format::Human => format!(
                 "{}\n{}",
                 report::badges(&coverage),

@@ -1,4 +1,4 @@
-//! `report failures`: which jobs of a run failed and why, where nothing was published.
+//! `report failures`: the failed jobs of a run that published nothing, with the reasons.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -16,22 +16,20 @@ use crate::render::actions::table;
 use crate::report::{self, ListingContext, MissingFile, WheelListing};
 use crate::sys;
 
-/// Write which jobs of a run built no wheel or archive, or failed its test, and why
+/// List the jobs of a run that built no wheel or archive, or failed its test, and why
+///
+/// For a run that published nothing, so that there is no release to write notes for. A wheel that
+/// was built by a job with a failed outcome did not pass its test.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-For a run that published nothing: there is no release to write notes of, and nothing to install. A
-wheel that is built and whose job left a bad result did not pass its test.
-
 Examples:
   rock-matrix report failures --plan plan.json --built dist --results .rock
-  rock-matrix report failures --plan plan.json --built dist --results results --out failures.md
-  rock-matrix report failures --plan plan.json --legs-env LEGS --results results
-                                 what is built, as the legs of a workflow report it")]
+  rock-matrix report failures --plan plan.json --legs-env LEGS --results results  in a workflow")]
 pub(super) struct Args {
-    /// A plan saved with `plan --format json`, or matrix files; can be repeated
+    /// Plan saved with `plan --format json`, or matrix files; can be repeated
     #[arg(long, required = true, value_name = "FILE", help_heading = "Input")]
     plan: Vec<PathBuf>,
-    /// The folder with the wheels and archives that were built
+    /// Directory with the wheels and archives that were built
     #[arg(
         long,
         value_name = "DIR",
@@ -41,7 +39,13 @@ pub(super) struct Args {
     built: Option<PathBuf>,
     #[command(flatten)]
     legs: LegOptions,
-    #[arg(long, required = true, value_name = "FILE|DIR", help_heading = "Input", help = input::RESULTS)]
+    #[arg(
+        long,
+        required = true,
+        value_name = "FILE|DIR",
+        help_heading = "Input",
+        help = input::RESULTS
+    )]
     results: Vec<PathBuf>,
     #[command(flatten)]
     output: Output,
@@ -85,7 +89,7 @@ pub(super) fn run(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, E
     if let Some(folder) = &args.built {
         built.report(&folder.display().to_string(), sink);
     }
-    // Two tables and what stands before them are the summary of one step.
+    // Both tables and the text above them have to fit in the summary of one step.
     let room = (compat.limit_value("step-summary") / 2).saturating_sub(1024);
     Ok(args.output.deliver(
         &text(
@@ -96,7 +100,7 @@ pub(super) fn run(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, E
     ))
 }
 
-/// The jobs whose legs reported an artifact.
+/// Returns the IDs of the jobs that reported an artifact.
 fn reported(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<BTreeSet<String>, Exit> {
     if !args.legs.is_given() {
         return Ok(BTreeSet::new());
@@ -112,13 +116,13 @@ fn reported(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<BTreeSet<Stri
     Ok(reports.into_iter().map(|report| report.job).collect())
 }
 
-/// The wheels and archives of a folder.
+/// Returns the wheels and archives of a directory.
 fn files(folder: &Path, shell: &Shell, sink: &mut Sink) -> Result<Vec<PathBuf>, Exit> {
     if !folder.is_dir() {
-        let message = format!("there is no folder `{}`", folder.display());
+        let message = format!("there is no directory `{}`", folder.display());
         let fault = Diagnostic::new(&host::CANNOT_READ_FILE, message)
             .at(Location::Argument("--built".to_owned()), "");
-        sink.push(fault.help("check the name; make the folder if no wheel was built"));
+        sink.push(fault.help("check the name; create the directory if no wheel was built"));
         return Err(Exit::Fault);
     }
     sys::files_with_extension(folder, &["whl", "gz"]).map_err(|error| shell.report(&[error.into()]))
@@ -160,7 +164,7 @@ fn text(found: &report::RunFailures, room: usize) -> String {
         })
         .collect();
     if tables.is_empty() {
-        return "No job left a result that says what failed: see the logs of the run.\n".to_owned();
+        return "No job recorded what failed: see the logs of the run.\n".to_owned();
     }
     tables.join("\n")
 }

@@ -1,4 +1,4 @@
-//! What the documents have in common: what they are made of.
+//! The inputs that documents have in common: releases, plans and job results.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -17,20 +17,32 @@ use crate::publish::{ListedRelease, RebuiltFile, ReleaseListing, ReleaseManifest
 use crate::report::{ExpectedCells, JobOutcomes, ListingContext, WheelListing};
 use crate::sys;
 
-/// What is published.
+// Options that select the published releases.
 #[derive(Debug, clap::Args)]
 pub(super) struct Listed {
-    #[arg(long, required = true, value_name = "FILE|DIR|OWNER/REPO", help_heading = "Input", help = published::HELP)]
+    #[arg(
+        long,
+        required = true,
+        value_name = "FILE|DIR|OWNER/REPO",
+        help_heading = "Input",
+        help = published::HELP,
+        long_help = published::LONG_HELP
+    )]
     published: Vec<PathBuf>,
-    /// The repository, where the listing does not say
-    #[arg(long, value_name = "OWNER/REPO", help_heading = "Input")]
+    /// Repository of the releases, if the listing does not name it
+    #[arg(
+        long,
+        value_name = "OWNER/REPO",
+        help_heading = "Input",
+        hide_short_help = true
+    )]
     repo: Option<RepoName>,
-    /// Address below which the files are served, instead of that of the release
+    /// Base URL of the files, instead of the URL of the release
     #[arg(long, value_name = "URL", help_heading = "Input")]
     base_url: Option<String>,
 }
 
-/// What was read of it.
+/// Published releases with their manifests and yanked files.
 #[derive(Debug)]
 pub(super) struct Read {
     pub(super) listing: ReleaseListing,
@@ -42,8 +54,8 @@ pub(super) struct Read {
 }
 
 impl Listed {
-    /// The address of the release with this tag in the repository that was named, unless
-    /// `--base-url` gives another; `None` after telling what is wrong with it.
+    /// Returns the URL of the files of the release with this tag in `--repo`; `None` with
+    /// `--base-url`, without `--repo`, or after reporting an error.
     pub(super) fn release_address(
         &self,
         tag: &str,
@@ -54,15 +66,15 @@ impl Listed {
         publish::release_address(repo, tag, shell, sink)
     }
 
-    /// The files that are read, as given.
+    /// Returns the values of `--published`.
     pub(super) fn paths(&self) -> impl Iterator<Item = &Path> {
         self.published.iter().map(PathBuf::as_path)
     }
 
-    /// Reads the listings.
+    /// Reads the releases.
     ///
     /// # Errors
-    /// The exit of the command; why was told or is in the sink.
+    /// The exit of the command; the reason was reported or is in the sink.
     pub(super) fn read(
         &self,
         connection: &Connection,
@@ -74,10 +86,10 @@ impl Listed {
             .map(|(read, _)| read)
     }
 
-    /// The same, and which of it is withdrawn.
+    /// Reads the releases and the files that are yanked.
     ///
     /// # Errors
-    /// The exit of the command; why was told or is in the sink.
+    /// The exit of the command; the reason was reported or is in the sink.
     pub(super) fn read_offered(
         &self,
         withdrawals: &Withdrawals,
@@ -93,10 +105,10 @@ impl Listed {
         })
     }
 
-    /// Reads the same, and returns what was read at each place.
+    /// Reads the releases, and returns them together and by source.
     ///
     /// # Errors
-    /// The exit of the command; why was told or is in the sink.
+    /// The exit of the command; the reason was reported or is in the sink.
     pub(super) fn read_all(
         &self,
         connection: &Connection,
@@ -107,14 +119,14 @@ impl Listed {
         let base = publish::address(self.base_url.as_deref(), "--base-url", sink);
         let published = published::read(&self.published, connection, manifests, shell, sink)?;
         let listing = published.listing();
-        let told = || {
+        let listed = || {
             listing
                 .repository
                 .as_deref()
                 .and_then(|text| text.parse().ok())
         };
         let read = Read {
-            repository: self.repo.clone().or_else(told),
+            repository: self.repo.clone().or_else(listed),
             manifests: published.manifests(),
             withdrawn: YankedFiles::default(),
             base,
@@ -136,21 +148,21 @@ impl Read {
         }
     }
 
-    /// Takes over manifests that were read later.
+    /// Replaces the manifests by those of `published`.
     pub(super) fn take_manifests(&mut self, published: &Published) {
         self.manifests = published.manifests();
     }
 
-    /// Whether the file that is offered under this name is withdrawn.
+    /// Whether the newest file of this name is yanked.
     pub(super) fn is_withdrawn(&self, rebuilt: &RebuiltFile) -> bool {
         self.withdrawn
             .reason(&rebuilt.name, rebuilt.offered.digest)
             .is_some()
     }
 
-    /// Of a release in a folder whose files will be served by GitHub: the releases that it becomes
-    /// there, each with its own address. `most_assets` is how many files GitHub takes in one. They
-    /// are served below `--base-url`, else below `address`.
+    /// Splits a release of a directory into the releases that it becomes on GitHub, each with its
+    /// own URL. `most_assets` is the number of files that a release can have. The base URL is that
+    /// of `--base-url`, else `address`.
     pub(super) fn deal_out(
         &mut self,
         tag: &str,
@@ -167,26 +179,27 @@ impl Read {
         Some(dealt)
     }
 
-    /// Whether a manifest tells of the release with this tag.
+    /// Whether the release with this tag has a manifest.
     pub(super) fn has_manifest_of(&self, tag: &str) -> bool {
         self.manifests
             .iter()
             .any(|manifest| manifest.tag.as_deref() == Some(tag))
     }
 
-    /// The repository below whose releases the files are served.
+    /// Returns the repository in the base URL of the files.
     pub(super) fn repository_of_base(&self) -> Option<RepoName> {
         crate::report::repository_in(&self.base.as_ref()?.to_string())
     }
 
-    /// The wheels that people can fetch; tells of names that cannot be read.
+    /// Returns the published wheels, and reports names that cannot be parsed.
     pub(super) fn wheels(&self, compat: &Compat, sink: &mut Sink) -> WheelListing {
         let wheels = WheelListing::published(&self.listing, self.beside(&compat.rocm_versions()));
         wheels.report(&self.shown, sink);
         wheels
     }
 
-    /// The wheels of these releases, drafts or not; tells of names that cannot be read.
+    /// Returns the wheels of these releases, including drafts, and reports names that cannot be
+    /// parsed.
     pub(super) fn wheels_of(
         &self,
         releases: &[&ListedRelease],
@@ -202,10 +215,10 @@ impl Read {
     }
 }
 
-/// What a plan, or matrix files, say should be there.
+/// Returns the wheels and archives that plans or matrix files expect.
 ///
 /// # Errors
-/// The exit of the command; why was told or is in the sink.
+/// The exit of the command; the reason was reported or is in the sink.
 pub(super) fn expected(
     paths: &[PathBuf],
     compat: &Compat,
@@ -240,14 +253,15 @@ pub(super) fn expected(
     }
 }
 
-/// What `--results` takes.
-pub(super) const RESULTS: &str = "What jobs came to: a build.json, a list of such, or a folder that has them below it; can be repeated";
+/// The help of `--results`.
+pub(super) const RESULTS: &str =
+    "Job results: a build.json, a list of them, or a directory of job directories; can be repeated";
 
-/// Reads what jobs came to. A result of a job that nothing plans is told of: it would explain
-/// nothing.
+/// Reads the outcomes of jobs. Warns about a result whose job is not in the plan, because it would
+/// have no effect.
 ///
 /// # Errors
-/// The exit of the command; why was told or is in the sink.
+/// The exit of the command; the reason was reported or is in the sink.
 pub(super) fn outcomes(
     paths: &[PathBuf],
     expected: &ExpectedCells,
@@ -273,22 +287,25 @@ pub(super) fn outcomes(
         };
         for file in files {
             let source = load::source(shell, &file)?;
-            let told = |message: String| {
+            let bad_results = |message: String| {
                 Diagnostic::new(&codes::BAD_RESULTS, message)
                     .at(Location::File(source.path.clone()), "")
             };
             match outcomes.add_json(&source.text) {
                 Ok(jobs) => {
                     for job in jobs.iter().filter(|job| !planned.contains(job.as_str())) {
-                        let unknown = told(format!("the plan has no job `{job}`"))
+                        let unknown = bad_results(format!("the plan has no job `{job}`"))
                             .severity(Severity::Warning);
                         sink.push(unknown.help(match nearest(job, planned.iter().copied()) {
                             Some(near) => format!("did you mean `{near}`?"),
-                            None => "give the plan that the results are of".to_owned(),
+                            None => "give the plan that the results belong to".to_owned(),
                         }));
                     }
                 }
-                Err(error) => sink.push(told(format!("`{}` cannot be read: {error}", source.path))),
+                Err(error) => sink.push(bad_results(format!(
+                    "`{}` cannot be read: {error}",
+                    source.path
+                ))),
             }
         }
     }
@@ -299,7 +316,7 @@ pub(super) fn outcomes(
     }
 }
 
-/// A file whose name cannot be read, for programs.
+/// A file whose name cannot be parsed, in JSON output.
 #[derive(Debug, serde::Serialize)]
 pub(super) struct UnreadDocument<'a> {
     release: &'a str,
@@ -307,7 +324,7 @@ pub(super) struct UnreadDocument<'a> {
     reason: &'a str,
 }
 
-/// The files whose names cannot be read.
+/// Returns the files whose names cannot be parsed.
 pub(super) fn unread(wheels: &WheelListing) -> Vec<UnreadDocument<'_>> {
     wheels
         .unread
@@ -320,7 +337,7 @@ pub(super) fn unread(wheels: &WheelListing) -> Vec<UnreadDocument<'_>> {
         .collect()
 }
 
-/// A document for programs.
+/// Returns a document as JSON.
 pub(super) fn json(document: &impl serde::Serialize) -> String {
     serde_json::to_string_pretty(document)
         .map(|text| text + "\n")

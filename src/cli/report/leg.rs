@@ -1,4 +1,4 @@
-//! `report leg`: the files that the build of a workflow's leg reported, and their digest.
+//! `report leg`: collects the files that a build job of a workflow reported, with their digest.
 
 use std::path::{Path, PathBuf};
 
@@ -10,22 +10,23 @@ use crate::exec::{BuildRecord, HandoverError, JobFolder, hand_over};
 use crate::publish::{SUMS, sums};
 use crate::sys;
 
-/// Collect the files that a build reported into an artifact folder with a SHA256SUMS
+/// Collect the files that a build reported into an artifact directory with a SHA256SUMS
+///
+/// Hard-links exactly the files that the job's build.json lists, or copies them if the filesystem
+/// has no hard links. Any other wheel in the directory is an error, and so is a changed file. Run
+/// `rock-matrix build` for the job first, in the same working directory. The output `digest` is the
+/// SHA-256 of SHA256SUMS. The publishing job verifies the artifact with it and rejects files that
+/// were changed after this command.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-Links exactly the files that the build.json of the job lists, or copies them where the file system
-has no hard links; any other wheel in the folder is an error, and so is a changed one. Run
-`rock-matrix build` for the job first, in the same working folder. The output `digest` is the
-SHA-256 of SHA256SUMS. The publishing job verifies the artifact with it, so it refuses a file that
-is changed after this command.
-
 Examples:
+  rock-matrix report leg --job-env ROCK_JOB --out kept
   rock-matrix report leg --job-env ROCK_JOB --dist dist --out kept --github-output")]
 pub(super) struct Args {
     /// Read the job (the workflow's matrix entry as JSON) from this environment variable
     #[arg(long, value_name = "NAME", help_heading = "Input")]
     job_env: String,
-    /// Folder that the build copied its files to
+    /// Directory that the build copied its files to
     #[arg(
         long,
         value_name = "DIR",
@@ -33,8 +34,8 @@ pub(super) struct Args {
         help_heading = "Input"
     )]
     dist: PathBuf,
-    /// Folder to create; it must be empty or missing
-    #[arg(long, value_name = "DIR", help_heading = "Output")]
+    /// Directory to create; it must be empty or missing
+    #[arg(short, long, value_name = "DIR", help_heading = "Output")]
     out: PathBuf,
     /// Write the digest to the file that `GITHUB_OUTPUT` names
     #[arg(long, help_heading = "Output")]
@@ -71,7 +72,7 @@ pub(super) fn run(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, E
     Ok(shell.print(&text))
 }
 
-/// The record of the job's build.
+/// Returns the build record of the job.
 fn record(job: &str, shell: &Shell) -> Result<BuildRecord, Diagnostic> {
     let nothing = |reason: String| nothing(&reason, job);
     let folder = JobFolder::new(&shell.environment.current_dir, job)
@@ -89,7 +90,7 @@ fn record(job: &str, shell: &Shell) -> Result<BuildRecord, Diagnostic> {
 fn nothing(reason: &str, job: &str) -> Diagnostic {
     let message = format!("the job `{job}` has nothing to hand over: {reason}");
     Diagnostic::new(&codes::NOTHING_TO_HAND_OVER, message)
-        .help("run `rock-matrix build` for this job first, in the same working folder")
+        .help("run `rock-matrix build` for this job first, in the same working directory")
 }
 
 fn is_of_machine(error: &HandoverError) -> bool {
@@ -106,24 +107,27 @@ fn diagnostic(error: HandoverError, job: &str, dist: &Path) -> Diagnostic {
                 format!("the build of `{job}` did not report `{shown}`"),
             )
             .at(Location::File(shown.into()), "")
-            .help("find out what wrote it: only the build may leave wheels in this folder")
+            .help("find out what wrote it: only the build may write wheels to this directory")
         }
         HandoverError::Changed {
             ref name,
             found,
             ref reported,
         } => {
-            let message = format!("`{name}` is not the file that the build of `{job}` left");
+            let message = format!("`{name}` is not the file that the build of `{job}` reported");
             Diagnostic::new(&codes::BUILT_FILE_CHANGED, message)
-                .at(Location::File(dist.join(name).display().to_string().into()), "")
+                .at(
+                    Location::File(dist.join(name).display().to_string().into()),
+                    "",
+                )
                 .note(format!("its digest is {found}"))
-                .note(format!("the build left {reported}"))
-                .help("find out what changed it since the build; publish nothing of this job until then")
+                .note(format!("the build reported {reported}"))
+                .help("find out what changed it, and do not publish files of this job until then")
         }
         HandoverError::NotEmpty(ref out) => {
             Diagnostic::new(&codes::OUTPUT_NOT_EMPTY, error.to_string())
                 .at(Location::File(out.display().to_string().into()), "")
-                .help("name another folder for `--out`, or remove this one")
+                .help("name another directory with `--out`, or remove this one")
         }
         HandoverError::OtherJob(_) | HandoverError::NotDone | HandoverError::Missing(_) => {
             nothing(&error.to_string(), job)

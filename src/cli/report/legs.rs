@@ -1,4 +1,4 @@
-//! `report legs`: the artifacts that the legs of a workflow reported.
+//! `report legs`: the artifacts in the job reports of a workflow.
 
 use std::path::PathBuf;
 
@@ -10,22 +10,24 @@ use crate::diagnostic::Sink;
 use crate::plan::{self, Job};
 use crate::publish::{LegReport, check_all_reported};
 
-/// Check the reports of a workflow's legs, and list the artifacts to download
+/// Check the job reports of a workflow, and list the artifacts to download
+///
+/// Prints the artifact IDs, separated by commas, for the input `artifact-ids` of
+/// actions/download-artifact. Every job of the plan must have reported an artifact.
 #[derive(Debug, clap::Args)]
 #[command(group(clap::ArgGroup::new("reports").args(["legs_env"]).required(true)), after_help = "\
-Prints the artifact IDs, separated by commas, for the input `artifact-ids` of
-actions/download-artifact. Every job of the plan must have reported an artifact.
-
 Examples:
-  rock-matrix report legs --plan plan.json --legs-env LEGS --github-output")]
+  rock-matrix report legs --plan plan.json --legs-env LEGS --github-output
+  rock-matrix report legs --plan plan.json --legs-env LEGS --job-env ROCK_JOB  one job only")]
 pub(super) struct Args {
     /// Plan of the run, saved with `plan --format json`
     #[arg(long, value_name = "FILE", help_heading = "Input")]
     plan: PathBuf,
     #[command(flatten)]
     legs: LegOptions,
-    /// List the artifact of one job only: the workflow's matrix entry (JSON) in this environment
-    /// variable
+    /// List only the artifact of the job in this environment variable
+    ///
+    /// The variable holds the workflow's matrix entry as JSON.
     #[arg(long, value_name = "NAME", help_heading = "Input")]
     job_env: Option<String>,
     /// Write the list as `artifacts` to the file that `GITHUB_OUTPUT` names

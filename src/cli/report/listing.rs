@@ -1,4 +1,4 @@
-//! `report listing`: what is published, saved, so that several documents are made of the same.
+//! `report listing`: a saved list of published releases, for documents that have to agree.
 
 use std::path::PathBuf;
 
@@ -9,18 +9,19 @@ use crate::codes::release as codes;
 use crate::diagnostic::{Diagnostic, Location, Sink};
 use crate::publish::saved;
 
-/// Save what is published, releases and their manifests, as one file that every `--published` reads
+/// Save the published releases and their manifests to a file for `--published`
+///
+/// GitHub is queried once, and all documents generated from the file describe the same releases.
+/// The file contains the output of `gh api --paginate --slurp repos/OWNER/REPO/releases` and the
+/// rock-manifest.json of each release, which has data that filenames lack, such as gfx targets and
+/// Requires-Python.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-GitHub is asked once, and what is made of the file is about the same releases. The file has what
-`gh api --paginate --slurp repos/OWNER/REPO/releases` prints and each release's rock-manifest.json,
-which says what names do not: gfx targets, Requires-Python.
-
 Examples:
-  rock-matrix report listing --published OWNER/REPO --out published.json
-  rock-matrix report packages --published published.json --out docs/packages.md")]
+  rock-matrix report listing --published OWNER/REPO --out releases.json
+  rock-matrix report packages --published releases.json --out docs/packages.md")]
 pub(super) struct Args {
-    /// The repository on GitHub, or a saved list of its releases; can be repeated
+    /// Repository on GitHub, or a saved list of its releases; can be repeated
     #[arg(
         long,
         value_name = "OWNER/REPO|FILE",
@@ -37,7 +38,7 @@ pub(super) struct Args {
 /// Runs the command.
 ///
 /// # Errors
-/// The exit of the command, after saying why.
+/// The exit of the command; the reason was reported or is in the sink.
 pub(super) fn run(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, Exit> {
     args.output
         .spare(args.published.iter().map(PathBuf::as_path), shell)?;
@@ -49,8 +50,8 @@ pub(super) fn run(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, E
         shell,
         sink,
     )?;
-    // A folder's files have no address that a file elsewhere could tell, and a manifest's lie
-    // beside it.
+    // Files in a directory have no URL that a listing could contain, and a manifest's files are
+    // next to it.
     let is_placed =
         |part: &&published::Part| part.folder.is_some() && !part.listing.releases.is_empty();
     if let Some(folder) = published
@@ -60,12 +61,12 @@ pub(super) fn run(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, E
         .and_then(|part| part.folder.as_deref())
     {
         let message = format!(
-            "what lies in `{}` has no address that could be saved",
+            "the files in `{}` have no URL that could be saved",
             folder.display()
         );
         let fault = Diagnostic::new(&codes::NOT_A_LISTING, message)
             .at(Location::Argument("--published".to_owned()), "");
-        sink.push(fault.help("give the folder itself where it is read"));
+        sink.push(fault.help("give the directory to the command that reads the listing"));
         return Err(Exit::Fault);
     }
     Ok(args

@@ -1,4 +1,4 @@
-//! `report missing`: which wheels of a plan are not published.
+//! `report missing`: the wheels of a plan that are not published.
 
 use std::path::PathBuf;
 
@@ -12,37 +12,45 @@ use crate::cli::{Exit, Format, Shell, load};
 use crate::diagnostic::{Sink, counted, is_or_are};
 use crate::report::{self, CoverageShare, MissingGrid, WheelListing};
 
-/// Show which wheels of a plan are not published; exit with 1 when there are some
+/// Show the wheels of a plan that are not published; exit with 1 if there are any
+///
+/// Prints a grid for each platform and version, with a row for each Python and a column for each
+/// torch and ROCm: `yes`, `MISSING`, or `-` for cells that the plan excludes. A stable-ABI wheel
+/// covers every later Python except free-threaded ones, a py3-none wheel covers all.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-One grid a platform and version, Pythons down, torch and ROCm across: `yes`, `MISSING`, and `-` for
-what the plan excludes. A wheel for the stable ABI fills every later Python but free-threaded ones,
-a py3-none wheel fills all.
-
 Examples:
   rock-matrix report missing --plan plan.json --published releases.json
-  rock-matrix report missing --plan matrices/flash-attn.yaml --published releases.json --list
-  rock-matrix report missing --plan plan.json --published releases.json --format json")]
+  rock-matrix report missing --plan matrices/flash-attn.yaml --published OWNER/REPO --list")]
 pub(super) struct Args {
     #[command(flatten)]
     listed: input::Listed,
     #[command(flatten)]
     connection: Connection,
-    /// A plan saved with `plan --format json`, or matrix files; can be repeated
+    /// Plan saved with `plan --format json`, or matrix files; can be repeated
     #[arg(long, required = true, value_name = "FILE", help_heading = "Input")]
     plan: Vec<PathBuf>,
-    /// Write the names of the missing wheels, one a line
-    #[arg(long)]
+    /// Print only the names of the missing wheels, one per line
+    #[arg(long, help_heading = "Output")]
     list: bool,
-    /// What to write
+    /// Output format
     #[arg(
         long,
         value_enum,
         default_value = "human",
+        default_value_if("json", "true", "json"),
         value_name = "FORMAT",
-        conflicts_with = "list"
+        conflicts_with = "list",
+        help_heading = "Output"
     )]
     format: Format,
+    /// Same as --format json
+    #[arg(
+        long,
+        conflicts_with_all = ["format", "list"],
+        help_heading = "Output"
+    )]
+    json: bool,
     #[command(flatten)]
     output: Output,
 }

@@ -1,4 +1,4 @@
-//! `report`: documents of what is planned and what is published.
+//! `report`: documents about planned and published wheels.
 
 mod coverage;
 mod failures;
@@ -16,16 +16,19 @@ use super::{Exit, Shell};
 use crate::diagnostic::Sink;
 
 #[derive(Debug, clap::Args)]
-#[command(after_help = "\
-Documents are made of a plan and a list of releases, never of an earlier document. The list is what
-GitHub answers, when it is asked or as it was saved.
+#[command(
+    after_help = "\
+Examples:
+  rock-matrix report packages --published OWNER/REPO --out docs/packages.md
+  rock-matrix report missing --plan plan.json --published releases.json",
+    after_long_help = "\
+Documents are generated from a plan and a list of releases, never from an earlier document, so
+running a command again changes nothing. The list is read from GitHub or from a saved file.
 
 Examples:
   rock-matrix report packages --published OWNER/REPO --out docs/packages.md
-  rock-matrix report listing --published OWNER/REPO --out releases.json
-  rock-matrix report packages --published releases.json --out docs/packages.md
-  rock-matrix report page --published releases.json --out site/index.html
-  rock-matrix report missing --plan plan.json --published releases.json")]
+  rock-matrix report missing --plan plan.json --published releases.json"
+)]
 pub(super) struct Args {
     #[command(subcommand)]
     document: Document,

@@ -1,4 +1,4 @@
-//! `report notes`: the text of a release, and its section in the history.
+//! `report notes`: the notes of a release, and its section in a history.
 
 use std::path::PathBuf;
 
@@ -12,23 +12,18 @@ use crate::codes::release as codes;
 use crate::diagnostic::{Diagnostic, Location, Sink, nearest::nearest};
 use crate::report::{self, ReleaseNotes};
 
-/// Write the notes of a release: its wheels, what is missing and why, install lines, checksums
+/// Write release notes with wheels, install commands, checksums and missing wheels
+///
+/// With a plan and job results, the notes list the wheels that are missing, and why. A release with
+/// more files than GitHub allows continues in TAG-2, TAG-3 and so on; the notes cover all of these.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-A release that had no room for all of its files goes on in TAG-2, TAG-3 and so on; the notes are
-about all of them.
-
 Examples:
-  rock-matrix report notes --tag v1 --published releases.json
-  rock-matrix report notes --tag v1 --published releases.json --plan plan.json --results .rock
-                                        with the wheels that are missing, and why
-  rock-matrix report notes --tag v1 --published releases.json \\
-      --index-url https://example.org/simple --out notes.md
-  rock-matrix report notes --tag v1 --published releases.json --history HISTORY.md
-                                        the section `### v1` below `## History`")]
+  rock-matrix report notes --tag v1 --published OWNER/REPO --out notes.md
+  rock-matrix report notes --tag v1 --published releases.json --plan plan.json --results .rock")]
 pub(super) struct Args {
-    /// The tag of the release
-    #[arg(long, value_name = "TAG")]
+    /// Tag of the release
+    #[arg(long, value_name = "TAG", help_heading = "Input")]
     tag: String,
     #[command(flatten)]
     listed: input::Listed,
@@ -36,21 +31,31 @@ pub(super) struct Args {
     withdrawals: Withdrawals,
     #[command(flatten)]
     connection: Connection,
-    /// A plan saved with `plan --format json`, or matrix files; can be repeated
+    /// Plan saved with `plan --format json`, or matrix files; can be repeated
     #[arg(long, value_name = "FILE", help_heading = "Input")]
     plan: Vec<PathBuf>,
-    #[arg(long, value_name = "FILE|DIR", requires = "plan", help_heading = "Input", help = input::RESULTS)]
+    #[arg(
+        long,
+        value_name = "FILE|DIR",
+        requires = "plan",
+        help_heading = "Input",
+        help = input::RESULTS
+    )]
     results: Vec<PathBuf>,
-    /// Address of the folder that has the package indexes, for the install lines
+    /// URL of the directory with the package indexes, for the install commands
     #[arg(long, value_name = "URL", help_heading = "Input")]
     index_url: Option<String>,
-    /// Whether the workflow attests the files; without this option the notes say "if"
+    /// Whether the workflow attests the files [default: unknown]
+    ///
+    /// If it is unknown, the notes show how to verify attestations if there are any.
     #[arg(long, value_name = "WHEN", value_parser = ["on", "off"], help_heading = "Input")]
     attest: Option<String>,
     #[command(flatten)]
     output: Output,
-    /// Put the section of this release below `## History` of this document
-    #[arg(long, value_name = "FILE", group = "files")]
+    /// Insert a section for this release below `## History` in this document
+    ///
+    /// It replaces a section with the same heading, such as `### v1`, or becomes the first one.
+    #[arg(long, value_name = "FILE", group = "files", help_heading = "Output")]
     history: Option<PathBuf>,
 }
 
@@ -72,8 +77,8 @@ pub(super) fn run(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, E
         shell,
         sink,
     )?;
-    // Notes are written before the release is there: what will lie in `TAG-2` is known all the
-    // same.
+    // Notes are written before the release exists, but its split into `TAG-2` and so on is already
+    // known.
     let address = args.listed.release_address(&args.tag, shell, sink);
     let dealt = read.deal_out(
         &args.tag,
@@ -97,7 +102,7 @@ pub(super) fn run(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, E
         .at(Location::Argument("--tag".to_owned()), "");
         sink.push(match nearest(&args.tag, tags) {
             Some(near) => fault.help(format!("did you mean `{near}`?")),
-            None => fault.help("save the listing anew, with drafts"),
+            None => fault.help("save the listing again, with drafts"),
         });
         return Err(Exit::Fault);
     };

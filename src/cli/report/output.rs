@@ -1,4 +1,4 @@
-//! Where a document goes: to stdout, to a file, or only beside the file that is there.
+//! Writes a document to stdout or a file, or compares it with the existing file.
 
 use std::path::{Path, PathBuf};
 
@@ -7,26 +7,31 @@ use crate::codes::release as codes;
 use crate::diagnostic::{Diagnostic, Location, Sink};
 use crate::report::MarkerError;
 
-/// Where a document goes.
-///
-/// Options of a document that name further files are of the group `files`, so that `--check` has
-/// something to compare.
+// Options for the output of a document.
+//
+// Options that name further output files belong to the group `files`, which `--check` requires.
 #[derive(Debug, clap::Args)]
 #[command(group = clap::ArgGroup::new("files").multiple(true))]
 pub(super) struct Output {
     /// Write to this file instead of stdout
-    #[arg(long, value_name = "FILE", group = "files")]
+    #[arg(
+        short,
+        long,
+        value_name = "FILE",
+        group = "files",
+        help_heading = "Output"
+    )]
     pub(super) out: Option<PathBuf>,
-    /// Write nothing; fail where a file differs from what would be written
-    #[arg(long, requires = "files")]
+    /// Exit with 1 if a file is not up to date, without writing anything
+    #[arg(long, requires = "files", help_heading = "Output")]
     check: bool,
 }
 
 impl Output {
-    /// Refuses to write where something is read from.
+    /// Refuses to overwrite an input.
     ///
     /// # Errors
-    /// The exit of the command, after saying so.
+    /// The exit of the command; the reason was reported.
     pub(super) fn spare<'a>(
         &self,
         inputs: impl Iterator<Item = &'a Path>,
@@ -35,7 +40,7 @@ impl Output {
         load::spare(shell, self.out.as_deref(), inputs)
     }
 
-    /// Prints the document, writes it as a whole, or compares it with what is there.
+    /// Prints the document, writes it to `--out`, or compares it with that file.
     pub(super) fn deliver(&self, text: &str, shell: &Shell) -> Exit {
         match &self.out {
             None => shell.print_data(text),
@@ -43,7 +48,7 @@ impl Output {
         }
     }
 
-    /// Writes a file as a whole, or compares it with what is there.
+    /// Writes a file, or compares it with the existing one.
     pub(super) fn file(&self, path: &Path, text: &str, shell: &Shell) -> Exit {
         if self.check {
             render::compare(shell, path, text)
@@ -52,10 +57,10 @@ impl Output {
         }
     }
 
-    /// Changes a part of a document that a person keeps, or compares that part.
+    /// Updates a part of a document that is maintained by hand, or compares that part.
     ///
     /// # Errors
-    /// The exit of the command; why was told or is in the sink.
+    /// The exit of the command; the reason was reported or is in the sink.
     pub(super) fn change(
         &self,
         path: &Path,
@@ -71,14 +76,14 @@ impl Output {
                 sink.push(
                     Diagnostic::new(&codes::NO_MARKER, message)
                         .at(Location::File(source.path.clone()), "")
-                        .help("add the line where the document is to have it"),
+                        .help("add the line at the place for the generated text"),
                 );
                 Exit::Fault
             })
     }
 }
 
-/// The later of two exits that says something.
+/// Returns the later of two exits that is not a success.
 pub(super) fn worse(one: Exit, other: Exit) -> Exit {
     if other == Exit::Done { one } else { other }
 }

@@ -1,4 +1,4 @@
-//! `report packages`: the table of every published wheel.
+//! `report packages`: the table of all published wheels.
 
 use serde::Serialize;
 
@@ -6,22 +6,19 @@ use super::input::{self, UnreadDocument, json};
 use super::output::Output;
 use crate::cli::published::{Manifests, Prereleases, Reading};
 use crate::cli::withdrawals::Withdrawals;
-use crate::cli::{Exit, Format, Shell, load};
+use crate::cli::{Exit, Format, OutputFormat, Shell, load};
 use crate::diagnostic::Sink;
 use crate::publish::rebuilt_warning;
 use crate::report::{self, WheelListing};
 
-/// Write the table of packages: every published wheel by platform, distribution and version, with
-/// its links
+/// Write a table of all published wheels, with links
+///
+/// Wheels are sorted by platform, distribution and version.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  rock-matrix report packages --published releases.json > packages.md
   rock-matrix report packages --published OWNER/REPO --out docs/packages.md
-  rock-matrix report packages --published releases.json --published rock-manifest.json
-  rock-matrix report packages --published releases.json --out docs/packages.md --check
-  rock-matrix report packages --published releases --base-url https://example.org/wheels \\
-      --format json")]
+  rock-matrix report packages --published releases --base-url https://example.org/wheels --json")]
 pub(super) struct Args {
     #[command(flatten)]
     listed: input::Listed,
@@ -31,9 +28,8 @@ pub(super) struct Args {
     withdrawals: Withdrawals,
     #[command(flatten)]
     reading: Reading,
-    /// What to write: Markdown for people, or JSON
-    #[arg(long, value_enum, default_value = "human", value_name = "FORMAT")]
-    format: Format,
+    #[command(flatten, next_help_heading = "Output")]
+    format: OutputFormat,
     #[command(flatten)]
     output: Output,
 }
@@ -73,7 +69,7 @@ struct FileDocument<'a> {
 pub(super) fn run(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, Exit> {
     args.output.spare(args.listed.paths(), shell)?;
     let compat = load::compat(shell)?;
-    // They say what names do not, such as gfx targets.
+    // Manifests have data that names lack, such as gfx targets.
     let manifests = Manifests::Newest(args.reading.most_manifests);
     let mut read = args.listed.read_offered(
         &args.withdrawals,
@@ -86,10 +82,10 @@ pub(super) fn run(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, E
         .leave_out(std::iter::once(&mut read.listing), shell);
     let mut wheels = read.wheels(compat, sink);
     let mut rebuilt = wheels.pass_over_older();
-    // What is withdrawn is offered to nobody.
+    // Yanked wheels are not recommended.
     rebuilt.retain(|one| !read.is_withdrawn(one));
     sink.extend(rebuilt_warning(&rebuilt));
-    let text = match args.format {
+    let text = match args.format.get() {
         Format::Human => report::packages(&wheels),
         Format::Json => json(&document(&wheels)),
     };

@@ -1,5 +1,4 @@
-//! `report page`: the wheel finder, a page on which people choose what they have and get the line
-//! that installs.
+//! `report page`: the wheel finder, a web page that finds a wheel and shows its install command.
 
 use std::path::PathBuf;
 
@@ -13,23 +12,28 @@ use crate::finder;
 use crate::pick::{self, MatchRules, PrereleaseMode, WheelCandidate};
 use crate::publish::rebuilt_warning;
 
-/// Write the wheel finder: one page that finds the published wheel for what a person has
+/// Write the wheel finder, a web page that finds the published wheel for a machine
+///
+/// The page is a single file that makes no network requests. It works from a local directory and
+/// from any static server.
+///
+/// A saved list of releases is a file that `report listing` wrote, or the output of
+/// `gh api --paginate --slurp repos/OWNER/REPO/releases`. The latter does not contain GPU targets:
+/// add the release's rock-manifest.json with a second `--published`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-The page is one file without any request to anywhere. It works from a folder and from any static
-server.
-
 Examples:
   rock-matrix report page --published OWNER/REPO --out site/index.html
-  rock-matrix report page --published releases.json --out site/index.html
-  rock-matrix report page --published release/ --base-url https://example.org/release \\
-      --out page.html
-
-A saved list of releases is what `report listing` writes, or what
-`gh api --paginate --slurp repos/OWNER/REPO/releases` prints. The latter says nothing of GPUs; give
-the release's rock-manifest.json beside it for that.")]
+  rock-matrix report page --published release/ --base-url https://example.org/release -o page.html")]
 pub(super) struct Args {
-    #[arg(long, value_name = "FILE|DIR|OWNER/REPO", required = true, help = published::HELP)]
+    #[arg(
+        long,
+        value_name = "FILE|DIR|OWNER/REPO",
+        required = true,
+        help_heading = "Input",
+        help = published::HELP,
+        long_help = published::LONG_HELP
+    )]
     published: Vec<PathBuf>,
     #[command(flatten)]
     prereleases: Prereleases,
@@ -37,12 +41,18 @@ pub(super) struct Args {
     withdrawals: Withdrawals,
     #[command(flatten)]
     reading: Reading,
-    /// Address below which the files of a manifest or folder are served; without it they lie where
-    /// it lies
-    #[arg(long, value_name = "URL")]
+    /// Base URL of the files of a manifest or directory
+    ///
+    /// By default the page links to them where they are: next to the manifest, or in the directory.
+    #[arg(long, value_name = "URL", help_heading = "Input")]
     base_url: Option<String>,
     /// Heading of the page
-    #[arg(long, value_name = "TEXT", default_value = "Wheel finder")]
+    #[arg(
+        long,
+        value_name = "TEXT",
+        default_value = "Wheel finder",
+        help_heading = "Output"
+    )]
     title: String,
     #[command(flatten)]
     output: Output,
@@ -51,7 +61,7 @@ pub(super) struct Args {
 /// Runs the command.
 ///
 /// # Errors
-/// The exit of the command, after saying why.
+/// The exit of the command; the reason was reported or is in the sink.
 pub(super) fn run(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, Exit> {
     let base = publish::address(args.base_url.as_deref(), "--base-url", sink);
     if sink.has_errors() {
@@ -71,7 +81,7 @@ pub(super) fn run(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, E
     args.prereleases.leave_out(published.listings_mut(), shell);
     let reasons = args.withdrawals.read(&published, sink)?;
     let mut offers = published.all_offers(base.as_ref(), sink);
-    // What is withdrawn is offered to nobody.
+    // Yanked wheels are not recommended.
     offers
         .rebuilt
         .retain(|one| reasons.reason(&one.name, one.offered.digest).is_none());
@@ -89,7 +99,7 @@ pub(super) fn run(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, E
         sink.push(if withdrawn.is_empty() {
             none
         } else {
-            none.note("what is published is withdrawn")
+            none.note("all published wheels are yanked")
         });
     }
     let choices = finder::choices(&wheels, compat);
@@ -112,7 +122,7 @@ pub(super) fn run(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, E
         let left_out = if withdrawn.is_empty() {
             String::new()
         } else {
-            format!(", {} withdrawn", withdrawn.len())
+            format!(", {} yanked", withdrawn.len())
         };
         shell.say(&format!(
             "{} on the page{left_out}",
@@ -122,7 +132,7 @@ pub(super) fn run(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, E
     Ok(args.output.deliver(&text, shell))
 }
 
-/// A page is deployed; an address of this machine leads nowhere from there.
+/// Warns about links to local files, which are dead on a deployed page.
 fn tell_local(wheels: &[WheelCandidate], sink: &mut Sink) {
     let local = || {
         wheels
@@ -135,9 +145,9 @@ fn tell_local(wheels: &[WheelCandidate], sink: &mut Sink) {
     sink.push(
         Diagnostic::new(
             &codes::ADDRESS_OF_THIS_MACHINE,
-            format!("the page links {count} on this machine alone"),
+            format!("the page links to {count} on this machine only"),
         )
-        .note(format!("`{}` is the first", first.url))
-        .help("give the address below which the files will be served with `--base-url`"),
+        .note(format!("the first is `{}`", first.url))
+        .help("set the URL that the files will be served from with `--base-url`"),
     );
 }

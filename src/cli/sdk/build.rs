@@ -1,4 +1,4 @@
-//! `sdk build`: the packages, all of them or none.
+//! `sdk build`: builds all packages, or none if one fails.
 
 mod asked;
 
@@ -9,7 +9,7 @@ use serde_json::json;
 use self::asked::{TAG, platform_tag, suffix};
 use super::layout_args::LayoutArgs;
 use super::targets::FamiliesFrom;
-use super::{Exit, Format, Shell};
+use super::{Exit, Format, OutputFormat, Shell};
 use crate::bytes::on_threads;
 use crate::cli::load;
 use crate::cli::wheel::{Watchers, fail, source_date_s};
@@ -18,87 +18,177 @@ use crate::sdk::{self, ResolvedLayout, SdkBuildError, SdkBuilder, WrittenPackage
 use crate::sys::{DirectorySwap, ScratchSpace, Signals};
 use crate::wheel::{DosTime, NewWheelOptions};
 
-/// Make the packages: wheels, and the source distribution that chooses among them
+/// Build the wheels of the SDK and the `rocm` sdist that selects among them
 #[derive(Debug, clap::Args)]
 #[command(
     disable_version_flag = true,
     after_help = "\
-The packages are written to DEST/dist, all of them or none. Nothing is unpacked or compiled: files
-go from the artifacts into the packages, and what changes in libraries is made on the way. The same
+Examples:
+  rock-matrix sdk build --artifact-dir artifacts --out out --version 7.10.0
+  rock-matrix sdk build --artifact-dir artifacts --out out --gfx gfx94X-dcgpu",
+    after_long_help = "\
+The packages are written to OUT/dist, all of them or none. Nothing is unpacked or compiled: files
+are copied from the artifacts into the packages, and libraries are edited on the way. The same
 artifacts give the same bytes. SOURCE_DATE_EPOCH sets the time of all members,
-ROCM_SDK_WHEEL_PLATFORM_TAG the platform tag. `rock-matrix sdk verify DEST/dist` then proves them.
+ROCM_SDK_WHEEL_PLATFORM_TAG the platform tag. Check the packages with
+`rock-matrix sdk verify OUT/dist`.
 
 Examples:
-  rock-matrix sdk build --artifact-dir artifacts --dest-dir out --version 7.10.0
-  rock-matrix sdk build --artifact-dir artifacts --dest-dir out --linux-amdgpu-families gfx94X-dcgpu
-                                     fails unless there are packages for all of gfx94X-dcgpu"
+  rock-matrix sdk build --artifact-dir artifacts --out out --version 7.10.0
+  rock-matrix sdk build --artifact-dir artifacts --out out --gfx gfx94X-dcgpu"
 )]
 pub(super) struct Args {
-    #[command(flatten)]
+    #[command(flatten, next_help_heading = "Artifacts")]
     layout: LayoutArgs,
-    /// Write to the folder dist in this one
-    #[arg(long, value_name = "DIR")]
-    dest_dir: PathBuf,
-    /// The version of all packages [default: the one of the build, with .dev0]
-    #[arg(long, value_name = "VERSION")]
+    /// Version of all packages [default: the version of the build with .dev0]
+    #[arg(long, value_name = "VERSION", help_heading = "Packages")]
     version: Option<String>,
-    /// End the names of folders with this, so that two versions can lie side by side
-    #[arg(long, value_name = "TEXT", default_value = "", hide_default_value = true, value_parser = suffix)]
-    version_suffix: String,
-    /// Store the members of wheels instead of compressing them
-    #[arg(long, overrides_with = "wheel_compression")]
-    no_wheel_compression: bool,
-    /// Compress the members of wheels; this is so unless said otherwise
-    #[arg(long, overrides_with = "no_wheel_compression", hide = true)]
-    wheel_compression: bool,
-    /// Compress the tree to build against by xz, inside its wheel
-    #[arg(long, overrides_with = "no_devel_tarball_compression")]
-    devel_tarball_compression: bool,
-    /// Leave the tree to build against to the compression of its wheel; this is so unless said
-    /// otherwise
-    #[arg(long, overrides_with = "devel_tarball_compression", hide = true)]
-    no_devel_tarball_compression: bool,
-    /// How hard to compress, from 1 to 9
-    #[arg(long, value_name = "LEVEL", default_value_t = 6, value_parser = clap::value_parser!(u32).range(1..=9))]
-    compression_level: u32,
-    /// The families that Linux packages are asked for, with commas or semicolons
-    #[arg(long, value_name = "FAMILIES")]
-    linux_amdgpu_families: Option<String>,
-    /// The families that Windows packages are asked for, with commas or semicolons
-    #[arg(long, value_name = "FAMILIES")]
-    windows_amdgpu_families: Option<String>,
-    #[command(flatten)]
-    families: FamiliesFrom,
+    /// Suffix of the directories with package files
+    ///
+    /// With different suffixes, two versions can be installed next to each other.
     #[arg(
-        help = "The time of all members, in seconds since 1970-01-01 [default: SOURCE_DATE_EPOCH, or 1980]",
         long,
-        value_name = "SECONDS"
+        value_name = "TEXT",
+        default_value = "",
+        hide_default_value = true,
+        hide_short_help = true,
+        value_parser = suffix,
+        help_heading = "Packages"
+    )]
+    version_suffix: String,
+    /// Require packages for these GPU targets or families
+    ///
+    /// Separated by commas or semicolons. The build fails before it writes anything if one of them
+    /// has no artifacts. In the mode `legacy`, artifacts of other families are ignored. The list
+    /// applies to `--platform`; use `--linux-gfx` and `--windows-gfx` to list the GPUs of both
+    /// platforms.
+    #[arg(
+        long,
+        alias = "gpu",
+        value_name = "LIST",
+        conflicts_with_all = ["linux_gfx", "windows_gfx"],
+        help_heading = "Packages"
+    )]
+    gfx: Option<String>,
+    /// GPU targets or families with Linux packages
+    ///
+    /// Separated by commas or semicolons. With `--platform linux`, the same as `--gfx`; otherwise
+    /// `rocm` offers them on Linux, so that its sdist is the same on both platforms.
+    #[arg(
+        long,
+        alias = "linux-amdgpu-families",
+        value_name = "LIST",
+        hide_short_help = true,
+        help_heading = "Packages"
+    )]
+    linux_gfx: Option<String>,
+    /// GPU targets or families with Windows packages
+    ///
+    /// Separated by commas or semicolons. With `--platform windows`, the same as `--gfx`; otherwise
+    /// `rocm` offers them on Windows, so that its sdist is the same on both platforms.
+    #[arg(
+        long,
+        alias = "windows-amdgpu-families",
+        value_name = "LIST",
+        hide_short_help = true,
+        help_heading = "Packages"
+    )]
+    windows_gfx: Option<String>,
+    #[command(flatten, next_help_heading = "Packages")]
+    families: FamiliesFrom,
+    /// Add the `__init__.py` of the libraries to packages for one target
+    ///
+    /// Packages of earlier tools have it.
+    #[arg(long, hide_short_help = true, help_heading = "Packages")]
+    device_init_compat: bool,
+    /// Time of all members in seconds since 1970-01-01
+    ///
+    /// Defaults to the variable `SOURCE_DATE_EPOCH`, or else to 1980-01-01.
+    #[arg(
+        long,
+        value_name = "SECONDS",
+        hide_short_help = true,
+        help_heading = "Packages"
     )]
     source_date_epoch: Option<String>,
-    /// Give packages for one target the `__init__.py` of the libraries, too, as packages of earlier
-    /// tools have it
-    #[arg(long)]
-    device_init_compat: bool,
-    /// Look at the artifacts and at what is asked for, and write nothing
-    #[arg(long, overrides_with = "build_packages")]
-    no_build_packages: bool,
-    /// Make the packages; this is so unless said otherwise
-    #[arg(long, overrides_with = "no_build_packages", hide = true)]
+    /// Store the members of wheels uncompressed
+    #[arg(
+        long,
+        overrides_with = "wheel_compression",
+        hide_short_help = true,
+        help_heading = "Compression"
+    )]
+    no_wheel_compression: bool,
+    /// Compress the members of wheels (default)
+    #[arg(long, overrides_with = "no_wheel_compression", hide = true)]
+    wheel_compression: bool,
+    /// Compress the devel tree with xz inside its wheel
+    ///
+    /// By default, only the compression of the wheel applies.
+    #[arg(
+        long,
+        overrides_with = "no_devel_tarball_compression",
+        hide_short_help = true,
+        help_heading = "Compression"
+    )]
+    devel_tarball_compression: bool,
+    /// Leave the devel tree to the compression of its wheel (default)
+    #[arg(long, overrides_with = "devel_tarball_compression", hide = true)]
+    no_devel_tarball_compression: bool,
+    /// Compression level, from 1 to 9
+    #[arg(
+        long,
+        value_name = "LEVEL",
+        default_value_t = 6,
+        value_parser = clap::value_parser!(u32).range(1..=9),
+        hide_short_help = true,
+        help_heading = "Compression"
+    )]
+    compression_level: u32,
+    /// Write the packages to the directory `dist` in this directory
+    #[arg(
+        long,
+        short,
+        alias = "dest-dir",
+        value_name = "DIR",
+        help_heading = "Output"
+    )]
+    out: PathBuf,
+    /// Check the artifacts and options without writing anything
+    #[arg(
+        long,
+        short = 'n',
+        alias = "no-build-packages",
+        overrides_with = "build_packages",
+        help_heading = "Output"
+    )]
+    dry_run: bool,
+    /// Build the packages (default)
+    #[arg(long, overrides_with = "dry_run", hide = true)]
     build_packages: bool,
-    /// How many threads work [default: as many as there are processors]
-    #[arg(long, short, value_name = "NUMBER", value_parser = clap::value_parser!(u16).range(1..))]
+    /// Replace existing packages
+    ///
+    /// Replaces the whole directory `dist`. Without this option, existing packages are an error.
+    #[arg(long, alias = "overwrite", help_heading = "Output")]
+    replace: bool,
+    /// Number of threads [default: number of processors]
+    #[arg(
+        long,
+        env = "ROCK_MATRIX_JOBS",
+        hide_env_values = true,
+        short,
+        value_name = "N",
+        value_parser = clap::value_parser!(u16).range(1..),
+        help_heading = "Output"
+    )]
     jobs: Option<u16>,
-    /// Replace packages that are there
-    #[arg(long)]
-    overwrite: bool,
-    /// How to print the result
-    #[arg(long, value_enum, default_value = "human", value_name = "FORMAT")]
-    format: Format,
+    #[command(flatten, next_help_heading = "Output")]
+    format: OutputFormat,
 }
 
 /// Runs the command.
 pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
-    on_threads(args.jobs, || build(args, shell))
+    on_threads(args.jobs.or(shell.project_file.jobs), || build(args, shell))
 }
 
 fn build(args: &Args, shell: &Shell) -> Exit {
@@ -114,11 +204,11 @@ fn try_build(args: &Args, shell: &Shell) -> Result<Exit, SdkBuildError> {
         Ok(compat) => compat,
         Err(exit) => return Ok(exit),
     };
-    let dist = args.dest_dir.join("dist");
-    if !args.no_build_packages {
-        sdk::check_output(&dist, args.overwrite, compat.sdk_tables())?;
+    let dist = args.out.join("dist");
+    if !args.dry_run {
+        sdk::check_output(&dist, args.replace, compat.sdk_tables())?;
     }
-    let scratch = ScratchSpace::near(&args.dest_dir)?;
+    let scratch = ScratchSpace::near(&args.out)?;
     let options = args
         .layout
         .layout_options(&args.version_suffix, args.own_families());
@@ -130,8 +220,8 @@ fn try_build(args: &Args, shell: &Shell) -> Result<Exit, SdkBuildError> {
         .source_date_epoch
         .as_deref()
         .or(shell.environment.get("SOURCE_DATE_EPOCH"));
-    // Source distributions and trees cannot have a time that wheels cannot have, so that
-    // installers can build wheels of them.
+    // The sdist and the devel tree are limited to times that wheels can represent, because
+    // installers build wheels from them.
     let time_s = source_date_s(epoch)?.unwrap_or_else(|| DosTime::clamp_epoch_s(0));
     let builder = SdkBuilder {
         layout: &layout,
@@ -157,32 +247,32 @@ fn try_build(args: &Args, shell: &Shell) -> Result<Exit, SdkBuildError> {
         inits_devices: args.device_init_compat,
         scratch,
         progress: &Watchers::of(shell),
-        on_package: &|distribution| shell.detail(&format!("making {distribution}")),
+        on_package: &|distribution| shell.detail(&format!("building {distribution}")),
     };
-    let written = if args.no_build_packages {
+    let written = if args.dry_run {
         Vec::new()
     } else {
         let on_wait = || shell.say("waiting for another run to end");
         let lock = DirectorySwap::begin(&dist, on_wait)?;
         let signals = Signals::listen().unwrap_or_default();
-        builder.build(lock, args.overwrite, &signals)?
+        builder.build(lock, args.replace, &signals)?
     };
     Ok(print_result(args, shell, &dist, &written))
 }
 
-fn print_result(args: &Args, shell: &Shell, dist: &Path, made: &[WrittenPackage]) -> Exit {
-    let path = |one: &WrittenPackage| dist.join(&one.path).display().to_string();
-    match args.format {
+fn print_result(args: &Args, shell: &Shell, dist: &Path, written: &[WrittenPackage]) -> Exit {
+    let path = |package: &WrittenPackage| dist.join(&package.path).display().to_string();
+    match args.format.get() {
         Format::Human => shell.print(
-            &made
+            &written
                 .iter()
-                .map(|one| format!("{}\n", path(one)))
+                .map(|package| format!("{}\n", path(package)))
                 .collect::<String>(),
         ),
         Format::Json => {
-            let files: Vec<_> = made
+            let files: Vec<_> = written
                 .iter()
-                .map(|one| json!({"path": path(one), "size_bytes": one.size_bytes}))
+                .map(|package| json!({"path": path(package), "size_bytes": package.size_bytes}))
                 .collect();
             shell.print(&format!("{:#}\n", json!({"version": 1, "files": files})))
         }

@@ -1,4 +1,4 @@
-//! Arguments that name artifacts and how packages are made of them.
+//! Options for artifacts and the layout of packages.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -6,47 +6,54 @@ use std::path::PathBuf;
 use crate::config::Platform;
 use crate::sdk::{LayoutOptions, SplitMode};
 
-/// The artifacts, and how packages are made of them.
+// The artifacts and the layout of packages. A doc comment would become the description of the
+// command.
 #[derive(Debug, clap::Args)]
 pub(super) struct LayoutArgs {
-    #[arg(
-        help = "Folder of artifacts, which are folders or archives named NAME_COMPONENT_GPUS",
-        long,
-        value_name = "DIR"
-    )]
+    /// Directory with the artifacts of a ROCm build
+    ///
+    /// Each artifact is a directory or an archive named `NAME_COMPONENT_GPUS`.
+    #[arg(long, value_name = "DIR")]
     pub(super) artifact_dir: PathBuf,
-    /// How device code is split from the libraries [default: as in the manifest of the build]
+    /// How device code is split from the libraries
+    #[arg(long, value_enum, default_value = "auto", value_name = "MODE")]
+    mode: ModeWord,
+    /// Platform of the packages, `linux` or `windows`
     #[arg(
         long,
-        value_enum,
-        default_value = "auto",
-        value_name = "MODE",
-        hide_default_value = true
+        default_value = "linux",
+        value_parser = platform,
+        value_name = "PLATFORM"
     )]
-    mode: ModeWord,
-    #[arg(help = "Platform of the packages", long, default_value = "linux", value_parser = platform, value_name = "PLATFORM")]
     pub(super) platform: Platform,
     /// Report different files at the same path of two artifacts as errors
+    ///
+    /// Without this option they are warnings.
     #[arg(long)]
     pub(super) strict: bool,
     /// Keep dangling links in the devel package
     #[arg(long)]
     pub(super) keep_dangling: bool,
-    /// Also install libraries under the other names that match this glob, for programs that open
-    /// `libx.so` at run time when only `libx.so.7` exists
+    /// Also install libraries under other names that match this glob
+    ///
+    /// For programs that open `libx.so` at run time when only `libx.so.7` exists. Can be repeated.
+    /// `sdk plan` lists the names that are left out.
     #[arg(long, value_name = "GLOB")]
     pub(super) runtime_alias: Vec<String>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 enum ModeWord {
+    /// As in the manifest of the build
     Auto,
+    /// Libraries for all GPUs, and a package of device code for each target
     Kpack,
+    /// A package of libraries for each GPU family
     Legacy,
 }
 
 impl LayoutArgs {
-    /// Returns the options of a layout of the artifacts.
+    /// Returns the layout options for a directory suffix and the GPU families to use.
     pub(super) fn layout_options(&self, nonce: &str, families: BTreeSet<String>) -> LayoutOptions {
         LayoutOptions {
             artifact_dir: self.artifact_dir.clone(),
@@ -67,5 +74,6 @@ impl LayoutArgs {
 
 /// Parses a platform.
 pub(super) fn platform(word: &str) -> Result<Platform, String> {
-    Platform::from_word(word).ok_or_else(|| format!("it is none of {}", Platform::WORDS.join(", ")))
+    Platform::from_word(word)
+        .ok_or_else(|| format!("expected one of {}", Platform::WORDS.join(", ")))
 }

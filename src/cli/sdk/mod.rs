@@ -1,4 +1,4 @@
-//! `sdk`: the Python packages of the ROCm SDK, made of the artifacts of a ROCm build.
+//! `sdk`: the Python packages of the ROCm SDK, built from the artifacts of a ROCm build.
 
 mod build;
 mod fetch;
@@ -9,15 +9,21 @@ mod targets;
 mod verify;
 mod version;
 
-use super::{Exit, Format, Shell};
+use super::{Exit, Format, OutputFormat, Shell};
 
 #[derive(Debug, clap::Args)]
-#[command(after_help = "\
+#[command(
+    after_help = "\
 Examples:
-  rock-matrix sdk fetch --run-id 18456789012                       artifacts of a run
-  rock-matrix sdk plan --artifact-dir artifacts                    what goes where
-  rock-matrix sdk build --artifact-dir artifacts --dest-dir out    the packages, in out/dist
-  rock-matrix sdk verify out/dist                                  whether they keep their promises")]
+  rock-matrix sdk build --artifact-dir artifacts --out out    build all packages, in out/dist
+  rock-matrix sdk verify out/dist                             check them before publishing",
+    after_long_help = "\
+Examples:
+  rock-matrix sdk fetch --run-id 18456789012                  download the artifacts of a CI run
+  rock-matrix sdk plan --artifact-dir artifacts               show which files go where
+  rock-matrix sdk build --artifact-dir artifacts --out out    build all packages, in out/dist
+  rock-matrix sdk verify out/dist                             check them before publishing"
+)]
 pub(super) struct Args {
     #[command(subcommand)]
     command: Command,

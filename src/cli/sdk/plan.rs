@@ -1,4 +1,4 @@
-//! `sdk plan`: what goes where, and what is left out, before anything is written.
+//! `sdk plan`: the files of each package, and those that are left out, without writing anything.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use serde_json::{Value, json};
 
 use super::layout_args::LayoutArgs;
-use super::{Exit, Format, Shell};
+use super::{Exit, Format, OutputFormat, Shell};
 use crate::audit::format_size;
 use crate::cli::load;
 use crate::cli::wheel::fail;
@@ -16,22 +16,27 @@ use crate::sdk::{
 };
 use crate::sys::ScratchSpace;
 
-/// Show which file goes into which package, and what is left out and why
+/// Show which files go into each package, and why others are left out
 #[derive(Debug, clap::Args)]
-#[command(after_help = "\
-Nothing is written. With --format json every path is listed with what becomes of it; for people the
-packages are, and what is left out of them.
+#[command(
+    after_help = "\
+Examples:
+  rock-matrix sdk plan --artifact-dir artifacts           list packages and the files left out
+  rock-matrix sdk plan --artifact-dir artifacts --json    list every file",
+    after_long_help = "\
+Nothing is written. The table lists the packages and the files that are left out; with --json, every
+path is listed with its package and what happens to it.
 
 Examples:
-  rock-matrix sdk plan --artifact-dir artifacts
-  rock-matrix sdk plan --artifact-dir artifacts --format json
-  rock-matrix sdk plan --artifact-dir artifacts --runtime-alias 'lib/libhsa-runtime64.so'")]
+  rock-matrix sdk plan --artifact-dir artifacts           list packages and the files left out
+  rock-matrix sdk plan --artifact-dir artifacts --json    list every file
+  rock-matrix sdk plan --artifact-dir artifacts --runtime-alias 'lib/libhsa-runtime64.so'"
+)]
 pub(super) struct Args {
     #[command(flatten)]
     layout: LayoutArgs,
-    /// How to print the result
-    #[arg(long, value_enum, default_value = "human", value_name = "FORMAT")]
-    format: Format,
+    #[command(flatten)]
+    format: OutputFormat,
 }
 
 /// Runs the command.
@@ -48,13 +53,13 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
         }
         Err(errors) => return fail(shell, &errors),
     };
-    match args.format {
+    match args.format.get() {
         Format::Human => shell.print(&table(&layout)),
         Format::Json => shell.print(&format!("{:#}\n", document(&layout))),
     }
 }
 
-/// One path of a package.
+/// A path of a package.
 struct Line<'l> {
     package: &'l str,
     path: &'l str,
@@ -78,7 +83,7 @@ fn lines(resolved: &ResolvedLayout) -> Vec<Line<'_>> {
                 FileContent::Copy(bytes) if placed.from != *bytes => (
                     "copy",
                     format!(
-                        "the file that a link leads to, {}",
+                        "the target of a link, {}",
                         sdk::shown(&resolved.artifacts.artifacts, *bytes)
                     ),
                 ),
@@ -100,7 +105,7 @@ fn lines(resolved: &ResolvedLayout) -> Vec<Line<'_>> {
         for entry in &tree.entries {
             let (action, reason, from) = match &entry.kind {
                 DevelKind::Folder => continue,
-                DevelKind::Owned(text) => ("link", format!("to what runs, {text}"), None),
+                DevelKind::Owned(text) => ("link", format!("to a runtime package, {text}"), None),
                 DevelKind::Link(text) => ("link", format!("to {text}"), None),
                 DevelKind::File {
                     bytes,
@@ -134,16 +139,20 @@ fn lines(resolved: &ResolvedLayout) -> Vec<Line<'_>> {
     lines
 }
 
-/// Why a path is left out.
+/// Returns the reason for which a path is left out.
 fn reason(why: &DropReason) -> String {
     match why {
-        DropReason::Alias(soname) => format!("loaders ask for it as {soname}, which is there"),
-        DropReason::Dangling => "a link to nothing in its artifact".to_owned(),
+        DropReason::Alias(soname) => format!("another name of {soname}, which is included"),
+        DropReason::Dangling => "a link whose target is not in its artifact".to_owned(),
         DropReason::ToFolder => "a link to a folder".to_owned(),
         DropReason::Outside => "a link that leads out of its artifact".to_owned(),
         DropReason::Loop => "a link that leads to itself".to_owned(),
-        DropReason::ProgramLink => "a link to a program, for Windows".to_owned(),
-        DropReason::NoStub(machine) => format!("a link to a program for the processor {machine}"),
+        DropReason::ProgramLink => {
+            "a link to a program, which Windows packages cannot contain".to_owned()
+        }
+        DropReason::NoStub(machine) => {
+            format!("a link to a program for processor {machine}, which no stub program supports")
+        }
     }
 }
 
@@ -203,7 +212,7 @@ fn table(resolved: &ResolvedLayout) -> String {
     text
 }
 
-/// How many bytes a file has before its search path is changed.
+/// Returns the size of a file in bytes before its search path is changed.
 fn size_bytes(resolved: &ResolvedLayout, content: &FileContent) -> u64 {
     let of = |origin: &FileOrigin| match &resolved.artifacts.artifacts[origin.artifact].entries
         [origin.entry]

@@ -1,90 +1,94 @@
-//! `sdk rpath`: search paths of libraries and programs, as `sdk build` sets them.
+//! `sdk rpath`: shows and changes the search paths of libraries and programs, like `sdk build`.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use serde_json::json;
 
-use super::{Exit, Format, Shell};
+use super::{Exit, Format, OutputFormat, Shell};
 use crate::bytes::{RangeReader, ReadAt};
 use crate::codes::elf::UNEDITABLE_ELF;
 use crate::diagnostic::{Diagnostic, Location};
 use crate::elf::{self, Elf, ElfEdits, ElfError, PatchedFile, SearchPathEdit, tag};
 use crate::sys::{self, FileError, OnExisting, PositionalFile};
 
-/// Tell or change where libraries and programs search for what they need
+/// Show or change the search paths of libraries and programs
 #[derive(Debug, clap::Args)]
 #[command(
     disable_version_flag = true,
     after_help = "\
-What is written is an RPATH, which `LD_LIBRARY_PATH` cannot override, in the place of a RUNPATH. No
-bytes move: what does not fit is appended, and the result is checked the way a loader reads it, also
-where the program headers are at the end of the file. A file is replaced as a whole or not at all.
+Examples:
+  rock-matrix sdk rpath lib/*.so                                         show search paths
+  rock-matrix sdk rpath --add '$ORIGIN/llvm/lib' lib/libamdhip64.so.7    append a directory",
+    after_long_help = "\
+Changes write an RPATH, which `LD_LIBRARY_PATH` cannot override, and remove the RUNPATH. Existing
+bytes are not moved: what does not fit is appended. The result is checked the way a loader reads it,
+also if the program headers are at the end of the file. Each file is replaced atomically.
 
 Examples:
-  rock-matrix sdk rpath lib/*.so                        what they have
-  rock-matrix sdk rpath --force lib/libamdhip64.so.7    the same entries, as an RPATH
-  rock-matrix sdk rpath --add '$ORIGIN/llvm/lib' lib/libamdhip64.so.7"
+  rock-matrix sdk rpath lib/*.so                                         show search paths
+  rock-matrix sdk rpath --force lib/libamdhip64.so.7                     convert a RUNPATH
+  rock-matrix sdk rpath --add '$ORIGIN/llvm/lib' lib/libamdhip64.so.7    append a directory"
 )]
 pub(super) struct Args {
     /// Libraries and programs
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
-    /// Search this folder, too, behind the others
-    #[arg(long, value_name = "FOLDER", value_parser = entry)]
+    /// Append this directory to the search path; can be repeated
+    #[arg(long, value_name = "DIR", value_parser = entry)]
     add: Vec<String>,
-    /// Search these folders and no others, with colons between them
+    /// Replace the search path, a list of directories separated by colons
     #[arg(long, value_name = "PATH", value_parser = entries, conflicts_with = "add")]
     set: Option<String>,
-    /// Make a RUNPATH an RPATH
+    /// Convert a RUNPATH to an RPATH with the same entries
     #[arg(long)]
     force: bool,
-    /// How to print the result
-    #[arg(long, value_enum, default_value = "human", value_name = "FORMAT")]
-    format: Format,
+    #[command(flatten)]
+    format: OutputFormat,
 }
 
-/// What a file has.
-struct Told {
+/// The search path of a file.
+struct FileSearchPath {
     path: PathBuf,
-    /// `RPATH` or `RUNPATH` with its text.
+    /// The tag, `RPATH` or `RUNPATH`, and its text.
     search: Option<(&'static str, String)>,
     is_changed: bool,
 }
 
 /// Runs the command.
 pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
-    let (mut all, mut faults) = (Vec::new(), Vec::new());
+    let (mut all, mut errors) = (Vec::new(), Vec::new());
     for path in &args.files {
-        match args.one(path) {
-            Ok(told) => all.push(told),
-            Err(fault) => faults.push(fault),
+        match args.process(path) {
+            Ok(file) => all.push(file),
+            Err(error) => errors.push(error),
         }
     }
-    let text = match args.format {
-        Format::Human => all.iter().map(Told::line).collect::<String>(),
+    let text = match args.format.get() {
+        Format::Human => all.iter().map(FileSearchPath::line).collect::<String>(),
         Format::Json => {
-            let files: Vec<_> = all.iter().map(Told::json).collect();
+            let files: Vec<_> = all.iter().map(FileSearchPath::json).collect();
             format!("{:#}\n", json!({"version": 1, "files": files}))
         }
     };
     let printed = shell.print(&text);
-    if faults.is_empty() {
+    if errors.is_empty() {
         printed
     } else {
-        shell.report(&faults)
+        shell.report(&errors)
     }
 }
 
 impl Args {
-    fn one(&self, path: &Path) -> Result<Told, Diagnostic> {
-        let fault = |error: ElfError| -> Diagnostic {
+    /// Reads the search path of a file, and changes it as the options request.
+    fn process(&self, path: &Path) -> Result<FileSearchPath, Diagnostic> {
+        let uneditable = |error: ElfError| -> Diagnostic {
             Diagnostic::new(&UNEDITABLE_ELF, error.to_string())
                 .at(Location::File(path.display().to_string().into()), "")
-                .help("search paths are those of shared libraries, and of programs that a loader starts")
+                .help("only shared libraries and dynamically linked programs have a search path")
         };
         let file = PositionalFile::open(path)?;
-        let had = search(&file).map_err(fault)?;
+        let had = search(&file).map_err(uneditable)?;
         let wanted = match (&self.set, &had) {
             (Some(path), _) => path.clone(),
             (None, _) if !self.add.is_empty() => {
@@ -100,7 +104,7 @@ impl Args {
             }
             (None, Some((_, text))) if self.force => text.clone(),
             (None, _) => {
-                return Ok(Told {
+                return Ok(FileSearchPath {
                     path: path.to_owned(),
                     search: had,
                     is_changed: false,
@@ -111,7 +115,7 @@ impl Args {
             rpath: SearchPathEdit::Rpath(wanted.clone()),
             ..ElfEdits::default()
         };
-        let patch = elf::edit(&file, &edits).map_err(fault)?;
+        let patch = elf::edit(&file, &edits).map_err(uneditable)?;
         let is_changed = !patch.is_empty();
         if is_changed {
             let made = PatchedFile::new(&file, &patch);
@@ -122,7 +126,7 @@ impl Args {
                     .map_err(cannot)
             })?;
         }
-        Ok(Told {
+        Ok(FileSearchPath {
             path: path.to_owned(),
             search: Some(("RPATH", wanted)),
             is_changed,
@@ -130,7 +134,7 @@ impl Args {
     }
 }
 
-impl Told {
+impl FileSearchPath {
     fn line(&self) -> String {
         let search = match &self.search {
             Some((kind, text)) => format!("{kind} {text}"),
@@ -159,23 +163,23 @@ impl Told {
     }
 }
 
-/// Reads an entry of a search path.
+/// Parses an entry of a search path.
 fn entry(text: &str) -> Result<String, String> {
     match text {
-        "" => Err("an empty entry would be the folder that a program is started in".to_owned()),
-        text if text.contains(':') => Err("an entry is one folder, without colons".to_owned()),
+        "" => Err("an empty entry means the working directory of the program".to_owned()),
+        text if text.contains(':') => Err("an entry is one directory, without colons".to_owned()),
         text => Ok(text.to_owned()),
     }
 }
 
-/// Reads a search path.
+/// Parses a search path.
 fn entries(text: &str) -> Result<String, String> {
     text.split(':')
         .try_for_each(|one| entry(one).map(drop))
         .map(|()| text.to_owned())
 }
 
-/// The search path that a loader takes: where there is a RUNPATH, it does not look at RPATH
+/// Returns the search path that a loader uses. It ignores the RPATH of a file with a RUNPATH
 /// (ld.so(8)).
 fn search(file: &PositionalFile) -> Result<Option<(&'static str, String)>, ElfError> {
     let elf = Elf::read(file)?;

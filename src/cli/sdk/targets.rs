@@ -1,11 +1,11 @@
-//! `sdk targets`: families and their GPU targets.
+//! `sdk targets`: GPU families and their targets.
 
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
 use serde_json::json;
 
-use super::{Exit, Format, Shell};
+use super::{Exit, Format, OutputFormat, Shell};
 use crate::cli::load;
 use crate::codes::sdk as codes;
 use crate::compat::Compat;
@@ -14,45 +14,51 @@ use crate::diagnostic::{Diagnostic, Location};
 use crate::sdk;
 use crate::sys;
 
-/// Tell which GPU targets a family has, or which GPUs are here
+/// List GPU families and their targets, or the GPUs of this machine
 #[derive(Debug, clap::Args)]
-#[command(after_help = "\
+#[command(
+    after_help = "\
 Examples:
-  rock-matrix sdk targets                            all families
-  rock-matrix sdk targets --family gfx94X-dcgpu,gfx110X-dgpu
-  rock-matrix sdk targets --targets-file TheRock/cmake/therock_amdgpu_targets.cmake
-                                                     those of a checkout of TheRock
-  rock-matrix sdk targets --detect                   what the kernel says of this machine")]
+  rock-matrix sdk targets --gfx gfx94X-dcgpu,gfx110X-dgpu    targets of two families
+  rock-matrix sdk targets --detect                           GPUs of this machine",
+    after_long_help = "\
+Examples:
+  rock-matrix sdk targets                                    all families and their targets
+  rock-matrix sdk targets --gfx gfx94X-dcgpu,gfx110X-dgpu    targets of two families
+  rock-matrix sdk targets --detect                           GPUs of this machine
+  rock-matrix sdk targets --targets-file TheRock/cmake/therock_amdgpu_targets.cmake"
+)]
 pub(super) struct Args {
-    /// Families or targets, with commas or semicolons
-    #[arg(long, value_name = "FAMILIES")]
-    family: Option<String>,
-    /// Ask the kernel which GPUs are here
-    #[arg(long, conflicts_with_all = ["family", "targets_file"])]
+    /// Families or targets to list, separated by commas or semicolons
+    #[arg(long, aliases = ["gpu", "family"], value_name = "LIST")]
+    gfx: Option<String>,
+    /// Detect the GPUs of this machine
+    ///
+    /// They are read from the kernel.
+    #[arg(long, conflicts_with_all = ["gfx", "targets_file"])]
     detect: bool,
     #[command(flatten)]
     families: FamiliesFrom,
-    /// How to print the result
-    #[arg(long, value_enum, default_value = "human", value_name = "FORMAT")]
-    format: Format,
+    #[command(flatten)]
+    format: OutputFormat,
 }
 
-/// Where families and their targets are read.
+// The source of GPU families. A doc comment would become the description of the command.
 #[derive(Debug, clap::Args)]
 pub(super) struct FamiliesFrom {
-    #[arg(
-        help = "Read families of TheRock's therock_amdgpu_targets.cmake in place of the facts",
-        long,
-        value_name = "FILE"
-    )]
+    /// Read GPU families from this file instead of the built-in table
+    ///
+    /// The file is `cmake/therock_amdgpu_targets.cmake` of a ROCm/TheRock checkout. Use it for GPUs
+    /// that the built-in table does not have yet.
+    #[arg(long, value_name = "FILE")]
     targets_file: Option<PathBuf>,
 }
 
 impl FamiliesFrom {
-    /// The families.
+    /// Returns the families.
     ///
     /// # Errors
-    /// When the file cannot be read, or declares nothing.
+    /// If the file cannot be read, or declares no targets.
     pub(super) fn read<'c>(
         &self,
         compat: &'c Compat,
@@ -62,13 +68,17 @@ impl FamiliesFrom {
         };
         let text = sys::read_text(path, sdk::limits::MAX_TARGETS_BYTES)
             .map_err(|error| vec![error.into()])?;
-        sdk::declared_families(&text).map(Cow::Owned).map_err(|error| {
-            vec![
-                Diagnostic::new(&codes::MISSING_TARGETS, error.to_string())
-                    .at(Location::File(path.display().to_string().into()), "")
-                    .help("give the file `cmake/therock_amdgpu_targets.cmake` of a checkout of TheRock"),
-            ]
-        })
+        sdk::declared_families(&text)
+            .map(Cow::Owned)
+            .map_err(|error| {
+                vec![
+                    Diagnostic::new(&codes::MISSING_TARGETS, error.to_string())
+                        .at(Location::File(path.display().to_string().into()), "")
+                        .help(
+                            "pass `cmake/therock_amdgpu_targets.cmake` of a ROCm/TheRock checkout",
+                        ),
+                ]
+            })
     }
 }
 
@@ -80,9 +90,9 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
     };
     let rows = match args.families.read(compat) {
         Ok(rows) => rows,
-        Err(faults) => return shell.report(&faults),
+        Err(errors) => return shell.report(&errors),
     };
-    let families: Vec<(String, Vec<String>)> = match &args.family {
+    let families: Vec<(String, Vec<String>)> = match &args.gfx {
         _ if args.detect => {
             let found = sys::read_topology(Path::new("/")).gpus;
             vec![(
@@ -97,7 +107,7 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
         Some(words) if sdk::words(words).next().is_none() => {
             return shell.report(&[unknown_families(
                 std::slice::from_ref(words),
-                &format!("--family {words}"),
+                &format!("--gfx {words}"),
                 &rows,
             )]);
         }
@@ -106,13 +116,13 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
             Err(unknown) => {
                 return shell.report(&[unknown_families(
                     &unknown,
-                    &format!("--family {words}"),
+                    &format!("--gfx {words}"),
                     &rows,
                 )]);
             }
         },
     };
-    match args.format {
+    match args.format.get() {
         Format::Human => {
             let line = |(family, targets): &(String, Vec<String>)| {
                 format!("{family}: {}\n", targets.join(" "))
@@ -132,7 +142,7 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
     }
 }
 
-/// Says that words of an argument are no families.
+/// Returns the error for unknown families of an argument.
 pub(super) fn unknown_families(
     unknown: &[String],
     argument: &str,
@@ -145,7 +155,7 @@ pub(super) fn unknown_families(
     )
     .at(Location::Argument(argument.to_owned()), "")
     .help(format!(
-        "families are {}; every target is one of its own",
+        "known families are {}; their targets are accepted too",
         known.join(", ")
     ))
 }

@@ -1,4 +1,4 @@
-//! `sdk version`: the versions of a build.
+//! `sdk version`: computes the versions of a build.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 use serde_json::json;
 
-use super::{Exit, Format, Shell};
+use super::{Exit, Format, OutputFormat, Shell};
 use crate::cli::load;
 use crate::codes::sdk as codes;
 use crate::diagnostic::{Diagnostic, Location};
@@ -16,57 +16,84 @@ use crate::sdk::limits::MAX_VERSION_FILE_BYTES;
 use crate::sdk::version::{self, PackageVersions};
 use crate::sys;
 
-/// How long git may take to tell a commit.
-const ASKED: std::time::Duration = std::time::Duration::from_secs(10);
+/// The time limit for reading a commit with git.
+const GIT_TIMEOUT: std::time::Duration = std::time::Duration::from_secs(10);
 
-/// Tell the versions of a build: of wheels, of Debian's packages and of RPM's
+/// Compute the versions of a build for wheels, Debian packages and RPMs
 #[derive(Debug, clap::Args)]
-#[command(after_help = "\
-How each kind of release is numbered is a row of the facts: `rock-matrix compat list sdk-versions`.
-In a workflow the versions are outputs too: rocm_package_version, rocm_deb_package_version,
+#[command(
+    after_help = "\
+Examples:
+  rock-matrix sdk version --release-type nightly                  base version from version.json
+  rock-matrix sdk version --custom-suffix +mine1 --base 7.10.0    a version with a suffix",
+    after_long_help = "\
+`rock-matrix compat list sdk-versions` shows how each type of release is numbered. In a workflow,
+the versions are also outputs of the step: rocm_package_version, rocm_deb_package_version and
 rocm_rpm_package_version.
 
 Examples:
-  rock-matrix sdk version --release-type nightly                             of version.json here
-  rock-matrix sdk version --release-type prerelease --prerelease-version 2 --base 7.10.0
-  rock-matrix sdk version --custom-suffix +mine1 --base 7.10.0")]
+  rock-matrix sdk version --release-type nightly                  base version from version.json
+  rock-matrix sdk version --custom-suffix +mine1 --base 7.10.0    a version with a suffix
+  rock-matrix sdk version --release-type prerelease --prerelease-version 2 --base 7.10.0"
+)]
 pub(super) struct Args {
-    /// What kind of release it is
+    /// Type of the release, such as `nightly` or `prerelease`
     #[arg(
         long,
         value_name = "TYPE",
         required_unless_present = "custom_suffix",
-        conflicts_with = "custom_suffix"
+        conflicts_with = "custom_suffix",
+        help_heading = "Release"
     )]
     release_type: Option<String>,
-    /// Append this to the version of the sources, for all three
-    #[arg(long, value_name = "TEXT", conflicts_with = "prerelease_version")]
-    custom_suffix: Option<String>,
-    /// The version of the sources [default: rocm-version of --version-file]
-    #[arg(long, value_name = "X.Y.Z", value_parser = release)]
-    base: Option<String>,
-    /// The file that says the version of the sources
-    #[arg(long, value_name = "FILE", default_value = "version.json")]
-    version_file: PathBuf,
-    /// The number of a release candidate
-    #[arg(long, value_name = "NUMBER")]
+    /// Number of the release candidate, for the type `prerelease`
+    #[arg(long, value_name = "N", help_heading = "Release")]
     prerelease_version: Option<u32>,
-    /// The day of the build [default: today, UTC]
-    #[arg(long, value_name = "YYYYMMDD", value_parser = day)]
-    date: Option<String>,
+    /// Build date [default: today in UTC]
     #[arg(
-        help = "The commit of the sources [default: GITHUB_SHA, else that of the working folder]",
+        long,
+        value_name = "YYYYMMDD",
+        value_parser = day,
+        help_heading = "Release"
+    )]
+    date: Option<String>,
+    /// Append this to the base version in all three formats
+    #[arg(
+        long,
+        value_name = "TEXT",
+        conflicts_with = "prerelease_version",
+        help_heading = "Release"
+    )]
+    custom_suffix: Option<String>,
+    /// Base version [default: `rocm-version` in the version file]
+    #[arg(
+        long,
+        value_name = "X.Y.Z",
+        value_parser = release,
+        help_heading = "Sources"
+    )]
+    base: Option<String>,
+    /// File with the version of the sources
+    #[arg(
+        long,
+        value_name = "FILE",
+        default_value = "version.json",
+        help_heading = "Sources"
+    )]
+    version_file: PathBuf,
+    /// Commit of the sources [default: `GITHUB_SHA`, or HEAD of the working directory]
+    #[arg(
         long,
         value_name = "SHA",
-        value_parser = commit
+        value_parser = commit,
+        help_heading = "Sources"
     )]
     sha: Option<String>,
-    /// How to print the result
-    #[arg(long, value_enum, default_value = "human", value_name = "FORMAT")]
-    format: Format,
+    #[command(flatten, next_help_heading = "Output")]
+    format: OutputFormat,
 }
 
-/// What is read of `version.json`.
+/// The contents of `version.json` that are used.
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 struct VersionFile {
@@ -90,7 +117,7 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
     };
     let made = match versions(args, shell, &compat.sdk_tables().sdk_versions) {
         Ok(made) => made,
-        Err(fault) => return shell.report(&[fault]),
+        Err(error) => return shell.report(&[error]),
     };
     let PackageVersions { wheel, deb, rpm } = &made;
     if shell.environment.get("GITHUB_OUTPUT").is_some() {
@@ -108,7 +135,7 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
             return exit;
         }
     }
-    match args.format {
+    match args.format.get() {
         Format::Human => shell.print(&format!("wheel {wheel}\ndeb   {deb}\nrpm   {rpm}\n")),
         Format::Json => {
             let document = json!({"version": 1, "wheel": wheel, "deb": deb, "rpm": rpm});
@@ -127,18 +154,18 @@ fn versions(
     let base = match (&args.base, file.rocm_version) {
         (Some(base), _) => base.clone(),
         (None, Some(text)) => release(&text).map_err(|reason| {
-            fault(&reason, "mend `rocm-version`, or give it with `--base`").at(of_file(), "")
+            invalid(&reason, "fix `rocm-version`, or pass `--base`").at(of_file(), "")
         })?,
         (None, None) => {
             return Err(
-                fault("it does not say `rocm-version`", "give it with `--base`").at(of_file(), ""),
+                invalid("`rocm-version` is missing", "add it, or pass `--base`").at(of_file(), ""),
             );
         }
     };
     if let Some(suffix) = &args.custom_suffix {
         let text = format!("{base}{suffix}");
         let wheel = text.parse::<Version>().map_err(|error| {
-            fault(
+            invalid(
                 &error.to_string(),
                 "append one such as `.dev0`, `rc1` or `+mine`",
             )
@@ -156,17 +183,17 @@ fn versions(
         .find(|row| row.release_type == wanted)
         .ok_or_else(|| {
             let known: Vec<&str> = rows.iter().map(|row| row.release_type.as_str()).collect();
-            fault(
-                &format!("there is no kind of release `{wanted}`"),
-                &format!("there are {}", known.join(", ")),
+            invalid(
+                &format!("unknown release type `{wanted}`"),
+                &format!("known types are {}", known.join(", ")),
             )
             .at(Location::Argument(format!("--release-type {wanted}")), "")
         })?;
     let takes_number = row.wheel.contains("{number}");
     if args.prerelease_version.is_some() && !takes_number {
-        return Err(fault(
-            &format!("a {wanted} has no number"),
-            "leave out `--prerelease-version`",
+        return Err(invalid(
+            &format!("a {wanted} version has no number"),
+            "remove `--prerelease-version`",
         ));
     }
     let of_workflow = || {
@@ -178,8 +205,7 @@ fn versions(
     };
     let sha = match args.sha.clone().map(Ok).or_else(of_workflow) {
         Some(sha) => Some(sha.map_err(|reason| {
-            fault(&reason, "give it with `--sha`")
-                .at(Location::Argument("GITHUB_SHA".to_owned()), "")
+            invalid(&reason, "pass `--sha`").at(Location::Argument("GITHUB_SHA".to_owned()), "")
         })?),
         None if row.wheel.contains("{sha}") => head(shell),
         None => None,
@@ -199,7 +225,7 @@ fn versions(
         known.insert(
             "base-date",
             day(&file.release_metadata.base_date).map_err(|reason| {
-                fault(&reason, "mend `release-metadata.base-date`").at(of_file(), "")
+                invalid(&reason, "fix `release-metadata.base-date`").at(of_file(), "")
             })?,
         );
     }
@@ -208,33 +234,30 @@ fn versions(
         known.insert("sha", sha);
     }
     let made = version::versions(row, &known).map_err(|missing| {
-        let mut help: Vec<&str> = missing.iter().map(|word| how_to_tell(word)).collect();
+        let mut help: Vec<&str> = missing.iter().map(|word| how_to_provide(word)).collect();
         help.dedup();
-        fault(
-            &format!(
-                "a {wanted} cannot be numbered without {}",
-                missing.join(", ")
-            ),
+        invalid(
+            &format!("a {wanted} version requires {}", missing.join(", ")),
             &help.join("; "),
         )
     })?;
-    // A commit of digits alone loses its zeros in front.
+    // Normalizing removes the leading zeros of a commit that has only digits.
     let wheel = made
         .wheel
         .parse::<Version>()
-        .map_err(|error| fault(&error.to_string(), "mend the facts"))?;
+        .map_err(|error| invalid(&error.to_string(), "fix the table `sdk-versions`"))?;
     Ok(PackageVersions {
         wheel: wheel.normalized(),
         ..made
     })
 }
 
-fn how_to_tell(word: &str) -> &'static str {
+fn how_to_provide(word: &str) -> &'static str {
     match word {
-        "number" => "give `--prerelease-version`",
+        "number" => "pass `--prerelease-version`",
         "base-date" => "set `release-metadata.base-date` in the version file to YYYYMMDD",
-        "sha" | "sha8" => "give `--sha`, or run it in a checkout",
-        _ => "give `--base` and `--date`",
+        "sha" | "sha8" => "pass `--sha`, or run the command in a checkout",
+        _ => "pass `--base` and `--date`",
     }
 }
 
@@ -244,12 +267,12 @@ fn read(path: &Path, may_be_absent: bool) -> Result<VersionFile, Diagnostic> {
     }
     let text = sys::read_text(path, MAX_VERSION_FILE_BYTES).map_err(|error| {
         Diagnostic::from(error)
-            .help("give the version with `--base`, or the file with `--version-file`")
+            .help("pass the version with `--base`, or the file with `--version-file`")
     })?;
     crate::sdk::parse_json_object(text.as_bytes()).map_err(|reason| {
-        fault(
-            &format!("it does not say versions: {reason}"),
-            "see `version.json` of ROCm's sources",
+        invalid(
+            &format!("this is not a version file: {reason}"),
+            "see `version.json` of the ROCm sources",
         )
         .at(Location::File(path.display().to_string().into()), "")
     })
@@ -257,20 +280,25 @@ fn read(path: &Path, may_be_absent: bool) -> Result<VersionFile, Diagnostic> {
 
 fn head(shell: &Shell) -> Option<String> {
     let git = sys::find_program("git", &shell.environment)?;
-    let answer = sys::probe(&git, &["rev-parse", "HEAD"], &shell.environment, ASKED);
+    let answer = sys::probe(
+        &git,
+        &["rev-parse", "HEAD"],
+        &shell.environment,
+        GIT_TIMEOUT,
+    );
     answer
         .first_line_of_success()
         .filter(|text| crate::source::is_commit_hash(text))
 }
 
-/// A day as it stands in versions.
+/// Parses a day in the form that versions have.
 fn day(text: &str) -> Result<String, String> {
     day_digits(text)
         .filter(|digits| digits == text)
-        .ok_or_else(|| format!("`{text}` is no day such as 20251120"))
+        .ok_or_else(|| format!("`{text}` is not a date such as 20251120"))
 }
 
-/// The version of the sources: numbers alone, as installers write them.
+/// Parses the version of the sources: numbers only, in normal form.
 fn release(text: &str) -> Result<String, String> {
     let is_number = |word: &str| !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_digit());
     let normal = text.parse::<Version>().map(|version| version.normalized());
@@ -279,21 +307,21 @@ fn release(text: &str) -> Result<String, String> {
     if is_release {
         Ok(text.to_owned())
     } else {
-        Err(format!("`{text}` is no version such as 7.10.0"))
+        Err(format!("`{text}` is not a version such as 7.10.0"))
     }
 }
 
-/// A commit by its hash, in small letters; of a short one eight digits are needed.
+/// Parses a commit hash of at least eight digits, and returns it in lower case.
 fn commit(text: &str) -> Result<String, String> {
     let is_hash =
         (8..=64).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_hexdigit());
     if is_hash {
         Ok(text.to_ascii_lowercase())
     } else {
-        Err(format!("`{text}` is no hash of a commit"))
+        Err(format!("`{text}` is not a commit hash"))
     }
 }
 
-fn fault(message: &str, help: &str) -> Diagnostic {
+fn invalid(message: &str, help: &str) -> Diagnostic {
     Diagnostic::new(&codes::BAD_SDK_VERSION, message).help(help)
 }

@@ -1,4 +1,4 @@
-//! `source checkout --manifest`: the trees that a manifest names.
+//! `source checkout --manifest`: the trees of a manifest.
 
 use std::path::PathBuf;
 
@@ -12,35 +12,65 @@ use crate::fetch;
 use crate::source::manifest::{ManifestEntry, SourceManifest};
 use crate::source::projects;
 
-/// Where the trees of several projects are named.
+// Options that select the trees of a manifest. They have no doc comment: clap would show it as the
+// description of the command.
 #[derive(Debug, clap::Args)]
 pub(super) struct ByManifest {
-    /// Check out the trees that this manifest names, torch first
-    #[arg(long, value_name = "FILE", conflicts_with_all = SINGLE, help_heading = "Manifest")]
+    /// Check out the projects of this manifest
+    ///
+    /// Torch is checked out first. `rock-matrix source lock` writes a manifest.
+    #[arg(
+        long,
+        value_name = "FILE",
+        conflicts_with_all = SINGLE,
+        help_heading = "Manifest"
+    )]
     manifest: Option<PathBuf>,
-    /// The same, from an address
-    #[arg(long, value_name = "URL", conflicts_with_all = SINGLE, conflicts_with = "manifest", help_heading = "Manifest")]
+    /// Check out the projects of the manifest at this URL
+    #[arg(
+        long,
+        value_name = "URL",
+        conflicts_with_all = SINGLE,
+        conflicts_with = "manifest",
+        help_heading = "Manifest",
+        hide_short_help = true
+    )]
     manifest_url: Option<String>,
-    /// Put the trees here, each under the name of its project's folder
+    /// Directory for the trees of a manifest
+    ///
+    /// Each tree is in a subdirectory with the name of its project's directory.
     #[arg(
         long,
         value_name = "DIR",
         default_value = ".",
-        help_heading = "Manifest"
+        help_heading = "Manifest",
+        hide_short_help = true
     )]
     checkout_root: PathBuf,
-    /// Check out these only, with `;` or blanks between them
-    #[arg(long, value_name = "NAMES", help_heading = "Manifest")]
+    /// Check out only these projects of the manifest, such as "torch;triton"
+    ///
+    /// Names are separated by `;` or blanks.
+    #[arg(
+        long,
+        value_name = "NAMES",
+        help_heading = "Manifest",
+        hide_short_help = true
+    )]
     projects: Option<String>,
-    /// Fail where the manifest has torch of another ref
-    #[arg(long, value_name = "REF", help_heading = "Manifest")]
+    /// Fail if the manifest has torch at another ref
+    #[arg(
+        long,
+        value_name = "REF",
+        help_heading = "Manifest",
+        hide_short_help = true
+    )]
     expected_pytorch_git_ref: Option<String>,
 }
 
-/// Options of one tree, which a manifest says for each.
+/// Options of a single tree, which conflict with a manifest.
 const SINGLE: [&str; 5] = ["project", "checkout_dir", "reference", "origin", "patchset"];
 
-/// One tree of a manifest.
+/// A tree of a manifest.
 pub(super) struct Tree<'a> {
     pub(super) row: &'a ProjectRow,
     pub(super) entry: ManifestEntry,
@@ -48,12 +78,12 @@ pub(super) struct Tree<'a> {
 }
 
 impl ByManifest {
-    /// Whether a manifest is given.
+    /// Returns whether a manifest is given.
     pub(super) fn is_given(&self) -> bool {
         self.manifest.is_some() || self.manifest_url.is_some()
     }
 
-    /// The trees in the order of a build, torch first; faults go to the sink.
+    /// Returns the trees in build order, torch first. Problems are pushed to the sink.
     pub(super) fn trees<'a>(
         &self,
         compat: &'a Compat,
@@ -101,8 +131,7 @@ impl ByManifest {
         Ok(rows.into_iter().filter_map(tree).collect())
     }
 
-    /// The projects that are wanted: all of the manifest that the platform has, or those that are
-    /// named.
+    /// Returns the projects of `--projects`, or else all of the platform.
     fn rows<'a>(
         &self,
         compat: &'a Compat,
@@ -128,7 +157,7 @@ impl ByManifest {
                         format!("`{name}` has no `{}`", row.folder),
                     )
                     .at(Location::File(name.into()), "")
-                    .help("leave it out of `--projects`, or make a manifest that has it"),
+                    .help("remove it from `--projects`, or use a manifest that contains it"),
                 ),
                 Err(fault) => sink.push(fault),
             }

@@ -1,4 +1,4 @@
-//! `source checkout`: makes a folder the source tree that is wanted.
+//! `source checkout`: brings a directory to the desired source tree.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use super::by_manifest::{ByManifest, Tree};
 use super::choices::Choices;
 use super::progress::Progress;
-use super::{Exit, Format, Shell, failed, listen, load};
+use super::{Exit, Format, OutputFormat, Shell, failed, listen, load};
 use crate::checkout::{self, CheckoutResult};
 use crate::codes::sources as codes;
 use crate::diagnostic::render::redact_urls;
@@ -18,114 +18,191 @@ use crate::source::{
 };
 use crate::sys::{self, Signals};
 
-/// Where patch sets are looked for without another word, below the working folder.
+/// The default directory of patch sets, relative to the working directory.
 pub(super) const PATCHES: &str = "patches";
 
-/// Check out a source tree with submodules and patches, and hipify it
+/// Check out a source tree with submodules, apply patches and run hipify
 #[derive(Debug, clap::Args)]
-#[command(after_help = "\
-What a person changed or committed is never lost without a flag. A second run with nothing to do
-says `up to date`. A run that was ended at any moment is gone on from by the same command.
+#[command(
+    after_help = "\
+Examples:
+  rock-matrix source checkout torch --ref v2.7.0        check out torch in `pytorch`
+  rock-matrix source checkout --manifest manifest.json  check out all projects of a manifest",
+    after_long_help = "\
+Local changes and commits are kept unless an option discards them. If there is nothing to do, the
+command prints `up to date`. Rerun the same command to resume after a failure, an interrupt or a
+kill.
 
 Examples:
-  rock-matrix source checkout torch --ref v2.7.0
+  rock-matrix source checkout torch --ref v2.7.0        check out torch in `pytorch`
+  rock-matrix source checkout --manifest manifest.json  check out all projects of a manifest
   rock-matrix source checkout torch --ref 3e2aa4b0e3e971a81f665a9a6d803683452c022d --patchset main
-  rock-matrix source checkout torch --origin https://github.com/ROCm/pytorch.git --ref release/2.7 \\
-    --patchset rocm_2.7 --checkout-dir pytorch
-  rock-matrix source checkout --origin ../audio --ref v2.7.0 --checkout-dir audio --dry-run
-  rock-matrix source checkout --manifest manifest.json --checkout-root trees")]
+  rock-matrix source checkout torch --origin https://github.com/ROCm/pytorch.git \\
+    --ref release/2.7 --patchset rocm_2.7 --checkout-dir pytorch
+  rock-matrix source checkout --origin ../audio --ref v2.7.0 --checkout-dir audio --dry-run"
+)]
 pub(super) struct Args {
-    /// The project by name, folder or wheel; without one name an origin, a ref and a folder
+    /// Project by name, directory or wheel, such as audio, pytorch_audio or torchaudio
+    ///
+    /// Without a project, --origin, --ref and --checkout-dir select another repository.
     #[arg(value_name = "PROJECT")]
     project: Option<String>,
-    /// Put the tree here [default: the folder of the project, in the working folder]
-    #[arg(long, visible_alias = "repo", value_name = "DIR", required_unless_present_any = ["project", "manifest", "manifest_url"])]
+    /// Directory of the tree [default: the project's directory]
+    ///
+    /// The project's directory is relative to the working directory.
+    #[arg(
+        long,
+        alias = "repo",
+        value_name = "DIR",
+        required_unless_present_any = ["project", "manifest", "manifest_url"]
+    )]
     checkout_dir: Option<PathBuf>,
     #[command(flatten)]
     choices: Choices,
     #[command(flatten)]
     by_manifest: ByManifest,
-    /// The branch, tag or whole commit hash
+    /// Branch, tag or commit hash [default: set by preset, pins or project]
+    ///
+    /// A commit hash must be complete.
     #[arg(
         long = "ref",
-        visible_alias = "repo-hashtag",
+        alias = "repo-hashtag",
         value_name = "REF",
         required_unless_present_any = ["project", "manifest", "manifest_url"],
         help_heading = "Sources"
     )]
     reference: Option<String>,
-    /// Where it is fetched from
+    /// Repository to fetch from [default: set by preset, pins or project]
+    ///
+    /// A URL or a path.
     #[arg(
         long,
-        visible_alias = "gitrepo-origin",
+        alias = "gitrepo-origin",
         value_name = "URL",
         required_unless_present_any = ["project", "manifest", "manifest_url"],
         help_heading = "Sources"
     )]
     origin: Option<String>,
-    /// Leave submodules out
-    #[arg(long, overrides_with = "submodules", help_heading = "Sources")]
+    /// Do not check out submodules
+    #[arg(
+        long,
+        overrides_with = "submodules",
+        help_heading = "Sources",
+        hide_short_help = true
+    )]
     no_submodules: bool,
-    /// Check out submodules, and theirs, which is the default
-    #[arg(long, overrides_with = "no_submodules", help_heading = "Sources")]
+    /// Check out submodules recursively (default)
+    #[arg(
+        long,
+        overrides_with = "no_submodules",
+        help_heading = "Sources",
+        hide_short_help = true
+    )]
     submodules: bool,
-    /// Fetch so many commits of history [default: all]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), help_heading = "Sources")]
+    /// Fetch only the last N commits [default: full history]
+    #[arg(
+        long,
+        value_name = "N",
+        value_parser = clap::value_parser!(u32).range(1..),
+        help_heading = "Sources"
+    )]
     depth: Option<u32>,
-    /// Fetch so many things at once
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), help_heading = "Sources")]
+    /// Number of parallel fetches [default: set by the project]
+    #[arg(
+        short,
+        long,
+        value_name = "N",
+        value_parser = clap::value_parser!(u32).range(1..),
+        help_heading = "Sources"
+    )]
     jobs: Option<u32>,
-    /// Look for patch sets in this folder [default: patches/NAME, where it is there]
-    #[arg(long, value_name = "DIR", help_heading = "Patches")]
+    /// Directory of patch sets [default: patches/NAME, if it exists]
+    ///
+    /// NAME is the value of --repo-name.
+    #[arg(long, value_name = "DIR", help_heading = "Patches and Hipify")]
     patch_dir: Option<PathBuf>,
-    /// The patch set by name [default: the one that fits the ref]
-    #[arg(long, value_name = "NAME", help_heading = "Patches")]
+    /// Patch set to apply [default: the set named after the ref]
+    ///
+    /// A preset can name another default. The ref `v2.7.0-rc9` uses the set `v2.7.0-rc9`, or else
+    /// `v2.7.0`, or else no patches. Pinned commits have no patch set.
+    #[arg(long, value_name = "NAME", help_heading = "Patches and Hipify")]
     patchset: Option<String>,
-    /// Go on without patches where the named set has no folder
-    #[arg(long, help_heading = "Patches")]
+    /// Apply no patches if the patch set does not exist
+    #[arg(long, help_heading = "Patches and Hipify", hide_short_help = true)]
     allow_empty_patchset: bool,
-    /// The folder of the outer repository inside a patch set [default: the folder of the project,
-    /// or of the tree]
-    #[arg(long, value_name = "NAME", help_heading = "Patches")]
+    /// Directory of the outer repository in a patch set [default: the project's directory]
+    ///
+    /// Without a project, the default is the name of --checkout-dir.
+    #[arg(
+        long,
+        value_name = "NAME",
+        help_heading = "Patches and Hipify",
+        hide_short_help = true
+    )]
     repo_name: Option<String>,
-    /// Apply no patches
-    #[arg(long, overrides_with = "patch", help_heading = "Patches")]
+    /// Do not apply patches
+    #[arg(long, overrides_with = "patch", help_heading = "Patches and Hipify")]
     no_patch: bool,
-    /// Apply patches, which is the default
-    #[arg(long, overrides_with = "no_patch", help_heading = "Patches")]
+    /// Apply patches (default)
+    #[arg(
+        long,
+        overrides_with = "no_patch",
+        help_heading = "Patches and Hipify",
+        hide_short_help = true
+    )]
     patch: bool,
-    /// Run hipify
-    #[arg(long, overrides_with = "no_hipify", help_heading = "Hipify")]
+    /// Run hipify [default: set by the project]
+    #[arg(
+        long,
+        overrides_with = "no_hipify",
+        help_heading = "Patches and Hipify",
+        hide_short_help = true
+    )]
     hipify: bool,
-    /// Do not run hipify, and apply no patches that need it
-    #[arg(long, overrides_with = "hipify", help_heading = "Hipify")]
+    /// Do not run hipify or apply patches of hipified sources
+    #[arg(long, overrides_with = "hipify", help_heading = "Patches and Hipify")]
     no_hipify: bool,
-    /// Commit what hipify changes, which is the default
-    #[arg(long, overrides_with = "no_commit_hipify", help_heading = "Hipify")]
+    /// Commit the changes of hipify (default)
+    #[arg(
+        long,
+        overrides_with = "no_commit_hipify",
+        help_heading = "Patches and Hipify",
+        hide_short_help = true
+    )]
     commit_hipify: bool,
-    /// Leave what hipify changes without a commit
-    #[arg(long, overrides_with = "commit_hipify", help_heading = "Hipify")]
+    /// Leave the changes of hipify uncommitted
+    #[arg(
+        long,
+        overrides_with = "commit_hipify",
+        help_heading = "Patches and Hipify",
+        hide_short_help = true
+    )]
     no_commit_hipify: bool,
-    /// The Python that hipify runs with
+    /// Python interpreter that runs hipify
     #[arg(
         long,
         value_name = "PROGRAM",
         default_value = "python3",
-        help_heading = "Hipify"
+        help_heading = "Patches and Hipify",
+        hide_short_help = true
     )]
     python: String,
-    /// Lose changes that are not committed
-    #[arg(long, help_heading = "Work that is there")]
+    /// Discard uncommitted changes
+    ///
+    /// Also ends a rebase or a series of patches that is in progress. Files that git ignores are
+    /// kept.
+    #[arg(long, help_heading = "Local Changes", hide_short_help = true)]
     discard_changes: bool,
-    /// Leave commits above what was checked out to the reflog
-    #[arg(long, help_heading = "Work that is there")]
+    /// Discard commits on top of the last checkout
+    ///
+    /// The reflog keeps them.
+    #[arg(long, help_heading = "Local Changes", hide_short_help = true)]
     discard_commits: bool,
-    /// Print the commands, and run none that changes anything
-    #[arg(long)]
+    /// Print the commands without running any that changes something
+    #[arg(short = 'n', long)]
     dry_run: bool,
-    /// What to print: a line, or one JSON object
-    #[arg(long, value_enum, default_value = "human", value_name = "FORMAT")]
-    format: Format,
+    #[command(flatten)]
+    format: OutputFormat,
 }
 
 /// Runs the command.
@@ -143,7 +220,7 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
         Ok(signals) => signals,
         Err(exit) => return exit,
     };
-    // torch comes first, and what fails ends the rest.
+    // torch comes first; a failure skips the remaining trees.
     let exits = wanted
         .iter()
         .map(|wanted| one(args, wanted, shell, &signals));
@@ -153,11 +230,11 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
         .unwrap_or(Exit::Done)
 }
 
-/// Makes one tree, or shows how.
+/// Checks out a tree, or prints the commands.
 fn one(args: &Args, wanted: &CheckoutSpec, shell: &Shell, signals: &Signals) -> Exit {
     if args.dry_run {
         return match checkout::plan(wanted, &shell.environment, signals) {
-            Ok(steps) => shell.print(&redact_urls(&planned(&steps, args.format))),
+            Ok(steps) => shell.print(&redact_urls(&planned(&steps, args.format.get()))),
             Err(fault) => failed(fault, shell),
         };
     }
@@ -167,12 +244,12 @@ fn one(args: &Args, wanted: &CheckoutSpec, shell: &Shell, signals: &Signals) -> 
     });
     progress.finish();
     match made {
-        Ok(made) => shell.print(&redact_urls(&told(&made, wanted, args.format))),
+        Ok(made) => shell.print(&redact_urls(&told(&made, wanted, args.format.get()))),
         Err(fault) => failed(fault, shell),
     }
 }
 
-/// Where a tree comes from, as far as it is not the same for all.
+/// The resolved properties of a tree that do not come from options common to all trees.
 struct Origin {
     project: Option<String>,
     url: String,
@@ -206,7 +283,8 @@ impl Args {
             .collect())
     }
 
-    /// A tree of a manifest, with the patches that it was locked with.
+    /// Returns the desired state of a tree of a manifest; `None` and a diagnostic if its patch set
+    /// differs from the manifest.
     fn of_tree(&self, tree: Tree<'_>, shell: &Shell, sink: &mut Sink) -> Option<CheckoutSpec> {
         let Tree { row, entry, folder } = tree;
         let is_hipified = if row.hipify_is_fixed {
@@ -236,13 +314,13 @@ impl Args {
             return Some(wanted);
         }
         let message = format!(
-            "the patches of {} are not those that the manifest names",
+            "the patches of {} differ from those in the manifest",
             row.project
         );
-        sink.push(
-            Diagnostic::new(&codes::OTHER_PATCHES, message)
-                .help("name the folder that has them with `--patch-dir`, or go on without any with `--no-patch`"),
-        );
+        sink.push(Diagnostic::new(&codes::OTHER_PATCHES, message).help(
+            "pass the folder of the right patches with `--patch-dir`, or apply none with \
+                     `--no-patch`",
+        ));
         None
     }
 
@@ -348,12 +426,12 @@ impl Args {
             SourceRef::Known(told) => told.value,
             SourceRef::Later(file) => {
                 let message = format!(
-                    "the commit of `{project}` stands in torch's `{file}`, and torch is not there"
+                    "torch's `{file}` pins the commit of `{project}`, but torch is not checked out"
                 );
-                sink.push(
-                    Diagnostic::new(&codes::NO_PIN, message)
-                        .help("check out torch first and name its folder with `--torch-dir`, or name the `--ref`"),
-                );
+                sink.push(Diagnostic::new(&codes::NO_PIN, message).help(
+                    "check out torch first and pass its folder with `--torch-dir`, or pass \
+                             `--ref`",
+                ));
                 return Ok(None);
             }
         };
@@ -372,7 +450,7 @@ impl Args {
         }))
     }
 
-    /// The patches of the set that is wanted, or that fits.
+    /// Returns the patches of the selected patch set, if it exists.
     fn patches(
         &self,
         choice: &PatchSetSelection,
@@ -413,7 +491,7 @@ impl Args {
     }
 }
 
-/// A path that was given from the working folder, as one from everywhere; anything else as it is.
+/// Makes the path of an existing file absolute; returns any other text unchanged.
 fn from_here(text: &str, here: &Path) -> String {
     let path = here.join(text);
     if text.contains("://")
@@ -432,7 +510,7 @@ struct Planned {
     argv: Vec<String>,
 }
 
-/// The commands of the steps.
+/// Formats the commands of the steps.
 fn planned(steps: &[CheckoutStep], format: Format) -> String {
     let all = steps
         .iter()
@@ -461,7 +539,7 @@ fn planned(steps: &[CheckoutStep], format: Format) -> String {
     all.map(line).collect()
 }
 
-/// What was made.
+/// Formats the result of a checkout.
 fn told(made: &CheckoutResult, wanted: &CheckoutSpec, format: Format) -> String {
     let state = &made.state;
     if format == Format::Json {
@@ -481,7 +559,7 @@ fn told(made: &CheckoutResult, wanted: &CheckoutSpec, format: Format) -> String 
     format!("{word}: {} in {}\n", shown(state), wanted.folder.display())
 }
 
-/// What a tree is, in a line.
+/// Returns a one-line description of a tree: project, ref, commit and number of patches.
 pub(super) fn shown(state: &CheckoutState) -> String {
     let commit = state.commit.as_deref().unwrap_or_default();
     let what = state.project.as_deref().unwrap_or(&state.name);

@@ -1,4 +1,4 @@
-//! Options that choose sources, and the files that pins are read from.
+//! Options that select sources, and the files that contain pins.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -13,44 +13,68 @@ use crate::source::related::{RelatedCommits, RowStrictness};
 use crate::source::{ExplicitSelection, PinFiles, projects, reads_related};
 use crate::sys;
 
-/// The system whose rows of `related_commits` come first, where nothing is said.
+/// The default operating system whose rows of `related_commits` are preferred.
 const RELATED_OS: &str = "ubuntu";
 
-/// Which sources are meant.
+// Options that select sources. They have no doc comment: clap would show it as the description of
+// the command.
 #[derive(Debug, clap::Args)]
 pub(super) struct Choices {
-    #[arg(help = "What the wheels are for", long, default_value = "linux", value_parser = ["linux", "windows"], value_name = "PLATFORM", help_heading = "Sources")]
+    /// Target platform
+    #[arg(
+        long,
+        default_value = "linux",
+        value_parser = ["linux", "windows"],
+        value_name = "PLATFORM",
+        help_heading = "Sources"
+    )]
     pub(super) platform: String,
-    /// Take refs that go together, by the name of a row of the table torch-sources
+    /// Use the repositories and refs of a preset, such as rocm-2.13
+    ///
+    /// Presets are rows of the table `torch-sources`: refs that are known to build together, and
+    /// the projects to build on each platform. `rock-matrix compat list torch-sources` lists them.
     #[arg(long, value_name = "NAME", help_heading = "Sources")]
     pub(super) preset: Option<String>,
-    /// Read pins from this checkout of torch [default: its folder in the working folder, where
-    /// there is one]
-    #[arg(long, value_name = "DIR", help_heading = "Pins")]
+    /// Torch checkout to read pins from [default: pytorch, if it exists]
+    ///
+    /// The default is torch's directory in the table `projects`, relative to the working directory.
+    #[arg(long, value_name = "DIR", help_heading = "Sources")]
     pub(super) torch_dir: Option<PathBuf>,
-    /// Prefer rows of `related_commits` for this system
-    #[arg(long, value_name = "OS", default_value = RELATED_OS, help_heading = "Pins")]
+    /// Operating system whose rows of `related_commits` are preferred
+    ///
+    /// A project without a row for it uses a row for another system.
+    #[arg(
+        long,
+        value_name = "OS",
+        default_value = RELATED_OS,
+        help_heading = "Pins",
+        hide_short_help = true
+    )]
     pub(super) related_os: String,
-    /// Fail where `related_commits` does not name a commit
-    #[arg(long, help_heading = "Pins")]
+    /// Fail if `related_commits` has no row for a project
+    ///
+    /// Without this option, such a project uses its default ref.
+    #[arg(long, help_heading = "Pins", hide_short_help = true)]
     pub(super) require_related_commit: bool,
-    /// Leave out rows of `related_commits` that cannot be read, with a warning
-    #[arg(long, help_heading = "Pins")]
+    /// Skip invalid rows of `related_commits` with a warning
+    #[arg(long, help_heading = "Pins", hide_short_help = true)]
     pub(super) lenient: bool,
-    /// Take triton's release branch for the version that torch names, not the commit
-    #[arg(long, help_heading = "Pins")]
+    /// Use triton's release branch instead of the commit that torch pins
+    ///
+    /// The branch is that of the triton version that torch pins.
+    #[arg(long, help_heading = "Pins", hide_short_help = true)]
     pub(super) release: bool,
 }
 
-/// What the options name in the facts.
+/// The rows of the compatibility tables that the options select.
 pub(super) struct Chosen<'a> {
     pub(super) preset: Option<&'a TorchSourceRow>,
-    /// In the order of a build.
+    /// The projects in build order.
     pub(super) rows: Vec<&'a ProjectRow>,
 }
 
 impl Choices {
-    /// Those of a command that asks repositories, where nothing is checked out.
+    /// Returns the options of a command that reads remote repositories, without a torch checkout.
     pub(super) fn of_remotes(platform: &str, preset: Option<String>) -> Self {
         Self {
             platform: platform.to_owned(),
@@ -63,8 +87,8 @@ impl Choices {
         }
     }
 
-    /// The combination, and the projects that were named; without names those of the combination,
-    /// else all of the platform.
+    /// Returns the preset and the named projects; without names, the projects of the preset, or
+    /// else all projects of the platform. Problems are pushed to the sink.
     pub(super) fn chosen<'a>(
         &self,
         compat: &'a Compat,
@@ -116,7 +140,7 @@ impl Choices {
         is_whole.then_some(Chosen { preset, rows })
     }
 
-    /// Reads what pins of these projects need. A file that is not there is no fault here.
+    /// Reads the files with the pins of these projects. Missing files are not an error here.
     pub(super) fn pin_files(
         &self,
         compat: &Compat,
@@ -183,7 +207,7 @@ impl Choices {
     }
 }
 
-/// The files of a folder that are there, by path.
+/// Reads those of the files that exist, and returns them by path.
 pub(super) fn read_files<'a>(
     folder: &Path,
     paths: impl Iterator<Item = &'a str>,

@@ -1,8 +1,8 @@
-//! Limits on files that say which sources are meant.
+//! Size limits of the files that select sources.
 
-/// The largest manifest of sources in bytes; one has a few kB.
+/// Maximum size of a source manifest in bytes; usual ones have a few kB.
 pub(super) const LARGEST_MANIFEST_BYTES: u64 = 1 << 20;
-/// The largest file of torch that pins are read from, in bytes; they have a few kB.
+/// Maximum size in bytes of a file of torch with pins; usual ones have a few kB.
 pub(super) const LARGEST_PIN_FILE_BYTES: u64 = 4 << 20;
-/// The largest state of a checkout, or file with a version, that is locked, in bytes.
+/// Maximum size in bytes of the state file or the version file of a tree to lock.
 pub(super) const LARGEST_LOCKED_BYTES: u64 = 16 << 20;

@@ -1,5 +1,5 @@
-//! `source lock`: what the trees of this machine are at, or what their repositories have now, as a
-//! manifest.
+//! `source lock`: writes a manifest of local source trees, or of the current state of their
+//! repositories.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -21,39 +21,58 @@ use crate::source::{
 };
 use crate::sys::{self, Environment};
 
-/// The file of a project's version.
+/// The file with the version of a project.
 const VERSION: &str = "version.txt";
-/// How long git may take to say where a checkout is.
+/// Time limit for reading the state of a checkout with git.
 const ASKED: Duration = Duration::from_secs(10);
 
-/// Write a manifest of the source trees that are checked out
+/// Write a manifest with the commits of source trees
 #[derive(Debug, clap::Args)]
-#[command(after_help = "\
-A tree that `source checkout` made stands there with the commit of its repository, its ref and its
-patches; any other tree with what git says. Nothing is fetched, unless --remote asks the
-repositories themselves: of each, the commit and the few files that versions and pins stand in.
+#[command(
+    after_help = "\
+Examples:
+  rock-matrix source lock --out manifest.json          lock all trees in the working directory
+  rock-matrix source lock --remote --preset rocm-2.13  lock a preset without checking it out",
+    after_long_help = "\
+A tree made by `rock-matrix source checkout` is listed with the commit of its repository, its ref
+and its patches; any other tree with the commit, branch and remote that git reports. Nothing is
+fetched, except with --remote: then one commit of each repository, and of it only the files with
+versions and pins.
 
 Examples:
-  rock-matrix source lock                               all trees in the working folder, to stdout
-  rock-matrix source lock --checkout-root b --out b     a file named by platform and ref, in b
-  rock-matrix source lock torch triton --suffix +rocm7.2 --out manifest.json
-  rock-matrix source lock --remote --preset rocm-2.13   what is built together, with no tree here")]
+  rock-matrix source lock --out manifest.json          lock all trees in the working directory
+  rock-matrix source lock --remote --preset rocm-2.13  lock a preset without checking it out
+  rock-matrix source lock --checkout-root b --out b    name the file after the platform and ref
+  rock-matrix source lock torch triton --suffix +rocm7.2 --out manifest.json"
+)]
 pub(super) struct Args {
-    /// Projects by name, folder or wheel [default: those that are there]
+    /// Projects by name, directory or wheel [default: all that are checked out]
+    ///
+    /// With --remote the default is all projects of the preset or platform.
     #[arg(value_name = "PROJECT")]
     projects: Vec<String>,
-    /// The folder that has the trees, each under the name of its project's folder
+    /// Directory that contains the source trees
+    ///
+    /// Each tree is in a subdirectory with the name of its project's directory.
     #[arg(long, value_name = "DIR", default_value = ".")]
     checkout_root: PathBuf,
-    /// Ask the repositories, in place of trees
+    /// Read remote repositories instead of local trees
     #[arg(long, conflicts_with = "checkout_root")]
     remote: bool,
-    /// With --remote: the refs that go together, by the name of a row of the table torch-sources
+    /// Use the refs of a preset, such as rocm-2.13 (requires --remote)
+    ///
+    /// `rock-matrix compat list torch-sources` lists the presets.
     #[arg(long, value_name = "NAME", requires = "remote")]
     preset: Option<String>,
-    #[arg(help = "What the wheels are for", long, default_value = "linux", value_parser = ["linux", "windows"], value_name = "PLATFORM")]
+    /// Target platform
+    #[arg(
+        long,
+        default_value = "linux",
+        value_parser = ["linux", "windows"],
+        value_name = "PLATFORM"
+    )]
     platform: String,
-    /// Put this after the versions that the trees name, such as +rocm7.2
+    /// Text to append to versions, such as +rocm7.2
     #[arg(
         long,
         value_name = "SUFFIX",
@@ -61,12 +80,15 @@ pub(super) struct Args {
         allow_hyphen_values = true
     )]
     suffix: String,
-    /// The ref that torch was taken from, where its tree does not tell; with --remote, that it is
-    /// taken from
+    /// Ref of torch to record [default: that of the tree]
+    ///
+    /// With --remote, also the ref to read torch at.
     #[arg(long, value_name = "REF")]
     pytorch_git_ref: Option<String>,
-    /// Write this file, or one named by platform and ref in this folder [default: stdout]
-    #[arg(long, value_name = "PATH")]
+    /// File or directory to write to [default: stdout]
+    ///
+    /// In a directory, the file gets the name `therock-manifest_torch_PLATFORM_REF.json`.
+    #[arg(short, long, value_name = "PATH")]
     out: Option<PathBuf>,
 }
 
@@ -89,17 +111,20 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
         sink.push(
             Diagnostic::new(
                 &codes::STRANGE_COMPANION,
-                format!("{project} is {version}, and this torch goes with {minor}"),
+                format!("{project} is {version}, but this torch needs {minor}"),
             )
-            .help("check out the ref that belongs to this torch, or go on if that is meant"),
+            .help("check out the ref that fits this torch, or ignore this if it is on purpose"),
         );
     }
     if manifest.entries.is_empty() && !sink.has_errors() {
         let root = args.checkout_root.display().to_string();
         sink.push(
-            Diagnostic::new(&codes::NO_TREE, format!("there is no tree of any project in `{root}`"))
+            Diagnostic::new(&codes::NO_TREE, format!("no source tree found in `{root}`"))
                 .at(Location::File(root.into()), "")
-                .help("name the folder above the trees with `--checkout-root`, or make them with `source checkout`"),
+                .help(
+                    "pass the folder that contains the trees with `--checkout-root`, or create \
+                     them with `rock-matrix source checkout`",
+                ),
         );
     }
     match shell.report(&sink.finish()) {
@@ -126,7 +151,7 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
 }
 
 impl Args {
-    /// What the trees below a folder are at.
+    /// Returns the manifest of the trees below a directory.
     fn manifest(
         &self,
         root: &Path,
@@ -162,7 +187,7 @@ impl Args {
                         )
                         .at(Location::File(shown.into()), "")
                         .help(format!(
-                            "make it with `rock-matrix source checkout {}`",
+                            "create it with `rock-matrix source checkout {}`",
                             row.project
                         )),
                     );
@@ -185,8 +210,8 @@ impl Args {
         manifest
     }
 
-    /// What the repositories have: of each project the files that are needed, in a folder that goes
-    /// away again. Torch comes first, since the others are pinned there.
+    /// Returns the manifest of remote repositories. Only the required files are fetched, to a
+    /// temporary directory. Torch comes first because it pins the others.
     fn of_remotes(
         &self,
         compat: &Compat,
@@ -194,10 +219,10 @@ impl Args {
         sink: &mut Sink,
     ) -> Result<SourceManifest, Exit> {
         let told = |error: std::io::Error| {
-            let help = "set TMPDIR to a folder that can be written to";
+            let help = "set TMPDIR to a writable folder";
             let fault = Diagnostic::new(
                 &host::CANNOT_WRITE_FILE,
-                format!("no temporary folder can be made: {error}"),
+                format!("cannot create a temporary folder: {error}"),
             );
             shell.report(&[fault.help(help)]);
             Exit::Machine
@@ -252,7 +277,7 @@ impl Args {
             else {
                 continue;
             };
-            shell.say(&format!("asking {} for {}", url.value, reference.value));
+            shell.say(&format!("reading {} of {}", reference.value, url.value));
             let place = folder.path().join(&row.folder);
             sys::create_directory(&place).map_err(|error| {
                 shell.report(&[Diagnostic::from(error)]);
@@ -285,7 +310,7 @@ impl Args {
     }
 }
 
-/// What a tree is at.
+/// Returns the manifest entry of a tree, and a diagnostic if it has changed since its checkout.
 fn entry(
     row: &ProjectRow,
     folder: &Path,
@@ -306,8 +331,8 @@ fn entry(
             (head, asked(folder, &["remote", "get-url", "origin"], shell))
         else {
             return Err(fault(
-                format!("git names no commit or no origin of `{shown}`"),
-                "check it out with an origin",
+                format!("`{shown}` has no commit or no remote `origin`"),
+                "clone it from its repository",
             ));
         };
         let branch = asked(
@@ -338,7 +363,7 @@ fn entry(
         .filter(|_| state.outcome == CheckoutOutcome::Done)
     else {
         return Err(fault(
-            format!("the checkout in `{shown}` did not come to its end"),
+            format!("the checkout in `{shown}` is incomplete"),
             again,
         ));
     };
@@ -351,11 +376,14 @@ fn entry(
         .is_some_and(|(made, head)| made.head != *head);
     let told = is_moved.then(|| {
         let message = format!(
-            "`{shown}` has commits that no manifest names: it is not at what was checked out"
+            "`{shown}` has changed since its checkout: the manifest cannot list its new commits"
         );
         Diagnostic::new(&codes::TREE_MOVED, message)
             .at(Location::File(shown.as_str().into()), "")
-            .help("save them as patches, and check out with these")
+            .help(
+                "save them with `rock-matrix source save-patches`, and check out again with the \
+                 patches",
+            )
     });
     let (set, patches) = state
         .patches
@@ -373,7 +401,7 @@ fn entry(
     Ok((entry, told))
 }
 
-/// The version that a tree names; that of triton stands in torch's tree.
+/// Returns the version of a tree. The version of triton is in torch's tree.
 fn version(
     row: &ProjectRow,
     folder: &Path,
@@ -393,7 +421,8 @@ fn version(
     Some(text.trim().to_owned()).filter(|text| !text.is_empty())
 }
 
-/// One line of git about a repository, whatever is set around it.
+/// Returns the first line of output of a git command in a repository, independent of `GIT_*`
+/// variables.
 fn asked(folder: &Path, words: &[&str], shell: &Shell) -> Option<String> {
     let mut variables = shell.environment.variables.clone();
     variables.retain(|name, _| !name.starts_with("GIT_"));

@@ -1,5 +1,5 @@
-//! `source`: the sources that torch's wheels are built from, and the trees and patches that are
-//! made of them.
+//! `source`: plans, checks out, locks and patches the source trees that torch's wheels are built
+//! from.
 
 mod by_manifest;
 mod checkout;
@@ -14,7 +14,7 @@ mod status;
 
 use std::path::PathBuf;
 
-use super::{Exit, Format, Shell, load};
+use super::{Exit, Format, OutputFormat, Shell, load};
 use crate::checkout::CheckoutError;
 use crate::source::projects;
 use crate::sys::{self, Signals};
@@ -22,11 +22,8 @@ use crate::sys::{self, Signals};
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  rock-matrix source plan                       address and ref of every project
-  rock-matrix source plan --preset rocm-2.13    those of sources that are built together
-  rock-matrix source checkout torch             the tree, with submodules, patches and hipify
-  rock-matrix source status torch               what is checked out, and what was changed since
-  rock-matrix source save-patches torch         your commits as patches")]
+  rock-matrix source plan            show the repository and ref of every project
+  rock-matrix source checkout torch  check out torch, apply patches and run hipify")]
 pub(super) struct Args {
     #[command(subcommand)]
     command: Command,
@@ -54,16 +51,19 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
     }
 }
 
-/// The tree that a command is about.
+// The source tree that a command reads. Like all groups of options that are flattened into a
+// command, it has no doc comment: clap would show that as the description of the command.
 #[derive(Debug, clap::Args)]
 struct Tree {
-    /// The project by name, folder or wheel
+    /// Project by name, directory or wheel, such as audio, pytorch_audio or torchaudio
     #[arg(value_name = "PROJECT")]
     project: Option<String>,
-    /// The folder of the tree [default: the folder of the project, in the working folder]
+    /// Directory of the tree [default: the project's directory]
+    ///
+    /// The project's directory is relative to the working directory.
     #[arg(
         long,
-        visible_alias = "repo",
+        alias = "repo",
         value_name = "DIR",
         required_unless_present = "project"
     )]
@@ -71,7 +71,7 @@ struct Tree {
 }
 
 impl Tree {
-    /// Its folder, absolute.
+    /// Returns the absolute directory of the tree.
     fn folder(&self, shell: &Shell) -> Result<PathBuf, Exit> {
         let folder = match (&self.checkout_dir, &self.project) {
             (Some(folder), _) => folder.clone(),
@@ -87,13 +87,13 @@ impl Tree {
         Ok(sys::real_path(&shell.environment.current_dir.join(folder)))
     }
 
-    /// Its folder, with signals caught from here on.
+    /// Returns the absolute directory of the tree, and starts to catch signals.
     fn taken(&self, shell: &Shell) -> Result<(PathBuf, Signals), Exit> {
         Ok((self.folder(shell)?, listen(shell)?))
     }
 }
 
-/// Catches signals from here on.
+/// Starts to catch signals.
 fn listen(shell: &Shell) -> Result<Signals, Exit> {
     Signals::listen().map_err(|error| {
         shell.report(&[crate::exec::no_signals(&error)]);
@@ -101,7 +101,7 @@ fn listen(shell: &Shell) -> Result<Signals, Exit> {
     })
 }
 
-/// Shows why a checkout did not come to its end.
+/// Reports why a checkout failed, and returns the exit code.
 fn failed(fault: CheckoutError, shell: &Shell) -> Exit {
     let exit = match &fault {
         CheckoutError::Stopped(signal) => (*signal).into(),

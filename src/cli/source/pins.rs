@@ -1,11 +1,11 @@
-//! `source pins`: every pin that a checkout of torch holds, and what can be downloaded for it.
+//! `source pins`: every pin of a torch checkout, and the downloads that are available for it.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::choices::read_files;
-use super::{Exit, Format, Shell, load};
+use super::{Exit, Format, OutputFormat, Shell, load};
 use crate::codes::sources as codes;
 use crate::compat::Compat;
 use crate::diagnostic::{Diagnostic, Location, Sink, SourceText};
@@ -17,48 +17,61 @@ use crate::source::pins::{
 use crate::source::related::{RelatedCommits, RowStrictness};
 use crate::sys;
 
-/// How long git may take to say where a checkout is.
+/// Time limit for reading the commit of a checkout with git.
 const ASKED: Duration = Duration::from_secs(10);
 
-/// Show every pin of a checkout of torch, and what can be downloaded for it
+/// Show every pin of a torch checkout and the AOTriton downloads for it
 #[derive(Debug, clap::Args)]
-#[command(after_help = "\
-Reads files only. Exits with 1 when the commit of AOTriton cannot be told, unless it is installed
-already or --default is given.
+#[command(
+    after_help = "\
+Examples:
+  rock-matrix source pins pytorch                           show all pins
+  rock-matrix source pins pytorch --rocm 7.2 --gfx gfx1151  show the archives for a ROCm and a GPU",
+    after_long_help = "\
+Only local files are read. The exit code is 1 if the commit of AOTriton cannot be determined, unless
+AOTRITON_INSTALLED_PREFIX is set or --default is given.
 
 Examples:
-  rock-matrix source pins pytorch                           triton, related commits, AOTriton
-  rock-matrix source pins pytorch --rocm 7.2 --gfx gfx1151  and the archives for these
-  rock-matrix source pins pytorch --aotriton aotriton       is the copy here the pinned one
-  rock-matrix source pins pytorch --format json")]
+  rock-matrix source pins pytorch                           show all pins
+  rock-matrix source pins pytorch --rocm 7.2 --gfx gfx1151  show the archives for a ROCm and a GPU
+  rock-matrix source pins pytorch --aotriton aotriton       compare a checkout with the pin"
+)]
 pub(super) struct Args {
-    /// The checkout of torch
+    /// Directory of the torch checkout
     #[arg(value_name = "DIR")]
     folder: PathBuf,
-    /// Name the archive for this ROCm
-    #[arg(long, value_name = "VERSION")]
+    /// Show the archive that torch uses for this ROCm version
+    #[arg(long, value_name = "VERSION", help_heading = "AOTriton")]
     rocm: Option<RocmVersion>,
-    /// Name the images for these targets, with `;` or `,` between them
-    #[arg(long, value_name = "TARGETS")]
+    /// Show only the images for these GPU targets, such as gfx942,gfx1151
+    ///
+    /// Targets are separated by `,`, `;` or blanks.
+    #[arg(long, alias = "gpu", value_name = "LIST", help_heading = "AOTriton")]
     gfx: Option<String>,
-    /// The CPU in names of archives
-    #[arg(long, value_name = "CPU", default_value = "x86_64")]
+    /// CPU architecture in the names of archives
+    #[arg(
+        long,
+        value_name = "CPU",
+        default_value = "x86_64",
+        help_heading = "AOTriton"
+    )]
     cpu: String,
-    /// Where the checkout names no commit of AOTriton, take the one of the facts
-    #[arg(long)]
+    /// Use the default commit if the checkout pins none
+    ///
+    /// The default is in the table `pins`.
+    #[arg(long, help_heading = "AOTriton")]
     default: bool,
-    /// A checkout of AOTriton: is it at the pinned commit, and was it built there
-    #[arg(long, value_name = "DIR")]
+    /// AOTriton checkout to compare with the pin and to search for a build
+    #[arg(long, value_name = "DIR", help_heading = "AOTriton")]
     aotriton: Option<PathBuf>,
-    /// A folder of installed Python packages: is AOTriton among them
-    #[arg(long, value_name = "DIR")]
+    /// Directory of Python packages to search for an installed AOTriton
+    #[arg(long, value_name = "DIR", help_heading = "AOTriton")]
     site_packages: Option<PathBuf>,
-    /// Leave out rows of `related_commits` that cannot be read, with a warning
+    /// Skip invalid rows of `related_commits` with a warning
     #[arg(long)]
     lenient: bool,
-    /// What to print
-    #[arg(long, value_enum, default_value = "human", value_name = "FORMAT")]
-    format: Format,
+    #[command(flatten)]
+    format: OutputFormat,
 }
 
 /// Runs the command.
@@ -76,10 +89,10 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
         );
         return shell.report(&[fault
             .at(Location::Argument(shown), "")
-            .help("name the folder of torch's sources")]);
+            .help("pass the folder of a torch checkout")]);
     }
     let document = args.read(compat, shell, &mut sink);
-    let printed = shell.print(&match args.format {
+    let printed = shell.print(&match args.format.get() {
         Format::Human => human(&document),
         Format::Json => {
             serde_json::to_string_pretty(&document)
@@ -102,7 +115,7 @@ struct Document {
     aotriton: Option<Package>,
 }
 
-/// What one line of a file says.
+/// A value and the file and line it was read from.
 #[derive(serde::Serialize)]
 struct Told {
     name: String,
@@ -127,20 +140,20 @@ struct Package {
     generation: String,
     file: Option<String>,
     commit: Option<String>,
-    /// What says the commit, or why nothing does.
+    /// The origin of the commit, or the reason why it is unknown.
     commit_from: String,
     mode: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     prefix: Option<String>,
     archives: Vec<Archive>,
-    /// What is taken for the ROCm that was asked for.
+    /// The archive that torch uses for `--rocm`.
     #[serde(skip_serializing_if = "Option::is_none")]
     taken: Option<String>,
     images: Vec<Archive>,
-    /// Where a copy is taken from, where one was looked for.
+    /// The existing copy that a build uses, if one was looked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     copy: Option<Told>,
-    /// Versions that this torch was released with.
+    /// The versions that this torch was released with.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     released_with: Vec<String>,
 }
@@ -293,7 +306,7 @@ impl Args {
         }
     }
 
-    /// The commit and what says it; a fault where none is known and one is needed.
+    /// Returns the commit and its origin; reports an error if it is unknown but required.
     fn commit(
         &self,
         pinned: &PinnedSources<'_>,
@@ -313,11 +326,14 @@ impl Args {
                     sink.push(
                         Diagnostic::new(
                             &codes::UNKNOWN_PIN,
-                            format!("the commit of {} cannot be told: {reason}", pinned.row.pin),
+                            format!(
+                                "cannot determine the commit of {}: {reason}",
+                                pinned.row.pin
+                            ),
                         )
                         .at(Location::File(place.into()), "")
                         .help(format!(
-                            "name it in {}, or take the one of the facts with `--default`",
+                            "set {}, or use the default commit with `--default`",
                             pinned.row.env
                         )),
                     );
@@ -327,7 +343,7 @@ impl Args {
         }
     }
 
-    /// What is taken for a ROCm, in words.
+    /// Describes the archive that torch uses for a ROCm; reports a warning if there is none.
     fn taken(
         &self,
         pinned: &PinnedSources<'_>,
@@ -354,7 +370,7 @@ impl Args {
                 pinned.row.pin
             );
             sink.push(Diagnostic::new(&codes::NO_ARCHIVE, message).help(format!(
-                "build it from source, or take a ROCm that has one: {}",
+                "build it from source, or use a ROCm version with an archive: {}",
                 others()
             )));
         };
@@ -363,7 +379,7 @@ impl Args {
                 if build.sum == ArchiveDigest::Absent =>
             {
                 missing(format!(
-                    "the digest of {} is only zeros",
+                    "the digest of {} is all zeros",
                     pinned.archive(build, &self.cpu)
                 ));
                 "unavailable".to_owned()
@@ -371,7 +387,7 @@ impl Args {
             TorchAotriton::Archive(build) => pinned.archive(build, &self.cpu),
             TorchAotriton::Clamped(build) => {
                 format!(
-                    "{}, the nearest that is listed",
+                    "{}, the nearest listed one",
                     pinned.archive(build, &self.cpu)
                 )
             }
@@ -379,13 +395,13 @@ impl Args {
                 "none: the library is built from source, images are downloaded".to_owned()
             }
             TorchAotriton::Refused => {
-                missing("it is not in the list".to_owned());
+                missing("it is not listed".to_owned());
                 "unavailable".to_owned()
             }
         }
     }
 
-    /// The copies that were looked for; `None` where nothing says where to look.
+    /// Returns the existing copies; `None` if there is no place to look for them.
     fn copies(
         &self,
         pinned: &PinnedSources<'_>,
@@ -433,12 +449,12 @@ fn copy_value(copy: &AotritonCopy, pinned: &PinnedSources<'_>) -> Told {
         AotritonCopy::Built(folder) => (
             "built",
             folder.clone(),
-            format!("{} is there", pinned.row.library),
+            format!("{} exists", pinned.row.library),
         ),
         AotritonCopy::Module(folder) => (
             "module",
             folder.clone(),
-            format!("{} is there", pinned.row.module),
+            format!("{} exists", pinned.row.module),
         ),
         AotritonCopy::Source => ("source", String::new(), "there is no copy".to_owned()),
     };
@@ -449,7 +465,7 @@ fn copy_value(copy: &AotritonCopy, pinned: &PinnedSources<'_>) -> Told {
     }
 }
 
-/// A warning where a checkout is at another commit than the pinned one.
+/// Returns a warning if a checkout is at another commit than the pinned one.
 fn mismatch(folder: &Path, commit: &str, shell: &Shell) -> Option<Diagnostic> {
     let git = sys::find_program("git", &shell.environment)?;
     let shown = folder.display().to_string();
@@ -469,18 +485,18 @@ fn mismatch(folder: &Path, commit: &str, shell: &Shell) -> Option<Diagnostic> {
     if head.starts_with(&commit.to_ascii_lowercase()) {
         return None;
     }
-    let message = format!("`{shown}` is at {head}, and torch pins {commit}");
+    let message = format!("`{shown}` is at {head}, but torch pins {commit}");
     Some(
         Diagnostic::new(&codes::OTHER_COMMIT, message)
             .at(Location::File(shown.into()), "")
             .help(format!(
-                "check out {commit} there, or build torch against what you have on purpose"
+                "check out {commit} there, or ignore this if another commit is used on purpose"
             )),
     )
 }
 
-/// The versions that this torch was released with, and a warning where the pinned one is none of
-/// them.
+/// Returns the versions that this torch was released with; reports a warning if the pinned one does
+/// not fit.
 fn released_with(
     pinned: &PinnedSources<'_>,
     torch: Option<&Told>,
@@ -500,14 +516,17 @@ fn released_with(
     if !fits {
         let version = pinned.version.as_deref().unwrap_or_default();
         let message = format!(
-            "torch {minor} pins {} {version}, and was released with {}",
+            "torch {minor} pins {} {version}, but was released with {}",
             pinned.row.pin,
             known.join(", ")
         );
         sink.push(
             Diagnostic::new(&codes::UNUSUAL_VERSION, message)
                 .note(compat.cite("pins.yaml", &format!("torch-aotriton {minor}"), &row.origin))
-                .help("see that the pin was changed on purpose; point releases go together, others may not"),
+                .help(
+                    "check that the pin was changed on purpose: point releases are compatible, \
+                     others may not be",
+                ),
         );
     }
     known

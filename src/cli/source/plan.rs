@@ -1,36 +1,41 @@
-//! `source plan`: where each project comes from, and what says so. Nothing is fetched.
+//! `source plan`: the repository and ref of each project with their origin. Nothing is fetched.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use super::choices::Choices;
-use super::{Exit, Format, Shell, load};
+use super::{Exit, Format, OutputFormat, Shell, load};
 use crate::diagnostic::render::redact_urls;
 use crate::diagnostic::{Diagnostic, Sink};
 use crate::source::patch_sets::{self, PatchSetSelection, SelectedPatchSet};
 use crate::source::{ExplicitSelection, ProjectQuery, ResolvedProject, SourceRef, resolve};
 
-/// Show the address and ref of each project, and what says so
+/// Show the repository, ref and patches of each project, and where they are set
 #[derive(Debug, clap::Args)]
-#[command(after_help = "\
-An option comes before a preset, a preset before a pin, and a pin before the table of projects.
-Nothing is fetched: a pin in a checkout of torch that is not there yet is named with its file.
+#[command(
+    after_help = "\
+Examples:
+  rock-matrix source plan --preset rocm-2.13          show the sources of a preset
+  rock-matrix source plan triton --torch-dir pytorch  show the triton commit that torch pins",
+    after_long_help = "\
+Options override presets, presets override pins, and pins override the table `projects`.
+Nothing is fetched. If torch is not checked out, the output names the files that will pin commits.
 
 Examples:
-  rock-matrix source plan                                every project on Linux
-  rock-matrix source plan --platform windows             those on Windows
-  rock-matrix source plan triton --torch-dir pytorch     the commit that a checkout of torch pins
+  rock-matrix source plan --preset rocm-2.13          show the sources of a preset
+  rock-matrix source plan triton --torch-dir pytorch  show the triton commit that torch pins
+  rock-matrix source plan --platform windows          show the projects on Windows
   rock-matrix source plan torch --ref v2.7.0-rc9 --patch-dir patches/pytorch
-                                                         with the patch set that fits
-  rock-matrix source plan --preset rocm-2.13 --format json")]
+                                                      show which patch set fits a ref"
+)]
 pub(super) struct Args {
-    /// Projects by name, folder or wheel [default: all of the preset, or of the platform]
+    /// Projects by name, directory or wheel [default: all of the preset or platform]
     #[arg(value_name = "PROJECT")]
     projects: Vec<String>,
     #[command(flatten)]
     choices: Choices,
-    /// The branch, tag or commit of the one project that is named
+    /// Branch, tag or commit of the project (for a single project)
     #[arg(
         long = "ref",
         alias = "repo-hashtag",
@@ -39,7 +44,7 @@ pub(super) struct Args {
         help_heading = "Sources"
     )]
     reference: Option<String>,
-    /// The address of the one project that is named
+    /// Repository URL of the project (for a single project)
     #[arg(
         long,
         alias = "gitrepo-origin",
@@ -48,28 +53,36 @@ pub(super) struct Args {
         help_heading = "Sources"
     )]
     origin: Option<String>,
-    /// The patch set by name
-    #[arg(long, value_name = "NAME", help_heading = "Patches")]
+    /// Patch set to use [default: the set named after the ref]
+    ///
+    /// A preset can name another default. The ref `v2.7.0-rc9` uses the set `v2.7.0-rc9`, or else
+    /// `v2.7.0`, or else no patches. Pinned commits have no patch set.
+    #[arg(long, value_name = "NAME", help_heading = "Patches and Hipify")]
     patchset: Option<String>,
-    /// Look for patch sets in this folder
-    #[arg(long, value_name = "DIR", help_heading = "Patches")]
+    /// Directory to look for patch sets in
+    ///
+    /// Without this option, the output has the name of the patch set, whether it exists or not.
+    #[arg(long, value_name = "DIR", help_heading = "Patches and Hipify")]
     patch_dir: Option<PathBuf>,
-    /// Run hipify
-    #[arg(long, overrides_with = "no_hipify", help_heading = "Patches")]
+    /// Run hipify [default: set by the project]
+    #[arg(
+        long,
+        overrides_with = "no_hipify",
+        help_heading = "Patches and Hipify"
+    )]
     hipify: bool,
     /// Do not run hipify
-    #[arg(long, help_heading = "Patches")]
+    #[arg(long, help_heading = "Patches and Hipify")]
     no_hipify: bool,
-    /// What to print
-    #[arg(long, value_enum, default_value = "human", value_name = "FORMAT")]
-    format: Format,
+    #[command(flatten)]
+    format: OutputFormat,
 }
 
 /// Runs the command.
 pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
     if args.projects.len() > 1 && (args.reference.is_some() || args.origin.is_some()) {
-        let text = "`--ref` and `--origin` are for one project";
-        return crate::cli::misused("source", clap::error::ErrorKind::ArgumentConflict, text);
+        let text = "`--ref` and `--origin` need exactly one project";
+        return crate::cli::misused(&["source"], clap::error::ErrorKind::ArgumentConflict, text);
     }
     let compat = match load::compat(shell) {
         Ok(compat) => compat,
@@ -130,7 +143,7 @@ fn planned(
             .filter(|env| !env.is_empty()),
         projects,
     };
-    Some(match args.format {
+    Some(match args.format.get() {
         Format::Human => human(&document),
         Format::Json => {
             serde_json::to_string_pretty(&document)
@@ -140,8 +153,8 @@ fn planned(
     })
 }
 
-/// What is said of patches: the set, where a folder of sets was named, else the name that is looked
-/// for.
+/// Returns the patch set and its origin: an existing set if a directory of sets is given, or else
+/// the name that a checkout looks up.
 fn patches(
     resolved: &ResolvedProject,
     args: &Args,
@@ -153,9 +166,7 @@ fn patches(
                 patch_sets::check(name)?;
                 (Some(name.clone()), "named".to_owned())
             }
-            PatchSetSelection::Fitting(name) => {
-                (Some(name.clone()), "where there is one".to_owned())
-            }
+            PatchSetSelection::Fitting(name) => (Some(name.clone()), "if it exists".to_owned()),
             PatchSetSelection::Pinned => (None, "the commit is pinned".to_owned()),
         });
     };
@@ -202,7 +213,7 @@ struct Planned {
     jobs: Option<u32>,
 }
 
-/// A value, where it is known, and what says it.
+/// A value, if it is known, and its origin.
 #[derive(serde::Serialize)]
 struct Value {
     value: Option<String>,
@@ -238,7 +249,7 @@ fn document(resolved: ResolvedProject, (set, why): (Option<String>, String)) -> 
     }
 }
 
-/// A block a project: each value, then what says it.
+/// Formats the plan for people: a block for each project, with each value and its origin.
 fn human(document: &Document<'_>) -> String {
     let mut text = String::new();
     for project in &document.projects {
@@ -262,7 +273,7 @@ fn human(document: &Document<'_>) -> String {
         }
     }
     for (name, value) in document.env.into_iter().flatten() {
-        let _ = writeln!(text, "environment of the build: {name}={value}");
+        let _ = writeln!(text, "build environment: {name}={value}");
     }
     text
 }

@@ -1,5 +1,5 @@
-//! How far a checkout is: one moving line on a terminal, else a line a step and a sign of life
-//! between.
+//! Progress of a checkout: a line that is updated on a terminal; elsewhere a line for each step,
+//! and heartbeats during long ones.
 
 use std::time::Instant;
 
@@ -7,7 +7,7 @@ use crate::checkout::CheckoutEvent;
 use crate::cli::moving_line::{HEARTBEAT, MovingLine, cut};
 use crate::cli::shell::{Shell, Verbosity};
 
-/// Tells a person how far a checkout is.
+/// Reports the progress of a checkout.
 pub(super) struct Progress<'a> {
     shell: &'a Shell,
     moving: MovingLine,
@@ -17,7 +17,7 @@ pub(super) struct Progress<'a> {
 }
 
 impl<'a> Progress<'a> {
-    /// Progress for the terminal or the log that `shell` talks to.
+    /// Returns a reporter for the stderr of `shell`.
     pub(super) fn new(shell: &'a Shell) -> Self {
         let moving = MovingLine::new(shell);
         Self {
@@ -29,7 +29,7 @@ impl<'a> Progress<'a> {
         }
     }
 
-    /// Takes one event.
+    /// Reports an event.
     pub(super) fn tell(&mut self, event: CheckoutEvent<'_>) {
         match event {
             CheckoutEvent::Step { number, of, title } => {
@@ -58,7 +58,7 @@ impl<'a> Progress<'a> {
                 self.draw();
             }
             CheckoutEvent::Told(diagnostic) => {
-                // A warning does not decide how the command ends.
+                // A warning does not change the exit code.
                 let _ = self
                     .moving
                     .above(|| self.shell.report(std::slice::from_ref(diagnostic)));
@@ -83,7 +83,7 @@ impl<'a> Progress<'a> {
         }
     }
 
-    /// Takes the moving line away.
+    /// Clears the updated line.
     pub(super) fn finish(&mut self) {
         self.moving.finish();
     }

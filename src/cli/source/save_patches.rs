@@ -1,44 +1,53 @@
-//! `source save-patches`: commits above upstream to a patch set.
+//! `source save-patches`: saves the commits on top of upstream as a patch set.
 
 use std::path::{Path, PathBuf};
 
 use super::checkout::PATCHES;
-use super::{Exit, Format, Shell, Tree, failed};
+use super::{Exit, Format, OutputFormat, Shell, Tree, failed};
 use crate::checkout::{self, PatchFileChange, PatchTarget};
 use crate::codes::checkout as codes;
 use crate::diagnostic::{Diagnostic, Location, counted};
 use crate::source::{CheckoutState, patch_sets};
 use crate::sys;
 
-/// Save the commits above what was checked out as patches
+/// Save the commits on top of a checkout as patches
 #[derive(Debug, clap::Args)]
-#[command(after_help = "\
-Of each repository, commits below that of hipify go to the folder base, those above it to hipified.
-The set is written as a whole or not at all. Files of repositories that the tree has not stay.
+#[command(
+    after_help = "\
+Examples:
+  rock-matrix source save-patches torch          update the patch set that was applied
+  rock-matrix source save-patches torch --check  list differences without writing anything",
+    after_long_help = "\
+In each repository, commits before the commit of hipify are saved in the directory base, and later
+ones in hipified. The whole set is replaced at once. Files of repositories that the tree does not
+contain are kept.
 
 Examples:
-  rock-matrix source save-patches torch
-  rock-matrix source save-patches torch --check
-  rock-matrix source save-patches --checkout-dir audio --patch-dir patches/audio --patchset v2.7.0")]
+  rock-matrix source save-patches torch          update the patch set that was applied
+  rock-matrix source save-patches torch --check  list differences without writing anything
+  rock-matrix source save-patches --checkout-dir audio --patch-dir patches/audio --patchset v2.7.0"
+)]
 pub(super) struct Args {
     #[command(flatten)]
     tree: Tree,
-    /// The folder of patch sets [default: where the checkout took its patches from, else
-    /// patches/NAME]
+    /// Directory of patch sets [default: as applied, or patches/NAME]
+    ///
+    /// NAME is the value of --repo-name.
     #[arg(long, value_name = "DIR")]
     patch_dir: Option<PathBuf>,
-    /// The patch set by name [default: the one that was applied, else the ref]
+    /// Patch set to write [default: the applied set, or the ref]
     #[arg(long, value_name = "NAME")]
     patchset: Option<String>,
-    /// The folder of the outer repository inside a patch set [default: as it was checked out]
+    /// Directory of the outer repository in the set [default: as checked out]
     #[arg(long, value_name = "NAME")]
     repo_name: Option<String>,
-    /// Write nothing, say what would change, and fail where that is anything
+    /// Fail if the patch set differs from the commits, without writing anything
+    ///
+    /// Lists the files that would change.
     #[arg(long)]
     check: bool,
-    /// What to print: a line a file, or one JSON object
-    #[arg(long, value_enum, default_value = "human", value_name = "FORMAT")]
-    format: Format,
+    #[command(flatten)]
+    format: OutputFormat,
 }
 
 /// Runs the command.
@@ -71,9 +80,9 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
     let printed = shell.print(&told(&saved, &target, args));
     if args.check && !saved.changes.is_empty() {
         let count = saved.changes.len();
-        let are = crate::diagnostic::is_or_are(count);
+        let differ = if count == 1 { "differs" } else { "differ" };
         let message = format!(
-            "{} in `{}` {are} not as the commits make them",
+            "{} in `{}` {differ} from the commits",
             counted(count, "file"),
             target.display()
         );
@@ -85,7 +94,7 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
 }
 
 impl Args {
-    /// Where the patches of a checkout go.
+    /// Returns the patch set to write.
     fn target(&self, state: &CheckoutState, shell: &Shell) -> Result<PatchTarget, Diagnostic> {
         let name = self.repo_name.clone().unwrap_or_else(|| state.name.clone());
         let applied = state.patches.as_ref();
@@ -115,7 +124,7 @@ impl Args {
 }
 
 fn told(saved: &checkout::SavedPatches, target: &Path, args: &Args) -> String {
-    if args.format == Format::Json {
+    if args.format.get() == Format::Json {
         let word = |change: PatchFileChange| match change {
             PatchFileChange::Added => "added",
             PatchFileChange::Changed => "changed",

@@ -1,27 +1,32 @@
-//! `source status`: what is checked out, and what became of it since.
+//! `source status`: the last checkout of a source tree, and the changes since.
 
 use std::fmt::Write as _;
 
 use super::checkout::shown;
-use super::{Exit, Format, Shell, Tree, failed};
+use super::{Exit, Format, OutputFormat, Shell, Tree, failed};
 use crate::checkout::{self, CheckoutRecord};
 use crate::diagnostic::render::redact_urls;
 use crate::source::{CheckoutOutcome, FoundRepository};
 
-/// Say what is checked out, what is changed, and which commits lie above
+/// Show what is checked out, with local changes and commits
 #[derive(Debug, clap::Args)]
-#[command(after_help = "\
-Nothing is fetched and nothing is changed.
+#[command(
+    after_help = "\
+Examples:
+  rock-matrix source status torch                        show the tree in `pytorch`
+  rock-matrix source status --checkout-dir audio --json  show the tree in `audio` as JSON",
+    after_long_help = "\
+Nothing is fetched or changed.
 
 Examples:
-  rock-matrix source status torch
-  rock-matrix source status --checkout-dir audio --format json")]
+  rock-matrix source status torch                        show the tree in `pytorch`
+  rock-matrix source status --checkout-dir audio --json  show the tree in `audio` as JSON"
+)]
 pub(super) struct Args {
     #[command(flatten)]
     tree: Tree,
-    /// What to print
-    #[arg(long, value_enum, default_value = "human", value_name = "FORMAT")]
-    format: Format,
+    #[command(flatten)]
+    format: OutputFormat,
 }
 
 /// Runs the command.
@@ -31,7 +36,7 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
         Err(exit) => return exit,
     };
     match checkout::seen(&folder, &shell.environment, &signals) {
-        Ok(seen) if args.format == Format::Json => shell.print(&redact_urls(&json(&seen))),
+        Ok(seen) if args.format.get() == Format::Json => shell.print(&redact_urls(&json(&seen))),
         Ok(seen) => shell.print(&redact_urls(&human(&seen))),
         Err(fault) => failed(fault, shell),
     }
@@ -74,7 +79,7 @@ fn human(seen: &CheckoutRecord) -> String {
     let how = match state.outcome {
         CheckoutOutcome::Done => "done",
         CheckoutOutcome::Begun | CheckoutOutcome::Incomplete => {
-            "not at its end: run the checkout again"
+            "incomplete: run the checkout again"
         }
     };
     let count = seen.repositories.len().to_string();
@@ -94,7 +99,7 @@ fn human(seen: &CheckoutRecord) -> String {
             &found.path
         };
         if let Some(session) = found.session {
-            let _ = writeln!(text, "  {:12} {place}: {}", "under way", session.word());
+            let _ = writeln!(text, "  {:12} {place}: {}", "in progress", session.word());
         }
         for change in &found.changes {
             let _ = writeln!(text, "  {:12} {place}: {change}", "changed");

@@ -1,4 +1,4 @@
-//! How far a wheel has been read or written, on a terminal.
+//! Progress bars for reading and writing wheels.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -8,20 +8,20 @@ use crate::audit::ProgressReporter;
 use crate::cli::Shell;
 use crate::wheel::{ByteProgress, ProgressCallback};
 
-/// Less than this is done before anybody could read how far it is.
+/// Minimum size for a bar, in bytes: smaller wheels are done before anybody could read it.
 const SHOWN_FROM_BYTES: u64 = 64 << 20;
 
-/// Whether somebody watches.
+/// Whether a person watches the progress.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::cli) enum Watchers {
     /// A person at a terminal.
     Person,
-    /// Nobody, or a log.
+    /// Nobody; stderr may be a log.
     Nobody,
 }
 
 impl Watchers {
-    /// Who watches what this shell says.
+    /// Returns who watches the output of this shell.
     pub(in crate::cli) fn of(shell: &Shell) -> Self {
         if shell.is_watched() {
             Self::Person
@@ -38,18 +38,17 @@ impl ProgressReporter for Watchers {
     }
 }
 
-/// A line that moves while a large wheel is worked on, and is taken away at the end.
-/// Of several that work at once, one is drawn.
+/// A progress bar for a large wheel, cleared at the end. Only one bar is drawn at a time.
 pub(in crate::cli) struct Bar {
     bar: Option<ProgressBar>,
     is_drawn: AtomicBool,
 }
 
-/// Whether one is drawn.
+/// Whether a bar is drawn.
 static DRAWN: AtomicBool = AtomicBool::new(false);
 
 impl Bar {
-    /// A line for the wheel of this name.
+    /// Creates a bar for the wheel of this name.
     pub(in crate::cli) fn new(watchers: Watchers, name: &str) -> Self {
         if watchers == Watchers::Nobody {
             return Self {
@@ -67,7 +66,7 @@ impl Bar {
         }
     }
 
-    /// So far it has come.
+    /// Updates the bar.
     pub(in crate::cli) fn tell(&self, progress: ByteProgress) {
         let Some(bar) = self
             .bar

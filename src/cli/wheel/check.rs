@@ -1,4 +1,4 @@
-//! `wheel check`: every gate a wheel must pass, in one go.
+//! `wheel check`: run all checks of a wheel.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use super::expected;
 use super::options::{AuditSettings, Options};
 use super::verify::encoded_name;
-use super::{Format, Printing, fail, report};
+use super::{Format, OutputFormat, fail, report};
 use crate::audit::expected::ExpectedWheels;
 use crate::audit::{
     Auditor, CheckedWheel, FindingView, VerifiedWheel, WheelFile, add_cross_wheel_findings,
@@ -18,75 +18,102 @@ use crate::codes;
 use crate::diagnostic::{Code, Diagnostic, Severity, counted, nearest};
 use crate::sdk::verify::{self as sdk_verify, ON_PURPOSE};
 
-/// Check wheels: RECORD and METADATA, the platforms they claim, their label, their libraries and
-/// their code for GPUs
+/// Check RECORD, METADATA, platforms, label, libraries and GPU code of wheels
 #[derive(Debug, clap::Args)]
-#[command(after_help = "\
-Exits with 1 when an error was found in one of the wheels. `rock-matrix explain CODE` tells more of
-a finding.
+#[command(
+    after_help = "\
+Examples:
+  rock-matrix wheel check dist/*.whl
+  rock-matrix wheel check dist --expect torch,torchaudio --with aotriton   wheels of a build",
+    after_long_help = "\
+Exits with 1 if a wheel has an error. `rock-matrix explain CODE` explains a finding.
 
 Examples:
   rock-matrix wheel check dist/*.whl
-  rock-matrix wheel check built.whl --expect gfx90a,gfx942
-  rock-matrix wheel check dist --expect torch,torchaudio,torchvision --with aotriton
-                                             all wheels of a build, with all that they must hold
+  rock-matrix wheel check dist --expect torch,torchaudio --with aotriton   wheels of a build
+  rock-matrix wheel check built.whl --expect gfx90a,gfx942                 these targets only
   rock-matrix wheel check built.whl --max-size 100MB
-  rock-matrix wheel check built.whl --allow R110,R113
-                                             known, and not to fail on
+  rock-matrix wheel check built.whl --allow R110,R113                      known findings
   rock-matrix wheel check rocm_sdk_core.whl --profile sdk
-  rock-matrix wheel check libraries.whl device_gfx942.whl
-                                             code split off into archives of other wheels
-  rock-matrix wheel check dist/*.whl --json  a line each: findings, gfx, platform, ROCm, torch")]
+  rock-matrix wheel check libraries.whl device_gfx942.whl                  GPU code in other wheels
+  rock-matrix wheel check dist/*.whl --json                                one line per wheel"
+)]
 pub(super) struct Args {
-    /// The wheels, or folders of them
+    /// Wheels, or folders with wheels
     #[arg(required = true, value_name = "WHEEL|DIR")]
     wheels: Vec<PathBuf>,
-    /// The gfx targets that every file with bundles must hold code for, and no others (families and
-    /// products stand for theirs); and distributions of which there must be a finished wheel, with
-    /// all that it must hold and require
-    #[arg(long, value_name = "TARGETS|NAMES", value_delimiter = ',')]
+    /// Require code for exactly these GPU targets, or wheels of these distributions
+    ///
+    /// Every file with offload bundles must contain code for these targets and no others; families
+    /// and products select their targets. Each distribution must have a finished wheel, with the
+    /// contents and requirements that the compatibility data lists:
+    /// `rock-matrix compat list wheel-contents`.
+    #[arg(
+        long,
+        value_name = "TARGETS|NAMES",
+        value_delimiter = ',',
+        help_heading = "Checks"
+    )]
     expect: Vec<String>,
-    /// What the expected wheels were built with, such as aotriton: they must hold that, too
+    /// Features that the expected wheels were built with, such as aotriton
+    ///
+    /// The wheels must also contain what these features add.
     #[arg(
         long,
         value_name = "FEATURES",
         value_delimiter = ',',
-        requires = "expect"
+        requires = "expect",
+        help_heading = "Checks"
     )]
     with: Vec<String>,
-    /// Hand the versions of the expected wheels to later steps, as `torch_version` and so on, in
-    /// the file that `GITHUB_OUTPUT` names
-    #[arg(long, requires = "expect")]
-    github_output: bool,
-    /// The largest file that is taken, in bytes, MB or GB [default: what a release on GitHub takes,
-    /// under 2 GiB]
-    #[arg(long, value_name = "SIZE", value_parser = size)]
+    /// Maximum size of a wheel, such as 100MB [default: GitHub's limit, under 2 GiB]
+    ///
+    /// In bytes, or with the unit B, MB, GB, MiB or GiB. GitHub's limit is that of a release asset.
+    #[arg(long, value_name = "SIZE", value_parser = size, help_heading = "Checks")]
     max_size: Option<u64>,
-    /// Findings not to fail on, by code or name
-    #[arg(long, value_name = "CODES", value_delimiter = ',', value_parser = code)]
+    /// Report these findings as notes, given by code or name
+    ///
+    /// Notes do not affect the exit code. Separate several with commas.
+    #[arg(
+        long,
+        value_name = "CODES",
+        value_delimiter = ',',
+        value_parser = code,
+        help_heading = "Checks"
+    )]
     allow: Vec<&'static Code>,
-    /// What kind of wheel it is: those of the ROCm SDK carry ROCm's libraries on purpose, and
-    /// promise other things
-    #[arg(long, value_enum, default_value = "default")]
+    /// Kind of wheel
+    ///
+    /// Packages of the ROCm SDK contain ROCm libraries on purpose and have other requirements.
+    #[arg(long, value_enum, default_value = "default", help_heading = "Checks")]
     profile: Profile,
+    #[command(flatten, next_help_heading = "Output")]
+    format: OutputFormat,
+    /// Write the versions of the expected wheels to the file that GITHUB_OUTPUT names
+    ///
+    /// Later steps of a workflow read them as `torch_version` and so on. Nothing is written if an
+    /// expected wheel is missing.
+    #[arg(
+        long,
+        requires = "expect",
+        help_heading = "Output",
+        hide_short_help = true
+    )]
+    github_output: bool,
     #[command(flatten)]
     options: Options,
-    #[command(flatten)]
-    printing: Printing,
 }
 
-/// What kind of wheel it is.
+/// The kind of a wheel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 enum Profile {
     /// Any wheel
     Default,
-    /// A package of the ROCm SDK, with what it promises by itself; `sdk verify` looks at all of
-    /// them together
+    /// A package of the ROCm SDK, checked on its own; `sdk verify` checks all packages together
     Sdk,
 }
 
-/// A size with a unit: GitHub and the index count in powers of ten for MB, and in powers of two for
-/// MiB.
+/// Parses a size with a unit: MB is a power of ten, as GitHub and PyPI use it, MiB a power of two.
 fn size(text: &str) -> Result<u64, String> {
     let digits = text
         .find(|letter: char| !letter.is_ascii_digit())
@@ -109,10 +136,10 @@ fn size(text: &str) -> Result<u64, String> {
         .map_err(|_| "a size begins with a number, such as `100MB`".to_owned())?;
     number
         .checked_mul(factor)
-        .ok_or_else(|| "no file is as large".to_owned())
+        .ok_or_else(|| "the size is too large".to_owned())
 }
 
-/// A code by its number or name.
+/// Parses a code, given by its number or name.
 pub(super) fn code(word: &str) -> Result<&'static Code, String> {
     codes::find(word).ok_or_else(|| {
         let near = nearest::nearest(word, codes::all().flat_map(|code| [code.id, code.name]));
@@ -150,7 +177,7 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
     add_cross_wheel_findings(&mut checked, &words.targets, args.max_size, compat);
     for (path, mut wheel) in paths.iter().zip(checked) {
         wheel.findings = args.relevant(wheel.findings);
-        let text = match args.printing.format() {
+        let text = match args.format.get() {
             Format::Human => human(path, &wheel, shell.verbosity),
             Format::Json => json(path, &wheel),
         };
@@ -210,7 +237,7 @@ fn check(
 }
 
 impl Args {
-    /// Drops the findings that are intended for the profile, and makes allowed ones notes.
+    /// Drops findings that the profile intends, and turns allowed ones into notes.
     fn relevant(&self, findings: Vec<Diagnostic>) -> Vec<Diagnostic> {
         findings
             .into_iter()
@@ -254,17 +281,17 @@ fn human(path: &Path, wheel: &CheckedWheel, verbosity: Verbosity) -> String {
         let notes = count(Severity::Note);
         let _ = writeln!(
             text,
-            "       RECORD, METADATA, platforms, label, search paths, code for GPUs and size were checked"
+            "       checked RECORD, METADATA, platforms, label, search paths, GPU code and size"
         );
         if notes > 0 {
-            let _ = writeln!(text, "       {}", counted(notes, "remark"));
+            let _ = writeln!(text, "       {}", counted(notes, "note"));
         }
     }
     text
 }
 
-/// Returns the JSON document of a wheel. Keys that `wheel show` also has are the same, also those
-/// below `rock`.
+/// Returns the JSON document of a wheel. Keys that `wheel show` also has, including those below
+/// `rock`, have the same meaning.
 fn json(path: &Path, wheel: &CheckedWheel) -> String {
     let mut document = serde_json::json!({
         "version": 1,

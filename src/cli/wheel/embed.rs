@@ -1,10 +1,10 @@
-//! `wheel embed`: put ROCm into a wheel.
+//! `wheel embed`: embed the ROCm runtime in a wheel.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
-use super::output::{self, Destination};
-use super::{Printing, fail};
+use super::output::{self, DestinationArgs};
+use super::{OutputFormat, fail};
 use crate::audit::embed::{
     EmbeddedFile, RocmRequirement, embed_rocm, embedded_search_path, embedding_rule, is_embedded,
     select_embedded_files, tree_entries,
@@ -20,30 +20,39 @@ use crate::wheel::{
     AddedMember, LabelCheck, MemberContent, MemberView, RenamePlan, Wheel, WheelEdits,
 };
 
-/// Put ROCm into a wheel, so that it needs no packages of ROCm beside it
+/// Embed the ROCm runtime in a wheel, so that it needs no ROCm packages
 #[derive(Debug, clap::Args)]
-#[command(after_help = "\
-For wheels of torch for Windows; those for Linux are experimental. The label gets `rocm.` in front,
-and the requirement of ROCm's packages goes. The wheel itself stays as it is; a new one is written,
-and its path printed. A wheel that holds ROCm already stays as it is. What is put where is a row of
-the facts: `rock-matrix compat list embeddings`. SOURCE_DATE_EPOCH sets the time of all members.
+#[command(
+    after_help = "\
+Examples:
+  rock-matrix wheel embed torch-2.9.0+rocm7.10.0-cp312-cp312-win_amd64.whl --rocm build/dist/rocm
+  rock-matrix wheel embed torch-2.9.0-cp312-cp312-win_amd64.whl --rocm rocm --out fat",
+    after_long_help = "\
+For torch wheels for Windows; support for Linux is experimental. The local version label gets the
+prefix `rocm.`, and the requirement of ROCm packages is removed. The input is not modified: the new
+wheel is written under its new name, and its path is printed. A wheel that already contains ROCm
+does not change. The compatibility data defines which files are embedded and where:
+`rock-matrix compat list embeddings`. SOURCE_DATE_EPOCH sets the time of all members.
 
 Examples:
   rock-matrix wheel embed torch-2.9.0+rocm7.10.0-cp312-cp312-win_amd64.whl --rocm build/dist/rocm
-  rock-matrix wheel embed torch-2.9.0-cp312-cp312-win_amd64.whl --rocm rocm -w fat --keep-requires")]
+  rock-matrix wheel embed torch-2.9.0-cp312-cp312-win_amd64.whl --rocm rocm --out fat"
+)]
 pub(super) struct Args {
-    /// The wheel
+    /// Wheel to embed ROCm in; the file is not modified
     wheel: PathBuf,
-    /// The folder that ROCm is installed in
+    /// Folder of the ROCm installation
     #[arg(long, value_name = "DIR")]
     rocm: PathBuf,
-    /// Keep the requirement of ROCm's packages, which installers then bring as well
+    /// Keep the requirement of ROCm packages
+    ///
+    /// Installers then install these packages as well.
     #[arg(long)]
     keep_requires: bool,
     #[command(flatten)]
-    destination: Destination,
+    destination: DestinationArgs,
     #[command(flatten)]
-    printing: Printing,
+    format: OutputFormat,
 }
 
 /// Runs the command.
@@ -61,13 +70,14 @@ fn embedded(args: &Args, shell: &Shell) -> Result<Exit, Diagnostics> {
     output::check_copied(&wheel, &input, LabelCheck::Ignore)?;
     let row = embedding_rule(&input.name, compat)?;
     let save = |change: RenamePlan<'_>| {
-        let (out, saved) = output::save(&args.wheel, &wheel, &change, &args.destination, shell)?;
+        let destination = args.destination.destination();
+        let (out, saved) = output::save(&args.wheel, &wheel, &change, destination, shell)?;
         Ok(output::tell(
             &args.wheel,
             &out,
             saved,
             change,
-            &args.printing,
+            &args.format,
             shell,
         ))
     };
@@ -76,12 +86,12 @@ fn embedded(args: &Args, shell: &Shell) -> Result<Exit, Diagnostics> {
             wheel: input.file_name.clone(),
             member: row.into.clone(),
         };
-        let told =
-            Diagnostic::new(&codes::EMBEDDED_ALREADY, "the wheel holds ROCm already").at(place, "");
+        let finding = Diagnostic::new(&codes::EMBEDDED_ALREADY, "the wheel already contains ROCm")
+            .at(place, "");
         return save(RenamePlan {
             name: input.name.clone(),
             edits: WheelEdits::default(),
-            findings: vec![told],
+            findings: vec![finding],
         });
     }
     let leaves = tree_entries(&args.rocm).map_err(Diagnostic::from)?;
@@ -92,9 +102,9 @@ fn embedded(args: &Args, shell: &Shell) -> Result<Exit, Diagnostics> {
             .ok()?
             .pop()
     };
-    let (along, told) =
+    let (selected, findings) =
         select_embedded_files(&args.rocm.display().to_string(), &leaves, row, &soname)?;
-    let sources: Vec<ReopenedFile> = along
+    let sources: Vec<ReopenedFile> = selected
         .iter()
         .map(|file| ReopenedFile::new(&args.rocm.join(&file.path)))
         .collect::<Result<_, _>>()
@@ -108,7 +118,7 @@ fn embedded(args: &Args, shell: &Shell) -> Result<Exit, Diagnostics> {
         };
         (file.name.clone(), added)
     };
-    let files: BTreeMap<String, AddedMember<'_>> = along
+    let files: BTreeMap<String, AddedMember<'_>> = selected
         .iter()
         .zip(&sources)
         .map(|(file, source): (_, &ReopenedFile)| added((file, source)))
@@ -119,8 +129,8 @@ fn embedded(args: &Args, shell: &Shell) -> Result<Exit, Diagnostics> {
         RocmRequirement::Dropped
     };
     let mut change = embed_rocm(&wheel, &input.name, row, files, requirements)?;
-    change.findings.extend(told);
-    let edited = led(&input, &wheel, row, &along)?;
+    change.findings.extend(findings);
+    let edited = with_search_paths(&input, &wheel, row, &selected)?;
     let archive = wheel.archive();
     let replaced = edited.iter().filter_map(|(path, edited)| {
         Some((path.clone(), edited.content(archive, archive.member(path)?)))
@@ -129,18 +139,18 @@ fn embedded(args: &Args, shell: &Shell) -> Result<Exit, Diagnostics> {
     save(change)
 }
 
-/// Libraries of the wheel that need one of ROCm, with a search path that leads to it.
-fn led<'w>(
+/// Returns the libraries of the wheel that need embedded ones, with a search path to these.
+fn with_search_paths<'w>(
     input: &WheelFile,
     wheel: &'w Wheel<'_>,
     row: &EmbeddingRow,
-    along: &[EmbeddedFile],
+    embedded: &[EmbeddedFile],
 ) -> Result<Vec<(String, EditedFile<'w>)>, Diagnostics> {
     if row.search.is_empty() {
         return Ok(Vec::new());
     }
     let below = format!("{}/", row.search);
-    let names: BTreeSet<&str> = along
+    let names: BTreeSet<&str> = embedded
         .iter()
         .filter_map(|file| file.name.strip_prefix(&below))
         .collect();
@@ -191,7 +201,7 @@ fn led<'w>(
     Ok(files)
 }
 
-/// Whether a member is named as shared libraries of Linux are.
+/// Returns whether a member is named like a shared library for Linux.
 fn is_library(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or(path);
     name.strip_suffix(".so").is_some() || name.contains(".so.")

@@ -1,4 +1,4 @@
-//! What `wheel check` expects: gfx targets of every file, or finished wheels of distributions.
+//! Expectations of `wheel check`: GPU targets of every file, and finished wheels of distributions.
 
 use std::path::PathBuf;
 
@@ -9,20 +9,20 @@ use crate::compat::Compat;
 use crate::diagnostic::{Diagnostic, Diagnostics, ExitClass, Location};
 use crate::names::{DistributionName, GfxTarget};
 
-/// The words of `--expect`, by kind.
+/// The values of `--expect`, by kind.
 #[derive(Debug, Clone, Default)]
 pub(super) struct ExpectedWords {
-    /// Code for these targets is expected.
+    /// Expected GPU targets.
     pub(super) targets: Vec<GfxTarget>,
-    /// Wheels of these distributions are expected.
+    /// Distributions with an expected wheel.
     distributions: Vec<DistributionName>,
 }
 
-/// Sorts the words of `--expect` into gfx targets, which families and products stand for, and
-/// distributions.
+/// Sorts the values of `--expect` into distributions and GPU targets, including those of families
+/// and products.
 ///
 /// # Errors
-/// A word that is none of them.
+/// Returns an error for a value that is neither.
 pub(super) fn words(
     given: &[String],
     compat: &Compat,
@@ -39,7 +39,7 @@ pub(super) fn words(
                 let fault = Diagnostic::new(&codes::WHEEL_NOT_THERE, error.to_string());
                 let fault = fault
                     .at(Location::Argument(format!("--expect {name}")), "")
-                    .help("name gfx targets, families, products or distributions");
+                    .help("use GPU targets, families, products or distributions");
                 return Err(Diagnostics::from(fault).exits_with(ExitClass::Usage));
             }
         }
@@ -51,10 +51,10 @@ pub(super) fn words(
     })
 }
 
-/// What is expected of wheels of these files, as the options say it.
+/// Returns the expectations for the wheels in these files.
 ///
 /// # Errors
-/// A feature that no row has.
+/// Returns an error for an unknown feature.
 pub(super) fn expected(
     words: &ExpectedWords,
     features: &[String],

@@ -1,4 +1,4 @@
-//! `wheel gfx`: for which GPUs wheels hold code.
+//! `wheel gfx`: list the GPU targets that wheels contain code for.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::bar::{Bar, Watchers};
 use super::options::Work;
-use super::{Format, Printing, fail, report};
+use super::{Format, OutputFormat, fail, report};
 use crate::audit::gfx::{
     DeviceWheels, GfxDocument, KpackLocation, SplitCode, gfx_findings, kpack_locations,
     unexpected_targets,
@@ -18,41 +18,47 @@ use crate::cli::targets::{GfxWords, gfx_words, targets};
 use crate::cli::{Exit, Shell, load};
 use crate::codeobj::{CodeContainerKind, CodeInventory, CodeTarget, InventoryTotals, SourceKind};
 use crate::compat::Compat;
-use crate::diagnostic::{Diagnostic, Severity, counted, is_or_are};
+use crate::diagnostic::{Diagnostic, Severity, counted};
 use crate::names::GfxTarget;
 use crate::sdk::base_target;
 use crate::sys::ScratchSpace;
 use crate::wheel::{WheelHeaders, ZipArchive};
 
-/// List for which GPUs wheels hold code, file by file
+/// List the GPU targets that wheels contain code for, file by file
 #[derive(Debug, clap::Args)]
-#[command(after_help = "\
-Code is found in bundles, compressed or not, code objects, archives of them, and data files,
-wherever they lie. Exits with 1 when --expect names other targets than a file holds, and where code
-is damaged or not what its bundle says.
+#[command(
+    after_help = "\
+Examples:
+  rock-matrix wheel gfx dist/*.whl
+  rock-matrix wheel gfx built.whl --exact gfx90a,gfx942,gfx1100   fail on any other set",
+    after_long_help = "\
+GPU code is found in offload bundles (compressed or not), code objects, kpack archives and data
+files, anywhere in a wheel. Exits with 1 if a file has other targets than --exact demands, or if
+code is damaged or contradicts the table of its bundle.
 
 Examples:
   rock-matrix wheel gfx dist/*.whl
-  rock-matrix wheel gfx built.whl --expect gfx90a,gfx942,gfx1100
-  rock-matrix wheel gfx built.whl --fast  the tables of bundles alone
-  rock-matrix wheel gfx libraries.whl device_gfx942.whl
-                                          code split off into archives of other wheels
-  rock-matrix wheel gfx built.whl --json")]
+  rock-matrix wheel gfx built.whl --exact gfx90a,gfx942,gfx1100   fail on any other set
+  rock-matrix wheel gfx built.whl --fast                          read only tables of bundles
+  rock-matrix wheel gfx libraries.whl device_gfx942.whl           GPU code in other wheels
+  rock-matrix wheel gfx built.whl --json"
+)]
 pub(super) struct Args {
-    /// The wheels, or folders of them
+    /// Wheels, or folders with wheels
     #[arg(required = true, value_name = "WHEEL|DIR")]
     wheels: Vec<PathBuf>,
-    /// The targets that every file with bundles must hold code for, and no others; families and
-    /// products stand for theirs
-    #[arg(long, value_name = "TARGETS", value_parser = gfx_words)]
-    expect: Option<GfxWords>,
-    /// Believe the tables of bundles, and do not look at the code objects
+    /// Fail unless every file with offload bundles has exactly these targets
+    ///
+    /// Separate targets with commas; families and products, such as mi300x, select their targets.
+    #[arg(long, value_name = "LIST", value_parser = gfx_words, alias = "expect")]
+    exact: Option<GfxWords>,
+    /// Trust the tables of bundles instead of reading the code objects
     #[arg(long)]
     fast: bool,
     #[command(flatten)]
     work: Work,
     #[command(flatten)]
-    printing: Printing,
+    format: OutputFormat,
 }
 
 /// Runs the command.
@@ -66,9 +72,9 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
         Err(exit) => return exit,
     };
     let expected = match args
-        .expect
+        .exact
         .as_ref()
-        .map(|words| targets(words, "--expect", compat, shell))
+        .map(|words| targets(words, "--exact", compat, shell))
         .transpose()
     {
         Ok(expected) => expected.unwrap_or_default(),
@@ -100,7 +106,7 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
         if let exit @ (Exit::Machine | Exit::Fault) = shell.print(&text) {
             return exit;
         }
-        // What is only worth knowing stands in the table.
+        // Notes only repeat the table.
         all.extend(
             found
                 .into_iter()
@@ -110,7 +116,7 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
     report(shell, all)
 }
 
-/// The device wheels that METADATA names; none where it cannot be read, which `wheel check`
+/// Returns the device wheels that METADATA names; none if it cannot be read, which `wheel check`
 /// reports.
 fn device_wheels(path: &Path, compat: &Compat) -> DeviceWheels {
     let file = WheelFile::open(path).ok();
@@ -123,7 +129,7 @@ fn device_wheels(path: &Path, compat: &Compat) -> DeviceWheels {
     file.as_ref().and_then(devices).unwrap_or_default()
 }
 
-/// What is printed of a wheel, and what is found in it.
+/// Returns the output for a wheel and its findings.
 fn listed(
     name: &str,
     files: &[InspectedFile],
@@ -140,22 +146,25 @@ fn listed(
     if !expected.is_empty() {
         found.extend(unexpected_targets(name, files, splits, expected));
     }
-    let text = match args.printing.format() {
+    let text = match args.format.get() {
         Format::Human => human(name, files, splits, &document, compat),
         Format::Json => {
             let findings: Vec<FindingView> = found.iter().map(FindingView::new).collect();
-            format!(
-                "{}\n",
-                serde_json::json!({"version": 1, "wheel": name, "gfx": document, "findings": findings})
-            )
+            let document = serde_json::json!({
+                "version": 1,
+                "wheel": name,
+                "gfx": document,
+                "findings": findings,
+            });
+            format!("{document}\n")
         }
     };
     (text, found)
 }
 
-/// What is printed of a wheel that cannot be read.
+/// Returns the output for a wheel that cannot be read.
 fn unread(name: &str, faults: &[Diagnostic], args: &Args) -> String {
-    match (args.printing.format(), faults.first()) {
+    match (args.format.get(), faults.first()) {
         (Format::Json, Some(first)) => {
             format!(
                 "{}\n",
@@ -166,7 +175,7 @@ fn unread(name: &str, faults: &[Diagnostic], args: &Args) -> String {
     }
 }
 
-/// The files of a wheel, or why it cannot be read.
+/// The files of a wheel, or the errors that keep it from being read.
 type Inspected = Result<Vec<InspectedFile>, Vec<Diagnostic>>;
 
 fn inspect(path: &Path, args: &Args, room: &ScratchSpace, shell: &Shell) -> Inspected {
@@ -214,7 +223,7 @@ fn human(
     if !document.elsewhere().is_empty() {
         let _ = writeln!(text, "  elsewhere {}", document.elsewhere().join(" "));
     }
-    // Files of one build are mostly for one set of targets, which is told once.
+    // Most files of a build have the same targets, which are listed once.
     let mut sets: BTreeMap<Vec<CodeTarget>, Vec<&InspectedFile>> = BTreeMap::new();
     for file in files
         .iter()
@@ -294,24 +303,19 @@ fn human(
             .filter(|file| file.kind == InspectedKind::Source(kind))
             .count();
         if count > 0 {
-            let _ = writeln!(
-                text,
-                "  {}, which {} no code for a GPU",
-                counted(count, word),
-                is_or_are(count)
-            );
+            let _ = writeln!(text, "  {} (not GPU code)", counted(count, word));
         }
     }
     text
 }
 
-/// How many there are of each kind of what holds code.
+/// Returns the number of containers of each kind.
 fn containers(inventory: &CodeInventory) -> String {
     let mut counts: BTreeMap<CodeContainerKind, usize> = BTreeMap::new();
     for container in &inventory.containers {
         *counts.entry(container.kind).or_default() += 1;
     }
-    let told = |(kind, count): (CodeContainerKind, usize)| match kind {
+    let describe = |(kind, count): (CodeContainerKind, usize)| match kind {
         CodeContainerKind::Bundle => counted(count, "bundle"),
         CodeContainerKind::Compressed(_) => {
             format!("{} ({kind})", counted(count, "compressed bundle"))
@@ -322,7 +326,7 @@ fn containers(inventory: &CodeInventory) -> String {
     };
     counts
         .into_iter()
-        .map(told)
+        .map(describe)
         .collect::<Vec<_>>()
         .join(" and ")
 }

@@ -2,46 +2,55 @@
 
 use std::path::PathBuf;
 
-use super::Printing;
-use super::output::{self, Destination, first};
+use super::OutputFormat;
+use super::output::{self, Destination, OutputFolder, first};
 use crate::audit::{InspectionDepth, check_under_name};
 use crate::cli::{Exit, Shell, load};
 use crate::codes::rocm as codes;
 use crate::names::LocalLabel;
 use crate::wheel::{ExistingLabel, LabelCheck, relabel};
 
-/// Set the local version label of a wheel, in its name and inside
+/// Set the local version label of a wheel, in its filename and metadata
 #[derive(Debug, clap::Args)]
-#[command(after_help = "\
-The wheel itself stays as it is; a new one is written under the new name, and its path printed.
-Compressed members are copied as they are. SOURCE_DATE_EPOCH sets the time of all members.
+#[command(
+    after_help = "\
+Examples:
+  rock-matrix wheel label built.whl --local rocm62torch2.5              next to built.whl
+  rock-matrix wheel label built.whl --local rocm6.2torch2.5 --replace   change the label",
+    after_long_help = "\
+The input is not modified: the new wheel is written under its new name, and its path is printed.
+Compressed members are copied without recompressing them. SOURCE_DATE_EPOCH sets the time of all
+members.
 
 Examples:
-  rock-matrix wheel label dist/flash_attn-2.8.3-py3-none-any.whl --local rocm62torch2.5triton
-  rock-matrix wheel label built.whl --local rocm62torch2.5 -w wheelhouse
-  rock-matrix wheel label built.whl --local rocm6.2torch2.5 --replace
-                                                                  another label
-  rock-matrix wheel label built.whl --local gfx942 --append       after the one it has
-  rock-matrix wheel label built.whl --local rocm62 --check-label  only where its libraries agree")]
+  rock-matrix wheel label built.whl --local rocm62torch2.5              next to built.whl
+  rock-matrix wheel label built.whl --local rocm6.2torch2.5 --replace   change the label
+  rock-matrix wheel label built.whl --local gfx942 --append             extend the label
+  rock-matrix wheel label built.whl --local rocm62 --out wheelhouse     in another folder
+  rock-matrix wheel label built.whl --local rocm62 --check-label        fail if contradicted"
+)]
 pub(super) struct Args {
-    /// The wheel
+    /// Wheel to label; the file is not modified
     wheel: PathBuf,
-    /// The label: letters and digits in segments joined with dots
-    #[arg(long, value_name = "LABEL")]
+    /// Label to set: letters and digits, in segments separated by dots
+    #[arg(long, value_name = "LABEL", alias = "label")]
     local: LocalLabel,
-    /// Put it in the place of another label
+    /// Replace a different label of the wheel
     #[arg(long, conflicts_with = "append")]
     replace: bool,
-    /// Put it behind the label that is there
+    /// Append to the label of the wheel
     #[arg(long)]
     append: bool,
-    /// Refuse a label that the libraries of the wheel contradict
+    /// Fail if the libraries of the wheel contradict the label
     #[arg(long)]
     check_label: bool,
     #[command(flatten)]
-    destination: Destination,
+    folder: OutputFolder,
+    /// Replace an existing file that has different content
+    #[arg(long)]
+    force: bool,
     #[command(flatten)]
-    printing: Printing,
+    format: OutputFormat,
 }
 
 /// Runs the command.
@@ -55,10 +64,15 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
         Ok(compat) => compat,
         Err(exit) => return exit,
     };
+    let destination = Destination {
+        folder: &args.folder,
+        overwrite: args.force,
+        overwrite_option: "--force",
+    };
     output::change(
         &args.wheel,
-        &args.destination,
-        &args.printing,
+        destination,
+        &args.format,
         shell,
         LabelCheck::Ignore,
         |wheel, file| {

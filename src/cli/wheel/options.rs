@@ -1,4 +1,4 @@
-//! Options of audits.
+//! Options of commands that audit wheels.
 
 use std::path::{Path, PathBuf};
 
@@ -13,7 +13,7 @@ use crate::compat::policy::PolicyFile;
 use crate::diagnostic::{Diagnostic, Diagnostics, ExitClass, Severity, Sink, SourceText, nearest};
 use crate::sys::{self, ScratchSpace};
 
-/// What is read at most of a file of patterns or policies.
+/// Maximum size of a file with patterns or policies, in bytes.
 const LIMIT_BYTES: u64 = 16 << 20;
 
 /// Settings of an audit that depend on the command.
@@ -27,44 +27,95 @@ pub(super) struct AuditSettings {
     pub(super) verify_record: bool,
 }
 
-/// Options of every command that audits.
+// Options of every command that audits.
 #[derive(Debug, Clone, clap::Args)]
 pub(super) struct Options {
-    /// Search libraries in these folders, joined with colons, and in no configured ones
-    #[arg(long, value_name = "DIRS")]
-    ldpaths: Option<String>,
-    /// Search libraries below this folder, as if it were the root
-    #[arg(long, value_name = "DIR", default_value = "/")]
-    sysroot: PathBuf,
-    /// Search no libraries on this machine: the result is the same everywhere
-    #[arg(long, conflicts_with_all = ["ldpaths", "sysroot"])]
-    no_host_libs: bool,
-    /// Leave libraries of this name or path where they are; a shell pattern
-    #[arg(long, value_name = "GLOB")]
+    /// Exclude libraries whose name or path matches this shell pattern
+    ///
+    /// Excluded libraries are neither grafted nor reported as missing. Patterns must match the
+    /// whole name or path; `*` also matches slashes. Can be repeated.
+    #[arg(long, value_name = "GLOB", help_heading = "Libraries")]
     exclude: Vec<String>,
-    /// Leave known sets of libraries where they are: rocm, torch, cuda or jax; `none` for no set
-    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    /// Exclude known sets of libraries: rocm, torch, cuda, jax, or none
+    ///
+    /// `none` excludes no set. `wheel repair` excludes rocm, torch and cuda by default, other
+    /// commands no set. Separate several with commas.
+    #[arg(
+        long,
+        value_name = "NAME",
+        value_delimiter = ',',
+        help_heading = "Libraries"
+    )]
     exclude_preset: Vec<String>,
-    /// Leave libraries where they are, one pattern a line
-    #[arg(long, value_name = "FILE")]
+    /// Exclude libraries that match the patterns in this file, one per line
+    ///
+    /// Empty lines and lines that begin with `#` are ignored.
+    #[arg(
+        long,
+        value_name = "FILE",
+        help_heading = "Libraries",
+        hide_short_help = true
+    )]
     exclude_file: Option<PathBuf>,
-    /// Judge by the policies of this file, in auditwheel's form
-    #[arg(long, value_name = "FILE")]
-    policy_file: Option<PathBuf>,
-    /// Take libraries that need a level of x86-64 above the first
-    #[arg(long)]
-    disable_isa_ext_check: bool,
-    /// Allow search paths from the root that match; a shell pattern
-    #[arg(long, value_name = "GLOB")]
+    /// Ignore the libraries of this machine, for the same result everywhere
+    #[arg(
+        long,
+        conflicts_with_all = ["ldpaths", "sysroot"],
+        help_heading = "Libraries"
+    )]
+    no_host_libs: bool,
+    /// Search for libraries in these folders instead of the configured ones
+    ///
+    /// Separate folders with colons. They replace `LD_LIBRARY_PATH`, the configuration of the
+    /// dynamic linker and its default folders. `AUDITWHEEL_LD_LIBRARY_PATH` is still searched,
+    /// before them.
+    #[arg(
+        long,
+        value_name = "DIRS",
+        help_heading = "Libraries",
+        hide_short_help = true
+    )]
+    ldpaths: Option<String>,
+    /// Search for libraries below this folder, as if it were the root
+    ///
+    /// Use it for the file system of a container image, for example.
+    #[arg(
+        long,
+        value_name = "DIR",
+        default_value = "/",
+        help_heading = "Libraries",
+        hide_short_help = true
+    )]
+    sysroot: PathBuf,
+    /// Allow absolute search paths (RPATH) that match this shell pattern
+    #[arg(
+        long,
+        value_name = "GLOB",
+        help_heading = "Libraries",
+        hide_short_help = true
+    )]
     allow_rpath: Vec<String>,
-    #[command(flatten)]
+    /// Use the platform policies in this file, in auditwheel's format
+    ///
+    /// They replace the built-in policies.
+    #[arg(
+        long,
+        value_name = "FILE",
+        help_heading = "Platform",
+        hide_short_help = true
+    )]
+    policy_file: Option<PathBuf>,
+    /// Accept libraries that require x86-64-v2 or later
+    #[arg(long, help_heading = "Platform", hide_short_help = true)]
+    disable_isa_ext_check: bool,
+    #[command(flatten, next_help_heading = "Performance")]
     work: Work,
-    /// Patterns of excluded libraries of a build, which are no option of the command line.
+    /// Excluded libraries of a build; not an option of the command line.
     #[arg(skip)]
     left_outside: Vec<String>,
 }
 
-/// The word of `--exclude-preset` for no set of libraries.
+/// The value of `--exclude-preset` that excludes no set of libraries.
 const NO_PRESET: &str = "none";
 
 /// Source of the libraries that are grafted into the wheels of a build.
@@ -72,31 +123,32 @@ const NO_PRESET: &str = "none";
 pub(in crate::cli) enum BuildLibraries {
     /// Libraries of this machine.
     Machine,
-    /// Copies of the libraries of a container, below this folder; none where the build left none.
+    /// Copies of a container's libraries below this folder, which may not exist.
     Below(PathBuf),
 }
 
-/// Where members go that must be read out of order.
+// Storage for members that must be read out of order.
 #[derive(Debug, Clone, clap::Args)]
 pub(super) struct Work {
-    /// Put members of more than 512 MiB that must be read out of order into this folder [default:
-    /// the one for temporary files]
-    #[arg(long, value_name = "DIR")]
+    /// Folder for members over 512 MiB [default: the system's temporary folder]
+    ///
+    /// Only members that must be read out of order are unpacked to it.
+    #[arg(long, value_name = "DIR", hide_short_help = true)]
     work_dir: Option<PathBuf>,
 }
 
 impl Work {
-    /// The folder, where files can be made in it.
+    /// Returns the storage.
     ///
     /// # Errors
-    /// When none can.
+    /// Returns an error if no file can be created in the folder.
     pub(super) fn room(&self) -> Result<ScratchSpace, Diagnostic> {
         Ok(ScratchSpace::new(self.work_dir.as_deref())?)
     }
 }
 
 impl Options {
-    /// Returns the options of a build: its libraries, and the patterns of those that are excluded.
+    /// Returns the options of a build: its libraries and the patterns of excluded ones.
     pub(super) fn of_build(libraries: &BuildLibraries, outside: &[String]) -> Self {
         let sysroot = match libraries {
             BuildLibraries::Machine => PathBuf::from("/"),
@@ -165,7 +217,7 @@ impl Options {
                         nearest::with_nearest(format!("there is no preset `{name}`"), near);
                     sink.push(
                         Diagnostic::new(&codes::UNKNOWN_PRESET, message).help(format!(
-                            "known are {}, and `{NO_PRESET}` alone for no set",
+                            "known presets are {}; `{NO_PRESET}` alone excludes no set",
                             known.join(", ")
                         )),
                     );
@@ -237,13 +289,16 @@ impl Options {
         } else {
             let path = sysroot.search_path(self.ldpaths.as_deref(), &shell.environment);
             if self.ldpaths.is_some() {
-                let told = |folder: &str| no_folder(Path::new(folder)).severity(Severity::Warning);
-                let missing = sysroot.missing(&path.system).into_iter().map(told);
-                shell.report(
-                    &missing
-                        .map(|one| one.help("correct `--ldpaths`"))
-                        .collect::<Vec<_>>(),
-                );
+                let warnings: Vec<Diagnostic> = sysroot
+                    .missing(&path.system)
+                    .into_iter()
+                    .map(|folder| {
+                        no_folder(Path::new(folder))
+                            .severity(Severity::Warning)
+                            .help("correct `--ldpaths`")
+                    })
+                    .collect();
+                shell.report(&warnings);
             }
             Auditor::new(compat, SystemLibraries::new(sysroot, path), options)
         };
@@ -267,7 +322,7 @@ impl Options {
             .map(|pattern| {
                 Diagnostic::new(
                     &codes::UNMATCHED_EXCLUDE,
-                    format!("`--exclude {pattern}` left nothing out"),
+                    format!("`--exclude {pattern}` matches no library"),
                 )
                 .help(unmatched_help(pattern))
             })
@@ -280,13 +335,13 @@ fn unmatched_help(pattern: &str) -> &'static str {
     if pattern.is_empty() {
         "an empty pattern matches nothing: leave it out"
     } else if pattern.contains(['*', '?', '[']) {
-        "no library that is needed has such a name or path: `rock-matrix wheel show` lists them"
+        "no needed library has such a name or path: `rock-matrix wheel show` lists them"
     } else {
         "patterns match whole names: end them with `.so*`"
     }
 }
 
-/// That a folder to search libraries in is not there.
+/// Returns the error that a library folder does not exist.
 fn no_folder(path: &Path) -> Diagnostic {
     let reason = "there is no such folder".to_owned();
     sys::FileError {
@@ -298,7 +353,7 @@ fn no_folder(path: &Path) -> Diagnostic {
     .into()
 }
 
-/// Patterns of a file: one a line, without empty lines and those that begin with `#`.
+/// Returns the patterns of a file, one per line, without empty lines and comments (`#`).
 fn pattern_lines(text: &str) -> impl Iterator<Item = String> {
     text.lines()
         .map(str::trim)

@@ -1,9 +1,9 @@
-//! Writing a changed wheel beside the old one or elsewhere.
+//! Writing a changed wheel, into the folder of the input or another one.
 
 use std::path::{Path, PathBuf};
 
 use super::bar::{Bar, Watchers};
-use super::{Format, Printing, fail, report};
+use super::{Format, OutputFormat, fail, report};
 use crate::audit::WheelFile;
 use crate::cli::{Exit, Shell};
 use crate::codes::wheel as codes;
@@ -11,24 +11,58 @@ use crate::diagnostic::{Diagnostic, Diagnostics, Location};
 use crate::sys::{self, OnExisting, WriteOutcome};
 use crate::wheel::{self, DosTime, LabelCheck, RenamePlan, RewriteOptions, Wheel, WheelRewriter};
 
-/// Where the new wheel goes.
+// The folder of the new wheel.
 #[derive(Debug, clap::Args)]
-pub(super) struct Destination {
-    /// Write into this folder [default: that of the wheel]
-    #[arg(short, long, value_name = "DIR")]
-    wheel_dir: Option<PathBuf>,
-    /// Replace a file of the new name that has other content
-    #[arg(long)]
-    force: bool,
+pub(super) struct OutputFolder {
+    /// Folder for the new wheel [default: that of the input]
+    #[arg(
+        short = 'o',
+        long,
+        value_name = "DIR",
+        short_alias = 'w',
+        alias = "wheel-dir"
+    )]
+    out: Option<PathBuf>,
 }
 
-/// Opens a wheel, decides what changes, writes the new wheel and says where it is. A wheel with
-/// faults that installers refuse and that stay is refused; `label` says whether the label is among
-/// what changes.
+// The folder of the new wheel, and whether a file in it may be replaced.
+#[derive(Debug, clap::Args)]
+pub(super) struct DestinationArgs {
+    #[command(flatten)]
+    folder: OutputFolder,
+    /// Replace an existing file that has different content
+    #[arg(long, alias = "force")]
+    replace: bool,
+}
+
+impl DestinationArgs {
+    pub(super) fn destination(&self) -> Destination<'_> {
+        Destination {
+            folder: &self.folder,
+            overwrite: self.replace,
+            overwrite_option: "--replace",
+        }
+    }
+}
+
+/// The destination of the new wheel.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Destination<'a> {
+    pub(super) folder: &'a OutputFolder,
+    /// Whether an existing file with different content is replaced.
+    pub(super) overwrite: bool,
+    /// The option that sets `overwrite`; in `wheel label`, `--replace` is for the label.
+    pub(super) overwrite_option: &'static str,
+}
+
+/// Opens a wheel, plans a change with `decide`, writes the new wheel and prints its path.
+///
+/// Fails if the wheel has errors that installers refuse and that the change keeps; `label` states
+/// how its label is checked.
 pub(super) fn change(
     path: &Path,
-    destination: &Destination,
-    printing: &Printing,
+    destination: Destination<'_>,
+    format: &OutputFormat,
     shell: &Shell,
     label: LabelCheck,
     decide: impl FnOnce(&Wheel<'_>, &WheelFile) -> Result<RenamePlan<'static>, Diagnostic>,
@@ -43,12 +77,12 @@ pub(super) fn change(
         Ok::<_, Diagnostics>((out, saved, change))
     };
     match written() {
-        Ok((out, saved, change)) => tell(path, &out, saved, change, printing, shell),
+        Ok((out, saved, change)) => tell(path, &out, saved, change, format, shell),
         Err(errors) => fail(shell, &errors),
     }
 }
 
-/// Checks that the wheel has nothing that installers refuse and that the new one would have again.
+/// Checks that the wheel has no errors that installers refuse and that the new one would keep.
 pub(super) fn check_copied(
     opened: &Wheel<'_>,
     input: &WheelFile,
@@ -61,21 +95,20 @@ pub(super) fn check_copied(
     ))
 }
 
-/// Says where the changed wheel is, and what a person should know of it.
+/// Prints the path of the changed wheel, and reports its findings.
 pub(super) fn tell(
     path: &Path,
     out: &Path,
     saved: WriteOutcome,
     change: RenamePlan<'_>,
-    printing: &Printing,
+    format: &OutputFormat,
     shell: &Shell,
 ) -> Exit {
     let warned = report(shell, change.findings);
-    // What is written is told by its path alone.
     if saved != WriteOutcome::Written {
-        shell.say(&format!("is there already: {}", out.display()));
+        shell.say(&format!("already up to date: {}", out.display()));
     }
-    let printed = match printing.format() {
+    let printed = match format.get() {
         Format::Human => format!("{}\n", out.display()),
         Format::Json => {
             let document = serde_json::json!({
@@ -95,20 +128,21 @@ pub(super) fn tell(
     }
 }
 
-/// Writes a changed wheel, as a whole or not at all.
+/// Writes a changed wheel atomically.
 ///
 /// # Errors
-/// When it would take the place of another file, or cannot be made or written.
+/// Returns an error if it would replace its input or another file, or cannot be written.
 pub(super) fn save(
     path: &Path,
     opened: &Wheel<'_>,
     change: &RenamePlan<'_>,
-    destination: &Destination,
+    destination: Destination<'_>,
     shell: &Shell,
 ) -> Result<(PathBuf, WriteOutcome), Diagnostic> {
     let time = source_date(shell.environment.get("SOURCE_DATE_EPOCH"))?;
     let folder = destination
-        .wheel_dir
+        .folder
+        .out
         .as_deref()
         .or_else(|| path.parent())
         .unwrap_or(Path::new(""));
@@ -122,9 +156,9 @@ pub(super) fn save(
             path.display()
         );
         return Err(Diagnostic::new(&codes::OUTPUT_IS_INPUT, message)
-            .help("give another folder with `-w DIR`"));
+            .help("choose another folder with `--out DIR`"));
     }
-    let existing = if destination.force {
+    let existing = if destination.overwrite {
         OnExisting::Replace
     } else {
         OnExisting::Keep
@@ -151,29 +185,31 @@ pub(super) fn save(
             .map_err(|error| error.diagnostic(&shown))
     })?;
     if saved == WriteOutcome::Kept {
-        let message = format!("`{}` is there and has other content", out.display());
+        let message = format!("`{}` exists with different content", out.display());
         let place = Location::File(out.display().to_string().into());
         return Err(Diagnostic::new(&codes::OUTPUT_EXISTS, message)
             .at(place, "")
-            .help("replace it with `--force`, or write elsewhere with `-w DIR`"));
+            .help(format!(
+                "replace it with `{}`, or choose another folder with `--out DIR`",
+                destination.overwrite_option
+            )));
     }
     Ok((out, saved))
 }
 
-/// The time for all members, where the environment gives one.
+/// Parses `SOURCE_DATE_EPOCH`, the time of all members.
 pub(super) fn source_date(text: Option<&str>) -> Result<Option<DosTime>, Diagnostic> {
     Ok(source_date_s(text)?.map(DosTime::from_epoch_s))
 }
 
-/// The same in seconds since 1970-01-01, moved into the range that members of wheels can say.
+/// Parses `SOURCE_DATE_EPOCH` as seconds since 1970-01-01, clamped to the range of ZIP timestamps.
 ///
 /// # Errors
-/// When it is no number.
+/// Returns an error if it is not a number.
 pub(in crate::cli) fn source_date_s(text: Option<&str>) -> Result<Option<i64>, Diagnostic> {
     text.map(|text| {
         text.parse().map(DosTime::clamp_epoch_s).map_err(|_| {
-            let message =
-                format!("`SOURCE_DATE_EPOCH` is `{text}`, which is no whole number of seconds");
+            let message = format!("`SOURCE_DATE_EPOCH` is `{text}`, not a whole number of seconds");
             Diagnostic::new(&codes::BAD_SOURCE_DATE, message)
                 .help("set it to seconds since 1970-01-01, or unset it")
         })
@@ -181,7 +217,7 @@ pub(in crate::cli) fn source_date_s(text: Option<&str>) -> Result<Option<i64>, D
     .transpose()
 }
 
-/// Returns the first of the errors of a wheel that cannot be read.
+/// Returns the first error of a wheel that cannot be read.
 pub(super) fn first(errors: Vec<Diagnostic>) -> Diagnostic {
     errors
         .into_iter()

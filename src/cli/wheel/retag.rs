@@ -1,10 +1,10 @@
-//! `wheel retag`: change tags and build number.
+//! `wheel retag`: change the tags and the build number.
 
 use std::path::PathBuf;
 
-use super::Printing;
+use super::OutputFormat;
 use super::check::code;
-use super::output::{self, Destination, first};
+use super::output::{self, DestinationArgs, first};
 use crate::audit::{InspectionDepth, check_under_name, contradicts_claim};
 use crate::cli::{Exit, Shell, load};
 use crate::codes::rocm as codes;
@@ -12,46 +12,68 @@ use crate::diagnostic::{Code, Diagnostic, Severity};
 use crate::names::{AbiTag, PlatformTag, PythonTag};
 use crate::wheel::{BuildTagChange, LabelCheck, RetagOptions, TagChange, retag};
 
-/// Change the tags or the build number of a wheel, in its name and inside
+/// Change the tags or the build number of a wheel, in its filename and metadata
 #[derive(Debug, clap::Args)]
-#[command(after_help = "\
-A tag replaces those that are there; with `+` in front it is added to them. Several are joined with
-dots. The wheel itself stays as it is; a new one is written under the new name, and its path
-printed. A platform that the wheel's own libraries contradict, or that no installer knows, is
-refused unless --allow says that it is meant.
+#[command(
+    after_help = "\
+Examples:
+  rock-matrix wheel retag built.whl --platform-tag manylinux_2_28_x86_64
+  rock-matrix wheel retag built.whl --build 2   or --build '' to remove the build number",
+    after_long_help = "\
+A tag replaces the present ones, or is added to them with `+` in front. Separate several tags with
+dots.
+
+The input is not modified: the new wheel is written under its new name, and its path is printed.
+Platforms that the wheel's own libraries contradict or that no installer knows are refused, unless
+--allow accepts them.
 
 Examples:
   rock-matrix wheel retag built.whl --platform-tag manylinux_2_28_x86_64
-  rock-matrix wheel retag built.whl --platform-tag +manylinux_2_24_x86_64
-  rock-matrix wheel retag built.whl --python-tag py3 --abi-tag none -w wheelhouse
-  rock-matrix wheel retag built.whl --platform-tag manylinux_2_17_x86_64 --allow R101
-  rock-matrix wheel retag built.whl --build 2  or --build '' for none")]
-#[command(group = clap::ArgGroup::new("change").args(["python_tag", "abi_tag", "platform_tag", "build"]).required(true).multiple(true))]
+  rock-matrix wheel retag built.whl --build 2   or --build '' to remove the build number
+  rock-matrix wheel retag built.whl --platform-tag +manylinux_2_24_x86_64   add a tag
+  rock-matrix wheel retag built.whl --python-tag py3 --abi-tag none --out wheelhouse
+  rock-matrix wheel retag built.whl --platform-tag manylinux_2_17_x86_64 --allow R101"
+)]
+#[command(
+    group = clap::ArgGroup::new("change")
+        .args(["python_tag", "abi_tag", "platform_tag", "build"])
+        .required(true)
+        .multiple(true)
+)]
 pub(super) struct Args {
-    /// The wheel
+    /// Wheel to retag; the file is not modified
     wheel: PathBuf,
-    /// Python tags, such as cp312 or +py3
-    #[arg(long, value_name = "[+]TAG")]
+    /// Set or add Python tags, such as cp312 or +py3
+    #[arg(long, value_name = "[+]TAG", help_heading = "Tags")]
     python_tag: Option<TagChange<PythonTag>>,
-    /// ABI tags, such as cp312, abi3 or none
-    #[arg(long, value_name = "[+]TAG")]
+    /// Set or add ABI tags, such as cp312, abi3 or none
+    #[arg(long, value_name = "[+]TAG", help_heading = "Tags")]
     abi_tag: Option<TagChange<AbiTag>>,
     #[arg(
-        help = "Platform tags, such as linux_x86_64 or +manylinux_2_28_x86_64",
+        help = "Set or add platform tags, such as linux_x86_64 or +manylinux_2_28_x86_64",
         long,
-        value_name = "[+]TAG"
+        value_name = "[+]TAG",
+        help_heading = "Tags"
     )]
     platform_tag: Option<TagChange<PlatformTag>>,
-    /// The build number; an empty text removes it
-    #[arg(long, value_name = "BUILD")]
+    /// Set the build number; an empty string removes it
+    #[arg(long, value_name = "BUILD", help_heading = "Tags")]
     build: Option<BuildTagChange>,
-    /// Findings not to refuse a platform for, by code or name
-    #[arg(long, value_name = "CODES", value_delimiter = ',', value_parser = code)]
+    /// Accept a platform despite these findings, given by code or name
+    ///
+    /// The findings are reported as warnings. Separate several with commas.
+    #[arg(
+        long,
+        value_name = "CODES",
+        value_delimiter = ',',
+        value_parser = code,
+        help_heading = "Tags"
+    )]
     allow: Vec<&'static Code>,
-    #[command(flatten)]
-    destination: Destination,
-    #[command(flatten)]
-    printing: Printing,
+    #[command(flatten, next_help_heading = "Output")]
+    destination: DestinationArgs,
+    #[command(flatten, next_help_heading = "Output")]
+    format: OutputFormat,
 }
 
 /// Runs the command.
@@ -68,8 +90,8 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
     };
     output::change(
         &args.wheel,
-        &args.destination,
-        &args.printing,
+        args.destination.destination(),
+        &args.format,
         shell,
         LabelCheck::MustMatch,
         |wheel, file| {
@@ -78,7 +100,7 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
             if args.platform_tag.is_none() {
                 return Ok(changed);
             }
-            // What cannot be read vouches for no name.
+            // The platform cannot be confirmed for a wheel that cannot be read.
             let found = check_under_name(
                 &changed.name,
                 &file.file,
@@ -93,7 +115,7 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
             {
                 if !args.allow.contains(&finding.code) {
                     let id = finding.code.id;
-                    let allow = format!("say that it is meant with `--allow {id}`");
+                    let allow = format!("use `--allow {id}` if this is intended");
                     return Err(if is_unknown(&finding) {
                         finding.note(allow)
                     } else {

@@ -1,4 +1,4 @@
-//! `wheel show`: which platforms have what wheels need, and what their names claim.
+//! `wheel show`: the platforms that wheels run on, and those that their filenames claim.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -13,46 +13,62 @@ use crate::audit::{
 use crate::cli::{Exit, Shell, load};
 use crate::diagnostic::{Diagnostic, Diagnostics, counted};
 
-/// Show which platforms have what wheels need, and whether their names tell the truth
+/// Show which platforms wheels run on, and whether their filenames are accurate
 #[derive(Debug, clap::Args)]
-#[command(after_help = "\
-Exits with 0 when a verdict was printed, whatever it is; `wheel check` fails on findings.
+#[command(
+    after_help = "\
+Examples:
+  rock-matrix wheel show dist/*.whl
+  rock-matrix wheel show built.whl --no-host-libs   the same result on every machine",
+    after_long_help = "\
+Exits with 0 if every wheel could be read, whatever the findings; `wheel check` fails on findings.
 
 Examples:
   rock-matrix wheel show dist/*.whl
-  rock-matrix wheel show built.whl --no-host-libs     the same everywhere
+  rock-matrix wheel show built.whl --no-host-libs      the same result on every machine
   rock-matrix wheel show built.whl --exclude-preset rocm,torch
-  rock-matrix wheel show built.whl --json             auditwheel's keys, and ours under `rock`
-  rock-matrix wheel show built.whl --json=auditwheel  auditwheel's keys alone")]
+  rock-matrix wheel show built.whl --json              auditwheel's keys, and ours under `rock`
+  rock-matrix wheel show built.whl --json=auditwheel   only auditwheel's keys"
+)]
 pub(super) struct Args {
-    /// The wheels, or folders of them
+    /// Wheels, or folders with wheels
     #[arg(required = true, value_name = "WHEEL|DIR")]
     wheels: Vec<PathBuf>,
-    #[command(flatten)]
-    options: Options,
-    /// Print JSON, one line a wheel
-    #[arg(long, value_name = "READERS", num_args = 0..=1, require_equals = true, default_missing_value = "own")]
-    json: Option<JsonReaders>,
-    /// How to print the result
+    /// Output format
     #[arg(
         long,
         value_enum,
         default_value = "human",
         value_name = "FORMAT",
-        conflicts_with = "json"
+        conflicts_with = "json",
+        help_heading = "Output"
     )]
     format: Format,
-    /// Taken for auditwheel's sake: a wheel without libraries is no failure here
+    /// Same as --format json, or only auditwheel's keys with =auditwheel
+    ///
+    /// Prints one line per wheel.
+    #[arg(
+        long,
+        value_name = "KEYS",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "own",
+        help_heading = "Output"
+    )]
+    json: Option<JsonReaders>,
+    #[command(flatten)]
+    options: Options,
+    /// Accepted for compatibility with auditwheel: wheels without libraries never fail
     #[arg(long, hide = true)]
     allow_pure_python_wheel: bool,
 }
 
-/// Whose readers JSON is for.
+/// The programs that JSON is for.
 #[derive(Debug, Clone, Copy, clap::ValueEnum)]
 enum JsonReaders {
-    /// Those that know our key `rock`
+    /// auditwheel's keys, and ours under `rock`
     Own,
-    /// Those that take auditwheel's keys and no other
+    /// Only auditwheel's keys
     Auditwheel,
 }
 
@@ -82,9 +98,9 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
         all_judged &= shown.is_judged;
         waiting.push(shown);
         let is_last = number + 1 == paths.len();
-        // Where code was split off, the wheels that follow tell whether it is there.
+        // GPU code of a wheel may be in the wheels that follow.
         if is_last || waiting.iter().all(|shown: &Shown| shown.split.is_empty()) {
-            for (text, found) in told(std::mem::take(&mut waiting)) {
+            for (text, found) in outputs(std::mem::take(&mut waiting)) {
                 if let exit @ (Exit::Machine | Exit::Fault) = shell.print(&text) {
                     return exit;
                 }
@@ -94,13 +110,13 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
     }
     all.extend(args.options.unmatched_excludes(&auditor, paths.len()));
     match report(shell, all) {
-        // A verdict is no failure: what `check` fails on is told.
+        // Findings are reported, but only `wheel check` fails on them.
         Exit::Fault if all_judged => Exit::Done,
         exit => exit,
     }
 }
 
-/// What is shown of one wheel.
+/// The result for one wheel.
 struct Shown {
     form: ShowForm,
     found: Vec<Diagnostic>,
@@ -111,12 +127,12 @@ struct Shown {
 /// The form in which a wheel is shown.
 enum ShowForm {
     Text(String),
-    /// A document, and the files with code for GPUs that other wheels have to do with.
+    /// A document, and the files whose GPU code may be in other wheels.
     Document(Box<AuditDocument>, Vec<InspectedFile>),
 }
 
-/// The texts for these wheels, in order, with what a person should know of each.
-fn told(waiting: Vec<Shown>) -> Vec<(String, Vec<Diagnostic>)> {
+/// Returns the output and the findings of each wheel, in order.
+fn outputs(waiting: Vec<Shown>) -> Vec<(String, Vec<Diagnostic>)> {
     let splits: Vec<SplitCode> = waiting.iter().map(|shown| shown.split.clone()).collect();
     let missing = missing_archives(&splits);
     let one = |(shown, missing): (Shown, Vec<Diagnostic>)| match shown.form {
@@ -183,9 +199,9 @@ fn json(document: &AuditDocument) -> String {
     serde_json::to_string(document).expect("texts, lists and maps of texts serialise") + "\n"
 }
 
-/// How many reasons against a platform are named; the rest is counted.
+/// Maximum number of reasons against a platform that are shown; the rest is counted.
 const SHOWN: usize = 3;
-/// How wide the words before the facts are.
+/// Width of the first column.
 const WIDTH: usize = 10;
 
 fn line(text: &mut String, word: &str, fact: &str) {
@@ -288,16 +304,16 @@ fn human(audited: &AuditedWheel<'_>) -> String {
     text
 }
 
-/// The platform of a wheel of which no library was judged.
+/// Returns the platform of a wheel without audited libraries.
 fn unaudited(audited: &AuditedWheel<'_>) -> String {
     let claims = audited.name().platform_tags().as_slice().join(", ");
     if audited.has_unaudited_libraries() {
-        "none: no library of it can be judged".to_owned()
+        "none: no library can be judged".to_owned()
     } else if let Some(system) = audited.unaudited_system() {
-        format!("{claims} by its name: what it holds for {system} is not judged")
+        format!("{claims} by its name: files for {system} are not judged")
     } else {
         format!(
-            "{claims}{}: it holds no libraries to judge",
+            "{claims}{}: it contains no libraries to judge",
             if audited.name().is_platform_independent() {
                 ""
             } else {
@@ -314,7 +330,8 @@ fn gfx_line(text: &mut String, audited: &AuditedWheel<'_>) {
     }
 }
 
-/// The policy that the wheel's own symbols allow, and the newest version of each prefix.
+/// Returns the policy that the wheel's own symbols comply with, and the newest version of each
+/// prefix.
 fn symbols(audited: &AuditedWheel<'_>) -> String {
     let Some(compliance) = audited.compliance() else {
         return String::new();

@@ -1,30 +1,37 @@
-//! `wheel verify`: whether wheels are what their names and RECORDs say.
+//! `wheel verify`: check wheels against their filenames, RECORD and METADATA.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use super::bar::Watchers;
-use super::{Format, Printing, report};
+use super::{Format, OutputFormat, report};
 use crate::audit::{WheelFile, find_wheels, verify_wheel};
 use crate::cli::{Exit, Shell};
 use crate::codes::wheel as codes;
 use crate::diagnostic::{Diagnostic, Location, Severity, counted};
 
-/// Check wheels: container, every member against RECORD, METADATA and WHEEL against the file name
+/// Verify the archive, RECORD and metadata of wheels
+///
+/// Compares every member with RECORD, and METADATA and WHEEL with the filename.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "\
-Exits with 1 when an error was found in one of the wheels.
+#[command(
+    after_help = "\
+Examples:
+  rock-matrix wheel verify dist                 every wheel in a folder
+  rock-matrix wheel verify dist/*.whl --json    one line per wheel",
+    after_long_help = "\
+Exits with 1 if a wheel has an error.
 
 Examples:
-  rock-matrix wheel verify dist                      every wheel of a folder
-  rock-matrix wheel verify dist/*.whl
-  rock-matrix wheel verify dist/*.whl --format json  one line a wheel")]
+  rock-matrix wheel verify dist                 every wheel in a folder
+  rock-matrix wheel verify dist/*.whl --json    one line per wheel"
+)]
 pub(super) struct Args {
-    /// The wheels, or folders of them
+    /// Wheels, or folders with wheels
     #[arg(required = true, value_name = "WHEEL|DIR")]
     wheels: Vec<PathBuf>,
     #[command(flatten)]
-    printing: Printing,
+    format: OutputFormat,
 }
 
 /// Runs the command.
@@ -32,7 +39,7 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
     let (paths, mut all) = find_wheels(&args.wheels);
     for path in &paths {
         let found = check(path, shell);
-        let text = match args.printing.format() {
+        let text = match args.format.get() {
             Format::Human => human(path, &found),
             Format::Json => json(path, &found),
         };
@@ -59,10 +66,10 @@ fn check(path: &Path, shell: &Shell) -> Vec<Diagnostic> {
     found
 }
 
-/// The name of a file as it stands in an address, which installers refuse.
+/// Reports a percent-encoded filename, which installers refuse.
 pub(super) fn encoded_name(wheel: &WheelFile, path: &Path) -> Option<Diagnostic> {
     let message = format!(
-        "the file is named `{}`, percent-encoded as in an address",
+        "the filename `{}` is percent-encoded, as in a URL",
         wheel.file_name
     );
     wheel.file_name.contains('%').then(|| {
@@ -75,17 +82,13 @@ pub(super) fn encoded_name(wheel: &WheelFile, path: &Path) -> Option<Diagnostic>
 fn human(path: &Path, found: &[Diagnostic]) -> String {
     let count = |severity| found.iter().filter(|one| one.severity == severity).count();
     let errors = count(Severity::Error);
-    let (warnings, remarks) = (count(Severity::Warning), count(Severity::Note));
+    let (warnings, notes) = (count(Severity::Warning), count(Severity::Note));
     let mut text = format!(
         "{:6} {}",
         if errors == 0 { "ok" } else { "failed" },
         path.display()
     );
-    for (count, word) in [
-        (errors, "error"),
-        (warnings, "warning"),
-        (remarks, "remark"),
-    ] {
+    for (count, word) in [(errors, "error"), (warnings, "warning"), (notes, "note")] {
         if count > 0 {
             let _ = write!(text, ", {}", counted(count, word));
         }

@@ -329,7 +329,7 @@ function begin() {
   const total = data.columns.rank.length;
   const from = data.repository ? ` of ${data.repository}` : "";
   const withdrawn = data.withdrawn ? ` Left out: ${wheels(data.withdrawn)} that ${data.withdrawn === 1 ? "is" : "are"} withdrawn.` : "";
-  element("about").textContent = `${wheels(total)}${from}.${withdrawn} The choice is made in this page: nothing you enter leaves it. rock-matrix pick takes the same decision at a terminal.`;
+  element("about").textContent = `${wheels(total)}${from}.${withdrawn} The page runs in your browser and sends nothing. rock-matrix pick follows the same rules at a terminal.`;
   fillSelects();
   element("choices").addEventListener("change", (event) => {
     if (event.target.matches("select")) change(textsOfSelects());

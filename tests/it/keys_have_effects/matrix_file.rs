@@ -8,7 +8,7 @@ const PLAN: &str = "plan m.yaml";
 const SCRIPT: &str = "render script m.yaml --out out/";
 const WORKFLOW: &str = "render workflow m.yaml --out out.yml";
 const RENDER: &str = "render m.yaml";
-const INDEX: &str = "index build dist --rules m.yaml";
+const INDEX: &str = "index yank dist --rules m.yaml";
 
 /// Groups have numbers only where the device nodes are.
 const ELSEWHERE: [Elsewhere; 1] = [Elsewhere {
@@ -345,7 +345,7 @@ fn cases() -> Vec<Case> {
             "test.gpu",
             none(),
             json!({"test": {"gpu": "required"}}),
-            "build --test dist flash-attn --matrix m.yaml --engine docker --dry-run",
+            "test --dist dist flash-attn --matrix m.yaml --engine docker --dry-run",
         ),
         Case::new(
             "workflow.tags",

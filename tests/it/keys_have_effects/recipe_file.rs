@@ -10,7 +10,7 @@ const RECIPE: &str = "render recipe m.yaml --recipes own --engine local";
 const SCRIPT: &str = "render script m.yaml --recipes own --engine local --out out/";
 const CHECK: &str = "check m.yaml --recipes own";
 const DRY_RUN: &str = "build mine --matrix m.yaml --recipes own --dry-run";
-const TEST: &str = "build --test dist mine --matrix m.yaml --recipes own --dry-run";
+const TEST: &str = "test --dist dist mine --matrix m.yaml --recipes own --dry-run";
 
 /// Keys whose effect only a build that runs or a published wheel shows.
 const ELSEWHERE: [Elsewhere; 8] = [

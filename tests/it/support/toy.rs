@@ -181,7 +181,18 @@ impl Toy {
     /// `build` of the job with these arguments, run to its end; asserts the exit code.
     #[track_caller]
     pub fn build(&self, code: i32, arguments: &[&str]) -> (String, String) {
-        let arguments: Vec<&str> = ["build", JOB]
+        self.run_job("build", code, arguments)
+    }
+
+    /// Runs `test` for the job as [`Self::build`] runs `build`.
+    #[track_caller]
+    pub fn test(&self, code: i32, arguments: &[&str]) -> (String, String) {
+        self.run_job("test", code, arguments)
+    }
+
+    #[track_caller]
+    fn run_job(&self, command: &str, code: i32, arguments: &[&str]) -> (String, String) {
+        let arguments: Vec<&str> = [command, JOB]
             .into_iter()
             .chain(arguments.iter().copied())
             .collect();

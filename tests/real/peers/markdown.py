@@ -202,8 +202,8 @@ class Documents:
         (folder / "releases.json").write_text(listing(tag, file))
         # Its reason for a yank is in the documents.
         (folder / "indexed.json").write_text(listing(PLAIN, PLAIN_NAME))
-        yank = ("--yank", f"flash-attn==2.8.3: x {tag}", "--apply")
-        self.run(folder, "index", "build", "--published", "indexed.json", "--out", "site", *yank)
+        yank = (f"flash-attn==2.8.3: x {tag}", "--apply")
+        self.run(folder, "index", "yank", "--published", "indexed.json", "--out", "site", *yank)
         results = [{"job": job, "outcome": "failed", "reason": text} for job in self.jobs]
         (folder / "results.json").write_text(json.dumps(results))
         (folder / "HISTORY.md").write_text("## History\n")

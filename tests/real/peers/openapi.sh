@@ -56,7 +56,7 @@ publish nightly-1 --target main
 publish nightly-2 --target main
 fails publish nightly-3 --target nowhere
 fails publish v9
-as writer publish --repo me/wheels --prune --tag-glob 'nightly-*' --keep 0 --older-than 0d --apply --delete-tags
+as writer release prune --repo me/wheels --tag-glob 'nightly-*' --keep 0 --older-than 0d --apply --delete-tags
 as writer report listing --published me/wheels --out "$work/listing.json"
 rock index build --published me/wheels --api-url "$github" --out "$work/site"
 as writer compat refresh --actions

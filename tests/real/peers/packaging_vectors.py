@@ -66,10 +66,10 @@ class Peers:
 
     def yanked(self, specifier):
         """The versions that a specifier allows, or None where it is refused."""
-        done = self.run("index", "build", "dist", "--yank", f"demo{specifier}: x")
+        done = self.run("index", "yank", "dist", f"demo{specifier}: x")
         if "is not a rule for yanking" in done.stderr:
             return None
-        if done.returncode not in (0, 1) or done.returncode == 1 and "no file of the index is" not in done.stderr:
+        if done.returncode not in (0, 1) or done.returncode == 1 and "no file of the index matches" not in done.stderr:
             sys.exit(f"{specifier}: {done.returncode}: {done.stderr}")
         starts = [line for line in done.stdout.splitlines() + done.stderr.splitlines() if line.startswith("would be yanked: ")]
         return {line.split("demo-")[1].split("-py3")[0] for line in starts}

@@ -101,7 +101,7 @@ pub const NEEDED_BY_PATH: Code = Code::error(
 pub const GFX_NOT_AS_EXPECTED: Code = Code::error(
     "R120",
     "gfx-not-as-expected",
-    "The gfx targets of the wheel's code objects differ from those in the plan or in `--expect`. On the GPUs of a missing target nothing runs; an extra target was not requested.\n\nCheck the variables from which the build takes its targets, such as `PYTORCH_ROCM_ARCH`. `rock-matrix wheel gfx` lists the targets that were compiled.",
+    "The gfx targets of the wheel's code objects differ from those in the plan, in `wheel check --expect` or in `wheel gfx --exact`. On the GPUs of a missing target nothing runs; an extra target was not requested.\n\nCheck the variables from which the build takes its targets, such as `PYTORCH_ROCM_ARCH`. `rock-matrix wheel gfx` lists the targets that were compiled.",
 );
 /// Libraries with different gfx targets.
 pub const GFX_SETS_DIFFER: Code = Code::warning(

@@ -50,13 +50,13 @@ pub const COPIED_LIBRARY: Code = Code::warning(
 pub const OUTPUT_EXISTS: Code = Code::error(
     "W061",
     "output-exists",
-    "A file with the name of the output exists and has other content. It is not replaced by default.\n\nUse `--force` to replace it, or `-w DIR` to write elsewhere. A file with identical content is left as it is.",
+    "A file with the name of the output exists and has different content. It is not replaced by default.\n\nPass `--replace` (`--force` in `wheel label`) to replace it, or write to another directory with `--out DIR`. A file with identical content is left as it is.",
 );
 /// An output that would replace the input.
 pub const OUTPUT_IS_INPUT: Code = Code::error(
     "W062",
     "output-is-input",
-    "The output would replace the wheel that it is made from. The input is never changed.\n\nWrite to another directory with `-w DIR`.",
+    "The output would replace the wheel that it is made from. The input is never changed.\n\nWrite to another directory with `--out DIR`.",
 );
 /// A platform that no policy describes.
 pub const UNKNOWN_PLATFORM: Code = Code::error(

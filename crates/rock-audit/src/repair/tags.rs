@@ -431,12 +431,10 @@ impl TargetViolations<'_> {
             });
         let file = own_file.or(system_library).unwrap_or("the wheel");
         Some(
-            self.out_of_reach(&format!(
-                "`{file}` needs a level of x86-64 above the first"
-            ))
-            .help(
-                "build it for plain x86-64, or say that it is meant with `--disable-isa-ext-check`",
-            ),
+            self.out_of_reach(&format!("`{file}` needs a level of x86-64 above the first"))
+                .help(
+                    "compile it for baseline x86-64, or accept it with `--disable-isa-ext-check`",
+                ),
         )
     }
 }

@@ -392,12 +392,12 @@ impl OutputFile<'_> {
         if self.is_in_place {
             let message = format!("the result would replace the wheel it is made from, `{shown}`");
             return Diagnostic::new(&codes::OUTPUT_IS_INPUT, message)
-                .help("give another folder with `-w DIR`");
+                .help("choose another directory with `--out DIR`");
         }
-        let message = format!("`{shown}` is there and has other content");
+        let message = format!("`{shown}` exists with different content");
         Diagnostic::new(&codes::OUTPUT_EXISTS, message)
             .at(Location::File(shown.to_string().into()), "")
-            .help("replace it with `--force`, or write elsewhere with `-w DIR`")
+            .help("replace it with `--replace`, or choose another directory with `--out DIR`")
     }
 }
 

@@ -77,14 +77,11 @@ pub fn judge<'a>(
         return judgement;
     }
     let Some(gfx) = gfx else {
-        let fault = Diagnostic::new(
-            &codes::UNJUDGED_LOG,
-            "the log does not say which GPU it is about",
-        );
+        let fault = Diagnostic::new(&codes::UNJUDGED_LOG, "the log does not name its GPU");
         judgement.findings.push(
             fault
                 .at(whole(source), "")
-                .help("name it with `--arch`, such as `--arch gfx1151`"),
+                .help("name it with `--gfx`, such as `--gfx gfx1151`"),
         );
         return judgement;
     };
@@ -107,13 +104,13 @@ pub fn judge<'a>(
     let Some(library) = choice.row else {
         let fault = Diagnostic::new(
             &codes::UNJUDGED_LOG,
-            format!("nothing is expected of attention on {gfx}"),
+            format!("no expected attention backend is recorded for {gfx}"),
         );
         let fault = choice.because.into_iter().fold(fault, Diagnostic::note);
         judgement.findings.push(
             fault
                 .at(whole(source), "")
-                .help("name the GPU with `--arch` if it is another"),
+                .help("name the GPU with `--gfx` if the log is from another one"),
         );
         return judgement;
     };
@@ -174,10 +171,10 @@ fn incomplete(log: &AttentionLog, source: &SourceText) -> Option<Diagnostic> {
         LogCompleteness::Foreign => {
             let told = Diagnostic::new(
                 &codes::UNJUDGED_LOG,
-                "this is no output of the validation script",
+                "this is not the output of the validation script",
             );
             told.at(whole(source), "").help(
-                "run what `rock-matrix doctor attention --script` prints, and keep its output",
+                "run the script that `rock-matrix attention script` prints, and save its output",
             )
         }
     })

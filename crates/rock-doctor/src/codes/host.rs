@@ -141,13 +141,13 @@ pub const UNREADABLE_HOST_FILE: Code = Code::warning(
 pub const ATTENTION_MISS: Code = Code::error(
     "H027",
     "attention-miss",
-    "A line of the validation script's output is not the expected one for this GPU (table `attention-expects`), or is missing: torch's attention does not work, or uses another library.\n\nThe usual cause is a variable that is not set, or was set after torch was imported. `rock-matrix doctor attention --arch TARGET` shows which library torch uses and what it needs, and `rock-matrix env` prints the variables.",
+    "A line of the validation script's output is not the expected one for this GPU (table `attention-expects`), or is missing: torch's attention does not work, or uses another library.\n\nThe usual cause is a variable that is not set, or was set after torch was imported. `rock-matrix attention report --gfx TARGET` shows which library torch uses and what it needs, and `rock-matrix env` prints the variables.",
 );
 /// A validation log that cannot be evaluated.
 pub const UNJUDGED_LOG: Code = Code::error(
     "H028",
     "unjudged-log",
-    "The input is not the complete output of the validation script, or it is from a GPU for which no expected results are recorded.\n\n`rock-matrix doctor attention --script` prints the script. Save its whole output, and name the GPU with `--arch` if the log does not.",
+    "The input is not the complete output of the validation script, or it is from a GPU for which no expected results are recorded.\n\n`rock-matrix attention script` prints the script. Save its whole output, and name the GPU with `--gfx` if the log does not.",
 );
 /// A validation log from a machine without a GPU.
 pub const NO_DEVICE_IN_LOG: Code = Code::note(

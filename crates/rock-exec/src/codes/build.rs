@@ -32,7 +32,7 @@ pub const ALL: &[&Code] = &[
 pub const STEP_FAILED: Code = Code::error(
     "B050",
     "step-failed",
-    "A stage of the build failed. The message contains its command, its last lines of output and the log file.\n\nCompleted stages are kept. Fix the cause and run the same command with `--continue auto`, which starts at the first stage that changed or did not succeed, or with `--continue STAGE`.",
+    "A stage of the build failed. The message contains its command, its last lines of output and the log file.\n\nCompleted stages are kept. Fix the cause and run the same command with `--resume`, which starts at the first stage that changed or did not succeed, or with `--resume=STAGE`.",
 );
 /// A stage that exceeded its time limit.
 pub const STEP_TIMED_OUT: Code = Code::error(
@@ -62,13 +62,13 @@ pub const WRONG_WHEEL: Code = Code::error(
 pub const BUILD_CAPPED: Code = Code::warning(
     "B055",
     "build-capped",
-    "`--cap` stopped the build so that its work can be saved before the runner is shut down. The exit code is 124, and nothing has failed: the next attempt continues from here with `--continue auto`.",
+    "`--cap` stopped the build so that its work can be saved before the runner is shut down. The exit code is 124, and nothing has failed: the next attempt continues from here with `--resume`.",
 );
 /// A build that a signal stopped.
 pub const BUILD_STOPPED: Code = Code::warning(
     "B056",
     "build-stopped",
-    "SIGINT (exit code 130) or SIGTERM (143) stopped the build and all of its processes. Completed stages are kept; continue with `--continue auto`.",
+    "SIGINT (exit code 130) or SIGTERM (143) stopped the build and all of its processes. Completed stages are kept; continue with `--resume`.",
 );
 /// A job that is already being built.
 pub const JOB_BUSY: Code = Code::error(
@@ -80,7 +80,7 @@ pub const JOB_BUSY: Code = Code::error(
 pub const UNKNOWN_STAGE: Code = Code::error(
     "B058",
     "unknown-stage",
-    "`--continue` names a stage that the build of this job does not have. `rock-matrix build JOB --dry-run` lists the stages.",
+    "`--resume=STAGE` names a stage that the build of this job does not have. `rock-matrix build JOB --dry-run` lists the stages.",
 );
 /// A job directory that is not writable.
 pub const BUILD_FOLDER: Code = Code::error(
@@ -146,7 +146,7 @@ pub const BAD_JOB_ID: Code = Code::error(
 pub const OUT_FOLDER: Code = Code::error(
     "B070",
     "out-folder",
-    "The wheel was built, but could not be copied to the directory in `--out`. It is kept in the job directory; `--continue auto` copies it without building again.",
+    "The wheel was built, but could not be copied to the directory in `--out`. It is kept in the job directory; `--resume` copies it without building again.",
 );
 /// Signal handlers that cannot be installed.
 pub const NO_SIGNALS: Code = Code::error(

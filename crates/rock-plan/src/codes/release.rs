@@ -15,5 +15,5 @@ pub const BAD_TAG: Code = Code::error(
 pub const BAD_YANK_RULE: Code = Code::error(
     "G019",
     "bad-yank-rule",
-    "`--yank` and `--unyank` take a project with a PEP 440 specifier, `flash-attn<2.6`, a version with its label, `flash-attn==2.8.3+rocm62torch2.5`, or a filename. `--yank` takes a reason after a colon. `yank-older-than` in a matrix file takes hours, days or weeks, `36h`, `30d` or `4w`, or `never`.\n\nA rule that matches no file of the index is also an error, because a typo would otherwise go unnoticed and yank nothing. A rule whose files are already yanked is not an error. Rules that are kept in a matrix file outlive their files, so a rule in `release.yank` that matches no file is a warning.",
+    "`index yank` and `index unyank` accept a project with a PEP 440 specifier, `flash-attn<2.6`, a version with its label, `flash-attn==2.8.3+rocm62torch2.5`, or a filename. `index yank` accepts a reason after a colon. `yank-older-than` in a matrix file takes hours, days or weeks, `36h`, `30d` or `4w`, or `never`.\n\nA rule that matches no file of the index is also an error, because a typo would otherwise go unnoticed and yank nothing. A rule whose files are already yanked is not an error. Rules that are kept in a matrix file outlive their files, so a rule in `release.yank` that matches no file is a warning.",
 );

@@ -511,19 +511,19 @@ const RELEASE: RecordShape = RecordShape {
             "yank",
             TEXTS,
             "[]",
-            "What the index of the pages withdraws, as `index build --yank` takes it: `\"flash-attn<2.6: superseded\"`.",
+            "Files to yank in the index of the pages, written as for `index yank`: `\"flash-attn<2.6: superseded\"`.",
         ),
         optional(
             "yank-older-than",
             Shape::Text,
             "never",
-            "How long the index of the pages offers nightly builds, as `index build --yank-older-than` takes it: `30d`.",
+            "Age at which the index of the pages yanks nightly builds, written as for `index yank --older-than`: `30d`.",
         ),
         optional(
             "yank-keep",
             Shape::Integer,
             "3",
-            "With `yank-older-than`: how many versions of each project and folder stay, the newest.",
+            "With `yank-older-than`: the number of newest versions to keep, for each project in each index.",
         ),
     ],
 };

@@ -50,7 +50,7 @@ pub const SAME_CELL_TWICE: Code = Code::error(
 pub const MISSING_WHEEL: Code = Code::error(
     "G004",
     "missing-wheel",
-    "With `--plan`, every job of the plan must have its wheel, or the archive of its install tree, among the given files or in the release.\n\nA wheel matches a job by project, version with label, Python, ABI and machine; repair may have changed the platform tag. Build the missing ones, or publish the rest with `--allow-missing`.",
+    "With `--plan`, every job of the plan must have its wheel, or the archive of its install tree, among the given files or in the release.\n\nA wheel matches a job by project, version with label, Python, ABI and machine; repair may have changed the platform tag. Build the missing ones, or publish the rest with `--allow G004`.",
 );
 /// A wheel that is not in the plan.
 pub const UNPLANNED_WHEEL: Code = Code::error(
@@ -86,7 +86,7 @@ pub const IMMUTABLE_RELEASE: Code = Code::error(
 pub const RELEASE_IS_PUBLISHED: Code = Code::error(
     "G101",
     "release-is-published",
-    "The release is published, and this run would change its files, title or text after people may have downloaded it. Nothing was uploaded. A run that finds everything in place changes nothing and needs no permission.\n\nPublish under a new tag, or allow the change with `--allow-published`.",
+    "The release is published, and this run would change its files, title or text after people may have downloaded it. Nothing was uploaded. A run that finds everything in place changes nothing and needs no permission.\n\nPublish under a new tag, or allow the change with `--allow G101`.",
 );
 /// A release without room for more files.
 pub const RELEASE_IS_FULL: Code = Code::error(
@@ -170,7 +170,7 @@ pub const REPOSITORY_TAKES_NO_RELEASE: Code = Code::error(
 pub const ENTERPRISE_SERVER: Code = Code::error(
     "G361",
     "enterprise-server",
-    "Rendered workflows need actions/upload-artifact and actions/download-artifact of version 4 or later, and actions/attest. GitHub Enterprise Server supports neither; github.com and GitHub Enterprise Cloud with data residency (`*.ghe.com`) support both.\n\nOn Enterprise Server, write your own workflow that calls `rock-matrix plan`, `rock-matrix build` and `rock-matrix publish --api-url`, or publish into a folder with `publish --to`.",
+    "Rendered workflows need actions/upload-artifact and actions/download-artifact of version 4 or later, and actions/attest. GitHub Enterprise Server supports neither; github.com and GitHub Enterprise Cloud with data residency (`*.ghe.com`) support both.\n\nOn Enterprise Server, write your own workflow that calls `rock-matrix plan`, `rock-matrix build` and `rock-matrix publish --api-url`, or publish to a directory with `publish --out`.",
 );
 /// Attestations that the repository does not support.
 pub const ATTESTATION_NOT_AVAILABLE: Code = Code::error(

@@ -152,7 +152,7 @@ pub(super) fn release(
             format!("the release `{tag}` is published already, with {files}"),
         )
         .at(at, "")
-        .help("publish under a new tag, or add to this one with `publish --allow-published`"),
+        .help("publish under a new tag, or change this release with `publish --allow G101`"),
     )
 }
 

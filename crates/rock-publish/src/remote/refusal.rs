@@ -74,7 +74,7 @@ impl From<ReleaseRefusal> for Diagnostic {
                 },
             )
             .at(Location::Url(tag), "")
-            .help("publish under a new tag, or add to this one with `--allow-published`"),
+            .help("publish under a new tag, or change this release with `--allow G101`"),
             ReleaseRefusal::Full { tag, assets } => Self::new(
                 &codes::RELEASE_IS_FULL,
                 format!(

@@ -77,5 +77,5 @@ pub const WARNED_BY_RECIPE: Code = Code::warning(
 pub const FACT_UNKNOWN: Code = Code::error(
     "B073",
     "fact-unknown",
-    "The recipe detects a fact on this machine (with a command, file or variable). There is no result, and the recipe has no default.\n\nCommands run where the steps run on this machine; for a container, pass the value with `--fact NAME=VALUE`.",
+    "The recipe detects a fact on this machine (with a command, file or variable). There is no result, and the recipe has no default.\n\nCommands run where the steps run on this machine; for a container, pass the value with `build --fact NAME=VALUE` or `render --set NAME=VALUE`.",
 );

@@ -312,13 +312,9 @@ impl WheelCandidate {
     }
 
     /// Removes yanked device wheels, and the targets that have none left.
-    pub(super) fn without_devices(mut self, is_withdrawn: impl Fn(&WheelOffer) -> bool) -> Self {
-        if self
-            .devices
-            .iter()
-            .any(|device| is_withdrawn(&device.offer))
-        {
-            self.devices.retain(|device| !is_withdrawn(&device.offer));
+    pub(super) fn without_devices(mut self, is_yanked: impl Fn(&WheelOffer) -> bool) -> Self {
+        if self.devices.iter().any(|device| is_yanked(&device.offer)) {
+            self.devices.retain(|device| !is_yanked(&device.offer));
             self.gfx = GfxCode::Targets(devices::targets(&self.devices).unwrap_or_default());
         }
         self

@@ -20,10 +20,10 @@ pub fn split(
     candidates: Vec<WheelCandidate>,
     reasons: &YankedFiles,
 ) -> (Vec<WheelCandidate>, Vec<WheelCandidate>) {
-    let is_withdrawn = |offer: &WheelOffer| reasons.reason(&offer.file, offer.digest).is_some();
+    let is_yanked = |offer: &WheelOffer| reasons.reason(&offer.file, offer.digest).is_some();
     let wheels = candidates
         .into_iter()
-        .map(|wheel| wheel.without_devices(is_withdrawn));
+        .map(|wheel| wheel.without_devices(is_yanked));
     wheels.partition(|wheel| reason(wheel, reasons).is_none())
 }
 
@@ -31,7 +31,7 @@ pub fn split(
 /// are `offered`.
 pub fn passed_over(
     (offered, decision): (&[WheelCandidate], &PickDecision),
-    withdrawn: &[WheelCandidate],
+    yanked: &[WheelCandidate],
     reasons: &YankedFiles,
     machine: &TargetMachine,
     rules: &MatchRules,
@@ -40,17 +40,14 @@ pub fn passed_over(
         .fits
         .first()
         .map(|fit| (offered[fit.index].rank, fit.cost));
-    let fits = decide(withdrawn, machine, rules)
-        .fits
-        .into_iter()
-        .map(|fit| {
-            let wheel = &withdrawn[fit.index];
-            PassedOver {
-                file: wheel.offer.file.clone(),
-                reason: reason(wheel, reasons).unwrap_or_default().to_owned(),
-                is_missed: chosen.is_none_or(|chosen| (wheel.rank, fit.cost) < chosen),
-            }
-        });
+    let fits = decide(yanked, machine, rules).fits.into_iter().map(|fit| {
+        let wheel = &yanked[fit.index];
+        PassedOver {
+            file: wheel.offer.file.clone(),
+            reason: reason(wheel, reasons).unwrap_or_default().to_owned(),
+            is_missed: chosen.is_none_or(|chosen| (wheel.rank, fit.cost) < chosen),
+        }
+    });
     fits.collect()
 }
 
@@ -60,7 +57,7 @@ fn reason<'w>(wheel: &WheelCandidate, reasons: &'w YankedFiles) -> Option<&'w st
 
 impl std::fmt::Display for PassedOver {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{} fits and is withdrawn", self.file)?;
+        write!(f, "{} fits but is yanked", self.file)?;
         if self.reason.is_empty() {
             Ok(())
         } else {

@@ -102,7 +102,7 @@ pub const BAD_SDK_VERSION: Code = Code::error(
 pub const SDK_OUTPUT_EXISTS: Code = Code::error(
     "S011",
     "sdk-output-exists",
-    "The output directory already contains packages, and a second run would mix its packages with them.\n\nChoose another directory, or pass `--overwrite`, which replaces the whole directory `dist` in it.",
+    "The output directory already contains packages, and a second run would mix its packages with them.\n\nChoose another directory, or pass `--replace`, which replaces the whole directory `dist` in it.",
 );
 /// A link to a program that cannot be replaced.
 pub const PROGRAM_LINK: Code = Code::error(
@@ -228,5 +228,5 @@ pub const ARCHIVE_LIMIT: Code = Code::error(
 pub const FOREIGN_OUTPUT: Code = Code::error(
     "S051",
     "foreign-output",
-    "`--overwrite` replaces the whole directory `dist`. It contains something that is not an SDK package, or it is a symbolic link. Nothing was written or removed.\n\nMove the other files elsewhere, or choose another directory with `--dest-dir`.",
+    "`--replace` replaces the whole directory `dist`. It contains something that is not an SDK package, or it is a symbolic link. Nothing was written or removed.\n\nMove the other files elsewhere, or choose another directory with `--out`.",
 );

@@ -240,6 +240,7 @@ fn a_stalled_server_times_out() {
     let (done, waits) = std::sync::mpsc::channel::<()>();
     std::thread::spawn(move || {
         let (mut stream, _) = listener.accept().unwrap();
+        let _ = stream.read(&mut [0; 1024]);
         let _ = stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 50\r\n\r\nshort");
         // Keep the connection open until the test is over.
         let _ = waits.recv();

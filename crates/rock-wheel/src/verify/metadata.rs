@@ -114,7 +114,7 @@ fn check_name_and_version(
             );
             let help = name.label().map(|label| {
                 format!(
-                    "set both with `rock-matrix wheel label WHEEL --local {label} --replace -w DIR`"
+                    "set both with `rock-matrix wheel label WHEEL --local {label} --replace --out DIR`"
                 )
             });
             let finding = findings.member(&codes::VERSION_MISMATCH, &member, message);

@@ -1,5 +1,4 @@
-//! `compat refresh --actions`: tags of the repositories of the table `actions`, compared with its
-//! rows.
+//! `compat refresh --actions`: compares the table `actions` with the tags of the repositories.
 
 use super::Found;
 use crate::cli::publish::{Connection, Opened};
@@ -11,9 +10,9 @@ use crate::diagnostic::Sink;
 use crate::github::{GithubError, ReleaseClient};
 use crate::names::RepoName;
 
-/// Minutes that reading may take.
+/// The time limit for reading, in minutes.
 const MINUTES: u64 = 10;
-/// The files that say what an action runs on, the first that is there (GitHub Docs, "Metadata
+/// The metadata files of an action; the first one that exists is used (GitHub Docs, "Metadata
 /// syntax reference").
 const METADATA: [&str; 2] = ["action.yml", "action.yaml"];
 
@@ -47,7 +46,7 @@ impl<'a> RemarkView<'a> {
     }
 }
 
-/// What was found out so far.
+/// The results so far.
 #[derive(Default)]
 struct Seen {
     read: Vec<String>,
@@ -55,17 +54,17 @@ struct Seen {
     remarks: Vec<ActionRemark>,
 }
 
-/// Reads the tags, and says how they differ.
+/// Reads the tags, and returns how they differ from the table.
 ///
 /// # Errors
-/// The exit of the command; why was told.
+/// The exit of the command; the reason was reported.
 pub(super) fn compare(
     compat: &Compat,
     connection: &Connection,
     shell: &Shell,
 ) -> Result<Found, Exit> {
     let mut sink = Sink::new();
-    let seen = asked(compat, connection, shell, &mut sink).inspect_err(|_| {
+    let seen = read_tags(compat, connection, shell, &mut sink).inspect_err(|_| {
         shell.report(&std::mem::take(&mut sink).finish());
     })?;
     let rows = &compat.tables().actions;
@@ -99,8 +98,9 @@ pub(super) fn compare(
     })
 }
 
-/// Asks for every row, over one connection: limits and the deadline are those of all.
-fn asked(
+/// Reads the tags for every row over one connection, so that rate limits and the deadline apply to
+/// all requests together.
+fn read_tags(
     compat: &Compat,
     connection: &Connection,
     shell: &Shell,
@@ -127,11 +127,11 @@ fn asked(
             None => connection.open(name, MINUTES, compat, shell, sink)?,
         };
         shell.detail(&format!("reading the tags of {name}"));
-        let asked = match row {
-            Some(row) => ask(row, &here.client, &mut seen),
-            None => ask_tool(&here.client, &mut seen),
+        let result = match row {
+            Some(row) => read_action(row, &here.client, &mut seen),
+            None => read_own_action(&here.client, &mut seen),
         };
-        if let Err(error) = asked {
+        if let Err(error) = result {
             if error == GithubError::Stopped {
                 return Err(here.exit_of_signal().unwrap_or(Exit::Machine));
             }
@@ -143,9 +143,9 @@ fn asked(
     Ok(seen)
 }
 
-/// Asks for the release of this version of the action. A repository that is not there yet is no
-/// remark.
-fn ask_tool(client: &ReleaseClient, seen: &mut Seen) -> Result<(), GithubError> {
+/// Looks for the release of this version of our own action. A repository that does not exist yet is
+/// not reported.
+fn read_own_action(client: &ReleaseClient, seen: &mut Seen) -> Result<(), GithubError> {
     let Some(tags) = client.tags()? else {
         return Ok(());
     };
@@ -157,7 +157,12 @@ fn ask_tool(client: &ReleaseClient, seen: &mut Seen) -> Result<(), GithubError> 
     Ok(())
 }
 
-fn ask(row: &ActionRow, client: &ReleaseClient, seen: &mut Seen) -> Result<(), GithubError> {
+/// Looks for a newer release of an action.
+fn read_action(
+    row: &ActionRow,
+    client: &ReleaseClient,
+    seen: &mut Seen,
+) -> Result<(), GithubError> {
     let Some(tags) = client.tags()? else {
         seen.remarks.push(ActionRemark {
             action: row.name.clone(),

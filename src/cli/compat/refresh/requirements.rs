@@ -1,5 +1,5 @@
-//! `compat refresh --requirements`: metadata of torch's releases, compared with the table
-//! `torch-requirements`.
+//! `compat refresh --requirements`: compares the table `torch-requirements` with the metadata of
+//! torch releases.
 
 use std::collections::BTreeMap;
 
@@ -14,8 +14,8 @@ use crate::diagnostic::{Diagnostic, Location};
 use crate::fetch::{self, ProxySettings};
 use crate::names::Version;
 
-/// The most releases that are asked for, newest first. The table has about 20.
-const MOST_RELEASES: usize = 60;
+/// The maximum number of releases that are fetched, newest first. The table has about 20.
+const MAX_RELEASES: usize = 60;
 
 /// The output as JSON.
 #[derive(serde::Serialize)]
@@ -47,7 +47,7 @@ struct Info {
     requires_dist: Option<Vec<String>>,
 }
 
-/// Reads the metadata, and prints how it differs.
+/// Reads the metadata, and returns how it differs from the table.
 ///
 /// # Errors
 /// The exit of the command, after its reason was reported.
@@ -83,7 +83,7 @@ pub(super) fn compare(compat: &Compat, address: &str, shell: &Shell) -> Result<F
     })
 }
 
-/// Fetches the releases from the oldest of the table on.
+/// Fetches the releases, starting with the oldest one in the table.
 fn fetched(compat: &Compat, root: &str, shell: &Shell) -> Result<Vec<TorchRelease>, Diagnostic> {
     let proxies = ProxySettings::from_variables(|name| shell.environment.get(name));
     let project: Project =
@@ -104,7 +104,7 @@ fn fetched(compat: &Compat, root: &str, shell: &Shell) -> Result<Vec<TorchReleas
         .filter(is_wanted)
         .collect();
     versions.sort_unstable();
-    let first = versions.len().saturating_sub(MOST_RELEASES);
+    let first = versions.len().saturating_sub(MAX_RELEASES);
     let mut releases = Vec::new();
     for version in versions.split_off(first) {
         let address = format!("{root}/pypi/torch/{version}/json");
@@ -114,7 +114,7 @@ fn fetched(compat: &Compat, root: &str, shell: &Shell) -> Result<Vec<TorchReleas
                 status: Some(404), ..
             }) => {
                 shell.say(&format!(
-                    "there is no metadata of torch {version}; what the table says of it is kept"
+                    "there is no metadata of torch {version}; its row in the table is kept"
                 ));
                 continue;
             }
@@ -128,7 +128,7 @@ fn fetched(compat: &Compat, root: &str, shell: &Shell) -> Result<Vec<TorchReleas
     if releases.is_empty() {
         let fault = Diagnostic::new(
             &codes::CANNOT_FETCH,
-            format!("no metadata of a release of torch was found at {root}"),
+            format!("no metadata of torch releases was found at {root}"),
         );
         return Err(fault
             .at(Location::Url(root.to_owned()), "")
@@ -137,7 +137,7 @@ fn fetched(compat: &Compat, root: &str, shell: &Shell) -> Result<Vec<TorchReleas
     Ok(releases)
 }
 
-/// An answer that cannot be used.
+/// A response that cannot be used.
 struct Unread {
     status: Option<u16>,
     fault: Diagnostic,
@@ -156,7 +156,7 @@ fn json<T: serde::de::DeserializeOwned>(
     serde_json::from_str(&text).map_err(|error| {
         let fault = Diagnostic::new(
             &codes::CANNOT_FETCH,
-            format!("the answer is not that of PyPI's JSON API: {error}"),
+            format!("the response is not in the format of PyPI's JSON API: {error}"),
         )
         .at(Location::Url(address.to_owned()), "")
         .help("give the address of PyPI or of a server with its JSON API");

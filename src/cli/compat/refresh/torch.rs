@@ -1,4 +1,4 @@
-//! `compat refresh --from`: pages of an index, compared with the torch table.
+//! `compat refresh --from`: compares the torch table with the pages of an index.
 
 use std::path::{Path, PathBuf};
 
@@ -12,8 +12,9 @@ use crate::diagnostic::{Diagnostic, Location};
 use crate::fetch::{self, FetchError, ProxySettings};
 use crate::sys;
 
-/// ROCm indexes that one root may have; each is fetched. That of PyTorch has about 30.
-const MOST_INDEXES: usize = 200;
+/// The maximum number of ROCm indexes below one root, each of which is fetched. PyTorch has about
+/// 30.
+const MAX_INDEXES: usize = 200;
 
 /// The output as JSON.
 #[derive(serde::Serialize)]
@@ -27,10 +28,10 @@ struct Document<'a> {
     patch: &'a str,
 }
 
-/// Reads the pages, and says how they differ.
+/// Reads the pages, and returns how they differ from the table.
 ///
 /// # Errors
-/// The exit of the command; why was told.
+/// The exit of the command; the reason was reported.
 pub(super) fn compare(compat: &Compat, from: &str, shell: &Shell) -> Result<Found, Exit> {
     let is_address = from.starts_with("http://") || from.starts_with("https://");
     let from = from.trim_end_matches('/');
@@ -58,7 +59,7 @@ pub(super) fn compare(compat: &Compat, from: &str, shell: &Shell) -> Result<Foun
         ));
     }
     if differences.is_empty() {
-        shell.say("the torch table says what the pages say");
+        shell.say("the torch table is up to date");
     }
     let read = pages.iter().map(|page| page.rocm_index.as_str()).collect();
     let document = super::json(&Document {
@@ -74,8 +75,8 @@ pub(super) fn compare(compat: &Compat, from: &str, shell: &Shell) -> Result<Foun
     })
 }
 
-/// Returns an address without the user and password in it (RFC 3986, section 3.2.1): facts are
-/// published.
+/// Returns a URL without its user and password (RFC 3986, section 3.2.1), because compatibility
+/// data is published.
 fn without_user_info(address: &str) -> String {
     let Some((scheme, rest)) = address.split_once("://") else {
         return address.to_owned();
@@ -85,7 +86,7 @@ fn without_user_info(address: &str) -> String {
     format!("{scheme}://{}", &rest[user_info..])
 }
 
-/// Pages of a saved index: `DIR/rocm6.2/torch/index.html`, `DIR/rocm6.2/torch.html` or
+/// Reads the pages of a saved index: `DIR/rocm6.2/torch/index.html`, `DIR/rocm6.2/torch.html` or
 /// `DIR/rocm6.2/torch`.
 fn saved(root: &Path, shell: &Shell) -> Result<Vec<IndexPage>, Exit> {
     let mut pages = Vec::new();
@@ -110,7 +111,7 @@ fn saved(root: &Path, shell: &Shell) -> Result<Vec<IndexPage>, Exit> {
     }
     if pages.is_empty() {
         let text = format!(
-            "`{}` holds no pages such as rocm6.2/torch/index.html",
+            "`{}` contains no pages such as rocm6.2/torch/index.html",
             root.display()
         );
         let help = "save the pages of an index under those names";
@@ -119,8 +120,7 @@ fn saved(root: &Path, shell: &Shell) -> Result<Vec<IndexPage>, Exit> {
     Ok(pages)
 }
 
-/// Pages of an index: those its root page names, and those of the table. One that is not there is
-/// told of.
+/// Fetches the pages of an index that its root page or the table lists. Missing ones are reported.
 fn fetched(compat: &Compat, root: &str, shell: &Shell) -> Result<Vec<IndexPage>, Exit> {
     let proxies = ProxySettings::from_variables(|name| shell.environment.get(name));
     let get = |address: &str| {
@@ -140,20 +140,20 @@ fn fetched(compat: &Compat, root: &str, shell: &Shell) -> Result<Vec<IndexPage>,
     match get(&format!("{root}/")) {
         Ok(html) => {
             let linked = pages::linked_rocm_indexes(&html);
-            if linked.len() > MOST_INDEXES {
+            if linked.len() > MAX_INDEXES {
                 let text = format!(
-                    "{root}/ links to {} ROCm indexes, and {MOST_INDEXES} are the most",
+                    "{root}/ links to {} ROCm indexes, and the maximum is {MAX_INDEXES}",
                     linked.len()
                 );
                 let fault = Diagnostic::new(&codes::CANNOT_FETCH, text)
                     .at(Location::Url(root.to_owned()), "");
                 return Err(failed(fault.help(
-                    "give the root of an index that has rocm6.2/torch/ and the like",
+                    "give the root of an index with paths such as rocm6.2/torch/",
                 )));
             }
             indexes.extend(linked);
         }
-        // Some servers list no root; the indexes of the table are asked for all the same.
+        // Some servers do not list the root; the indexes of the table are fetched nevertheless.
         Err(FetchError {
             status: Some(_), ..
         }) => {}
@@ -170,7 +170,7 @@ fn fetched(compat: &Compat, root: &str, shell: &Shell) -> Result<Vec<IndexPage>,
             }),
             Err(error) if matches!(error.status, Some(403 | 404)) => {
                 shell.say(&format!(
-                    "there is no index rocm{rocm}; what the table says of it is kept"
+                    "there is no index rocm{rocm}; its rows in the table are kept"
                 ));
             }
             Err(error) => return Err(failed(error.into())),
@@ -182,7 +182,7 @@ fn fetched(compat: &Compat, root: &str, shell: &Shell) -> Result<Vec<IndexPage>,
             format!("no page of torch was found under {root}"),
         )
         .at(Location::Url(root.to_owned()), "")
-        .help("give the root of an index that has rocm6.2/torch/ and the like");
+        .help("give the root of an index with paths such as rocm6.2/torch/");
         return Err(failed(fault));
     }
     Ok(found)

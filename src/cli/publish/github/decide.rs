@@ -1,4 +1,4 @@
-//! What the release will be, by what is offered and what is there.
+//! Decides the contents of the release from the given files and the existing release.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +15,8 @@ use crate::publish::{
     archives_against_plan, targets_against_plan,
 };
 
-/// The release, whose files are the goal's from then on, after all that stands against it was told.
+/// Returns the contents of the release and sets the files of the goal, after reporting every reason
+/// against it.
 pub(super) fn decide(
     args: &Args,
     offer: &Offer,
@@ -39,13 +40,12 @@ pub(super) fn decide(
         ReleaseContents::on_github(cloned(offered), &particulars, before, &standing, &known);
     goal.assets = release.wanted();
     match locked(goal, &there.listed) {
-        // Nothing else that could be advised would help; without another fault it is told where the
-        // steps are decided.
+        // No other advice would help. Without another error, this is reported with the steps.
         Some(refusal) if sink.has_errors() => sink.push(refusal.into()),
         Some(_) => {}
         None => {
             if args.plan.is_some() {
-                let rule = if args.allow_missing {
+                let rule = if args.allows(&codes::MISSING_WHEEL) {
                     MissingRule::Allow
                 } else {
                     MissingRule::Refuse
@@ -84,7 +84,7 @@ pub(super) fn decide(
     }
 }
 
-/// Tells of more files than one publish may send in an hour.
+/// Reports that there are more files than GitHub accepts in an hour.
 fn tell_many(
     wanted: &[DesiredFile],
     standing: &BTreeMap<&str, &ListedAsset>,
@@ -103,16 +103,16 @@ fn tell_many(
     if sent > compat.uploads_per_hour() {
         let most_per_hour = compat.limit_value("content-per-hour");
         let message =
-            format!("{sent} files would be sent, and GitHub takes about {most_per_hour} an hour");
+            format!("{sent} files to upload, but GitHub accepts about {most_per_hour} per hour");
         sink.push(
             Diagnostic::new(&codes::TOO_MANY_CALLS, message)
                 .severity(severity)
-                .help("publish them with `--slow`, which takes longer than an hour, or run it again later with fewer"),
+                .help("publish them with `--slow`, which takes longer than an hour, or publish fewer files at a time"),
         );
     }
 }
 
-/// Wheels of the release that neither a manifest nor GitHub tells enough of.
+/// Reports wheels of the release about which neither a manifest nor GitHub has enough data.
 fn tell_untold(names: &[String], sink: &mut Sink) {
     let Some(first) = names.first() else { return };
     let others = names.len() - 1;
@@ -128,6 +128,6 @@ fn tell_untold(names: &[String], sink: &mut Sink) {
                 "`{first}`{and} of the release will not be in `SHA256SUMS` and `rock-manifest.json`"
             ),
         )
-        .help("offer these wheels again with the others, so that their digests are known"),
+        .help("publish these wheels again with the others, so that their digests are known"),
     );
 }

@@ -1,4 +1,4 @@
-//! Files that turned out to be others than they were known to be.
+//! Files with another digest than recorded.
 
 use std::collections::BTreeMap;
 
@@ -8,8 +8,8 @@ use crate::diagnostic::{Diagnostic, Location};
 use crate::github::{GithubError, PublishResult};
 use crate::sys;
 
-/// The files that could not be sent because `--known`, or the manifest beside them, tells another
-/// digest than they have.
+/// Returns diagnostics for the files that were not uploaded because they do not have the digest in
+/// the file of `--known` or the manifest next to them.
 pub(super) fn wrongly_known(
     files: &[Gathered],
     end: &PublishResult,
@@ -29,16 +29,13 @@ pub(super) fn wrongly_known(
         let (name, told) = (gathered.asset.name(), gathered.asset.digest);
         let fault = Diagnostic::new(
             &codes::KNOWN_DIGEST_IS_WRONG,
-            format!(
-                "`{}` tells another digest of `{name}` than the file has",
-                by.display()
-            ),
+            format!("the digest of `{name}` does not match `{}`", by.display()),
         );
         let fault = fault
             .at(Location::File(gathered.asset.shown.as_str().into()), "")
-            .note(format!("it tells {told}"))
-            .note(format!("the file has {found}"))
-            .help("where the file is right, publish it with `--read-all`; else bring the file that was meant");
+            .note(format!("recorded: {told}"))
+            .note(format!("actual: {found}"))
+            .help("if the file is right, publish it with `--read-all`; otherwise provide the right file");
         (found != told).then(|| (name.to_owned(), fault))
     };
     files.iter().filter(unsent).filter_map(of_file).collect()

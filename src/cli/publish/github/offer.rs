@@ -1,4 +1,4 @@
-//! What is offered: the files, and what is said of them. Nothing is asked of GitHub.
+//! Reads the files to publish, and what the command line and the plan contain about them.
 
 use std::path::Path;
 
@@ -16,20 +16,20 @@ use crate::publish::remote::LONGEST_NAME_BYTES;
 use crate::publish::{GitTag, as_github_release};
 use crate::sys;
 
-/// What is offered.
+/// The files to publish, and the data for their release.
 pub(super) struct Offer {
     pub(super) tag: GitTag,
     pub(super) planned: Planned,
-    /// The text of the release, where one was given.
+    /// The text of the release, if given.
     pub(super) notes: Option<String>,
-    /// The files, each name once.
+    /// The files; names are unique.
     pub(super) files: Vec<Gathered>,
-    /// The facts that all of it is judged by.
+    /// The compatibility tables.
     pub(super) compat: &'static Compat,
 }
 
 impl Offer {
-    /// Reads it, after all that is wrong with it was told.
+    /// Reads the files and reports every error.
     pub(super) fn gather(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Self, Exit> {
         let tag: Option<GitTag> = parsed(
             args.tag.as_deref(),
@@ -46,14 +46,14 @@ impl Offer {
         args.legs
             .check_plan(args.plan.as_deref(), planned.digest, sink);
         let given = assets::files(&named(args), sink);
-        // Before anything is read: the largest are those that are refused.
+        // Before anything is read, because the largest files are the ones that are refused.
         let largest = compat.limit_value("asset") as u64;
         let taken: Vec<_> = given
             .iter()
             .filter(|file| is_taken(file, largest, sink))
             .cloned()
             .collect();
-        let known = publish::known(args, &taken, shell, sink)?;
+        let known = publish::recorded_digests(&args.known, args.read_all, &taken, shell, sink)?;
         let files = assets::gather(&taken, Depth::Verify, &known, compat, sink);
         known::tell(&files, shell);
         check_torch(&files, args, compat, sink);
@@ -82,8 +82,8 @@ impl Offer {
     }
 }
 
-/// Whether GitHub takes a file of this size and a name of this length; what cannot be looked at is
-/// told when it is read.
+/// Whether GitHub accepts a file of this size with a name of this length. A file without readable
+/// metadata is reported later, when it is read.
 fn is_taken(path: &Path, largest_bytes: u64, sink: &mut Sink) -> bool {
     let Some((size, _)) = sys::size_and_mtime(path) else {
         return true;
@@ -93,14 +93,14 @@ fn is_taken(path: &Path, largest_bytes: u64, sink: &mut Sink) -> bool {
         0 => ("is empty".to_owned(), "build it again"),
         _ if size > largest_bytes => (
             format!(
-                "has {size} bytes, and GitHub takes fewer than {}",
+                "has {size} bytes, and GitHub accepts fewer than {}",
                 largest_bytes.saturating_add(1)
             ),
             "build it for fewer gfx targets, or split it",
         ),
         _ if name.len() > LONGEST_NAME_BYTES => (
             format!(
-                "has a name of {} bytes, and GitHub takes 255, {LONGEST_NAME_BYTES} of a file that can be replaced",
+                "has a name of {} bytes, and GitHub accepts 255, or {LONGEST_NAME_BYTES} for a file that can be replaced",
                 name.len()
             ),
             "give it a shorter local version label",

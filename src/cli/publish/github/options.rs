@@ -1,4 +1,4 @@
-//! What a user says of a release on GitHub.
+//! Options for a release on GitHub.
 
 use std::path::PathBuf;
 
@@ -8,69 +8,130 @@ use crate::publish::is_prerelease_tag;
 use crate::publish::remote::{DesiredRelease, MakeLatest};
 use crate::sys;
 
-/// Minutes that publishing may take, and with `--slow`.
+/// Default time limits in minutes, without and with `--slow`.
 const MINUTES: (u64, u64) = (45, 300);
 
-/// How many files are sent at once unless told otherwise.
-pub(super) const AT_ONCE: u8 = 2;
+/// Default number of parallel uploads.
+const DEFAULT_JOBS: u8 = 2;
 
 // Options for a release on GitHub.
 #[derive(Debug, Clone, clap::Args)]
-#[group(id = "on-github", multiple = true, conflicts_with = "to")]
+#[group(id = "on-github", multiple = true, conflicts_with = "out")]
 pub(in crate::cli::publish) struct Options {
+    /// File with the text of the release
+    ///
+    /// Without this option, an existing release keeps its text.
+    #[arg(long, value_name = "FILE", help_heading = "GitHub release")]
+    pub(super) notes: Option<PathBuf>,
+    /// Title of the release [default: the tag]
     #[arg(
         long,
-        help_heading = "GitHub",
-        help = "Write release-id and release-url to the file that GITHUB_OUTPUT names"
+        value_name = "TEXT",
+        hide_short_help = true,
+        help_heading = "GitHub release"
     )]
-    pub(super) github_output: bool,
-    /// The text of the release; an existing one keeps its own without it
-    #[arg(long, value_name = "FILE", help_heading = "GitHub")]
-    pub(super) notes: Option<PathBuf>,
-    /// The title of the release [default: the tag]
-    #[arg(long, value_name = "TEXT", help_heading = "GitHub")]
     pub(super) title: Option<String>,
-    /// The commit, or the branch, that the tag names; it is made there if it does not exist, and
-    /// must be there if it does
-    #[arg(long, value_name = "COMMIT", help_heading = "GitHub")]
+    /// Commit or branch that the tag points to
+    ///
+    /// A tag that does not exist is created there; an existing tag must point there. A branch
+    /// resolves to its current commit.
+    #[arg(long, value_name = "COMMIT", help_heading = "GitHub release")]
     pub(super) target: Option<String>,
-    /// Mark the release as a prerelease, which is never the latest; `auto` decides by the version
-    /// or the word `nightly` in the tag
-    #[arg(long, value_parser = ["auto", "true", "false"], default_value = "false", default_missing_value = "true", num_args = 0..=1, require_equals = true, value_name = "WHEN", help_heading = "GitHub")]
+    /// Mark the release as a prerelease
+    ///
+    /// A prerelease is never the latest release. `--prerelease=auto` marks it if the tag has a
+    /// prerelease version or the word `nightly`. The value needs the `=`.
+    #[arg(
+        long,
+        value_parser = ["auto", "true", "false"],
+        default_value = "false",
+        default_missing_value = "true",
+        num_args = 0..=1,
+        require_equals = true,
+        value_name = "WHEN",
+        hide_default_value = true,
+        help_heading = "GitHub release"
+    )]
     pub(super) prerelease: String,
-    /// Whether it becomes the latest release
-    #[arg(long, value_parser = ["true", "false", "legacy"], default_value = "legacy", value_name = "WHEN", help_heading = "GitHub")]
+    /// Mark the release as the latest
+    ///
+    /// With `legacy`, GitHub decides by date and version.
+    #[arg(
+        long,
+        value_parser = ["true", "false", "legacy"],
+        default_value = "legacy",
+        value_name = "WHEN",
+        hide_short_help = true,
+        help_heading = "GitHub release"
+    )]
     pub(super) make_latest: String,
-    /// Upload every file but leave the release a draft; run again without this option to publish
-    #[arg(long, conflicts_with_all = ["allow_published", "make_latest"], help_heading = "GitHub")]
-    pub(super) draft: bool,
-    /// Write to a release that is published already
-    #[arg(long, help_heading = "GitHub")]
-    pub(super) allow_published: bool,
-    /// Delete empty drafts of the same tag
-    #[arg(long, help_heading = "GitHub")]
+    /// Upload every file but leave the release a draft
+    ///
+    /// Run again without this option to publish it.
+    #[arg(
+        long,
+        conflicts_with_all = ["allow_published", "make_latest"],
+        help_heading = "GitHub release"
+    )]
+    pub(in crate::cli::publish) draft: bool,
+    // The former spelling of `--allow G101`.
+    #[arg(long, hide = true)]
+    pub(in crate::cli::publish) allow_published: bool,
+    /// Delete empty drafts with the same tag
+    #[arg(long, hide_short_help = true, help_heading = "GitHub release")]
     pub(super) clean_duplicates: bool,
-    /// Where GitHub does not tell a digest: compare the size, or fetch the file and hash it
-    #[arg(long, value_parser = ["size", "full"], default_value = "size", value_name = "HOW", help_heading = "GitHub")]
-    pub(super) verify: String,
-    /// How many files are sent at once
-    #[arg(long, value_name = "COUNT", default_value_t = AT_ONCE, value_parser = clap::value_parser!(u8).range(1..=4), help_heading = "GitHub")]
-    pub(super) at_once: u8,
-    /// Publish more than GitHub takes in an hour, and take longer
-    #[arg(long, help_heading = "GitHub")]
+    /// Number of parallel uploads
+    #[arg(
+        short,
+        long,
+        alias = "at-once",
+        value_name = "N",
+        default_value_t = DEFAULT_JOBS,
+        value_parser = clap::value_parser!(u8).range(1..=4),
+        help_heading = "GitHub release"
+    )]
+    pub(super) jobs: u8,
+    /// Upload more files than GitHub accepts per hour
+    ///
+    /// Takes longer than an hour.
+    #[arg(long, hide_short_help = true, help_heading = "GitHub release")]
     pub(super) slow: bool,
-    /// A host that files may be sent to beside the API's own; can be repeated
-    #[arg(long, value_name = "HOST", help_heading = "GitHub")]
+    /// How to compare published files that have no digest on GitHub
+    ///
+    /// `size` compares sizes, `full` downloads the file and hashes it.
+    #[arg(
+        long,
+        value_parser = ["size", "full"],
+        default_value = "size",
+        value_name = "METHOD",
+        hide_short_help = true,
+        help_heading = "GitHub release"
+    )]
+    pub(super) verify: String,
+    /// Additional host that files may be uploaded to; can be repeated
+    ///
+    /// By default, files are uploaded only to the hosts of the API.
+    #[arg(
+        long,
+        value_name = "HOST",
+        hide_short_help = true,
+        help_heading = "GitHub"
+    )]
     pub(super) uploads_host: Vec<UploadsHost>,
-    /// With --dry-run: read releases from this JSON file (`report listing`, `gh api`) instead of
-    /// asking GitHub
+    /// With --dry-run: read releases from this JSON file instead of GitHub
+    ///
+    /// The file is the output of `report listing`, or of `gh api` for releases.
     #[arg(
         long,
         value_name = "FILE",
         requires = "dry_run",
+        hide_short_help = true,
         help_heading = "GitHub"
     )]
     pub(in crate::cli::publish) state: Option<PathBuf>,
+    /// Write release-id and release-url to the file that `GITHUB_OUTPUT` names
+    #[arg(long, hide_short_help = true, help_heading = "Workflow")]
+    pub(super) github_output: bool,
 }
 
 impl Options {
@@ -87,7 +148,7 @@ impl Options {
         words.find(|word| self.prerelease == "true" && ["auto", "true", "false"].contains(word))
     }
 
-    /// What they say of a release.
+    /// Returns the desired release, without files.
     pub(super) fn goal(
         &self,
         tag: String,
@@ -117,7 +178,7 @@ impl Options {
         }
     }
 
-    /// Minutes that all calls and waits may take.
+    /// Returns the default limit in minutes for all requests and waits.
     pub(super) fn minutes(&self) -> u64 {
         if self.slow { MINUTES.1 } else { MINUTES.0 }
     }

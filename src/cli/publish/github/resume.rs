@@ -20,7 +20,7 @@ pub(super) enum Reading {
 pub(super) fn resume(arguments: &[OsString], reading: Reading) -> String {
     repeated(
         arguments,
-        &["--dry-run"],
+        &["--dry-run", "-n"],
         if reading == Reading::All {
             &[READ_ALL]
         } else {
@@ -52,6 +52,10 @@ mod tests {
             "./target/rock-matrix -v publish --dry-run --repo me/wheels --title=\"It's 1\" dist";
         let expected = r"rock-matrix -v publish --repo me/wheels '--title=It'\''s 1' dist";
         assert_eq!(resumed(line, Reading::Same), expected);
+        assert_eq!(
+            resumed(&line.replace("--dry-run", "-n"), Reading::Same),
+            expected
+        );
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Sends what the release lacks, or writes down what would be sent.
+//! Uploads the missing files of a release, or records the requests that would be sent.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -8,6 +8,7 @@ use crate::cli::publish::connect::{Opened, client};
 use crate::cli::publish::outcome::{Rehearsal, line};
 use crate::cli::publish::progress::Sending;
 use crate::cli::publish::{Args, Exit, Gathered, Shell};
+use crate::codes::release as codes;
 use crate::compat::Compat;
 use crate::github::{
     CallOptions, Clock, PublishCallbacks, PublishRun, RateLimits, RecordingTransport,
@@ -17,16 +18,16 @@ use crate::publish::ListedRelease;
 use crate::publish::remote::{DeleteReason, DesiredRelease, PublishPolicy, PublishStep};
 use crate::sys;
 
-/// What would be sent may take so long.
+/// Time limit of a dry run, whose clock only counts.
 const LONGEST: Duration = Duration::from_hours(24);
 
-/// Where the bytes of what is sent are.
+/// The contents of the files to upload.
 pub(super) struct Content<'c> {
     pub(super) offered: &'c [Gathered],
     pub(super) generated: &'c BTreeMap<String, Vec<u8>>,
 }
 
-/// Sends what the release lacks, and shows how far it is.
+/// Uploads the missing files and shows the progress.
 pub(super) fn send(
     args: &Args,
     client: &ReleaseClient,
@@ -38,7 +39,7 @@ pub(super) fn send(
     let options = &args.github;
     let allowed = PublishPolicy {
         replace: args.replace,
-        published: options.allow_published,
+        published: args.allows(&codes::RELEASE_IS_PUBLISHED),
         clean_duplicates: options.clean_duplicates,
         fetch_to_verify: options.verify == "full",
     };
@@ -63,14 +64,14 @@ pub(super) fn send(
             sending.step(step);
         },
         on_sent: Arc::new(move |name, bytes| shown.sent(name, bytes)),
-        at_once: usize::from(options.at_once),
+        at_once: usize::from(options.jobs),
     };
     let applied = apply(client, goal, allowed, listed, &mut doing);
     sending.end();
     applied
 }
 
-/// Does all of it with a stand-in for the network, and says which calls would be made.
+/// Does the same without network, and returns the requests that would be sent.
 pub(super) fn rehearse(
     args: &Args,
     opened: &Opened,
@@ -88,10 +89,10 @@ pub(super) fn rehearse(
         wire: Arc::clone(&recorder) as Arc<dyn Transport>,
         clock: Arc::clone(&clock) as Arc<dyn Clock>,
         rates: RateLimits::of(compat),
-        // It tells how long it takes, and does not end because that is long.
+        // The result includes the time, which is not a reason to stop.
         time: LONGEST,
         stop: Box::new(|| false),
-        // Nobody waits.
+        // The clock skips waits.
         on_wait: Box::new(|_, _, _| {}),
     };
     let client = client(opened.repo.clone(), calls, shell)?;

@@ -1,4 +1,4 @@
-//! What is there: the releases of the tag as GitHub lists them, or as they were saved.
+//! The existing releases of the tag, from GitHub or from a saved listing.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -15,16 +15,16 @@ use crate::publish::{
     ReleaseListing, ReleaseManifest, SUMS,
 };
 
-/// What is there.
+/// The existing releases.
 pub(super) struct There {
-    /// The releases of the goal's tags, with their assets.
+    /// The releases with the tags of the goal, and their assets.
     pub(super) listed: Vec<ListedRelease>,
-    /// The manifest that tells of files that are not offered.
+    /// The manifest, if the release has files that are not published by this run.
     pub(super) manifest: Option<ReleaseManifest>,
 }
 
 impl There {
-    /// As it was saved in a file. What is in its files is not known.
+    /// Reads a saved listing, which does not contain the manifest.
     pub(super) fn saved(path: &Path, sink: &mut Sink) -> Result<Self, Exit> {
         Ok(Self {
             listed: saved_listing(path, sink)?.releases,
@@ -32,7 +32,7 @@ impl There {
         })
     }
 
-    /// As GitHub tells it.
+    /// Reads the releases from GitHub.
     pub(super) fn asked(
         opened: &Opened,
         goal: &DesiredRelease,
@@ -49,13 +49,13 @@ impl There {
             .tag_target(&goal.tag, goal.target.as_deref(), is_published)?;
         sink.extend(target.fault());
         let found = manifest(opened, goal, &listed, offered)?;
-        // Of a release that is locked none can be replaced, which is told when that is tried.
+        // The manifest of a locked release cannot be replaced; trying to is reported later.
         let has_it =
             |release: &ListedRelease| release.assets.iter().any(|asset| asset.name == MANIFEST);
         let is_locked = listed
             .iter()
             .any(|release| goal.has(release) && release.is_locked() && has_it(release));
-        // A draft that a run of this program made is its own to put right.
+        // A draft of an earlier run may be repaired.
         let is_own = listed
             .iter()
             .any(|release| goal.has(release) && is_own_draft(release) && has_it(release));
@@ -69,11 +69,8 @@ impl There {
     }
 }
 
-/// The releases that were saved in a file.
-pub(in crate::cli::publish) fn saved_listing(
-    path: &Path,
-    sink: &mut Sink,
-) -> Result<ReleaseListing, Exit> {
+/// Reads a saved listing of releases.
+pub(in crate::cli) fn saved_listing(path: &Path, sink: &mut Sink) -> Result<ReleaseListing, Exit> {
     let source = load::read_limited(path, LARGEST_LISTING_BYTES, sink)?;
     ReleaseListing::from_json(&source.text).map_err(|error| {
         sink.push(no_listing(&source, &error));
@@ -81,7 +78,7 @@ pub(in crate::cli::publish) fn saved_listing(
     })
 }
 
-/// The manifest that the release has, where it tells of files that are not offered.
+/// Reads the manifest of the release, if that has files that are not published by this run.
 fn manifest(
     opened: &Opened,
     goal: &DesiredRelease,
@@ -104,7 +101,7 @@ fn manifest(
     ))))
 }
 
-/// A manifest that could be read. Another is replaced only where that was asked for.
+/// Returns a readable manifest, and reports an unreadable one: an error unless `replace` is set.
 fn unread(
     found: Option<Result<ReleaseManifest, ManifestError>>,
     replace: bool,
@@ -116,16 +113,16 @@ fn unread(
             let (severity, help) = if replace {
                 (
                     Severity::Warning,
-                    "offer all wheels of the release to have all of it told",
+                    "publish all wheels of the release, so that the manifest contains all of them",
                 )
             } else {
-                let help = "offer all wheels of the release, or replace it by what their names tell with `--replace`";
+                let help = "publish all wheels of the release, or replace the manifest with `--replace`, which keeps only what filenames contain";
                 (Severity::Error, help)
             };
             sink.push(
                 Diagnostic::new(
                     &codes::MANIFEST_UNREADABLE,
-                    format!("the `{MANIFEST}` of the release would be replaced, and it cannot be read: {error}"),
+                    format!("the `{MANIFEST}` of the release would be replaced, but it cannot be read: {error}"),
                 )
                 .severity(severity)
                 .at(Location::Url(MANIFEST.to_owned()), "")

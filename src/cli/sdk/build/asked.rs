@@ -1,4 +1,4 @@
-//! What a build is asked for: the version, the platform tag and the GPUs.
+//! The version, the platform tag and the GPUs of a build, from options and the environment.
 
 use std::collections::BTreeSet;
 
@@ -12,12 +12,12 @@ use crate::names::Version;
 use crate::sdk::python::BuildTargets;
 use crate::sdk::{self, PackageKind, ResolvedLayout, SplitMode};
 
-/// What the platform tag of wheels is set by.
+/// The environment variable with the platform tag of wheels.
 pub(super) const TAG: &str = "ROCM_SDK_WHEEL_PLATFORM_TAG";
 
-/// The platform tag of wheels: what the environment says, in the form of file names.
-pub(super) fn platform_tag(said: Option<&str>, platform: Platform) -> Result<String, Diagnostic> {
-    let tag = said
+/// Returns the platform tag of wheels as filenames have it: `value`, or the tag of the platform.
+pub(super) fn platform_tag(value: Option<&str>, platform: Platform) -> Result<String, Diagnostic> {
+    let tag = value
         .filter(|text| !text.is_empty())
         .unwrap_or(match platform {
             Platform::Linux => "linux_x86_64",
@@ -32,24 +32,24 @@ pub(super) fn platform_tag(said: Option<&str>, platform: Platform) -> Result<Str
     }
     Err(Diagnostic::new(
         &codes::BAD_SDK_VERSION,
-        format!("`{}` is no platform tag", tag.escape_debug()),
+        format!("`{}` is not a platform tag", tag.escape_debug()),
     )
     .at(Location::Argument(TAG.to_owned()), "")
-    .help("set it to one such as `manylinux_2_28_x86_64`, or take it out of the environment"))
+    .help("set it to a tag such as `manylinux_2_28_x86_64`, or unset it"))
 }
 
-/// The ending of names of folders that Python imports.
+/// Parses the suffix of directories that Python imports.
 pub(super) fn suffix(text: &str) -> Result<String, String> {
-    let is_one = text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
-    if is_one {
+    let is_suffix = text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+    if is_suffix {
         Ok(text.to_owned())
     } else {
-        Err("names of modules have letters, digits and `_`".to_owned())
+        Err("module names contain only letters, digits and `_`".to_owned())
     }
 }
 
 impl Args {
-    /// The version of all packages.
+    /// Returns the version of all packages.
     pub(super) fn version(&self, layout: &ResolvedLayout) -> Result<String, Diagnostic> {
         let of_build = || {
             layout
@@ -60,11 +60,11 @@ impl Args {
         let Some(text) = self.version.clone().or_else(of_build) else {
             return Err(Diagnostic::new(
                 &codes::BAD_SDK_VERSION,
-                "no manifest of the build says which version this is",
+                "no manifest of the build contains the version",
             )
-            .help("give it with `--version`"));
+            .help("pass it with `--version`"));
         };
-        let fault = |message: String, help: String| {
+        let invalid = |message: String, help: String| {
             let place = Location::Argument(format!("--version {text}"));
             Diagnostic::new(&codes::BAD_SDK_VERSION, message)
                 .at(place, "")
@@ -74,20 +74,22 @@ impl Args {
             Ok(version) if version.normalized() == text => Ok(text),
             Ok(version) => {
                 let normal = version.normalized();
-                Err(fault(
-                    format!("installers write `{text}` as `{normal}`"),
+                Err(invalid(
+                    format!("the normal form of `{text}` is `{normal}`"),
                     format!("give `--version {normal}`"),
                 ))
             }
-            Err(error) => Err(fault(
+            Err(error) => Err(invalid(
                 error.to_string(),
                 "give one such as `7.10.0` or `7.10.0a20251120`".to_owned(),
             )),
         }
     }
 
-    /// What packages are for. Where families were asked for, every target of this platform must
-    /// have artifacts.
+    /// Returns the GPUs that packages are built for.
+    ///
+    /// # Errors
+    /// If a requested family is unknown, or a requested target of this platform has no artifacts.
     pub(super) fn gpus(
         &self,
         layout: &ResolvedLayout,
@@ -107,34 +109,34 @@ impl Args {
             .collect();
         let families = self.families.read(compat)?;
         let own = self.layout.platform;
-        let asked = |platform: Platform| {
-            let (option, said) = self.said(platform);
-            // What there are packages for may be of a later ROCm than the facts; of the other
-            // system nothing is here.
+        let requested = |platform: Platform| {
+            let (option, list) = self.requested(platform);
+            // Artifacts may be for GPUs that the compatibility tables do not have yet. There are no
+            // artifacts for the other platform.
             let is_known = |word: &str| platform == own || found.contains(sdk::base_target(word));
             let looked_up = match layout.mode {
-                SplitMode::Legacy => sdk::words(said)
+                SplitMode::Legacy => sdk::words(list)
                     .filter(|word| !is_known(word))
                     .collect::<Vec<_>>()
                     .join(","),
-                SplitMode::Kpack => said.to_owned(),
+                SplitMode::Kpack => list.to_owned(),
             };
             let expanded = sdk::expand(&looked_up, &families).map_err(|unknown| {
                 vec![unknown_families(
                     &unknown,
-                    &format!("{option} {said}"),
+                    &format!("{option} {list}"),
                     &families,
                 )]
             })?;
             Ok::<BTreeSet<String>, Vec<Diagnostic>>(match layout.mode {
-                SplitMode::Legacy => sdk::words(said)
+                SplitMode::Legacy => sdk::words(list)
                     .map(sdk::base_target)
                     .map(str::to_owned)
                     .collect(),
                 SplitMode::Kpack => expanded.into_iter().collect(),
             })
         };
-        let (mut linux, mut windows) = (asked(Platform::Linux)?, asked(Platform::Windows)?);
+        let (mut linux, mut windows) = (requested(Platform::Linux)?, requested(Platform::Windows)?);
         if linux.is_empty() && windows.is_empty() {
             return Ok(BuildTargets::found(found));
         }
@@ -142,7 +144,7 @@ impl Args {
             Platform::Linux => &mut linux,
             Platform::Windows => &mut windows,
         };
-        // Where only the other system's are asked for, this one has what there are packages for.
+        // If GPUs were requested for the other platform only, this one has all that have artifacts.
         if own.is_empty() {
             own.clone_from(&found);
         }
@@ -157,33 +159,38 @@ impl Args {
             return Err(vec![
                 Diagnostic::new(&codes::MISSING_TARGETS, message)
                     .note(format!(
-                        "there are some for {}",
+                        "artifacts exist for {}",
                         if present.is_empty() {
                             "none".to_owned()
                         } else {
                             present.join(", ")
                         }
                     ))
-                    .help("fetch theirs, or ask for other families"),
+                    .help("fetch the missing artifacts, or request other GPUs"),
             ]);
         }
         Ok(BuildTargets::asked(linux, windows))
     }
 
-    /// The families of the platform that packages are made for, as they were asked for.
+    /// Returns the families that are requested for the platform of the packages.
     pub(super) fn own_families(&self) -> BTreeSet<String> {
-        sdk::words(self.said(self.layout.platform).1)
+        sdk::words(self.requested(self.layout.platform).1)
             .map(sdk::base_target)
             .map(str::to_owned)
             .collect()
     }
 
-    /// The option for the families of a platform, and what it says.
-    fn said(&self, platform: Platform) -> (&'static str, &str) {
-        let (option, said) = match platform {
-            Platform::Linux => ("--linux-amdgpu-families", &self.linux_amdgpu_families),
-            Platform::Windows => ("--windows-amdgpu-families", &self.windows_amdgpu_families),
+    /// Returns the option that requests GPUs for a platform, and its value.
+    fn requested(&self, platform: Platform) -> (&'static str, &str) {
+        if let Some(list) = &self.gfx
+            && platform == self.layout.platform
+        {
+            return ("--gfx", list.as_str());
+        }
+        let (option, list) = match platform {
+            Platform::Linux => ("--linux-gfx", &self.linux_gfx),
+            Platform::Windows => ("--windows-gfx", &self.windows_gfx),
         };
-        (option, said.as_deref().unwrap_or_default())
+        (option, list.as_deref().unwrap_or_default())
     }
 }

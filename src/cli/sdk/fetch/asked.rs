@@ -1,4 +1,4 @@
-//! What is asked for: which artifacts of which run.
+//! The run and the selection of its artifacts, from options and the environment.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -13,51 +13,50 @@ use crate::compat::Compat;
 use crate::config::Platform;
 use crate::diagnostic::{Diagnostic, Location};
 use crate::fetch::ProxySettings;
-use crate::names::ArtifactComponent;
+use crate::names::{ArtifactComponent, GfxTarget};
 use crate::sdk;
 use crate::sdk::bucket::{ArtifactSelection, BucketFile};
 use crate::sdk::fetch::ArtifactStore;
 
-/// The run whose artifacts are asked for.
+/// The run whose artifacts are fetched.
 #[derive(Debug)]
 pub(super) struct AskedRun {
     id: String,
     platform: Platform,
-    /// The repository that it ran in, where one is named.
+    /// The repository of the run, if one was given.
     repository: Option<String>,
     release_type: String,
-    /// The folder that is there in place of a bucket.
+    /// A directory to use instead of the bucket.
     staging: Option<PathBuf>,
 }
 
 impl Args {
-    /// The run that the command line names, and where it does not the environment.
+    /// Returns the run that the options or else the environment variables describe.
     ///
     /// # Errors
-    /// When neither does, or a variable has no value for it.
+    /// If there is no run ID, or a variable has an invalid value.
     pub(super) fn asked_run(&self, shell: &Shell) -> Result<AskedRun, Vec<Diagnostic>> {
-        let mut faults = Vec::new();
-        let id = self
-            .run_id
-            .clone()
-            .map_or_else(|| said("THEROCK_RUN_ID", shell, run_id), |id| Ok(Some(id)));
+        let mut errors = Vec::new();
+        let id = self.run_id.clone().map_or_else(
+            || from_environment("THEROCK_RUN_ID", shell, run_id),
+            |id| Ok(Some(id)),
+        );
         let id = id.and_then(|id| {
             id.ok_or_else(|| {
-                Diagnostic::new(&codes::NO_ARTIFACT, "no run is named").help(
-                    "give the number of the run whose artifacts are to be fetched with `--run-id`",
-                )
+                Diagnostic::new(&codes::NO_ARTIFACT, "no run ID given")
+                    .help("pass the ID of the CI run with `--run-id`")
             })
         });
         let platform = self.platform.map_or_else(
-            || said("THEROCK_PLATFORM", shell, platform),
-            |one| Ok(Some(one)),
+            || from_environment("THEROCK_PLATFORM", shell, platform),
+            |platform| Ok(Some(platform)),
         );
-        let id = id.map_err(|fault| faults.push(fault)).unwrap_or_default();
+        let id = id.map_err(|error| errors.push(error)).unwrap_or_default();
         let platform = platform
-            .map_err(|fault| faults.push(fault))
+            .map_err(|error| errors.push(error))
             .unwrap_or_default();
-        if !faults.is_empty() {
-            return Err(faults);
+        if !errors.is_empty() {
+            return Err(errors);
         }
         let variable = |name: &str| shell.environment.get(name);
         let staging = || {
@@ -82,61 +81,57 @@ impl Args {
         })
     }
 
-    /// Which artifacts are wanted.
+    /// Returns the selection of artifacts.
     ///
     /// # Errors
-    /// Everything that is no pattern or no family.
+    /// If regular expressions are invalid or families unknown.
     pub(super) fn choice(&self, compat: &Compat) -> Result<ArtifactSelection, Vec<Diagnostic>> {
-        let mut faults = Vec::new();
-        let mut compiled = |words: &[String], option: &str| -> Vec<Regex> {
-            let each = words.iter().filter_map(|word| {
-                Regex::new(word)
-                    .map_err(|error| {
-                        let reason = error.to_string().lines().last().unwrap_or_default().to_owned();
-                        let place = Location::Argument(format!("{option}{word}"));
-                        faults.push(
-                            Diagnostic::new(&BAD_PATTERN, format!("`{word}` is no regular expression: {reason}"))
-                                .at(place, "")
-                                .help("put a backslash in front of a character that stands for itself, such as `\\(` or `\\+`"),
-                        );
-                    })
+        let mut errors = Vec::new();
+        let mut compiled = |patterns: &[String], option: &str| -> Vec<Regex> {
+            let each = patterns.iter().filter_map(|pattern| {
+                Regex::new(pattern)
+                    .map_err(|error| errors.push(bad_pattern(pattern, option, &error)))
                     .ok()
             });
             each.collect()
         };
         let includes = compiled(&self.include, "");
         let excludes = compiled(&self.exclude, "--exclude ");
-        let mut made_for: BTreeSet<String> = BTreeSet::new();
-        made_for.extend(self.artifact_group.clone());
-        let words = |said: &Option<String>| -> Vec<String> {
-            sdk::words(said.as_deref().unwrap_or_default())
-                .map(str::to_owned)
-                .collect()
-        };
-        let target = |word: String| compat.product(&word).map_or(word, |row| row.gfx.clone());
-        made_for.extend(words(&self.amdgpu_targets).into_iter().map(target));
-        let families = words(&self.amdgpu_families);
+        let gpus: Vec<String> = self
+            .gfx
+            .iter()
+            .flat_map(|list| sdk::words(list))
+            .map(|word| {
+                compat
+                    .product(word)
+                    .map_or_else(|| word.to_owned(), |row| row.gfx.clone())
+            })
+            .collect();
+        let mut made_for: BTreeSet<String> = gpus.iter().cloned().collect();
         if self.expand_family_to_targets {
             let rows = &compat.tables().families;
-            let said = families
+            // Targets need no row: there may be artifacts for some that the tables do not have yet.
+            let families = gpus
                 .iter()
-                .chain(&self.artifact_group)
+                .filter(|word| word.parse::<GfxTarget>().is_err())
                 .cloned()
                 .collect::<Vec<_>>()
                 .join(",");
-            match sdk::expand(&said, rows) {
+            match sdk::expand(&families, rows) {
                 Ok(targets) => made_for.extend(targets),
-                Err(unknown) => faults.push(unknown_families(&unknown, &said, rows)),
+                Err(unknown) => {
+                    let argument = format!("--gfx {}", self.gfx.join(","));
+                    errors.push(unknown_families(&unknown, &argument, rows));
+                }
             }
         }
-        made_for.extend(families);
         // Names of artifacts are compared without their features.
         let made_for: BTreeSet<String> = made_for
             .iter()
             .map(|word| sdk::base_target(word).to_owned())
             .collect();
-        if !faults.is_empty() {
-            return Err(faults);
+        if !errors.is_empty() {
+            return Err(errors);
         }
         Ok(ArtifactSelection {
             made_for: (!made_for.is_empty()).then_some(made_for),
@@ -147,10 +142,10 @@ impl Args {
         })
     }
 
-    /// Where the run's artifacts are, and all files of the run.
+    /// Returns the location of the run's artifacts, and all files of the run.
     ///
     /// # Errors
-    /// When it cannot be listed, or nothing is there.
+    /// If the location cannot be listed or is empty, or the release type is unknown.
     pub(super) fn store(
         &self,
         run: &AskedRun,
@@ -158,7 +153,7 @@ impl Args {
         compat: &Compat,
         proxies: &ProxySettings,
     ) -> Result<(ArtifactStore, Vec<BucketFile>), Vec<Diagnostic>> {
-        let one = |fault: Diagnostic| vec![fault];
+        let one = |error: Diagnostic| vec![error];
         let rows = &compat.sdk_tables().sdk_buckets;
         let row = rows
             .iter()
@@ -171,16 +166,13 @@ impl Args {
                     .collect();
                 one(Diagnostic::new(
                     &codes::NO_ARTIFACT,
-                    format!(
-                        "nothing is known of releases of the kind `{}`",
-                        run.release_type
-                    ),
+                    format!("unknown release type `{}`", run.release_type),
                 )
                 .at(
                     Location::Argument(format!("--release-type {}", run.release_type)),
                     "",
                 )
-                .help(format!("kinds are {}", known.join(", "))))
+                .help(format!("known types are {}", known.join(", "))))
             })?;
         let repository = run.repository.as_deref().unwrap_or(&row.repository);
         let is_upstream = repository == row.repository;
@@ -189,14 +181,14 @@ impl Args {
             (None, true) => row.shared.clone(),
             (None, false) => row.address.clone(),
         };
-        // Changes that come from other repositories are built in runs of upstream's, and kept where
-        // those are.
+        // Artifacts of pull requests from forks are in the shared bucket, but their runs belong to
+        // the upstream repository.
         let ways: &[bool] = match (row.shared.is_empty() && self.bucket.is_none(), is_upstream) {
             (true, _) => &[false],
             (false, true) => &[false, true],
             (false, false) => &[true],
         };
-        let mut asked = Vec::new();
+        let mut searched = Vec::new();
         for &is_shared in ways {
             let folder =
                 sdk::bucket::folder_of_run(is_shared.then_some(repository), &run.id, run.platform);
@@ -213,54 +205,70 @@ impl Args {
             if !files.is_empty() {
                 return Ok((store, files));
             }
-            asked.push(store);
+            searched.push(store);
         }
-        let places: Vec<String> = asked.iter().map(|store| format!("`{store}`")).collect();
-        Err(one(
-            Diagnostic::new(&codes::NO_ARTIFACT, format!("there is nothing of run {} in {}", run.id, places.join(" or ")))
-                .at(Location::Argument(format!("--run-id {}", run.id)), "")
-                .help("look at the run's number, its repository (`--run-github-repo`) and the kind of release (`--release-type`); artifacts of runs are kept for some weeks only"),
-        ))
+        let places: Vec<String> = searched.iter().map(|store| format!("`{store}`")).collect();
+        let message = format!(
+            "there are no artifacts of run {} in {}",
+            run.id,
+            places.join(" or ")
+        );
+        Err(one(Diagnostic::new(&codes::NO_ARTIFACT, message)
+            .at(Location::Argument(format!("--run-id {}", run.id)), "")
+            .help(
+                "check the run ID, its repository (`--run-github-repo`) and the release type \
+                 (`--release-type`); artifacts are deleted after some weeks",
+            )))
     }
 }
 
-/// What a variable of the environment says.
-fn said<T>(
+/// Returns the error for an invalid regular expression; `option` ends with a space if it is given.
+fn bad_pattern(pattern: &str, option: &str, error: &regex::Error) -> Diagnostic {
+    let text = error.to_string();
+    let reason = text.lines().last().unwrap_or_default();
+    let message = format!("`{pattern}` is not a regular expression: {reason}");
+    Diagnostic::new(&BAD_PATTERN, message)
+        .at(Location::Argument(format!("{option}{pattern}")), "")
+        .help("escape special characters with a backslash, such as `\\(` or `\\+`")
+}
+
+/// Parses the value of an environment variable, if it is set.
+fn from_environment<T>(
     name: &str,
     shell: &Shell,
-    read: impl Fn(&str) -> Result<T, String>,
+    parse: impl Fn(&str) -> Result<T, String>,
 ) -> Result<Option<T>, Diagnostic> {
-    let fault = |why: String| {
+    let invalid = |reason: String| {
         Diagnostic::new(
             &codes::NO_ARTIFACT,
-            format!("the value of `{name}` cannot be taken: {why}"),
+            format!("invalid value of `{name}`: {reason}"),
         )
         .at(Location::Argument(name.to_owned()), "")
-        .help("set it to another value, or take it out of the environment")
+        .help("set it to another value, or unset it")
     };
     shell
         .environment
         .get(name)
-        .map(read)
+        .map(parse)
         .transpose()
-        .map_err(fault)
+        .map_err(invalid)
 }
 
-/// Reads the number of a run.
+/// Parses the ID of a run.
 pub(super) fn run_id(text: &str) -> Result<String, String> {
-    let is_one = !text.is_empty() && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '-');
-    if is_one {
+    let is_id = !text.is_empty() && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '-');
+    if is_id {
         Ok(text.to_owned())
     } else {
-        Err("runs are numbered, such as 18456789012".to_owned())
+        Err("expected a run ID such as 18456789012".to_owned())
     }
 }
 
-/// Reads the word of a component.
+/// Parses a component.
 pub(super) fn component(word: &str) -> Result<ArtifactComponent, String> {
     word.parse().map_err(|()| {
         format!(
-            "it is none of {}",
+            "expected one of {}",
             ArtifactComponent::ALL
                 .map(ArtifactComponent::word)
                 .join(", ")

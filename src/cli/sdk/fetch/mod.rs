@@ -1,4 +1,4 @@
-//! `sdk fetch`: the artifacts of a run, as archives or unpacked.
+//! `sdk fetch`: downloads the artifacts of a CI run, as archives or extracted.
 
 mod asked;
 
@@ -8,7 +8,7 @@ use serde_json::json;
 
 use self::asked::AskedRun;
 use super::layout_args::platform;
-use super::{Exit, Format, Shell};
+use super::{Exit, Format, OutputFormat, Shell};
 use crate::cli::load;
 use crate::cli::wheel::{Watchers, fail};
 use crate::codes::sdk as codes;
@@ -20,117 +20,189 @@ use crate::names::ArtifactComponent;
 use crate::sdk::bucket::ArtifactSelection;
 use crate::sdk::fetch::{ArtifactFetcher, ArtifactForm, FetchedArtifact};
 
-/// Fetch the artifacts of a run
+/// Download the artifacts of a CI run
 #[derive(Debug, clap::Args)]
-#[command(after_help = "\
-Archives are kept as they are, which `sdk plan` and `sdk build` read; with --extract they are
-unpacked into a folder each, with --flatten into one tree. Each is checked by its size and, where
-one is published, its digest, and has its name only once it is whole. What is there already and has
-the digest that is published stays.
+#[command(
+    after_help = "\
+Examples:
+  rock-matrix sdk fetch --run-id 18456789012 --gfx gfx942,gfx1100    artifacts for two targets
+  rock-matrix sdk fetch --run-id 18456789012 '_(lib|run)_' -n        list matching artifacts",
+    after_long_help = "\
+By default, archives are kept as they are, and `sdk plan` and `sdk build` read them. With --extract
+each is extracted into its own directory, with --flatten all into one tree. The size of every
+archive is checked, and its digest if one is published; a file gets its name once it is complete.
+Existing files with the published digest are kept.
 
 Examples:
-  rock-matrix sdk fetch --run-id 18456789012 --amdgpu-targets gfx942,gfx1100
-  rock-matrix sdk fetch --run-id 18456789012 '_(lib|run|dev)_' --exclude '^rocprofiler' --dry-run
-  rock-matrix sdk fetch --run-id 7 --local-staging staging --extract")]
+  rock-matrix sdk fetch --run-id 18456789012 --gfx gfx942,gfx1100    artifacts for two targets
+  rock-matrix sdk fetch --run-id 18456789012 '_(lib|run)_' -n        list matching artifacts
+  rock-matrix sdk fetch --run-id 18456789012 --exclude '^rocprofiler' --exclude-components test,dbg
+  rock-matrix sdk fetch --run-id 7 --local-staging staging --extract"
+)]
 pub(super) struct Args {
-    /// Only artifacts whose name one of these regular expressions finds [default: all]
+    /// Fetch artifacts whose name matches one of these regular expressions [default: all]
     #[arg(value_name = "REGEX")]
     include: Vec<String>,
-    #[arg(help = "The run that made them [default: THEROCK_RUN_ID]", long, value_name = "ID", value_parser = asked::run_id)]
+    /// ID of the CI run [default: `THEROCK_RUN_ID`]
+    #[arg(
+        long,
+        value_name = "ID",
+        value_parser = asked::run_id,
+        help_heading = "Source"
+    )]
     run_id: Option<String>,
-    #[arg(
-        help = "The repository that it ran in [default: GITHUB_REPOSITORY, else as the facts say]",
-        long,
-        value_name = "OWNER/NAME"
-    )]
+    /// Repository of the run [default: `GITHUB_REPOSITORY`]
+    ///
+    /// Without this variable, it is the repository in `rock-matrix compat list sdk-buckets`.
+    #[arg(long, value_name = "OWNER/REPO", help_heading = "Source")]
     run_github_repo: Option<String>,
-    #[arg(
-        help = "What kind of release it made [default: RELEASE_TYPE, else ci]",
-        long,
-        value_name = "TYPE"
-    )]
+    /// Release type of the run [default: `RELEASE_TYPE`, or ci]
+    #[arg(long, value_name = "TYPE", help_heading = "Source")]
     release_type: Option<String>,
-    #[arg(help = "What the artifacts are for [default: THEROCK_PLATFORM, else linux]", long, value_parser = platform, value_name = "PLATFORM")]
+    /// Artifact platform [default: `THEROCK_PLATFORM`, or linux]
+    #[arg(
+        long,
+        value_parser = platform,
+        value_name = "PLATFORM",
+        help_heading = "Source"
+    )]
     platform: Option<Platform>,
-    /// Artifacts for this family beside those for any GPU
-    #[arg(long, value_name = "FAMILY")]
-    artifact_group: Option<String>,
-    /// Artifacts for these targets beside those for any GPU, with commas or semicolons
-    #[arg(long, value_name = "TARGETS")]
-    amdgpu_targets: Option<String>,
-    /// Artifacts for these families beside those for any GPU, with commas or semicolons
-    #[arg(long, value_name = "FAMILIES")]
-    amdgpu_families: Option<String>,
-    /// Take the targets of the families, too
-    #[arg(long)]
+    /// Directory with the layout of a bucket, to use instead of the bucket
+    ///
+    /// Defaults to the variable `THEROCK_LOCAL_STAGING_DIR`, unless `--bucket` is given.
+    #[arg(
+        long,
+        value_name = "DIR",
+        conflicts_with = "bucket",
+        hide_short_help = true,
+        help_heading = "Source"
+    )]
+    local_staging: Option<PathBuf>,
+    /// URL of the bucket
+    ///
+    /// By default, the release type and the repository select a bucket from
+    /// `rock-matrix compat list sdk-buckets`.
+    #[arg(
+        long,
+        value_name = "URL",
+        hide_short_help = true,
+        help_heading = "Source"
+    )]
+    bucket: Option<String>,
+    /// Fetch artifacts for these GPU targets, families or products
+    ///
+    /// Separated by commas or semicolons. Artifacts for any GPU are always included. By default,
+    /// artifacts for all GPUs are fetched.
+    #[arg(
+        long,
+        aliases = ["gpu", "amdgpu-targets", "amdgpu-families", "artifact-group"],
+        value_name = "LIST",
+        help_heading = "Selection"
+    )]
+    gfx: Vec<String>,
+    /// Also fetch the artifacts for each target of the families
+    #[arg(long, hide_short_help = true, help_heading = "Selection")]
     expand_family_to_targets: bool,
-    /// Leave out artifacts whose name this regular expression finds
-    #[arg(long, value_name = "REGEX")]
+    /// Skip artifacts whose name matches this regular expression
+    #[arg(long, value_name = "REGEX", help_heading = "Selection")]
     exclude: Vec<String>,
-    /// Leave out these components, with commas
-    #[arg(long, value_name = "COMPONENTS", value_delimiter = ',', value_parser = asked::component)]
+    /// Skip these components, separated by commas
+    #[arg(
+        long,
+        value_name = "LIST",
+        value_delimiter = ',',
+        value_parser = asked::component,
+        help_heading = "Selection"
+    )]
     exclude_components: Vec<ArtifactComponent>,
-    /// Leave out the artifacts of these projects, with commas
-    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    /// Skip the artifacts of these projects, separated by commas
+    #[arg(
+        long,
+        value_name = "LIST",
+        value_delimiter = ',',
+        hide_short_help = true,
+        help_heading = "Selection"
+    )]
     exclude_artifacts: Vec<String>,
-    /// Where the artifacts go
-    #[arg(long, value_name = "DIR", default_value = "artifacts")]
-    output_dir: PathBuf,
-    /// How the folder is laid out: `manager` puts artifacts below `artifacts` and archives below
-    /// `.download_cache`
+    /// Directory for the artifacts
+    #[arg(
+        long,
+        short,
+        alias = "output-dir",
+        value_name = "DIR",
+        default_value = "artifacts",
+        help_heading = "Output"
+    )]
+    out: PathBuf,
+    /// Layout of the directory
     #[arg(
         long,
         value_enum,
         default_value = "flat",
         value_name = "LAYOUT",
-        hide_possible_values = true
+        hide_short_help = true,
+        help_heading = "Output"
     )]
     layout: Layout,
-    /// Unpack each archive into a folder of its name
-    #[arg(long, overrides_with_all = ["no_extract", "flatten"])]
+    /// Extract each archive into a directory with its name
+    #[arg(
+        long,
+        overrides_with_all = ["no_extract", "flatten"],
+        help_heading = "Output"
+    )]
     extract: bool,
-    /// Keep archives as they are; this is so unless said otherwise
+    /// Keep archives as they are (default)
     #[arg(long, overrides_with_all = ["extract", "flatten"], hide = true)]
     no_extract: bool,
-    /// Unpack all archives into one tree, as an installation has it
-    #[arg(long, overrides_with_all = ["extract", "no_extract"])]
+    /// Extract all archives into one tree, like an installation
+    #[arg(
+        long,
+        overrides_with_all = ["extract", "no_extract"],
+        help_heading = "Output"
+    )]
     flatten: bool,
-    /// Remove archives that were unpacked
-    #[arg(long, overrides_with = "no_delete_after_extract")]
+    /// Delete archives after extracting them
+    #[arg(
+        long,
+        overrides_with = "no_delete_after_extract",
+        hide_short_help = true,
+        help_heading = "Output"
+    )]
     delete_after_extract: bool,
-    /// Keep archives that were unpacked; this is so unless said otherwise
+    /// Keep archives after extracting them (default)
     #[arg(long, overrides_with = "delete_after_extract", hide = true)]
     no_delete_after_extract: bool,
-    /// How many archives are fetched at once
-    #[arg(long, value_name = "NUMBER", default_value_t = 10, value_parser = clap::value_parser!(u16).range(1..=64))]
-    download_concurrency: u16,
-    /// How many archives are unpacked at once [default: as many as there are processors]
-    #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u16).range(1..))]
-    extract_concurrency: Option<u16>,
-    #[arg(
-        help = "A folder that has what a bucket has, in its place [default: THEROCK_LOCAL_STAGING_DIR]",
-        long,
-        value_name = "DIR",
-        conflicts_with = "bucket"
-    )]
-    local_staging: Option<PathBuf>,
-    #[arg(
-        help = "The address of the bucket [default: as the facts say, `compat list sdk-buckets`]",
-        long,
-        value_name = "ADDRESS"
-    )]
-    bucket: Option<String>,
-    /// Tell what would be fetched
-    #[arg(long)]
+    /// List the artifacts without downloading them
+    #[arg(long, short = 'n', help_heading = "Output")]
     dry_run: bool,
-    /// How to print the result
-    #[arg(long, value_enum, default_value = "human", value_name = "FORMAT")]
-    format: Format,
+    /// Maximum number of parallel downloads
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 10,
+        value_parser = clap::value_parser!(u16).range(1..=64),
+        hide_short_help = true,
+        help_heading = "Performance"
+    )]
+    download_concurrency: u16,
+    /// Maximum number of archives to extract in parallel [default: number of processors]
+    #[arg(
+        long,
+        value_name = "N",
+        value_parser = clap::value_parser!(u16).range(1..),
+        hide_short_help = true,
+        help_heading = "Performance"
+    )]
+    extract_concurrency: Option<u16>,
+    #[command(flatten, next_help_heading = "Output")]
+    format: OutputFormat,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 enum Layout {
+    /// Everything in the directory itself
     Flat,
+    /// Extracted artifacts in `artifacts`, archives in `.download_cache`
     Manager,
 }
 
@@ -142,8 +214,8 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
     };
     let run = match args.asked_run(shell) {
         Ok(run) => run,
-        Err(faults) => {
-            shell.report(&faults);
+        Err(errors) => {
+            shell.report(&errors);
             return Exit::Usage;
         }
     };
@@ -166,7 +238,7 @@ fn fetched(
     if wanted.is_empty() {
         let archives = ArtifactSelection::default().of(&files);
         let message = format!(
-            "none of the {} artifacts of the run is wanted",
+            "none of the {} artifacts of the run is selected",
             archives.len()
         );
         let names: Vec<String> = archives
@@ -177,8 +249,8 @@ fn fetched(
         let ellipsis = if archives.len() > 8 { ", …" } else { "" };
         return Err(Diagnostic::new(&codes::NO_ARTIFACT, message)
             .at(store.location(), "")
-            .note(format!("it has {}{ellipsis}", names.join(", ")))
-            .help("ask for other families, targets or names")
+            .note(format!("the run has {}{ellipsis}", names.join(", ")))
+            .help("select other GPUs or names")
             .into());
     }
     let form = args.form();
@@ -195,7 +267,7 @@ fn fetched(
         .collect();
     if !args.dry_run {
         let fetcher = ArtifactFetcher {
-            directory: &args.output_dir,
+            directory: &args.out,
             form: &form,
             downloads: args.download_concurrency,
             unpacks: args.extract_concurrency,
@@ -211,13 +283,13 @@ fn fetched(
 }
 
 fn print_result(args: &Args, shell: &Shell, fetched: &[FetchedArtifact]) -> Exit {
-    match args.format {
+    match args.format.get() {
         Format::Human => {
             let mut paths: Vec<_> = fetched
                 .iter()
                 .map(|one| one.path.display().to_string())
                 .collect();
-            // Those of one tree are the same.
+            // All artifacts of one tree have the same path.
             paths.dedup();
             shell.print(
                 &paths
@@ -242,22 +314,20 @@ fn print_result(args: &Args, shell: &Shell, fetched: &[FetchedArtifact]) -> Exit
 }
 
 impl Args {
-    /// Where archives go.
+    /// Returns the directory of the archives.
     fn archives(&self) -> PathBuf {
         match self.layout {
-            Layout::Manager => self.output_dir.join(".download_cache"),
-            Layout::Flat => self.output_dir.clone(),
+            Layout::Manager => self.out.join(".download_cache"),
+            Layout::Flat => self.out.clone(),
         }
     }
 
     /// Returns the form of the fetched artifacts.
     fn form(&self) -> ArtifactForm {
         match (self.extract, self.flatten, self.layout) {
-            (_, true, _) => ArtifactForm::MergedTree(self.output_dir.clone()),
-            (true, false, Layout::Manager) => {
-                ArtifactForm::Directories(self.output_dir.join("artifacts"))
-            }
-            (true, false, Layout::Flat) => ArtifactForm::Directories(self.output_dir.clone()),
+            (_, true, _) => ArtifactForm::MergedTree(self.out.clone()),
+            (true, false, Layout::Manager) => ArtifactForm::Directories(self.out.join("artifacts")),
+            (true, false, Layout::Flat) => ArtifactForm::Directories(self.out.clone()),
             (false, false, _) => ArtifactForm::Archives,
         }
     }

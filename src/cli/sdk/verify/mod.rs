@@ -1,33 +1,36 @@
-//! `sdk verify`: whether finished packages keep what they promise each other.
+//! `sdk verify`: checks finished packages, each by itself and against the others.
 
 mod table;
 
 use std::path::PathBuf;
 
-use super::{Exit, Format, Shell};
+use super::{Exit, Format, OutputFormat, Shell};
 use crate::cli::load;
 use crate::cli::wheel::Watchers;
 use crate::sdk::verify::VerifiedPackages;
 
-/// Prove finished packages before anyone installs them
+/// Check finished packages before anyone installs them
 #[derive(Debug, clap::Args)]
-#[command(after_help = "\
-The wheels and the source distribution of a folder are opened as they are, without pip and without
-unpacking them: every member against RECORD, every path against those of the other packages, every
-library against where it searches. Exits with 1 when an error was found.
+#[command(
+    after_help = "\
+Examples:
+  rock-matrix sdk verify out/dist           one line per package, and all problems
+  rock-matrix sdk verify out/dist --json    the same for programs",
+    after_long_help = "\
+The wheels and the sdist are read in place, without pip and without unpacking them. Every member is
+checked against RECORD, every path against those of the other packages, and every library against
+its search path. Exits with 1 if there are errors.
 
 Examples:
-  rock-matrix sdk verify out/dist
-  rock-matrix sdk verify out/dist --format json")]
+  rock-matrix sdk verify out/dist           one line per package, and all problems
+  rock-matrix sdk verify out/dist --json    the same for programs"
+)]
 pub(super) struct Args {
-    #[arg(
-        help = "The folder of packages, dist of what sdk build wrote",
-        value_name = "DIST_DIR"
-    )]
+    /// Directory of the packages, such as `out/dist` after `sdk build --out out`
+    #[arg(value_name = "DIST_DIR")]
     dist_dir: PathBuf,
-    /// How to print the result
-    #[arg(long, value_enum, default_value = "human", value_name = "FORMAT")]
-    format: Format,
+    #[command(flatten)]
+    format: OutputFormat,
 }
 
 /// Runs the command.
@@ -40,7 +43,7 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
         Ok(verified) => verified,
         Err(error) => return shell.report(&[error]),
     };
-    let text = match args.format {
+    let text = match args.format.get() {
         Format::Human => table::human(&verified),
         Format::Json => table::json(&verified),
     };

@@ -1,4 +1,4 @@
-//! What repairing a wheel came to, as programs read it.
+//! The result of a repair as JSON.
 
 use std::path::Path;
 
@@ -8,10 +8,10 @@ use crate::audit::{FindingView, Graft, RepairChanges, RepairOutcome, RepairedWhe
 use crate::diagnostic::Diagnostic;
 use crate::elf::{ElfEdits, SearchPathEdit};
 
-/// The version of the document.
+/// The version of the format.
 const VERSION: u32 = 1;
 
-/// The document of one wheel, which was read from this path.
+/// Returns the document of a repaired wheel that was read from this path.
 pub(super) fn document(repaired: &RepairedWheel, input: &Path) -> Value {
     let plan = &repaired.changes;
     json!({
@@ -31,7 +31,7 @@ pub(super) fn document(repaired: &RepairedWheel, input: &Path) -> Value {
     })
 }
 
-/// The document of a wheel that is not repaired.
+/// Returns the document of a wheel that could not be repaired.
 pub(super) fn of_errors(errors: &[Diagnostic], input: &Path) -> Value {
     json!({
         "version": VERSION,
@@ -59,7 +59,7 @@ fn graft(plan: &RepairChanges, graft: &Graft) -> Value {
     })
 }
 
-/// A search path that stays is null, and one that is cleared is empty.
+/// Returns the edits of a file; `rpath` is null if it is kept and empty if it is removed.
 fn edit(path: &str, edits: &ElfEdits) -> Value {
     let rpath = match &edits.rpath {
         SearchPathEdit::Keep => None,

@@ -1,4 +1,4 @@
-//! `wheel repair`: make wheels fit a platform, with the libraries that it need not have.
+//! `wheel repair`: graft external libraries into wheels and set their platform tags.
 
 mod document;
 mod text;
@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 pub(in crate::cli) use super::options::BuildLibraries;
 use super::options::{AuditSettings, Options};
 use super::output::source_date;
-use super::{Printing, fail, report};
+use super::{OutputFormat, fail, report};
 use crate::audit::{
     Auditor, InspectionDepth, LibraryDirSuffix, LibraryPatterns, RepairDestination, RepairNote,
     RepairOptions, RepairOutcome, RepairedWheel, WheelFile,
@@ -24,101 +24,146 @@ use crate::wheel::DosTime;
 
 /// Graft external libraries into wheels and set the platform tag they comply with
 #[derive(Debug, clap::Args)]
-#[command(after_help = "\
-The libraries of ROCm, torch and CUDA stay outside, as in a build: a process must hold one copy of
-them. `--exclude-preset` names other sets, or none.
+#[command(
+    after_help = "\
+Examples:
+  rock-matrix wheel repair dist/*.whl             write to wheelhouse/
+  rock-matrix wheel repair built.whl --dry-run    show what would change",
+    after_long_help = "\
+Libraries of ROCm, torch and CUDA are not grafted, as in a build: a process must load only one copy
+of them. Use --exclude-preset to exclude other sets, or none.
 
-The wheel itself stays as it is; the repaired one is written under its new name, and its path
-printed. Each grafted library is reported. Members that do not change are copied as they are. A
-wheel that needs no change is left as it is if it would replace itself, and written again otherwise.
-SOURCE_DATE_EPOCH sets the time of all members.
+The input is not modified: the repaired wheel is written under its new name, and its path is
+printed. Each grafted library is reported. Members that do not change are copied without
+recompressing them. A wheel that needs no change is left as it is if it would replace itself, and
+written to the other folder otherwise. SOURCE_DATE_EPOCH sets the time of all members.
 
 Examples:
-  rock-matrix wheel repair dist/*.whl
-  rock-matrix wheel repair built.whl --plat manylinux_2_28_x86_64 -w wheelhouse
-  rock-matrix wheel repair built.whl --dry-run              what would be done
-  rock-matrix wheel repair built.whl --exclude-preset none  libraries of ROCm and torch, too
+  rock-matrix wheel repair dist/*.whl             write to wheelhouse/
+  rock-matrix wheel repair built.whl --dry-run    show what would change
+  rock-matrix wheel repair built.whl --plat manylinux_2_28_x86_64 --out fixed
+  rock-matrix wheel repair built.whl --exclude-preset none    graft ROCm and torch, too
   rock-matrix wheel repair built.whl --exclude 'libfoo.so*' --no-graft
-  rock-matrix wheel repair built.whl --sysroot /mnt/image
-                                                                     libraries of a container's root
-  rock-matrix wheel repair built.whl --dedup-sonames --keep-copy 'libplugin*'  links packed as files")]
+  rock-matrix wheel repair built.whl --sysroot /mnt/image     libraries of a container image
+  rock-matrix wheel repair built.whl --dedup-sonames --keep-copy 'libplugin*'"
+)]
 pub(super) struct Args {
-    /// The wheels
+    /// Wheels to repair; the files are not modified
     #[arg(required = true, value_name = "WHEEL")]
     wheels: Vec<PathBuf>,
-    /// The platform to reach: a tag, or auto for the best
+    /// Platform tag to comply with, or auto
+    ///
+    /// `auto` selects the most compatible platform.
     #[arg(
         long,
         value_name = "TAG",
         env = "AUDITWHEEL_PLAT",
-        default_value = "auto"
+        default_value = "auto",
+        help_heading = "Platform"
     )]
     plat: String,
-    /// Write into this folder
-    #[arg(short, long, value_name = "DIR", default_value = "wheelhouse")]
-    wheel_dir: PathBuf,
-    /// What the folder of libraries is called after the distribution
-    #[arg(short = 'L', long, value_name = "ENDING", default_value = ".libs")]
-    lib_sdir: LibraryDirSuffix,
-    /// Leave the platform tags as they are
-    #[arg(long)]
-    no_update_tags: bool,
-    /// Name the platform of --plat alone, even where the wheel fits a better one
-    #[arg(long)]
+    /// Use only the tag of --plat, even if the wheel complies with a better one
+    #[arg(long, help_heading = "Platform", hide_short_help = true)]
     only_plat: bool,
-    /// Keep claims of the name that the symbols contradict
-    #[arg(long)]
+    /// Keep the platform tags of the input
+    #[arg(long, help_heading = "Platform", hide_short_help = true)]
+    no_update_tags: bool,
+    /// Keep platform tags of the input that the symbols contradict
+    #[arg(long, help_heading = "Platform", hide_short_help = true)]
     keep_claimed_tags: bool,
-    /// Drop symbols and debug sections of the libraries
-    #[arg(long)]
-    strip: bool,
-    /// Drop search paths from the root, relative and empty ones, of all libraries
-    #[arg(long)]
-    fix_rpath: bool,
-    /// Leave out copies of a library whose file names stand in no file of the wheel, as links
-    /// become when they are packed
-    #[arg(long)]
-    dedup_sonames: bool,
-    /// Keep copies of this name or path: it is loaded by a name that is put together at run time; a
-    /// shell pattern
-    #[arg(long, value_name = "GLOB", requires = "dedup_sonames")]
-    keep_copy: Vec<String>,
-    /// Fail if a library would have to be grafted
-    #[arg(long)]
-    no_graft: bool,
-    /// Set this local version label, too
-    #[arg(long, value_name = "LABEL")]
+    /// Folder for the repaired wheels
+    #[arg(
+        short = 'o',
+        long,
+        value_name = "DIR",
+        short_alias = 'w',
+        alias = "wheel-dir",
+        default_value = "wheelhouse",
+        help_heading = "Output"
+    )]
+    out: PathBuf,
+    /// Replace existing files that have different content
+    #[arg(long, alias = "force", help_heading = "Output")]
+    replace: bool,
+    /// Show what would change without writing anything
+    #[arg(short = 'n', long, help_heading = "Output")]
+    dry_run: bool,
+    /// Also set this local version label
+    #[arg(long, value_name = "LABEL", alias = "label", help_heading = "Output")]
     relabel: Option<LocalLabel>,
-    /// How hard what changes is compressed, 0 to 9
+    #[command(flatten, next_help_heading = "Output")]
+    format: OutputFormat,
+    /// Compression level of changed data, from 0 (none) to 9 (smallest)
+    ///
+    /// Other data keeps its compression, also in members that change; see --recompress.
     #[arg(
         short = 'z',
         long,
         value_name = "LEVEL",
         env = "AUDITWHEEL_ZIP_COMPRESSION_LEVEL",
         default_value_t = 6,
-        value_parser = clap::value_parser!(u32).range(0..=9)
+        value_parser = clap::value_parser!(u32).range(0..=9),
+        help_heading = "Output",
+        hide_short_help = true
     )]
     zip_compression_level: u32,
-    /// Compress all members anew
-    #[arg(long)]
+    /// Compress all members again
+    #[arg(long, help_heading = "Output", hide_short_help = true)]
     recompress: bool,
-    /// Take RECORD's word for members that do not change
-    #[arg(long)]
-    trust_record: bool,
-    /// Tell what would be done, and write nothing
-    #[arg(long)]
-    dry_run: bool,
-    /// Replace a file of the new name that has other content
-    #[arg(long)]
-    force: bool,
-    /// How many threads work at once [default: one a processor]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
-    jobs: Option<u16>,
     #[command(flatten)]
     options: Options,
-    #[command(flatten)]
-    printing: Printing,
-    /// Taken for auditwheel's sake: a wheel without libraries is no failure here
+    /// Fail instead of grafting a library
+    #[arg(long, help_heading = "Libraries")]
+    no_graft: bool,
+    /// Remove symbols and debug sections from all libraries
+    #[arg(long, help_heading = "Libraries")]
+    strip: bool,
+    /// Suffix of the folder for grafted libraries, which begins with the distribution name
+    #[arg(
+        short = 'L',
+        long,
+        value_name = "SUFFIX",
+        default_value = ".libs",
+        help_heading = "Libraries",
+        hide_short_help = true
+    )]
+    lib_sdir: LibraryDirSuffix,
+    /// Remove absolute, relative and empty search paths (RPATH) from all libraries
+    ///
+    /// Keeps those that begin with `$ORIGIN` or match --allow-rpath.
+    #[arg(long, help_heading = "Libraries", hide_short_help = true)]
+    fix_rpath: bool,
+    /// Remove copies of a library whose filenames occur in no file of the wheel
+    ///
+    /// Symbolic links become such copies when a wheel is packed.
+    #[arg(long, help_heading = "Libraries", hide_short_help = true)]
+    dedup_sonames: bool,
+    /// Keep copies whose name or path matches this shell pattern
+    ///
+    /// Use it for libraries that are loaded by a name that is assembled at run time.
+    #[arg(
+        long,
+        value_name = "GLOB",
+        requires = "dedup_sonames",
+        help_heading = "Libraries",
+        hide_short_help = true
+    )]
+    keep_copy: Vec<String>,
+    /// Number of threads [default: one per processor]
+    #[arg(
+        short = 'j',
+        long,
+        env = "ROCK_MATRIX_JOBS",
+        hide_env_values = true,
+        value_name = "N",
+        value_parser = clap::value_parser!(u16).range(1..),
+        help_heading = "Performance"
+    )]
+    jobs: Option<u16>,
+    /// Trust the digests in RECORD for members that do not change
+    #[arg(long, help_heading = "Performance", hide_short_help = true)]
+    trust_record: bool,
+    /// Accepted for compatibility with auditwheel: wheels without libraries never fail
     #[arg(long, hide = true)]
     allow_pure_python_wheel: bool,
 }
@@ -128,7 +173,7 @@ pub(super) struct Args {
 pub(in crate::cli) struct BuildRepair<'b> {
     /// The compatibility data.
     pub(in crate::cli) compat: &'b Compat,
-    /// The platform; `None` for the oldest that the wheel's symbols allow.
+    /// The platform; `None` for the most compatible one that the wheel complies with.
     pub(in crate::cli) platform: Option<&'b str>,
     /// Names and shell patterns of excluded libraries.
     pub(in crate::cli) outside: &'b [String],
@@ -147,7 +192,7 @@ pub(in crate::cli) struct RepairedBuild {
     pub(in crate::cli) path: PathBuf,
     /// Its name.
     pub(in crate::cli) name: WheelName,
-    /// Grafted libraries, a line each.
+    /// Grafted libraries, one line each.
     pub(in crate::cli) grafts: Vec<String>,
     /// Findings about it.
     pub(in crate::cli) findings: Vec<Diagnostic>,
@@ -170,10 +215,10 @@ pub(in crate::cli) fn repair_built(
     let auditor =
         Options::of_build(&how.libraries, how.outside).auditor(settings, how.compat, shell)?;
     let options = RepairOptions {
-        // Directories of the machine that builds do not exist on others.
+        // Directories of the build machine do not exist on others.
         fix_rpaths: true,
         time: Some(how.time),
-        // A build that changes nothing keeps its bytes: it got the time as well.
+        // The build has set the time already: a wheel that needs no change keeps its bytes.
         rewrite_for_time: false,
         ..RepairOptions::default()
     };
@@ -197,7 +242,7 @@ pub(in crate::cli) fn repair_built(
     })
 }
 
-/// The word of `--plat` for the best platform.
+/// The value of `--plat` for the most compatible platform.
 const AUTO: &str = "auto";
 
 /// Runs the command.
@@ -226,14 +271,16 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
             );
         }
     };
-    on_threads(args.jobs, || repair_all(args, &auditor, &kept, shell))
+    on_threads(args.jobs.or(shell.project_file.jobs), || {
+        repair_all(args, &auditor, &kept, shell)
+    })
 }
 
 fn repair_all(args: &Args, auditor: &Auditor<'_>, kept: &LibraryPatterns, shell: &Shell) -> Exit {
     let mut all = Vec::new();
     for path in &args.wheels {
         let repaired = repair(path, args, auditor, kept, shell);
-        let text = match (args.printing.format(), &repaired) {
+        let text = match (args.format.get(), &repaired) {
             (Format::Human, Ok(repaired)) => text::text(repaired, args.dry_run),
             (Format::Human, Err(_)) => String::new(),
             (Format::Json, Ok(repaired)) => format!("{}\n", document::document(repaired, path)),
@@ -276,9 +323,9 @@ fn repair(
     time?;
     say_note(plan.note(), path, shell);
     let repaired = plan.write(&RepairDestination {
-        directory: &args.wheel_dir,
+        directory: &args.out,
         input: path,
-        overwrite: args.force,
+        overwrite: args.replace,
         dry_run: args.dry_run,
     })?;
     say_unchanged(&repaired, path, shell);
@@ -289,14 +336,14 @@ fn say_note(note: Option<RepairNote>, path: &Path, shell: &Shell) {
     let shown = path.display();
     match note {
         Some(RepairNote::ForeignSystem(system)) => shell.say(&format!(
-            "{shown} is for {system}, which is not judged: its tags and needs stay as they are"
+            "{shown} is for {system}, which is not judged: its tags and dependencies are kept"
         )),
         Some(RepairNote::KeptTags(tags)) => shell.say(&format!(
             "{shown} keeps tags that are not judged: {}",
             tags.join(", ")
         )),
         Some(RepairNote::NoLibraries) => shell.say(&format!(
-            "{shown} holds no libraries for Linux: nothing is grafted"
+            "{shown} contains no libraries for Linux: nothing is grafted"
         )),
         None => {}
     }
@@ -305,7 +352,7 @@ fn say_note(note: Option<RepairNote>, path: &Path, shell: &Shell) {
 fn say_unchanged(repaired: &RepairedWheel, path: &Path, shell: &Shell) {
     if repaired.outcome == RepairOutcome::LeftInPlace {
         shell.say(&format!(
-            "{} needs nothing: it is left as it is",
+            "{} needs no repair: it is left unchanged",
             path.display()
         ));
     }

@@ -1,4 +1,4 @@
-//! What repairing a wheel came to, as a person reads it.
+//! The result of a repair as text.
 
 use std::fmt::Write as _;
 
@@ -6,7 +6,7 @@ use crate::audit::{Graft, RepairChanges, RepairedWheel, format_size};
 use crate::diagnostic::counted;
 use crate::elf::SearchPathEdit;
 
-/// The path of the new wheel, behind the plan where it was only made.
+/// Returns the path of the new wheel, after the planned changes in a dry run.
 pub(super) fn text(repaired: &RepairedWheel, is_dry_run: bool) -> String {
     let mut text = String::new();
     if is_dry_run {
@@ -21,28 +21,28 @@ pub(super) fn text(repaired: &RepairedWheel, is_dry_run: bool) -> String {
     text + &format!("{}\n", repaired.path.display())
 }
 
-/// The grafted libraries, a line each.
+/// Returns the grafted libraries, one line each.
 pub(super) fn grafts(plan: &RepairChanges) -> Vec<String> {
     let line = |graft: &Graft| {
         let (path, source) = (plan.path_of(graft), &graft.library.real_path);
         let verb = if plan.present.contains(&path) {
-            "holds already"
+            "already present"
         } else {
-            "grafted:"
+            "grafted"
         };
         format!(
-            "{verb} {path}, {}, from {source}",
+            "{verb}: {path}, {}, from {source}",
             format_size(graft.size_bytes)
         )
     };
     plan.grafts.iter().map(line).collect()
 }
 
-/// How long a search path may be that is shown as a whole, in bytes.
+/// Maximum length of a search path that is shown completely, in bytes.
 const LONG_BYTES: usize = 200;
 
-/// A search path; of a long one the last entry, which is the directory of the grafted libraries, and how
-/// many stand before it.
+/// Returns a search path; of a long one the last entry, which is the directory of grafted
+/// libraries, and the number of entries before it.
 fn entries(path: &str) -> String {
     match path.rsplit_once(':').filter(|_| path.len() > LONG_BYTES) {
         None => path.to_owned(),
@@ -57,8 +57,8 @@ fn steps(plan: &RepairChanges, text: &mut String) -> std::fmt::Result {
     for graft in &plan.grafts {
         let path = plan.path_of(graft);
         let held = match &path {
-            path if plan.present.contains(path) => ", which is there",
-            path if plan.replaced.contains(path) => ", in the place of another file",
+            path if plan.present.contains(path) => ", already present",
+            path if plan.replaced.contains(path) => ", replacing a different file",
             _ => "",
         };
         writeln!(
@@ -71,15 +71,15 @@ fn steps(plan: &RepairChanges, text: &mut String) -> std::fmt::Result {
     for (path, edits) in &plan.edits {
         writeln!(text, "edit   {path}")?;
         for (old, new) in &edits.rename_needed {
-            writeln!(text, "         needs {new} in place of {old}")?;
+            writeln!(text, "         needs {new} instead of {old}")?;
         }
         for old in &edits.remove_needed {
-            writeln!(text, "         needs {old} no longer")?;
+            writeln!(text, "         no longer needs {old}")?;
         }
         match &edits.rpath {
             SearchPathEdit::Keep => {}
             SearchPathEdit::Remove => {
-                writeln!(text, "         searches no folder of its own any longer")?;
+                writeln!(text, "         no longer has a search path")?;
             }
             SearchPathEdit::Rpath(path) | SearchPathEdit::Runpath(path) => {
                 writeln!(text, "         searches {}", entries(path))?;

@@ -70,7 +70,7 @@ pub struct RecipeDocument {
     pub edits: Vec<EditDocument>,
     /// The build steps, in order.
     pub steps: Vec<StepDocument>,
-    /// Additional values of `--continue`: each names stages, and the build resumes at the first of
+    /// Additional values of `--resume`: each names stages, and the build resumes at the first of
     /// them. Plain texts.
     #[serde(default)]
     pub points: IndexMap<String, Vec<String>>,

@@ -20,7 +20,7 @@ pub struct RecipeOverview {
     pub backends: Vec<String>,
     /// Its variables, including those of recipes that it uses.
     pub variables: Vec<RecipeVariable>,
-    /// Its stages in order, for `--continue`.
+    /// Its stages in order, for `--resume`.
     pub stages: Vec<String>,
 }
 

@@ -119,7 +119,7 @@ pub fn page(document: &RecipeDocument, text: &str) -> String {
         let names: Vec<String> = document.points.keys().cloned().collect();
         let _ = writeln!(
             page,
-            "\n`--continue` also takes {}, each the beginning of its part.",
+            "\n`--resume` also accepts {}, each for the first stage of its part.",
             code(&names)
         );
     }

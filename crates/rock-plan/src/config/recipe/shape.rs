@@ -146,7 +146,7 @@ pub const RECIPE: Shape = Shape::Record(&RecordShape {
             "points",
             Shape::Map(&TEXT_LIST),
             "{}",
-            "Further words for `--continue`, in order: each with stages, at the first of which it begins.",
+            "Additional values of `--resume`, in order: each has a list of stages, and the build resumes at the first of them.",
         ),
         field(
             "collect",

@@ -1,0 +1,249 @@
+//! `help`, and the layout of `-h` and `--help`: commands in groups, global options explained once.
+
+use std::fmt::Write;
+
+use clap::builder::{StyledStr, Styles};
+use clap::{Arg, Command};
+
+use super::{Exit, Shell};
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  rock-matrix help wheel repair   all options of `wheel repair`
+  rock-matrix help global         options that every command has")]
+pub(super) struct Args {
+    /// A command, or `global` for the options that every command has
+    #[arg(value_name = "COMMAND")]
+    topic: Vec<String>,
+    /// List all commands
+    #[arg(long, conflicts_with = "topic")]
+    all: bool,
+}
+
+/// A group of commands, as `rock-matrix --help` lists them.
+#[derive(Debug)]
+pub(super) struct CommandGroup {
+    pub(super) name: &'static str,
+    pub(super) commands: &'static [&'static str],
+    /// Whether `help --all` alone lists the group.
+    is_advanced: bool,
+}
+
+/// All groups, in the order in which people need them.
+pub(super) const GROUPS: [CommandGroup; 8] = [
+    group("Plan", &["init", "check", "plan", "render"]),
+    group("Build", &["build", "test", "clean"]),
+    group("Wheels", &["wheel"]),
+    group("Publish", &["publish", "release", "index", "report"]),
+    group("Install", &["pick", "doctor", "attention", "env"]),
+    advanced("Torch and ROCm from source", &["source", "sdk"]),
+    advanced("Knowledge", &["compat", "explain", "recipe"]),
+    advanced("Shell", &["completions", "man", "schema", "help"]),
+];
+
+/// Commands of which the short list has one line for each subcommand.
+const EXPANDED: [&str; 1] = ["wheel"];
+
+const fn group(name: &'static str, commands: &'static [&'static str]) -> CommandGroup {
+    CommandGroup {
+        name,
+        commands,
+        is_advanced: false,
+    }
+}
+
+const fn advanced(name: &'static str, commands: &'static [&'static str]) -> CommandGroup {
+    CommandGroup {
+        is_advanced: true,
+        ..group(name, commands)
+    }
+}
+
+/// Runs the command.
+pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
+    let topic: Vec<&str> = args.topic.iter().map(String::as_str).collect();
+    match topic.as_slice() {
+        _ if args.all => shell.print(&all_commands()),
+        ["global"] => shell.print(&global_options()),
+        _ => {
+            let words = std::iter::once("rock-matrix")
+                .chain(topic)
+                .chain(["--help"]);
+            match super::parsed(words.map(Into::into)) {
+                Ok(_) => Exit::Done,
+                Err(error) => super::print_clap_error(&error, shell.annotations),
+            }
+        }
+    }
+}
+
+/// Returns the command line as `-h` and `--help` show it. This builds every command, which takes
+/// longer than running a small one.
+pub(super) fn command_with_layout() -> Command {
+    let command = super::command();
+    let template = StyledStr::from(root_template(&command));
+    decorated(command).help_template(template)
+}
+
+/// Adds a line about the global options to the short help of a command and its subcommands.
+fn decorated(command: Command) -> Command {
+    let options: Vec<String> = command
+        .get_arguments()
+        .filter(|argument| argument.is_global_set())
+        .map(short_or_long)
+        .collect();
+    let after = command.get_after_help().cloned().unwrap_or_default();
+    let long = command.get_after_long_help().unwrap_or(&after).clone();
+    let mut short = StyledStr::new();
+    if command.get_name() == "rock-matrix" {
+        // The list of all commands leaves no room for more.
+        let _ = writeln!(short, "Global options: see `rock-matrix help global`");
+    } else {
+        if !after.to_string().is_empty() {
+            let _ = write!(short, "{after}\n\n");
+        }
+        let options = options.join(", ");
+        let _ = writeln!(
+            short,
+            "Global options: {options} (see `rock-matrix help global`)"
+        );
+    }
+    command
+        .after_help(short)
+        .after_long_help(long)
+        .mut_subcommands(decorated)
+}
+
+/// `-q` for `-q, --quiet`; `--color` for an option without a short form.
+fn short_or_long(argument: &Arg) -> String {
+    argument.get_short().map_or_else(
+        || format!("--{}", argument.get_long().unwrap_or_default()),
+        |short| format!("-{short}"),
+    )
+}
+
+/// Returns the help template of the program itself: the common commands in groups.
+fn root_template(root: &Command) -> String {
+    let mut text = "{about}\n\n{usage-heading} {usage}\n".to_owned();
+    for group in GROUPS.iter().filter(|group| !group.is_advanced) {
+        write_group(&mut text, root, group, |name| EXPANDED.contains(&name));
+    }
+    let others: Vec<&str> = GROUPS
+        .iter()
+        .filter(|group| group.is_advanced)
+        .flat_map(|group| group.commands)
+        .copied()
+        .filter(|name| *name != "help")
+        .collect();
+    let _ = write!(
+        text,
+        "\nOther commands: {} (see `help --all`){{after-help}}\n",
+        others.join(", ")
+    );
+    text
+}
+
+/// Returns a list of all commands and subcommands.
+fn all_commands() -> String {
+    let root = super::command();
+    let mut text = String::new();
+    for group in &GROUPS {
+        write_group(&mut text, &root, group, |_| true);
+    }
+    // Without the styles of a terminal, and without the first blank line.
+    StyledStr::from(text).to_string().trim_start().to_owned()
+}
+
+/// Writes the heading and the commands of a group; of those that `is_expanded` selects, one line for
+/// each subcommand.
+fn write_group(
+    text: &mut String,
+    root: &Command,
+    group: &CommandGroup,
+    is_expanded: impl Fn(&str) -> bool,
+) {
+    let header = Styles::default().get_header().to_owned();
+    let _ = writeln!(text, "\n{header}{}:{header:#}", group.name);
+    for name in group.commands {
+        let command = root
+            .find_subcommand(name)
+            .expect("every command of a group exists");
+        if command.has_subcommands() && is_expanded(name) {
+            for inner in command.get_subcommands() {
+                write_command(text, &format!("{name} {}", inner.get_name()), inner);
+            }
+        } else {
+            write_command(text, name, command);
+        }
+    }
+}
+
+fn write_command(text: &mut String, name: &str, command: &Command) {
+    let literal = Styles::default().get_literal().to_owned();
+    let about = command.get_about().cloned().unwrap_or_default();
+    let _ = writeln!(text, "  {literal}{name:<19}{literal:#}  {about}");
+}
+
+/// Returns the help of the options that every command has.
+fn global_options() -> String {
+    let root = super::command();
+    let arguments = root
+        .get_arguments()
+        .filter(|argument| argument.is_global_set())
+        .map(|argument| argument.clone().help_heading("Global options"));
+    Command::new("rock-matrix")
+        .disable_help_flag(true)
+        .max_term_width(super::HELP_WIDTH)
+        .help_template("{options}\n{after-help}")
+        .after_help(GLOBAL_NOTES)
+        .args(arguments)
+        .render_long_help()
+        .to_string()
+}
+
+/// What the list of global options ends with.
+const GLOBAL_NOTES: &str = "\
+Exit codes: 0 success, 1 invalid input or artifact, 2 command-line error, 3 machine, network or
+credentials, 4 a build step failed, 124 a build reached its time limit.";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_command_is_in_one_group() {
+        let root = crate::cli::command();
+        let mut grouped: Vec<&str> = GROUPS
+            .iter()
+            .flat_map(|group| group.commands)
+            .copied()
+            .collect();
+        grouped.sort_unstable();
+        let mut all: Vec<&str> = root
+            .get_subcommands()
+            .filter(|command| !command.is_hide_set())
+            .map(Command::get_name)
+            .collect();
+        all.sort_unstable();
+        assert_eq!(grouped, all);
+    }
+
+    /// One screen has 40 lines of 100 columns.
+    #[test]
+    fn short_help_fits_on_one_screen() {
+        fn check(command: &mut Command, name: &str, too_long: &mut Vec<String>) {
+            let lines = command.render_help().to_string().lines().count();
+            if lines > 40 {
+                too_long.push(format!("{name}: {lines}"));
+            }
+            for inner in command.get_subcommands_mut() {
+                let name = format!("{name} {}", inner.get_name());
+                check(inner, &name, too_long);
+            }
+        }
+        let mut too_long = Vec::new();
+        check(&mut command_with_layout(), "rock-matrix", &mut too_long);
+        assert!(too_long.is_empty(), "{too_long:#?}");
+    }
+}

@@ -1,0 +1,88 @@
+//! `release subjects`: the subjects of an attestation, which are the files to publish and their
+//! digests.
+
+use std::path::{Path, PathBuf};
+
+use crate::cli::assets::{self, Depth};
+use crate::cli::publish::{cloned, left_out, once, recorded_digests};
+use crate::cli::{Exit, Shell, load};
+use crate::diagnostic::Sink;
+use crate::publish::{as_github_release, sums};
+use crate::sys;
+
+/// Write the digests of files for actions/attest
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  rock-matrix release subjects dist/ --out subjects.txt
+  rock-matrix release subjects dist/ --known dist/SHA256SUMS --out subjects.txt")]
+pub(super) struct Args {
+    /// Wheels, sdists, and directories that contain them
+    #[arg(value_name = "FILES", required = true)]
+    files: Vec<PathBuf>,
+    /// File that is written, in the format of `sha256sum`
+    ///
+    /// A file has at most 1,024 digests; the others are written to FILE-2, FILE-3, and so on.
+    #[arg(short, long, value_name = "FILE")]
+    out: PathBuf,
+    /// Trust the digests in this rock-manifest.json or SHA256SUMS
+    #[arg(long, value_name = "FILE")]
+    known: Vec<PathBuf>,
+    /// Hash every file, even if its digest is recorded
+    #[arg(long)]
+    read_all: bool,
+}
+
+/// Runs the command: writes the subjects, split into files of limited length, and prints the paths
+/// of these files. Removes further files of an earlier run, whose subjects are outdated.
+pub(super) fn run(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, Exit> {
+    let first = &args.out;
+    let compat = load::compat(shell)?;
+    let files = assets::files(&args.files, sink);
+    let known = recorded_digests(&args.known, args.read_all, &files, shell, sink)?;
+    let offered = assets::gather(&files, Depth::Verify, &known, compat, sink);
+    as_github_release(&cloned(&offered), &left_out(&files, &offered), sink);
+    if sink.has_errors() {
+        return Err(Exit::Fault);
+    }
+    let mut offered = once(offered);
+    offered.sort_by(|one, other| one.asset.name().cmp(other.asset.name()));
+    let mut paths = String::new();
+    let mut parts = 0;
+    for (at, part) in offered
+        .chunks(compat.limit_value("attestation-subjects").max(1))
+        .enumerate()
+    {
+        let path = nth(first, at);
+        let text = sums(
+            part.iter()
+                .map(|gathered| (gathered.asset.name(), gathered.asset.digest)),
+        );
+        sys::write_if_changed(&path, text.as_bytes()).map_err(|error| {
+            sink.push(error.into());
+            Exit::Machine
+        })?;
+        paths.push_str(&format!("{}\n", path.display()));
+        parts = at + 1;
+    }
+    for stale in (parts..)
+        .map(|at| nth(first, at))
+        .take_while(|path| sys::is_file(path))
+    {
+        sys::remove(&stale).map_err(|error| {
+            sink.push(error.into());
+            Exit::Machine
+        })?;
+    }
+    Ok(shell.print(&paths))
+}
+
+/// `FILE`, `FILE-2`, ….
+fn nth(first: &Path, at: usize) -> PathBuf {
+    if at == 0 {
+        return first.to_owned();
+    }
+    let mut name = first.as_os_str().to_owned();
+    name.push(format!("-{}", at + 1));
+    name.into()
+}

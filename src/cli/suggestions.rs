@@ -1,0 +1,212 @@
+//! Tips of command-line errors: where an unknown option or command exists.
+
+use std::ffi::OsString;
+
+use clap::Command;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+
+/// Options that delete or overwrite something, so that no error suggests them.
+const DELETING: [&str; 6] = [
+    "--apply",
+    "--replace",
+    "--discard-changes",
+    "--discard-commits",
+    "--delete-after-extract",
+    "--whole",
+];
+
+/// The subcommand that a group's first argument is most likely an argument of.
+const DEFAULT_SUBCOMMANDS: [(&str, &str); 6] = [
+    ("compat", "list"),
+    ("index", "build"),
+    ("recipe", "show"),
+    ("sdk", "plan"),
+    ("source", "plan"),
+    ("wheel", "show"),
+];
+
+/// Options that became commands: command, option, and the new form.
+const REPLACED_OPTIONS: [(&str, &str, &str); 8] = [
+    ("publish", "--prune", "rock-matrix release prune"),
+    (
+        "publish",
+        "--subjects",
+        "rock-matrix release subjects FILES --out FILE",
+    ),
+    ("build", "--test", "rock-matrix test JOB --dist DIR"),
+    ("index", "--yank", "rock-matrix index yank DIR FILES"),
+    (
+        "index",
+        "--yank-older-than",
+        "rock-matrix index yank DIR --older-than AGE",
+    ),
+    ("index", "--unyank", "rock-matrix index unyank DIR FILES"),
+    ("doctor", "--script", "rock-matrix attention script"),
+    ("doctor", "--log", "rock-matrix attention judge FILE"),
+];
+
+/// An option of more commands than this is too common for a tip.
+const MAX_TIPS: usize = 3;
+
+/// Replaces clap's tips with ones that lead to a command line that works.
+pub(super) fn improved(mut error: clap::Error, arguments: &[OsString]) -> clap::Error {
+    match error.kind() {
+        ErrorKind::UnknownArgument => {
+            let Some(option) = context(&error, ContextKind::InvalidArg) else {
+                return error;
+            };
+            let name = option.split('=').next().unwrap_or_default().to_owned();
+            let command = first_command(arguments);
+            let replaced = REPLACED_OPTIONS
+                .iter()
+                .find(|(of, option, _)| Some(*of) == command && *option == name);
+            if let Some((_, _, form)) = replaced {
+                error.remove(ContextKind::Suggested);
+                error.remove(ContextKind::SuggestedArg);
+                add_tips(&mut error, std::iter::once(format!("use `{form}`")));
+                return error;
+            }
+            // clap's other tip, `-- --option`, makes a file name of a mistyped option.
+            error.remove(ContextKind::Suggested);
+            let suggested = context(&error, ContextKind::SuggestedArg);
+            if suggested.is_some_and(|option| DELETING.contains(&option.as_str())) {
+                error.remove(ContextKind::SuggestedArg);
+            }
+            if context(&error, ContextKind::SuggestedArg).is_none() {
+                let mut commands = Vec::new();
+                if !DELETING.contains(&name.as_str()) {
+                    commands_with_option(&super::command(), &name, "rock-matrix", &mut commands);
+                }
+                if commands.len() <= MAX_TIPS {
+                    let tip = |command| format!("`{command}` has the option `{name}`");
+                    add_tips(&mut error, commands.into_iter().map(tip));
+                }
+            }
+        }
+        ErrorKind::InvalidSubcommand => {
+            let Some(word) = context(&error, ContextKind::InvalidSubcommand) else {
+                return error;
+            };
+            let root = super::command();
+            let group = first_command(arguments);
+            let mut commands = Vec::new();
+            subcommands_named(&root, &word, "rock-matrix", &mut commands);
+            let default = DEFAULT_SUBCOMMANDS
+                .iter()
+                .find(|(name, _)| Some(*name) == group);
+            if !commands.is_empty() {
+                error.remove(ContextKind::SuggestedSubcommand);
+            }
+            if let (Some((group, default)), true) = (default, commands.is_empty()) {
+                error.remove(ContextKind::SuggestedSubcommand);
+                commands.push(format!("rock-matrix {group} {default} {word}"));
+            }
+            let tip = |command| format!("did you mean `{command}`?");
+            add_tips(&mut error, commands.into_iter().map(tip));
+        }
+        _ => {}
+    }
+    error
+}
+
+/// Returns the first argument that is not an option, which names the command.
+fn first_command(arguments: &[OsString]) -> Option<&str> {
+    arguments
+        .iter()
+        .skip(1)
+        .filter_map(|argument| argument.to_str())
+        .find(|argument| !argument.starts_with('-'))
+}
+
+/// Returns the commands with a subcommand of this name, such as `rock-matrix release prune` for
+/// `prune`.
+fn subcommands_named(command: &Command, name: &str, path: &str, found: &mut Vec<String>) {
+    for inner in command.get_subcommands() {
+        let path = format!("{path} {}", inner.get_name());
+        if inner.get_name() == name {
+            found.push(path.clone());
+        }
+        subcommands_named(inner, name, &path, found);
+    }
+}
+
+fn commands_with_option(command: &Command, option: &str, path: &str, found: &mut Vec<String>) {
+    let Some(name) = option.strip_prefix("--") else {
+        return;
+    };
+    for inner in command.get_subcommands() {
+        let path = format!("{path} {}", inner.get_name());
+        let has_option = inner
+            .get_arguments()
+            .filter(|argument| !argument.is_global_set() && !argument.is_hide_set())
+            .any(|argument| argument.get_long() == Some(name));
+        if has_option {
+            found.push(path.clone());
+        }
+        commands_with_option(inner, option, &path, found);
+    }
+}
+
+fn context(error: &clap::Error, kind: ContextKind) -> Option<String> {
+    match error.get(kind)? {
+        ContextValue::String(text) => Some(text.clone()),
+        ContextValue::Strings(texts) => texts.first().cloned(),
+        _ => None,
+    }
+}
+
+fn add_tips(error: &mut clap::Error, tips: impl Iterator<Item = String>) {
+    let tips: Vec<_> = tips.map(Into::into).collect();
+    if !tips.is_empty() {
+        error.insert(ContextKind::Suggested, ContextValue::StyledStrs(tips));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn error(words: &[&str]) -> String {
+        let arguments: Vec<OsString> = ["rock-matrix"]
+            .iter()
+            .chain(words)
+            .map(OsString::from)
+            .collect();
+        let error = crate::cli::parsed(arguments.clone()).unwrap_err();
+        improved(error, &arguments).to_string()
+    }
+
+    #[test]
+    fn tips_name_the_right_command_line() {
+        for (words, tip) in [
+            (
+                &["repair", "x.whl"][..],
+                "did you mean `rock-matrix wheel repair`?",
+            ),
+            (
+                &["compat", "torch"],
+                "did you mean `rock-matrix compat list torch`?",
+            ),
+            (
+                &["index", "dist"],
+                "did you mean `rock-matrix index build dist`?",
+            ),
+            (&["publish", "--prune"], "use `rock-matrix release prune`"),
+            (
+                &["plan", "--strip"],
+                "`rock-matrix wheel repair` has the option `--strip`",
+            ),
+        ] {
+            let text = error(words);
+            assert!(text.contains(&format!("tip: {tip}")), "{text}");
+        }
+    }
+
+    #[test]
+    fn no_tip_makes_a_value_of_an_option_or_deletes() {
+        let text = error(&["build", "--no-such-option"]);
+        assert!(!text.contains("as a value"), "{text}");
+        let text = error(&["clean", "--whol"]);
+        assert!(!text.contains("tip:"), "{text}");
+    }
+}
