@@ -7,7 +7,7 @@ use std::time::Duration;
 use rock_matrix::compat::Compat;
 use rock_matrix::github::{
     ApiEndpoint, CallOptions, HttpClient, PendingUpload, ProxySettings, RateLimits, ReleaseClient,
-    SystemClock, Token, Transport, UploadSource, full_body,
+    SystemClock, Token, Transport as _, UploadSource, full_body,
 };
 use rock_matrix::names::Digest;
 use rock_matrix::publish::remote::ReleaseDescription;
@@ -248,10 +248,7 @@ fn bodyless_writes_send_a_length_of_zero() {
             .method(method)
             .uri(format!("{}/{method}", server.url()));
         runtime
-            .block_on(Transport::send(
-                network.as_ref(),
-                request.body(full_body("")).unwrap(),
-            ))
+            .block_on(network.send(request.body(full_body("")).unwrap()))
             .unwrap();
     }
     let lengths: BTreeMap<String, bool> = requests(&server)
@@ -290,9 +287,7 @@ fn a_wrongly_announced_length_is_not_sent() {
         .header("content-length", "4")
         .body(full_body("12345"))
         .unwrap();
-    let error = runtime
-        .block_on(Transport::send(network().as_ref(), request))
-        .unwrap_err();
+    let error = runtime.block_on(network().send(request)).unwrap_err();
     assert_eq!(
         error.reason,
         "a body of 5 bytes was announced with the length \"4\""

@@ -24,7 +24,7 @@ pub trait Transport: Send + Sync {
 
 impl Transport for HttpClient {
     fn send(&self, request: Request<HttpBody>) -> ResponseFuture<'_> {
-        Box::pin(Self::send(self, request, SILENCE))
+        Box::pin(self.send_with_timeout(request, SILENCE))
     }
 }
 

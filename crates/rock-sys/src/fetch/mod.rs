@@ -10,10 +10,13 @@
 use std::io::{self, Read};
 use std::time::{Duration, Instant};
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD as BASE64;
 use bytes::{Buf, Bytes};
-use http::header::{ACCEPT, LOCATION, USER_AGENT};
-use http::{Request, Response};
+use http::header::{ACCEPT, AUTHORIZATION, LOCATION, USER_AGENT};
+use http::{HeaderValue, Request, Response};
 use http_body_util::BodyExt;
+use percent_encoding::percent_decode_str;
 use tokio::runtime::{Builder, Runtime};
 use url::Url;
 
@@ -173,8 +176,8 @@ fn fetch_error(address: &str, status: Option<u16>, reason: String) -> FetchError
 
 /// A body that is read with blocking calls.
 struct BlockingBody {
-    runtime: Runtime,
     body: HttpBody,
+    runtime: Runtime,
     /// The part of the last frame that has not been read.
     chunk: Bytes,
     deadlines: Deadlines,
@@ -190,7 +193,10 @@ impl Read for BlockingBody {
             match frame {
                 Ok(Some(frame)) => self.chunk = frame?.into_data().unwrap_or_default(),
                 Ok(None) => return Ok(0),
-                Err(_) => return Err(io::Error::new(io::ErrorKind::TimedOut, SILENT_SERVER)),
+                Err(_) => {
+                    let message = self.deadlines.message();
+                    return Err(io::Error::new(io::ErrorKind::TimedOut, message));
+                }
             }
         }
         let count = buffer.len().min(self.chunk.len());
@@ -199,20 +205,17 @@ impl Read for BlockingBody {
     }
 }
 
-/// The message for a server that sends no further data.
-const SILENT_SERVER: &str = "the server sent no data for too long";
-
 /// Time limits of a request that has begun.
 #[derive(Debug, Clone, Copy)]
 enum Deadlines {
-    At(Instant),
+    At(Instant, Duration),
     Stalled(Duration),
 }
 
 impl Deadlines {
     fn start(timeouts: FetchTimeouts) -> Self {
         match timeouts {
-            FetchTimeouts::Total(limit) => Self::At(Instant::now() + limit),
+            FetchTimeouts::Total(limit) => Self::At(Instant::now() + limit, limit),
             FetchTimeouts::Stalled(limit) => Self::Stalled(limit),
         }
     }
@@ -220,8 +223,16 @@ impl Deadlines {
     /// Returns the time that the next step may take.
     fn next_wait(self) -> Duration {
         match self {
-            Self::At(end) => end.saturating_duration_since(Instant::now()),
+            Self::At(end, _) => end.saturating_duration_since(Instant::now()),
             Self::Stalled(limit) => limit,
+        }
+    }
+
+    /// Returns the message of an exceeded limit.
+    fn message(self) -> String {
+        match self {
+            Self::At(_, limit) => format!("not complete after {} s", limit.as_secs_f32()),
+            Self::Stalled(limit) => format!("no data for {} s", limit.as_secs_f32()),
         }
     }
 }
@@ -261,6 +272,10 @@ fn send(
     let mut url: Url = address
         .parse()
         .map_err(|error: url::ParseError| permanent(error.to_string()))?;
+    if !matches!(url.scheme(), "http" | "https") {
+        return Err(permanent(format!("`{}:` is not supported", url.scheme())));
+    }
+    let mut credentials = take_credentials(&mut url);
     let runtime = Builder::new_current_thread()
         .enable_all()
         .build()
@@ -269,14 +284,26 @@ fn send(
     let deadlines = Deadlines::start(timeouts);
     for _ in 0..=MAX_REDIRECTS {
         let response = runtime
-            .block_on(send_once(&client, &url, headers, deadlines))
+            .block_on(send_once(
+                &client,
+                &url,
+                headers,
+                credentials.as_ref(),
+                deadlines,
+            ))
             .map_err(|error| FetchError {
                 is_transient: !error.is_permanent,
                 ..permanent(error.reason)
             })?;
         let next = redirect(&response, &url).map_err(permanent)?;
         match next {
-            Some(next) => url = next,
+            Some(mut next) => {
+                let own = take_credentials(&mut next);
+                if own.is_some() || next.origin() != url.origin() {
+                    credentials = own;
+                }
+                url = next;
+            }
             None => {
                 return Ok(response.map(|body| BlockingBody {
                     runtime,
@@ -290,11 +317,28 @@ fn send(
     Err(permanent(format!("more than {MAX_REDIRECTS} redirects")))
 }
 
+/// Removes user name and password from a URL and returns them as a header (RFC 7617).
+fn take_credentials(url: &mut Url) -> Option<HeaderValue> {
+    if url.username().is_empty() && url.password().is_none() {
+        return None;
+    }
+    let decode = |text: &str| percent_decode_str(text).collect::<Vec<u8>>();
+    let mut pair = decode(url.username());
+    pair.push(b':');
+    pair.extend(decode(url.password().unwrap_or_default()));
+    // Both succeed for URLs with a host.
+    let _ = (url.set_username(""), url.set_password(None));
+    let mut value = HeaderValue::from_str(&format!("Basic {}", BASE64.encode(pair))).ok()?;
+    value.set_sensitive(true);
+    Some(value)
+}
+
 /// Sends one GET request.
 async fn send_once(
     client: &HttpClient,
     url: &Url,
     headers: &[(&str, &str)],
+    credentials: Option<&HeaderValue>,
     deadlines: Deadlines,
 ) -> Result<Response<HttpBody>, HttpError> {
     let mut request = Request::get(url.as_str()).header(
@@ -307,13 +351,20 @@ async fn send_once(
     for (name, value) in headers {
         request = request.header(*name, *value);
     }
+    if let Some(credentials) = credentials {
+        request = request.header(AUTHORIZATION, credentials);
+    }
     let request = request
         .body(full_body(Bytes::new()))
         .map_err(|error| HttpError::permanent(error.to_string()))?;
-    let limit = deadlines.next_wait();
-    tokio::time::timeout(limit, client.send(request, limit))
+    // The client reports silence; a limit of the total time is the only other one.
+    let (total, silence) = match deadlines {
+        Deadlines::At(..) => (deadlines.next_wait(), Duration::MAX),
+        Deadlines::Stalled(limit) => (Duration::MAX, limit),
+    };
+    tokio::time::timeout(total, client.send_with_timeout(request, silence))
         .await
-        .unwrap_or_else(|_| Err(HttpError::transient(SILENT_SERVER)))
+        .unwrap_or_else(|_| Err(HttpError::transient(deadlines.message())))
 }
 
 /// Returns where a response redirects to, from https only to https (RFC 9110, 15.4).

@@ -255,6 +255,69 @@ fn a_stalled_server_times_out() {
         .into_body()
         .read_to_end(&mut Vec::new())
         .unwrap_err();
-    assert_eq!(error.to_string(), "the server sent no data for too long");
+    assert_eq!(error.to_string(), "no data for 0.05 s");
     drop(done);
+}
+
+/// Accepts one request, answers it, and returns its head.
+fn request_to(answer: &'static [u8]) -> (String, std::sync::mpsc::Receiver<String>) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap().to_string();
+    let (sender, head) = std::sync::mpsc::channel();
+    std::thread::spawn(move || {
+        let (mut stream, _) = listener.accept().unwrap();
+        let lines = BufReader::new(stream.try_clone().unwrap()).lines();
+        let lines = lines.map_while(Result::ok);
+        let text: Vec<String> = lines.take_while(|line| !line.is_empty()).collect();
+        let _ = stream.write_all(answer);
+        let _ = sender.send(text.join("\n"));
+    });
+    (address, head)
+}
+
+const EMPTY_PAGE: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
+
+#[test]
+fn a_proxy_gets_the_whole_address_and_its_credentials() {
+    let (proxy, head) = request_to(EMPTY_PAGE);
+    let proxy = format!("http://me:secret@{proxy}");
+    let proxies =
+        ProxySettings::from_variables(|name| (name == "http_proxy").then_some(proxy.as_str()));
+    get("http://index.example/whl/", 100, &proxies).unwrap();
+    let head = head.recv().unwrap();
+    assert!(
+        head.starts_with("GET http://index.example/whl/ HTTP/1.1\n"),
+        "{head}"
+    );
+    assert!(
+        head.contains("proxy-authorization: Basic bWU6c2VjcmV0"),
+        "{head}"
+    );
+}
+
+#[test]
+fn credentials_of_an_address_are_sent_to_its_server_alone() {
+    let (address, head) = request_to(EMPTY_PAGE);
+    let url = format!("http://me:s%3Acret@{address}/whl/");
+    get(&url, 100, &ProxySettings::default()).unwrap();
+    let head = head.recv().unwrap();
+    assert!(head.contains("authorization: Basic bWU6czpjcmV0"), "{head}");
+    let (other, foreign) = request_to(EMPTY_PAGE);
+    let answer = format!(
+        "HTTP/1.1 302 Found\r\nLocation: http://{other}/x\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
+    );
+    let (address, _) = request_to(answer.leak().as_bytes());
+    let url = format!("http://me:secret@{address}/whl/");
+    get(&url, 100, &ProxySettings::default()).unwrap();
+    let foreign = foreign.recv().unwrap();
+    assert!(!foreign.contains("uthorization"), "{foreign}");
+}
+
+#[test]
+fn other_schemes_are_permanent_errors() {
+    let error = get("ftp://x/y", 100, &ProxySettings::default()).unwrap_err();
+    assert_eq!(
+        (error.reason.as_str(), error.is_transient),
+        ("`ftp:` is not supported", false)
+    );
 }

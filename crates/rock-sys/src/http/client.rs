@@ -9,7 +9,7 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use bytes::Bytes;
-use http::header::{CONTENT_LENGTH, TRANSFER_ENCODING};
+use http::header::{CONTENT_LENGTH, PROXY_AUTHORIZATION, TRANSFER_ENCODING};
 use http::{HeaderValue, Method, Request, Response};
 use http_body::{Body as _, Frame, SizeHint};
 use http_body_util::BodyExt;
@@ -20,11 +20,12 @@ use hyper_util::client::legacy::{Client, Error};
 use hyper_util::client::proxy::matcher::Intercept;
 use hyper_util::rt::{TokioExecutor, TokioTimer};
 
+use super::forwarding::ForwardingConnector;
 use super::resolver::ThreadResolver;
 use super::{HttpBody, HttpError, ProxySettings, tls};
 
 /// Time limit for establishing a connection.
-pub const CONNECT_TIMEOUT: Duration = Duration::from_secs(15);
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(15);
 
 /// Time after which an idle connection is closed.
 const IDLE_TIMEOUT: Duration = Duration::from_mins(2);
@@ -54,7 +55,7 @@ impl HttpClient {
     ///
     /// # Errors
     /// If there is no response, or no data is sent or received for the time `silence`.
-    pub async fn send(
+    pub async fn send_with_timeout(
         &self,
         mut request: Request<HttpBody>,
         silence: Duration,
@@ -62,7 +63,7 @@ impl HttpClient {
         set_content_length(&mut request)?;
         let moved = Arc::new(AtomicU64::new(0));
         let counter = Arc::clone(&moved);
-        let request = request.map(|inner| {
+        let mut request = request.map(|inner| {
             CountedBody {
                 inner,
                 frames: counter,
@@ -83,7 +84,13 @@ impl HttpClient {
                 .clone()?
                 .request(request),
             // One connection per request: few requests go through a proxy.
-            (false, Some(proxy)) => client(tunnel(&proxy)).request(request),
+            (false, Some(proxy)) => {
+                if let Some(credentials) = proxy.basic_auth() {
+                    let headers = request.headers_mut();
+                    headers.insert(PROXY_AUTHORIZATION, credentials.clone());
+                }
+                client(ForwardingConnector::new(&proxy)).request(request)
+            }
             (true, Some(proxy)) => client(secured(tunnel(&proxy))?).request(request),
         };
         tokio::pin!(response);
@@ -169,7 +176,7 @@ impl fmt::Debug for HttpClient {
     }
 }
 
-fn connector() -> HttpConnector<ThreadResolver> {
+pub(super) fn connector() -> HttpConnector<ThreadResolver> {
     let mut connector = HttpConnector::new_with_resolver(ThreadResolver);
     connector.enforce_http(false);
     connector.set_connect_timeout(Some(CONNECT_TIMEOUT));
@@ -212,6 +219,7 @@ where
     Client::builder(TokioExecutor::new())
         .pool_timer(TokioTimer::new())
         .pool_idle_timeout(IDLE_TIMEOUT)
+        .retry_canceled_requests(false)
         .build(connector)
 }
 

@@ -7,6 +7,7 @@
 //! name trusted certificates are read from the environment.
 
 mod client;
+mod forwarding;
 mod proxy;
 mod resolver;
 mod tls;
@@ -16,7 +17,7 @@ use std::io;
 use bytes::Bytes;
 use http_body_util::BodyExt;
 
-pub use client::{CONNECT_TIMEOUT, HttpClient};
+pub use client::HttpClient;
 pub use proxy::ProxySettings;
 
 /// The body of a request or a response.

@@ -24,6 +24,10 @@ static CLIENT_CONFIG: LazyLock<Result<ClientConfig, String>> = LazyLock::new(|| 
         if let Some(error) = found.errors.first() {
             return Err(format!("no certificates can be read: {error}"));
         }
+        let is_set = |name: &&&str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+        if let Some(name) = ["SSL_CERT_FILE", "SSL_CERT_DIR"].iter().find(is_set) {
+            return Err(format!("`{name}` names no certificates in PEM format"));
+        }
         roots.extend(webpki_roots::TLS_SERVER_ROOTS.iter().cloned());
     }
     Ok(
