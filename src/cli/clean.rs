@@ -2,9 +2,10 @@
 
 use std::path::Path;
 
+use clap::error::ErrorKind;
 use serde::Serialize;
 
-use super::{Exit, Format, OutputFormat, Shell};
+use super::{Exit, Format, OutputFormat, Shell, misused};
 use crate::codes::plan as codes;
 use crate::diagnostic::nearest::nearest;
 use crate::diagnostic::{Diagnostic, Location};
@@ -31,11 +32,7 @@ Examples:
 )]
 pub(super) struct Args {
     /// Jobs by ID or unique prefix of an ID
-    #[arg(
-        value_name = "JOB",
-        required_unless_present = "all",
-        conflicts_with = "all"
-    )]
+    #[arg(value_name = "JOB", conflicts_with = "all")]
     jobs: Vec<String>,
     /// Clean all jobs
     #[arg(long)]
@@ -60,6 +57,10 @@ struct Freed {
 
 /// Runs the command.
 pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
+    if args.jobs.is_empty() && !args.all {
+        let text = "name a job, or clean all jobs with `--all`";
+        return misused(&["clean"], ErrorKind::MissingRequiredArgument, text);
+    }
     let base = &shell.environment.current_dir;
     // Files in `.rock` may hold the state of a checkout.
     let is_folder = |name: &String| !sys::is_file(&base.join(ROOT).join(name));

@@ -7,6 +7,7 @@ mod refresh;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
+use super::completed_value::{self, CompletedValue};
 use super::{Exit, Format, OutputFormat, Shell, load};
 use crate::codes::facts as codes;
 use crate::compat::Compat;
@@ -31,6 +32,7 @@ Examples:
   rock-matrix compat list limits --json  limits of GitHub")]
     List {
         /// Table, such as torch, images or limits
+        #[arg(value_parser = CompletedValue(completed_value::tables), hide_possible_values = true)]
         table: Option<String>,
         #[command(flatten)]
         format: OutputFormat,

@@ -3,8 +3,11 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use clap::error::ErrorKind;
+
+use super::completed_value::{self, CompletedValue};
 use super::targets::{GfxWords, gfx_words, targets};
-use super::{Exit, Shell, load};
+use super::{Exit, Shell, load, misused};
 use crate::codes::{facts, host};
 use crate::compat::{Compat, EnvVariable, ProfileContext, ProfileVariables, variable_diagnostic};
 use crate::config::RunTime;
@@ -18,21 +21,33 @@ use crate::sys;
 #[command(
     after_help = "\
 Examples:
-  rock-matrix env --profile run --rocm /opt/rocm --gfx gfx1151 > rocm.sh
-  rock-matrix env --profile bench --format env-file  for docker run --env-file",
+  rock-matrix env run --rocm /opt/rocm --gfx gfx1151 > rocm.sh
+  rock-matrix env bench --format env-file  for docker run --env-file",
     after_long_help = "\
 `rock-matrix compat list profiles` and `rock-matrix compat list variables` show the profiles and the
 effect of their variables. Variables that depend on the ROCm directory or on the GPU are left out if
 these are not given.
 
 Examples:
-  rock-matrix env --profile run --rocm /opt/rocm --gfx gfx1151 > rocm.sh
-  rock-matrix env --profile bench --format env-file  for docker run --env-file"
+  rock-matrix env run --rocm /opt/rocm --gfx gfx1151 > rocm.sh
+  rock-matrix env bench --format env-file  for docker run --env-file"
 )]
 pub(super) struct Args {
     /// Environment profile, such as run, debug, bench or bench-ck
-    #[arg(long, value_name = "PROFILE")]
-    profile: String,
+    #[arg(
+        value_name = "PROFILE",
+        value_parser = CompletedValue(completed_value::profiles),
+        hide_possible_values = true
+    )]
+    profile: Option<String>,
+    // The former spelling of the argument.
+    #[arg(
+        long = "profile",
+        value_name = "PROFILE",
+        conflicts_with = "profile",
+        hide = true
+    )]
+    profile_option: Option<String>,
     /// Output format
     #[arg(
         long,
@@ -131,8 +146,15 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
         Ok(compat) => compat,
         Err(exit) => return exit,
     };
-    if compat.profile(&args.profile).is_none() {
-        shell.report(&[unknown(&args.profile, compat)]);
+    let profile = match (&args.profile, &args.profile_option) {
+        (Some(profile), _) | (None, Some(profile)) => profile.as_str(),
+        (None, None) => {
+            let text = format!("name a profile: {}", profiles(compat).join(", "));
+            return misused(&["env"], ErrorKind::MissingRequiredArgument, &text);
+        }
+    };
+    if compat.profile(profile).is_none() {
+        shell.report(&[unknown(profile, compat)]);
         return Exit::Usage;
     }
     let rocm = match rocm(args, shell) {
@@ -151,7 +173,7 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
         Ok(gfx) => gfx.unwrap_or_default(),
         Err(errors) => return super::wheel::fail(shell, &errors),
     };
-    let mut variables = compat.profile_variables(&args.profile, &ProfileContext { rocm, gfx });
+    let mut variables = compat.profile_variables(profile, &ProfileContext { rocm, gfx });
     for wheel in &args.wheel {
         let needs = RunTime::of_wheel(wheel, &compat.rocm_versions());
         if needs.env.is_empty() {
@@ -161,7 +183,7 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
     }
     put(&args.set, &mut variables);
     let text = match args.format.taker() {
-        None => render::environment_json(&args.profile, &variables.set, &variables.unset),
+        None => render::environment_json(profile, &variables.set, &variables.unset),
         Some(taker) => match render::environment(&variables.set, taker) {
             Ok(text) => text,
             Err(fault) => {
@@ -170,7 +192,7 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
             }
         },
     };
-    shell.report(&warnings(args, &variables, compat));
+    shell.report(&warnings(args, profile, &variables, compat));
     shell.print_data(&text)
 }
 
@@ -197,13 +219,18 @@ fn put(settings: &[(String, String)], variables: &mut ProfileVariables) {
 }
 
 /// Returns warnings about the variables of the output, and those left out.
-fn warnings(args: &Args, variables: &ProfileVariables, compat: &Compat) -> Vec<Diagnostic> {
+fn warnings(
+    args: &Args,
+    profile: &str,
+    variables: &ProfileVariables,
+    compat: &Compat,
+) -> Vec<Diagnostic> {
     let mut warnings = Vec::new();
     for one in &variables.set {
         let setting = format!("{}={}", one.name, one.value);
         let is_set_by_option = args.set.iter().any(|(name, _)| *name == one.name);
-        for rule in compat.broken_variable_rules(&[&args.profile], &one.name, &one.value) {
-            let found = variable_diagnostic(rule, &format!("profile `{}`", args.profile), &setting);
+        for rule in compat.broken_variable_rules(&[profile], &one.name, &one.value) {
+            let found = variable_diagnostic(rule, &format!("profile `{profile}`"), &setting);
             let place = Location::Argument(format!("--set {setting}"));
             warnings.push(if is_set_by_option {
                 found.at(place, "")
@@ -261,24 +288,25 @@ fn warnings(args: &Args, variables: &ProfileVariables, compat: &Compat) -> Vec<D
     warnings
 }
 
-fn unknown(name: &str, compat: &Compat) -> Diagnostic {
-    let known: Vec<&str> = compat
+/// Returns the names of all profiles.
+fn profiles(compat: &Compat) -> Vec<&str> {
+    compat
         .machine_tables()
         .profiles
         .iter()
         .map(|row| row.profile.as_str())
-        .collect();
+        .collect()
+}
+
+fn unknown(name: &str, compat: &Compat) -> Diagnostic {
+    let known = profiles(compat);
     let near = nearest(name, known.iter().copied());
-    let fault = Diagnostic::new(
+    Diagnostic::new(
         &facts::UNKNOWN_PROFILE,
         with_nearest(format!("there is no profile `{name}`"), near),
-    );
-    fault
-        .at(Location::Argument(format!("--profile {name}")), "")
-        .help(match near {
-            Some(near) => format!("write `--profile {near}`"),
-            None => format!("the profiles are {}", known.join(", ")),
-        })
+    )
+    .at(Location::Argument(name.to_owned()), "")
+    .help(format!("the profiles are {}", known.join(", ")))
 }
 
 /// Returns the absolute ROCm directory of `--rocm` or `--python`.

@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use super::completed_value::{self, CompletedValue};
 use super::{Exit, Format, OutputFormat, Shell};
 use crate::codes;
 use crate::codes::host::UNKNOWN_CODE;
@@ -16,6 +17,7 @@ pub(super) struct Args {
     /// Code such as M001, or its name such as duplicate-key
     ///
     /// Without a code, all codes are listed; with `--format json`, including their explanations.
+    #[arg(value_parser = CompletedValue(completed_value::diagnostic_codes), hide_possible_values = true)]
     code: Option<String>,
     #[command(flatten)]
     format: OutputFormat,

@@ -1,5 +1,6 @@
 //! `help`, and the layout of `-h` and `--help`: commands in groups, global options explained once.
 
+use std::ffi::OsString;
 use std::fmt::Write;
 
 use clap::builder::{StyledStr, Styles};
@@ -11,9 +12,10 @@ use super::{Exit, Shell};
 #[command(after_help = "\
 Examples:
   rock-matrix help wheel repair   all options of `wheel repair`
-  rock-matrix help global         options that every command has")]
+  rock-matrix help global         options that every command has
+  rock-matrix help config         the project file and environment variables")]
 pub(super) struct Args {
-    /// A command, or `global` for the options that every command has
+    /// A command, `global` for the options that every command has, or `config` for defaults
     #[arg(value_name = "COMMAND")]
     topic: Vec<String>,
     /// List all commands
@@ -66,13 +68,19 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
     match topic.as_slice() {
         _ if args.all => shell.print(&all_commands()),
         ["global"] => shell.print(&global_options()),
+        ["config"] => shell.print(CONFIGURATION),
         _ => {
-            let words = std::iter::once("rock-matrix")
+            let words: Vec<OsString> = std::iter::once("rock-matrix")
                 .chain(topic)
-                .chain(["--help"]);
-            match super::parsed(words.map(Into::into)) {
+                .chain(["--help"])
+                .map(OsString::from)
+                .collect();
+            match super::parsed(words.clone()) {
                 Ok(_) => Exit::Done,
-                Err(error) => super::print_clap_error(&error, shell.annotations),
+                Err(error) => {
+                    let error = super::suggestions::improved(error, &words);
+                    super::print_clap_error(&error, shell.annotations)
+                }
             }
         }
     }
@@ -98,7 +106,10 @@ fn decorated(command: Command) -> Command {
     let mut short = StyledStr::new();
     if command.get_name() == "rock-matrix" {
         // The list of all commands leaves no room for more.
-        let _ = writeln!(short, "Global options: see `rock-matrix help global`");
+        let _ = writeln!(
+            short,
+            "Global options: see `help global`; defaults in a project file: see `help config`"
+        );
     } else {
         if !after.to_string().is_empty() {
             let _ = write!(short, "{after}\n\n");
@@ -202,10 +213,30 @@ fn global_options() -> String {
         .to_string()
 }
 
+/// The text of `help config`.
+const CONFIGURATION: &str = "\
+Defaults of options are read from rock-matrix.toml, or from [tool.rock-matrix] in pyproject.toml:
+the nearest file, from the working directory upwards. Paths are relative to the file.
+
+  compat = \"facts\"           # directory of compatibility tables
+  recipes = \"recipes\"        # directory of recipes
+  engine = \"docker\"          # of build and test: local, docker or podman
+  jobs = 4                   # threads of wheel repair and sdk build
+  color = \"never\"            # auto, always or never
+  message-format = \"json\"    # human or json
+
+Environment variables override the file, and options override both: ROCK_MATRIX_COMPAT,
+ROCK_MATRIX_RECIPES, ROCK_MATRIX_ENGINE, ROCK_MATRIX_JOBS, ROCK_MATRIX_COLOR,
+ROCK_MATRIX_MESSAGE_FORMAT. ROCK_MATRIX_API_URL sets --api-url; a file cannot, because the server
+receives the token of the environment.
+";
+
 /// What the list of global options ends with.
 const GLOBAL_NOTES: &str = "\
 Exit codes: 0 success, 1 invalid input or artifact, 2 command-line error, 3 machine, network or
-credentials, 4 a build step failed, 124 a build reached its time limit.";
+credentials, 4 a build step failed, 124 a build reached its time limit.
+
+Defaults can be set in a project file: see `rock-matrix help config`.";
 
 #[cfg(test)]
 mod tests {

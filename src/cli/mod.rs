@@ -3,7 +3,7 @@
 //!
 //! **Invariant:** a command decides nothing that a caller of the libraries could not decide with the
 //! same values.
-#![allow(
+#![expect(
     clippy::doc_markdown,
     reason = "doc comments of arguments are help texts, where backticks mark only literal values"
 )]
@@ -16,6 +16,7 @@ mod check;
 mod clean;
 mod command_line;
 mod compat;
+mod completed_value;
 mod completions;
 mod doctor;
 mod documents;
@@ -118,8 +119,6 @@ struct Global {
         long,
         global = true,
         hide_short_help = true,
-        env = "ROCK_MATRIX_COLOR",
-        hide_env_values = true,
         value_enum,
         value_name = "WHEN"
     )]
@@ -130,8 +129,6 @@ struct Global {
         alias = "diagnostics",
         global = true,
         hide_short_help = true,
-        env = "ROCK_MATRIX_MESSAGE_FORMAT",
-        hide_env_values = true,
         value_enum,
         hide_possible_values = true,
         value_name = "FORMAT"
@@ -141,24 +138,10 @@ struct Global {
     #[arg(long, global = true, hide_short_help = true)]
     annotations: bool,
     /// Use the compatibility tables of this directory instead of the built-in ones
-    #[arg(
-        long,
-        global = true,
-        hide_short_help = true,
-        env = "ROCK_MATRIX_COMPAT",
-        hide_env_values = true,
-        value_name = "DIR"
-    )]
+    #[arg(long, global = true, hide_short_help = true, value_name = "DIR")]
     compat: Option<std::path::PathBuf>,
     /// Look for recipes in this directory before the built-in ones
-    #[arg(
-        long,
-        global = true,
-        hide_short_help = true,
-        env = "ROCK_MATRIX_RECIPES",
-        hide_env_values = true,
-        value_name = "DIR"
-    )]
+    #[arg(long, global = true, hide_short_help = true, value_name = "DIR")]
     recipes: Option<std::path::PathBuf>,
 }
 
@@ -326,10 +309,9 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>, environment: Environme
         Err(errors) => (ProjectFile::default(), Some(errors)),
     };
     let global = cli.global;
-    let color = global.color.or(project_file.color);
     let shell = Shell {
         arguments,
-        color: is_colored(color.unwrap_or(ColorChoice::Auto), &environment),
+        color: is_colored(global.color, project_file.color, &environment),
         annotations: global.annotations || is_annotated,
         annotated: std::sync::Mutex::default(),
         environment,
@@ -349,7 +331,8 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>, environment: Environme
         project_file,
     };
     if let Some(errors) = file_errors {
-        return shell.report(errors.as_slice());
+        shell.report(errors.as_slice());
+        return errors.exit_class().into();
     }
     if let Some(path) = &shell.project_file.path {
         shell.detail(&format!("using defaults of {}", path.display()));
@@ -372,7 +355,11 @@ fn project_file(command: &Command, environment: &Environment) -> Result<ProjectF
         | Command::Help(_)
         | Command::Man(_)
         | Command::Schema(_) => Ok(ProjectFile::default()),
-        _ => ProjectFile::find(&environment.current_dir),
+        _ => {
+            let mut file = ProjectFile::find(&environment.current_dir)?;
+            file.override_with(environment)?;
+            Ok(file)
+        }
     }
 }
 
@@ -425,15 +412,24 @@ fn print_clap_error(error: &clap::Error, is_annotated: bool) -> Exit {
     }
 }
 
-fn is_colored(choice: ColorChoice, environment: &Environment) -> bool {
-    match choice {
-        ColorChoice::Always => true,
-        ColorChoice::Never => false,
-        ColorChoice::Auto if environment.get("NO_COLOR").is_some() => false,
-        ColorChoice::Auto => {
-            environment.get("CLICOLOR_FORCE").is_some_and(|v| v != "0")
-                || environment.stderr_is_terminal
-                || environment.get("GITHUB_ACTIONS") == Some("true")
-        }
+/// Whether stderr is colored. An option overrides `NO_COLOR` and `CLICOLOR_FORCE`, which override
+/// the default of the user.
+fn is_colored(
+    option: Option<ColorChoice>,
+    default: Option<ColorChoice>,
+    environment: &Environment,
+) -> bool {
+    match option {
+        Some(ColorChoice::Always) => true,
+        Some(ColorChoice::Never) => false,
+        _ if environment.get("NO_COLOR").is_some() => false,
+        _ if environment.get("CLICOLOR_FORCE").is_some_and(|v| v != "0") => true,
+        _ => match default {
+            Some(ColorChoice::Always) => true,
+            Some(ColorChoice::Never) => false,
+            Some(ColorChoice::Auto) | None => {
+                environment.stderr_is_terminal || environment.get("GITHUB_ACTIONS") == Some("true")
+            }
+        },
     }
 }

@@ -26,7 +26,7 @@ const MAX_YANKED: usize = 3;
 #[command(
     after_help = "\
 Examples:
-  rock-matrix pick --published OWNER/REPO --distribution flash-attn  releases on GitHub
+  rock-matrix pick flash-attn --published OWNER/REPO                 releases on GitHub
   rock-matrix pick --wheels dist                                     wheels of a build",
     after_long_help = "\
 The properties of this machine are detected; options replace them. If no wheel fits, the command
@@ -37,10 +37,21 @@ A saved list of releases is a file that `report listing` wrote, or the output of
 `gh api --paginate --slurp repos/OWNER/REPO/releases`.
 
 Examples:
-  rock-matrix pick --published OWNER/REPO --distribution flash-attn  releases on GitHub
+  rock-matrix pick flash-attn --published OWNER/REPO                 releases on GitHub
   rock-matrix pick --wheels dist                                     wheels of a build"
 )]
 pub(super) struct Args {
+    /// Distribution, such as flash-attn; optional if only one is published
+    #[arg(value_name = "DISTRIBUTION")]
+    distribution: Option<DistributionName>,
+    // The former spelling of the argument.
+    #[arg(
+        long = "distribution",
+        value_name = "NAME",
+        conflicts_with = "distribution",
+        hide = true
+    )]
+    distribution_option: Option<DistributionName>,
     #[arg(
         long,
         value_name = "FILE|DIR|OWNER/REPO",
@@ -85,9 +96,6 @@ pub(super) struct Args {
     /// Detect nothing: compare only the properties given as options
     #[arg(long, conflicts_with = "environment", help_heading = "Machine")]
     only_given: bool,
-    /// Distribution, such as flash-attn; optional if only one is published
-    #[arg(long, value_name = "NAME", help_heading = "Selection")]
-    distribution: Option<DistributionName>,
     /// Python version, such as 3.12 or 3.13t
     #[arg(long, value_name = "VERSION", help_heading = "Machine")]
     python: Option<PythonVersion>,
@@ -143,6 +151,15 @@ pub(super) struct Args {
     backend: Option<String>,
     #[command(flatten)]
     format: OutputFormat,
+}
+
+impl Args {
+    /// Returns the requested distribution.
+    fn distribution(&self) -> Option<&DistributionName> {
+        self.distribution
+            .as_ref()
+            .or(self.distribution_option.as_ref())
+    }
 }
 
 /// Runs the command.
@@ -287,7 +304,7 @@ fn machine(
     Ok(machine)
 }
 
-/// Returns the distribution of `--distribution`, or the only one that is published.
+/// Returns the requested distribution, or the only one that is published.
 fn project(args: &Args, wheels: &[WheelCandidate], sink: &mut Sink) -> Result<String, Exit> {
     let mut projects: Vec<&str> = wheels
         .iter()
@@ -301,7 +318,7 @@ fn project(args: &Args, wheels: &[WheelCandidate], sink: &mut Sink) -> Result<St
             .collect::<Vec<_>>()
             .join(", ")
     };
-    let Some(asked) = args.distribution.as_ref().map(DistributionName::normalized) else {
+    let Some(asked) = args.distribution().map(DistributionName::normalized) else {
         if let [only] = projects.as_slice() {
             return Ok((*only).to_owned());
         }
@@ -311,7 +328,10 @@ fn project(args: &Args, wheels: &[WheelCandidate], sink: &mut Sink) -> Result<St
                 format!("wheels of {} projects are published", projects.len()),
             )
             .note(format!("they are {}", list()))
-            .help("name one with `--distribution`"),
+            .help(format!(
+                "name one, such as `{}`",
+                projects.first().copied().unwrap_or_default()
+            )),
         );
         return Err(Exit::Fault);
     };
@@ -324,7 +344,7 @@ fn project(args: &Args, wheels: &[WheelCandidate], sink: &mut Sink) -> Result<St
     );
     sink.push(
         Diagnostic::new(&codes::NO_SUCH_PROJECT, message)
-            .at(Location::Argument("--distribution".to_owned()), "")
+            .at(Location::Argument(asked.clone()), "")
             .help(format!("the published projects are {}", list())),
     );
     Err(Exit::Fault)

@@ -1,4 +1,5 @@
-//! The project file: `rock-matrix.toml`, or the table `[tool.rock-matrix]` in `pyproject.toml`.
+//! Defaults of options: the project file, `rock-matrix.toml` or the table `[tool.rock-matrix]` in
+//! `pyproject.toml`, and the environment variables `ROCK_MATRIX_…`.
 //!
 //! The nearest file, from the working directory upwards, sets defaults of options that a site sets
 //! once. Command-line options and environment variables override it.
@@ -18,8 +19,8 @@ use super::jobs::EngineChoice;
 use super::shell::{ColorChoice, Format};
 use crate::codes::host::BAD_PROJECT_FILE;
 use crate::diagnostic::nearest::{nearest, with_nearest};
-use crate::diagnostic::{Diagnostic, Diagnostics, SourceText, Span};
-use crate::sys;
+use crate::diagnostic::{Diagnostic, Diagnostics, ExitClass, Location, SourceText, Span};
+use crate::sys::{self, Environment};
 
 /// Size limit of a project file in bytes.
 const MAX_FILE_BYTES: u64 = 1 << 20;
@@ -98,6 +99,40 @@ impl ProjectFile {
             }
         }
         Ok(Self::default())
+    }
+
+    /// Overrides settings with those of the variables `ROCK_MATRIX_…`. An empty variable counts as
+    /// unset.
+    ///
+    /// # Errors
+    /// A variable has an invalid value.
+    pub fn override_with(&mut self, environment: &Environment) -> Result<(), Diagnostics> {
+        let mut errors = Vec::new();
+        for key in KEYS {
+            let variable = format!("ROCK_MATRIX_{}", key.to_uppercase().replace('-', "_"));
+            let Some(text) = environment.get(&variable).filter(|text| !text.is_empty()) else {
+                continue;
+            };
+            let value = match text.parse() {
+                Ok(count) if key == "jobs" => Value::Integer(count),
+                _ => Value::String(text.to_owned()),
+            };
+            if let Err(expected) = self.set(key, value, Path::new("")) {
+                let place = Location::Argument(format!("{variable}={text}"));
+                errors.push(
+                    Diagnostic::new(
+                        &BAD_PROJECT_FILE,
+                        format!("`{variable}` must be {expected}"),
+                    )
+                    .at(place, ""),
+                );
+            }
+        }
+        if errors.is_empty() {
+            Ok(())
+        } else {
+            Err(Diagnostics::from(errors).exits_with(ExitClass::Usage))
+        }
     }
 
     fn from_table(table: Table, path: &Path, source: &SourceText) -> Result<Self, Diagnostics> {
@@ -192,8 +227,8 @@ fn diagnostic(message: String, span: Span, source: &SourceText) -> Diagnostic {
     Diagnostic::new(&BAD_PROJECT_FILE, message).at(source.location(span), "")
 }
 
-#[cfg(test)]
 #[expect(clippy::disallowed_methods, reason = "tests write files")]
+#[cfg(test)]
 mod tests {
     use super::*;
     use crate::diagnostic::render::human;

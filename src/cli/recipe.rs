@@ -1,5 +1,6 @@
 //! `recipe`: the recipes that matrix files can use.
 
+use super::completed_value::{self, CompletedValue};
 use super::{Exit, Format, OutputFormat, Shell, load};
 use crate::codes::plan as codes;
 use crate::config::recipe::RecipeOverview;
@@ -40,6 +41,7 @@ struct ListArgs {
 #[derive(Debug, clap::Args)]
 struct ShowArgs {
     /// Name of the recipe
+    #[arg(value_parser = CompletedValue(completed_value::recipes), hide_possible_values = true)]
     name: String,
     #[command(flatten)]
     format: OutputFormat,

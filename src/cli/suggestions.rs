@@ -5,24 +5,47 @@ use std::ffi::OsString;
 use clap::Command;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
+use crate::diagnostic::shell_quoted;
+
 /// Options that delete or overwrite something, so that no error suggests them.
-const DELETING: [&str; 6] = [
+const DELETING: [&str; 9] = [
     "--apply",
     "--replace",
     "--discard-changes",
     "--discard-commits",
     "--delete-after-extract",
     "--whole",
+    "--delete-tags",
+    "--clean-duplicates",
+    "--force",
 ];
 
 /// The subcommand that a group's first argument is most likely an argument of.
-const DEFAULT_SUBCOMMANDS: [(&str, &str); 6] = [
+const DEFAULT_SUBCOMMANDS: [(&str, &str); 7] = [
+    ("attention", "report --gfx"),
     ("compat", "list"),
     ("index", "build"),
     ("recipe", "show"),
     ("sdk", "plan"),
     ("source", "plan"),
     ("wheel", "show"),
+];
+
+/// What can be given instead of a missing argument.
+const ALTERNATIVES: [(&[&str], &str); 4] = [
+    (
+        &["index", "build"],
+        "`--published` indexes releases instead of a directory",
+    ),
+    (&["pick"], "`--wheels DIR` searches a directory of wheels"),
+    (
+        &["release", "prune"],
+        "either `--keep` or `--older-than` is enough",
+    ),
+    (
+        &["release", "prune"],
+        "`--state FILE` reads saved releases, without `--repo`",
+    ),
 ];
 
 /// Options that became commands: command, option, and the new form.
@@ -97,25 +120,54 @@ pub(super) fn improved(mut error: clap::Error, arguments: &[OsString]) -> clap::
             if !commands.is_empty() {
                 error.remove(ContextKind::SuggestedSubcommand);
             }
-            if let (Some((group, default)), true) = (default, commands.is_empty()) {
-                error.remove(ContextKind::SuggestedSubcommand);
+            let is_misspelled = error.get(ContextKind::SuggestedSubcommand).is_some();
+            if let (Some((group, default)), true) = (default, commands.is_empty() && !is_misspelled)
+            {
+                let default = match *group {
+                    "compat" if word.contains('=') => "explain",
+                    _ => default,
+                };
+                let word = shell_quoted(&word);
                 commands.push(format!("rock-matrix {group} {default} {word}"));
             }
             let tip = |command| format!("did you mean `{command}`?");
             add_tips(&mut error, commands.into_iter().map(tip));
+        }
+        ErrorKind::MissingRequiredArgument => {
+            let path: Vec<&str> = arguments
+                .iter()
+                .skip(1)
+                .filter_map(|argument| argument.to_str())
+                .filter(|argument| !argument.starts_with('-'))
+                .collect();
+            let tips = ALTERNATIVES
+                .iter()
+                .filter(|(command, _)| path.starts_with(command))
+                .map(|(_, tip)| (*tip).to_owned());
+            add_tips(&mut error, tips);
         }
         _ => {}
     }
     error
 }
 
-/// Returns the first argument that is not an option, which names the command.
+/// Global options with a value.
+const VALUED: [&str; 4] = ["--color", "--message-format", "--compat", "--recipes"];
+
+/// Returns the first argument that is neither an option nor the value of a global one: the command.
 fn first_command(arguments: &[OsString]) -> Option<&str> {
-    arguments
+    let mut words = arguments
         .iter()
         .skip(1)
-        .filter_map(|argument| argument.to_str())
-        .find(|argument| !argument.starts_with('-'))
+        .filter_map(|argument| argument.to_str());
+    while let Some(word) = words.next() {
+        if VALUED.contains(&word) {
+            words.next();
+        } else if !word.starts_with('-') {
+            return Some(word);
+        }
+    }
+    None
 }
 
 /// Returns the commands with a subcommand of this name, such as `rock-matrix release prune` for

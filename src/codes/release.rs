@@ -40,6 +40,7 @@ pub const ALL: &[&Code] = &[
     &UNKNOWN_RELEASE,
     &BAD_RESULTS,
     &ADDRESS_OF_THIS_MACHINE,
+    &INDEX_DIFFERS,
 ];
 
 /// A filename that is neither of a wheel nor of an sdist.
@@ -166,13 +167,13 @@ pub const NO_WHEEL_FITS: Code = Code::error(
 pub const NO_SUCH_PROJECT: Code = Code::error(
     "G201",
     "no-such-project",
-    "None of the published wheels belongs to the project that `--distribution` selects.",
+    "None of the published wheels belongs to the requested project.",
 );
 /// Wheels of several projects.
 pub const SEVERAL_PROJECTS: Code = Code::error(
     "G202",
     "several-projects",
-    "Wheels of more than one project are published. Select one with `--distribution`.",
+    "Wheels of more than one project are published. Name one, such as `rock-matrix pick flash-attn`.",
 );
 /// No published wheels.
 pub const NO_PUBLISHED_WHEELS: Code = Code::error(
@@ -221,4 +222,10 @@ pub const ADDRESS_OF_THIS_MACHINE: Code = Code::warning(
     "G307",
     "address-of-this-machine",
     "The page was made from a directory, and its links and install commands refer to that directory on this machine. That is right for a local page, but such links are dead on a deployed one.\n\nSet the URL under which the files will be served with `--base-url`, or make the page from releases on GitHub, whose files have URLs.",
+);
+/// An index that a yank would change in other ways.
+pub const INDEX_DIFFERS: Code = Code::error(
+    "G366",
+    "index-differs",
+    "`index yank` and `index unyank` change only which files are yanked. The pages that they would write differ in more: the index was built with other options, for example `--base-url` or `--no-metadata`, or wheels were added or removed since. Nothing is written.\n\nPass the options that the index was built with. If the wheels changed, run `rock-matrix index build` first.",
 );

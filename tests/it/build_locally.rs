@@ -304,7 +304,7 @@ fn a_job_is_named_by_id_wheel_or_beginning_and_a_near_name_is_offered() {
         assert_eq!(dry(name).status.code(), Some(0), "{name}");
     }
     let unknown = dry("toy-1.0-rocm6.2-py3.12");
-    assert_eq!(unknown.status.code(), Some(1));
+    assert_eq!(unknown.status.code(), Some(2));
     assert!(
         String::from_utf8(unknown.stderr)
             .unwrap()

@@ -609,6 +609,22 @@ fn a_wheel_is_told_where_it_is_larger_than_allowed() {
     appears("R140", &said("100B"), &said("100MB"));
 }
 
+/// Only with the profile, since most wheels for AMD GPUs have a label.
+#[test]
+fn a_wheel_that_pypi_rejects_fails_with_its_profile() {
+    let said = |name: &str, more: &[&str]| {
+        let project = Project::new().bytes(name, &Wheel::named(name).bytes());
+        project.said(&[&["wheel", "check", name, "--no-host-libs"], more].concat())
+    };
+    let (labelled, plain) = (
+        "demo-1.0+rocm62-py3-none-any.whl",
+        "demo-1.0-py3-none-any.whl",
+    );
+    let profile = ["--profile", "pypi"];
+    appears("R141", &said(labelled, &profile), &said(plain, &profile));
+    appears("R141", &said(labelled, &profile), &said(labelled, &[]));
+}
+
 #[test]
 fn a_file_of_policies_is_told_where_it_is_none_or_permits_ever_less() {
     let policy = |name: &str, priority: u32, libraries: &str| {

@@ -514,7 +514,11 @@ fn help_is_grouped_and_explains_global_options_once() {
     assert!(!short.contains("--compat"), "{short}");
     assert_eq!(project.run(&[]).exits(2).stderr, short);
     let global = project.run(&["help", "global"]).exits(0).stdout;
-    assert!(global.contains("--message-format") && global.contains("ROCK_MATRIX_COMPAT"));
+    assert!(global.contains("--message-format"), "{global}");
+    let config = project.run(&["help", "config"]).exits(0).stdout;
+    for setting in ["rock-matrix.toml", "ROCK_MATRIX_COMPAT", "engine = "] {
+        assert!(config.contains(setting), "{setting}: {config}");
+    }
     let all = project.run(&["help", "--all"]).exits(0).stdout;
     for command in [
         "sdk fetch",

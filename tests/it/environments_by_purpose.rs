@@ -416,14 +416,11 @@ fn what_a_wheel_needs_is_added_to_a_profile() {
 
 #[test]
 fn an_unknown_profile_is_told_with_the_nearest() {
-    let said = Project::new()
-        .run(&["env", "--profile", "debgu"])
-        .exits(2)
-        .stderr;
+    let said = Project::new().run(&["env", "debgu"]).exits(2).stderr;
     insta::assert_snapshot!(said, @"
     error[K010 unknown-profile]: there is no profile `debgu`; did you mean `debug`?
-    --> argument `--profile debgu`
-    help: write `--profile debug`
+    --> argument `debgu`
+    help: the profiles are run, debug, bench, bench-ck
     ");
     for bad in [
         &["--gfx", "942"][..],

@@ -182,6 +182,16 @@ fn targets_other_than_expected_fail() {
         &one,
         &["--expect", "gfx90a"],
     );
+    let project = Project::new().bytes(NAME, &both.bytes());
+    let gfx = |option: &str, targets: &str, code: i32| {
+        let _ = project
+            .run(&["wheel", "gfx", NAME, option, targets])
+            .exits(code);
+    };
+    gfx("--require", "gfx90a", 0);
+    gfx("--exact", "gfx90a", 1);
+    gfx("--require", "gfx90a,gfx1100", 1);
+    gfx("--exact", "gfx90a,gfx942", 0);
     let project = Project::new().bytes(NAME, &one.bytes());
     let run = project
         .run(&["wheel", "gfx", NAME, "--expect", "gfx942"])

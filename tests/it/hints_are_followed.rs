@@ -73,7 +73,7 @@ fn a_build_without_jobs_says_why() {
     }
     let named = project
         .run(&["build", "own wheels.yaml", "own-1.0"])
-        .exits(1)
+        .exits(2)
         .stderr;
     assert!(
         named.contains("P014 empty-plan") && named.contains("no job is called `own-1.0`"),
@@ -135,7 +135,7 @@ fn a_job_that_is_not_known_is_one_of_those_listed() {
     let project = extension("vars: {source: .}\n");
     let said = project
         .run(&["build", "nope", "--matrix", "own wheels.yaml", "--dry-run"])
-        .exits(1)
+        .exits(2)
         .stderr;
     assert!(
         said.contains("help: name one of own-1.0-rocm6.2-py3.11\n"),
@@ -152,7 +152,7 @@ fn a_job_that_is_not_known_is_one_of_those_listed() {
         .exits(0);
     let said = project.run(&["build", "own wheels.yaml"]).exits(2).stderr;
     assert!(
-        said.contains("name one of own-1.0-rocm6.2-py3.11, or build all with `--all`"),
+        said.contains("name one of own-1.0-rocm6.2-py3.11, or select all with `--all`"),
         "{said}"
     );
 }

@@ -29,6 +29,29 @@ fn index(project: &Project, command: &str, more: &[&str]) -> String {
         .stdout
 }
 
+/// Links, metadata and files stay as they are.
+#[test]
+fn a_yank_that_would_change_more_is_an_error() {
+    let project = project(&["2.5.9", "2.8.3"]);
+    let options = ["--base-url", "https://example.org/wheels"];
+    index(&project, "build", &options);
+    let before = project.read(PAGE);
+    let yank = ["index", "yank", "dist", "flash-attn<2.6"];
+    let said = project
+        .run(&[&yank[..], &["--apply"]].concat())
+        .exits(1)
+        .stderr;
+    insta::assert_snapshot!(said, @"
+    error[G366 index-differs]: `dist/simple` would also change in other ways
+    help: pass the options that it was built with, such as `--base-url`, `--repo`, `--tag` or `--no-metadata`; if the wheels changed, run `rock-matrix index build` first
+    ");
+    assert_eq!(project.read(PAGE), before);
+    project
+        .run(&[&yank[..], &["--apply"], &options[..]].concat())
+        .exits(0);
+    assert!(project.read(PAGE).contains("data-yanked"));
+}
+
 #[test]
 fn a_rule_is_only_told_without_apply() {
     let project = project(&["2.5.9", "2.8.3"]);
@@ -438,6 +461,7 @@ fn what_is_withdrawn_stays_so_when_it_is_built_again_and_the_run_says_so() {
         .run(&["index", "build", "--published", "dist", "--out", "site"])
         .exits(0);
     assert!(project.read(page).contains("data-yanked=\"broken\""));
+    build(&project, &[]);
     let said = project
         .run(&["index", "unyank", "dist", "flash-attn==2.8.3", "--apply"])
         .exits(0);
@@ -446,6 +470,7 @@ fn what_is_withdrawn_stays_so_when_it_is_built_again_and_the_run_says_so() {
         "{said:?}"
     );
     std::fs::remove_file(project.path(&format!("dist/{}", name("2.9.0")))).unwrap();
+    build(&project, &[]);
     index(&project, "yank", &["flash-attn", "--apply"]);
     let third = Wheel::named(&name("3.0.0")).bytes();
     std::fs::remove_file(project.path(&format!("dist/{}", name("2.8.3")))).unwrap();

@@ -244,7 +244,7 @@ fn a_wheel_that_several_jobs_expect_names_none_of_them() {
             name,
             "--dry-run",
         ])
-        .exits(1)
+        .exits(2)
         .stderr;
     assert!(told.contains(&format!("2 jobs build `{name}`")), "{told}");
 }

@@ -103,3 +103,15 @@ fn the_file_cannot_choose_the_server_that_gets_the_token() {
     let stderr = project.run(&["plan"]).exits(1).stderr;
     assert!(stderr.contains("there is no setting `api-url`"), "{stderr}");
 }
+
+#[test]
+fn empty_variables_count_as_unset_and_invalid_ones_are_usage_errors() {
+    let project = project().env("ROCK_MATRIX_ENGINE", "");
+    project.run(&["build", JOB, "--dry-run"]).exits(0);
+    let project = project.env("ROCK_MATRIX_ENGINE", "dokcer");
+    let stderr = project.run(&["build", JOB, "--dry-run"]).exits(2).stderr;
+    assert!(
+        stderr.contains("`ROCK_MATRIX_ENGINE` must be one of"),
+        "{stderr}"
+    );
+}

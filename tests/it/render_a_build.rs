@@ -945,7 +945,7 @@ fn a_job_is_named_by_id_or_wheel_and_a_wrong_name_has_a_nearest_one() {
             "m.yaml",
             "tiny-1.0-rocm6.2-py3.12",
         ])
-        .exits(1);
+        .exits(2);
     assert!(
         done.stderr.contains(&format!("did you mean `{JOB}`?")),
         "{}",

@@ -793,7 +793,7 @@ fn a_dry_run_tells_what_would_be_done_and_writes_nothing() {
     edit   demo/_demo.so
              needs libhost-HASH.so.1 instead of libhost.so.1
              searches $ORIGIN/../demo.libs
-    out/demo-1.0-cp312-cp312-manylinux2014_x86_64.manylinux_2_17_x86_64.whl
+    write  out/demo-1.0-cp312-cp312-manylinux2014_x86_64.manylinux_2_17_x86_64.whl
     ");
     assert!(!project.path("out").exists());
 }
@@ -1721,7 +1721,9 @@ fn a_dry_run_fails_where_the_run_would() {
             .concat(),
         )
     };
-    let name = run(&[]).exits(0).stdout.lines().last().unwrap().to_owned();
+    let dry_run = run(&[]).exits(0).stdout;
+    let name = dry_run.lines().last().unwrap();
+    let name = name.strip_prefix("write  ").unwrap().to_owned();
     repaired(&project, &[]);
     run(&[]).exits(0);
     std::fs::write(project.path(&name), b"another").unwrap();

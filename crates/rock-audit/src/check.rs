@@ -4,7 +4,8 @@ use super::audited::AuditedWheel;
 use super::auditor::{AuditError, AuditOptions, Auditor};
 use super::document::{AuditFacts, GfxDocument};
 use super::findings::{
-    ExpectedWheels, SplitCode, check_size, missing_archives, remove_superseded, unexpected_targets,
+    ExpectedWheels, SplitCode, UnexpectedTargets, check_size, missing_archives, remove_superseded,
+    unexpected_targets,
 };
 use super::inspect::{InspectedFile, InspectionDepth};
 use super::provider::NoLibraries;
@@ -189,6 +190,7 @@ pub fn add_cross_wheel_findings(
                 &audit.files,
                 &splits,
                 targets,
+                UnexpectedTargets::Rejected,
             ));
         }
         wheel.findings.extend(check_size(
@@ -234,6 +236,7 @@ pub fn check_built_wheel(
             &audited.files,
             &splits,
             &own_targets,
+            UnexpectedTargets::Rejected,
         ));
     }
     findings.extend(check_size(&file_name, file.size_bytes(), None, compat));

@@ -96,7 +96,7 @@ pub use check::{
 pub use compliance::{Compliance, PolicyGap, PolicyIndex, SymbolVersions};
 pub use document::{AuditDocument, AuditFacts, FindingView, JsonDialect};
 pub use edited_file::{EditedFile, FileChanges, StripMode};
-pub use findings::{TorchRequirement, check_size, contradicts_claim};
+pub use findings::{TorchRequirement, check_size, contradicts_claim, pypi_findings};
 pub use inspect::{InspectOptions, InspectedFile, InspectedKind, InspectionDepth, inspect_members};
 pub use library::{ElfLibrary, ExtensionPython};
 pub use pattern::{LibraryPatterns, PatternError};
@@ -120,8 +120,8 @@ pub mod gfx {
 
     pub use crate::document::GfxDocument;
     pub use crate::findings::{
-        DeviceWheels, KpackLocation, SplitArchive, SplitCode, gfx_findings, kpack_locations,
-        missing_archives, unexpected_targets,
+        DeviceWheels, KpackLocation, SplitArchive, SplitCode, UnexpectedTargets, gfx_findings,
+        kpack_locations, missing_archives, unexpected_targets,
     };
 }
 

@@ -17,6 +17,7 @@ use itertools::Itertools as _;
 use super::command_line::repeated;
 use super::jobs::{EngineChoice, Ready, named};
 use super::{Exit, Shell, load, misused};
+use crate::cli::completed_value::{self, CompletedValue};
 use crate::codes::build as codes;
 use crate::compat::Compat;
 use crate::compat::rows::KnownFailureRow;
@@ -69,6 +70,8 @@ pub(super) struct Args {
         long,
         value_name = "NAME",
         conflicts_with_all = ["words", "all", "job_env", "matrix", "plan"],
+        value_parser = CompletedValue(completed_value::recipes),
+        hide_possible_values = true,
         help_heading = "Selection"
     )]
     recipe: Option<String>,
@@ -128,6 +131,11 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
 
 /// Tests the wheels of jobs in a directory.
 pub(super) fn test(options: &JobOptions, directory: &Path, shell: &Shell) -> Exit {
+    // Another stage would end the record of the build that `build --resume` needs.
+    if options.resume().is_some_and(|stage| stage != AUTO) {
+        let text = "`test` resumes at its own stage: write `--resume` without a stage";
+        return misused(&["test"], ErrorKind::InvalidValue, text);
+    }
     let request = BuildRequest {
         command: "test",
         options,
@@ -264,13 +272,13 @@ fn gather(
         (true, true) => Err(misused(
             &[args.command],
             ErrorKind::ArgumentConflict,
-            "`--all` builds every job; leave out the names of jobs",
+            "`--all` selects all jobs, so name none",
         )),
         (false, false) => Err(misused(
             &[args.command],
             ErrorKind::MissingRequiredArgument,
             &format!(
-                "{}, or build all with `--all`",
+                "{}, or select all with `--all`",
                 super::jobs::one_of(found.jobs.iter().map(|ready| ready.job.id.as_str()))
             ),
         )),

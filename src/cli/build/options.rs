@@ -21,7 +21,7 @@ pub(in crate::cli) struct JobOptions {
     /// saved plans.
     #[arg(value_name = "JOB")]
     pub(super) words: Vec<String>,
-    /// Build all jobs, one after the other
+    /// Select all jobs, which run one after the other
     #[arg(long, help_heading = "Selection")]
     pub(super) all: bool,
     /// Matrix file; can be repeated [default: matrices/*.yaml]
@@ -56,13 +56,7 @@ pub(in crate::cli) struct JobOptions {
     )]
     pub(super) fact: Vec<(String, String)>,
     /// Where to run the steps [default: local]
-    #[arg(
-        long,
-        env = "ROCK_MATRIX_ENGINE",
-        hide_env_values = true,
-        value_enum,
-        help_heading = "Engine"
-    )]
+    #[arg(long, value_enum, help_heading = "Engine")]
     pub(super) engine: Option<EngineChoice>,
     /// Container image to use instead of the one in the plan
     #[arg(
@@ -83,9 +77,9 @@ pub(in crate::cli) struct JobOptions {
         help_heading = "Engine"
     )]
     pub(super) docker_arg: Vec<String>,
-    /// Resume an unfinished build, optionally at a given stage
+    /// Resume an unfinished run, optionally at a given stage
     ///
-    /// Without a stage, the build resumes at the first stage that changed or did not succeed.
+    /// Without a stage, it resumes at the first stage that changed or did not succeed.
     /// `--resume=STAGE` accepts a stage or a resume point of the recipe.
     #[arg(
         long,

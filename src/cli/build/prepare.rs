@@ -164,7 +164,7 @@ pub(super) fn prepare(
 /// Fails unless the folder has exactly one wheel for each wheel of the job.
 pub(super) fn wheels_to_test(job: &Prepared, dist: &Path) -> Result<Vec<WheelToTest>, Diagnostic> {
     if !sys::exists(dist) {
-        let message = format!("the folder `{}` of `--test` does not exist", dist.display());
+        let message = format!("the folder `{}` of `--dist` does not exist", dist.display());
         return Err(Diagnostic::new(&codes::WRONG_WHEEL, message)
             .help("give the folder that the wheel was built into"));
     }

@@ -17,8 +17,11 @@ use super::told::{IndexDocument, indexes, install_lines};
 use super::withdrawals::tell_of_names;
 use super::{Exit, Format, OutputFormat, Shell, assets, load, publish};
 use crate::codes::release as codes;
+use crate::compat::Compat;
 use crate::diagnostic::{Diagnostic, Location, Sink, counted};
-use crate::index::{FileLinks, IndexFile, YankStatus, carry_over, label_order, repository};
+use crate::index::{
+    FileLinks, IndexFile, SimpleRepository, YankStatus, carry_over, label_order, repository,
+};
 use crate::names::{Age, RepoName, YankedFiles};
 use crate::publish::{INDEX, rebuilt_warning};
 use crate::sys::DirectorySwap;
@@ -266,6 +269,7 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
                 keep: args.keep,
                 rules: &args.rules,
                 is_applied: args.apply.apply,
+                is_edit: true,
                 ..YankRequest::default()
             };
             build(folder, &args.index, &request, shell, &mut sink)
@@ -278,6 +282,7 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
             let request = YankRequest {
                 unyank: selections,
                 is_applied: args.apply.apply,
+                is_edit: true,
                 ..YankRequest::default()
             };
             build(folder, &args.index, &request, shell, &mut sink)
@@ -376,6 +381,19 @@ fn build(
     let present = pages::present(&out).map_err(|e| machine(e, sink))?;
     let before = pages::withdrawn(&out, &present, sink)?.without(&of_folders);
     carry_over(&before.clone().ignoring_digests(), &mut files);
+    let is_edit = request.is_edit && !present.is_empty();
+    if is_edit && !pages::are(&pages_of(&files, &links, compat, sink)?, &present) {
+        sink.push(
+            Diagnostic::new(
+                &codes::INDEX_DIFFERS,
+                format!("`{}` would also change in other ways", out.display()),
+            )
+            .help(
+                "pass the options that it was built with, such as `--base-url`, `--repo`, `--tag` or `--no-metadata`; if the wheels changed, run `rock-matrix index build` first",
+            ),
+        );
+        return Err(Exit::Fault);
+    }
     let withdrawn = Decided::decide(&rules, &mut files, shell);
     tell_of_names(&before, &files.iter().collect::<Vec<_>>(), shell);
     let Some(swap) = swap else {
@@ -392,10 +410,7 @@ fn build(
     sink.extend(rebuilt_warning(&rebuilt));
     sink.extend(label_order(&files));
     let indexes = indexes(files.iter(), &out, compat);
-    let made = repository(&files.iter().collect::<Vec<_>>(), &links, compat).map_err(|error| {
-        sink.push(Diagnostic::new(&codes::CANNOT_INDEX, error.to_string()));
-        Exit::Fault
-    })?;
+    let made = pages_of(&files, &links, compat, sink)?;
     let mut written = match folder {
         Some(folder) => pages::write_metadata(&files, folder, sink)?,
         None => 0,
@@ -412,6 +427,19 @@ fn build(
     // Leaked on purpose: freeing the many small strings takes a tenth of the run.
     std::mem::forget((files, made));
     Ok(shell.print(&document.text(args.format.get())))
+}
+
+/// Returns the pages of an index of these files.
+fn pages_of(
+    files: &[IndexFile],
+    links: &FileLinks,
+    compat: &Compat,
+    sink: &mut Sink,
+) -> Result<SimpleRepository, Exit> {
+    repository(&files.iter().collect::<Vec<_>>(), links, compat).map_err(|error| {
+        sink.push(Diagnostic::new(&codes::CANNOT_INDEX, error.to_string()));
+        Exit::Fault
+    })
 }
 
 #[derive(Serialize)]

@@ -157,6 +157,15 @@ fn write_beside(wheel: &Path, expected: Digest) -> Result<bool, Diagnostic> {
     Ok(true)
 }
 
+/// Whether the directory has exactly these pages.
+pub(super) fn are(made: &SimpleRepository, present: &Present) -> bool {
+    made.pages.len() == present.len()
+        && made
+            .pages
+            .iter()
+            .all(|(name, bytes)| present.get(name).and_then(Option::as_ref) == Some(bytes))
+}
+
 /// Replaces the pages unless nothing changed, and returns the number of written ones. `folder` is
 /// the directory of the wheels; METADATA files of deleted wheels are removed from it before the old
 /// pages.

@@ -31,6 +31,8 @@ pub(super) struct YankRequest<'a> {
     pub(super) rules: &'a [PathBuf],
     /// Whether the files are yanked and unyanked, instead of listed.
     pub(super) is_applied: bool,
+    /// Whether nothing else in the index may change.
+    pub(super) is_edit: bool,
 }
 
 /// The rules that were given.

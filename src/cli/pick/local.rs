@@ -33,7 +33,7 @@ pub(super) fn pick(
     }
     let machine = machine(args, load::compat(shell)?, shell, sink)?;
     let asked = WheelFilter {
-        distribution: args.distribution.as_ref().map(DistributionName::normalized),
+        distribution: args.distribution().map(DistributionName::normalized),
         python: machine.python,
         label: args.label.clone(),
         platform: machine.platform,
@@ -109,15 +109,12 @@ pub(super) fn pick(
         sink.push(Diagnostic::new(&codes::NO_WHEEL_FITS, left_out(one)).severity(Severity::Note));
     }
     if found.wheels.is_empty() && found.others.is_empty() {
-        let message = format!(
-            "no wheel of {} is in `{}`",
-            asked.distribution.unwrap_or_default(),
-            folder.display()
-        );
+        let name = asked.distribution.unwrap_or_default();
+        let message = format!("no wheel of {name} is in `{}`", folder.display());
         sink.push(
             Diagnostic::new(&codes::NO_SUCH_PROJECT, message)
-                .at(Location::Argument("--distribution".to_owned()), "")
-                .help("omit the option to see all distributions"),
+                .at(Location::Argument(name), "")
+                .help("omit the name to see all distributions"),
         );
     }
     Ok(printed)

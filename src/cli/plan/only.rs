@@ -57,7 +57,11 @@ pub(super) fn keep(plan: &mut Plan, only: &[(String, String)], sink: &mut Sink) 
             );
         }
         if let Some(known) = known.filter(|known| !value.is_empty() && !known.contains(value)) {
-            let message = format!("no matrix file has {axis} `{value}`");
+            let message = if axis == GFX {
+                format!("no job builds for `{value}`")
+            } else {
+                format!("no matrix file has {axis} `{value}`")
+            };
             let help = if known.is_empty() {
                 format!("leave it out: no job has a value of {axis}")
             } else {

@@ -24,8 +24,6 @@ pub(in crate::cli) struct Connection {
     /// `http:` is accepted only for a server on this machine.
     #[arg(
         long,
-        env = "ROCK_MATRIX_API_URL",
-        hide_env_values = true,
         value_name = "URL",
         hide_short_help = true,
         help_heading = "GitHub"
@@ -92,7 +90,10 @@ impl Connection {
         sink: &mut Sink,
     ) -> Result<Opened, Exit> {
         let opened = self
-            .api(shell.environment.get("GITHUB_API_URL"))
+            .api(
+                non_empty(shell, "ROCK_MATRIX_API_URL"),
+                shell.environment.get("GITHUB_API_URL"),
+            )
             .and_then(|api| {
                 let repo: RepoName = repo
                     .parse()
@@ -139,11 +140,18 @@ impl Connection {
     }
 
     /// The API that was chosen: by the option, else by the environment, else GitHub's own.
-    fn api(&self, variable: Option<&str>) -> Result<ApiEndpoint, Diagnostic> {
+    fn api(
+        &self,
+        default: Option<&str>,
+        variable: Option<&str>,
+    ) -> Result<ApiEndpoint, Diagnostic> {
         let read = |text: &str, at: &str| {
             text.parse::<ApiEndpoint>()
                 .map_err(|error| bad_address(error.to_string(), at))
         };
+        if let (None, Some(text)) = (&self.api_url, default) {
+            return read(text, "ROCK_MATRIX_API_URL");
+        }
         match (&self.api_url, variable) {
             (Some(text), _) => read(text, "--api-url"),
             (None, None) => Ok(ApiEndpoint::public()),
@@ -272,6 +280,11 @@ impl Opened {
         let seen = self.stopped.lock().unwrap_or_else(PoisonError::into_inner);
         seen.map(Exit::from)
     }
+}
+
+/// Returns the value of an environment variable that is set and not empty.
+fn non_empty<'s>(shell: &'s Shell, name: &str) -> Option<&'s str> {
+    shell.environment.get(name).filter(|text| !text.is_empty())
 }
 
 fn bad_address(text: String, argument: &str) -> Diagnostic {

@@ -174,8 +174,6 @@ pub(super) struct Args {
     /// Number of threads [default: number of processors]
     #[arg(
         long,
-        env = "ROCK_MATRIX_JOBS",
-        hide_env_values = true,
         short,
         value_name = "N",
         value_parser = clap::value_parser!(u16).range(1..),

@@ -10,7 +10,7 @@ use super::{Format, OutputFormat, fail, report};
 use crate::audit::expected::ExpectedWheels;
 use crate::audit::{
     Auditor, CheckedWheel, FindingView, VerifiedWheel, WheelFile, add_cross_wheel_findings,
-    find_wheels,
+    find_wheels, pypi_findings,
 };
 use crate::bytes::ReadAt as _;
 use crate::cli::{Exit, Shell, Verbosity, load};
@@ -34,6 +34,7 @@ Examples:
   rock-matrix wheel check built.whl --expect gfx90a,gfx942                 these targets only
   rock-matrix wheel check built.whl --max-size 100MB
   rock-matrix wheel check built.whl --allow R110,R113                      known findings
+  rock-matrix wheel check built.whl --profile pypi                         what PyPI rejects
   rock-matrix wheel check rocm_sdk_core.whl --profile sdk
   rock-matrix wheel check libraries.whl device_gfx942.whl                  GPU code in other wheels
   rock-matrix wheel check dist/*.whl --json                                one line per wheel"
@@ -109,6 +110,8 @@ pub(super) struct Args {
 enum Profile {
     /// Any wheel
     Default,
+    /// A wheel to upload to PyPI, which rejects local version labels and `linux_*` platform tags
+    Pypi,
     /// A package of the ROCm SDK, checked on its own; `sdk verify` checks all packages together
     Sdk,
 }
@@ -231,6 +234,13 @@ fn check(
         checked
             .findings
             .extend(promised.unwrap_or_else(|error| vec![error.diagnostic(&file.file_name)]));
+    }
+    if profile == Profile::Pypi {
+        checked.findings.extend(pypi_findings(
+            &file.name,
+            file.file.size_bytes(),
+            auditor.compat(),
+        ));
     }
     checked.findings.extend(encoded_name(&file, path));
     checked

@@ -8,8 +8,8 @@ use super::bar::{Bar, Watchers};
 use super::options::Work;
 use super::{Format, OutputFormat, fail, report};
 use crate::audit::gfx::{
-    DeviceWheels, GfxDocument, KpackLocation, SplitCode, gfx_findings, kpack_locations,
-    unexpected_targets,
+    DeviceWheels, GfxDocument, KpackLocation, SplitCode, UnexpectedTargets, gfx_findings,
+    kpack_locations, unexpected_targets,
 };
 use crate::audit::{
     self, FindingView, InspectOptions, InspectedFile, InspectedKind, InspectionDepth, WheelFile,
@@ -18,7 +18,7 @@ use crate::cli::targets::{GfxWords, gfx_words, targets};
 use crate::cli::{Exit, Shell, load};
 use crate::codeobj::{CodeContainerKind, CodeInventory, CodeTarget, InventoryTotals, SourceKind};
 use crate::compat::Compat;
-use crate::diagnostic::{Diagnostic, Severity, counted};
+use crate::diagnostic::{Diagnostic, Diagnostics, Severity, counted};
 use crate::names::GfxTarget;
 use crate::sdk::base_target;
 use crate::sys::ScratchSpace;
@@ -30,14 +30,15 @@ use crate::wheel::{WheelHeaders, ZipArchive};
     after_help = "\
 Examples:
   rock-matrix wheel gfx dist/*.whl
-  rock-matrix wheel gfx built.whl --exact gfx90a,gfx942,gfx1100   fail on any other set",
+  rock-matrix wheel gfx built.whl --require gfx942,gfx1100        fail if one is missing",
     after_long_help = "\
 GPU code is found in offload bundles (compressed or not), code objects, kpack archives and data
-files, anywhere in a wheel. Exits with 1 if a file has other targets than --exact demands, or if
-code is damaged or contradicts the table of its bundle.
+files, anywhere in a wheel. Exits with 1 if a file lacks targets of --require or --exact, has others
+than --exact, or if code is damaged or contradicts the table of its bundle.
 
 Examples:
   rock-matrix wheel gfx dist/*.whl
+  rock-matrix wheel gfx built.whl --require gfx942,gfx1100        fail if one is missing
   rock-matrix wheel gfx built.whl --exact gfx90a,gfx942,gfx1100   fail on any other set
   rock-matrix wheel gfx built.whl --fast                          read only tables of bundles
   rock-matrix wheel gfx libraries.whl device_gfx942.whl           GPU code in other wheels
@@ -52,6 +53,11 @@ pub(super) struct Args {
     /// Separate targets with commas; families and products, such as mi300x, select their targets.
     #[arg(long, value_name = "LIST", value_parser = gfx_words, alias = "expect")]
     exact: Option<GfxWords>,
+    /// Fail unless every file with offload bundles has all of these targets
+    ///
+    /// The files may have other targets as well.
+    #[arg(long, value_name = "LIST", value_parser = gfx_words, conflicts_with = "exact")]
+    require: Option<GfxWords>,
     /// Trust the tables of bundles instead of reading the code objects
     #[arg(long)]
     fast: bool,
@@ -71,13 +77,8 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
         Ok(compat) => compat,
         Err(exit) => return exit,
     };
-    let expected = match args
-        .exact
-        .as_ref()
-        .map(|words| targets(words, "--exact", compat, shell))
-        .transpose()
-    {
-        Ok(expected) => expected.unwrap_or_default(),
+    let expected = match expected_targets(args, compat, shell) {
+        Ok(expected) => expected,
         Err(errors) => return fail(shell, &errors),
     };
     let named = |path: &PathBuf| {
@@ -100,7 +101,7 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
     let splits: Vec<SplitCode> = paths.iter().zip(&wheels).filter_map(split).collect();
     for (name, files) in wheels {
         let (text, found) = match files {
-            Ok(files) => listed(&name, &files, &splits, &expected, compat, args),
+            Ok(files) => listed(&name, &files, &splits, expected.as_ref(), compat, args),
             Err(faults) => (unread(&name, &faults, args), faults),
         };
         if let exit @ (Exit::Machine | Exit::Fault) = shell.print(&text) {
@@ -114,6 +115,20 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
         );
     }
     report(shell, all)
+}
+
+/// Returns the targets of `--exact` or `--require`.
+fn expected_targets(
+    args: &Args,
+    compat: &Compat,
+    shell: &Shell,
+) -> Result<Option<(Vec<GfxTarget>, UnexpectedTargets)>, Diagnostics> {
+    let (words, option, unexpected) = match (&args.exact, &args.require) {
+        (Some(words), _) => (words, "--exact", UnexpectedTargets::Rejected),
+        (None, Some(words)) => (words, "--require", UnexpectedTargets::Allowed),
+        (None, None) => return Ok(None),
+    };
+    Ok(Some((targets(words, option, compat, shell)?, unexpected)))
 }
 
 /// Returns the device wheels that METADATA names; none if it cannot be read, which `wheel check`
@@ -134,7 +149,7 @@ fn listed(
     name: &str,
     files: &[InspectedFile],
     splits: &[SplitCode],
-    expected: &[GfxTarget],
+    expected: Option<&(Vec<GfxTarget>, UnexpectedTargets)>,
     compat: &Compat,
     args: &Args,
 ) -> (String, Vec<Diagnostic>) {
@@ -143,8 +158,14 @@ fn listed(
         .iter()
         .flat_map(|file| gfx_findings(name, file))
         .collect();
-    if !expected.is_empty() {
-        found.extend(unexpected_targets(name, files, splits, expected));
+    if let Some((targets, unexpected)) = expected {
+        found.extend(unexpected_targets(
+            name,
+            files,
+            splits,
+            targets,
+            *unexpected,
+        ));
     }
     let text = match args.format.get() {
         Format::Human => human(name, files, splits, &document, compat),

@@ -15,26 +15,35 @@ use crate::wheel::{ExistingLabel, LabelCheck, relabel};
 #[command(
     after_help = "\
 Examples:
-  rock-matrix wheel label built.whl --local rocm62torch2.5              next to built.whl
-  rock-matrix wheel label built.whl --local rocm6.2torch2.5 --replace   change the label",
+  rock-matrix wheel label built.whl rocm62torch2.5                    next to built.whl
+  rock-matrix wheel label built.whl rocm6.2torch2.5 --replace         change the label",
     after_long_help = "\
 The input is not modified: the new wheel is written under its new name, and its path is printed.
 Compressed members are copied without recompressing them. SOURCE_DATE_EPOCH sets the time of all
 members.
 
 Examples:
-  rock-matrix wheel label built.whl --local rocm62torch2.5              next to built.whl
-  rock-matrix wheel label built.whl --local rocm6.2torch2.5 --replace   change the label
-  rock-matrix wheel label built.whl --local gfx942 --append             extend the label
-  rock-matrix wheel label built.whl --local rocm62 --out wheelhouse     in another folder
-  rock-matrix wheel label built.whl --local rocm62 --check-label        fail if contradicted"
+  rock-matrix wheel label built.whl rocm62torch2.5                    next to built.whl
+  rock-matrix wheel label built.whl rocm6.2torch2.5 --replace         change the label
+  rock-matrix wheel label built.whl gfx942 --append                   extend the label
+  rock-matrix wheel label built.whl rocm62 --out wheelhouse           in another folder
+  rock-matrix wheel label built.whl rocm62 --check-label              fail if contradicted"
 )]
 pub(super) struct Args {
     /// Wheel to label; the file is not modified
     wheel: PathBuf,
     /// Label to set: letters and digits, in segments separated by dots
-    #[arg(long, value_name = "LABEL", alias = "label")]
-    local: LocalLabel,
+    #[arg(value_name = "LABEL", required_unless_present = "local")]
+    label: Option<LocalLabel>,
+    /// Label to set; same as the argument
+    #[arg(
+        long,
+        value_name = "LABEL",
+        alias = "label",
+        conflicts_with = "label",
+        hide_short_help = true
+    )]
+    local: Option<LocalLabel>,
     /// Replace a different label of the wheel
     #[arg(long, conflicts_with = "append")]
     replace: bool,
@@ -60,6 +69,9 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
         (_, true) => ExistingLabel::Append,
         _ => ExistingLabel::Refuse,
     };
+    let Some(label) = args.label.as_ref().or(args.local.as_ref()) else {
+        return Exit::Usage;
+    };
     let compat = match load::compat(shell) {
         Ok(compat) => compat,
         Err(exit) => return exit,
@@ -76,7 +88,7 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
         shell,
         LabelCheck::Ignore,
         |wheel, file| {
-            let changed = relabel(wheel, &file.name, &args.local, existing)
+            let changed = relabel(wheel, &file.name, label, existing)
                 .map_err(|error| error.diagnostic(&file.file_name))?;
             if args.check_label {
                 let found =

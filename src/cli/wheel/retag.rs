@@ -44,14 +44,15 @@ pub(super) struct Args {
     /// Wheel to retag; the file is not modified
     wheel: PathBuf,
     /// Set or add Python tags, such as cp312 or +py3
-    #[arg(long, value_name = "[+]TAG", help_heading = "Tags")]
+    #[arg(long, alias = "python", value_name = "[+]TAG", help_heading = "Tags")]
     python_tag: Option<TagChange<PythonTag>>,
     /// Set or add ABI tags, such as cp312, abi3 or none
-    #[arg(long, value_name = "[+]TAG", help_heading = "Tags")]
+    #[arg(long, alias = "abi", value_name = "[+]TAG", help_heading = "Tags")]
     abi_tag: Option<TagChange<AbiTag>>,
     #[arg(
         help = "Set or add platform tags, such as linux_x86_64 or +manylinux_2_28_x86_64",
         long,
+        aliases = ["platform", "plat"],
         value_name = "[+]TAG",
         help_heading = "Tags"
     )]

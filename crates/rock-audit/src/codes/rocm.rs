@@ -30,6 +30,7 @@ pub const ALL: &[&Code] = &[
     &OTHER_DEVICE_CODE,
     &WRITABLE_FIRST_SEGMENT,
     &WHEEL_TOO_LARGE,
+    &REJECTED_BY_PYPI,
     &CONTENT_MISSING,
     &REQUIREMENT_MISSING,
     &CONTENT_DISAGREES,
@@ -101,7 +102,7 @@ pub const NEEDED_BY_PATH: Code = Code::error(
 pub const GFX_NOT_AS_EXPECTED: Code = Code::error(
     "R120",
     "gfx-not-as-expected",
-    "The gfx targets of the wheel's code objects differ from those in the plan, in `wheel check --expect` or in `wheel gfx --exact`. On the GPUs of a missing target nothing runs; an extra target was not requested.\n\nCheck the variables from which the build takes its targets, such as `PYTORCH_ROCM_ARCH`. `rock-matrix wheel gfx` lists the targets that were compiled.",
+    "The gfx targets of the wheel's code objects differ from those in the plan, in `wheel check --expect`, or in `--require` or `--exact` of `wheel gfx`. On the GPUs of a missing target nothing runs; an extra target was not requested.\n\nCheck the variables from which the build takes its targets, such as `PYTORCH_ROCM_ARCH`. `rock-matrix wheel gfx` lists the targets that were compiled.",
 );
 /// Libraries with different gfx targets.
 pub const GFX_SETS_DIFFER: Code = Code::warning(
@@ -180,6 +181,12 @@ pub const WHEEL_TOO_LARGE: Code = Code::error(
     "R140",
     "wheel-too-large",
     "The wheel is larger than the limit in `--max-size` or, without that option, than GitHub permits for a release asset, which must be smaller than 2 GiB. A wheel above PyPI's default limit of 100 MiB per file is a note. `rock-matrix compat list limits` shows both limits.\n\nBuild for fewer gfx targets, compress code objects (`--offload-compress`), or strip the libraries.",
+);
+/// A wheel that PyPI rejects.
+pub const REJECTED_BY_PYPI: Code = Code::error(
+    "R141",
+    "rejected-by-pypi",
+    "PyPI rejects wheels with a local version label (PEP 440), with a platform tag such as `linux_x86_64` (PEP 513), and above its size limit. `wheel check --profile pypi` reports all three.\n\nSet the platform tag with `rock-matrix wheel repair`. Publish wheels with a label in an index of your own, with `rock-matrix publish` or `rock-matrix index build`.",
 );
 /// GPU code that cannot be parsed.
 pub const DAMAGED_CODE_OBJECTS: Code = Code::error(

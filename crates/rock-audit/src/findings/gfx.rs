@@ -161,6 +161,15 @@ fn on_member(wheel: &str, member: &str, code: &'static Code, message: String) ->
     )
 }
 
+/// Whether a wheel may have code for targets that are not expected.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum UnexpectedTargets {
+    /// Any other target is allowed.
+    Allowed,
+    /// Any other target is reported.
+    Rejected,
+}
+
 /// Reports missing and unexpected targets: in each file with offload bundles, in each file whose
 /// code was split off into archives of these wheels, and in all other code together, which comes in
 /// files of one target. A host wheel without its device wheels has the targets that METADATA names.
@@ -169,7 +178,17 @@ pub fn unexpected_targets(
     files: &[InspectedFile],
     wheels: &[SplitCode],
     expected: &[GfxTarget],
+    unexpected: UnexpectedTargets,
 ) -> Vec<Diagnostic> {
+    let difference = |expected: &BTreeSet<CodeTarget>,
+                      required: &BTreeSet<CodeTarget>,
+                      held: &BTreeSet<CodeTarget>| {
+        let mut difference = TargetDifference::between(expected, required, held);
+        if unexpected == UnexpectedTargets::Allowed {
+            difference.extra.clear();
+        }
+        describe(&difference)
+    };
     let expected: BTreeSet<CodeTarget> = expected.iter().map(CodeTarget::from).collect();
     let promised = wheels
         .iter()
@@ -270,24 +289,18 @@ impl<'f> OtherCode<'f> {
     }
 }
 
-/// Returns in words the targets that are expected and not in `required`, and those in `held` that
-/// are not expected.
-fn difference(
-    expected: &BTreeSet<CodeTarget>,
-    required: &BTreeSet<CodeTarget>,
-    held: &BTreeSet<CodeTarget>,
-) -> Option<String> {
-    let TargetDifference { missing, extra } = TargetDifference::between(expected, required, held);
+/// Returns in words the missing and the unexpected targets; `None` if there are none.
+fn describe(TargetDifference { missing, extra }: &TargetDifference) -> Option<String> {
     let missing_verb = if missing.len() == 1 { "is" } else { "are" };
     let extra_verb = if extra.len() == 1 { "was" } else { "were" };
     match (missing.is_empty(), extra.is_empty()) {
         (true, true) => None,
-        (false, true) => Some(format!("{} {missing_verb} missing", list(&missing))),
-        (true, false) => Some(format!("{} {extra_verb} not asked for", list(&extra))),
+        (false, true) => Some(format!("{} {missing_verb} missing", list(missing))),
+        (true, false) => Some(format!("{} {extra_verb} not asked for", list(extra))),
         (false, false) => Some(format!(
             "{} {missing_verb} missing, and {} {extra_verb} not asked for",
-            list(&missing),
-            list(&extra)
+            list(missing),
+            list(extra)
         )),
     }
 }

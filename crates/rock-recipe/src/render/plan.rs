@@ -5,19 +5,23 @@ use std::fmt::Write as _;
 use indexmap::IndexMap;
 
 use rock_diagnostic::counted;
+use rock_plan::matrix::ExclusionRow;
 use rock_plan::{JobChange, JobView, Plan};
 
 /// The amount of detail in a rendered plan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PlanDetail {
-    /// Jobs and totals.
+    /// Jobs, totals, and one line for each reason why cells are excluded.
     Summary,
-    /// Also the reason for every excluded cell and every dropped gfx target.
+    /// Also the excluded cells with the source of each reason, and every dropped gfx target.
     Explain,
 }
 
 /// The maximum number of jobs to show; the rest is only counted.
 const SHOWN: usize = 400;
+
+/// The maximum number of reasons for excluded cells to show without [`PlanDetail::Explain`].
+const REASONS_SHOWN: usize = 10;
 
 /// The maximum number of omitted wheels to name without [`PlanDetail::Explain`].
 const WHEELS_SHOWN: usize = 20;
@@ -78,6 +82,9 @@ pub fn plan(plan: &Plan, notes: &[String], detail: PlanDetail) -> String {
                 "  … and {} more; `--format json` has them all",
                 group.job_count() - SHOWN
             );
+        }
+        if detail == PlanDetail::Summary {
+            summarize_excluded(&group.excluded, &mut text);
         }
     }
     if detail == PlanDetail::Explain {
@@ -162,6 +169,31 @@ fn explain_jobs<'a>(
     }
     for (line, count) in lines {
         let _ = writeln!(text, "  {}: {line}", counted(count, "job"));
+    }
+}
+
+/// Writes one line for each reason why cells are excluded, the most frequent first.
+fn summarize_excluded(excluded: &[ExclusionRow], text: &mut String) {
+    let mut reasons: IndexMap<(&str, String), u64> = IndexMap::new();
+    for row in excluded {
+        *reasons
+            .entry((row.reason.as_str(), row.code.to_string()))
+            .or_default() += row.count;
+    }
+    reasons.sort_by(|_, one, _, other| other.cmp(one));
+    for ((reason, code), count) in reasons.iter().take(REASONS_SHOWN) {
+        let _ = writeln!(
+            text,
+            "  {} excluded: {reason} [{code}]",
+            counted(*count, "cell")
+        );
+    }
+    if reasons.len() > REASONS_SHOWN {
+        let _ = writeln!(
+            text,
+            "  … and {}; `--explain` shows all",
+            counted(reasons.len() - REASONS_SHOWN, "more reason")
+        );
     }
 }
 

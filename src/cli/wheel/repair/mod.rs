@@ -153,8 +153,6 @@ pub(super) struct Args {
     #[arg(
         short = 'j',
         long,
-        env = "ROCK_MATRIX_JOBS",
-        hide_env_values = true,
         value_name = "N",
         value_parser = clap::value_parser!(u16).range(1..),
         help_heading = "Performance"

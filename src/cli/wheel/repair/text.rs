@@ -18,7 +18,8 @@ pub(super) fn text(repaired: &RepairedWheel, is_dry_run: bool) -> String {
             let _ = writeln!(text, "leave  {library}");
         }
     }
-    text + &format!("{}\n", repaired.path.display())
+    let verb = if is_dry_run { "write  " } else { "" };
+    text + &format!("{verb}{}\n", repaired.path.display())
 }
 
 /// Returns the grafted libraries, one line each.
