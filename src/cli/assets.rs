@@ -20,7 +20,7 @@ use crate::sdk;
 use crate::sys::{self, DirectoryEntry, DirectoryEntryKind, FileError, PositionalFile};
 use crate::wheel::{self, HeaderDocument};
 
-/// How deep a wheel is checked.
+/// The depth of the checks of a wheel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Depth {
     /// Every member against RECORD, and METADATA against the name.

@@ -109,7 +109,11 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
         shell.print(&freed.iter().map(line).collect::<String>());
     }
     if exit == Exit::Done && freed.is_empty() {
-        shell.say("there are no build folders");
+        shell.say(if args.whole {
+            "there are no job folders"
+        } else {
+            "there are no build folders; `--whole` removes whole job folders"
+        });
     } else if freed.len() > 1 {
         shell.say(&format!(
             "{} {}",

@@ -50,10 +50,8 @@ pub(super) fn recipes() -> Vec<String> {
 /// Returns the names of the environment profiles.
 pub(super) fn profiles() -> Vec<String> {
     let compat = crate::compat::Compat::embedded();
-    compat
-        .machine_tables()
-        .profiles
-        .iter()
-        .map(|row| row.profile.clone())
+    super::env::profiles(&compat)
+        .into_iter()
+        .map(str::to_owned)
         .collect()
 }

@@ -289,7 +289,7 @@ fn warnings(
 }
 
 /// Returns the names of all profiles.
-fn profiles(compat: &Compat) -> Vec<&str> {
+pub(super) fn profiles(compat: &Compat) -> Vec<&str> {
     compat
         .machine_tables()
         .profiles

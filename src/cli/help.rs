@@ -231,7 +231,7 @@ ROCK_MATRIX_MESSAGE_FORMAT. ROCK_MATRIX_API_URL sets --api-url; a file cannot, b
 receives the token of the environment.
 ";
 
-/// What the list of global options ends with.
+/// The text below the list of global options.
 const GLOBAL_NOTES: &str = "\
 Exit codes: 0 success, 1 invalid input or artifact, 2 command-line error, 3 machine, network or
 credentials, 4 a build step failed, 124 a build reached its time limit.

@@ -78,15 +78,15 @@ impl ProjectFile {
     pub fn find(directory: &Path) -> Result<Self, Diagnostics> {
         for directory in directory.ancestors() {
             let path = directory.join("rock-matrix.toml");
-            if path.is_file() {
+            if sys::is_file(&path) {
                 let source = read(&path)?;
                 let table =
                     toml::from_str(&source.text).map_err(|error| invalid(&error, &source))?;
                 return Self::from_table(table, &path, &source);
             }
             let path = directory.join("pyproject.toml");
-            if path.is_file() {
-                // Other tools report what is wrong with a file that does not configure this one.
+            if sys::is_file(&path) {
+                // Errors in a file that does not configure this program are reported by other tools.
                 let source = match read(&path) {
                     Ok(source) if source.text.contains("rock-matrix") => source,
                     _ => continue,
@@ -171,7 +171,7 @@ impl ProjectFile {
     /// Sets one of [`KEYS`].
     ///
     /// # Errors
-    /// What the value must be, if it is something else.
+    /// Returns a description of the valid values if the value is not one of them.
     fn set(&mut self, name: &str, value: Value, file: &Path) -> Result<(), String> {
         let directory = file.parent().unwrap_or(Path::new(""));
         match name {

@@ -62,9 +62,9 @@ pub(super) struct Prereleases {
 pub(super) enum Manifests<'m> {
     /// None: filenames are enough.
     None,
-    /// Those of this many releases, newest first.
+    /// The manifests of at most this number of releases, newest first.
     Newest(usize),
-    /// Those of one tag.
+    /// The manifests of one tag.
     Of(&'m str),
 }
 

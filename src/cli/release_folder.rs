@@ -146,7 +146,7 @@ pub(super) fn report_enclosing(folder: &Path, sink: &mut Sink) {
     );
 }
 
-/// How files are transferred to the directory of a release.
+/// The transfer of files to the directory of a release.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Transfer {
     /// By a copy, which is independent of the original file.

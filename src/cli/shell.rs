@@ -10,7 +10,7 @@ use crate::diagnostic::render::GithubAnnotations;
 use crate::diagnostic::{Diagnostic, render};
 use crate::sys::Environment;
 
-/// How many messages are written to stderr.
+/// The verbosity of messages on stderr.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Verbosity {
     /// Only diagnostics.
@@ -58,7 +58,7 @@ pub struct Shell {
     pub arguments: Vec<std::ffi::OsString>,
     /// The environment at start.
     pub environment: Environment,
-    /// How many messages are written.
+    /// The verbosity of messages.
     pub verbosity: Verbosity,
     /// Format of diagnostics and other messages on stderr.
     pub message_format: Format,

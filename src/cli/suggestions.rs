@@ -31,7 +31,7 @@ const DEFAULT_SUBCOMMANDS: [(&str, &str); 7] = [
     ("wheel", "show"),
 ];
 
-/// What can be given instead of a missing argument.
+/// Commands with a required argument, and an alternative to it.
 const ALTERNATIVES: [(&[&str], &str); 4] = [
     (
         &["index", "build"],

@@ -41,7 +41,16 @@ pub(super) fn targets(
         .iter()
         .flat_map(|part| match compat.resolve_gfx(part) {
             Ok(_) => vec![part.as_str()],
-            Err(_) => part.split_whitespace().collect(),
+            // An unknown product name is one error.
+            Err(_) => {
+                let parts: Vec<&str> = part.split_whitespace().collect();
+                let is_target = |part: &&str| compat.resolve_gfx(part).is_ok();
+                if parts.iter().any(is_target) {
+                    parts
+                } else {
+                    vec![part.as_str()]
+                }
+            }
         });
     for word in words {
         match compat.resolve_gfx(word) {

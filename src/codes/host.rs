@@ -63,5 +63,5 @@ pub const NO_TARGET_NAMED: Code = Code::error(
 pub const BAD_PROJECT_FILE: Code = Code::error(
     "H046",
     "bad-project-file",
-    "`rock-matrix.toml`, or `[tool.rock-matrix]` in `pyproject.toml`, sets defaults of `compat`, `recipes`, `color`, `message-format`, `jobs` and `engine`. The nearest file, from the working directory upwards, is used; options and environment variables override it.\n\nUse only these keys:\n\n```toml\njobs = 4\nengine = \"docker\"\n```",
+    "`rock-matrix.toml`, or `[tool.rock-matrix]` in `pyproject.toml`, sets defaults of `compat`, `recipes`, `color`, `message-format`, `jobs` and `engine`. The nearest file, from the working directory upwards, is used; environment variables such as `ROCK_MATRIX_ENGINE` override it, and options override both.\n\nUse only these keys:\n\n```toml\njobs = 4\nengine = \"docker\"\n```",
 );

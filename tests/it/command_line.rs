@@ -503,7 +503,7 @@ fn bash_completes_commands_options_and_values_at_every_level() {
     );
 }
 
-/// The same help by three ways, and options of every command in one place.
+/// `-h`, `help` and an empty command line show the same groups; `help global` has the options.
 #[test]
 fn help_is_grouped_and_explains_global_options_once() {
     let project = Project::new();

@@ -1281,3 +1281,20 @@ fn ten_thousand_rows_are_compared_at_once() {
     );
     assert_eq!(told.matches("[M052").count(), 1);
 }
+
+/// `--gfx` replaces the targets, whether they are a key or an axis of the file.
+#[test]
+fn targets_of_the_command_line_replace_an_axis() {
+    let matrix = "version: 1\ndistribution: flash-attn\nrecipe: flash-attn\naxes:\n  flash-attn: [\"2.8.3\"]\n  \
+                  python: [\"3.11\"]\n  torch: [\"2.7.1\"]\n  rocm: [\"6.3\"]\n  backend: [ck]\n  gfx: [gfx90a]\n";
+    let project = Project::new().file("m.yaml", matrix);
+    let targets = |more: &[&str]| {
+        let plan = project
+            .run(&[&["plan", "m.yaml", "--format", "json"], more].concat())
+            .exits(0)
+            .json();
+        plan["jobs"][0]["gfx"].clone()
+    };
+    assert_eq!(targets(&[]), serde_json::json!(["gfx90a"]));
+    assert_eq!(targets(&["--gfx", "gfx942"]), serde_json::json!(["gfx942"]));
+}

@@ -301,6 +301,35 @@ fn a_fault_half_way_says_what_went_and_exits_with_3() {
     assert!(told.contains("error[G103 bad-token]"), "{told}");
 }
 
+/// A later run would not find the release of a tag that was left.
+#[test]
+fn a_tag_that_cannot_be_deleted_is_reported_and_the_others_go() {
+    let server = nightlies();
+    server
+        .github()
+        .faults
+        .add("delete-tag#1=no-right".parse().unwrap());
+    let rule = ["--tag-glob", "nightly-*", "--keep", "1"];
+    let outcome = prune(
+        &server,
+        &[&rule[..], &["--apply", "--delete-tags"]].concat(),
+        3,
+    );
+    let lines: Vec<&str> = outcome
+        .stdout
+        .lines()
+        .filter(|line| line.starts_with("deleted "))
+        .collect();
+    assert!(lines.len() >= 2, "{}", outcome.stdout);
+    let left = |line: &&&str| line.ends_with("; its tag was not deleted");
+    assert_eq!(lines.iter().filter(left).count(), 1, "{}", outcome.stdout);
+    assert!(
+        outcome.stderr.contains("error[G104 token-without-right]"),
+        "{}",
+        outcome.stderr
+    );
+}
+
 #[test]
 fn without_a_rule_nothing_is_even_asked() {
     let server = nightlies();

@@ -98,7 +98,7 @@ pub(super) struct Args {
     out: PathBuf,
 }
 
-/// What `build` and `test` do with their jobs.
+/// The jobs of `build` or `test`, and the action for them.
 #[derive(Debug)]
 pub(super) struct BuildRequest<'a> {
     /// The command, for errors.

@@ -89,6 +89,8 @@ struct Deleted {
     done: Vec<u64>,
     /// The release whose deletion was in progress at the end.
     open: Option<u64>,
+    /// Deleted releases whose tags could not be deleted.
+    tags_left: Vec<u64>,
 }
 
 impl Deleted {
@@ -164,7 +166,11 @@ fn text(
     }
 }
 
-/// Deletes the releases one after the other; the client waits a second between two writes.
+/// Deletes the releases one after the other; the client waits a second between two writes. A tag
+/// that cannot be deleted does not end the run, because a later one would not find its release.
+///
+/// # Errors
+/// The first error, after the last request.
 fn delete(
     decisions: &[PruneDecision<'_>],
     deletes_tags: bool,
@@ -172,6 +178,7 @@ fn delete(
     shell: &Shell,
     deleted: &mut Deleted,
 ) -> Result<(), GithubError> {
+    let mut tag_error = None;
     for decision in decisions
         .iter()
         .filter(|decision| matches!(decision.fate, PruneFate::Goes(_)))
@@ -186,11 +193,15 @@ fn delete(
             })?;
         deleted.done.push(release.id);
         // The tag of a draft may not exist, or belong to another release.
-        if deletes_tags && !release.draft {
-            opened.client.delete_tag(&release.tag_name)?;
+        if deletes_tags
+            && !release.draft
+            && let Err(error) = opened.client.delete_tag(&release.tag_name)
+        {
+            deleted.tags_left.push(release.id);
+            tag_error.get_or_insert(error);
         }
     }
-    Ok(())
+    tag_error.map_or(Ok(()), Err)
 }
 
 fn human_text(
@@ -218,8 +229,13 @@ fn human_text(
                     (true, None) => "possibly deleted",
                     (false, _) => "would delete",
                 };
+                let tag = if deleted.tags_left.contains(&release.id) {
+                    "; its tag was not deleted"
+                } else {
+                    ""
+                };
                 format!(
-                    "{verb} {}: {files}, {}; {because}\n",
+                    "{verb} {}: {files}, {}; {because}{tag}\n",
                     release.tag_name,
                     format_size(weight)
                 )

@@ -29,7 +29,7 @@ pub(super) struct Args {
     #[arg(long, value_name = "FILE")]
     known: Vec<PathBuf>,
     /// Hash every file, even if its digest is recorded
-    #[arg(long)]
+    #[arg(long, conflicts_with = "known")]
     read_all: bool,
 }
 

@@ -15,7 +15,7 @@ pub(super) struct LayoutArgs {
     /// Each artifact is a directory or an archive named `NAME_COMPONENT_GPUS`.
     #[arg(long, value_name = "DIR")]
     pub(super) artifact_dir: PathBuf,
-    /// How device code is split from the libraries
+    /// Distribution of device code and libraries among packages
     #[arg(long, value_enum, default_value = "auto", value_name = "MODE")]
     mode: ModeWord,
     /// Platform of the packages, `linux` or `windows`

@@ -96,7 +96,7 @@ pub(in crate::cli::publish) struct Options {
     /// Takes longer than an hour.
     #[arg(long, hide_short_help = true, help_heading = "GitHub release")]
     pub(super) slow: bool,
-    /// How to compare published files that have no digest on GitHub
+    /// Comparison of published files that have no digest on GitHub
     ///
     /// `size` compares sizes, `full` downloads the file and hashes it.
     #[arg(

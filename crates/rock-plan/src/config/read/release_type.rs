@@ -31,8 +31,16 @@ pub(super) fn give(whole: &mut Node, given: &AxisOverrides, places: &mut KeyLoca
         put(entries, "release-type", scalar(word, &span));
     }
     if let Some(families) = &given.gfx {
-        let span = stands(1, "gfx");
-        put(entries, "gfx", list(families, &span));
+        match axes_with(entries, "gfx") {
+            Some(axes) => {
+                let span = stands(1, "axes.gfx");
+                put(axes, "gfx", list(families, &span));
+            }
+            None => {
+                let span = stands(1, "gfx");
+                put(entries, "gfx", list(families, &span));
+            }
+        }
     }
     if let Some(families) = &given.test_families
         && let Some(Node {
@@ -60,6 +68,17 @@ fn node_mut<'n>(entries: &'n mut [(MapKey, Node)], key: &str) -> Option<&'n mut 
         .iter_mut()
         .find(|(known, _)| known.text == key)
         .map(|(_, node)| node)
+}
+
+/// Returns the axes if this one is among them.
+fn axes_with<'n>(
+    entries: &'n mut [(MapKey, Node)],
+    axis: &str,
+) -> Option<&'n mut Vec<(MapKey, Node)>> {
+    match &mut node_mut(entries, "axes")?.value {
+        NodeValue::Map(axes) if axes.iter().any(|(key, _)| key.text == axis) => Some(axes),
+        _ => None,
+    }
 }
 
 fn put(entries: &mut Vec<(MapKey, Node)>, key: &str, node: Node) {
