@@ -30,15 +30,22 @@ fetch gafime-rocm 0.4.7
 # In one piece the version reads as an address.
 fetch rocm-bindings-hip "10.0.0"".0.1.2"
 
-step "make the wheels of the stories, and compare their verdicts"
-ROCK_STORY_WHEELS=$work/stories cargo test --locked --quiet --test it -- \
-  show_a_wheel repair_a_wheel gfx_of_a_wheel verify_a_wheel label_a_wheel codes_of_wheels >"$work/stories.log" 2>&1 ||
-  fail "the stories: $(tail -n 20 "$work/stories.log")"
-# Built as the stage `proofs` builds them.
-ROCK_STORY_WHEELS=$work/stories CARGO_PROFILE_DEV_OPT_LEVEL=1 CARGO_PROFILE_DEV_DEBUG=false CARGO_INCREMENTAL=0 \
-  cargo test --locked --quiet --test proofs -- hostile_wheels >"$work/stories.log" 2>&1 ||
-  fail "the stories: $(tail -n 20 "$work/stories.log")"
-"$tools/bin/python" tests/real/auditwheel_stories.py --rock "$ROCK_MATRIX_BIN" --differences docs/auditwheel.md "$work/stories"
+# `make_stories TEST_BINARY FILTER...`
+make_stories() {
+  ROCK_STORY_WHEELS=$stories cargo test --locked --quiet --test "$1" -- "${@:2}" >"$work/stories.log" 2>&1 ||
+    fail "the stories: $(tail -n 20 "$work/stories.log")"
+}
+modules=(show_a_wheel repair_a_wheel gfx_of_a_wheel verify_a_wheel label_a_wheel codes_of_wheels)
+stories=${ROCK_STORY_WHEELS:-}
+if [ -z "$stories" ]; then
+  step "make the wheels of the stories"
+  stories=$work/stories
+  make_stories it "${modules[@]}"
+  # Built as the stage `proofs` builds them.
+  CARGO_PROFILE_DEV_OPT_LEVEL=1 CARGO_PROFILE_DEV_DEBUG=false CARGO_INCREMENTAL=0 make_stories proofs hostile_wheels
+fi
+step "compare the verdicts on the wheels of the stories"
+"$tools/bin/python" tests/real/auditwheel_stories.py --rock "$ROCK_MATRIX_BIN" --differences docs/auditwheel.md "$stories" "${modules[@]}" hostile_wheels
 
 step "make wheels with gcc, and compare with auditwheel $("$tools/bin/pip" show auditwheel | sed -n 's/^Version: //p')"
 PATH=$tools/bin:$PATH "$host_python" tests/real/auditwheel_diff.py --rock "$ROCK_MATRIX_BIN" --auditwheel "$tools/bin/auditwheel" \

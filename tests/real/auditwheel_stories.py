@@ -72,10 +72,11 @@ def main():
     parser.add_argument("--rock", required=True, type=pathlib.Path)
     parser.add_argument("--differences", required=True, type=pathlib.Path)
     parser.add_argument("folder", type=pathlib.Path)
+    parser.add_argument("modules", nargs="+", help="modules of tests whose wheels are compared")
     options = parser.parse_args()
     may_differ = listed(options.differences, "| story `")
     counts, wrong, differed = collections.Counter(), [], set()
-    paths = sorted(options.folder.glob("*/*/*.whl"))
+    paths = sorted(path for module in options.modules for path in options.folder.glob(f"{module}.*/*/*.whl"))
     with multiprocessing.get_context("fork").Pool() as pool:
         told = pool.map(functools.partial(both, options.rock), paths, chunksize=8)
     for path, (done, other) in zip(paths, told):

@@ -52,9 +52,12 @@ needs() {
   fi
   export ROCK_MATRIX_BIN
 }
+# Builds the programs. After the stage `tests` they are built with the tests, as they were there: the features of shared
+# dependencies are the same then, and nothing is compiled again.
+build() { cargo build -q --locked ${ROCK_TESTS_PASSED:+--bins --tests}; }
 # maturin moves the program away from where cargo builds it, so stages that run meanwhile use a copy.
 build_binary() {
-  cargo build -q --locked
+  build
   [ "$target/debug/rock-matrix" -nt "$real/bin/rock-matrix" ] || return 0
   mkdir -p "$real/bin"
   cp "$target/debug/rock-matrix" "$real/bin/rock-matrix.new"
@@ -142,8 +145,7 @@ serve() {
 # URL and `github_pid` to its process. Its token is `writer`.
 fake_github() {
   local program=$target/debug/fake-github
-  # With everything else that plain `cargo build` makes, so that the features of shared crates are the same.
-  if command -v cargo >/dev/null; then cargo build -q --locked; fi
+  if command -v cargo >/dev/null; then build; fi
   [ -x "$program" ] || fail "there is no $program"
   : >"$work/github.log"
   "$program" "$@" >>"$work/github.log" 2>&1 &

@@ -19,6 +19,12 @@ for minor in 10 11 12 13; do
     if [ -z "${pythons[$minor]:-}" ] && "$base" -c '' 2>/dev/null; then pythons[$minor]=$base; fi
   done
 done
+# In memory where 4 GiB are free, because the tests install and delete thousands of small files.
+temporary=$work
+if [ "$(df -Pk /dev/shm 2>/dev/null | awk 'NR == 2 { print $4 }')" -ge 4194304 ] 2>/dev/null; then
+  temporary=$(mktemp -d /dev/shm/rock-matrix-sdk-XXXXXX)
+  at_exit "rm -rf '$temporary'"
+fi
 mapfile -t minors < <(printf '%s\n' "${!pythons[@]}" | sort -n)
 
 for minor in "${minors[@]}"; do
@@ -26,14 +32,16 @@ for minor in "${minors[@]}"; do
   if [ "$python" = "$tools/bin/python" ]; then
     what="tests, types and style"
   else
-    "$python" -m venv "$work/$minor"
+    "$tools/bin/uv" venv -q --no-config --python "$python" "$work/$minor"
     python=$work/$minor/bin/python
-    "$python" -m pip install -q --disable-pip-version-check pytest pytest-xdist pyyaml uv || fail "no pytest for $("$python" --version)"
+    # The pip that a Python comes with may need twice the time to start.
+    "$tools/bin/uv" pip install -q --no-config --cache-dir "$cache/uv" --python "$python" pip pytest pytest-xdist pyyaml uv ||
+      fail "no pytest for $("$python" --version)"
   fi
   # What differs between Pythons shows itself at the ends: those between are spared the tests that take long.
   if [ "$minor" != "${minors[0]}" ] && [ "$minor" != "${minors[-1]}" ]; then which=(-m "not slow") what="$what, without the slow ones"; fi
   step "$("$python" --version): $what"
-  "$python" -B -m pytest -q -n auto --maxprocesses 8 -p no:cacheprovider --basetemp "$work/tests" "${which[@]}" tests/python/sdk ||
+  "$python" -B -m pytest -q -n auto --maxprocesses 8 -p no:cacheprovider --basetemp "$temporary/tests" "${which[@]}" tests/python/sdk ||
     fail "the tests under $("$python" --version)"
-  rm -rf "$work/tests"
+  rm -rf "$temporary/tests"
 done
