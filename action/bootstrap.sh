@@ -102,34 +102,45 @@ fi
 # double quotes a backslash escapes `"` and `\`, and outside of quotes any character.
 # Nothing is expanded: no variables, commands or patterns.
 split() {
-  local rest=$1 word='' open=false run piece blank=$' \t\r\n'
+  local char word='' open=false state=plain blank=$' \t\r\n'
   words=()
-  while [ -n "$rest" ]; do
-    run=''
-    case $rest in
-      [$blank]*)
-        ! $open || words+=("$word")
-        word='' open=false rest=${rest#?}
-        continue
+  # Character by character: bash copies a long text whenever something is cut off its beginning.
+  while IFS= read -r -d '' -n 1 char; do
+    case $state in
+      single) if [ "$char" = "'" ]; then state=plain; else word+=$char; fi ;;
+      double)
+        case $char in
+          '"') state=plain ;;
+          \\) state=double-escape ;;
+          *) word+=$char ;;
+        esac
         ;;
-      "'"*"'"*) run=${rest#?} run=${run%%"'"*} rest=${rest#"'$run'"} ;;
-      "'"*) fail 2 "the input \`args\` has an unclosed \`'\`" ;;
-      '"'*)
-        rest=${rest#?}
-        while [[ $rest != '"'* ]]; do
-          [ -n "$rest" ] || fail 2 "the input \`args\` has an unclosed \`\"\`"
-          piece=${rest%%[\"\\]*}
-          [ -n "$piece" ] || { [[ $rest != \\[\"\\]* ]] || rest=${rest#?}; piece=${rest:0:1}; }
-          run+=$piece rest=${rest#"$piece"}
-        done
-        rest=${rest#?}
+      double-escape)
+        [[ $char == [\"\\] ]] || word+=\\
+        word+=$char state=double
         ;;
-      \\) fail 2 "the input \`args\` ends with a \`\\\`" ;;
-      \\*) run=${rest:1:1} rest=${rest:2} ;;
-      *) run=${rest%%["$blank"\"\'\\]*} rest=${rest#"$run"} ;;
+      escape) word+=$char state=plain ;;
+      *)
+        case $char in
+          [$blank])
+            ! $open || words+=("$word")
+            word='' open=false
+            continue
+            ;;
+          "'") state=single ;;
+          '"') state=double ;;
+          \\) state=escape ;;
+          *) word+=$char ;;
+        esac
+        open=true
+        ;;
     esac
-    word+=$run open=true
-  done
+  done < <(printf %s "$1")
+  case $state in
+    single) fail 2 "the input \`args\` has an unclosed \`'\`" ;;
+    double*) fail 2 "the input \`args\` has an unclosed \`\"\`" ;;
+    escape) fail 2 "the input \`args\` ends with a \`\\\`" ;;
+  esac
   ! $open || words+=("$word")
 }
 split "${INPUT_ARGS-}"
