@@ -409,7 +409,7 @@ class Shop:
         argv = [part.compiler, "-w", *kind, f"-I{self.include}", str(source), "-o", str(target), *soname, *links, *map(fill, part.flags)]
         done = subprocess.run(argv, capture_output=True, text=True, check=False)
         if done.returncode != 0:
-            raise SystemExit(f"{' '.join(argv)}\n{done.stderr}")
+            raise RuntimeError(f"{' '.join(argv)}\n{done.stderr}")
 
 
 def write_wheel(folder, case, members):

@@ -2,12 +2,15 @@
 
 What may differ is read from the tables of docs/auditwheel.md whose rows begin with the name of a case and the keys that
 differ. A difference that is not listed fails, and so does a listed one that is none.
+
+Runs in the environment that auditwheel is installed in.
 """
 
 import argparse
-import concurrent.futures
 import dataclasses
+import functools
 import json
+import multiprocessing
 import os
 import pathlib
 import re
@@ -15,7 +18,10 @@ import subprocess
 import sys
 import sysconfig
 import tempfile
+import traceback
 import zipfile
+
+import auditwheel.main
 
 import auditwheel_cases
 
@@ -39,6 +45,33 @@ def run(argv, environment, cwd=None):
     return done
 
 
+def run_auditwheel(argv, environment):
+    """Runs auditwheel in a copy of this process, which has imported it: a new process needs most of its time for that."""
+    with tempfile.TemporaryFile("w+") as stdout, tempfile.TemporaryFile("w+") as stderr:
+        child = os.fork()
+        if child == 0:
+            code = 1
+            try:
+                os.dup2(stdout.fileno(), 1)
+                os.dup2(stderr.fileno(), 2)
+                os.environ.clear()
+                os.environ.update(environment)
+                sys.argv = ["auditwheel", *(str(one) for one in argv)]
+                code = auditwheel.main.main() or 0
+            except SystemExit as exit:
+                code = exit.code if isinstance(exit.code, int) else 0 if exit.code is None else 1
+            except BaseException:
+                traceback.print_exc()
+            finally:
+                sys.stdout.flush()
+                sys.stderr.flush()
+                os._exit(code)
+        code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+        stdout.seek(0)
+        stderr.seek(0)
+        return subprocess.CompletedProcess(argv, code, stdout.read(), stderr.read())
+
+
 def environment_of(case, place):
     """The environment without what leads a loader elsewhere, and what the case adds; `{outside}` is its folder."""
     base = {name: value for name, value in os.environ.items() if not name.startswith(("LD_", "AUDITWHEEL_"))}
@@ -46,16 +79,16 @@ def environment_of(case, place):
     return {**base, **added}
 
 
-def judge(program, case, wheel, place, out, ours_alone=()):
+def judge(run_program, case, wheel, place, out, ours_alone=()):
     options = [option.format(outside=place / "outside") for option in case.options]
     environment = environment_of(case, place)
-    done = run([*program, "show", "--json", *options, wheel], environment)
+    done = run_program(["show", "--json", *options, wheel], environment)
     # Where it has no verdict, auditwheel prints something else.
     shown = json.loads(done.stdout) if done.stdout.startswith("{") else {}
     outcome = Outcome(shown, done.returncode, said=done.stderr + ("" if shown else done.stdout))
     if case.repairs:
         more = [option.format(outside=place / "outside") for option in (*case.repair_options, *ours_alone)]
-        done = run([*program, "repair", *options, *more, "-w", out, wheel], environment)
+        done = run_program(["repair", *options, *more, "-w", out, wheel], environment)
         outcome.repair_code = done.returncode
         outcome.said += done.stderr + done.stdout
         outcome.repaired = next(iter(sorted(out.glob("*.whl"))), None) if out.exists() else None
@@ -196,17 +229,18 @@ def installs_and_works(case, wheel, place):
     return "; ".join(faults)
 
 
-def compare(case, wheel, place, programs):
-    rock, auditwheel = programs
-    place.mkdir(parents=True, exist_ok=True)
-    ours = judge([rock, "wheel"], case, wheel, place, place / "ours", (*case.our_repair_options, "--exclude-preset", "none"))
-    theirs = judge([auditwheel], case, wheel, place, place / "theirs")
+def compare(case, wheel, place, rock):
+    def run_rock(argv, environment):
+        return run([rock, "wheel", *argv], environment)
+
+    ours = judge(run_rock, case, wheel, place, place / "ours", (*case.our_repair_options, "--exclude-preset", "none"))
+    theirs = judge(run_auditwheel, case, wheel, place, place / "theirs")
     found = differences(case, ours, theirs)
     fault = ""
     if ours.repaired and case.works:
         fault = installs_and_works(case, ours.repaired, place)
     if ours.repaired:
-        checked = run([rock, "wheel", "verify", ours.repaired], os.environ)
+        checked = run_rock(["verify", ours.repaired], os.environ)
         if checked.returncode != 0:
             fault += f"\nverify: {checked.stdout}{checked.stderr}"
     return case.name, found, fault
@@ -245,17 +279,29 @@ def report(outcomes, may_differ, is_complete=True):
     sys.exit(1 if failed or unknown else 0)
 
 
+def in_processes(function, jobs):
+    """Returns the results of a function. Processes and not threads, because each copies itself for auditwheel."""
+    with multiprocessing.get_context("fork").Pool() as pool:
+        return pool.map(function, jobs, chunksize=1)
+
+
+def compare_case(work, rock, job):
+    """Makes the wheel of a case, and compares what both programs do with it."""
+    case, source = job
+    place = work / case.name
+    place.mkdir(parents=True, exist_ok=True)
+    return compare(case, source if isinstance(source, pathlib.Path) else source.make(case, place), place, rock)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rock", required=True, type=pathlib.Path)
-    parser.add_argument("--auditwheel", required=True, type=pathlib.Path)
     parser.add_argument("--differences", required=True, type=pathlib.Path)
     parser.add_argument("--work", required=True, type=pathlib.Path)
     parser.add_argument("--only", action="append", help="the case of this name only")
     parser.add_argument("wheels", nargs="*", type=pathlib.Path)
     options = parser.parse_args()
     work = options.work.resolve()
-    programs = (options.rock.resolve(), options.auditwheel)
     may_differ = listed(options.differences)
 
     shop = auditwheel_cases.Shop(work / "made", sysconfig.get_paths()["include"])
@@ -264,14 +310,8 @@ def main():
     if options.only:
         cases = [(case, source) for case, source in cases if case.name in options.only]
 
-    def one(job):
-        case, source = job
-        place = work / case.name
-        place.mkdir(parents=True, exist_ok=True)
-        return compare(case, source if isinstance(source, pathlib.Path) else source.make(case, place), place, programs)
-
-    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        report(pool.map(one, cases), may_differ, is_complete=not options.only)
+    outcomes = in_processes(functools.partial(compare_case, work, options.rock.resolve()), cases)
+    report(outcomes, may_differ, is_complete=not options.only)
 
 
 if __name__ == "__main__":

@@ -78,13 +78,20 @@ while read -r line; do
   done
 done < <(grep '^pip install [^t]' "$work/lines.txt")
 
-# uv takes what it has unpacked once; pip takes a minute, and reads all these lines alike.
+# `without_torch DIR`: an environment without torch. It has what PyPI's torch needs of CUDA, 5 GB that torch for ROCm does
+# not need.
+without_torch() {
+  fresh_torch_environment "$1"
+  rm -rf "$1"/lib/python3*/site-packages/{torch,torchgen,functorch,triton,torch-*,triton-*} "$1"/bin/torch*
+  if "$1/bin/python" -c 'import torch' 2>/dev/null; then fail "there is a torch in $1"; fi
+}
+# uv takes what it has unpacked once; pip reads all these lines alike. Modules are compiled once for each tool.
+export PYTHONPYCACHEPREFIX=$work/pycache PIP_NO_COMPILE=1
 tools_from_nothing=(pip uv)
 while read -r line; do
   for tool in "${tools_from_nothing[@]}"; do
-    step "$tool, from nothing: $line"
-    rm -rf "$work/venv"
-    "$host_python" -m venv "$work/venv"
+    step "$tool, without torch: $line"
+    without_torch "$work/venv"
     types_line "$tool" "$work/venv" "$line"
     found=$("$work/venv/bin/python" -c 'import importlib.metadata; print(importlib.metadata.version("torch"))')
     expect_equal "the torch of the label" "$torch_of_label+rocm6.2" "$found"
@@ -92,4 +99,4 @@ while read -r line; do
   done
   tools_from_nothing=(uv)
 done < <(grep '^pip install torch==' "$work/lines.txt")
-rm -rf "$work/official" "$work/venv" "$work/uv-cache"
+rm -rf "$work/official" "$work/venv" "$work/uv-cache" "$work/pycache"

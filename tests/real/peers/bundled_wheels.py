@@ -4,18 +4,22 @@ What may differ is read from the rows of docs/auditwheel.md that begin with `whe
 """
 
 import argparse
-import concurrent.futures
-import os
+import functools
 import pathlib
 
 from auditwheel_cases import Case
-from auditwheel_diff import compare, listed, report
+from auditwheel_diff import compare, in_processes, listed, report
+
+
+def compare_bundled(work, rock, wheel):
+    place = work / wheel.name
+    place.mkdir(exist_ok=True)
+    return compare(Case(wheel.name), wheel, place, rock)
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rock", required=True, type=pathlib.Path)
-    parser.add_argument("--auditwheel", required=True, type=pathlib.Path)
     parser.add_argument("--differences", required=True, type=pathlib.Path)
     parser.add_argument("--work", required=True, type=pathlib.Path)
     parser.add_argument("folder", type=pathlib.Path)
@@ -23,13 +27,8 @@ def main():
     wheels = sorted(options.folder.rglob("*.whl"))
     if len(wheels) < 20:
         raise SystemExit(f"only {len(wheels)} wheels below {options.folder}")
-    programs = (options.rock.resolve(), options.auditwheel)
-
-    def one(wheel):
-        return compare(Case(wheel.name), wheel, options.work / wheel.name, programs)
-
-    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        report(pool.map(one, wheels), listed(options.differences, "| wheel `"))
+    outcomes = in_processes(functools.partial(compare_bundled, options.work, options.rock.resolve()), wheels)
+    report(outcomes, listed(options.differences, "| wheel `"))
 
 
 main()

@@ -1,14 +1,13 @@
 """Links libraries with zig, and compares what `wheel show` and `wheel repair` read of them with pyelftools and auditwheel."""
 
 import argparse
-import concurrent.futures
+import functools
 import json
-import os
 import pathlib
 import subprocess
 
 from auditwheel_cases import INIT, Case, write_wheel
-from auditwheel_diff import compare, report
+from auditwheel_diff import compare, in_processes, report
 from elftools.elf.elffile import ELFFile
 
 # Zig's targets by the CPU in platform tags.
@@ -38,7 +37,7 @@ LIBRARIES = {
 def run(*command, **options):
     done = subprocess.run([str(word) for word in command], capture_output=True, text=True, check=False, **options)
     if done.returncode != 0:
-        raise SystemExit(f"{command}: {done.returncode}\n{done.stdout}{done.stderr}")
+        raise RuntimeError(f"{command}: {done.returncode}\n{done.stdout}{done.stderr}")
     return done.stdout
 
 
@@ -105,29 +104,30 @@ def check(rock, path, wheel, style, form):
         yield f"it is damaged: {damaged}"
 
 
+def compare_linked(linker, work, rock, job):
+    """Links a library, and compares what is read of it and what is made of its wheel."""
+    cpu, name, style = job
+    path = linker.library(*job)
+    place = work / "-".join(job)
+    place.mkdir()
+    case = Case(place.name, tag=f"cp311-cp311-linux_{cpu}", repairs=style == "both")
+    wheel = write_wheel(place, case, {**{member: text.encode() for member, text in INIT.items()}, "case/ext.so": path.read_bytes()})
+    _, found, fault = compare(case, wheel, place, rock)
+    faults = [fault] if fault else []
+    return case.name, found, "\n".join([*faults, *check(rock, path, wheel, style, LIBRARIES[name][0])])
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    for name in ("rock", "auditwheel", "zig", "work"):
+    for name in ("rock", "zig", "work"):
         parser.add_argument(f"--{name}", required=True, type=pathlib.Path)
     options = parser.parse_args()
     work, rock = options.work.resolve(), options.rock.resolve()
     linker = Linker(options.zig, work / "linked")
     jobs = [(cpu, name, style) for cpu in TARGETS for name in LIBRARIES for style in HASH_STYLES]
 
-    def one(job):
-        cpu, name, style = job
-        path = linker.library(*job)
-        place = work / "-".join(job)
-        place.mkdir()
-        case = Case(place.name, tag=f"cp311-cp311-linux_{cpu}", repairs=style == "both")
-        wheel = write_wheel(place, case, {**{member: text.encode() for member, text in INIT.items()}, "case/ext.so": path.read_bytes()})
-        _, found, fault = compare(case, wheel, place, (rock, options.auditwheel))
-        faults = [fault] if fault else []
-        return case.name, found, "\n".join([*faults, *check(rock, path, wheel, style, LIBRARIES[name][0])])
-
-    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        list(pool.map(linker.prepare, TARGETS))
-        report(pool.map(one, jobs), {})
+    in_processes(linker.prepare, list(TARGETS))
+    report(in_processes(functools.partial(compare_linked, linker, work, rock), jobs), {})
 
 
 main()

@@ -17,6 +17,6 @@ if [ ! -d "$zig/ziglang" ]; then
 fi
 export ZIG_GLOBAL_CACHE_DIR=$cache/zig
 
-step "link libraries for seven CPUs, and compare with auditwheel $("$tools/bin/pip" show auditwheel | sed -n 's/^Version: //p')"
+step "link libraries for seven CPUs, and compare with auditwheel $(installed_version auditwheel)"
 PATH=$tools/bin:$PATH PYTHONPATH=tests/real "$tools/bin/python" tests/real/peers/linkers.py --rock "$ROCK_MATRIX_BIN" \
-  --auditwheel "$tools/bin/auditwheel" --zig "$zig/ziglang/zig" --work "$work"
+  --zig "$zig/ziglang/zig" --work "$work"

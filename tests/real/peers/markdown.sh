@@ -13,5 +13,5 @@ needs_pypi cmarkgfm
 # The last major version with CommonJS, which the Node of Debian 12 (18) needs.
 needs_npm marked@15.0.12
 
-step "render documents of hostile texts with cmarkgfm $("$tools/bin/pip" show cmarkgfm | sed -n 's/^Version: //p') and marked"
+step "render documents of hostile texts with cmarkgfm $(installed_version cmarkgfm) and marked"
 NODE_PATH=$npm_modules "$tools/bin/python" tests/real/peers/markdown.py --rock "$ROCK_MATRIX_BIN" --work "$work"
