@@ -118,7 +118,7 @@ fn hostile_and_unknown_values_are_told_at_their_line_of_the_issue() {
         let said = refused(&body.replace("2.8.3", short));
         assert!(
             said.stderr
-                .contains("[M053 bad-issue]: `flash-attn` names a commit by"),
+                .contains("[M053 bad-issue]: `flash-attn` abbreviates a commit"),
             "{}",
             said.stderr
         );
@@ -131,7 +131,7 @@ fn hostile_and_unknown_values_are_told_at_their_line_of_the_issue() {
     let said = refused("hello");
     assert!(
         said.stderr
-            .starts_with("error[M053 bad-issue]: the issue does not say which"),
+            .starts_with("error[M053 bad-issue]: the issue does not select a value for"),
         "{}",
         said.stderr
     );
@@ -311,7 +311,7 @@ fn what_did_not_fail_is_counted_named_and_kept_in_the_plan_file() {
         .exits(0);
     let summary = project.read("summary.md");
     assert!(
-        summary.contains("\n1 job left out, for they did not fail in the run.\n"),
+        summary.contains("\n1 job omitted, because they did not fail in the run.\n"),
         "{summary}"
     );
 }
@@ -365,7 +365,7 @@ fn a_file_that_lists_no_run_is_refused() {
             .exits(1)
             .stderr;
         assert!(
-            said.starts_with("error[P050 bad-run-file]: `bad.json`: it lists no jobs"),
+            said.starts_with("error[P050 bad-run-file]: `bad.json`: it does not list the jobs"),
             "{text}: {said}"
         );
         assert!(
@@ -440,7 +440,7 @@ fn failed_legs_are_named_with_their_reasons_and_nothing_is_published() {
     assert!(
         summary.contains("failed: stage `build`, exit 1")
             && summary.contains("failed: stage `checkout`, exit 1")
-            && summary.contains("| no result is known |"),
+            && summary.contains("| its result is unknown |"),
         "{summary}"
     );
 }

@@ -67,22 +67,22 @@ fn one_value_is_answered_with_what_works_with_it() {
     };
     insta::assert_snapshot!(explain(&["gfx=rx9070"]), @r"
     gfx1201 (Radeon RX 9070)
-      ROCm        8.1 or later compiles for it
+      ROCm        8.1 or later can compile for it
                   8.1 or later supports the Radeon RX 9070
-      torch       official wheels hold code for it: 3.1 for ROCm 8.1
+      torch       official wheels contain code for it: 3.1 for ROCm 8.1
       flash-attn  2.8.3: triton
       attention   AOTriton with torch >=3.1, needs EXPERIMENTAL=1
     ");
     insta::assert_snapshot!(explain(&["rocm=8.1"]), @r"
     ROCm 8.1
       torch  3.1 have official wheels for it
-      GPUs   torch's wheels hold code for gfx942 and gfx1201
+      GPUs   torch's wheels contain code for gfx942 and gfx1201
     ");
     insta::assert_snapshot!(explain(&["torch=3.1.1"]), @r"
     torch 3.1.1
       ROCm    official wheels for 8.0 and 8.1
       Python  3.12, 3.13 and 3.13t
-      GPUs    wheels for ROCm 8.1 hold code for gfx942 and gfx1201
+      GPUs    wheels for ROCm 8.1 contain code for gfx942 and gfx1201
     ");
     insta::assert_snapshot!(explain(&["python=3.12"]), @r"
     Python 3.12
@@ -96,7 +96,7 @@ fn one_value_is_answered_with_what_works_with_it() {
     ROCm 8.1
       torch  3.1 have official wheels for it
                from compat/torch.yaml, torch 3.1, checked 2026-11-26: the pages of its makers, page 1 (verified)
-      GPUs   torch's wheels hold code for gfx942 and gfx1201
+      GPUs   torch's wheels contain code for gfx942 and gfx1201
                from compat/gfx.yaml, torch-gfx 8.1, checked 2026-11-26: the pages of its makers, page 1 (verified)
     ");
     let json = project

@@ -18,9 +18,9 @@ fn ask(arguments: &[&str]) -> Outcome {
 fn preferring_ck_on_gfx1151_leaves_aotriton_and_says_why() {
     insta::assert_snapshot!(ask(&["--gfx", "gfx1151", "--torch", "2.12.0", "--prefer-ck"]).stdout, @"
     gfx1151: torch's attention uses AOTriton
-      because: Composable Kernel is preferred, which changes nothing: torch takes it on gfx90a, gfx942, gfx950 only
-      because: AOTriton counts as experimental there
-      set: TORCH_ROCM_AOTRITON_ENABLE_EXPERIMENTAL=1 before torch is imported; else torch warns and takes the math backend
+      because: Composable Kernel is preferred, but this has no effect: torch only uses it on gfx90a, gfx942, gfx950
+      because: AOTriton treats this GPU as experimental
+      set: TORCH_ROCM_AOTRITON_ENABLE_EXPERIMENTAL=1 before torch is imported; otherwise torch warns and uses the math backend
       from: compat/attention.yaml, aotriton gfx1151 >=2.9,<2.13, checked 2026-11-26
       read in: ROCm/aotriton HEAD 30ae96716, README and sources, 0.11b to 0.11.2b: v3src/util.cc, isArchExperimentallySupported (verified)
     ");
@@ -31,9 +31,9 @@ fn a_gpu_of_ck_takes_it_only_where_torch_was_built_with_it() {
     insta::assert_snapshot!(ask(&["--gfx", "gfx942:xnack-", "--prefer-ck"]).stdout, @"
     gfx942:xnack-: torch's attention uses Composable Kernel
       because: Composable Kernel has fused attention for it
-      set: TORCH_ROCM_FA_PREFER_CK=1 before torch is imported; else torch takes AOTriton
-      only where: torch was built with USE_ROCM_CK_SDPA=1: `torch.backends.cuda.is_ck_sdpa_available()` is True there
-      else: AOTriton stays
+      set: TORCH_ROCM_FA_PREFER_CK=1 before torch is imported; otherwise torch uses AOTriton
+      only if: torch was built with USE_ROCM_CK_SDPA=1: then `torch.backends.cuda.is_ck_sdpa_available()` is True
+      otherwise: torch uses AOTriton
       from: compat/attention.yaml, ck gfx90a gfx942, checked 2026-11-22
       read in: pytorch/pytorch, the file that ref names, aten/src/ATen/Context.cpp, setROCmFAPreferredBackend (verified)
     ");
@@ -286,7 +286,7 @@ fn a_bad_log_is_told_line_by_line_with_what_was_expected_and_what_to_do() {
     26 | preferred_rocm_fa_library(): _ROCmFABackend.Ck
        | ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ expected `_ROCmFABackend.AOTriton`
        |
-       = note: a right answer means that torch uses AOTriton: Composable Kernel has no fused attention for these GPUs
+       = note: the expected value means that torch uses AOTriton: Composable Kernel has no fused attention for these GPUs
     help: unset TORCH_ROCM_FA_PREFER_CK
 
     error[H027 attention-miss]: `can_use_flash_attention` is `False`, not `True`
@@ -298,8 +298,8 @@ fn a_bad_log_is_told_line_by_line_with_what_was_expected_and_what_to_do() {
     29 | can_use_flash_attention: False
        | ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ expected `True`
        |
-       = note: a right answer means that torch takes flash attention for the tensors of the script
-    help: set TORCH_ROCM_AOTRITON_ENABLE_EXPERIMENTAL=1 before torch is imported (`rock-matrix env --profile run`), and see that torch/lib/aotriton.images has the GPU
+       = note: the expected value means that torch uses flash attention for the script's tensors
+    help: set TORCH_ROCM_AOTRITON_ENABLE_EXPERIMENTAL=1 before torch is imported (`rock-matrix env --profile run`), and check that torch/lib/aotriton.images contains the GPU
 
     error[H027 attention-miss]: `FLASH_ATTENTION` is `ERR: No available kernel. Aborting execution.`, not `OK`
       --> check.log:33:1
@@ -310,8 +310,8 @@ fn a_bad_log_is_told_line_by_line_with_what_was_expected_and_what_to_do() {
     33 | FLASH_ATTENTION: ERR: No available kernel. Aborting execution.
        | ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ expected `OK`
        |
-       = note: a right answer means that flash attention runs
-    help: see the error beside it; `rock-matrix env --profile debug` makes it be told where it happens
+       = note: the expected value means that flash attention runs
+    help: check the error on this line; with the variables of `rock-matrix env --profile debug` it is reported where it occurs
     ");
 }
 
@@ -354,9 +354,9 @@ fn a_machine_without_a_gpu_is_no_fault_and_one_without_torch_is() {
     let (log, code) = run_script(&project, "{'device': False}", &[]);
     assert_eq!(code, Some(0));
     insta::assert_snapshot!(judge(project, &log, &[], 0).stderr, @"
-    note[H029 no-device-in-log]: the log is of a machine without a GPU
-     = note: nothing that needs one was tried
-    help: run the script where the GPU is
+    note[H029 no-device-in-log]: the log is from a machine without a GPU
+     = note: the checks that need a GPU were skipped
+    help: run the script on a machine with a GPU
     ");
     let project = machine().file(
         "site/torch/__init__.py",
@@ -371,7 +371,7 @@ fn a_machine_without_a_gpu_is_no_fault_and_one_without_torch_is() {
     2 | Failed to import torch: libamdhip64.so.7: cannot open
       | ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
       |
-    help: install a torch for ROCm into that Python
+    help: install torch for ROCm into this Python
     ");
 }
 
@@ -387,7 +387,7 @@ fn a_log_that_is_cut_foreign_or_unreadable_is_a_fault() {
     34 | EFFICIENT_ATTENTION: ERR: HIP error: invalid argument Compile with ...
        | ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ the last line
        |
-    help: see what ended the script there, or keep all of its output: `python check.py > check.log 2>&1`
+    help: check why the script stopped there, or save its full output: `python check.py > check.log 2>&1`
     ");
     insta::assert_snapshot!(judge(machine(), "Torch: 2.9\n", &[], 1).stderr, @"
     error[H028 unjudged-log]: this is not the output of the validation script
@@ -429,11 +429,11 @@ fn a_line_that_is_missing_is_a_miss_and_standard_input_is_a_log() {
         .unwrap();
     assert_eq!(output.status.code(), Some(1));
     insta::assert_snapshot!(String::from_utf8(output.stderr).unwrap(), @"
-    error[H027 attention-miss]: the log has no line `FLASH_ATTENTION`, which should be `OK`
+    error[H027 attention-miss]: the log does not contain the line `FLASH_ATTENTION`, which should be `OK`
     --> standard input
      = note: expected `OK`
-     = note: a right answer means that flash attention runs
-    help: see the error beside it; `rock-matrix env --profile debug` makes it be told where it happens
+     = note: the expected value means that flash attention runs
+    help: check the error on this line; with the variables of `rock-matrix env --profile debug` it is reported where it occurs
     ");
 }
 

@@ -8,7 +8,7 @@ fn init_starts_with_triton_where_there_is_no_project() {
     let said = project.run(&["init"]).exits(0);
     assert_eq!(said.stdout, "");
     insta::assert_snapshot!(said.stderr, @r"
-    there is no pyproject.toml or setup.py here, so this starts with flash-attn and Triton's kernels, which build in minutes
+    there is no pyproject.toml or setup.py here, so this starts with flash-attn and Triton kernels, which build in minutes
     wrote matrices/flash-attn.yaml
     wrote .github/workflows/wheels.yml
     next: edit matrices/flash-attn.yaml, then `rock-matrix check`, `rock-matrix plan` and
@@ -60,7 +60,7 @@ fn init_starts_from_the_project_in_the_folder() {
         .file("my_ops/__init__.py", "");
     let said = project.run(&["init"]).exits(0);
     insta::assert_snapshot!(said.stderr, @r"
-    pyproject.toml here is of my-ops 1.2.0, so this starts with that project: pip builds it (recipe hip-extension), against torch, which it is compiled with
+    pyproject.toml describes my-ops 1.2.0, so this starts with that project: pip builds it (recipe hip-extension), against torch, because its build needs it
     wrote matrices/my-ops.yaml
     wrote .github/workflows/wheels.yml
     next: edit matrices/my-ops.yaml, then `rock-matrix check`, `rock-matrix plan` and
@@ -90,8 +90,7 @@ fn init_takes_a_setup_py_and_what_is_given() {
     );
     let said = project.run(&["init"]).exits(0);
     assert!(
-        said.stderr
-            .starts_with("setup.py here is of other 3.1, so "),
+        said.stderr.starts_with("setup.py describes other 3.1, so "),
         "{}",
         said.stderr
     );
@@ -106,7 +105,7 @@ fn init_takes_a_setup_py_and_what_is_given() {
     let said = project.run(&["init", "--recipe", "flash-attn"]).exits(0);
     assert!(
         said.stderr
-            .starts_with("flash-attn with Triton's kernels, as asked for\n"),
+            .starts_with("flash-attn with Triton kernels, as requested\n"),
         "{}",
         said.stderr
     );
@@ -118,8 +117,8 @@ fn init_says_what_it_cannot_start_from() {
     let project = Project::new().file("pyproject.toml", dynamic);
     let said = project.run(&["init"]).exits(1).stderr;
     insta::assert_snapshot!(said, @r"
-    error[P090 no-starter]: the version of `my-ops` is computed when it is built, so it cannot be read from its files
-    help: give it with `--set version=VERSION`, such as `--set version=1.2`
+    error[P090 no-starter]: the version of `my-ops` is computed during the build, so it cannot be read from its files
+    help: pass it with `--set version=VERSION`, such as `--set version=1.2`
     ");
     assert!(!project.has("matrices"), "nothing is written");
     let _ = project.run(&["init", "--set", "version=1.2"]).exits(0);
@@ -130,15 +129,15 @@ fn init_says_what_it_cannot_start_from() {
         .stderr;
     insta::assert_snapshot!(said, @r"
     error[P090 no-starter]: there is no pyproject.toml or setup.py in this folder
-    help: run it in the folder of the project, or without options for flash-attn
+    help: run it in the project's folder, or without options to start with flash-attn
     ");
     let said = Project::new()
         .run(&["init", "--recipe", "torch"])
         .exits(1)
         .stderr;
     insta::assert_snapshot!(said, @r"
-    error[P090 no-starter]: there is no starter for the recipe `torch`
-    help: write `--recipe hip-extension` or `--recipe flash-attn`
+    error[P090 no-starter]: there is no starter matrix for the recipe `torch`
+    help: pass `--recipe hip-extension` or `--recipe flash-attn`
     ");
 }
 
@@ -180,7 +179,9 @@ fn a_plan_says_how_many_runner_hours_it_takes() {
     let text = note.as_str().unwrap();
     assert!(
         text.starts_with("about ")
-            && text.ends_with(" runner-hours in total, without 1 job, which nobody has measured"),
+            && text.ends_with(
+                " runner-hours in total, without 1 job, for which there are no measurements"
+            ),
         "{text}"
     );
     let plan = project.run(&["plan"]).exits(0).stdout;

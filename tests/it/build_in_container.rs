@@ -308,7 +308,7 @@ fn a_list_of_devices_with_another_option_starts_nothing() {
     insta::assert_snapshot!(stderr, @r"
     error[G364 strange-device]: `--privileged` is not a device below `/dev/dri`
     --> podinfo/gha-render-devices
-    help: the file should have options such as `--device /dev/dri/renderD128`: ask who runs this machine
+    help: the file should have options such as `--device /dev/dri/renderD128`: ask the operator of this machine
     ");
     assert!(harbour.calls().is_empty());
 }
@@ -383,7 +383,7 @@ fn a_signal_removes_the_container_and_the_build_goes_on() {
     .unwrap();
     let (_, stderr) = wait(child, 143, &harbour.toy.folder);
     assert!(
-        stderr.contains("SIGTERM ended the build in stage `build`"),
+        stderr.contains("SIGTERM stopped the build in stage `build`"),
         "{stderr}"
     );
     assert!(all_gone(&harbour.toy.text("pids")));

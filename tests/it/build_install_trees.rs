@@ -665,7 +665,7 @@ fn a_wheel_of_triton_is_told_to_cmake_or_refused() {
     std::fs::remove_file(stand.project.path("triton.whl")).unwrap();
     let (_, stderr) = stand.build(1, &[]);
     assert!(
-        stderr.contains("triton.whl`, which is not there"),
+        stderr.contains("triton.whl`, which does not exist"),
         "{stderr}"
     );
     let refused = |stand: Stand| stand.project.run(&["check", "m.yaml"]).exits(1).stderr;

@@ -93,7 +93,7 @@ error[B050 step-failed]: stage `build` failed: exit status 7
  = note: its last lines were
          compiling
          x.hip:3: error: no
- = note: the whole log is in .rock/toy-1.0-rocm6.2-py3.11/logs/build.log
+ = note: the complete log is in .rock/toy-1.0-rocm6.2-py3.11/logs/build.log
 help: fix the cause, then run `rock-matrix build toy-1.0-rocm6.2-py3.11 --recipes recipes --resume`
 ";
     assert_eq!(told.trim_end(), expected.trim_end());
@@ -155,7 +155,9 @@ fn a_missing_wheel_fails_and_a_wheel_of_another_name_is_refused() {
     let outputs = "    outputs: {wheel: {glob: \"dist/*.whl\"}}\n";
     let (_, stderr) = Toy::with_recipe("true", outputs).build(4, &[]);
     assert!(
-        stderr.contains("error[B053 output-missing]: stage `build` left no file for `dist/*.whl`"),
+        stderr.contains(
+            "error[B053 output-missing]: stage `build` produced no file for `dist/*.whl`"
+        ),
         "{stderr}"
     );
     let toy = Toy::building(TAKE);
@@ -185,7 +187,7 @@ fn a_stage_that_the_cap_cuts_ends_with_its_children() {
     let toy = Toy::building("sleep 300 & echo $! >child; wait");
     let (_, stderr) = toy.build(124, &["--cap", "1", "--started-at", &seconds_ago(55)]);
     assert!(
-        stderr.contains("warning[B055 build-capped]: the cap ended the build in stage `build`"),
+        stderr.contains("warning[B055 build-capped]: `--cap` stopped the build in stage `build`"),
         "{stderr}"
     );
     assert!(all_gone(&toy.text("child")));
@@ -392,7 +394,8 @@ fn cleaning_removes_build_folders_of_sources_and_nothing_else() {
         "{stdout}"
     );
     assert!(
-        stdout.lines().count() == 1 && stderr.contains("src/vision/build: no build tool"),
+        stdout.lines().count() == 1
+            && stderr.contains("src/vision/build: it does not contain files of a build tool"),
         "{stderr}"
     );
     assert!(toy.job("src/torch/build").exists());
@@ -456,7 +459,8 @@ fn a_failure_that_is_known_by_its_words_is_told_with_what_helps() {
     let (_, stderr) = Toy::building(said).build(4, &[]);
     assert!(
         stderr.contains(
-            "known problem: AOTriton's build fails so when ccache stands before the compiler"
+            "known problem: AOTriton's build fails like this if the compiler is called through \
+             ccache"
         ),
         "{stderr}"
     );
@@ -547,7 +551,7 @@ fn a_wheel_whose_contents_are_not_those_of_the_plan_is_refused() {
         "{stderr}"
     );
     assert!(
-        stderr.contains("the label says ROCm 6.2, and `libamdhip64.so.7` is of ROCm 7"),
+        stderr.contains("the label says ROCm 6.2, but `libamdhip64.so.7` is from ROCm 7"),
         "{stderr}"
     );
     assert!(stderr.contains("did not pass the gate `check`"), "{stderr}");
@@ -577,7 +581,7 @@ fn a_wheel_that_lacks_what_its_distribution_holds_by_the_facts_is_refused() {
     toy.write("facts/toy.yaml", row.as_bytes());
     let (_, stderr) = toy.build(1, &["--compat", "facts"]);
     assert!(
-        stderr.contains("error[R150 content-missing]: it holds no `toy/data.bin`"),
+        stderr.contains("error[R150 content-missing]: it does not contain `toy/data.bin`"),
         "{stderr}"
     );
     assert!(
@@ -845,7 +849,7 @@ fn a_build_that_begins_anew_says_from_which_points_it_could_go_on() {
     assert_eq!(stderr, said);
     let (stdout, _) = toy.build(0, &["--dry-run", "--continue", "wheel"]);
     assert!(
-        stdout.contains("   1/5 prepare  passed over\n   2/5 build\n"),
+        stdout.contains("   1/5 prepare  skipped\n   2/5 build\n"),
         "{stdout}"
     );
     toy.build(4, &["--continue", "wheel"]);
@@ -868,7 +872,7 @@ fn another_torch_than_that_of_the_label_is_a_warning() {
     let (_, differs) = toy.build(0, &[]);
     appears("B095", &differs, &agrees);
     assert!(
-        differs.contains("the label names ROCm 6.2, and the torch of the build has no HIP\n"),
+        differs.contains("the label names ROCm 6.2, but the build used a torch without HIP\n"),
         "{differs}"
     );
     toy.write(
@@ -878,8 +882,7 @@ fn another_torch_than_that_of_the_label_is_a_warning() {
     );
     let (_, differs) = toy.build(0, &[]);
     assert!(
-        differs
-            .contains("the label names ROCm 6.2, and the HIP of the build is that of ROCm 5.2\n"),
+        differs.contains("the label names ROCm 6.2, but the build used the HIP of ROCm 5.2\n"),
         "{differs}"
     );
 }

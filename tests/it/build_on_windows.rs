@@ -242,8 +242,10 @@ fn a_windows_script_looks_for_what_it_copies_before_its_first_stage() {
         "{said}"
     );
     assert!(text.contains("if defined ROCK_FROM goto looked\n"));
-    let look = "    & $python words/run.py --look @('20', 'command lines of the build grow with it, and Windows ends them at 32,767 \
-                characters', 'tree', ('@=' + $env:ROCK_CALLER + '/no such (x86) & b'))\r\n";
+    let look = "    & $python words/run.py --look @('20', 'the command lines of the build grow \
+                with it, and Windows limits \
+                them to 32,767 characters', 'tree', ('@=' + $env:ROCK_CALLER + '/no such (x86) & \
+                b'))\r\n";
     assert!(script(&project, &[]).contains(look));
 }
 
@@ -410,7 +412,7 @@ fn a_value_that_cmd_cannot_be_given_is_refused_and_powershell_takes_it() {
         .stderr;
     assert!(
         told.contains("error[H026 unwritable-variable]: ")
-            && told.contains("`QUOTED` has a quotation mark"),
+            && told.contains("`QUOTED` contains a quotation mark"),
         "{told}"
     );
     assert!(told.contains("help: use `--shell powershell`"), "{told}");

@@ -505,7 +505,7 @@ fn versions_name_the_day_or_the_commit_that_they_were_built_of() {
         version(", release-type: date, date: 2025-05-28"),
         "0.24.0+rocmsdk20250528"
     );
-    assert!(!log().contains("is no checkout"), "{}", log());
+    assert!(!log().contains("is not a checkout"), "{}", log());
     assert_eq!(version(", release-type: dev"), "0.24.0+rocm7.14.0");
     assert!(
         log().contains("warning: src/torchvision is no checkout, so its version names no commit"),
@@ -555,14 +555,17 @@ fn a_build_that_leaves_no_wheel_or_two_has_failed() {
     let (_, none) = family.build(4, &[]);
     assert!(
         none.contains(
-            "error[B053 output-missing]: stage `vision` left no file for `dist/torchvision/torchvision-*.whl`"
+            "error[B053 output-missing]: stage `vision` produced no file for \
+             `dist/torchvision/torchvision-*.whl`"
         ),
         "{none}"
     );
     family.write("trees/torchvision/trouble", "two");
     let (_, two) = family.build(4, &["--continue", "auto"]);
     assert!(
-        two.contains("stage `vision` left 2 files for `dist/torchvision/torchvision-*.whl`, not 1"),
+        two.contains(
+            "stage `vision` produced 2 files for `dist/torchvision/torchvision-*.whl`, not 1"
+        ),
         "{two}"
     );
     assert!(two.contains("-1-cp") && family.wheels().is_empty(), "{two}");

@@ -77,11 +77,11 @@ fn every_wrong_setting_is_reported() {
     assert_eq!(missing.len(), 4, "{stderr}");
     let unknown = unknown.join("\n\n");
     insta::assert_snapshot!(unknown, @r"
-    error[M020 unknown-key]: `colour` is not an axis or a variable of the recipe `flash-attn`, and not a key of matrix files
+    error[M020 unknown-key]: `colour` is neither an axis or a variable of the recipe `flash-attn` nor a key of matrix files
     --> argument `--set colour`
     help: `rock-matrix recipe show flash-attn` lists the variables, `rock-matrix schema` the keys
 
-    error[M020 unknown-key]: `pyhton` is not an axis or a variable of the recipe `flash-attn`, and not a key of matrix files; did you mean `python`?
+    error[M020 unknown-key]: `pyhton` is neither an axis or a variable of the recipe `flash-attn` nor a key of matrix files; did you mean `python`?
     --> argument `--set pyhton`
     help: `rock-matrix recipe show flash-attn` lists the variables, `rock-matrix schema` the keys
     ");
@@ -98,15 +98,15 @@ fn every_missing_axis_is_reported_with_its_setting() {
         "--dry-run",
     ]);
     insta::assert_snapshot!(run.exits(1).stderr, @r"
-    error[P030 missing-axis]: the recipe `flash-attn` needs a value of `flash-attn`
+    error[P030 missing-axis]: the recipe `flash-attn` requires a value for `flash-attn`
     --> argument `--recipe flash-attn`
     help: add `--set flash-attn=VALUE`
 
-    error[P030 missing-axis]: the recipe `flash-attn` needs a value of `python`
+    error[P030 missing-axis]: the recipe `flash-attn` requires a value for `python`
     --> argument `--recipe flash-attn`
     help: add `--set python=VALUE`
 
-    error[P030 missing-axis]: the recipe `flash-attn` needs a value of `torch`
+    error[P030 missing-axis]: the recipe `flash-attn` requires a value for `torch`
     --> argument `--recipe flash-attn`
     help: add `--set torch=VALUE`
     ");
@@ -118,6 +118,6 @@ fn an_unknown_recipe_is_a_usage_error() {
     insta::assert_snapshot!(run.exits(2).stderr, @r"
     error[P015 unknown-recipe]: there is no recipe `flash-atn`; did you mean `flash-attn`?
     --> argument `--recipe`
-    help: `rock-matrix recipe list` shows all of them; `--recipes DIR` adds your own
+    help: `rock-matrix recipe list` shows all recipes; `--recipes DIR` adds your own
     ");
 }

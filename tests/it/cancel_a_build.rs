@@ -41,7 +41,7 @@ fn cancelled(signal: Signal, times: &Times, grace: &str, code: i32) -> (Toy, Str
 fn ctrl_c_ends_everything_with_130_and_the_build_goes_on() {
     let (toy, stderr) = cancelled(Signal::INT, &Times::Once, "0", 130);
     assert!(
-        stderr.contains("warning[B056 build-stopped]: SIGINT ended the build in stage `build`"),
+        stderr.contains("warning[B056 build-stopped]: SIGINT stopped the build in stage `build`"),
         "{stderr}"
     );
     let record = toy.record();
@@ -61,7 +61,7 @@ fn ctrl_c_ends_everything_with_130_and_the_build_goes_on() {
 #[test]
 fn sigterm_ends_everything_with_143() {
     let (_, stderr) = cancelled(Signal::TERM, &Times::Once, "0", 143);
-    assert!(stderr.contains("SIGTERM ended the build"), "{stderr}");
+    assert!(stderr.contains("SIGTERM stopped the build"), "{stderr}");
 }
 
 #[test]

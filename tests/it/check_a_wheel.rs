@@ -445,7 +445,7 @@ fn a_tag_that_no_installer_knows_is_refused_unless_it_is_meant() {
     };
     let told = retag(NAME, "manylinux_2_28", &[]).exits(1).stderr;
     insta::assert_snapshot!(told, @r"
-    error[R160 unknown-platform-tag]: `manylinux_2_28` is no platform that installers know
+    error[R160 unknown-platform-tag]: `manylinux_2_28` is not a platform that installers know
     --> demo-1.0-cp312-cp312-manylinux_2_28.whl
      = note: use `--allow R160` if this is intended
     help: add the architecture: `manylinux_2_28_x86_64`
@@ -884,13 +884,13 @@ fn a_library_from_elsewhere_is_told_once_for_each_file_and_where_it_lies_in_the_
             .stderr
     };
     insta::assert_snapshot!(told(&named(name, &needs())), @r"
-    error[R105 library-from-elsewhere]: it needs libother.so.1, which `manylinux1_x86_64` need not have
+    error[R105 library-from-elsewhere]: it needs libother.so.1, which `manylinux1_x86_64` does not guarantee
     --> demo-1.0-cp312-cp312-manylinux1_x86_64.manylinux_2_28_x86_64.manylinux_2_5_x86_64.whl: demo/_demo.so
-    help: bring it along with `rock-matrix wheel repair`, or say that another package does with `--exclude`
+    help: graft it with `rock-matrix wheel repair`, or pass `--exclude` if another package provides it
     ");
     let other = Library::new().soname("libother.so.1").linked(LIBC).build();
     insta::assert_snapshot!(told(&named(name, &needs()).executable("demo/_C/libother.so", other)), @r"
-    error[R105 library-from-elsewhere]: it needs libother.so.1, which lies in the wheel as `demo/_C/libother.so`, where its search path does not lead
+    error[R105 library-from-elsewhere]: it needs libother.so.1, which is in the wheel as `demo/_C/libother.so`, but not in its search path
     --> demo-1.0-cp312-cp312-manylinux1_x86_64.manylinux_2_28_x86_64.manylinux_2_5_x86_64.whl: demo/_demo.so
     help: link it with the search path `$ORIGIN/_C`
     ");

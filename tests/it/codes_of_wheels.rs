@@ -514,7 +514,9 @@ fn a_claim_is_told_that_what_comes_along_does_not_keep() {
     assert_eq!(well, "");
     appears("W077", &told, &well);
     assert!(
-        told.contains("`libhost.so.1`, which is grafted, needs GLIBC_2.28, which it does not have"),
+        told.contains(
+            "`libhost.so.1`, which is grafted, needs GLIBC_2.28, which it does not provide"
+        ),
         "{told}"
     );
 }
@@ -533,10 +535,7 @@ fn a_library_is_told_that_is_needed_by_a_path() {
     let well = said("libx.so", &[]);
     for (needed, whence) in [
         ("/build/libx.so", "a path that other machines do not have"),
-        (
-            "lib/libx.so",
-            "a path from the folder that a program is started in",
-        ),
+        ("lib/libx.so", "a path relative to the working directory"),
     ] {
         let told = said(needed, &[]);
         appears("R115", &told, &well);

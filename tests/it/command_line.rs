@@ -332,7 +332,8 @@ fn container_arguments_of_the_command_line_follow_the_rule_of_the_file() {
         let refused =
             |arguments: &[&str]| seed().run(&[command, arguments].concat()).exits(1).stderr;
         let said = refused(&["--docker-arg", "x"]);
-        let first = "error[M045 bad-docker-argument]: the first argument of the container is `x`, which docker would take for the image\n";
+        let first = "error[M045 bad-docker-argument]: the first argument of the container is `x`, \
+            which docker would interpret as the image\n";
         assert!(said.starts_with(first), "{said}");
         assert!(refused(&["--docker-arg", ""]).contains("an argument of the container is empty"));
         let sound = seed()

@@ -77,15 +77,15 @@ fn a_host_wheel_is_whole_without_its_device_wheels() {
     insta::assert_snapshot!(run.stderr, @r"
     note[R130 kpack-missing]: the code of 1 library is in device wheels, for gfx942, gfx1100
     --> torch-2.13.0+rocm10.0.0-cp312-cp312-linux_x86_64.whl
-    help: `torch[device-gfx942]` installs one with it; name the device wheels too to check them together
+    help: `torch[device-gfx942]` installs one with it; pass the device wheels too to check them together
     ");
     let refused = checked(&[&wheel], &["--expect", "gfx942,gfx90a"], 1);
     insta::assert_snapshot!(refused.stderr, @r"
     note[R130 kpack-missing]: the code of 1 library is in device wheels, for gfx942, gfx1100
     --> torch-2.13.0+rocm10.0.0-cp312-cp312-linux_x86_64.whl
-    help: `torch[device-gfx942]` installs one with it; name the device wheels too to check them together
+    help: `torch[device-gfx942]` installs one with it; pass the device wheels too to check them together
 
-    error[R120 gfx-not-as-expected]: gfx90a is missing, and gfx1100 was not asked for
+    error[R120 gfx-not-as-expected]: gfx90a is missing, and gfx1100 was not requested
     --> torch-2.13.0+rocm10.0.0-cp312-cp312-linux_x86_64.whl: torch/lib/libtorch_hip.so
     ");
     project
@@ -140,9 +140,9 @@ fn code_in_a_device_wheel_is_for_what_its_name_says() {
     let wrong = |name: &str, target: &str| checked(&[&device(name, target)], &[], 1).stderr;
     let right = |name: &str, target: &str| checked(&[&device(name, target)], &[], 0).stderr;
     insta::assert_snapshot!(wrong("gfx942", "gfx90a"), @r"
-    error[R133 other-device-code]: the name of the wheel says gfx942, and this is for gfx90a
+    error[R133 other-device-code]: the name of the wheel says gfx942, but this code is for gfx90a
     --> amd_torch_device_gfx942-2.13.0+rocm10.0.0-cp312-cp312-linux_x86_64.whl: torch/.kpack/torch_gfx90a.kpack
-    help: split the host wheel again: code for a target goes into the device wheel that is named for it
+    help: split the host wheel again: code for a target belongs in the device wheel that is named after it
     ");
     appears(
         "R133",

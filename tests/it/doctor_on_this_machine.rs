@@ -86,9 +86,9 @@ fn no_gpu_is_a_note_and_not_a_fault() {
         .filter(|finding| !finding.contains("[H014 "))
         .collect();
     insta::assert_snapshot!(told.join("\n\n"), @r"
-    note[H001 no-gpu]: no AMD GPU is here
+    note[H001 no-gpu]: no AMD GPU was found
      = note: `tree/sys/class/kfd/kfd/topology/nodes` lists no GPU
-    help: name the targets in the matrix file, as in `gfx: [gfx90a, gfx942]`; builds need no GPU
+    help: list the targets in the matrix file, as in `gfx: [gfx90a, gfx942]`; builds need no GPU
 
     note[H010 no-container-engine]: neither docker nor podman is installed
     help: build with `--engine local`, or install one of them
@@ -102,7 +102,7 @@ fn a_tree_without_a_driver_has_no_gpu_either() {
     assert!(
         outcome
             .stderr
-            .contains("`tree/sys/class/kfd/kfd/topology/nodes` is not there"),
+            .contains("`tree/sys/class/kfd/kfd/topology/nodes` does not exist"),
         "{}",
         outcome.stderr
     );
@@ -128,9 +128,10 @@ fn a_wrong_gpu_id_file_is_told_and_the_gpu_is_kept() {
     let outcome = doctor(&project);
     assert!(section(&outcome.stdout, "GPUs").contains("gfx1151"));
     assert!(
-        outcome
-            .stderr
-            .starts_with("warning[H003 wrong-gpu-id]: the `gpu_id` file of node 1 holds 0, which stands for a CPU\n"),
+        outcome.stderr.starts_with(
+            "warning[H003 wrong-gpu-id]: the `gpu_id` file of node 1 contains 0, \
+                which means a CPU\n"
+        ),
         "{}",
         outcome.stderr
     );
@@ -150,7 +151,8 @@ fn malformed_properties_leave_out_one_gpu_and_keep_the_others() {
     ");
     assert!(
         outcome.stderr.starts_with(
-            "warning[H002 gpu-node-unreadable]: node 1 is left out: `gfx_target_version 115100` names no processor"
+            "warning[H002 gpu-node-unreadable]: node 1 is skipped: `gfx_target_version 115100` is \
+             not a valid processor"
         ),
         "{}",
         outcome.stderr
@@ -303,7 +305,7 @@ fn installations_and_markers_are_found_below_the_root() {
     assert_eq!(found, ["/opt/rocm 7.1.0-20", "/opt/rocm-6.2.4 6.2.4-139"]);
     assert_eq!(
         facts.container.as_deref(),
-        Some("`/run/.containerenv` is there")
+        Some("`/run/.containerenv` exists")
     );
 }
 
@@ -312,7 +314,10 @@ fn a_file_that_is_not_what_the_kernel_writes_is_told() {
     let project = Project::new().file("proc/meminfo", "MemTotal: plenty\n");
     let facts = machine(project.root().to_owned());
     assert_eq!(facts.unreadable[0].path, "/proc/meminfo");
-    assert_eq!(facts.unreadable[0].reason, "is not what the kernel writes");
+    assert_eq!(
+        facts.unreadable[0].reason,
+        "does not have the format that the kernel writes"
+    );
 }
 
 #[test]
@@ -334,14 +339,14 @@ fn a_windows_machine_that_is_described_is_judged_for_builds_of_torch() {
     let told = &said[said.find("warning[H031").unwrap()..];
     insta::assert_snapshot!(told, @"
     warning[H031 old-build-tool]: ninja 1.12.1 is older than 1.13.1
-     = note: older ones fail in torch's build with flash attention
+     = note: older versions fail in torch's build with flash attention
     help: install ninja 1.13.1 or later
 
-    warning[H032 unfit-path]: the path of the folder of builds, `C:/Users/someone/src/pytorch`, has 28 characters, more than 20
-     = note: command lines of the build grow with it, and Windows ends them at 32,767 characters
+    warning[H032 unfit-path]: the path of the build folder, `C:/Users/someone/src/pytorch`, has 28 characters, more than 20
+     = note: the command lines of the build grow with it, and Windows limits them to 32,767 characters
     help: build in a short folder, such as C:/b/pytorch
 
-    warning[H032 unfit-path]: the path of Python, `C:/Program Files/Python312/python.exe`, has a blank in it
+    warning[H032 unfit-path]: the path of Python, `C:/Program Files/Python312/python.exe`, contains a space
      = note: builds of torchvision fail with it
     help: install Python for one user, below %LOCALAPPDATA%/Programs/Python, not for all users
     ");

@@ -226,7 +226,7 @@ fn a_value_with_a_line_break_is_refused_for_docker() {
         "A=a\nb",
     ];
     insta::assert_snapshot!(Project::new().run(&arguments).exits(1).stderr, @"
-    error[H026 unwritable-variable]: `A` has a line break, which a file of variables cannot hold
+    error[H026 unwritable-variable]: `A` contains a line break, which an environment file cannot contain
     help: use `--format sh`, or another value
     ");
 }
@@ -336,7 +336,7 @@ fn serialized_kernels_in_a_benchmark_are_a_warning() {
         said.stdout
     );
     insta::assert_snapshot!(said.stderr, @"
-    warning[K011 variable-against-profile]: profile `bench` has `AMD_SERIALIZE_KERNEL=1`: kernels wait for each other, so what is measured is not what users get
+    warning[K011 variable-against-profile]: profile `bench` has `AMD_SERIALIZE_KERNEL=1`: kernels wait for each other, so the measurements are not what users get
     --> argument `--set AMD_SERIALIZE_KERNEL=1`
     help: set it to 0
     ");
@@ -454,7 +454,9 @@ fn a_recipe_that_serializes_kernels_in_a_bench_step_gets_a_warning() {
         toy.recipe("stage: build", "stage: bench-attention")
     };
     let said = checked(&toy("1"));
-    let first = "warning[K011 variable-against-profile]: stage `bench-attention` has `AMD_SERIALIZE_KERNEL=1`: kernels wait for each other, so what is measured is not what users get\n";
+    let first = "warning[K011 variable-against-profile]: stage `bench-attention` has \
+        `AMD_SERIALIZE_KERNEL=1`: kernels wait for each other, so the measurements are not what \
+        users get\n";
     assert!(
         said.contains(first)
             && said.contains("help: set it to 0\n")
@@ -487,7 +489,7 @@ fn a_container_that_serializes_the_kernels_of_a_benchmark_gets_a_warning_where_i
         .recipe("stage: build", "stage: benchmark");
     let said = checked(&toy);
     insta::assert_snapshot!(said.replace(toy.folder.to_str().unwrap(), "[HERE]"), @"
-    warning[K011 variable-against-profile]: the container of `docker` has `AMD_SERIALIZE_KERNEL=1`: kernels wait for each other, so what is measured is not what users get
+    warning[K011 variable-against-profile]: the container of `docker` has `AMD_SERIALIZE_KERNEL=1`: kernels wait for each other, so the measurements are not what users get
       --> matrices/toy.yaml:12:9
        |
     12 | docker: {args: [--env, AMD_SERIALIZE_KERNEL=1, -eHIP_LAUNCH_BLOCKING=0]}
@@ -530,7 +532,10 @@ fn the_shells_of_windows_get_assignments_with_folders_as_they_are_there() {
     let refused = ["env", "--profile", "run", "--rocm", "C:/rocm"];
     let said = Project::new().run(&refused).exits(1).stderr;
     assert!(
-        said.starts_with("error[H026 unwritable-variable]: `LD_LIBRARY_PATH` is a list of folders with `:` between"),
+        said.starts_with(
+            "error[H026 unwritable-variable]: `LD_LIBRARY_PATH` is a list of folders \
+            separated by `:`"
+        ),
         "{said}"
     );
 }

@@ -20,7 +20,7 @@ fn a_refused_pair_says_why_by_which_row_and_what_is_nearest() {
     insta::assert_snapshot!(explain(&["torch=2.9.1", "rocm=7.2"]), @r"
     torch 2.9.1 with ROCm 7.2: no
       because: torch 2.9.1 has wheels for ROCm 6.3 and 6.4, not 7.2
-      help: use ROCm 6.4, or `torch-from: image`, where an image has both
+      help: use ROCm 6.4, or `torch-from: image`: an image has both
       from: compat/torch.yaml, torch 2.9, checked 2026-11-21
       read in: pytorch/test-infra tools/scripts/generate_binary_build_matrix.py (git history), f563b660a 2025-10-14, 06789010b 2025-11-11 (verified)
       note: no official rocm7.x index for 2.9.x; AMD images and AMD index do carry 2.9.1 with 7.x
@@ -369,9 +369,9 @@ fn a_failing_server_an_endless_page_and_no_server_are_faults_of_the_machine() {
         ran.stderr.replace(&server.address, "[SERVER]")
     };
     insta::assert_snapshot!(refresh(Page::Status(500)), @r"
-    error[K004 cannot-fetch]: cannot fetch [SERVER]/whl/rocm6.1/torch/: the server answers 500
+    error[K004 cannot-fetch]: cannot fetch [SERVER]/whl/rocm6.1/torch/: the server responded with 500
     --> [SERVER]/whl/rocm6.1/torch/
-    help: check the address and the network; saved pages work as well: give their folder
+    help: check the address and the network; saved pages work as well: pass their directory
     ");
     let said = refresh(Page::Filler(40 << 20));
     assert!(

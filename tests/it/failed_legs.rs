@@ -161,7 +161,7 @@ fn a_test_that_ran_out_of_time_or_never_began_is_told_too() {
     assert!(!run.test(1, 3000), "the cap of 50 minutes is reached");
     let told = run.told();
     assert!(
-        told.ends_with("| ended at its time limit: stage `smoke-test` |\n"),
+        told.ends_with("| stopped at its time limit: stage `smoke-test` |\n"),
         "{told}"
     );
     std::fs::remove_dir_all(run.toy.path("dist")).unwrap();

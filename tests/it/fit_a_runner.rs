@@ -25,7 +25,7 @@ fn jobs_that_do_not_fit_their_runner_are_refused() {
         said.stderr
     };
     insta::assert_snapshot!(refused("pytorch.yaml"), @r"
-    error[P065 job-does-not-fit]: 20 jobs do not fit on `ubuntu-22.04`: a build of `torch` needs 36 thread-hours, and the runner has 4 threads for 6 h
+    error[P065 job-does-not-fit]: 20 jobs do not fit on `ubuntu-22.04`: a build of `torch` needs 36 thread-hours, but the runner has 4 threads for 6 h
      --> m.yaml:7:9
       |
     7 | runner: ubuntu-22.04
@@ -34,7 +34,7 @@ fn jobs_that_do_not_fit_their_runner_are_refused() {
       = note: pytorch/pytorch pull request 120913: 3 hours on 12 cores; issue 183301: builds for ROCm run out of 420 minutes on larger machines
     help: set `runner` to a larger one, such as `self-hosted` or your own label
 
-    error[P065 job-does-not-fit]: 20 jobs do not fit on `ubuntu-22.04`: a build of `torch` needs 60 GiB of disk, and the runner has 34 GiB
+    error[P065 job-does-not-fit]: 20 jobs do not fit on `ubuntu-22.04`: a build of `torch` needs 60 GiB of disk, but the runner has 34 GiB
      --> m.yaml:7:9
       |
     7 | runner: ubuntu-22.04
@@ -44,7 +44,7 @@ fn jobs_that_do_not_fit_their_runner_are_refused() {
     help: set `runner` to a larger one, such as `self-hosted` or your own label
     ");
     insta::assert_snapshot!(refused("rocm-sdk.yaml"), @r"
-    error[P065 job-does-not-fit]: 1 job does not fit on `ubuntu-22.04`: a build of `rocm-sdk-packages` needs 60 GiB of disk, and the runner has 34 GiB
+    error[P065 job-does-not-fit]: 1 job does not fit on `ubuntu-22.04`: a build of `rocm-sdk-packages` needs 60 GiB of disk, but the runner has 34 GiB
      --> m.yaml:7:9
       |
     7 | runner: ubuntu-22.04
@@ -54,7 +54,7 @@ fn jobs_that_do_not_fit_their_runner_are_refused() {
     help: set `runner` to a larger one, such as `self-hosted` or your own label
     ");
     insta::assert_snapshot!(refused("aotriton.yaml"), @r"
-    error[P065 job-does-not-fit]: 1 job does not fit on `ubuntu-22.04`: a build of `aotriton` needs 27 thread-hours, and the runner has 4 threads for 6 h
+    error[P065 job-does-not-fit]: 1 job does not fit on `ubuntu-22.04`: a build of `aotriton` needs 27 thread-hours, but the runner has 4 threads for 6 h
      --> m.yaml:6:9
       |
     6 | runner: ubuntu-22.04
@@ -151,7 +151,7 @@ fn caches_larger_than_github_keeps_are_a_warning_and_shared_out() {
         .find(|one| one.contains("[P066 "))
         .unwrap_or_default();
     insta::assert_snapshot!(warned, @r"
-    warning[P066 caches-exceed-limit]: the compiler caches of all builds take about 10296 MB, and GitHub keeps 10000 MB
+    warning[P066 caches-exceed-limit]: the compiler caches of all builds take about 10296 MB, but GitHub keeps at most 10000 MB
       --> m.yaml:11:19
        |
     11 | workflow: {cache: on}

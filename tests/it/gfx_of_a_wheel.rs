@@ -197,7 +197,7 @@ fn targets_other_than_expected_fail() {
         .run(&["wheel", "gfx", NAME, "--expect", "gfx942"])
         .exits(1);
     insta::assert_snapshot!(run.stderr, @r"
-    error[R120 gfx-not-as-expected]: gfx942 is missing, and gfx90a was not asked for
+    error[R120 gfx-not-as-expected]: gfx942 is missing, and gfx90a was not requested
     --> demo-1.0-cp312-cp312-linux_x86_64.whl: demo/_demo.so
     ");
 }
@@ -332,9 +332,9 @@ fn an_archive_without_code_of_a_library_is_told_where_no_other_has_it() {
             .stderr
     };
     insta::assert_snapshot!(check(&[host, without, more], 1), @r"
-    error[R130 kpack-missing]: no code of `demo` is in .kpack/demo_gfx1100.kpack and 1 other archive
+    error[R130 kpack-missing]: no code for `demo` is in .kpack/demo_gfx1100.kpack and 1 other archive
     --> demo-1.0-cp312-cp312-linux_x86_64.whl: demo/_demo.so
-    help: take library and archives out of the same build, and name all wheels of it together
+    help: use the library and the archives of the same build, and pass all of its wheels together
     ");
     check(&[host, with, without, more], 0);
     // Code for a target is there where the archive has code of the library, and not where it is of
@@ -608,7 +608,7 @@ fn a_folder_stands_for_its_wheels() {
     }
     let said = project.run(&["wheel", "repair", "dist"]).exits(1).stderr;
     assert!(
-        said.contains("help: name the wheels in it: `dist/*.whl`"),
+        said.contains("help: pass the wheels in it: `dist/*.whl`"),
         "{said}"
     );
 }

@@ -87,7 +87,7 @@ fn a_leg_hands_over_what_its_build_reported() {
     let (code, _, stderr) = leg(&toy);
     assert_eq!(code, 1);
     insta::assert_snapshot!(stderr, @r"
-    error[G349 output-not-empty]: the folder `kept` is not empty
+    error[G349 output-not-empty]: the directory `kept` is not empty
     --> kept
     help: name another directory with `--out`, or remove this one
     ");
@@ -193,9 +193,9 @@ fn a_leg_hands_over_nothing_that_differs_from_its_build() {
     insta::assert_snapshot!(found.join("\n"), @r"
     error[G348 built-file-changed]: `toy-1.0+rocm62-cp311-cp311-linux_x86_64.whl` is not the file that the build of `toy-1.0-rocm6.2-py3.11` reported
     error[G347 nothing-to-hand-over]: the job `toy-1.0-rocm6.2-py3.11` has nothing to hand over: there is no `.rock/toy-1.0-rocm6.2-py3.11/build.json`
-    error[G347 nothing-to-hand-over]: the job `toy-1.0-rocm6.2-py3.11` has nothing to hand over: the build is not done, or left no file
-    error[G347 nothing-to-hand-over]: the job `toy-1.0-rocm6.2-py3.11` has nothing to hand over: the build is of the job `other`
-    error[G347 nothing-to-hand-over]: the job `toy-1.0-rocm6.2-py3.11` has nothing to hand over: `wheels` holds what no build writes there
+    error[G347 nothing-to-hand-over]: the job `toy-1.0-rocm6.2-py3.11` has nothing to hand over: the build is not complete, or produced no file
+    error[G347 nothing-to-hand-over]: the job `toy-1.0-rocm6.2-py3.11` has nothing to hand over: the build is for the job `other`
+    error[G347 nothing-to-hand-over]: the job `toy-1.0-rocm6.2-py3.11` has nothing to hand over: `wheels` has a value that no build writes
     ");
 }
 
@@ -417,11 +417,11 @@ fn a_replaced_plan_is_refused() {
         "{of_legs}"
     );
     insta::assert_snapshot!(handed.refused(), @r"
-    error[G340 plan-replaced]: `plan.json` is not the plan that the job `plan` made
+    error[G340 plan-replaced]: `plan.json` is not the plan that the job `plan` created
     --> plan.json
      = note: its digest is sha256:[DIGEST]
      = note: the job `plan` reported sha256:[DIGEST]
-    help: find out which job of the run wrote the artifact `plan`; publish nothing of this run
+    help: find out which job of the run wrote the artifact `plan`; publish nothing from this run
     ");
     let words = [
         "publish",
@@ -453,7 +453,7 @@ fn a_replaced_wheel_is_refused() {
     --> artifacts/wheel-toy-1.0-rocm6.2-py3.11/toy-1.0+rocm62-cp311-cp311-linux_x86_64.whl
      = note: its digest is sha256:[DIGEST]
      = note: the leg reported sha256:[DIGEST]
-    help: find out which job of the run wrote this artifact; publish nothing of this run
+    help: find out which job of the run wrote this artifact; publish nothing from this run
     ");
 }
 
@@ -468,7 +468,7 @@ fn replaced_sums_are_refused() {
     --> artifacts/wheel-toy-1.0-rocm6.2-py3.11/SHA256SUMS
      = note: its digest is sha256:[DIGEST]
      = note: the leg reported sha256:[DIGEST]
-    help: find out which job of the run wrote this artifact; publish nothing of this run
+    help: find out which job of the run wrote this artifact; publish nothing from this run
     ");
     std::fs::remove_file(handed.folder(JOB).join("SHA256SUMS")).unwrap();
     assert!(handed.refused().starts_with(
@@ -505,11 +505,11 @@ fn sums_that_list_no_files_are_refused() {
         fault.lines().next().unwrap().to_owned()
     });
     insta::assert_snapshot!(faults.join("\n"), @r"
-    error[G342 artifact-replaced]: the `SHA256SUMS` of the artifact `wheel-toy-1.0-rocm6.2-py3.11` cannot be used: it lists no file
-    error[G342 artifact-replaced]: the `SHA256SUMS` of the artifact `wheel-toy-1.0-rocm6.2-py3.11` cannot be used: it lists no file
-    error[G342 artifact-replaced]: the `SHA256SUMS` of the artifact `wheel-toy-1.0-rocm6.2-py3.11` cannot be used: line 1 is no digest with a name: `x  y`
+    error[G342 artifact-replaced]: the `SHA256SUMS` of the artifact `wheel-toy-1.0-rocm6.2-py3.11` cannot be used: it lists no files
+    error[G342 artifact-replaced]: the `SHA256SUMS` of the artifact `wheel-toy-1.0-rocm6.2-py3.11` cannot be used: it lists no files
+    error[G342 artifact-replaced]: the `SHA256SUMS` of the artifact `wheel-toy-1.0-rocm6.2-py3.11` cannot be used: line 1 is not a digest and a filename: `x  y`
     error[G342 artifact-replaced]: the `SHA256SUMS` of the artifact `wheel-toy-1.0-rocm6.2-py3.11` cannot be used: it is not UTF-8: invalid utf-8 sequence of 1 bytes from index 0
-    error[G342 artifact-replaced]: the `SHA256SUMS` of the artifact `wheel-toy-1.0-rocm6.2-py3.11` cannot be used: it lists no file
+    error[G342 artifact-replaced]: the `SHA256SUMS` of the artifact `wheel-toy-1.0-rocm6.2-py3.11` cannot be used: it lists no files
     error[G342 artifact-replaced]: the `SHA256SUMS` of the artifact `wheel-toy-1.0-rocm6.2-py3.11` cannot be used: it has 1048577 bytes, more than 1048576
     ");
 }
@@ -541,21 +541,21 @@ fn files_that_no_leg_reported_are_refused() {
     std::os::unix::fs::symlink("/etc/passwd", handed.folder(OTHER_JOB).join("link")).unwrap();
     std::fs::remove_file(handed.folder(OTHER_JOB).join(OTHER_WHEEL)).unwrap();
     insta::assert_snapshot!(handed.refused(), @r"
-    error[G343 unreported-file]: `artifacts/wheel-other/toy-1.0-py3-none-any.whl` is not of an artifact that a leg reported
+    error[G343 unreported-file]: `artifacts/wheel-other/toy-1.0-py3-none-any.whl` does not belong to an artifact that a leg reported
     --> artifacts/wheel-other/toy-1.0-py3-none-any.whl
-    help: download the artifacts that `report legs` names, into an empty folder
+    help: download the artifacts that `report legs` names into an empty directory
 
-    error[G343 unreported-file]: the artifact `wheel-toy-1.0-rocm6.2-py3.11` holds `rock-manifest.json`, which its leg did not report
+    error[G343 unreported-file]: the artifact `wheel-toy-1.0-rocm6.2-py3.11` contains `rock-manifest.json`, which its leg did not report
     --> artifacts/wheel-toy-1.0-rocm6.2-py3.11/rock-manifest.json
-    help: find out which job of the run wrote this artifact; publish nothing of this run
+    help: find out which job of the run wrote this artifact; publish nothing from this run
 
     error[G342 artifact-replaced]: the artifact `wheel-toy-1.0-rocm6.2-py3.12` lacks `toy-1.0+rocm62-cp312-cp312-linux_x86_64.whl`, which its leg reported
     --> artifacts/wheel-toy-1.0-rocm6.2-py3.12
-    help: find out which job of the run wrote this artifact; publish nothing of this run
+    help: find out which job of the run wrote this artifact; publish nothing from this run
 
-    error[G343 unreported-file]: the artifact `wheel-toy-1.0-rocm6.2-py3.12` holds `link`, which its leg did not report
+    error[G343 unreported-file]: the artifact `wheel-toy-1.0-rocm6.2-py3.12` contains `link`, which its leg did not report
     --> artifacts/wheel-toy-1.0-rocm6.2-py3.12/link
-    help: find out which job of the run wrote this artifact; publish nothing of this run
+    help: find out which job of the run wrote this artifact; publish nothing from this run
     ");
 }
 
@@ -565,10 +565,10 @@ fn a_wheel_in_the_artifact_of_another_job_is_refused() {
     handed.keep(0, JOB, &[WHEEL, OTHER_WHEEL]);
     let told = handed.refused();
     insta::assert_snapshot!(told, @r"
-    error[G344 file-of-another-job]: the artifact `wheel-toy-1.0-rocm6.2-py3.11` holds `toy-1.0+rocm62-cp312-cp312-linux_x86_64.whl`, which is not of the job `toy-1.0-rocm6.2-py3.11`
+    error[G344 file-of-another-job]: the artifact `wheel-toy-1.0-rocm6.2-py3.11` contains `toy-1.0+rocm62-cp312-cp312-linux_x86_64.whl`, which the job `toy-1.0-rocm6.2-py3.11` does not build
     --> artifacts/wheel-toy-1.0-rocm6.2-py3.11/toy-1.0+rocm62-cp312-cp312-linux_x86_64.whl
-     = note: the job makes `toy-1.0+rocm62-cp311-cp311-linux_x86_64.whl`
-    help: find out which job of the run wrote this artifact; publish nothing of this run
+     = note: the job builds `toy-1.0+rocm62-cp311-cp311-linux_x86_64.whl`
+    help: find out which job of the run wrote this artifact; publish nothing from this run
     ");
 }
 
@@ -597,10 +597,10 @@ fn every_job_has_one_report_and_one_artifact() {
     help: set it with `env: {LEGS_0: "${{ toJSON(needs.build.outputs) }}"}`
 
 
-    error[G341 bad-leg-report]: a leg reports the job `other`, which the plan does not have
+    error[G341 bad-leg-report]: a leg reports the job `other`, which is not in the plan
     help: render the workflow again, and run all of its jobs
 
-    error[G341 bad-leg-report]: the jobs `toy-1.0-rocm6.2-py3.11` and `other` report one artifact, 40
+    error[G341 bad-leg-report]: the jobs `toy-1.0-rocm6.2-py3.11` and `other` report the same artifact, 40
     help: render the workflow again, and run all of its jobs
     "#);
 }

@@ -87,14 +87,14 @@ fn an_index_refuses_the_wheels_that_publish_refuses() {
     insta::assert_snapshot!(said, @r"
     error[W013 inexact-zip64-field]: its ZIP64 field holds more than the values that need it
     error[W107 member-comment]: `demo/__init__.py`, at byte 0, has a comment of 1 bytes
-    error[W103 hidden-bytes]: 1 bytes from byte 801 on belong to no member
+    error[W103 hidden-bytes]: 1 bytes from byte 801 on do not belong to a member
     error[W015 missing-dist-info-file]: `demo-1.0+rocm62torch2.5.dist-info/RECORD` is missing
-    error[W111 bad-entry-point]: line 2: the script `../foo` would not lie in the folder of scripts
-    error[W112 bad-data-folder]: `nonsense` is none of the folders data, headers, platlib, purelib, scripts
+    error[W111 bad-entry-point]: line 2: the script `../foo` would be outside the directory for scripts
+    error[W112 bad-data-folder]: `nonsense` is not one of the directories data, headers, platlib, purelib, scripts
     error[W113 bad-requirement]: `Requires-Dist: a>=` cannot be read: Unexpected end of version specifier, expected version
-    error[W113 bad-requirement]: `Requires-Python: three` cannot be read: it begins with no operator; operators are === ~= == != <= >= < >
+    error[W113 bad-requirement]: `Requires-Python: three` cannot be read: it does not begin with an operator; operators are === ~= == != <= >= < >
     error[W114 malformed-header]: line 2 is not a header: `Name : demo`
-    error[W050 name-mismatch]: METADATA says `Name: other`, and the file is named after `demo`
+    error[W050 name-mismatch]: METADATA has `Name: other`, but the filename has `demo`
     error[W055 bad-wheel-header]: `Wheel-Version: 2.0` is not 1.x
     ");
     let project = Project::new().bytes(&format!("dist/{NAME}"), &entry_points("foo = demo:main"));

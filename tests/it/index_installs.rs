@@ -380,11 +380,11 @@ fn versions_that_sort_against_their_rocm_are_told() {
     let said = told(&["rocm7.14.0", "rocm10.2.0", "rocm7.2.0"]);
     assert!(said.contains("warning[G124 labels-misordered]"), "{said}");
     assert!(
-        said.contains("installers take torch 2.9.0+rocm10.2.0 for older than 2.9.0+rocm7.14.0"),
+        said.contains("installers consider torch 2.9.0+rocm10.2.0 older than 2.9.0+rocm7.14.0"),
         "{said}"
     );
     assert!(
-        said.contains("help: install from the folder of one ROCm"),
+        said.contains("help: install from the directory of one ROCm version"),
         "{said}"
     );
     assert_eq!(told(&["rocm7.14.0", "rocm7.2.0"]), "");

@@ -528,7 +528,7 @@ fn a_page_past_its_limit_is_an_error_and_stays() {
     file.set_len(limit).unwrap();
     let said = project.run(&["index", "build", "dist"]).exits(1).stderr;
     assert!(
-        said.contains("index.json`: it is no page of a project: trailing characters"),
+        said.contains("index.json`: it is not a project page: trailing characters"),
         "{said}"
     );
 }

@@ -23,7 +23,7 @@ fn uncommitted_work_and_commits_are_refused_until_a_flag_says_so() {
             let done = sources.checkout(&["--ref", reference]).exits(1);
             let expected = format!(
                 "error[C001 uncommitted-changes]: 1 file in {name} would be lost: not committed\n--> [ROOT]/co\n = \
-                 note: that is `mine.txt`\nhelp: commit them and run `rock-matrix source save-patches`, or pass \
+                 note: affected: `mine.txt`\nhelp: commit them and run `rock-matrix source save-patches`, or pass \
                  `--discard-changes`\n\n"
             );
             assert_eq!(done.stderr, expected);
@@ -90,7 +90,7 @@ fn a_series_that_is_under_way_is_not_taken_back() {
     let done = sources.checkout(&[]).exits(1);
     assert!(
         done.stderr.starts_with(
-            "error[C003 under-way]: a series of patches is under way in the outer repository"
+            "error[C003 under-way]: a series of patches is in progress in the outer repository"
         ),
         "{}",
         done.stderr
@@ -146,7 +146,7 @@ fn a_ref_that_upstream_does_not_have_leaves_all_as_it_was() {
         .exits(3);
     assert!(
         done.stderr
-            .contains("error[C010 fetch-failed]: `nowhere/top` cannot be fetched from"),
+            .contains("error[C010 fetch-failed]: cannot fetch from `nowhere/top`"),
         "{}",
         done.stderr
     );
@@ -252,7 +252,7 @@ fn a_machine_without_git_is_told() {
     let said = String::from_utf8(done.stderr).unwrap();
     assert_eq!(done.status.code(), Some(3), "{said}");
     assert!(
-        said.contains("error[C018 no-git]: the program `git` is not there"),
+        said.contains("error[C018 no-git]: the program `git` was not found"),
         "{said}"
     );
 }
@@ -296,7 +296,7 @@ fn a_disk_that_takes_no_more_is_gone_on_from() {
     let said = String::from_utf8(done.stderr).unwrap();
     assert_eq!(done.status.code(), Some(3), "{said}");
     assert!(
-        said.contains("make room, then run the same command again"),
+        said.contains("free some space, then run the same command again"),
         "{said}"
     );
     sources.checkout(&["--ref", "main"]).exits(0);
@@ -340,7 +340,7 @@ fn a_signal_ends_a_checkout_and_the_same_command_goes_on() {
         let (_, said) = wait(child, code, sources.project.root());
         assert!(
             said.contains(&format!(
-                "warning[C020 checkout-stopped]: {name} ended the checkout"
+                "warning[C020 checkout-stopped]: {name} stopped the checkout"
             )),
             "{said}"
         );
@@ -366,7 +366,14 @@ fn a_killed_checkout_is_gone_on_from_and_what_it_left_is_kept() {
         all_gone(&sources.project.read("ready")),
         "the script is ended"
     );
-    assert!(done.stderr.contains("warning[C019 changes-kept]: what an ended checkout left in the outer repository is kept as `refs/rock-matrix/saved/"), "{}", done.stderr);
+    assert!(
+        done.stderr.contains(
+            "warning[C019 changes-kept]: uncommitted files of an interrupted checkout in the \
+             outer repository are kept as `refs/rock-matrix/saved/"
+        ),
+        "{}",
+        done.stderr
+    );
     let kept = sources.git(
         "co",
         &[

@@ -56,7 +56,7 @@ impl Canary {
 fn told(name: &str) -> String {
     format!(
         "[HERE]/.rock/{JOB}/{name}`: it is a symbolic link
- = note: nothing is read, written or removed through a link that a build may have made
+ = note: nothing is read, written or removed through a link that a build may have created
 help: remove the link, then build again; `.rock` itself may be a link
 "
     )

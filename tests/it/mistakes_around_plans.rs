@@ -53,7 +53,7 @@ fn a_python_that_the_package_does_not_take_is_left_out_whatever_torch_there_is()
 #[test]
 fn with_the_images_own_torch_the_image_table_decides() {
     let rows = excluded("torch-from: image\n");
-    let reason = "no image of rocm/pytorch carries torch 2.5.1 with ROCm 6.2";
+    let reason = "no image of rocm/pytorch contains torch 2.5.1 with ROCm 6.2";
     assert!(
         rows.contains(&("P003".to_owned(), reason.to_owned())),
         "{rows:?}"
@@ -68,13 +68,13 @@ fn a_file_that_is_no_plan_is_not_compared_with() {
         .exits(1)
         .stderr;
     insta::assert_snapshot!(said, @r"
-    error[P018 bad-plan-file]: `old.json` is not a plan: missing field `version`
+    error[P018 bad-plan-file]: `old.json` is not a valid plan: missing field `version`
      --> old.json:1:2
       |
     1 | {}
       |  ^
       |
-    help: write it with `rock-matrix plan --format json`
+    help: create it with `rock-matrix plan --format json`
     ");
 }
 
@@ -95,7 +95,8 @@ fn a_plan_of_another_version_is_not_guessed_at() {
         &["build", "--all", "--plan", "next.json", "--dry-run"],
     ] {
         let said = project.run(command).exits(1).stderr;
-        let told = "error[P018 bad-plan-file]: `next.json` is not a plan: it is of version 2, this program reads 1\n";
+        let told = "error[P018 bad-plan-file]: `next.json` is not a valid plan: it has version 2, \
+            but this program reads version 1\n";
         assert!(said.starts_with(told), "{said}");
     }
 }
@@ -111,13 +112,16 @@ fn a_list_of_published_files_that_is_none_is_refused_and_odd_names_are_told() {
     };
     let said = run("nope", 1);
     assert!(
-        said.starts_with("error[G114 not-a-listing]: `published.json`: it is no list of releases"),
+        said.starts_with(
+            "error[G114 not-a-listing]: `published.json`: it is not a list of releases"
+        ),
         "{said}"
     );
     let said = run("\"x\"", 1);
     assert!(
         said.starts_with(
-            "error[G114 not-a-listing]: `published.json`: it is no list of releases: give GitHub's"
+            "error[G114 not-a-listing]: `published.json`: it is not a list of releases: pass \
+             GitHub's"
         ),
         "{said}"
     );
@@ -203,7 +207,7 @@ fn a_plan_that_cannot_be_read_is_told_where_and_in_words_of_ours() {
         .exits(1)
         .stderr;
     assert!(
-        said.contains("is not a plan: invalid type: integer `3`, expected a job\n"),
+        said.contains("is not a valid plan: invalid type: integer `3`, expected a job\n"),
         "{said}"
     );
     assert!(said.contains(" --> p.json:4:1\n"), "{said}");

@@ -117,7 +117,7 @@ fn files_that_are_no_text_are_refused() {
     );
     refused(
         b"\0\0\0\0",
-        "error[M038 control-character]: the control character U+0000 cannot stand in a YAML file",
+        "error[M038 control-character]: the control character U+0000 is not allowed in a YAML file",
     );
 }
 
@@ -229,7 +229,7 @@ fn ten_megabytes_of_nesting_are_refused_at_once() {
         );
         refused(
             text.as_bytes(),
-            "error[M010 too-deep]: values are nested more than 64 deep",
+            "error[M010 too-deep]: values are nested more than 64 levels deep",
         );
     }
 }
@@ -272,8 +272,8 @@ fn more_pairs_of_versions_than_facts_judge_are_refused() {
             .file("m.yaml", &text)
             .said(&["check", "m.yaml"])
     };
-    let first = "error[P011 too-many-cells]: facts would have to judge more than 100000 combinations of the values of two or \
-                 three axes\n";
+    let first = "error[P011 too-many-cells]: the compatibility data would have to be evaluated for \
+                 more than 100000 combinations of two or three axes\n";
     let refused = said(501);
     assert!(refused.starts_with(first), "{refused}");
     appears("P011", &refused, &said(500));

@@ -124,7 +124,7 @@ fn the_row_of_this_version_of_the_action_is_written_by_refresh() {
     let missing = refresh(&project, &server, &["--check"], 0).stderr;
     assert!(
         missing.contains(&format!(
-            "org/rock-action: {version} is not among its tags any more"
+            "org/rock-action: the tag {version} no longer exists"
         )),
         "{missing}"
     );
@@ -181,7 +181,8 @@ fn the_newest_is_so_by_its_number_and_prereleases_and_moving_tags_are_none() {
     let said = refresh(&project, &server, &["--check"], 1);
     assert_eq!(
         said.stderr,
-        "actions/checkout: v7.0.1 -> v10.0.0, a new major version: look at its notes before you apply the patch\n\
+        "actions/checkout: v7.0.1 -> v10.0.0, a new major version: read its release notes before \
+         you apply the patch\n\
          actions/attest: v4.2.2 -> v4.10.0\n"
     );
     let added: Vec<&str> = said
@@ -266,8 +267,8 @@ fn a_tag_that_moved_is_a_warning_and_nothing_of_its_repository_is_taken() {
     insta::assert_snapshot!(said.stderr.replace(&elsewhere, "[ELSEWHERE]"), @r"
     warning[K009 moved-tag]: actions/checkout: the tag v7.0.1 was moved from 3d3c42e5aac5ba805825da76410c181273ba90b1 to [ELSEWHERE]
     --> actions/checkout v7.0.1
-     = note: the row is kept, and nothing newer of this repository is proposed
-    help: take no commit of it before you know why: look at its releases and security advisories
+     = note: the row is kept, and nothing newer from this repository is proposed
+    help: find out why before you use any commit of it: check its releases and security advisories
     ");
     assert_eq!(refresh(&project, &server, &[], 0).stdout, "");
 }
@@ -300,15 +301,16 @@ fn a_newer_release_on_another_runtime_is_told_and_not_taken() {
             .insert("v9.0.0".to_owned(), "deadbeef".to_owned());
     }
     let said = refresh(&project, &server, &[], 0);
-    let kept = "and runners take composite actions and node24 or later; its row is kept";
+    let kept = "but runners support composite actions and node24 or later; its row is kept";
     assert_eq!(
         said.stderr,
         format!(
-            "actions/upload-artifact: v7.0.1 -> v9.0.0, a new major version: look at its notes before you apply the patch\n\
+            "actions/upload-artifact: v7.0.1 -> v9.0.0, a new major version: read its release \
+             notes before you apply the patch\n\
              actions/checkout: v9.0.0 runs on node20, {kept}\n\
              actions/attest: v9.0.0 runs on docker, {kept}\n\
-             actions/cache: no action.yml says what v9.0.0 runs on; its row is kept\n\
-             actions/deploy-pages: v9.0.0 leads to no commit; its row is kept\n"
+             actions/cache: no action.yml defines the runtime of v9.0.0; its row is kept\n\
+             actions/deploy-pages: v9.0.0 does not point to a commit; its row is kept\n"
         )
     );
     assert!(
@@ -340,8 +342,8 @@ fn a_repository_or_a_tag_that_is_gone_is_told_and_the_others_are_refreshed() {
         said.stderr,
         "actions/checkout: v7.0.1 -> v7.1.0\n\
          actions/deploy-pages: v5.0.0 -> v5.0.1\n\
-         actions/attest: v4.2.2 is not among its tags any more\n\
-         actions/cache: GitHub shows no such repository; its row is kept\n"
+         actions/attest: the tag v4.2.2 no longer exists\n\
+         actions/cache: the repository does not exist on GitHub; its row is kept\n"
     );
     assert_eq!(
         said.stdout
@@ -434,7 +436,7 @@ fn faults_that_pass_are_lived_with_and_others_leave_no_patch() {
         "{limited}"
     );
     let garbled = with(&["list-tags#2=garbled"], "reader", 3);
-    assert!(garbled.contains("the answer makes no sense"), "{garbled}");
+    assert!(garbled.contains("the response is not valid"), "{garbled}");
     let elsewhere = with(&["list-tags#2=next-elsewhere"], "reader", 3);
     assert!(elsewhere.contains("api-leads-elsewhere"), "{elsewhere}");
     let refused = with(&["list-tags#1=bad-credentials"], "reader", 3);
@@ -566,7 +568,7 @@ fn a_call_follows_five_redirects_and_no_more() {
             .exits(if is_read { 0 } else { 3 })
             .stderr;
         assert_eq!(
-            stderr.contains("answers a call with more than 5 redirects"),
+            stderr.contains("redirects a request more than 5 times"),
             !is_read,
             "{stderr}"
         );

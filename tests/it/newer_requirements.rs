@@ -38,7 +38,7 @@ fn a_new_release_of_torch_gets_a_row_by_a_patch() {
         .exits(1);
     assert_eq!(
         said.stderr,
-        "torch 2.99.0 requires triton==9.1.0, and has no row\n"
+        "torch 2.99.0 requires triton==9.1.0, but the table has no row for it\n"
     );
     let added: Vec<&str> = said
         .stdout
@@ -124,12 +124,12 @@ fn a_server_over_tls_is_trusted_by_ssl_cert_file() {
         assert!(said.contains(reason), "{said}");
         assert_eq!(server.heard(), "");
     };
-    refused(Project::new(), "in `SSL_CERT_FILE`");
+    refused(Project::new(), "set `SSL_CERT_FILE`");
     refused(
         Project::new()
             .env("SSL_CERT_FILE", "/nonexistent.pem")
             .env("SSL_CERT_DIR", "/nonexistent"),
-        "no certificates can be read",
+        "cannot read certificates",
     );
     Project::new()
         .env("SSL_CERT_FILE", format!("{TLS}/ca.pem"))

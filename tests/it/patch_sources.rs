@@ -264,7 +264,8 @@ fn patches_of_an_outer_repository_with_another_name_are_refused_and_none_is_coun
     std::fs::remove_dir_all(sources.path("patches/top/v1/third_party")).unwrap();
     let other = [&WORDS[..], &["--repo-name", "tree"]].concat();
     let told = sources.checkout(&other).exits(1);
-    let expected = "error[C025 other-repository-name]: the patch set `v1` has patches of `top` and none of `tree`";
+    let expected = "error[C025 other-repository-name]: the patch set `v1` has patches for `top`, \
+                    but none for `tree`";
     assert!(
         told.stderr.contains(expected) && told.stderr.contains("`--repo-name top`"),
         "{}",
@@ -316,7 +317,7 @@ fn a_hipify_that_fails_is_taken_back() {
     let done = sources.checkout(&[]).exits(1);
     assert!(
         done.stderr
-            .contains("error[C015 hipify-failed]: hipify ended with exit status 1"),
+            .contains("error[C015 hipify-failed]: hipify failed with exit status 1"),
         "{}",
         done.stderr
     );
@@ -368,7 +369,7 @@ fn hipify_without_a_commit_is_told_from_changes_by_a_person() {
     sources.write("co/notes.txt", "mine\n");
     let done = sources.checkout(&words).exits(1);
     assert!(
-        done.stderr.contains("that is `notes.txt`") && !done.stderr.contains("k.hip"),
+        done.stderr.contains("affected: `notes.txt`") && !done.stderr.contains("k.hip"),
         "{}",
         done.stderr
     );

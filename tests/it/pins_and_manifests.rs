@@ -192,7 +192,7 @@ fn a_related_commit_that_is_required_and_missing_fails_with_project_and_file() {
     let said = fault(&without, &required).stderr;
     assert!(
         said.contains(
-            "torch's checkout has no `related_commits`, so no commit of `torchvision` is known"
+            "torch's checkout has no `related_commits`, so the commit of `torchvision` is unknown"
         ),
         "{said}"
     );
@@ -226,13 +226,13 @@ fn a_bad_row_of_related_commits_stops_a_plan_and_a_lenient_one_goes_on() {
     let project = project.file("torch/related_commits", &format!("garbage first\n{text}"));
     let said = fault(&project, &["audio", "--torch-dir", "torch"]).stderr;
     insta::assert_snapshot!(said, @r"
-    error[C101 bad-related-row]: a row has 6 fields, and this line has 1 field
+    error[C101 bad-related-row]: a row has 6 fields, but this line has 1 field
      --> torch/related_commits:1:1
       |
     1 | garbage first
       | ^^^^^^^^^^^^^
       |
-    help: a row is `os|source|project|branch|commit|origin`; `--lenient` leaves out what is none
+    help: a row is `os|source|project|branch|commit|origin`; `--lenient` skips lines that are not rows
     ");
     let lenient = ["audio", "--torch-dir", "torch", "--lenient"];
     assert_eq!(
@@ -311,7 +311,8 @@ fn a_patch_set_is_found_by_ref_or_by_name_under_the_root_only() {
     let said = fault(&project, &torch(&["--patchset", "../x"])).stderr;
     assert!(
         said.starts_with(
-            "error[C109 bad-patch-set-name]: `../x` does not name a folder under the patch root\n"
+            "error[C109 bad-patch-set-name]: `../x` is not the name of a directory in the patch \
+             root\n"
         ),
         "{said}"
     );
@@ -451,7 +452,7 @@ fn a_pin_that_cannot_be_told_fails_unless_it_is_not_needed() {
     let pins = ["source", "pins", "torch"];
     let said = project.run(&pins).exits(1).stderr;
     insta::assert_snapshot!(said, @r"
-    error[C111 unknown-pin]: cannot determine the commit of aotriton: the file has marks of a merge that was not finished
+    error[C111 unknown-pin]: cannot determine the commit of aotriton: the file has conflict markers
     --> torch/cmake/External/aotriton.cmake:1
     help: set PYTORCH_AOTRITON_COMMIT, or use the default commit with `--default`
     ");
@@ -476,7 +477,7 @@ fn a_pin_that_cannot_be_told_fails_unless_it_is_not_needed() {
         none.run(&pins)
             .exits(1)
             .stderr
-            .contains("the checkout says nothing in cmake/External/aotriton.cmake or")
+            .contains("the checkout has no pin in cmake/External/aotriton.cmake or")
     );
     assert!(
         none.run(&["source", "pins", "nowhere"])
@@ -915,7 +916,7 @@ fn a_manifest_that_does_not_fit_is_refused() {
     };
     assert_eq!(
         said(&["--expected-pytorch-git-ref", "release/2.9"]),
-        "error[C116 other-torch]: `m.json` has torch of `main`, and `release/2.9` was expected"
+        "error[C116 other-torch]: `m.json` has torch of `main`, but `release/2.9` was expected"
     );
     assert_eq!(
         said(&["--projects", "torch;nothing"]),

@@ -227,7 +227,7 @@ fn both_backends_give_31_jobs_because_triton_collapses_python_and_2_6_3_has_none
         absent["reason"]
             .as_str()
             .unwrap()
-            .contains("no triton backend in this version"),
+            .contains("has no triton backend"),
         "{absent}"
     );
     let covered: usize = plan["covered"]
@@ -262,7 +262,7 @@ fn a_wheel_that_torchs_triton_cannot_import_is_left_out() {
     let excluded = explained.split_once("excluded from m.yaml:\n").unwrap().1;
     insta::assert_snapshot!(excluded, @r"
       flash-attn 2.8.3 × torch 2.5.1 × backend triton (1 cell) [P078 import-conflict]
-        flash-attn 2.8.3 (triton) needs triton >=3.2, <3.9, and torch 2.5.1 requires 3.1.0: `import flash_attn` raises ValueError, since a key of triton.autotune is no argument of its kernel
+        flash-attn 2.8.3 (triton) needs triton >=3.2, <3.9, but torch 2.5.1 requires 3.1.0: `import flash_attn` raises ValueError, because a key of triton.autotune is not an argument of its kernel
         help: use torch 2.6.0, or flash-attn 2.7.4 or 2.7.4.post1
         from compat/flash-attn.yaml, flash-attn 2.8.3 (triton), checked 2026-11-26
     ");
@@ -281,7 +281,7 @@ fn a_wheel_that_torchs_triton_cannot_import_is_left_out() {
     assert!(
         image
             .stderr
-            .contains("; torch from elsewhere may require another version\n"),
+            .contains("; torch from another source may require another version\n"),
         "{}",
         image.stderr
     );
@@ -310,7 +310,7 @@ fn pairs_that_nobody_imported_are_one_note_a_version() {
         .collect();
     assert_eq!(notes.len(), 2, "{}", planned.stderr);
     insta::assert_snapshot!(notes[1], @r#"
-    note[P079 import-untried]: flash-attn 2.8.3 (triton) needs triton, and no fact says which one torch 2.99.0 requires
+    note[P079 import-untried]: flash-attn 2.8.3 (triton) needs triton, but the compatibility data does not say which version torch 2.99.0 requires
       --> m.yaml:6:31
        |
      6 |   flash-attn: ["2.7.4.post1", "2.8.3"]
@@ -323,7 +323,7 @@ fn pairs_that_nobody_imported_are_one_note_a_version() {
        |             ------ backend triton
        |
        = note: from compat/flash-attn.yaml, flash-attn 2.8.3 (triton), checked 2026-11-26
-       = note: flash-attn 2.8.3 (triton) needs triton, and no fact says which one torch 2.98.0 requires
+       = note: flash-attn 2.8.3 (triton) needs triton, but the compatibility data does not say which version torch 2.98.0 requires
     help: add a row to the table `torch-requirements`
     "#);
 }
@@ -338,7 +338,7 @@ fn fa3_is_refused_on_rocm_and_a_commit_is_labelled_with_seven_digits() {
     );
     let reason = plan["excluded"][0]["reason"].as_str().unwrap();
     assert!(
-        reason.contains("fa3") && reason.contains("no path for AMD GPUs"),
+        reason.contains("fa3") && reason.contains("does not support AMD GPUs"),
         "{reason}"
     );
 }
@@ -392,7 +392,7 @@ fn a_target_that_only_torchs_wheels_lack_is_dropped_for_that_alone() {
     let plan_of = |more: &str| jobs(&plan(&matrix(&format!("{more}{axes}"))))[0].clone();
     let job = plan_of("");
     assert_eq!(job["gfx"], serde_json::json!(["gfx942"]));
-    let reason = "torch wheels for ROCm 6.3 hold no code for it";
+    let reason = "torch wheels for ROCm 6.3 contain no code for it";
     assert_eq!(
         job["dropped_gfx"],
         serde_json::json!([{"target": "gfx1150", "reason": reason}])
@@ -420,7 +420,7 @@ fn a_cell_without_any_target_left_fails_the_plan() {
         "{told}"
     );
     assert!(
-        told.contains("gfx1030: flash-attn 2.8.3 (ck) builds for gfx90a, gfx942, gfx950 only"),
+        told.contains("gfx1030: flash-attn 2.8.3 (ck) only builds for gfx90a, gfx942, gfx950"),
         "{told}"
     );
 }
@@ -470,7 +470,13 @@ fn jobs_with_one_wheel_name_fail_with_both_named() {
             .stderr
     };
     let gfx = collide("  torch: [\"2.5.1\"]\n  rocm: [\"6.2\"]\n  gfx: [gfx90a, gfx942]\n");
-    assert!(gfx.starts_with("error[P012 colliding-wheels]: two jobs would both make `flash_attn-2.8.3+rocm62torch2.5-cp312-cp312-linux_x86_64.whl`"), "{gfx}");
+    assert!(
+        gfx.starts_with(
+            "error[P012 colliding-wheels]: two jobs would both build \
+        `flash_attn-2.8.3+rocm62torch2.5-cp312-cp312-linux_x86_64.whl`"
+        ),
+        "{gfx}"
+    );
     assert!(
         gfx.contains("one job has gfx90a") && gfx.contains("the other has gfx942"),
         "{gfx}"
@@ -555,7 +561,7 @@ fn an_unquoted_version_keeps_its_zero() {
     assert!(
         outcome
             .stderr
-            .contains("other tools read `3.10` without quotes as `3.1`"),
+            .contains("other tools read the unquoted `3.10` as `3.1`"),
         "{}",
         outcome.stderr
     );
@@ -849,13 +855,13 @@ fn legs_are_told_of_before_they_lose_what_a_workflow_may_read() {
     );
     assert!(
         slim.stderr
-            .contains("warning[P022 output-too-large]: whole legs take "),
+            .contains("warning[P022 output-too-large]: complete legs take "),
         "{}",
         slim.stderr
     );
     assert!(
         slim.stderr
-            .contains("help: take it from the plan file: `rock-matrix plan"),
+            .contains("help: read them from the plan file: `rock-matrix plan"),
         "{}",
         slim.stderr
     );
@@ -866,7 +872,7 @@ fn legs_are_told_of_before_they_lose_what_a_workflow_may_read() {
         .exits(0)
         .stderr;
     assert!(
-        told.contains("::warning title=P022 output-too-large::whole legs take "),
+        told.contains("::warning title=P022 output-too-large::complete legs take "),
         "{told}"
     );
 }
@@ -901,7 +907,11 @@ fn five_thousand_jobs_still_make_valid_outputs_and_too_many_say_why_not() {
     let told = project
         .run(&["plan", "m.yaml", "--recipes", "r", "--github-output"])
         .exits(0);
-    assert!(told.stderr.contains("so they have less"), "{}", told.stderr);
+    assert!(
+        told.stderr.contains("so some keys are dropped"),
+        "{}",
+        told.stderr
+    );
     let outputs: std::collections::BTreeMap<&str, &str> = told
         .stdout
         .lines()
@@ -984,7 +994,9 @@ fn an_unknown_torch_fails_strictly_and_is_kept_with_a_warning_leniently() {
         .file("lenient.yaml", &text("lenient"));
     let strict = project.run(&["plan", "strict.yaml"]).exits(1).stderr;
     assert!(
-        strict.starts_with("error[P009 unknown-combination]: no fact speaks about torch 2.99.0"),
+        strict.starts_with(
+            "error[P009 unknown-combination]: the compatibility data does not cover torch 2.99.0"
+        ),
         "{strict}"
     );
     assert!(strict.contains("lenient"), "{strict}");
@@ -1011,10 +1023,12 @@ fn an_unknown_rocm_is_unknown_and_not_illegal() {
             .file("strict.yaml", &text("strict"))
             .file("lenient.yaml", &text("lenient"));
         let strict = project.run(&["plan", "strict.yaml"]).exits(1).stderr;
-        let first = format!("error[P009 unknown-combination]: no fact speaks about ROCm {rocm}");
+        let first = format!(
+            "error[P009 unknown-combination]: the compatibility data does not cover ROCm {rocm}"
+        );
         assert!(strict.starts_with(&first), "{strict}");
         assert!(
-            strict.contains(&format!("the nearest known is {near}")),
+            strict.contains(&format!("the nearest known version is {near}")),
             "{strict}"
         );
         assert_eq!(
@@ -1039,7 +1053,8 @@ fn a_version_that_only_a_branch_says_of_itself_is_no_release() {
         .exits(0)
         .stderr;
     assert!(
-        told.contains("no fact speaks about flash-attn 2.8.4") && !told.contains("and 2.8.4"),
+        told.contains("the compatibility data does not cover flash-attn 2.8.4")
+            && !told.contains("and 2.8.4"),
         "{told}"
     );
 }
@@ -1237,7 +1252,8 @@ fn an_include_says_why_its_cell_is_not_added() {
         "{axes: {flash-attn: \"2.8.3\", python: \"3.8\", torch: \"2.5.1\", rocm: \"6.1\"}}",
         "",
     );
-    let first = "warning[P032 include-left-out]: the cell of this `include` entry is left out: torch 2.5.1 has wheels for Python 3.9, 3.10, 3.11 and 3.12, not 3.8\n";
+    let first = "warning[P032 include-left-out]: the cell of this `include` entry is excluded: \
+        torch 2.5.1 has wheels for Python 3.9, 3.10, 3.11 and 3.12, not 3.8\n";
     assert!(
         illegal.starts_with(first) && illegal.contains("--> m.yaml:10:12\n"),
         "{illegal}"
@@ -1247,9 +1263,8 @@ fn an_include_says_why_its_cell_is_not_added() {
         "exclude: [{rocm: \"6.1\"}]\n",
     );
     assert!(
-        partial.contains(
-            "no cell is left for this `include` entry to change: excluded by the matrix file\n"
-        ),
+        partial
+            .contains("no cells are left for this `include` entry: excluded by the matrix file\n"),
         "{partial}"
     );
     let row =
@@ -1275,7 +1290,7 @@ fn ten_thousand_rows_are_compared_at_once() {
         .stderr;
     assert!(
         told.contains(
-            "error[M052 cell-twice]: two rows name the same cell and disagree on `gpu`\n"
+            "error[M052 cell-twice]: two rows name the same cell but set `gpu` differently\n"
         ),
         "{told}"
     );

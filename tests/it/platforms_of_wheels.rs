@@ -69,7 +69,7 @@ fn wheels_for_android_stay_as_they_are() {
     ");
     let checked = run("check", tags, "demo/_demo.so", &of_android(), &[]);
     assert!(
-        checked.contains("android_21_x86_64, of which files for Android are not judged"),
+        checked.contains("android_21_x86_64, but files for Android are not audited"),
         "{checked}"
     );
     let name = format!("demo-1.0-{tags}.whl");
@@ -98,9 +98,9 @@ fn a_linux_platform_for_android_is_refused() {
         &options,
     );
     insta::assert_snapshot!(refused, @r"
-    error[R161 foreign-system]: the wheel is for Android, which is not judged, and cannot be named `manylinux_2_17_x86_64`
+    error[R161 foreign-system]: the wheel is for Android, which is not audited, so it cannot be named `manylinux_2_17_x86_64`
     --> demo-1.0-cp313-cp313-android_21_x86_64.whl
-    help: leave `--plat` out: the wheel is copied as it is
+    help: leave out `--plat` to copy the wheel unchanged
 
     exit 1
     ");
@@ -119,7 +119,7 @@ fn a_linux_platform_for_android_is_refused() {
 #[test]
 fn documents_say_that_a_system_is_not_judged() {
     let name = "demo-1.0-cp313-cp313-android_21_x86_64.whl";
-    let error = "libraries for Android are not judged";
+    let error = "libraries for Android are not audited";
     let expect = json!({"version": 1, "wheel": name, "error": error});
     assert_eq!(document(name, &of_android(), "--json=auditwheel"), expect);
     let own = document(name, &of_android(), "--json");
@@ -169,17 +169,17 @@ fn each_wrong_platform_tag_of_a_glibc_library_is_found() {
         )
     });
     insta::assert_snapshot!(found.concat(), @r"
-    linux_x86_64.any: error[R102 code-in-any-wheel]: the name says any platform beside others, and `demo/_demo.so` is machine code
-    android_21_x86_64: error[R101 false-platform-tag]: the name claims `android_21_x86_64`, and its libraries are for Linux
-    ios_13_0_arm64_iphoneos: error[R101 false-platform-tag]: the name claims `ios_13_0_arm64_iphoneos`, and its libraries are for Linux
-    freebsd_14_x86_64: error[R101 false-platform-tag]: the name claims `freebsd_14_x86_64`, and its libraries are for Linux
-    something: error[R160 unknown-platform-tag]: `something` is no platform that installers know
-    linux_x86_64.something: error[R160 unknown-platform-tag]: `something` is no platform that installers know
-    linux_x86_64.android_21_x86_64: error[R101 false-platform-tag]: the name claims `android_21_x86_64`, and its libraries are for Linux
-    manylinux_2_17_x86_64.macosx_11_0_arm64: error[R101 false-platform-tag]: the name claims `macosx_11_0_arm64`, and its libraries are for Linux
-    pyemscripten_2025_0_wasm32: error[R101 false-platform-tag]: the name claims `pyemscripten_2025_0_wasm32`, and its libraries are for Linux
-    win32: error[R101 false-platform-tag]: the name claims `win32`, and its libraries are for Linux
-    manylinux_2_17_x86_64.manylinux_2_17_aarch64: error[R101 false-platform-tag]: the name claims `manylinux_2_17_aarch64`, and its libraries are for x86_64
+    linux_x86_64.any: error[R102 code-in-any-wheel]: the filename says any platform in addition to others, but `demo/_demo.so` is machine code
+    android_21_x86_64: error[R101 false-platform-tag]: the filename claims `android_21_x86_64`, but its libraries are for Linux
+    ios_13_0_arm64_iphoneos: error[R101 false-platform-tag]: the filename claims `ios_13_0_arm64_iphoneos`, but its libraries are for Linux
+    freebsd_14_x86_64: error[R101 false-platform-tag]: the filename claims `freebsd_14_x86_64`, but its libraries are for Linux
+    something: error[R160 unknown-platform-tag]: `something` is not a platform that installers know
+    linux_x86_64.something: error[R160 unknown-platform-tag]: `something` is not a platform that installers know
+    linux_x86_64.android_21_x86_64: error[R101 false-platform-tag]: the filename claims `android_21_x86_64`, but its libraries are for Linux
+    manylinux_2_17_x86_64.macosx_11_0_arm64: error[R101 false-platform-tag]: the filename claims `macosx_11_0_arm64`, but its libraries are for Linux
+    pyemscripten_2025_0_wasm32: error[R101 false-platform-tag]: the filename claims `pyemscripten_2025_0_wasm32`, but its libraries are for Linux
+    win32: error[R101 false-platform-tag]: the filename claims `win32`, but its libraries are for Linux
+    manylinux_2_17_x86_64.manylinux_2_17_aarch64: error[R101 false-platform-tag]: the filename claims `manylinux_2_17_aarch64`, but its libraries are for x86_64
     linux_x86_64: nothing
     ");
     let check = |tag: &str| {
@@ -278,7 +278,7 @@ fn a_module_with_an_open_libc_keeps_its_tag() {
       next      manylinux_2_41_x86_64 lacks a C library, but whether glibc or musl is unknown
     warning[E010 open-libc]: it calls `malloc`, but whether from glibc or musl is unknown
     --> demo-1.0-cp310-cp310-linux_x86_64.whl: _demo.cpython-310-x86_64-linux-gnu.so
-    help: link it with its C library (`-lc`), or name the platform in the file name of the wheel
+    help: link it with its C library (`-lc`), or name the platform in the filename of the wheel
 
     exit 0
     ");
@@ -382,7 +382,7 @@ fn an_unknown_processor_is_an_error_for_auditwheels_readers() {
         .exits(0)
         .stdout;
     let expect =
-        json!({"version": 1, "wheel": name, "error": "no library of the wheel can be judged"});
+        json!({"version": 1, "wheel": name, "error": "no library of the wheel can be audited"});
     assert_eq!(serde_json::from_str::<Value>(&shown).unwrap(), expect);
 }
 
@@ -398,7 +398,7 @@ fn the_floating_point_handler_is_no_python_2() {
         &["-w", "out"],
     );
     insta::assert_snapshot!(said, @r"
-    error[W071 platform-out-of-reach]: no platform is in reach: the wheel needs a Python with the floating-point handler of `--with-fpectl`
+    error[W071 platform-out-of-reach]: the wheel cannot comply with any platform: the wheel needs a Python with the floating-point handler of `--with-fpectl`
     --> demo-1.0-cp35-cp35m-linux_x86_64.whl
 
     exit 1
@@ -432,7 +432,7 @@ fn repeated_rows_of_record_become_one() {
     let project = Project::new().bytes(name, &other.bytes());
     insta::assert_snapshot!(project.run(&["wheel", "repair", name, "-w", "out"]).exits(1).stderr, @r"
     demo_device_gfx942-1.0-py3-none-linux_x86_64.whl contains no libraries for Linux: nothing is grafted
-    error[W023 bad-record]: line 3 of RECORD cannot be read: another row of `demo/kernel.kpack` says otherwise
+    error[W023 bad-record]: line 3 of RECORD cannot be read: another row for `demo/kernel.kpack` contradicts it
     --> demo_device_gfx942-1.0-py3-none-linux_x86_64.whl: demo_device_gfx942-1.0.dist-info/RECORD
     ");
 }

@@ -72,14 +72,14 @@ fn a_tag_that_can_be_published_passes_every_check() {
     passed   tag-creation        the tag exists
     passed   release             no release of the tag is published
     passed   drafts              no draft of the tag
-    passed   room                a release takes 1000 files
+    passed   room                a release can have 1000 files
     unknown  file-names          no plan was given
     unknown  files-per-hour      no plan was given
-    passed   repository          it takes releases
+    passed   repository          it accepts releases
     passed   rights              the token may publish
     unknown  immutable-releases  not enabled, or not visible to this token
     passed   attestation         files are attested
-    passed   environment         `release` takes tags such as `v*`
+    passed   environment         `release` accepts tags such as `v*`
     ");
     assert_eq!(outcome.stderr, "");
 }
@@ -124,25 +124,25 @@ fn all_that_keeps_a_tag_from_being_published_is_reported_at_once() {
     ];
     let outcome = preflight(&project, &server, &words, 1);
     insta::assert_snapshot!(outcome.stderr.replace(&fake_sha("v1"), "[COMMIT]"), @r#"
-    error[G363 environment-refuses-tag]: the environment `release` takes protected branches only, so the job that publishes `v1` would not start
+    error[G363 environment-refuses-tag]: the environment `release` accepts only protected branches, so the job that publishes `v1` would not start
     --> argument `--environment`
     help: add a rule for this tag under "Deployment branches and tags" of the environment
 
-    error[G360 repository-takes-no-release]: the repository takes no release: it is archived
+    error[G360 repository-takes-no-release]: the repository does not accept releases: it is archived
     --> argument `--repo`
-    help: unarchive it in its settings, or publish in another repository
+    help: unarchive it in its settings, or publish to another repository
 
-    error[G116 tag-moved]: the tag `v1` is at [COMMIT], and the wheels are from 0123456789
+    error[G116 tag-moved]: the tag `v1` is at [COMMIT], but the wheels are from 0123456789
     --> argument `--target`
-    help: build again from where the tag is, name that commit with `--target`, or publish under another tag
+    help: build again at the commit of the tag, pass that commit with `--target`, or publish under another tag
 
     error[G012 name-not-kept]: the plan expects `flash_attn-1!2.8.3+rocm62torch2.5-cp311-cp311-linux_x86_64.whl`: GitHub would store it under another name
     --> flash_attn-1!2.8.3+rocm62torch2.5-cp311-cp311-linux_x86_64.whl
     help: leave out the epoch
 
-    error[G100 immutable-release]: the release `v1` is immutable and holds 1 file
+    error[G100 immutable-release]: the release `v1` is immutable and has 1 file
     --> v1
-    help: publish under a new tag: assets and tag of an immutable release stay as they are
+    help: publish under a new tag: the assets and the tag of an immutable release cannot change
     "#);
 }
 
@@ -152,7 +152,7 @@ fn a_published_release_is_refused_unless_it_may_be_added_to() {
     add(&server, "v1", &["a-1-py3-none-any.whl"], false);
     let refused = preflight(&writer(), &server, &["--tag", "v1"], 1).stderr;
     assert!(refused.contains(
-        "error[G101 release-is-published]: the release `v1` is published already, with 1 file"
+        "error[G101 release-is-published]: the release `v1` is already published, with 1 file"
     ));
     preflight(&writer(), &server, &["--tag", "v1", "--allow-published"], 0);
 }
@@ -190,9 +190,9 @@ fn a_missing_token_is_named_before_a_build() {
     let server = ready();
     let refused = preflight(&Project::new(), &server, &["--tag", "v1"], 1).stderr;
     insta::assert_snapshot!(refused, @r"
-    error[G104 token-without-right]: there is no token, and without one nothing can be published
+    error[G104 token-without-right]: there is no token, which publishing requires
     --> argument `--repo`
-    help: set GITHUB_TOKEN, or say `--read-only` where another job publishes
+    help: set GITHUB_TOKEN, or pass `--read-only` if another job publishes
     ");
 }
 
@@ -281,19 +281,19 @@ fn a_saved_listing_is_checked_without_asking_github() {
         {
           "name": "tag-commit",
           "outcome": "unknown",
-          "detail": "GitHub was not asked",
+          "detail": "GitHub was not queried",
           "codes": []
         },
         {
           "name": "tag-creation",
           "outcome": "unknown",
-          "detail": "GitHub was not asked",
+          "detail": "GitHub was not queried",
           "codes": []
         },
         {
           "name": "release",
           "outcome": "failed",
-          "detail": "the release `v1` is immutable and holds 0 files",
+          "detail": "the release `v1` is immutable and has 0 files",
           "codes": [
             "G100"
           ]
@@ -307,7 +307,7 @@ fn a_saved_listing_is_checked_without_asking_github() {
         {
           "name": "room",
           "outcome": "unknown",
-          "detail": "the release takes no files",
+          "detail": "the release accepts no files",
           "codes": []
         },
         {
@@ -325,25 +325,25 @@ fn a_saved_listing_is_checked_without_asking_github() {
         {
           "name": "repository",
           "outcome": "unknown",
-          "detail": "GitHub was not asked",
+          "detail": "GitHub was not queried",
           "codes": []
         },
         {
           "name": "rights",
           "outcome": "unknown",
-          "detail": "GitHub was not asked",
+          "detail": "GitHub was not queried",
           "codes": []
         },
         {
           "name": "immutable-releases",
           "outcome": "unknown",
-          "detail": "GitHub was not asked",
+          "detail": "GitHub was not queried",
           "codes": []
         },
         {
           "name": "attestation",
           "outcome": "unknown",
-          "detail": "GitHub was not asked",
+          "detail": "GitHub was not queried",
           "codes": []
         },
         {
@@ -358,7 +358,7 @@ fn a_saved_listing_is_checked_without_asking_github() {
           "code": "G100",
           "name": "immutable-release",
           "severity": "error",
-          "message": "the release `v1` is immutable and holds 0 files",
+          "message": "the release `v1` is immutable and has 0 files",
           "file": "v1",
           "line": null,
           "column": null,
@@ -380,7 +380,7 @@ fn a_saved_listing_is_checked_without_asking_github() {
             }
           ],
           "notes": [],
-          "help": "publish under a new tag: assets and tag of an immutable release stay as they are"
+          "help": "publish under a new tag: the assets and the tag of an immutable release cannot change"
         }
       ]
     }
@@ -596,14 +596,14 @@ fn a_ruleset_that_restricts_the_tag_fails_the_preflight() {
     };
     let new = ["--tag", "v2", "--target", "main"];
     let outcome = |exit: i32| check_of(&writer(), &server, "tag-creation", &new, exit);
-    let free = "passed: no ruleset keeps the tag from being created";
+    let free = "passed: no ruleset prevents the creation of the tag";
     assert_eq!(outcome(0), free, "no ruleset");
     rule(TagRuleset::default());
     let refused = preflight(&writer(), &server, &new, 1).stderr;
     insta::assert_snapshot!(refused, @r"
-    error[G365 tag-creation-restricted]: the ruleset `tags` restricts who creates the tag `v2`, and this token may not
+    error[G365 tag-creation-restricted]: the ruleset `tags` does not permit this token to create the tag `v2`
     --> argument `--tag`
-    help: push the tag as someone who may, or add who publishes to the bypass list of the ruleset
+    help: push the tag as a user who may create it, or add the user or app that publishes to the bypass list of the ruleset
     ");
     assert_eq!(
         check_of(&writer(), &server, "tag-creation", &["--tag", "v1"], 0),
@@ -645,7 +645,8 @@ fn rulesets_that_cannot_be_judged_leave_the_check_unknown() {
         server.github().repository_mut("me/wheels").tag_ruleset = Some(ruleset);
     };
     let new = ["--tag", "v2", "--target", "main"];
-    let unsure = "unknown: the ruleset `tags` may keep the tag from being created; push it before the build to be sure";
+    let unsure = "unknown: the ruleset `tags` may prevent the creation of the tag; push it before \
+                  the build to be sure";
     let ask = |words: &[&str]| check_of(&writer(), &server, "tag-creation", words, 0);
     rule(TagRuleset {
         is_hidden: true,
@@ -717,13 +718,13 @@ fn more_files_than_an_hour_takes_need_slow() {
     let words = ["--tag", "v1", "--plan", "plan.json"];
     let most = plan_of(448);
     let told = check_of(&most, &server, "files-per-hour", &words, 0);
-    assert_eq!(told, "passed: 450 files can be sent within an hour");
+    assert_eq!(told, "passed: 450 files can be uploaded within an hour");
     let more = plan_of(449);
     let refused = preflight(&more, &server, &words, 1).stderr;
     insta::assert_snapshot!(refused, @r"
-    error[G113 too-many-calls]: 451 files would be sent, and 450 can be sent within an hour
+    error[G113 too-many-calls]: 451 files would be uploaded, but only 450 can be uploaded within an hour
     --> argument `--plan`
-    help: publish with `--slow`, and say so here; `rock-matrix render workflow` writes it where the plan needs it
+    help: publish with `--slow`, and pass it here too; `rock-matrix render workflow` adds it if the plan needs it
     ");
     let slow = check_of(
         &more,
@@ -744,7 +745,7 @@ fn more_files_than_an_hour_takes_need_slow() {
         true,
     );
     let told = check_of(&more, &server, "files-per-hour", &words, 0);
-    assert_eq!(told, "passed: 450 files can be sent within an hour");
+    assert_eq!(told, "passed: 450 files can be uploaded within an hour");
 }
 
 /// Others filled it, and the sums and the manifest go to the first release of a tag.
@@ -772,14 +773,14 @@ fn a_full_release_fails_the_preflight() {
     );
     assert_eq!(
         ask(998, true, 0),
-        "passed: the release has room for 2 files; what does not fit goes to `v1-2`"
+        "passed: the release has room for 2 files; the rest goes to `v1-2`"
     );
     assert_eq!(ask(998, false, 0), ask(998, true, 0));
     let refused = preflight(&project, &filled(999, true), &words, 1).stderr;
     insta::assert_snapshot!(refused, @r"
-    error[G120 release-is-full]: the release `v1` holds 999 files, and there is no room for more
+    error[G120 release-is-full]: the release `v1` has 999 files, and there is no room for more
     --> v1
-    help: delete what is not needed from it, or publish under a new tag
+    help: delete unneeded files from it, or publish under a new tag
     ");
     ask(1000, false, 1);
 }
@@ -798,12 +799,12 @@ fn names_of_a_plan_that_a_release_cannot_hold_together_are_refused() {
     let refused =
         |plan: &str| preflight(&project, &server, &["--tag", "v1", "--plan", plan], 1).stderr;
     insta::assert_snapshot!(refused("case.json"), @r"
-    error[G014 same-name-twice]: the plan expects `A-1.0+rocm62-cp311-cp311-linux_x86_64.whl` and `a-1.0+rocm62-cp311-cp311-linux_x86_64.whl`, which are one name to a GitHub release
+    error[G014 same-name-twice]: the plan expects `A-1.0+rocm62-cp311-cp311-linux_x86_64.whl` and `a-1.0+rocm62-cp311-cp311-linux_x86_64.whl`, which are the same name in a GitHub release
     --> a-1.0+rocm62-cp311-cp311-linux_x86_64.whl
     help: give one of them another version or label
     ");
     insta::assert_snapshot!(refused("label.json"), @r"
-    error[G123 label-not-normal]: the plan expects `b-1.0+ROCM62-cp311-cp311-linux_x86_64.whl`: its label is `ROCM62`, and the normal form is `rocm62`
+    error[G123 label-not-normal]: the plan expects `b-1.0+ROCM62-cp311-cp311-linux_x86_64.whl`: its label is `ROCM62`, but the normal form is `rocm62`
     --> b-1.0+ROCM62-cp311-cp311-linux_x86_64.whl
     help: write the label in its normal form (PEP 440)
     ");
@@ -834,7 +835,7 @@ fn a_read_only_token_sees_the_environments_that_it_may_read() {
     );
     assert_eq!(
         ask("planner", 0),
-        "passed: `release` takes tags such as `v*`"
+        "passed: `release` accepts tags such as `v*`"
     );
     repository(&|of| {
         drop(
@@ -843,7 +844,8 @@ fn a_read_only_token_sees_the_environments_that_it_may_read() {
         );
     });
     assert!(
-        ask("planner", 1).starts_with("failed: the environment `release` takes tags of `x*` only")
+        ask("planner", 1)
+            .starts_with("failed: the environment `release` accepts only tags that match `x*`")
     );
 }
 
@@ -900,7 +902,7 @@ fn a_name_of_the_plan_has_at_most_238_bytes() {
         ]);
         let said = said.exits(exit).stderr;
         assert_eq!(
-            said.contains("its name has 239 bytes, and 238 can be published"),
+            said.contains("its name has 239 bytes; at most 238 are possible"),
             exit == 1,
             "{said}"
         );

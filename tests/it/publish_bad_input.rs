@@ -657,9 +657,9 @@ fn a_proxy_that_cannot_be_used_is_an_error() {
     let of_socks = fault("ALL_PROXY", "socks5://somebody:passw0rd@127.0.0.1:9");
     insta::assert_snapshot!(of_socks, @r"
     1 files read, 0 known by their digest
-    error[G107 no-answer]: GET /api/v3/repos/me/wheels/releases: no answer: `all_proxy` is a `socks5:` proxy, but only `http:` proxies are supported
+    error[G107 no-answer]: GET /api/v3/repos/me/wheels/releases: no response: `all_proxy` is a `socks5:` proxy, but only `http:` proxies are supported
     --> GET /api/v3/repos/me/wheels/releases
-    help: check the network, and the proxy that `https_proxy` or `all_proxy` names, if any
+    help: check the network, and the proxy in `https_proxy` or `all_proxy` if one is set
     ");
     for proxy in [
         "nonsense proxy",

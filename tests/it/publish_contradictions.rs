@@ -69,11 +69,11 @@ fn a_contradiction_shows_both_sides() {
     };
     let error = error_of(play.publish(&files, &files.goal(1), PublishPolicy::default()));
     insta::assert_snapshot!(human(&[Diagnostic::from(error)], false), @r#"
-    error[G320 listing-contradicts]: GitHub lists `a-0+rocm6.2torch2.5-cp311-cp311-linux_x86_64.whl` otherwise than it answered
+    error[G320 listing-contradicts]: GitHub's listing of `a-0+rocm6.2torch2.5-cp311-cp311-linux_x86_64.whl` contradicts its response to the upload
     --> a-0+rocm6.2torch2.5-cp311-cp311-linux_x86_64.whl
-     = note: it answered: `a-0+rocm6.2torch2.5-cp311-cp311-linux_x86_64.whl`, uploaded, 12 bytes, sha256:58546d0be58557dac87b864bb2097aba156f8a4cb22d6de74a64f4d4ebcfc855
-     = note: it lists: `a-0+rocm6.2torch2.5-cp311-cp311-linux_x86_64.whl`, uploaded, 1 byte, sha256:58546d0be58557dac87b864bb2097aba156f8a4cb22d6de74a64f4d4ebcfc855
-    help: run the same command again: it deletes the file from the draft and sends it again
+     = note: response: `a-0+rocm6.2torch2.5-cp311-cp311-linux_x86_64.whl`, uploaded, 12 bytes, sha256:58546d0be58557dac87b864bb2097aba156f8a4cb22d6de74a64f4d4ebcfc855
+     = note: listing: `a-0+rocm6.2torch2.5-cp311-cp311-linux_x86_64.whl`, uploaded, 1 byte, sha256:58546d0be58557dac87b864bb2097aba156f8a4cb22d6de74a64f4d4ebcfc855
+    help: run the same command again: it deletes the file from the draft and uploads it again
     "#);
 }
 
@@ -194,9 +194,9 @@ fn a_file_that_changes_again_after_it_was_replaced_stops_the_run() {
     let client = play.client_over(Arc::new(Rival(Arc::clone(&play))));
     let applied = run_over(&client, &files, &files.goal(2), PublishPolicy::default()).unwrap();
     insta::assert_snapshot!(human(&[Diagnostic::from(error_of(applied.end))], false), @r#"
-    error[G321 replaced-again]: `SHA256SUMS` was replaced, and has other bytes again
+    error[G321 replaced-again]: `SHA256SUMS` was replaced, but its content has changed again
     --> SHA256SUMS
-    help: let one run publish at a time: run the same command again when no other does
+    help: let one run publish at a time: run the same command again when no other one publishes
     "#);
     assert!(play.releases().iter().all(|release| release.draft));
 }

@@ -304,7 +304,7 @@ fn names_that_no_installer_takes_are_all_told_of() {
     insta::assert_snapshot!(codes.join("\n"), @r"
     error[G001 unreadable-name]: `flash_attn-2.8.3%2Brocm62torch2.5-cp311-cp311-linux_x86_64.whl` is percent-encoded, and no installer takes it
     error[G011 ambiguous-reading]: the label `rocm714torch2.14` names two versions
-    error[G001 unreadable-name]: `flash_attn-2.8.3.rocm62torch2.5-cp311-cp311-linux_x86_64.whl` is not a wheel name: `2.8.3.rocm62torch2.5` is not a version; a `+` became a dot, and the version was `2.8.3+rocm62torch2.5`
+    error[G001 unreadable-name]: `flash_attn-2.8.3.rocm62torch2.5-cp311-cp311-linux_x86_64.whl` is not a wheel name: `2.8.3.rocm62torch2.5` is not a version: the `+` of `2.8.3+rocm62torch2.5` became a dot
     error[G001 unreadable-name]: `nonsense.whl` is not a wheel name: it has 1 parts between hyphens, not 5 or 6
     error[G001 unreadable-name]: `notes.tar.gz` is not the name of a source distribution
     ");
@@ -727,10 +727,10 @@ fn compiled_code_built_with_another_torch_is_refused() {
         .exits(1)
         .stderr;
     insta::assert_snapshot!(refused, @r"
-    error[G130 built-with-other-torch]: `flash_attn-2.8.3+rocm62torch2.5-cp311-cp311-linux_x86_64.whl`: the label names torch 2.5, and the build used torch 1.13.0a0
+    error[G130 built-with-other-torch]: `flash_attn-2.8.3+rocm62torch2.5-cp311-cp311-linux_x86_64.whl`: the label names torch 2.5, but the build used torch 1.13.0a0
     --> dist/flash_attn-2.8.3+rocm62torch2.5-cp311-cp311-linux_x86_64.whl
-     = note: the label names ROCm 6.2, and the torch of the build has no HIP
-    help: build it with the torch and the ROCm of its label, or publish it all the same with `--allow G130`
+     = note: the label names ROCm 6.2, but the build used a torch without HIP
+    help: build it with the torch and ROCm of its label, or publish it anyway with `--allow G130`
 
     ");
     assert!(!project.has("release"));
@@ -770,7 +770,7 @@ fn pure_python_built_with_another_torch_is_a_note() {
         "{noted}"
     );
     assert!(
-        noted.contains("so the torch of the build leaves no trace in it"),
+        noted.contains("so its contents do not depend on the torch of the build"),
         "{noted}"
     );
 }
@@ -860,10 +860,10 @@ fn a_wheel_without_code_for_a_planned_target_is_refused() {
     let project = of(&[GFX942]);
     let refused = project.run(&publish).exits(1).stderr;
     insta::assert_snapshot!(refused, @r"
-    error[G023 planned-target-missing]: `flash_attn-2.8.3+rocm62torch2.5-cp311-cp311-linux_x86_64.whl` has no code for gfx90a, which its job is for
+    error[G023 planned-target-missing]: `flash_attn-2.8.3+rocm62torch2.5-cp311-cp311-linux_x86_64.whl` has no code for gfx90a, which its job builds for
     --> dist/flash_attn-2.8.3+rocm62torch2.5-cp311-cp311-linux_x86_64.whl
      = note: it has code for gfx942
-    help: build it for the targets of the plan, or publish it all the same with `--allow G023`
+    help: build it for the targets of the plan, or publish it anyway with `--allow G023`
     
     ");
     assert!(!project.has("release"));
@@ -923,7 +923,7 @@ fn published_wheels_without_code_for_a_planned_target_are_named() {
     warning[G023 planned-target-missing]: the published `flash_attn-2.8.3+rocm62torch2.5-cp311-cp311-linux_x86_64.whl` of release `v1` has no code for gfx90a, which is planned
     --> argument `--published`
      = note: it has code for gfx942
-    help: it counts as published: build it from a plan without `--published`, and publish it with `publish --replace`, or as a build of its own that `wheel retag --build 1` makes of it
+    help: it counts as published: build it from a plan without `--published`, and publish it with `publish --replace`, or with its own build number from `wheel retag --build 1`
     
     ");
     let planned = project.run(&plan).exits(0);

@@ -704,7 +704,8 @@ fn what_github_refuses_is_told_with_what_to_do() {
     fails(&["upload#1=wrong-name"], &[], 3, "G110");
     let damaged = fails(&["upload#1=short"], &[], 3, "G117");
     assert!(
-        damaged.contains("and it was sent as") && damaged.contains("run the same command again"),
+        damaged.contains("but it was uploaded as")
+            && damaged.contains("run the same command again"),
         "{damaged}"
     );
     let (project, server) = (project(&[CP311]), server(&[]));

@@ -42,7 +42,7 @@ fn sixty_thousand_faults_of_a_recipe_take_seconds() {
     )
     .stderr;
     assert!(
-        stderr.contains("mine.yaml:6:") && stderr.contains("59002 more faults are not shown"),
+        stderr.contains("mine.yaml:6:") && stderr.contains("59002 more diagnostics are not shown"),
         "{stderr}"
     );
 }
@@ -126,7 +126,7 @@ fn a_shipped_recipe_that_no_longer_fits_what_it_uses_is_told() {
         .exits(1)
         .stderr;
     assert!(
-        told.contains("is asked beside `rocm`, which is no stage"),
+        told.contains("refers to `rocm`, which is not a stage"),
         "{told}"
     );
 }
@@ -269,7 +269,7 @@ fn one_folder_of_a_repository_is_checked_out_alone() {
             .exits(1)
             .stderr;
         assert!(
-            told.contains(&format!("`{folder}` is no folder of a repository")),
+            told.contains(&format!("`{folder}` is not a valid folder in a repository")),
             "{told}"
         );
     }
@@ -285,15 +285,15 @@ fn keys_of_another_kind_of_source_are_refused() {
     for (keys, reason) in [
         (
             "path: tree, sparse: folder",
-            "source `mine`: `sparse` has an effect beside `git` alone",
+            "source `mine`: `sparse` only has an effect with `git`",
         ),
         (
             "sdist: \"mine==1\", submodules: true",
-            "source `mine`: `submodules` has an effect beside `git` alone",
+            "source `mine`: `submodules` only has an effect with `git`",
         ),
         (
             "path: tree, checkout: [--no-hipify]",
-            "source `mine`: `checkout` has an effect beside `project` alone",
+            "source `mine`: `checkout` only has an effect with `project`",
         ),
     ] {
         let project = Project::new()
@@ -304,7 +304,7 @@ fn keys_of_another_kind_of_source_are_refused() {
             .exits(1)
             .stderr;
         assert!(
-            told.contains(reason) && told.contains("help: take it out"),
+            told.contains(reason) && told.contains("help: remove it"),
             "{told}"
         );
     }
@@ -400,45 +400,45 @@ fn replacements_of_edits_with_other_escapes_are_refused() {
         );
     }
     insta::assert_snapshot!(told, @r"
-    error[B080 bad-replacement]: `\x` is not an escape of a replacement
+    error[B080 bad-replacement]: `\x` is not a supported escape in a replacement
      --> mine.yaml:8:15
       |
     8 |     replace: '\x41'
       |               ^^^^
       |
-    help: write `\\` for a backslash; there are `\1`, `\g<N>`, `\n` and `\t`
+    help: write `\\` for a backslash; the supported escapes are `\1`, `\g<N>`, `\n` and `\t`
 
-    error[B080 bad-replacement]: `\d` is not an escape of a replacement
+    error[B080 bad-replacement]: `\d` is not a supported escape in a replacement
      --> mine.yaml:8:15
       |
     8 |     replace: 'a\d'
       |               ^^^
       |
-    help: write `\\` for a backslash; there are `\1`, `\g<N>`, `\n` and `\t`
+    help: write `\\` for a backslash; the supported escapes are `\1`, `\g<N>`, `\n` and `\t`
 
-    error[B080 bad-replacement]: `\0` is not an escape of a replacement
+    error[B080 bad-replacement]: `\0` is not a supported escape in a replacement
      --> mine.yaml:8:15
       |
     8 |     replace: '\0'
       |               ^^
       |
-    help: write `\\` for a backslash; there are `\1`, `\g<N>`, `\n` and `\t`
+    help: write `\\` for a backslash; the supported escapes are `\1`, `\g<N>`, `\n` and `\t`
 
-    error[B080 bad-replacement]: `\1` is not an escape of a replacement
+    error[B080 bad-replacement]: `\1` is not a supported escape in a replacement
      --> mine.yaml:8:15
       |
     8 |     replace: '\123'
       |               ^^^^
       |
-    help: write `\\` for a backslash; there are `\1`, `\g<N>`, `\n` and `\t`
+    help: write `\\` for a backslash; the supported escapes are `\1`, `\g<N>`, `\n` and `\t`
 
-    error[B080 bad-replacement]: `\` is not an escape of a replacement
+    error[B080 bad-replacement]: `\` is not a supported escape in a replacement
      --> mine.yaml:8:15
       |
     8 |     replace: '\{{ vars.value }}'
       |               ^^^^^^^^^^^^^^^^^
       |
-    help: write `\\` for a backslash; there are `\1`, `\g<N>`, `\n` and `\t`
+    help: write `\\` for a backslash; the supported escapes are `\1`, `\g<N>`, `\n` and `\t`
     ");
 }
 
@@ -457,7 +457,7 @@ fn a_variable_that_the_recipe_requires_is_missed_by_check() {
     3 | recipe: hip-extension
       |         ^^^^^^^^^^^^^
       |
-    help: set `source` under `vars`; `rock-matrix recipe show hip-extension` says what it is for
+    help: set `source` under `vars`; `rock-matrix recipe show hip-extension` describes it
 
     1 file, 1 error, 0 warnings
     ");
@@ -473,7 +473,7 @@ fn a_variable_that_the_recipe_requires_is_missed_by_check() {
         "rows:\n  - {ext: \"1.0\", python: \"3.12\", rocm: \"6.2\", vars: {source: project}}\n";
     let said = with(rows).exits(1).stderr;
     assert!(
-        said.contains("1 of 2 jobs lack it, such as `ext-1.0-rocm6.2-py3.11`"),
+        said.contains("1 of 2 jobs do not have it, such as `ext-1.0-rocm6.2-py3.11`"),
         "{said}"
     );
 }
@@ -483,21 +483,21 @@ fn a_recipe_of_ones_own_requires_variables_too() {
     let recipe = "# Builds mine.\nrecipe: 1\nname: mine\nversion-from: build\nrequired-vars: [tree, other]\nvars:\n  # Where it is.\n  tree: here\nsteps:\n  - {stage: build, argv: [make]}\n";
     let project = Project::new().file("own/mine.yaml", recipe);
     insta::assert_snapshot!(project.run(&["recipe", "show", "mine", "--recipes", "own"]).exits(1).stderr, @r"
-    error[B001 bad-recipe]: the variable `tree` is required and has the default `here`
+    error[B001 bad-recipe]: the required variable `tree` has the default `here`
      --> own/mine.yaml:5:17
       |
     5 | required-vars: [tree, other]
       |                 ^^^^
       |
-    help: leave the default empty, or take the variable out of `required-vars`
+    help: remove the default, or remove the variable from `required-vars`
 
-    error[B001 bad-recipe]: the required variable `other` is not among `vars`
+    error[B001 bad-recipe]: the required variable `other` is not in `vars`
      --> own/mine.yaml:5:23
       |
     5 | required-vars: [tree, other]
       |                       ^^^^^
       |
-    help: list it under `vars` with an empty text, and say above it what it is for
+    help: add it to `vars` with an empty value, and describe it in a comment above
     ");
 }
 
@@ -513,7 +513,7 @@ fn variables_of_a_recipe_are_shown_with_meaning_and_default() {
     mine
       Builds mine. With care.
 
-    axes it needs: rocm
+    required axes: rocm
 
     variables, set under `vars` in a matrix file:
       tree (required)
@@ -541,6 +541,6 @@ fn variables_of_a_recipe_are_shown_with_meaning_and_default() {
     );
     insta::assert_snapshot!(run(&["show", "mime"]).exits(2).stderr, @r"
     error[P015 unknown-recipe]: there is no recipe `mime`; did you mean `mine`?
-    help: `rock-matrix recipe list` shows all of them; `--recipes DIR` adds your own
+    help: `rock-matrix recipe list` shows all recipes; `--recipes DIR` adds your own
     ");
 }

@@ -881,7 +881,7 @@ fn rendered_files_are_compared_and_not_written_by_check() {
     let done = project.run(&check).exits(1);
     assert_eq!(
         done.stderr,
-        format!("scripts/{JOB}.sh: the file is not there\n")
+        format!("scripts/{JOB}.sh: the file does not exist\n")
     );
     assert!(!project.has("scripts"));
     project.run(&arguments).exits(0);
@@ -898,7 +898,7 @@ fn rendered_files_are_compared_and_not_written_by_check() {
     let done = project.run(&check).exits(1);
     assert!(
         done.stderr
-            .ends_with("has `set -eu`, would be `set -euo pipefail`\n"),
+            .ends_with("is `set -eu`, should be `set -euo pipefail`\n"),
         "{}",
         done.stderr
     );

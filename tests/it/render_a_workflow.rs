@@ -393,7 +393,7 @@ fn a_written_workflow_passes_the_check_until_someone_edits_it() {
     let said = project.run(&["render", "workflow", "--check"]).exits(1);
     assert!(
         said.stderr
-            .contains("has `      max-parallel: 21`, would be `      max-parallel: 20`"),
+            .contains("is `      max-parallel: 21`, should be `      max-parallel: 20`"),
         "{}",
         said.stderr
     );
@@ -411,7 +411,7 @@ fn a_written_workflow_passes_the_check_until_someone_edits_it() {
     std::fs::remove_file(project.path(out)).unwrap();
     let said = project.run(&["render", "workflow", "--check"]).exits(1);
     assert!(
-        said.stderr.contains("the file is not there"),
+        said.stderr.contains("the file does not exist"),
         "{}",
         said.stderr
     );
@@ -537,12 +537,16 @@ fn options_differ_only_between_workflows() {
     };
     let told = refused(&two("workflow: {cache: on}\n"), &[]);
     assert!(
-        told.contains("error[P040 options-differ]: files of one workflow differ in `workflow`\n"),
+        told.contains(
+            "error[P040 options-differ]: the files of a workflow have different `workflow`\n"
+        ),
         "{told}"
     );
     let told = refused(&two("release: {pages: true}\n"), &[]);
     assert!(
-        told.contains("error[P040 options-differ]: files of one workflow differ in `release`\n"),
+        told.contains(
+            "error[P040 options-differ]: the files of a workflow have different `release`\n"
+        ),
         "{told}"
     );
     let _ = rendered(&two("secrets: [HF_TOKEN]\n"), &[]);
@@ -562,7 +566,7 @@ fn files_that_cannot_share_a_workflow_are_told_once_with_the_command_for_each() 
         "{told}"
     );
     assert_eq!(
-        told.matches("not that of `matrices/flash-attn.yaml`")
+        told.matches("differs from `matrices/flash-attn.yaml`")
             .count(),
         2,
         "{told}"
@@ -570,7 +574,7 @@ fn files_that_cannot_share_a_workflow_are_told_once_with_the_command_for_each() 
     let (_, help) = told.split_once("help: ").unwrap();
     assert_eq!(
         help.trim_end(),
-        "write the same in each, or render several workflows, whose tags must differ: \
+        "use the same values in each, or render several workflows with different tags: \
          `rock-matrix render workflow matrices/flash-attn.yaml matrices/third.yaml --out .github/workflows/flash-attn.yml`, \
          `rock-matrix render workflow 'matrices/it'\\''s other.yaml' --out '.github/workflows/it'\\''s other.yml'`"
     );
@@ -622,7 +626,7 @@ fn a_file_for_windows_is_left_out_of_a_workflow_that_names_no_files() {
         .exits(0);
     let named = refused(&project, &["matrices/win.yaml"]);
     assert!(
-        named.contains("error[B007 windows-job]: jobs for Windows can be planned, not built"),
+        named.contains("error[B007 windows-job]: a workflow cannot build jobs for Windows"),
         "{named}"
     );
     std::fs::remove_file(project.path("matrices/flash-attn.yaml")).unwrap();
@@ -744,7 +748,8 @@ fn an_action_without_commit_is_never_made_up() {
     let told = refused(&project, &["--compat", "facts"]);
     assert!(
         told.contains(
-            "error[P042 action-without-commit]: the facts have no commit of `actions/attest`"
+            "error[P042 action-without-commit]: the compatibility data has no commit of \
+             `actions/attest`"
         ),
         "{told}"
     );
@@ -768,8 +773,8 @@ fn too_many_artifacts_are_told_before_anything_is_written() {
     let arguments = ["--recipes", "recipes"];
     let told = refused(&many(Project::new(), 501), &arguments);
     insta::assert_snapshot!(told, @r"
-    error[P043 too-many-artifacts]: the workflow would have 501 artifacts with wheels, and a job takes 500
-     = note: one run has a matrix for each 256 jobs, and all its wheels are published together
+    error[P043 too-many-artifacts]: the workflow would have 501 artifacts with wheels, but a job can download at most 500
+     = note: one run has a matrix for each 256 jobs, and publishes all its wheels together
     help: give each workflow fewer matrix files, or list fewer values
     ");
     let _ = refused(&many(Project::new(), 5000), &arguments);
@@ -851,7 +856,7 @@ fn files_that_one_attestation_does_not_take_are_refused() {
     let _ = rendered(&of_several_wheels(256, 3), &arguments);
     let project = of_several_wheels(257, 3);
     insta::assert_snapshot!(refused(&project, &arguments), @r"
-    error[P067 too-many-subjects]: the workflow would attest 1028 files, and one attestation takes 1024
+    error[P067 too-many-subjects]: the workflow would attest 1028 files, but one attestation covers at most 1024
     help: give each workflow fewer matrix files, or set `attest: off` under `release`
     ");
     let matrix = project.read("matrices/many.yaml") + "release: {attest: off}\n";
@@ -970,7 +975,8 @@ fn a_runner_that_the_table_lacks_is_told_at_the_line_of_the_matrix_file() {
         let arguments = [command, &["--compat", "facts"]].concat();
         assert!(!facts(true).run(&arguments).exits(0).stderr.contains("M042"));
         let said = facts(false).run(&arguments).exits(0);
-        let told = "warning[M042 unknown-runner]: no known runner is called `mi300x`\n  --> matrices/flash-attn.yaml:10:9\n";
+        let told = "warning[M042 unknown-runner]: unknown runner `mi300x`\n  --> \
+            matrices/flash-attn.yaml:10:9\n";
         assert!(said.stderr.contains(told), "{}", said.stderr);
         let annotation = "::warning file=matrices/flash-attn.yaml,line=10,endLine=10,col=9,endColumn=15,title=M042 unknown-runner::";
         assert!(said.stderr.contains(annotation), "{}", said.stderr);

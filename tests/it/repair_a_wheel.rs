@@ -357,7 +357,7 @@ fn a_library_that_would_come_along_is_refused_where_none_may() {
     insta::assert_snapshot!(run.stderr, @r"
     error[W073 grafts-forbidden]: 1 library would be grafted: libhost.so.1
     --> demo-1.0-cp312-cp312-linux_x86_64.whl
-    help: leave them out with `--exclude` or `--exclude-preset`
+    help: exclude them with `--exclude` or `--exclude-preset`
     ");
     assert!(!project.path("out").exists());
     project
@@ -390,13 +390,13 @@ fn a_library_that_is_nowhere_is_named_with_who_needs_it() {
         .run(&["wheel", "repair", NAME, "--sysroot", "root", "-w", "out"])
         .exits(1);
     insta::assert_snapshot!(run.stderr, @r"
-    error[W072 library-not-found]: `libaway.so.2` is found nowhere, and demo/_demo.so needs it
+    error[W072 library-not-found]: `libaway.so.2` is not found, but demo/_demo.so needs it
     --> demo-1.0-cp312-cp312-linux_x86_64.whl
-    help: say where it lies with `--ldpaths` or `--sysroot`, or leave it out with `--exclude`
+    help: pass its directory with `--ldpaths` or `--sysroot`, or leave it out with `--exclude`
 
-    error[W072 library-not-found]: `libgone.so.1` is found nowhere, and demo/_demo.so needs it
+    error[W072 library-not-found]: `libgone.so.1` is not found, but demo/_demo.so needs it
     --> demo-1.0-cp312-cp312-linux_x86_64.whl
-    help: say where it lies with `--ldpaths` or `--sysroot`, or leave it out with `--exclude`
+    help: pass its directory with `--ldpaths` or `--sysroot`, or leave it out with `--exclude`
     ");
 }
 
@@ -476,7 +476,7 @@ fn a_platform_out_of_reach_is_refused_with_the_file_and_the_symbol() {
         ])
     };
     insta::assert_snapshot!(plat("manylinux_2_28_x86_64").exits(1).stderr, @r"
-    error[W071 platform-out-of-reach]: `manylinux_2_28_x86_64` is out of reach: `demo/_demo.so` needs GLIBC_2.32, which it does not have
+    error[W071 platform-out-of-reach]: the wheel cannot comply with `manylinux_2_28_x86_64`: `demo/_demo.so` needs GLIBC_2.32, which it does not provide
     --> demo-1.0-cp312-cp312-linux_x86_64.whl
     help: build in an older image, or repair for `manylinux_2_34_x86_64`
     ");
@@ -528,7 +528,7 @@ fn a_false_claim_is_dropped_and_a_true_one_stays() {
     );
     assert!(
         run.stderr.starts_with(
-            "warning[R101 false-platform-tag]: the name claims `manylinux_2_24_x86_64`"
+            "warning[R101 false-platform-tag]: the filename claims `manylinux_2_24_x86_64`"
         ),
         "{}",
         run.stderr
@@ -584,8 +584,9 @@ fn claims_for_another_processor_or_c_library_are_dropped_wherever_they_stand() {
     };
     let is = |claims: &str| with(claims, &[]);
     let told = |claim: &str, whose: &str| {
-        let told =
-            format!("the name claims `{claim}`, and its libraries are for {whose}; it was dropped");
+        let told = format!(
+            "the filename claims `{claim}`, but its libraries are for {whose}; it was dropped"
+        );
         (
             "manylinux2014_x86_64.manylinux_2_17_x86_64.whl".to_owned(),
             format!("warning[R101 false-platform-tag]: {told}"),
@@ -613,7 +614,7 @@ fn claims_for_another_processor_or_c_library_are_dropped_wherever_they_stand() {
         let (tags, said) = with(&claims, &["--plat", own]);
         assert_eq!(tags, "manylinux2014_x86_64.manylinux_2_17_x86_64.whl");
         let dropped =
-            format!("the name claims `{foreign}`, and `{own}` is asked for; it was dropped");
+            format!("the filename claims `{foreign}`, but `{own}` is requested; it was dropped");
         assert_eq!(said, format!("warning[R101 false-platform-tag]: {dropped}"));
     }
     assert_eq!(
@@ -661,7 +662,8 @@ fn a_layout_that_no_loader_takes_is_told_though_nothing_changes_in_it() {
     assert_eq!(well, "");
     appears("R131", &told, &well);
     assert!(
-        told.starts_with("warning[R131 damaged-layout]") && told.contains("it stays as it was"),
+        told.starts_with("warning[R131 damaged-layout]")
+            && told.contains("which does not change it"),
         "{told}"
     );
 }
@@ -815,7 +817,7 @@ fn a_library_without_a_hash_gets_one_and_is_told() {
         .exits(0);
     assert!(
         run.stderr
-            .starts_with("warning[W024 weak-record-hash]: RECORD has no hash of it"),
+            .starts_with("warning[W024 weak-record-hash]: RECORD has no hash for it"),
         "{}",
         run.stderr
     );
@@ -1110,13 +1112,13 @@ fn symbols_and_processors_that_a_platform_lacks_are_named_when_it_is_refused() {
     };
     assert_eq!(
         refused(&extension().undefined("__cxa_thread_atexit_impl")),
-        "error[W071 platform-out-of-reach]: `manylinux_2_17_x86_64` is out of reach: it does not offer \
-         __cxa_thread_atexit_impl of libc.so.6"
+        "error[W071 platform-out-of-reach]: the wheel cannot comply with `manylinux_2_17_x86_64`: \
+         it does not provide __cxa_thread_atexit_impl of libc.so.6"
     );
     assert_eq!(
         refused(&extension().assembly(crate::support::elf::NEEDS_X86_64_V3)),
-        "error[W071 platform-out-of-reach]: `manylinux_2_17_x86_64` is out of reach: `demo/_demo.so` needs a level of \
-         x86-64 above the first"
+        "error[W071 platform-out-of-reach]: the wheel cannot comply with `manylinux_2_17_x86_64`: \
+         `demo/_demo.so` needs an x86-64 level above the baseline"
     );
 }
 
@@ -1296,7 +1298,7 @@ fn every_library_that_comes_along_is_told_and_the_runtime_of_rocm_is_warned_of()
     grafted: demo.libs/libamdhip64-HASH.so.7, SIZE, from /opt/libamdhip64.so.7
     warning[R111 vendored-rocm]: `libamdhip64.so.7` is a library of ROCm, and is grafted into the wheel
     --> demo-1.0-cp312-cp312-linux_x86_64.whl
-    help: leave it to ROCm itself: repair without `--exclude-preset`, or name `rocm` there
+    help: leave it to the packages of ROCm: repair without `--exclude-preset`, or include `rocm` in it
     ");
     let dry = project
         .run(&[&arguments[..], &["--dry-run"]].concat())
@@ -1408,7 +1410,8 @@ fn a_wheel_without_libraries_takes_label_time_and_platform() {
     );
     let unknown = repaired("manylinux_9_1_x86_64").exits(1).stderr;
     assert!(
-        unknown.starts_with("error[W070 unknown-platform]") && unknown.contains("known are"),
+        unknown.starts_with("error[W070 unknown-platform]")
+            && unknown.contains("known platforms are"),
         "{unknown}"
     );
 }
@@ -1443,7 +1446,7 @@ fn a_platform_of_a_file_of_policies_is_known_to_wheels_without_libraries() {
     assert_eq!(made, "out/demo-1.0-py3-none-manylinux_2_99_x86_64.whl\n");
     let unknown = run("manylinux_2_28_x86_64").exits(1).stderr;
     assert!(
-        unknown.contains("known are manylinux_2_99_x86_64, linux_x86_64"),
+        unknown.contains("known platforms are manylinux_2_99_x86_64, linux_x86_64"),
         "{unknown}"
     );
 }
@@ -1583,7 +1586,8 @@ fn what_another_repair_left_under_the_name_of_a_library_gives_way_to_it() {
                 dry.stdout
             );
             let said = second.run(&arguments).exits(0).stderr;
-            let told = "warning[W075 graft-replaces-member]: the library that is grafted under this name has other bytes";
+            let told = "warning[W075 graft-replaces-member]: the library that is grafted under \
+                        this name has different content";
             assert!(
                 said.contains(told) && said.contains(&format!("--> {NAME}: {path}\n")),
                 "{more:?}: {said}"
@@ -1643,7 +1647,7 @@ fn what_check_finds_in_a_search_path_repair_drops() {
     appears("R110", &before, &after);
     appears("R114", &before, &after);
     assert!(
-        before.contains("names `$ORIGINAL/x` and 1 more like it, below the folder"),
+        before.contains("names `$ORIGINAL/x` and 1 more like it, relative to"),
         "{before}"
     );
 }
@@ -1762,7 +1766,7 @@ fn a_pipe_or_a_folder_where_the_result_would_lie_is_left_and_not_waited_for() {
         let name = told["wheel"].as_str().unwrap().to_owned();
         let place = project.path(&name);
         std::fs::create_dir_all(place.parent().unwrap()).unwrap();
-        for kind in ["a pipe", "a folder"] {
+        for kind in ["a pipe", "a directory"] {
             if kind == "a pipe" {
                 assert!(
                     Command::new("mkfifo")
@@ -1827,9 +1831,9 @@ fn a_false_claim_that_is_kept_is_told() {
                 option,
             ])
             .exits(0);
-        let told = "warning[R101 false-platform-tag]: the name claims `manylinux_2_24_x86_64`";
+        let told = "warning[R101 false-platform-tag]: the filename claims `manylinux_2_24_x86_64`";
         assert!(
-            run.stderr.starts_with(told) && run.stderr.contains("it stays"),
+            run.stderr.starts_with(told) && run.stderr.contains("it is kept"),
             "{}",
             run.stderr
         );
@@ -1904,12 +1908,12 @@ fn without_a_wanted_platform_none_is_complained_of() {
             .stderr
     };
     insta::assert_snapshot!(refused(&Library::extension("_demo").needs(LIBC, &["GLIBC_2.99"])), @r"
-    error[W071 platform-out-of-reach]: no platform is in reach: `demo/_demo.so` needs GLIBC_2.99, which none of them has
+    error[W071 platform-out-of-reach]: the wheel cannot comply with any platform: `demo/_demo.so` needs GLIBC_2.99, which none of them provides
     --> demo-1.0-cp312-cp312-linux_x86_64.whl
     help: build in an older image
     ");
     insta::assert_snapshot!(refused(&extension().assembly(crate::support::elf::NEEDS_X86_64_V3)), @r"
-    error[W071 platform-out-of-reach]: no platform is in reach: `demo/_demo.so` needs a level of x86-64 above the first
+    error[W071 platform-out-of-reach]: the wheel cannot comply with any platform: `demo/_demo.so` needs an x86-64 level above the baseline
     --> demo-1.0-cp312-cp312-linux_x86_64.whl
     help: compile it for baseline x86-64, or accept it with `--disable-isa-ext-check`
     ");

@@ -287,7 +287,7 @@ fn notes_of_many_wheels_stay_below_what_github_takes() {
             "SHA-256 of every wheel",
             "](https://",
             "| 3.9, 3.10, 3.11, 3.12, 3.13, 3.14 |",
-            "; `SHA256SUMS` has them",
+            "; `SHA256SUMS` contains them",
         ]
         .map(|part| text.contains(part))
     };

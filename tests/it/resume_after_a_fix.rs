@@ -301,8 +301,9 @@ fn the_folder_of_the_matrix_file_is_a_source() {
         .output()
         .unwrap();
     let stdout = String::from_utf8(output.stdout).unwrap();
-    let note = "note: source `code` is copied from `.` without .git, .rock, build, dist, *.egg-info, __pycache__, matrices, \
-                releases, virtual environments and what git ignores\n";
+    let note = "note: source `code` is copied from `.` without .git, .rock, build, dist, \
+                *.egg-info, __pycache__, matrices, releases, virtual environments and files that \
+                git ignores\n";
     assert!(stdout.ends_with(note), "{stdout}");
 }
 

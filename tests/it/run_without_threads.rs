@@ -150,6 +150,6 @@ fn no_program_is_started_whose_output_nothing_can_read() {
         .stderr;
     insta::assert_snapshot!(said, @r"
     error[C018 no-git]: cannot start `git`: Resource temporarily unavailable (os error 11)
-    help: see that the program can be run
+    help: check that the program can be run
     ");
 }

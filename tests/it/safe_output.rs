@@ -55,7 +55,7 @@ fn a_socks_proxy_is_an_error_with_a_code() {
     insta::assert_snapshot!(told, @r#"
     error[K004 cannot-fetch]: cannot fetch https://index.example.com/: `all_proxy` is a `socks5:` proxy, but only `http:` proxies are supported
     --> https://index.example.com/
-    help: check the address and the network; saved pages work as well: give their folder
+    help: check the address and the network; saved pages work as well: pass their directory
 
     error[K004 cannot-fetch]: cannot fetch https://bucket.example.com/?list-type=2&prefix=123-linux%2F: `all_proxy` is a `socks5:` proxy, but only `http:` proxies are supported
     --> https://bucket.example.com/?list-type=2&prefix=123-linux%2F
@@ -63,7 +63,7 @@ fn a_socks_proxy_is_an_error_with_a_code() {
 
     error[K004 cannot-fetch]: cannot fetch https://example.com/m.json: `all_proxy` is a `socks5:` proxy, but only `http:` proxies are supported
     --> https://example.com/m.json
-    help: check the address and the network; saved pages work as well: give their folder
+    help: check the address and the network; saved pages work as well: pass their directory
     "#);
 }
 
@@ -287,7 +287,7 @@ fn pick_escapes_what_listings_and_indexes_say() {
         .collect();
     insta::assert_snapshot!(lines.join("\n"), @r"
     note: system: the tag linux_x86_64 does not say which C library the wheel needs
-    note: GPU: nothing says which GPUs the wheel has code for
+    note: GPU: it is unknown which GPUs the wheel has code for
     note: flash_attn-2.8.4+rocm62torch2.5-cp311-cp311-linux_x86_64.whl fits but is yanked: \u{1b}[31mred
     \u{3a}:error::from-outside
     #\u{23}[warning]x\u{9b}2J

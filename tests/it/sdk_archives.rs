@@ -147,7 +147,7 @@ fn archives_that_are_cut_off_damaged_or_other_ones_are_all_told_and_nothing_is_w
     for (name, why) in [
         (
             "blas_lib_generic.tar.zst",
-            "the archive is damaged or cut off",
+            "the archive is damaged or truncated",
         ),
         (
             "core-hip_lib_generic.tar.zst.sha256sum",
@@ -163,11 +163,11 @@ fn archives_that_are_cut_off_damaged_or_other_ones_are_all_told_and_nothing_is_w
         ),
         (
             "fft_lib_generic.tar.xz",
-            "the archive is damaged or cut off",
+            "the archive is damaged or truncated",
         ),
         (
             "rccl_lib_generic.tar.zst",
-            "the archive is damaged or cut off",
+            "the archive is damaged or truncated",
         ),
     ] {
         assert!(
@@ -208,7 +208,7 @@ fn members_that_no_package_can_hold_are_all_told() {
         "rand_lib_generic.tar.zst/../../outside\n",
         "rand_lib_generic.tar.zst/etc/absolute\n",
         "lib/../../../../up\n",
-        "it is below none of the folders that the manifest lists",
+        "it is below none of the directories that the manifest lists",
         "it is a device, which no package can contain",
         "it is a hard link to `rand/stage/behind`, which does not precede it",
         "a name that is not UTF-8",

@@ -125,13 +125,13 @@ fn artifacts_of_several_builds_are_told_as_far_as_they_tell_it() {
         (
             "base_run_generic",
             "base_run_generic/base/stage/.info/version",
-            "it is of ROCm 7.11.0, and the manifest of the build says 7.10.0".to_owned(),
+            "it is from ROCm 7.11.0, but the manifest of the build says 7.10.0".to_owned(),
         ),
         (
             "blas_lib_gfx942",
             &archive("gfx942"),
             format!(
-                "it has {0} bytes, and `{beside}` knows one of {1}",
+                "it has {0} bytes, but `{beside}` lists {1}",
                 size("gfx942"),
                 size("gfx942") + 1
             ),
@@ -139,8 +139,9 @@ fn artifacts_of_several_builds_are_told_as_far_as_they_tell_it() {
     ] {
         let _ = write!(
             expected,
-            "warning[S015 mixed-artifacts]: `{artifact}` is of another build than other artifacts\n \
-             --> artifacts/{place}\n  = {why}\nhelp: fetch all artifacts of one run\n\n",
+            "warning[S015 mixed-artifacts]: `{artifact}` is from another build than other \
+             artifacts\n --> artifacts/{place}\n  = {why}\n\
+             help: fetch all artifacts of one run\n\n",
         );
     }
     for line in expected.lines().filter(|line| !line.is_empty()) {
@@ -170,7 +171,7 @@ fn a_folder_of_an_artifact_that_is_a_link_is_told_and_not_followed() {
         let said = build(&project, 1).stderr;
         assert!(
             said.starts_with(
-                "error[S002 bad-artifact]: the manifest lists a folder behind this link"
+                "error[S002 bad-artifact]: the manifest lists a directory behind this link"
             ),
             "{said}"
         );
@@ -203,7 +204,7 @@ fn a_file_below_a_link_of_an_archive_is_refused_as_it_is_where_it_is_unpacked() 
         let said = build(&project, 1).stderr;
         assert!(
             said.starts_with(
-                "error[S002 bad-artifact]: it lies below `rand/stage/lib`, which is no folder"
+                "error[S002 bad-artifact]: it is below `rand/stage/lib`, which is not a directory"
             ),
             "{said}"
         );

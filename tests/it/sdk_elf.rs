@@ -311,7 +311,8 @@ fn search_paths_are_told_and_changed_and_files_stay_what_they_are() {
         ])
         .exits(1);
     assert!(
-        told.stderr.contains("[E007 uneditable-elf]") && told.stderr.contains("it is no ELF file"),
+        told.stderr.contains("[E007 uneditable-elf]")
+            && told.stderr.contains("it is not an ELF file"),
         "{}",
         told.stderr
     );

@@ -419,7 +419,7 @@ fn nothing_is_written_through_a_link_of_this_run_or_of_one_before() {
         append(tar, "s/stage/sub/file", b"x");
         append_other(tar, link, "s/stage/near/planted", "owned");
     };
-    assert!(story(&below, &["rand", "--extract"], 3).contains("nothing is written through one"));
+    assert!(story(&below, &["rand", "--extract"], 3).contains("nothing is written through links"));
     // What somebody put there himself.
     let project = Project::new()
         .bytes("o/x/planted", b"theirs")
@@ -433,7 +433,7 @@ fn nothing_is_written_through_a_link_of_this_run_or_of_one_before() {
     assert!(
         fetch(&project, &flat, 3)
             .stderr
-            .contains("nothing is written through one")
+            .contains("nothing is written through links")
     );
     assert_eq!(project.read("o/x/planted"), "theirs");
 }
@@ -450,7 +450,7 @@ fn an_archive_that_does_not_say_what_it_holds_is_not_unpacked() {
         (
             Some("other/stage\n"),
             "s/stage/a",
-            "`s/stage/a` is below none of the folders that the manifest lists",
+            "`s/stage/a` is below none of the directories that the manifest lists",
         ),
         (None, "", "its first member is not `artifact_manifest.txt`"),
     ] {

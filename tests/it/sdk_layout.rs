@@ -143,7 +143,9 @@ fn a_library_whose_soname_nothing_in_its_folder_has_is_packed_under_its_own_name
     }
     let said = project.run(&["sdk", "verify", "out/dist"]).exits(0).stderr;
     assert!(
-        said.contains("warning[S039 other-soname]: loaders ask for it as `libhipblas.so.3`"),
+        said.contains(
+            "warning[S039 other-soname]: the dynamic linker looks it up as `libhipblas.so.3`"
+        ),
         "{said}"
     );
     // A link to it has the name, so other names are not packed.
@@ -171,7 +173,7 @@ fn packages_that_would_have_one_file_name_are_refused_before_anything_is_written
     );
     for name in [
         "--> blas_lib_gfx13x-all",
-        "the other is of `blas_lib_gfx13X-all`",
+        "the other one is from `blas_lib_gfx13X-all`",
         "rocm_sdk_device_gfx13x_all",
     ] {
         assert!(said.contains(name), "{name}: {said}");
@@ -188,7 +190,7 @@ fn a_target_in_another_case_than_everyone_writes_it_is_refused() {
     let said = build(&project, &[], 1).stderr;
     assert!(
         said.contains(
-            "error[S002 bad-artifact]: `fft_lib_GFX950:xnack+` is for GPUs that are written"
+            "error[S002 bad-artifact]: `fft_lib_GFX950:xnack+` is for GPUs that are spelled"
         ),
         "{said}"
     );
@@ -223,11 +225,11 @@ fn other_bytes_under_one_path_are_told_in_the_tree_to_build_against_too() {
         "{said}"
     );
     for text in [
-        "two artifacts have `include/hip/hip_runtime.h`",
+        "two artifacts have different files at `include/hip/hip_runtime.h`",
         "--> prim_dev_generic/p/stage/include/hip/hip_runtime.h",
-        "taken is core-hip_dev_generic/hip/stage/include/hip/hip_runtime.h",
+        "the other one is used: core-hip_dev_generic/hip/stage/include/hip/hip_runtime.h",
         "--> amd-llvm_dev_generic/llvm/stage/bin/hipcc",
-        "taken is core-hip_run_generic/hip/stage/bin/hipcc",
+        "the other one is used: core-hip_run_generic/hip/stage/bin/hipcc",
     ] {
         assert!(said.contains(text), "{text}: {said}");
     }
@@ -256,10 +258,11 @@ fn a_file_here_and_a_folder_there_are_refused_in_the_tree_to_build_against() {
     artifacts.file("rocwmma_dev_generic/p/stage/share/y/in.h", b"in a folder");
     let said = build(&project, &[], 1).stderr;
     for text in [
-        "error[S005 file-and-folder]: `share/x/Foo.h` is a file and a folder in `rocm-sdk-devel`",
-        "error[S005 file-and-folder]: `share/y` is a link and a folder in `rocm-sdk-devel`",
+        "error[S005 file-and-folder]: `share/x/Foo.h` is both a file and a directory in \
+         `rocm-sdk-devel`",
+        "error[S005 file-and-folder]: `share/y` is both a link and a directory in `rocm-sdk-devel`",
         "--> prim_dev_generic/p/stage/share/x/Foo.h",
-        "the folder is of rocwmma_dev_generic/p/stage/share/x/Foo.h",
+        "the directory is from rocwmma_dev_generic/p/stage/share/x/Foo.h",
     ] {
         assert!(said.contains(text), "{text}: {said}");
     }
@@ -292,7 +295,7 @@ fn names_of_headers_that_differ_only_in_case_are_told_and_refused_for_windows() 
     for text in [
         "`include/Foo.h` and `include/foo.h` of `rocm-sdk-devel` differ only in case",
         "--> prim_dev_generic/p/stage/include/foo.h",
-        "the other is rocwmma_dev_generic/p/stage/include/Foo.h",
+        "the other one is rocwmma_dev_generic/p/stage/include/Foo.h",
     ] {
         assert!(said.contains(text), "{text}: {said}");
     }

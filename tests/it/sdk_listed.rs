@@ -61,7 +61,8 @@ fn what_a_manifest_does_not_list_is_told_once_of_folders_and_archives_alike() {
     let artifacts = Artifacts::split(&project);
     manifest(&project, "hip/stagee\n");
     let said = build(&project, 1).stderr;
-    let why = "error[S002 bad-artifact]: it is below none of the folders that the manifest lists\n";
+    let why =
+        "error[S002 bad-artifact]: it is below none of the directories that the manifest lists\n";
     assert!(
         said.starts_with(why) && said.contains("core-hip_lib_generic/hip/stage\n"),
         "{said}"
@@ -115,7 +116,7 @@ fn a_folder_of_artifacts_that_is_not_there_is_told_as_that() {
         };
         let said = project.run(words).exits(1).stderr;
         assert!(
-            said.starts_with("error[S001 no-artifact]: there is no such folder\n"),
+            said.starts_with("error[S001 no-artifact]: there is no such directory\n"),
             "{said}"
         );
     }
@@ -132,7 +133,7 @@ fn names_that_installers_cannot_list_are_refused_with_the_file_of_the_artifact()
             "next\u{85}line",
             "a control character or a line break, which installers cannot list",
         ),
-        ("back\\slash", "a backslash, which wheels cannot hold"),
+        ("back\\slash", "a backslash, which wheels cannot contain"),
     ] {
         for is_packed in [false, true] {
             let project = Project::new();
@@ -149,7 +150,8 @@ fn names_that_installers_cannot_list_are_refused_with_the_file_of_the_artifact()
             let ending = if is_packed { ".tar.zst" } else { "" };
             let place = format!("artifacts/blas_lib_generic{ending}/blas/stage/lib/");
             assert!(
-                said.contains(&place) && said.contains("help: rename it in the build that made it"),
+                said.contains(&place)
+                    && said.contains("help: rename it in the build that created it"),
                 "{said}"
             );
             assert!(!project.has("out"));

@@ -158,7 +158,7 @@ fn the_plan_lists_other_names_of_libraries_whether_they_are_left_out_or_not() {
     ];
     let said = project.run(&words).exits(1).stderr;
     assert!(
-        said.starts_with("error[W032 bad-pattern]: it is no glob: ")
+        said.starts_with("error[W032 bad-pattern]: it is not a valid glob: ")
             && said.contains("--runtime-alias lib/["),
         "{said}"
     );

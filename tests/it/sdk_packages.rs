@@ -499,7 +499,7 @@ fn the_profiler_takes_its_own_files_and_short_names_of_its_libraries() {
     }
     let said = build(&project, &["--overwrite"], 1).stderr;
     assert!(
-        said.contains("no artifact feeds the package `rocm-profiler`"),
+        said.contains("there is no artifact for the package `rocm-profiler`"),
         "{said}"
     );
 }
@@ -510,7 +510,7 @@ fn a_folder_without_artifacts_is_told() {
     let project = Project::new().file("artifacts/readme", "");
     let said = build(&project, &[], 1).stderr;
     assert!(
-        said.starts_with("error[S001 no-artifact]: there is no artifact in the folder"),
+        said.starts_with("error[S001 no-artifact]: there is no artifact in the directory"),
         "{said}"
     );
     assert!(!project.has("out"));
@@ -531,7 +531,7 @@ fn the_first_of_two_artifacts_with_one_path_is_taken_and_the_other_told() {
         "{said}"
     );
     assert!(
-        said.contains("`share/other`") && said.contains("taken is base_run_generic"),
+        said.contains("`share/other`") && said.contains("the other one is used: base_run_generic"),
         "{said}"
     );
     assert_eq!(
@@ -551,11 +551,11 @@ fn a_path_that_is_a_file_here_and_a_folder_there_is_refused() {
     artifacts.file("hipify_run_generic/hipify/stage/share/x/z", b"in a folder");
     let said = build(&project, &[], 1).stderr;
     assert!(
-        said.contains("error[S005 file-and-folder]: `share/x` is a file and a folder"),
+        said.contains("error[S005 file-and-folder]: `share/x` is both a file and a directory"),
         "{said}"
     );
     assert!(
-        said.contains("the folder is of hipify_run_generic/hipify/stage/share/x/y"),
+        said.contains("the directory is from hipify_run_generic/hipify/stage/share/x/y"),
         "{said}"
     );
     assert_eq!(

@@ -137,7 +137,7 @@ fn the_packages_of_a_plan_are_built_checked_and_published() {
     std::fs::remove_file(project.path("dist/rocm-7.10.0.tar.gz")).unwrap();
     let said = project.run(&publish).exits(1).stderr;
     assert!(
-        said.contains("there is no `rocm-7.10.0.tar.gz`, a source distribution"),
+        said.contains("a source distribution is missing: `rocm-7.10.0.tar.gz`"),
         "{said}"
     );
     std::fs::write(project.path("dist/rocm-7.10.0.tar.gz"), sdist).unwrap();
@@ -257,7 +257,7 @@ fn a_target_without_artifacts_fails_the_build_and_nothing_is_delivered() {
         .stderr;
     assert!(
         said.contains("error[B077 missing-source]")
-            && said.contains("`artifacts`, which is not there"),
+            && said.contains("`artifacts`, which does not exist"),
         "{said}"
     );
 }
@@ -401,7 +401,7 @@ fn a_source_distribution_of_another_name_is_not_delivered() {
         .exits(1)
         .stderr;
     assert!(
-        said.contains("the build made `own-2.0.tar.gz`, which is not the job's"),
+        said.contains("the build produced `own-2.0.tar.gz`, which is not the job's"),
         "{said}"
     );
     assert_eq!(files(&project, "dist"), BTreeSet::new());
@@ -466,7 +466,9 @@ fn files_whose_wheels_are_checked_in_other_ways_do_not_share_a_workflow() {
     let project = project("[gfx942]").file("matrices/flash-attn.yaml", flash);
     let said = project.run(&["render", "workflow"]).exits(1).stderr;
     assert!(
-        said.contains("error[P040 options-differ]: files of one workflow differ in `recipe`\n"),
+        said.contains(
+            "error[P040 options-differ]: the files of a workflow have different `recipe`\n"
+        ),
         "{said}"
     );
 }

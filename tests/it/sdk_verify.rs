@@ -208,19 +208,19 @@ fn a_folder_without_packages_is_told() {
     let said = project.run(&["sdk", "verify", "empty"]).exits(1).stderr;
     assert!(
         said.starts_with(
-            "error[S030 no-sdk-packages]: there is no package of the SDK in the folder"
+            "error[S030 no-sdk-packages]: there is no package of the SDK in the directory"
         ),
         "{said}"
     );
     let said = project.run(&["sdk", "verify", "nowhere"]).exits(1).stderr;
     assert!(
-        said.starts_with("error[S030 no-sdk-packages]: there is no such folder"),
+        said.starts_with("error[S030 no-sdk-packages]: there is no such directory"),
         "{said}"
     );
     let project = Project::new().bytes("out/dist/rocm-7.10.0.tar.gz", b"");
     let said = project.run(&["sdk", "verify", "out"]).exits(1).stderr;
     assert!(
-        said.contains("the packages are in its folder `dist`"),
+        said.contains("the packages are in its subdirectory `dist`"),
         "{said}"
     );
     assert!(
@@ -304,7 +304,7 @@ fn packages_of_two_versions_are_told() {
     std::fs::rename(old, set.project.path(new)).unwrap();
     set.says(
         1,
-        "error[S031 sdk-package-name]: the packages are not of one version: 7.10.0, 7.11.0",
+        "error[S031 sdk-package-name]: the packages do not have the same version: 7.10.0, 7.11.0",
         "7.11.0-py3",
     );
 }
@@ -327,7 +327,7 @@ fn packages_for_two_platforms_or_with_other_tags_are_told() {
     std::fs::rename(old, set.project.path(new)).unwrap();
     let said = set.verify(1).stderr;
     assert!(
-        said.contains("not of one platform: linux_aarch64, linux_x86_64"),
+        said.contains("do not have the same platform: linux_aarch64, linux_x86_64"),
         "{said}"
     );
     assert!(
@@ -390,7 +390,7 @@ fn a_file_where_another_package_has_a_folder_is_told() {
     });
     let said = set.verify(1).stderr;
     assert!(
-        said.contains("error[S033 path-of-two]: it is a file here and a folder in"),
+        said.contains("error[S033 path-of-two]: it is a file here and a directory in"),
         "{said}"
     );
 }
@@ -455,7 +455,7 @@ fn packages_that_would_not_lie_beside_each_other_are_told() {
     });
     set.says(
         1,
-        "error[S035 sdk-package-layout]: WHEEL does not say `Root-Is-Purelib: true`",
+        "error[S035 sdk-package-layout]: WHEEL does not have `Root-Is-Purelib: true`",
         "rocm_sdk_core",
     );
     let set = Set::new();
@@ -473,7 +473,7 @@ fn packages_that_would_not_lie_beside_each_other_are_told() {
     });
     set.says(
         1,
-        "error[S035 sdk-package-layout]: it lies outside of `_rocm_profiler`",
+        "error[S035 sdk-package-layout]: it is outside `_rocm_profiler`",
         "etc/x",
     );
 }
@@ -487,7 +487,8 @@ fn a_device_package_requires_the_libraries_of_its_own_version() {
             text.replace("libraries==7.10.0", "libraries>=7")
         });
     });
-    let expected = "error[S035 sdk-package-layout]: METADATA does not say `Requires-Dist: rocm-sdk-libraries==7.10.0`";
+    let expected = "error[S035 sdk-package-layout]: METADATA does not have `Requires-Dist: \
+                    rocm-sdk-libraries==7.10.0`";
     set.says(1, expected, "rocm_sdk_device_gfx942");
 }
 
@@ -545,7 +546,7 @@ fn libraries_search_by_rpath_and_in_the_core_package() {
     );
     edited(&core(":$ORIGIN/../../_rocm_other/lib"), false).says(
         1,
-        "error[S037 sdk-search-path]: it searches `$ORIGIN/../../_rocm_other/lib`, and no package has the folder",
+        "error[S037 sdk-search-path]: it searches `$ORIGIN/../../_rocm_other/lib`, but no package has the directory",
         library,
     );
     edited(&core(":$ORIGIN/../../../lib"), false).says(
@@ -555,7 +556,8 @@ fn libraries_search_by_rpath_and_in_the_core_package() {
     );
     edited(&core(":/opt/rocm/lib"), false).says(
         0,
-        "warning[S037 sdk-search-path]: it searches `/opt/rocm/lib`, where the ROCm of a machine may lie",
+        "warning[S037 sdk-search-path]: it searches `/opt/rocm/lib`, where the ROCm of a machine \
+         may be",
         library,
     );
 }
@@ -583,7 +585,8 @@ fn a_library_that_is_needed_must_be_found_where_it_lies() {
     );
     needing("libhipblas.so.3").says(
         0,
-        "warning[S038 unreachable-library]: it needs `libhipblas.so.3` beside it, and does not search its own folder",
+        "warning[S038 unreachable-library]: it needs `libhipblas.so.3`, which is next to it, but \
+         does not search its own directory",
         "libuser.so.1",
     );
     needing("libnobody.so.9").says(
@@ -624,7 +627,7 @@ fn a_library_is_named_as_loaders_ask_for_it() {
     });
     set.says(
         1,
-        "error[S039 other-soname]: loaders ask for it as `libamdhip64.so.7`",
+        "error[S039 other-soname]: the dynamic linker looks it up as `libamdhip64.so.7`",
         "libamdhip64.so",
     );
 }
@@ -651,7 +654,7 @@ fn a_program_that_stands_for_a_link_leads_to_a_program() {
     });
     set.says(
         1,
-        "error[S040 stub-to-nowhere]: it runs `clang-23`, which may not be run",
+        "error[S040 stub-to-nowhere]: it runs `clang-23`, which is not executable",
         "clang",
     );
 }
@@ -694,7 +697,8 @@ fn a_tree_to_build_against_comes_in_the_order_that_its_extractor_needs() {
             let deep = entries.remove(place(entries, "include/hip/hip_runtime.h"));
             entries.insert(1, deep);
         },
-        "`_rocm_sdk_devel/include/hip` comes after what lies deeper in `_rocm_sdk_devel/include`",
+        "`_rocm_sdk_devel/include/hip` comes after files in subdirectories of \
+         `_rocm_sdk_devel/include`",
     );
     says(
         &|entries| {
@@ -753,7 +757,9 @@ fn a_tree_to_build_against_stays_in_its_folder_and_links_to_what_is_there() {
         };
         let said = said(&edit, 1);
         assert!(
-            said.contains(&format!("`{path}` is not in the folder `_rocm_sdk_devel`")),
+            said.contains(&format!(
+                "`{path}` is not in the directory `_rocm_sdk_devel`"
+            )),
             "{said}"
         );
     }
@@ -770,7 +776,7 @@ fn a_tree_to_build_against_stays_in_its_folder_and_links_to_what_is_there() {
     );
     let outside = said(&link("../../../lib/x"), 1);
     assert!(
-        outside.contains("is a link to `../../../lib/x`, out of all packages"),
+        outside.contains("is a link to `../../../lib/x`, which leads out of all packages"),
         "{outside}"
     );
     let itself = said(&link("libamdhip64.so"), 1);
@@ -879,7 +885,7 @@ fn a_device_package_lists_each_of_its_files() {
     };
     says(
         &|text| text.replace("7.10.0", "7.9.0"),
-        "it is of version \"7.9.0\", and the package of `7.10.0`",
+        "it has version \"7.9.0\", but the package has `7.10.0`",
     );
     says(
         &|text| text.replace("\"lib/rocblas", "\"lib/other"),
@@ -893,7 +899,7 @@ fn a_device_package_lists_each_of_its_files() {
         &|text| text.replace("\"../../_rocm", "\"../_rocm"),
         "it says that `.kpack/blas_lib_gfx942.kpack` is at `../_rocm",
     );
-    says(&|_| "no list".to_owned(), "it is no list of files");
+    says(&|_| "no list".to_owned(), "it is not a list of files");
     let set = Set::new();
     set.edit("rocm_sdk_device_gfx942", |members| {
         drop(members.remove(list));
@@ -959,7 +965,7 @@ fn the_source_distribution_knows_exactly_the_targets_that_there_are_packages_for
         })
     });
     assert!(
-        said.contains("where no GPU is found it takes `gfx900`"),
+        said.contains("if no GPU is found, it selects `gfx900`"),
         "{said}"
     );
     let said = told(&|name, text| {
@@ -970,7 +976,7 @@ fn the_source_distribution_knows_exactly_the_targets_that_there_are_packages_for
         })
     });
     assert!(
-        said.contains("its name says version `7.10.0`, and PKG-INFO `7.9.0`"),
+        said.contains("its filename has version `7.10.0`, but PKG-INFO has `7.9.0`"),
         "{said}"
     );
     let said = told(&|name, text| {
@@ -995,7 +1001,7 @@ fn the_source_distribution_knows_exactly_the_targets_that_there_are_packages_for
     );
     assert!(
         said.contains(
-            "it requires `rocm-sdk-device-gfx1100==7.10.0`, and there is no such package"
+            "it requires `rocm-sdk-device-gfx1100==7.10.0`, but there is no such package"
         ),
         "{said}"
     );
@@ -1054,7 +1060,7 @@ fn code_that_was_split_from_a_library_is_in_a_package_for_each_target() {
     );
     set_of(&[]).says(
         0,
-        "warning[R130 kpack-missing]: no code of `blas` is in",
+        "warning[R130 kpack-missing]: no code for `blas` is in",
         "lib/libsplit.so",
     );
 }
@@ -1136,7 +1142,8 @@ fn a_package_that_no_check_of_one_wheel_lets_pass_is_no_part_of_a_sound_set() {
         ),
         (
             "win_amd64",
-            "error[R101 false-platform-tag]: the name claims `win_amd64`, and its libraries are for Linux",
+            "error[R101 false-platform-tag]: the filename claims `win_amd64`, but its libraries \
+             are for Linux",
         ),
     ] {
         let project = Project::new().env("ROCM_SDK_WHEEL_PLATFORM_TAG", tag);
@@ -1170,14 +1177,14 @@ fn what_a_build_says_of_itself_in_a_package_is_there_and_of_its_version() {
         });
     });
     let other =
-        "error[S031 sdk-package-name]: it is of version `7.9.0`, and the package of `7.10.0`";
+        "error[S031 sdk-package-name]: it has version `7.9.0`, but the package has `7.10.0`";
     set.says(1, other, "rocm_sdk_core/_dist_info.py");
     let set = Set::new();
     set.edit("rocm_sdk_devel", |members| {
         drop(members.remove("rocm_sdk_devel/_dist_info.py"));
     });
     let missing = "error[S035 sdk-package-layout]: there is no `rocm_sdk_devel/_dist_info.py`";
-    set.says(1, missing, "help: make the packages again");
+    set.says(1, missing, "help: create the packages again");
 }
 
 /// Codes of what `wheel check` finds in a wheel of a set, under a profile.

@@ -68,12 +68,12 @@ fn what_selects_no_runner_is_refused() {
         ("runner: {labels: []}\n", "`runner` names no runners"),
         (
             "runner: [self-hosted, \"a b\"]\n",
-            "`a b` cannot be a runner label",
+            "`a b` is not a valid runner label",
         ),
         ("runner: [gpu, GPU]\n", "the label `GPU` is listed twice"),
         (
             "runner: {group: \"a,b\"}\n",
-            "`a,b` cannot be a group of runners",
+            "`a,b` is not a valid runner group name",
         ),
         ("runner: {groups: x}\n", "unknown key `groups`"),
     ] {
@@ -118,17 +118,17 @@ fn what_contradicts_the_architecture_is_refused() {
     let arm = "runner: ubuntu-24.04-arm\n";
     assert_eq!(
         told("runner: [self-hosted, X64, ARM64]\n"),
-        "`self-hosted, X64, ARM64` names runners of aarch64 and of x86_64"
+        "`self-hosted, X64, ARM64` selects runners of aarch64 and of x86_64"
     );
     assert_eq!(
         told(&format!("{arm}test: {{runner: ubuntu-22.04}}\n")),
-        "wheels are built for aarch64, and `ubuntu-22.04`, where they are tested, is x86_64"
+        "wheels are built for aarch64, but `ubuntu-22.04`, which tests them, is x86_64"
     );
     assert_eq!(
         told(&format!(
             "{arm}repair: {{platform: manylinux_2_28_x86_64}}\n"
         )),
-        "wheels are built for aarch64, and the tag `manylinux_2_28_x86_64` is for x86_64"
+        "wheels are built for aarch64, but the tag `manylinux_2_28_x86_64` is for x86_64"
     );
     project("runner: ubuntu-22.04\nrepair: {platform: manylinux_2_28_x86_64}\n")
         .run(&["check", "m.yaml"])

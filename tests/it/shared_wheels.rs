@@ -80,7 +80,8 @@ fn what_cannot_share_a_wheel_is_refused() {
     let gfx = told("collapse: [gfx]\n");
     assert!(
         gfx.contains(
-            "error[P091 cannot-collapse]: the recipe `flash-attn` builds no wheels that are the same for several `gfx`"
+            "error[P091 cannot-collapse]: the recipe `flash-attn` cannot build one wheel for \
+             several values of `gfx`"
         ),
         "{gfx}"
     );
@@ -99,7 +100,9 @@ fn what_cannot_share_a_wheel_is_refused() {
         .exits(1)
         .stderr;
     assert!(
-        none.contains("error[P091 cannot-collapse]: there is no axis `torch` to collapse"),
+        none.contains(
+            "error[P091 cannot-collapse]: the matrix file has no axis `torch` to collapse"
+        ),
         "{none}"
     );
 }

@@ -351,7 +351,7 @@ fn one_library_under_several_names_is_found() {
     assert_eq!(
         finding["message"],
         format!(
-            "it is in the wheel 3 times, {} bytes more than once takes",
+            "the wheel contains it 3 times, {} bytes more than necessary",
             2 * size
         )
     );
@@ -433,7 +433,8 @@ fn a_label_that_the_undefined_symbols_of_torch_contradict_is_found() {
     let message = &found["rock"]["findings"][0]["message"];
     assert_eq!(
         message,
-        "the label says torch 2.5, and the symbols needed of torch are those of 2.13 to 2.15"
+        "the label says torch 2.5, but the torch symbols that the wheel needs are those of 2.13 to \
+         2.15"
     );
 }
 
@@ -587,7 +588,7 @@ fn a_person_reads_the_verdict_and_what_is_wrong() {
       next      manylinux_2_41_x86_64 lacks libamdhip64.so.6, which demo/_demo.so needs
       needs     libamdhip64.so.6, not found here
       ROCm      6, by libamdhip64.so.6
-    error[R101 false-platform-tag]: the name claims `manylinux_2_17_x86_64`, and `demo/_demo.so` needs GLIBC_2.34, which it does not have
+    error[R101 false-platform-tag]: the filename claims `manylinux_2_17_x86_64`, but `demo/_demo.so` needs GLIBC_2.34, which it does not provide
     --> demo-1.0+rocm62-cp312-cp312-manylinux_2_17_x86_64.whl
     help: its own symbols allow `manylinux_2_34_x86_64`
 
@@ -636,7 +637,7 @@ fn a_person_reads_which_file_and_symbol_keep_it_from_the_next_platform() {
         .undefined("__cxa_thread_atexit_impl");
     insta::assert_snapshot!(next(&wheel(&late)), @"  next      manylinux_2_17_x86_64 lacks `__cxa_thread_atexit_impl`, which demo/_demo.so calls");
     let fast = extension().assembly(NEEDS_X86_64_V3);
-    insta::assert_snapshot!(next(&wheel(&fast)), @"  next      manylinux_2_41_x86_64 lacks a level of x86-64 above the first, which demo/_demo.so needs");
+    insta::assert_snapshot!(next(&wheel(&fast)), @"  next      manylinux_2_41_x86_64 lacks an x86-64 level above the baseline, which demo/_demo.so needs");
     assert_eq!(
         next(&wheel(
             &Library::extension("_demo").needs(LIBC, &["GLIBC_2.2.5"])
@@ -692,7 +693,7 @@ fn a_platform_that_the_symbols_contradict_is_refused_unless_it_is_meant() {
     };
     let refused = retag(&[]).exits(1);
     insta::assert_snapshot!(refused.stderr, @r"
-    error[R101 false-platform-tag]: the name claims `manylinux_2_28_x86_64`, and `demo/_demo.so` needs GLIBC_2.34, which it does not have
+    error[R101 false-platform-tag]: the filename claims `manylinux_2_28_x86_64`, but `demo/_demo.so` needs GLIBC_2.34, which it does not provide
     --> demo-1.0-cp312-cp312-manylinux_2_28_x86_64.whl
     help: use `--allow R101` if this is intended
     ");
@@ -918,7 +919,7 @@ fn a_wheel_without_libraries_to_judge_is_what_its_name_says() {
     );
     let checked = project.run(&["wheel", "check", windows]).exits(0).stdout;
     assert!(
-        checked.contains("win_amd64, of which files for Windows are not judged"),
+        checked.contains("win_amd64, but files for Windows are not audited"),
         "{checked}"
     );
 }

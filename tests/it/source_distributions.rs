@@ -121,7 +121,7 @@ fn trees_need_no_top_folder() {
             TREE,
             &above,
             "W117",
-            "may lead out of the folder that the archive is unpacked in",
+            "may lead out of the directory into which the archive is unpacked",
         );
     }
 }
@@ -153,7 +153,7 @@ fn two_source_distributions_of_one_version_are_refused() {
     let stderr = project.run(COMMANDS[0]).exits(1).stderr;
     assert!(
         stderr.contains(
-            "`a.b-1.0.0.tar.gz` and `a_b-1.0.tar.gz` are source distributions of one version"
+            "`a.b-1.0.0.tar.gz` and `a_b-1.0.tar.gz` are source distributions of the same version"
         ),
         "{stderr}"
     );
@@ -208,7 +208,7 @@ fn archives_that_cannot_be_unpacked_are_refused() {
             // Python adds the prefix to the path, and GNU tar does not.
             (
                 gzip(&with_prefix, fast),
-                "a header that is not of the format ustar has a prefix of the path",
+                "a header that is not in the ustar format has a path prefix",
             ),
             (
                 gzip(&[&*tar, &*tar].concat(), fast),
@@ -321,7 +321,7 @@ fn members_that_could_be_unpacked_elsewhere_are_refused() {
             NAME,
             &bytes,
             code,
-            "may lead out of the archive's top folder",
+            "may lead out of the top-level directory of the archive",
         );
         accepted(TREE, &bytes);
     }
@@ -387,7 +387,7 @@ fn source_distributions_that_cannot_be_built_are_refused() {
         NAME,
         &below,
         code,
-        "paths begin with `./`, which pip takes for the top folder",
+        "paths start with `./`, which pip treats as the top-level directory",
     );
     let of_info = |info: &str| {
         SourceArchive::empty()
@@ -399,13 +399,13 @@ fn source_distributions_that_cannot_be_built_are_refused() {
         NAME,
         &of_info(&info.replace("toy", "other")),
         "W050 name-mismatch",
-        "PKG-INFO says `Name: other`",
+        "PKG-INFO has `Name: other`",
     );
     refused(
         NAME,
         &of_info(&info.replace("1.0", "1.1")),
         "W051 version-mismatch",
-        "PKG-INFO says `Version: 1.1`",
+        "PKG-INFO has `Version: 1.1`",
     );
     refused(
         NAME,
@@ -429,7 +429,7 @@ fn source_distributions_that_cannot_be_built_are_refused() {
         NAME,
         &of_info(&format!("{info}Version: 1.0\n")),
         "W055 bad-wheel-header",
-        "stands there twice",
+        "occurs twice",
     );
     refused(
         NAME,
@@ -458,7 +458,8 @@ fn another_name_of_the_top_folder_is_a_warning() {
         .file("master/setup.py", "");
     let project = Project::new().bytes(&format!("dist/{NAME}"), &archive.bytes());
     let stderr = project.run(COMMANDS[0]).exits(0).stderr;
-    let expected = "warning[W118 incomplete-source-distribution]: the top folder is named `master`, and should be named `toy-1.0`";
+    let expected = "warning[W118 incomplete-source-distribution]: the top-level directory is named \
+                    `master`, but should be named `toy-1.0`";
     assert!(stderr.starts_with(expected), "{stderr}");
 }
 

@@ -120,7 +120,7 @@ fn a_device_wheel_that_is_planned_and_not_left_fails_the_build() {
     let (_, stderr) = family.ended(1, command.env("SPLIT", "gfx942").output().unwrap());
     assert!(
         stderr.contains(
-            "error[B053 output-missing]: the build left 5 wheels for `split/*/*.whl`, not 7"
+            "error[B053 output-missing]: the build produced 5 wheels for `split/*/*.whl`, not 7"
         ),
         "{stderr}"
     );

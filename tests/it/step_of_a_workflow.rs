@@ -77,7 +77,7 @@ fn outputs_that_a_full_disk_does_not_take_fail_the_step() {
     let said = project.run(&["plan", "m.yaml", "--github-output"]).exits(3);
     insta::assert_snapshot!(said.stderr.split("\n\n").next().unwrap(), @r"
     error[H021 cannot-write-file]: cannot append to `/dev/full`: No space left on device (os error 28)
-    help: make room, or name a place on another disk
+    help: free some space, or use a path on another disk
     ");
     assert_eq!(
         said.stdout, "",
@@ -360,7 +360,7 @@ fn a_summary_ends_at_a_row_below_1_mib_and_says_how_many_rows_it_left_out() {
     );
     assert!(
         own.contains(&format!(
-            "\n{} jobs left out of this summary, which is full.\n",
+            "\n{} jobs omitted from this summary, which is full.\n",
             27 - rows
         )),
         "{own}"
@@ -406,7 +406,7 @@ fn the_summary_tells_what_the_matrix_covers_and_how_much_is_published() {
     let summary = project.read("summary.md");
     assert!(
         summary.contains(
-            "| `m.yaml` | 36 | 9 | 27 | 18 |\n\n9 of 27 wheels are published already, 33 %.\n"
+            "| `m.yaml` | 36 | 9 | 27 | 18 |\n\n9 of 27 wheels are already published, 33 %.\n"
         ),
         "{summary}"
     );

@@ -360,11 +360,14 @@ fn a_folder_to_build_from_that_is_not_there_is_told_before_any_step() {
     let build = ["build", "--all", "--matrix", "m.yaml"];
     let told = project.run(&build).exits(1).stderr;
     assert!(
-        told.contains("error[B077 missing-source]: the source `torch` is to come from `nowhere`, which is not there"),
+        told.contains(
+            "error[B077 missing-source]: the source `torch` should be taken from `nowhere`, which \
+             does not exist"
+        ),
         "{told}"
     );
     assert!(
-        told.contains("help: put it there, or correct `torch-dir` among `vars`"),
+        told.contains("help: create it, or correct `torch-dir` in `vars`"),
         "{told}"
     );
     assert_eq!(told.matches("error[").count(), 1, "{told}");

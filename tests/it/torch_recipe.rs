@@ -536,10 +536,10 @@ fn continued(word: &str) -> (Vec<String>, Vec<String>) {
     });
     let stages = steps.map(|(_, stage)| stage.to_owned());
     let (over, run): (Vec<String>, Vec<String>) =
-        stages.partition(|stage| stage.ends_with("  passed over"));
+        stages.partition(|stage| stage.ends_with("  skipped"));
     (
         over.iter()
-            .map(|stage| stage.replace("  passed over", ""))
+            .map(|stage| stage.replace("  skipped", ""))
             .collect(),
         run,
     )
@@ -606,10 +606,7 @@ fn a_word_that_is_neither_stage_nor_point_is_a_fault_of_the_command_line() {
         "triton",
     ]);
     assert!(
-        without
-            .exits(0)
-            .stdout
-            .contains("facts-rocm-2  passed over\n"),
+        without.exits(0).stdout.contains("facts-rocm-2  skipped\n"),
         "without Triton its point is that of torch"
     );
 }

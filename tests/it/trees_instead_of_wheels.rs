@@ -70,7 +70,13 @@ fn a_tree_alone_is_planned_and_no_workflow_throws_it_away() {
         .run(&["render", "workflow", "m.yaml"])
         .exits(1)
         .stderr;
-    assert!(told.contains("error[P054 tree-on-a-runner]: the recipe `ck` leaves an install tree on its runner, and nothing to publish\n"), "{told}");
+    assert!(
+        told.contains(
+            "error[P054 tree-on-a-runner]: the recipe `ck` installs a tree on its \
+        runner and produces nothing to publish\n"
+        ),
+        "{told}"
+    );
 }
 
 #[test]
@@ -83,7 +89,7 @@ fn a_release_takes_archives_lists_none_for_installers_and_misses_those_that_are_
     let told = project.run(&publish).exits(1).stderr;
     assert!(
         told.contains(&format!(
-            "error[G004 missing-wheel]: there is no `{GFX1151}`, an archive of an install tree\n"
+            "error[G004 missing-wheel]: an archive of an install tree is missing: `{GFX1151}`\n"
         )),
         "{told}"
     );
@@ -123,7 +129,7 @@ fn a_release_takes_archives_lists_none_for_installers_and_misses_those_that_are_
     let told = project.run(&publish).exits(1).stderr;
     assert!(
         told.contains(&format!(
-            "error[G005 unplanned-wheel]: no job of the plan makes `{other}`\n"
+            "error[G005 unplanned-wheel]: no job of the plan builds `{other}`\n"
         )),
         "{told}"
     );
@@ -321,19 +327,20 @@ fn what_a_recipe_leaves_and_what_it_collects_agree() {
     let wrong = told("leaves: archive\ncollect: {wheels: \"dist/*.whl\"}");
     assert!(
         wrong.contains(
-            "a recipe that leaves an archive has `archive` and no `wheels` under `collect`"
+            "a recipe that produces an archive must have `archive` and no `wheels` under `collect`"
         ),
         "{wrong}"
     );
     let open = told("leaves: archive\nversion-from: build\ncollect: {archive: dist/x.tar.gz}");
     assert!(
         open.contains(
-            "the name of an archive holds the version, and `version-from: build` leaves it open"
+            "the name of an archive contains the version, which is unknown with `version-from: \
+             build`"
         ),
         "{open}"
     );
     assert!(
         told("collect: {archive: dist/x.tar.gz}")
-            .contains("a recipe that leaves wheels has no `archive` under `collect`")
+            .contains("a recipe that produces wheels must have no `archive` under `collect`")
     );
 }

@@ -47,7 +47,7 @@ fn without_a_gpu_the_targets_are_those_of_gfx_fallback() {
     insta::assert_snapshot!(said.stdout, @r"
     matrices/own.yaml: 1 cell, 1 job, 0 excluded
       own-1.0+rocm62-cp311-cp311-linux_x86_64.whl  gfx90a gfx942 gfx1030 gfx1100
-    note: source `extension` is copied from `.` without .git, .rock, build, dist, *.egg-info, __pycache__, matrices, releases, virtual environments and what git ignores
+    note: source `extension` is copied from `.` without .git, .rock, build, dist, *.egg-info, __pycache__, matrices, releases, virtual environments and files that git ignores
     ");
 }
 
@@ -77,7 +77,7 @@ fn a_fallback_for_named_targets_is_an_error() {
         .run(&["check"])
         .exits(1);
     insta::assert_snapshot!(said.stderr, @r"
-    error[M037 bad-gfx]: `gfx-fallback` has no effect, because `gfx` does not ask for this machine's GPUs
+    error[M037 bad-gfx]: `gfx-fallback` has no effect without `gfx: [host]`
      --> matrices/own.yaml:9:16
       |
     9 | gfx-fallback: [gfx90a]
@@ -112,7 +112,7 @@ fn rocm_of_this_machine_is_the_one_of_hipconfig() {
     insta::assert_snapshot!(said.stdout, @r"
     matrices/own.yaml: 1 cell, 1 job, 0 excluded
       own-1.0+rocm52-cp311-cp311-linux_x86_64.whl  gfx90a
-    note: source `extension` is copied from `.` without .git, .rock, build, dist, *.egg-info, __pycache__, matrices, releases, virtual environments and what git ignores
+    note: source `extension` is copied from `.` without .git, .rock, build, dist, *.egg-info, __pycache__, matrices, releases, virtual environments and files that git ignores
     ");
     let pick = [
         "pick",
@@ -139,24 +139,24 @@ fn rocm_of_this_machine_is_the_one_of_hipconfig() {
     // The workflow would ask a runner of GitHub.
     let said = project.run(&["render", "workflow"]).exits(0);
     insta::assert_snapshot!(said.stderr, @r#"
-    warning[P094 host-value-in-workflow]: `rocm: [host]` fails in the workflow: the runner that makes its plan is without ROCm
+    warning[P094 host-value-in-workflow]: `rocm: [host]` fails in the workflow: the runner that makes its plan does not have ROCm
      --> matrices/own.yaml:7:47
       |
     7 | axes: {own: ["1.0"], python: ["3.11"], rocm: [host]}
       |                                               ^^^^
       |
-    help: name the version
+    help: write the version
     "#);
     let project = path(project, "empty");
     let said = project.run(&["check"]).exits(1);
     insta::assert_snapshot!(said.stderr, @r#"
-    error[P093 host-without-rocm]: `rocm: [host]` asks for the ROCm of this machine, and none is found, or several
+    error[P093 host-without-rocm]: `rocm: [host]` needs one ROCm installation on this machine, but there is none, or several
      --> matrices/own.yaml:7:47
       |
     7 | axes: {own: ["1.0"], python: ["3.11"], rocm: [host]}
       |                                               ^^^^
       |
-    help: name the version, or say with ROCM_PATH which installation is meant; `rock-matrix doctor` shows what it sees
+    help: write the version, or select an installation with ROCM_PATH; `rock-matrix doctor` shows those it finds
 
     1 file, 1 error, 0 warnings
     "#);

@@ -75,21 +75,21 @@ fn five_broken_wheels_have_five_messages() {
         .exits(0)
         .stderr;
     insta::assert_snapshot!([name, label, torch, tag, purelib].concat(), @r"
-    error[W050 name-mismatch]: METADATA says `Name: flash-attn-3`, and the file is named after `flash_attn`
+    error[W050 name-mismatch]: METADATA has `Name: flash-attn-3`, but the filename has `flash_attn`
     --> flash_attn-2.8.3+rocm62torch2.5-cp311-cp311-linux_x86_64.whl: flash_attn-2.8.3+rocm62torch2.5.dist-info/METADATA
 
-    error[W051 version-mismatch]: METADATA's version has no label, and the file's name the label `rocm62torch2.5`
+    error[W051 version-mismatch]: the version in METADATA has no label, but the filename has the label `rocm62torch2.5`
     --> flash_attn-2.8.3+rocm62torch2.5-cp311-cp311-linux_x86_64.whl: flash_attn-2.8.3+rocm62torch2.5.dist-info/METADATA
     help: set both with `rock-matrix wheel label WHEEL --local rocm62torch2.5 --replace --out DIR`
 
-    error[W052 torch-requirement]: `Requires-Dist: torch==2.6.0` contradicts the label, which says torch 2.5
+    error[W052 torch-requirement]: `Requires-Dist: torch==2.6.0` contradicts the label, which names torch 2.5
     --> flash_attn-2.8.3+rocm62torch2.5-cp311-cp311-linux_x86_64.whl: flash_attn-2.8.3+rocm62torch2.5.dist-info/METADATA
     help: require `torch` without a version
 
-    error[R103 tag-mismatch]: WHEEL says `Tag: cp311-cp311-manylinux_2_28_x86_64`, and the file's name cp311-cp311-linux_x86_64
+    error[R103 tag-mismatch]: WHEEL has `Tag: cp311-cp311-manylinux_2_28_x86_64`, but the filename has cp311-cp311-linux_x86_64
     --> flash_attn-2.8.3+rocm62torch2.5-cp311-cp311-linux_x86_64.whl: flash_attn-2.8.3+rocm62torch2.5.dist-info/WHEEL
 
-    warning[W054 purelib-mismatch]: WHEEL says `Root-Is-Purelib: true` in a wheel for `linux_x86_64`
+    warning[W054 purelib-mismatch]: WHEEL has `Root-Is-Purelib: true` in a wheel for `linux_x86_64`
     --> flash_attn-2.8.3+rocm62torch2.5-cp311-cp311-linux_x86_64.whl: flash_attn-2.8.3+rocm62torch2.5.dist-info/WHEEL
     ");
 }
@@ -486,7 +486,7 @@ fn a_header_that_stands_twice_or_text_of_another_encoding_is_told() {
     let told = said(&twice);
     codes(&told, &["W055 bad-wheel-header", "W055 bad-wheel-header"]);
     assert!(
-        told.contains("`Version` stands there twice, `2.8.3+rocm62torch2.5` and `9`"),
+        told.contains("`Version` occurs twice, `2.8.3+rocm62torch2.5` and `9`"),
         "{told}"
     );
     let told = said(&sound().header("Author: Jos\u{e9}").in_latin_1());
@@ -554,10 +554,10 @@ fn files_that_are_installed_at_one_path_are_refused() {
     error[W112 bad-data-folder]: `flash_attn-2.8.3+rocm62torch2.5.data/scripts/run` is installed at the same path
     --> flash_attn-2.8.3+rocm62torch2.5-cp311-cp311-linux_x86_64.whl: flash_attn-2.8.3+rocm62torch2.5.data/data/bin/run
 
-    error[W112 bad-data-folder]: `flash_attn_2_cuda.so` is installed as a file where this needs a folder
+    error[W112 bad-data-folder]: `flash_attn_2_cuda.so` is installed as a file where this member needs a directory
     --> flash_attn-2.8.3+rocm62torch2.5-cp311-cp311-linux_x86_64.whl: flash_attn-2.8.3+rocm62torch2.5.data/platlib/flash_attn_2_cuda.so/a.py
 
-    error[W112 bad-data-folder]: `flash_attn-2.8.3+rocm62torch2.5.data/purelib/flash_attn` is installed as a file where this needs a folder
+    error[W112 bad-data-folder]: `flash_attn-2.8.3+rocm62torch2.5.data/purelib/flash_attn` is installed as a file where this member needs a directory
     --> flash_attn-2.8.3+rocm62torch2.5-cp311-cp311-linux_x86_64.whl: flash_attn/__init__.py
     ");
     for paths in [

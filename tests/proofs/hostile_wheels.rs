@@ -578,7 +578,7 @@ fn search_paths_and_program_headers_without_end_are_damage() {
     };
     damaged(
         &elf,
-        "it has 60002 program headers, more than any loader takes",
+        "it has 60002 program headers, more than any loader supports",
     );
     // As many as may be.
     let elf = RawElf {

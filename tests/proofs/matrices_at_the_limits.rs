@@ -103,7 +103,7 @@ fn lists_that_no_build_needs_are_refused_at_the_first_entry_too_many() {
         ("exclude", 20_000, cell),
     ] {
         let told = format!(
-            "error[M071 too-many-entries]: `{name}` has {} entries, and {most} are the most",
+            "error[M071 too-many-entries]: `{name}` has {} entries, but at most {most} are allowed",
             most + 1
         );
         let said = |count: usize| {

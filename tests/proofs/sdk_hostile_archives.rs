@@ -122,19 +122,19 @@ fn archives_that_ask_for_all_memory_are_refused() {
     insta::assert_snapshot!([names, links, pax, global].concat(), @r"
     error[S050 archive-limit]: the archive has a path of 67108864 bytes at byte 1024 of the unpacked archive; at most 4096 are read
     --> artifacts/rand_lib_generic.tar.zst
-    help: fetch the artifact again, or take it out of the folder
+    help: fetch the artifact again, or remove it from the directory
 
     error[S050 archive-limit]: the archive has a link target of 67108864 bytes at byte 1024 of the unpacked archive; at most 4096 are read
     --> artifacts/rand_lib_generic.tar.zst
-    help: fetch the artifact again, or take it out of the folder
+    help: fetch the artifact again, or remove it from the directory
 
     error[S050 archive-limit]: the archive has an extended header of 67108864 bytes at byte 1024 of the unpacked archive; at most 65536 are read
     --> artifacts/rand_lib_generic.tar.zst
-    help: fetch the artifact again, or take it out of the folder
+    help: fetch the artifact again, or remove it from the directory
 
     error[S050 archive-limit]: the archive has an extended header of 67108864 bytes at byte 1024 of the unpacked archive; at most 65536 are read
     --> artifacts/rand_lib_generic.tar.zst
-    help: fetch the artifact again, or take it out of the folder
+    help: fetch the artifact again, or remove it from the directory
     ");
 }
 
@@ -151,7 +151,7 @@ fn archives_with_more_members_than_any_are_refused() {
     insta::assert_snapshot!(said, @r"
     error[S050 archive-limit]: the archive has more than 250000 members
     --> artifacts/rand_lib_generic.tar.zst
-    help: fetch the artifact again, or take it out of the folder
+    help: fetch the artifact again, or remove it from the directory
     ");
 }
 
@@ -230,10 +230,10 @@ fn archives_in_packages_that_ask_for_all_memory_are_refused() {
     );
     insta::assert_snapshot!(faults(verified.1) + &faults(alone.1), @r"
     error[S041 sdk-devel-tree]: the archive cannot be read: a path of 67108864 bytes at byte 0 of the unpacked archive; at most 4096 are read
-    error[S041 sdk-devel-tree]: the tree has no `_rocm_sdk_devel/__init__.py`, by which it is known to be whole
+    error[S041 sdk-devel-tree]: the tree has no `_rocm_sdk_devel/__init__.py`, which marks it as complete
     error[S043 bad-selector]: it cannot be read: an extended header of 67108864 bytes at byte 0 of the unpacked archive; at most 65536 are read
     error[S041 sdk-devel-tree]: the archive cannot be read: a path of 67108864 bytes at byte 0 of the unpacked archive; at most 4096 are read
-    error[S041 sdk-devel-tree]: the tree has no `_rocm_sdk_devel/__init__.py`, by which it is known to be whole
+    error[S041 sdk-devel-tree]: the tree has no `_rocm_sdk_devel/__init__.py`, which marks it as complete
     ");
 }
 
@@ -258,7 +258,7 @@ fn archives_with_a_window_beyond_the_limit_are_refused() {
             insta::assert_snapshot!(said, @r"
             error[S050 archive-limit]: the archive has a zstd window of more than 128 MiB
             --> artifacts/rand_lib_generic.tar.zst
-            help: fetch the artifact again, or take it out of the folder
+            help: fetch the artifact again, or remove it from the directory
             ");
         }
     }
@@ -314,7 +314,7 @@ fn archives_with_sparse_files_are_refused_and_global_headers_accepted() {
     insta::assert_snapshot!(said + &fetched, @r"
     error[S002 bad-artifact]: it is a sparse file, which no package can contain
     --> artifacts/fft_lib_generic.tar.zst/r/stage/sparse
-    help: fetch the artifact again, or remove it from the folder
+    help: fetch the artifact again, or remove it from the directory
 
     error[S002 bad-artifact]: the member `r/stage/sparse` is a sparse file
     --> artifacts/fft_lib_generic.tar.zst

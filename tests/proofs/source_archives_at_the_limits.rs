@@ -47,7 +47,7 @@ fn folders_at_the_limits_are_read_and_more_are_refused() {
     refused(
         &members(100_001),
         "W116 damaged-archive",
-        "it cannot be unpacked: more than 100000 folders",
+        "it cannot be unpacked: more than 100000 directories",
     );
     // `t` has 1 byte, and so many folders in it 256 each but for the last.
     let paths = |bytes: usize| {
@@ -59,6 +59,6 @@ fn folders_at_the_limits_are_read_and_more_are_refused() {
             .bytes()
     };
     accepted(&paths(16 << 20));
-    let above = "it cannot be unpacked: folders whose paths take more than 16 MiB together";
+    let above = "it cannot be unpacked: directories whose paths take more than 16 MiB together";
     refused(&paths((16 << 20) + 1), "W116 damaged-archive", above);
 }

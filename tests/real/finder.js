@@ -78,7 +78,7 @@ async function paste() {
   await page.getByText("Or paste what doctor printed").click();
   await page.getByLabel("What rock-matrix doctor --format json printed").fill("not JSON");
   await page.getByRole("button", { name: "Use it" }).click();
-  assert.match(await page.getByRole("alert").textContent(), /^This is not what .* prints: it is no JSON\.$/);
+  assert.match(await page.getByRole("alert").textContent(), /^This is not the output of .*: it is not JSON\.$/);
   await page.getByLabel("What rock-matrix doctor --format json printed").fill(JSON.stringify(REPORT));
   await page.getByRole("button", { name: "Use it" }).click();
   assert.equal(await page.getByLabel("ROCm", { exact: true }).inputValue(), "6.4");
@@ -130,7 +130,7 @@ async function none() {
   await first.getByRole("button", { name: /^Choose what / }).click();
   assert.equal(await page.getByLabel("torch", { exact: true }).inputValue(), "2.10");
   assert.match(await command(page), /rocm71torch2\.10-cp312/);
-  assert.match(await page.locator("#answer").textContent(), /the wheel is for 7\.1, you have 7\.2; one wheel serves the later/);
+  assert.match(await page.locator("#answer").textContent(), /the wheel is for 7\.1, you have 7\.2; one wheel works with later/);
   await page.context().close();
 }
 
@@ -288,7 +288,7 @@ async function agrees() {
   const MACHINES = 300;
   step(`the same answer as pick on ${MACHINES} machines, with withdrawn wheels among what is published`);
   const page = await open(pathToFileURL(`${work}/site/withdrawn.html`).href);
-  assert.match(await page.locator("#about").textContent(), /^[\d,]+ wheels of example\/rocm-wheels\. Left out: \d+ wheels that are withdrawn\./);
+  assert.match(await page.locator("#about").textContent(), /^[\d,]+ wheels of example\/rocm-wheels\. Not shown: \d+ yanked wheels\./);
   const pick = numbers(11);
   const cases = Array.from({ length: MACHINES }, () => ({
     distribution: pick(["flash-attn", "rmx-vecadd"]),

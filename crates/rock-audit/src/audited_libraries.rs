@@ -183,14 +183,16 @@ impl UnidentifiedLibc {
                 let message =
                     format!("it calls `{symbol}`, but whether from glibc or musl is unknown");
                 on_member(wheel, path, &codes::OPEN_LIBC, message).help(
-                    "link it with its C library (`-lc`), or name the platform in the file name of the wheel",
+                    "link it with its C library (`-lc`), or name the platform in the filename of \
+                     the wheel",
                 )
             }
             Self::NotCalled { path } => on_member(
                 wheel,
                 path,
                 &codes::UNKNOWN_LIBC,
-                "the C library of this extension module is unknown; it was audited against that of the machine",
+                "the C library of this extension module is unknown; it was audited against that of \
+                 the machine",
             ),
         }
     }
@@ -223,7 +225,7 @@ pub(crate) fn damaged_elf(wheel: &str, file: &InspectedFile) -> Option<Diagnosti
         wheel,
         &file.path,
         &codes::DAMAGED_ELF,
-        format!("no ELF file: {reason}"),
+        format!("not an ELF file: {reason}"),
     );
     let severity = if file.is_for_loaders() {
         finding.severity
@@ -267,7 +269,7 @@ pub(super) fn excess_dependencies(
     let is_large = roots.saturating_mul(names) > MAX_TREE_NODES
         || roots.saturating_mul(edges) > MAX_TREE_EDGES;
     is_large
-        .then(|| format!("its {roots} libraries need {names} others, too many to follow from each"))
+        .then(|| format!("its {roots} libraries need {names} others, which is too many to resolve"))
 }
 
 /// Returns the architecture of an ELF header.

@@ -567,8 +567,8 @@ impl Compliance {
         let python_policy = python_policy(&self.policies, self.uses_pyfpe, self.uses_ucs2);
         [
             (self.symbol_policy(), "symbols"),
-            (self.blacklist_policy(), "symbols that it does not offer"),
-            (self.isa_policy(), "a level of x86-64 above the first"),
+            (self.blacklist_policy(), "symbols that it does not provide"),
+            (self.isa_policy(), "an x86-64 level above the baseline"),
             (python_policy, self.python_need().unwrap_or("Python")),
         ]
     }

@@ -182,10 +182,10 @@ impl AuditDocument {
     pub fn new(audited: &AuditedWheel<'_>, dialect: JsonDialect) -> Self {
         let has_libraries = audited.files.iter().any(InspectedFile::is_for_loaders);
         let error = match audited.foreign_system.filter(|_| has_libraries) {
-            Some(system) => Some(format!("libraries for {system} are not judged")),
+            Some(system) => Some(format!("libraries for {system} are not audited")),
             None => audited
                 .has_unaudited_libraries()
-                .then(|| "no library of the wheel can be judged".to_owned()),
+                .then(|| "no library of the wheel can be audited".to_owned()),
         };
         // auditwheel's schema of an error has no `pure` (`show-schema.json`).
         let has_pure = error.is_none() || dialect == JsonDialect::Rock;

@@ -84,10 +84,11 @@ pub fn embedding_rule<'c>(
             .collect();
         Diagnostic::new(
             &codes::NO_EMBEDDING,
-            format!("nothing says how ROCm is put into `{name}`"),
+            format!("there is no embedding rule for `{name}`"),
         )
         .help(format!(
-            "known are {}; a row of `embeddings` in the facts says more",
+            "there are rules for {}; add a row to `embeddings` in the compatibility data for \
+             others",
             known.join(", ")
         ))
     })
@@ -121,13 +122,16 @@ pub(crate) fn check_embedding_label(
     let into = &row.into;
     let (message, help) = match (says_embedded(name), is_embedded(wheel, row)) {
         (true, false) => (
-            format!("the label says that ROCm is in the wheel, and there is nothing in `{into}`"),
-            "put ROCm into the wheel that it was made of with `rock-matrix wheel embed`, or give it the label that is true"
+            format!("the label says that the wheel contains ROCm, but `{into}` is empty"),
+            "embed ROCm in the original wheel with `rock-matrix wheel embed`, or correct the label"
                 .to_owned(),
         ),
         (false, true) => (
-            format!("ROCm is in `{into}`, and the label does not say so"),
-            format!("`rock-matrix wheel label WHEEL --local {} --replace`", LocalLabel::embedded(name.label().as_ref())),
+            format!("`{into}` contains ROCm, but the label does not say so"),
+            format!(
+                "`rock-matrix wheel label WHEEL --local {} --replace`",
+                LocalLabel::embedded(name.label().as_ref())
+            ),
         ),
         _ => return None,
     };
@@ -171,7 +175,7 @@ pub fn select_embedded_files(
     let excludes =
         LibraryPatterns::new(row.excludes.iter().map(String::as_str)).map_err(|error| {
             Diagnostic::new(&codes::BAD_PATTERN, error.to_string())
-                .help("correct the row of `embeddings` in the facts")
+                .help("correct the row of `embeddings` in the compatibility data")
         })?;
     let kept: Vec<&TreeEntry> = entries
         .iter()
@@ -183,10 +187,13 @@ pub fn select_embedded_files(
             TreeEntryKind::Other(description) => Some(
                 Diagnostic::new(
                     &codes::BAD_ROCM_FOLDER,
-                    format!("`{}` is {description}, which no wheel can hold", entry.path),
+                    format!(
+                        "`{}` is {description}, which no wheel can contain",
+                        entry.path
+                    ),
                 )
                 .at(location_below(rocm_dir, &entry.path), "")
-                .help("remove it, or give the folder that ROCm was installed into"),
+                .help("remove it, or pass the directory into which ROCm was installed"),
             ),
             _ => None,
         })
@@ -244,28 +251,21 @@ pub fn select_embedded_files(
     }
     files.sort();
     if files.is_empty() {
-        let error = Diagnostic::new(
-            &codes::BAD_ROCM_FOLDER,
-            "there is nothing in it to put into a wheel",
-        );
+        let error = Diagnostic::new(&codes::BAD_ROCM_FOLDER, "it contains nothing to embed");
         return Err(error
             .at(location_below(rocm_dir, ""), "")
-            .help("give the folder that ROCm was installed into")
+            .help("pass the directory into which ROCm was installed")
             .into());
     }
     let mut findings = Vec::new();
     if left_out + copies > 0 {
         let message = format!(
-            "a wheel holds no links: {} left out, {} {}",
+            "wheels cannot contain links: {} left out, {} copied",
             counted(left_out, "link"),
-            counted(copies, "link"),
-            if copies == 1 {
-                "is a copy"
-            } else {
-                "are copies"
-            }
+            counted(copies, "link")
         );
-        let note = "libraries are there under the name that loaders ask for, without the other links to them";
+        let note = "libraries are included under the name that the dynamic linker looks up, \
+                    without other links to them";
         findings.push(
             Diagnostic::new(&codes::LINKS_IN_ROCM, message)
                 .at(location_below(rocm_dir, ""), "")
@@ -332,12 +332,12 @@ pub fn embed_rocm<'c>(
     plan.edits.added.extend(added);
     if row.experimental {
         let message = format!(
-            "nobody has run a wheel of {} for {} made so",
+            "nobody has run a wheel of {} for {} that was made in this way",
             row.distribution, row.platform
         );
         plan.findings.push(
             Diagnostic::new(&codes::UNTRIED_EMBEDDING, message)
-                .help("try the wheel where no ROCm is"),
+                .help("test the wheel on a machine without ROCm"),
         );
     }
     Ok(plan)
@@ -361,17 +361,21 @@ fn project_of(requirement: &str) -> String {
 /// Returns the error that a number of lines other than one contain the marker of a module.
 fn wrong_marker_count(file_name: &str, row: &EmbeddingRow, count: usize) -> Diagnostic {
     let message = match count {
-        0 => format!("no line of it holds `{}`", row.marker),
-        count => format!("{count} lines of it hold `{}`", row.marker),
+        0 => format!("no line of it contains `{}`", row.marker),
+        count => format!("{count} lines of it contain `{}`", row.marker),
     };
     let location = Location::Member {
         wheel: file_name.to_owned(),
         member: row.module.clone(),
     };
     Diagnostic::new(&codes::MARKER_NOT_FOUND, message)
-        .at(location, "the statement that leads to ROCm goes before this one line")
+        .at(
+            location,
+            "the statement that finds ROCm is inserted before this line",
+        )
         .help(
-            "`embeddings` in the facts was written for another torch; correct the row, and read it with `--compat`",
+            "the row of `embeddings` was written for another torch; correct it, and load it with \
+             `--compat`",
         )
 }
 
@@ -504,7 +508,7 @@ mod tests {
         assert_eq!(files, ["lib/libhip.so.7=lib/libhip.so.7.1"]);
         assert_eq!(
             messages,
-            ["a wheel holds no links: 2 links left out, 0 links are copies"]
+            ["wheels cannot contain links: 2 links left out, 0 links copied"]
         );
         let elsewhere = "lib/real/libhip.so.7.1";
         let (files, _) = check(&[file(elsewhere), link("lib/libhip.so.7", elsewhere)]);
@@ -523,7 +527,7 @@ mod tests {
         assert_eq!(files, ["share/a=share/a", "share/b=share/a"]);
         assert_eq!(
             messages,
-            ["a wheel holds no links: 1 link left out, 1 link is a copy"]
+            ["wheels cannot contain links: 1 link left out, 1 link copied"]
         );
     }
 
@@ -535,12 +539,12 @@ mod tests {
         };
         assert_eq!(
             check(&[file("a"), socket("b")]).1,
-            ["`b` is a socket, which no wheel can hold"]
+            ["`b` is a socket, which no wheel can contain"]
         );
         assert_eq!(check(&[file("a"), socket("lib/llvm/b")]).0, ["a=a"]);
         assert_eq!(
             check(&[file("lib/llvm/a")]).1,
-            ["there is nothing in it to put into a wheel"]
+            ["it contains nothing to embed"]
         );
     }
 

@@ -96,7 +96,7 @@ mod tests {
     fn trees_have_nodes_up_to_the_limit() {
         let names = MAX_TREE_NODES / 512;
         assert_eq!(excess(&files(512, 0..names)), None);
-        let message = "its 512 libraries need 1025 others, too many to follow from each";
+        let message = "its 512 libraries need 1025 others, which is too many to resolve";
         assert_eq!(excess(&files(512, 0..=names)).as_deref(), Some(message));
     }
 
@@ -106,7 +106,7 @@ mod tests {
         let edges = MAX_TREE_EDGES / 512;
         let needs = |edges: usize| files(512, (0..edges).map(|edge| edge % 2));
         assert_eq!(excess(&needs(edges)), None);
-        let message = "its 512 libraries need 2 others, too many to follow from each";
+        let message = "its 512 libraries need 2 others, which is too many to resolve";
         assert_eq!(excess(&needs(edges + 1)).as_deref(), Some(message));
     }
 

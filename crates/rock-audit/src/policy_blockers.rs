@@ -46,7 +46,7 @@ pub fn policy_blockers(files: &[InspectedFile], compliance: &Compliance) -> Opti
     if compliance.isa_policy().priority() < next.priority() {
         let users = library_paths(files, ElfLibrary::is_above_isa_baseline);
         reasons.push(format!(
-            "a level of x86-64 above the first, which {} needs",
+            "an x86-64 level above the baseline, which {} needs",
             first_and_count(&users)
         ));
     }
@@ -116,7 +116,7 @@ fn library_reasons(
         .map(|(name, users)| {
             if users.direct.is_empty() {
                 format!(
-                    "{name}, which {} needs by way of other libraries",
+                    "{name}, which {} needs through other libraries",
                     first_and_count(&users.indirect)
                 )
             } else {

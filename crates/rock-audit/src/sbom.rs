@@ -85,7 +85,7 @@ pub(crate) fn sbom<'e>(
         "dependencies": dependencies(plan, &root),
     });
     let mut text =
-        serde_json::to_vec_pretty(&document).expect("texts, lists and maps of texts serialise");
+        serde_json::to_vec_pretty(&document).expect("strings, lists and maps of strings serialize");
     text.push(b'\n');
     text
 }

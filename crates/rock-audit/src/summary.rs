@@ -42,10 +42,10 @@ impl AuditedWheel<'_> {
         let claims = tags.join(", ");
         let Some(compliance) = &self.compliance else {
             if self.has_unaudited_libraries() {
-                return format!("{claims}, of which no library can be judged");
+                return format!("{claims}, but no library can be audited");
             }
             return match self.unaudited_system() {
-                Some(system) => format!("{claims}, of which files for {system} are not judged"),
+                Some(system) => format!("{claims}, but files for {system} are not audited"),
                 None => format!("{claims}, without libraries"),
             };
         };

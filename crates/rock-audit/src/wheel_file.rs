@@ -48,10 +48,10 @@ impl WheelFile {
 /// Adds a hint for a shell pattern or a directory in place of a file.
 fn with_path_help(error: Diagnostic, path: &Path, file_name: &str) -> Diagnostic {
     if file_name.contains(['*', '?', '[']) {
-        error.help("nothing matched: a shell passes a pattern on if no file matches it")
+        error.help("no file matches the pattern, so the shell passed it on")
     } else if rock_sys::is_real_directory(&rock_sys::real_path(path)) {
         error.help(format!(
-            "name the wheels in it: `{}/*.whl`",
+            "pass the wheels in it: `{}/*.whl`",
             shell_quoted(path.display().to_string())
         ))
     } else {
@@ -71,7 +71,7 @@ mod tests {
         rock_sys::create_directory(&temporary.path().join("dist")).unwrap();
         std::os::unix::fs::symlink("dist", &link).unwrap();
         for path in [temporary.path().join("dist"), link] {
-            let pattern = format!("name the wheels in it: `{}/*.whl`", path.display());
+            let pattern = format!("pass the wheels in it: `{}/*.whl`", path.display());
             assert_eq!(WheelFile::open(&path).unwrap_err().help, Some(pattern));
         }
     }

@@ -21,7 +21,7 @@ const FIELDS_BYTES: usize = 24;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum BundleError {
     /// The magic is missing.
-    #[error("it does not begin as a bundle")]
+    #[error("it does not start like a bundle")]
     BadMagic,
     /// The number of entries is not in the range 1 to 4,096.
     #[error("its table claims {0} entries")]
@@ -35,10 +35,10 @@ pub enum BundleError {
         length: u64,
     },
     /// An entry ID is not printable ASCII.
-    #[error("the id of entry {0} is no text")]
+    #[error("the id of entry {0} is not valid text")]
     IdEncoding(usize),
     /// The table is truncated.
-    #[error("it is cut off inside of its table")]
+    #[error("it is truncated inside its table")]
     Truncated,
 }
 

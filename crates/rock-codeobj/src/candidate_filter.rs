@@ -242,7 +242,7 @@ impl CandidateFilter<'_> {
         let is_whole = self.depth == ScanDepth::Headers;
         let (entries, table_end) = reader.into_parts();
         let room = location.end.saturating_sub(offset);
-        let overlong = format!("its header claims {size_bytes} bytes, and there are {room}");
+        let overlong = format!("its header claims {size_bytes} bytes, but there are {room}");
         let (mut errors, is_read) = match (error, table_end) {
             (Some(error), Ok(_)) => (vec![error.to_string()], true),
             (Some(error), Err(_)) => (vec![error.to_string()], false),
@@ -290,7 +290,7 @@ impl CandidateFilter<'_> {
             }
             self.add_damage(
                 offset,
-                format!("its header claims {size} bytes, and there are {room}"),
+                format!("its header claims {size} bytes, but there are {room}"),
             );
         }
         // A file that is a code object may have data after its section headers.
@@ -336,12 +336,12 @@ fn entry_errors(
         }
         if offset < table_end || entry_end(entry).is_none_or(|entry_end| entry_end > end) {
             return Some(format!(
-                "the {size} bytes at {offset:#x} of entry `{id}` lie outside of it"
+                "the {size} bytes at {offset:#x} of entry `{id}` are outside of it"
             ));
         }
         let is_gfx = entry.target().is_some_and(|target| target.gfx().is_some());
         let is_missing = has_heads && is_gfx && entry.object.is_none();
-        is_missing.then(|| format!("entry `{id}` at {offset:#x} holds no code object"))
+        is_missing.then(|| format!("entry `{id}` at {offset:#x} does not contain a code object"))
     };
     entries.iter().filter_map(error).collect()
 }

@@ -44,10 +44,10 @@ pub struct CompressedBundleHeader {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum CompressedBundleError {
     /// The version is unknown.
-    #[error("its version {0} is not known")]
+    #[error("its version {0} is unknown")]
     UnknownVersion(u16),
     /// The compression method is unknown.
-    #[error("its compression method {0} is not known")]
+    #[error("its compression method {0} is unknown")]
     UnknownMethod(u16),
     /// The sizes in the header are impossible.
     #[error("its header claims {total} bytes in the file and {raw} unpacked")]
@@ -58,16 +58,19 @@ pub enum CompressedBundleError {
         raw: u64,
     },
     /// The data does not start with the magic of the compression method.
-    #[error("its data is not what its method says")]
+    #[error("its data does not match its compression method")]
     DataMagic,
     /// The bundle is truncated.
-    #[error("it is cut off")]
+    #[error("it is truncated")]
     Truncated,
     /// The data cannot be decompressed.
     #[error("its data is damaged after {0} unpacked bytes")]
     CorruptData(u64),
     /// The decompressed size differs from the header.
-    #[error("it unpacks to {found} bytes{}, and its header says {declared}", if found > declared { " or more" } else { "" })]
+    #[error(
+        "it unpacks to {found} bytes{}, but its header says {declared}",
+        if found > declared { " or more" } else { "" }
+    )]
     SizeMismatch {
         /// The size in the header, in bytes.
         declared: u64,
@@ -75,10 +78,10 @@ pub enum CompressedBundleError {
         found: u64,
     },
     /// The decompressed data is not an offload bundle.
-    #[error("what it holds is damaged: {0}")]
+    #[error("its content is damaged: {0}")]
     InvalidBundle(BundleError),
     /// The limit on decompressed bytes of a file was reached.
-    #[error("it was not unpacked further: that is more than is read of one file")]
+    #[error("it was not unpacked further, because that exceeds the limit for one file")]
     LimitReached,
 }
 

@@ -20,10 +20,10 @@ const PROCESSOR_WORD: &str = "@GFXARCH@";
 #[derive(Debug, thiserror::Error)]
 pub enum KpackError {
     /// The magic is missing.
-    #[error("it is no kpack archive")]
+    #[error("it is not a kpack archive")]
     BadMagic,
     /// The table of contents lies outside the file.
-    #[error("its table of contents at {offset:#x} cannot lie in its {size_bytes} bytes")]
+    #[error("its table of contents at {offset:#x} does not fit into its {size_bytes} bytes")]
     TableOutOfBounds {
         /// Its file offset.
         offset: u64,
@@ -266,17 +266,17 @@ mod tests {
         check(
             0,
             b"\x80",
-            "its table of contents at 0x0 cannot lie in its 17 bytes",
+            "its table of contents at 0x0 does not fit into its 17 bytes",
         );
         check(
             17,
             b"\x80",
-            "its table of contents at 0x11 cannot lie in its 17 bytes",
+            "its table of contents at 0x11 does not fit into its 17 bytes",
         );
         check(
             u64::MAX,
             b"\x80",
-            "its table of contents at 0xffffffffffffffff cannot lie in its 17 bytes",
+            "its table of contents at 0xffffffffffffffff does not fit into its 17 bytes",
         );
     }
 

@@ -72,7 +72,7 @@ impl<'a> TableValidator<'a> {
             name,
             errors: self.errors,
         };
-        row.require(is_first, || "the row stands twice".to_owned());
+        row.require(is_first, || "the row is listed twice".to_owned());
         row.require(self.sources.contains_key(&provenance.source), || {
             format!(
                 "source `{}` is not in the table of sources",
@@ -118,7 +118,7 @@ impl RowValidator<'_> {
                 format!("{column}: `{text}` is not {form}")
             });
             self.require(seen.insert(text), || {
-                format!("{column}: `{text}` stands twice")
+                format!("{column}: `{text}` is listed twice")
             });
         }
     }
@@ -188,7 +188,7 @@ fn validate_recipe_rows(tables: &CompatTables) -> Vec<RowError> {
         let first = columns.entry(&of.table).or_insert_with(|| own.clone());
         row.require(*first == own, || {
             format!(
-                "its columns are not those of the first row of `{}`",
+                "its columns differ from those of the first row of `{}`",
                 of.table
             )
         });
@@ -205,7 +205,7 @@ fn validate_versions(tables: &CompatTables) -> Vec<RowError> {
     for (number, of) in tables.torch.iter().enumerate() {
         let mut row = torch.check_row(number, of.torch.clone(), &of.origin);
         row.require(is_numbers(&of.torch, 2..=2), || {
-            "a row is named by major and minor, such as 2.6".to_owned()
+            "the name of a row is major and minor, such as 2.6".to_owned()
         });
         row.require_each("patches", &of.patches, "a version", is_version);
         for patch in of
@@ -214,7 +214,7 @@ fn validate_versions(tables: &CompatTables) -> Vec<RowError> {
             .filter(|patch| !patch.starts_with(&format!("{}.", of.torch)))
         {
             row.require(false, || {
-                format!("patches: `{patch}` is not of torch {}", of.torch)
+                format!("patches: `{patch}` is not a release of torch {}", of.torch)
             });
         }
         row.require_rocm_versions("rocm-index", &of.rocm_index, &known);
@@ -241,14 +241,14 @@ fn validate_versions(tables: &CompatTables) -> Vec<RowError> {
             "it is not a ROCm version such as 6.2 or 6.2.4".to_owned()
         });
         row.require(of.hip.is_empty() || is_numbers(&of.hip, 2..=4), || {
-            format!("hip: `{}` is no version", of.hip)
+            format!("hip: `{}` is not a valid version", of.hip)
         });
     }
     let mut hip = TableValidator::new("hip", tables, &mut errors);
     for (number, of) in tables.hip.iter().enumerate() {
         let mut row = hip.check_row(number, of.rocm.clone(), &of.origin);
         row.require(is_numbers(&of.rocm, 2..=2), || {
-            "a row is named by major and minor, such as 10.0".to_owned()
+            "the name of a row is major and minor, such as 10.0".to_owned()
         });
         row.require(is_numbers(&of.hip, 2..=2), || {
             format!("hip: `{}` is not major and minor", of.hip)
@@ -259,7 +259,7 @@ fn validate_versions(tables: &CompatTables) -> Vec<RowError> {
     for (number, of) in tables.builders.iter().enumerate() {
         let mut row = builders.check_row(number, of.image.clone(), &of.origin);
         row.require(of.image.contains("{rocm}"), || {
-            "image: `{rocm}` must stand where the version goes".to_owned()
+            "image: the version must be written as `{rocm}`".to_owned()
         });
         row.require_rocm_versions("rocm", &of.rocm, &known);
     }
@@ -292,7 +292,7 @@ fn validate_targets(tables: &CompatTables) -> Vec<RowError> {
             row.require_rocm_versions("rocm", &of.rocm, &known);
             for version in &of.rocm {
                 row.require(versions.insert(version), || {
-                    format!("another row has the targets of ROCm {version}")
+                    format!("another row lists the targets of ROCm {version}")
                 });
             }
             row.require_gfx_targets("gfx", &of.gfx);
@@ -308,10 +308,10 @@ fn validate_targets(tables: &CompatTables) -> Vec<RowError> {
     for (number, of) in tables.families.iter().enumerate() {
         let mut row = families.check_row(number, of.family.clone(), &of.origin);
         row.require(!is_gfx(&of.family), || {
-            "the name is that of a gfx target".to_owned()
+            "the name is a gfx target".to_owned()
         });
         row.require(!of.members.is_empty(), || {
-            "members: a family has at least one".to_owned()
+            "members: a family has at least one member".to_owned()
         });
         row.require_gfx_targets("members", &of.members);
     }
@@ -331,12 +331,12 @@ fn validate_packages(tables: &CompatTables) -> Vec<RowError> {
                 format!("`{version}` is not a version")
             });
             row.require(versions.insert((&of.package, version)), || {
-                format!("another row answers for {version}")
+                format!("another row covers {version}")
             });
         }
         for family in &of.commit_families {
             row.require(families.insert((&of.package, family)), || {
-                format!("another row answers for {family}:")
+                format!("another row covers {family}:")
             });
         }
         validate_package(of, &mut row);
@@ -346,7 +346,7 @@ fn validate_packages(tables: &CompatTables) -> Vec<RowError> {
         let mut row = absent.check_row(number, format!("{} {}", of.package, of.family), &of.origin);
         let has_a_row = families.contains(&(&of.package, &of.family));
         row.require(!has_a_row, || {
-            format!("a row of packages answers for {}:", of.family)
+            format!("a row of packages covers {}:", of.family)
         });
     }
     errors
@@ -362,7 +362,7 @@ fn validate_package(of: &PackageRow, row: &mut RowValidator<'_>) {
         "it has neither a tag nor a commit of 40 hex digits".to_owned()
     });
     row.require(is_numbers(&of.python_min, 2..=2), || {
-        format!("python-min: `{}` is no Python version", of.python_min)
+        format!("python-min: `{}` is not a Python version", of.python_min)
     });
     row.require_each("backends", &of.backends, "a word", |text| !text.is_empty());
     row.require_each("env", &of.env, "a variable's name", |text| {
@@ -382,7 +382,7 @@ fn validate_package(of: &PackageRow, row: &mut RowValidator<'_>) {
     }
     for count in of.objects.keys() {
         row.require(count.parse::<u32>().is_ok(), || {
-            format!("objects: `{count}` is no number of targets")
+            format!("objects: `{count}` is not a number of targets")
         });
     }
     for (version, digest) in &of.sdist_sha256 {
@@ -391,7 +391,7 @@ fn validate_package(of: &PackageRow, row: &mut RowValidator<'_>) {
         });
         let its_own = *version == of.version || of.same.contains(version);
         row.require(its_own, || {
-            format!("sdist-sha256: {version} is none of the row's versions")
+            format!("sdist-sha256: {version} is not one of the row's versions")
         });
     }
 }
@@ -404,7 +404,7 @@ fn validate_runners(tables: &CompatTables) -> Vec<RowError> {
     for (number, of) in tables.runners.iter().enumerate() {
         let mut row = runners.check_row(number, of.name.clone(), &of.origin);
         row.require(!of.labels.is_empty(), || {
-            "labels: a runner has at least one".to_owned()
+            "labels: a runner has at least one label".to_owned()
         });
         row.require(
             ["hosted", "self-hosted", "arc"].contains(&of.kind.as_str()),
@@ -426,7 +426,7 @@ fn validate_runners(tables: &CompatTables) -> Vec<RowError> {
             .collect();
         for word in own {
             row.require(words.insert(word), || {
-                format!("`{word}` names another runner too")
+                format!("`{word}` is also used by another runner")
             });
         }
     }
@@ -434,10 +434,10 @@ fn validate_runners(tables: &CompatTables) -> Vec<RowError> {
     for (number, of) in tables.runner_pools.iter().enumerate() {
         let mut row = pools.check_row(number, of.name.clone(), &of.origin);
         row.require(!words.contains(&of.name), || {
-            "the name is that of a runner".to_owned()
+            "the name is already used by a runner".to_owned()
         });
         row.require(!of.members.is_empty(), || {
-            "members: a pool has at least one".to_owned()
+            "members: a pool has at least one member".to_owned()
         });
         let system = |runner: &str| {
             tables
@@ -452,15 +452,15 @@ fn validate_runners(tables: &CompatTables) -> Vec<RowError> {
             .filter_map(|member| system(&member.runner))
             .collect();
         row.require(systems.len() <= 1, || {
-            "members: they are of several systems".to_owned()
+            "members: they have different operating systems".to_owned()
         });
         let mut seen = BTreeSet::new();
         for member in &of.members {
             row.require(system(&member.runner).is_some(), || {
-                format!("members: no runner is called `{}`", member.runner)
+                format!("members: `{}` is not a known runner", member.runner)
             });
             row.require(seen.insert(&member.runner), || {
-                format!("members: `{}` stands twice", member.runner)
+                format!("members: `{}` is listed twice", member.runner)
             });
             row.require(member.weight > 0, || {
                 format!("members: `{}` has no weight", member.runner)
@@ -596,7 +596,7 @@ mod tests {
         );
         check(
             |t| t.limits.push(t.limits[0].clone()),
-            "limits jobs-per-matrix: the row stands twice",
+            "limits jobs-per-matrix: the row is listed twice",
         );
     }
 
@@ -608,7 +608,7 @@ mod tests {
         );
         check(
             |t| t.presets[0].patterns.clear(),
-            "presets rocm: patterns: there is none",
+            "presets rocm: patterns: the list is empty",
         );
         check(
             |t| t.sonames[0].rocm = "4.5".into(),
@@ -620,7 +620,7 @@ mod tests {
     fn torch_rows_list_own_patches_and_known_rocm_versions() {
         check(
             |t| t.torch[3].patches.push("2.5.9".into()),
-            "torch 2.6: patches: `2.5.9` is not of torch 2.6",
+            "torch 2.6: patches: `2.5.9` is not a release of torch 2.6",
         );
         check(
             |t| t.torch[3].rocm_index.push("6.2.9".into()),
@@ -632,7 +632,7 @@ mod tests {
         );
         check(
             |t| t.torch[3].rocm_index.push("6.1".into()),
-            "torch 2.6: rocm-index: `6.1` stands twice",
+            "torch 2.6: rocm-index: `6.1` is listed twice",
         );
         check(
             |t| t.torch[3].python.push("3.12.1".into()),
@@ -654,7 +654,8 @@ mod tests {
         };
         check(
             change,
-            "recipe-rows preloads linux: its columns are not those of the first row of `preloads`",
+            "recipe-rows preloads linux: its columns differ from those of the first row of \
+             `preloads`",
         );
     }
 
@@ -666,11 +667,11 @@ mod tests {
         );
         check(
             |t| t.families[0].family = "gfx942".into(),
-            "families gfx942: the name is that of a gfx target",
+            "families gfx942: the name is a gfx target",
         );
         check(
             |t| t.rocm_gfx[1].rocm.push("6.3".into()),
-            "rocm-gfx 10.1 6.3: another row has the targets of ROCm 6.3",
+            "rocm-gfx 10.1 6.3: another row lists the targets of ROCm 6.3",
         );
     }
 
@@ -678,7 +679,7 @@ mod tests {
     fn package_versions_have_one_row_and_full_digests() {
         check(
             |t| t.packages[0].same.push("2.7.4".into()),
-            "packages flash-attn 2.7.4: another row answers for 2.7.4",
+            "packages flash-attn 2.7.4: another row covers 2.7.4",
         );
         check(
             |t| {
@@ -708,7 +709,7 @@ mod tests {
         );
         check(
             |t| t.torch_requirements[0].torch.push("2.4.0".into()),
-            "torch-requirements triton 2.4.0 2.4.1: another row answers for torch 2.4.0",
+            "torch-requirements triton 2.4.0 2.4.1: another row covers torch 2.4.0",
         );
         check(
             |t| t.import_requirements[0].versions = "new".into(),
@@ -716,7 +717,8 @@ mod tests {
         );
         check(
             |t| t.import_requirements[1].otherwise.clear(),
-            "import-requirements flash-attn 2.8.3 triton triton: `versions` and `otherwise` go together",
+            "import-requirements flash-attn 2.8.3 triton triton: `versions` and `otherwise` must \
+             be set together",
         );
     }
 
@@ -748,11 +750,11 @@ mod tests {
         );
         check(
             |t| t.torch_abi[0].symbols.clear(),
-            "symbols: a row has at least one",
+            "symbols: a row has at least one symbol",
         );
         check(
             |t| t.torch_abi_read.swap(3, 4),
-            "the row before it is of a later minor",
+            "the previous row has a later minor",
         );
     }
 
@@ -760,15 +762,15 @@ mod tests {
     fn pools_have_existing_members_with_weights() {
         check(
             |t| t.runner_pools[0].members.clear(),
-            "runner-pools rocm-scale: members: a pool has at least one",
+            "runner-pools rocm-scale: members: a pool has at least one member",
         );
         check(
             |t| t.runner_pools[0].members[1].runner = "rocm".into(),
-            "runner-pools rocm-scale: members: no runner is called `rocm`",
+            "runner-pools rocm-scale: members: `rocm` is not a known runner",
         );
         check(
             |t| t.runner_pools[0].members[1].runner = "rocm-aws".into(),
-            "runner-pools rocm-scale: members: `rocm-aws` stands twice",
+            "runner-pools rocm-scale: members: `rocm-aws` is listed twice",
         );
         check(
             |t| t.runner_pools[0].members[0].weight = 0,
@@ -776,15 +778,15 @@ mod tests {
         );
         check(
             |t| t.runner_pools[0].members[0].runner = "windows-2022".into(),
-            "runner-pools rocm-scale: members: they are of several systems",
+            "runner-pools rocm-scale: members: they have different operating systems",
         );
         check(
             |t| t.runner_pools[0].name = "mi300x".into(),
-            "runner-pools mi300x: the name is that of a runner",
+            "runner-pools mi300x: the name is already used by a runner",
         );
         check(
             |t| t.runner_pools.push(t.runner_pools[0].clone()),
-            "runner-pools rocm-scale: the row stands twice",
+            "runner-pools rocm-scale: the row is listed twice",
         );
     }
 
@@ -792,7 +794,7 @@ mod tests {
     fn labels_have_one_runner_and_actions_a_full_commit() {
         check(
             |t| t.runners[1].labels.push("ubuntu-22.04".into()),
-            "runners ubuntu-24.04: `ubuntu-22.04` names another runner too",
+            "runners ubuntu-24.04: `ubuntu-22.04` is also used by another runner",
         );
         check(
             |t| t.runners[3].os = "beos".into(),

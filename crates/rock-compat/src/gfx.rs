@@ -28,8 +28,10 @@ impl Compat {
                     source: self.cite_gfx("rocm-gfx", row),
                 },
                 _ => Support::Unknown(SupportReason {
-                    reason: format!("no fact says since when ROCm compiles for {target}"),
-                    hint: "an unknown target is not refused".to_owned(),
+                    reason: format!(
+                        "the compatibility data does not say since when ROCm supports {target}"
+                    ),
+                    hint: "unknown targets are not rejected".to_owned(),
                     source: String::new(),
                 }),
             },
@@ -41,9 +43,10 @@ impl Compat {
         let Some(row) = self.torch_gfx(rocm) else {
             return Support::Unknown(SupportReason {
                 reason: format!(
-                    "no fact says which targets torch's wheels for ROCm {rocm} hold code for"
+                    "the compatibility data does not say which targets torch's wheels for ROCm \
+                     {rocm} contain code for"
                 ),
-                hint: "an unknown target is not refused".to_owned(),
+                hint: "unknown targets are not rejected".to_owned(),
                 source: String::new(),
             });
         };
@@ -53,7 +56,7 @@ impl Compat {
         }
         Support::Unsupported(SupportReason {
             reason: format!(
-                "torch's wheels for ROCm {rocm} hold code for {}, not {target}",
+                "torch's wheels for ROCm {rocm} contain code for {}, not {target}",
                 join_with_and(&row.gfx)
             ),
             hint: self.other_rocm_with(target),
@@ -158,7 +161,7 @@ impl Compat {
             .iter()
             .filter(|row| contains_target(&row.gfx, target));
         match rows.flat_map(|row| &row.rocm).next() {
-            Some(rocm) => format!("those for ROCm {rocm} have it"),
+            Some(rocm) => format!("use wheels for ROCm {rocm}"),
             None => String::new(),
         }
     }

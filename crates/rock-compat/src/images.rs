@@ -110,7 +110,7 @@ pub struct ImageNotFoundError {
 impl ImageNotFoundError {
     fn alternatives(&self) -> String {
         if self.nearest.is_empty() {
-            "the table has no tags of it".to_owned()
+            "the table has no tags of this repository".to_owned()
         } else {
             format!("nearest: {}", self.nearest.join(", "))
         }

@@ -62,7 +62,7 @@ impl Compat {
             let cited = self.cite("gfx.yaml", &format!("gfx-since {}", row.gfx), &row.origin);
             lines.push(line(
                 "ROCm",
-                format!("{} or later compiles for it", row.rocm),
+                format!("{} or later can compile for it", row.rocm),
                 vec![(cited, &row.origin)],
             ));
         }
@@ -85,7 +85,7 @@ impl Compat {
             lines.push(line(
                 "ROCm",
                 format!(
-                    "among the targets of {}; no fact lists those of other versions",
+                    "listed as a target of {}; other versions are unknown",
                     join_with_and(&versions)
                 ),
                 cited,
@@ -118,7 +118,7 @@ impl Compat {
                 .collect();
             lines.push(line(
                 "torch",
-                format!("official wheels hold code for it: {}", torch.join("; ")),
+                format!("official wheels contain code for it: {}", torch.join("; ")),
                 cited,
             ));
         } else if !tables.torch_gfx.is_empty() {
@@ -129,7 +129,7 @@ impl Compat {
                 .collect();
             lines.push(line(
                 "torch",
-                "no official wheels are known to hold code for it".to_owned(),
+                "no official wheels are known to contain code for it".to_owned(),
                 cited,
             ));
         }
@@ -215,7 +215,10 @@ impl Compat {
             let cited = self.cite_gfx("torch-gfx", row);
             lines.push(line(
                 "GPUs",
-                format!("torch's wheels hold code for {}", join_with_and(&row.gfx)),
+                format!(
+                    "torch's wheels contain code for {}",
+                    join_with_and(&row.gfx)
+                ),
                 vec![(cited, &row.origin)],
             ));
         }
@@ -262,7 +265,7 @@ impl Compat {
                     continue;
                 };
                 let text = format!(
-                    "wheels for ROCm {version} hold code for {}",
+                    "wheels for ROCm {version} contain code for {}",
                     join_with_and(&gfx.gfx)
                 );
                 lines.push(line(

@@ -95,7 +95,8 @@ impl Compat {
         let Some(required) = self.torch_requirement(torch, needs) else {
             return Support::Unknown(SupportReason {
                 reason: format!(
-                    "{what} needs {needs}, and no fact says which one torch {torch} requires"
+                    "{what} needs {needs}, but the compatibility data does not say which version \
+                     torch {torch} requires"
                 ),
                 hint: "add a row to the table `torch-requirements`".to_owned(),
                 source,
@@ -105,11 +106,13 @@ impl Compat {
             RequirementFit::Tried => Support::Supported { source },
             RequirementFit::Untried => Support::Unknown(SupportReason {
                 reason: format!(
-                    "nobody has tried to import {what} with {needs} {}, which torch {torch} requires",
+                    "nobody has tried to import {what} with {needs} {}, which torch {torch} \
+                     requires",
                     required_version(required)
                 ),
                 hint: format!(
-                    "import it, and add the {needs} that it was imported with to `tried` of the fact"
+                    "import it with this {needs}; if that works, add the version to `tried` in its \
+                     row"
                 ),
                 source,
             }),
@@ -121,7 +124,7 @@ impl Compat {
                 };
                 Support::Unsupported(SupportReason {
                     reason: format!(
-                        "{what} needs {needs} {}, and torch {torch} requires {}{otherwise}",
+                        "{what} needs {needs} {}, but torch {torch} requires {}{otherwise}",
                         row.versions,
                         required_version(required)
                     ),
@@ -238,8 +241,9 @@ mod tests {
         };
         assert_eq!(
             because.reason,
-            "flash-attn 2.8.3 (triton) needs triton >=3.2, <3.9, and torch 2.5.1 requires 3.1.0: `import flash_attn` \
-             raises ValueError, since a key of triton.autotune is no argument of its kernel"
+            "flash-attn 2.8.3 (triton) needs triton >=3.2, <3.9, but torch 2.5.1 requires 3.1.0: \
+             `import flash_attn` \
+             raises ValueError, because a key of triton.autotune is not an argument of its kernel"
         );
         assert_eq!(
             because.hint,
@@ -285,9 +289,9 @@ mod tests {
             panic!("no row has torch 2.99.0")
         };
         assert!(
-            because
-                .reason
-                .ends_with("no fact says which one torch 2.99.0 requires"),
+            because.reason.ends_with(
+                "the compatibility data does not say which version torch 2.99.0 requires"
+            ),
             "{}",
             because.reason
         );

@@ -64,7 +64,7 @@ impl Compat {
             ),
             hint: nearest_rocm(listed, rocm).map_or_else(String::new, |near| {
                 let other = if self.torch_is_in_an_image(torch, rocm) {
-                    ", or `torch-from: image`, where an image has both"
+                    ", or `torch-from: image`: an image has both"
                 } else {
                     ", or another source of torch (`torch-from: image` or `amd-index`)"
                 };
@@ -96,7 +96,7 @@ impl Compat {
             (Some(first), Some(last)) => format!("use Python {first} to {last}"),
             _ => {
                 format!(
-                    "use a Python with the global lock: {} to {}",
+                    "use a Python with the GIL: {} to {}",
                     row.python[0],
                     row.python[row.python.len() - 1]
                 )
@@ -140,7 +140,7 @@ impl Compat {
                     .unwrap_or_default();
                 Support::Unsupported(SupportReason {
                     reason: format!(
-                        "no image of {} carries torch {torch} with ROCm {rocm}{and_python}",
+                        "no image of {} contains torch {torch} with ROCm {rocm}{and_python}",
                         without_docker_hub(repository)
                     ),
                     hint: format!("the nearest tags are {}", near.join(", ")),
@@ -190,9 +190,9 @@ impl Compat {
             .map(|r| r.version.as_str())
             .next();
         Support::Unsupported(SupportReason {
-            reason: format!("{package} {version} has no {backend} backend in this version"),
+            reason: format!("{package} {version} has no {backend} backend"),
             hint: first.map_or_else(String::new, |first| {
-                format!("{backend} is there since {first}")
+                format!("{backend} is available since {first}")
             }),
             source,
         })
@@ -227,8 +227,11 @@ impl Compat {
 
     pub(super) fn unknown_package(&self, package: &str, version: &PackageVersion) -> Support {
         Support::Unknown(SupportReason {
-            reason: format!("no fact speaks about {package} {version}"),
-            hint: format!("known are {}", join_with_and(&self.known_versions(package))),
+            reason: format!("the compatibility data does not cover {package} {version}"),
+            hint: format!(
+                "known versions are {}",
+                join_with_and(&self.known_versions(package))
+            ),
             source: String::new(),
         })
     }
@@ -251,12 +254,14 @@ impl Compat {
 
     fn unknown_rocm(&self, rocm: &RocmVersion) -> Support {
         let known = &self.parsed().rocm;
-        let near = nearest_rocm(known, rocm)
-            .map_or_else(String::new, |near| format!("the nearest known is {near}; "));
+        let near = nearest_rocm(known, rocm).map_or_else(String::new, |near| {
+            format!("the nearest known version is {near}; ")
+        });
         Support::Unknown(SupportReason {
-            reason: format!("no fact speaks about ROCm {rocm}"),
+            reason: format!("the compatibility data does not cover ROCm {rocm}"),
             hint: format!(
-                "{near}set `unknown: lenient`, or add it to the facts as `rock-matrix compat refresh --help` says"
+                "{near}set `unknown: lenient`, or add it to the compatibility data as `rock-matrix \
+                 compat refresh --help` explains"
             ),
             source: String::new(),
         })
@@ -270,9 +275,10 @@ impl Compat {
             .map(|row| row.torch.clone())
             .collect();
         Support::Unknown(SupportReason {
-            reason: format!("no fact speaks about torch {torch}"),
+            reason: format!("the compatibility data does not cover torch {torch}"),
             hint: format!(
-                "known are {} to {}; `rock-matrix compat list torch` shows them; `unknown: lenient` in the matrix file builds with others",
+                "known versions are {} to {}; `rock-matrix compat list torch` shows them; \
+                 `unknown: lenient` in the matrix file builds with others",
                 known.first().map_or("none", String::as_str),
                 known.last().map_or("none", String::as_str)
             ),
@@ -392,11 +398,11 @@ mod tests {
         };
         let because = unsupported_reason(ask("2.6.3", "triton"));
         assert!(
-            because.reason.contains("no triton backend in this version"),
+            because.reason.contains("has no triton backend"),
             "{}",
             because.reason
         );
-        assert_eq!(because.hint, "triton is there since 2.7.4");
+        assert_eq!(because.hint, "triton is available since 2.7.4");
         for version in [
             "2.7.4",
             "2.7.4.post1",
@@ -415,7 +421,7 @@ mod tests {
         assert!(
             unsupported_reason(ask("fa3:4a948e9", "ck"))
                 .reason
-                .contains("no path for AMD GPUs")
+                .contains("does not support AMD GPUs")
         );
     }
 
@@ -436,10 +442,7 @@ mod tests {
             because.reason,
             "torch 2.5.1 has wheels for no free-threaded Python, not 3.13t"
         );
-        assert_eq!(
-            because.hint,
-            "use a Python with the global lock: 3.9 to 3.12"
-        );
+        assert_eq!(because.hint, "use a Python with the GIL: 3.9 to 3.12");
     }
 
     #[test]

@@ -115,7 +115,7 @@ fn clip(text: String) -> String {
     let head = text.floor_char_boundary(HEAD_BYTES);
     let tail = text.ceil_char_boundary(text.len() - TAIL_BYTES);
     format!(
-        "{}… ({} bytes left out) …{}",
+        "{}… ({} bytes omitted) …{}",
         &text[..head],
         tail - head,
         &text[tail..]

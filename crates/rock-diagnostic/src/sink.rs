@@ -113,7 +113,7 @@ impl Sink {
         });
         self.dropped += before - self.diagnostics.len();
         if self.dropped > 0 {
-            let message = format!("{} more faults are not shown", self.dropped);
+            let message = format!("{} more diagnostics are not shown", self.dropped);
             self.diagnostics
                 .push(Diagnostic::new(&MORE_FAULTS, message).help("fix these first"));
         }
@@ -154,7 +154,10 @@ mod tests {
             2,
             "no error is lost among warnings"
         );
-        assert_eq!(found.last().unwrap().message, "7 more faults are not shown");
+        assert_eq!(
+            found.last().unwrap().message,
+            "7 more diagnostics are not shown"
+        );
         assert_eq!(found.last().unwrap().code, &super::MORE_FAULTS);
     }
 }

@@ -45,8 +45,8 @@ pub fn build_findings(compat: &Compat, machine: &BuildMachine<'_>) -> Vec<Diagno
         };
         if let Some(version) = version.filter(|version| is_old(version)) {
             let message = format!("{} {version} is older than {}", row.tool, row.least);
-            let told = Diagnostic::new(&codes::OLD_BUILD_TOOL, message).note(row.reason.clone());
-            found.push(told.help(format!("install {} {} or later", row.tool, row.least)));
+            let fault = Diagnostic::new(&codes::OLD_BUILD_TOOL, message).note(row.reason.clone());
+            found.push(fault.help(format!("install {} {} or later", row.tool, row.least)));
         }
     }
     for row in compat
@@ -57,19 +57,19 @@ pub fn build_findings(compat: &Compat, machine: &BuildMachine<'_>) -> Vec<Diagno
     {
         let (what, path) = match row.path.as_str() {
             "python" => ("Python", machine.python),
-            _ => ("the folder of builds", machine.folder),
+            _ => ("the build folder", machine.folder),
         };
         let Some(path) = path else { continue };
         let length = path.chars().count();
-        let mut tell = |message: String| {
-            let told = Diagnostic::new(&codes::UNFIT_PATH, message).note(row.reason.clone());
-            found.push(told.help(row.help.clone()));
+        let mut report = |message: String| {
+            let fault = Diagnostic::new(&codes::UNFIT_PATH, message).note(row.reason.clone());
+            found.push(fault.help(row.help.clone()));
         };
         if row.no_blanks && path.contains(char::is_whitespace) {
-            tell(format!("the path of {what}, `{path}`, has a blank in it"));
+            report(format!("the path of {what}, `{path}`, contains a space"));
         }
         if let Some(longest) = row.longest.filter(|longest| length > *longest as usize) {
-            tell(format!(
+            report(format!(
                 "the path of {what}, `{path}`, has {length} characters, more than {longest}"
             ));
         }
@@ -77,12 +77,12 @@ pub fn build_findings(compat: &Compat, machine: &BuildMachine<'_>) -> Vec<Diagno
     found
 }
 
-/// Returns the known failures whose words all occur in `said`, the description and output of a
+/// Returns the known failures whose words all occur in `output`, the description and output of a
 /// failed step. Case is ignored.
-pub fn known_failures<'a>(compat: &'a Compat, said: &str) -> Vec<&'a KnownFailureRow> {
-    let said = said.to_lowercase();
+pub fn known_failures<'a>(compat: &'a Compat, output: &str) -> Vec<&'a KnownFailureRow> {
+    let output = output.to_lowercase();
     let rows = compat.machine_tables().known_failures.iter();
-    rows.filter(|row| row.words.iter().all(|word| said.contains(word.as_str())))
+    rows.filter(|row| row.words.iter().all(|word| output.contains(word.as_str())))
         .collect()
 }
 
@@ -125,7 +125,8 @@ mod tests {
                 ..WINDOWS
             },
             &[
-                "H032 the path of the folder of builds, `C:/Users/someone/src/pytorch`, has 28 characters, more than 20",
+                "H032 the path of the build folder, `C:/Users/someone/src/pytorch`, has 28 \
+                 characters, more than 20",
             ],
         );
         check(
@@ -152,16 +153,14 @@ mod tests {
                 python: blank,
                 ..WINDOWS
             },
-            &[
-                "H032 the path of Python, `C:/Program Files/Python312/python.exe`, has a blank in it",
-            ],
+            &["H032 the path of Python, `C:/Program Files/Python312/python.exe`, contains a space"],
         );
         check(
             BuildMachine {
                 python: Some("/data/my venv/bin/python"),
                 ..LINUX
             },
-            &["H032 the path of Python, `/data/my venv/bin/python`, has a blank in it"],
+            &["H032 the path of Python, `/data/my venv/bin/python`, contains a space"],
         );
         check(
             BuildMachine {

@@ -41,14 +41,17 @@ fn gpus(facts: &HostFacts, found: &mut Vec<Diagnostic>) {
             format!("`{}` lists no GPU", topology.directory)
         } else {
             format!(
-                "`{}` is not there: the amdgpu driver is not loaded",
+                "`{}` does not exist: the amdgpu driver is not loaded",
                 topology.directory
             )
         };
         found.push(
-            Diagnostic::new(&codes::NO_GPU, "no AMD GPU is here")
+            Diagnostic::new(&codes::NO_GPU, "no AMD GPU was found")
                 .note(why)
-                .help("name the targets in the matrix file, as in `gfx: [gfx90a, gfx942]`; builds need no GPU"),
+                .help(
+                    "list the targets in the matrix file, as in `gfx: [gfx90a, gfx942]`; builds \
+                    need no GPU",
+                ),
         );
     }
     for skipped in &topology.skipped {
@@ -58,13 +61,13 @@ fn gpus(facts: &HostFacts, found: &mut Vec<Diagnostic>) {
                 &codes::MASKED_GPU,
                 format!("node {node} is hidden from this container"),
             )
-            .help("pass its render node with `--device` if it should be seen"),
+            .help("pass its render node with `--device` if it should be visible"),
             NodeError::Unreadable(reason) | NodeError::Malformed(reason) => Diagnostic::new(
                 &codes::GPU_NODE_UNREADABLE,
-                format!("node {node} is left out: {reason}"),
+                format!("node {node} is skipped: {reason}"),
             )
             .note(format!("in `{}/{node}/properties`", topology.directory))
-            .help("name this GPU's target in the matrix file instead of `gfx: [host]`"),
+            .help("list this GPU's target in the matrix file instead of `gfx: [host]`"),
         };
         found.push(diagnostic);
     }
@@ -76,10 +79,10 @@ fn gpus(facts: &HostFacts, found: &mut Vec<Diagnostic>) {
                     format!("the `gpu_id` file of node {} {reason}", gpu.node),
                 )
                 .note(format!(
-                    "`properties` say {}, so the GPU is kept",
+                    "`properties` describes {}, so the GPU is kept",
                     gpu.target
                 ))
-                .help("report it to the driver's makers if this is a real machine"),
+                .help("report it to the driver's vendor if this is a physical machine"),
             );
         }
     }
@@ -103,7 +106,7 @@ fn device(path: &str, state: &DeviceState, facts: &HostFacts) -> Option<Diagnost
         DeviceState::Absent if facts.topology.gpus.is_empty() => return None,
         DeviceState::Absent => Diagnostic::new(
             &codes::KFD_ABSENT,
-            format!("GPUs are listed, but `{path}` is not there"),
+            format!("GPUs are listed, but `{path}` does not exist"),
         )
         .help(match &facts.container {
             Some(_) => "start the container with `--device=/dev/kfd --device=/dev/dri`",
@@ -111,20 +114,20 @@ fn device(path: &str, state: &DeviceState, facts: &HostFacts) -> Option<Diagnost
         }),
         DeviceState::NotCharDevice => Diagnostic::new(
             &codes::NOT_A_DEVICE,
-            format!("`{path}` is no character device"),
+            format!("`{path}` is not a character device"),
         )
         .help("remove it, and pass devices with `--device`, not with `--volume`"),
         DeviceState::NoPermission { gid, mode } => no_permission(path, *gid, *mode, facts),
         DeviceState::DeniedByCgroup { .. } => Diagnostic::new(
             &codes::DEVICE_REFUSED,
-            format!("the device control group refuses `{path}`"),
+            format!("the device control group denies access to `{path}`"),
         )
         .help("start the container with `--device=/dev/kfd --device=/dev/dri`"),
         DeviceState::Broken { reason } => Diagnostic::new(
             &codes::BROKEN_DEVICE,
-            format!("`{path}` does not answer: {reason}"),
+            format!("`{path}` does not respond: {reason}"),
         )
-        .help("look for amdgpu in the output of `dmesg`"),
+        .help("search the output of `dmesg` for amdgpu"),
     })
 }
 
@@ -133,17 +136,20 @@ fn no_permission(path: &str, gid: u32, mode: u32, facts: &HostFacts) -> Diagnost
     let group = name.map_or_else(|| format!("{gid}"), |name| format!("{gid} ({name})"));
     let diagnostic = Diagnostic::new(
         &codes::NO_DEVICE_PERMISSION,
-        format!("user {} may not open `{path}`", facts.process.uid),
+        format!("user {} is not allowed to open `{path}`", facts.process.uid),
     )
-    .note(format!("it belongs to group {group} with mode {mode:04o}"));
+    .note(format!(
+        "it belongs to group {group} and has mode {mode:04o}"
+    ));
     let lets_group_in = mode & 0o060 == 0o060;
     diagnostic.help(match (lets_group_in, name, &facts.container) {
-        (false, ..) => format!("let its group read and write: `sudo chmod g+rw {path}`"),
+        (false, ..) => format!("allow its group to read and write: `sudo chmod g+rw {path}`"),
         (true, _, Some(_)) => format!("start the container with `--group-add {gid}`"),
         (true, Some(name), None) => {
             format!("run `sudo usermod -aG {name} $USER` and log in again; for a container, `--group-add {gid}`")
         }
-        (true, None, None) => format!("make this user a member of group {gid}; for a container, `--group-add {gid}`"),
+        (true, None, None) => format!("add this user to group {gid}; for a container, `--group-add \
+            {gid}`"),
     })
 }
 
@@ -188,7 +194,7 @@ fn variables(facts: &HostFacts, found: &mut Vec<Diagnostic>) {
         Some(
             Diagnostic::new(
                 &codes::HIDDEN_GPUS,
-                format!("programs see only the GPUs that `{name}={value}` names"),
+                format!("programs only see the GPUs listed in `{name}={value}`"),
             )
             .help(format!("unset `{name}` to use all of them")),
         )
@@ -213,9 +219,9 @@ fn engines(facts: &HostFacts, found: &mut Vec<Diagnostic>) {
             .map(|engine| {
                 Diagnostic::new(
                     &codes::ENGINE_UNREACHABLE,
-                    format!("no daemon answers the `{}` client", engine.name),
+                    format!("no daemon responds to the `{}` client", engine.name),
                 )
-                .help("start the daemon, or set `DOCKER_HOST` to where it listens")
+                .help("start the daemon, or set `DOCKER_HOST` to its address")
             }),
     );
 }
@@ -257,7 +263,7 @@ fn limits(facts: &HostFacts, found: &mut Vec<Diagnostic>) {
         let message = format!("the control group allows {}", lowered.join(" and "));
         found.push(
             Diagnostic::new(&codes::LIMITED_BY_CGROUP, message).help(format!(
-                "nothing: builds use {} threads and {}",
+                "no action is needed: builds use {} threads and {}",
                 build_threads(facts),
                 gib(build_memory_bytes(facts))
             )),
@@ -270,14 +276,14 @@ fn limits(facts: &HostFacts, found: &mut Vec<Diagnostic>) {
                 &codes::LITTLE_MEMORY,
                 format!("a build here has {} of memory", gib(memory)),
             )
-            .note("one compile job of GPU kernels takes about 4 GiB")
-            .help("build kernels elsewhere, or raise the limit"),
+            .note("one compile job for GPU kernels takes about 4 GiB")
+            .help("build kernels on another machine, or raise the limit"),
         );
     }
 }
 
 fn disks(facts: &HostFacts, found: &mut Vec<Diagnostic>) {
-    let mut told = Vec::new();
+    let mut reported = Vec::new();
     for disk in facts
         .disks
         .iter()
@@ -285,10 +291,10 @@ fn disks(facts: &HostFacts, found: &mut Vec<Diagnostic>) {
     {
         // Directories on one file system share its free space, so it is reported once.
         let file_system = (disk.total_bytes, disk.free_bytes / LEAST_DISK_BYTES);
-        if told.contains(&file_system) {
+        if reported.contains(&file_system) {
             continue;
         }
-        told.push(file_system);
+        reported.push(file_system);
         let is_hopeless = disk.free_bytes < LEAST_DISK_BYTES;
         found.push(
             Diagnostic::new(
@@ -387,8 +393,10 @@ mod tests {
                     ..GpuTopology::default()
                 }
             },
-            "note[H001 no-gpu]: no AMD GPU is here | `/sys/x` is not there: the amdgpu driver is not loaded | \
-             name the targets in the matrix file, as in `gfx: [gfx90a, gfx942]`; builds need no GPU",
+            "note[H001 no-gpu]: no AMD GPU was found | `/sys/x` does not exist: the amdgpu driver \
+             is not loaded | \
+             list the targets in the matrix file, as in `gfx: [gfx90a, gfx942]`; builds need no \
+             GPU",
         );
     }
 
@@ -409,10 +417,11 @@ mod tests {
                 ];
             },
             "note[H004 masked-gpu]: node 2 is hidden from this container | \
-             pass its render node with `--device` if it should be seen\n\
-             warning[H002 gpu-node-unreadable]: node 3 is left out: `properties` has no `simd_count` | \
+             pass its render node with `--device` if it should be visible\n\
+             warning[H002 gpu-node-unreadable]: node 3 is skipped: `properties` has no \
+             `simd_count` | \
              in `/sys/class/kfd/kfd/topology/nodes/3/properties` | \
-             name this GPU's target in the matrix file instead of `gfx: [host]`",
+             list this GPU's target in the matrix file instead of `gfx: [host]`",
         );
     }
 
@@ -420,8 +429,9 @@ mod tests {
     fn a_wrong_gpu_id_is_a_warning() {
         check(
             |facts| facts.topology.gpus[0].gpu_id = Err(GpuIdError::NotANumber("x".to_owned())),
-            "warning[H003 wrong-gpu-id]: the `gpu_id` file of node 1 holds `x`, not a number | \
-             `properties` say gfx1151, so the GPU is kept | report it to the driver's makers if this is a real machine",
+            "warning[H003 wrong-gpu-id]: the `gpu_id` file of node 1 contains `x`, not a number | \
+             `properties` describes gfx1151, so the GPU is kept | report it to the driver's vendor \
+             if this is a physical machine",
         );
     }
 
@@ -429,15 +439,15 @@ mod tests {
     fn a_missing_kfd_is_told_apart_inside_and_outside_of_a_container() {
         check(
             |facts| facts.kfd = Some(DeviceState::Absent),
-            "warning[H005 kfd-absent]: GPUs are listed, but `/dev/kfd` is not there | \
+            "warning[H005 kfd-absent]: GPUs are listed, but `/dev/kfd` does not exist | \
              load the driver with `modprobe amdgpu`",
         );
         check(
             |facts| {
                 facts.kfd = Some(DeviceState::Absent);
-                facts.container = Some("`/.dockerenv` is there".to_owned());
+                facts.container = Some("`/.dockerenv` exists".to_owned());
             },
-            "warning[H005 kfd-absent]: GPUs are listed, but `/dev/kfd` is not there | \
+            "warning[H005 kfd-absent]: GPUs are listed, but `/dev/kfd` does not exist | \
              start the container with `--device=/dev/kfd --device=/dev/dri`",
         );
     }
@@ -448,8 +458,9 @@ mod tests {
             gid: 105,
             mode: 0o660,
         };
-        let fact = "error[H007 no-device-permission]: user 1000 may not open `/dev/kfd` | \
-                    it belongs to group 105 (render) with mode 0660 | ";
+        let fact = "error[H007 no-device-permission]: user 1000 is not allowed to open `/dev/kfd` \
+                    | \
+                    it belongs to group 105 (render) and has mode 0660 | ";
         check(
             |facts| facts.kfd = Some(denied.clone()),
             &format!(
@@ -474,9 +485,10 @@ mod tests {
                     state,
                 }];
             },
-            "error[H007 no-device-permission]: user 1000 may not open `/dev/dri/renderD128` | \
-             it belongs to group 0 with mode 0644 | \
-             let its group read and write: `sudo chmod g+rw /dev/dri/renderD128`",
+            "error[H007 no-device-permission]: user 1000 is not allowed to open \
+             `/dev/dri/renderD128` | \
+             it belongs to group 0 and has mode 0644 | \
+             allow its group to read and write: `sudo chmod g+rw /dev/dri/renderD128`",
         );
     }
 
@@ -489,7 +501,7 @@ mod tests {
                     mode: 0o660,
                 });
             },
-            "warning[H008 device-refused]: the device control group refuses `/dev/kfd` | \
+            "warning[H008 device-refused]: the device control group denies access to `/dev/kfd` | \
              start the container with `--device=/dev/kfd --device=/dev/dri`",
         );
         check(
@@ -498,12 +510,12 @@ mod tests {
                     reason: "No such device".to_owned(),
                 });
             },
-            "error[H009 broken-device]: `/dev/kfd` does not answer: No such device | \
-             look for amdgpu in the output of `dmesg`",
+            "error[H009 broken-device]: `/dev/kfd` does not respond: No such device | \
+             search the output of `dmesg` for amdgpu",
         );
         check(
             |facts| facts.kfd = Some(DeviceState::NotCharDevice),
-            "error[H006 not-a-device]: `/dev/kfd` is no character device | \
+            "error[H006 not-a-device]: `/dev/kfd` is not a character device | \
              remove it, and pass devices with `--device`, not with `--volume`",
         );
     }
@@ -522,8 +534,8 @@ mod tests {
         );
         check(
             |facts| facts.engines[0].server = None,
-            "warning[H011 engine-unreachable]: no daemon answers the `docker` client | \
-             start the daemon, or set `DOCKER_HOST` to where it listens",
+            "warning[H011 engine-unreachable]: no daemon responds to the `docker` client | \
+             start the daemon, or set `DOCKER_HOST` to its address",
         );
     }
 
@@ -543,9 +555,11 @@ mod tests {
                 }
             },
             "note[H012 limited-by-cgroup]: the control group allows 2.5 of 16 CPUs (`/sys/fs/cgroup/job`) and \
-             3.0 GiB of 62.0 GiB memory (`/sys/fs/cgroup/job`) | nothing: builds use 2 threads and 3.0 GiB\n\
+             3.0 GiB of 62.0 GiB memory (`/sys/fs/cgroup/job`) | no action is needed: builds use 2 \
+             threads and 3.0 GiB\n\
              warning[H013 little-memory]: a build here has 3.0 GiB of memory | \
-             one compile job of GPU kernels takes about 4 GiB | build kernels elsewhere, or raise the limit",
+             one compile job for GPU kernels takes about 4 GiB | build kernels on another machine, \
+             or raise the limit",
         );
     }
 
@@ -598,7 +612,8 @@ mod tests {
                     reason: "is empty".to_owned(),
                 }];
             },
-            "note[H017 hidden-gpus]: programs see only the GPUs that `ROCR_VISIBLE_DEVICES=0` names | \
+            "note[H017 hidden-gpus]: programs only see the GPUs listed in `ROCR_VISIBLE_DEVICES=0` \
+             | \
              unset `ROCR_VISIBLE_DEVICES` to use all of them\n\
              warning[H018 unreadable-host-file]: `/proc/meminfo` is empty | \
              set `max-jobs` in the matrix file if builds take too much",

@@ -347,7 +347,7 @@ mod tests {
             }),
             ..HostFacts::default()
         };
-        let finding = Diagnostic::new(&codes::host::NO_GPU, "no AMD GPU is here");
+        let finding = Diagnostic::new(&codes::host::NO_GPU, "no AMD GPU was found");
         let value: serde_json::Value = serde_json::from_str(&json(&facts, &[finding])).unwrap();
         assert_eq!(value["version"], 1);
         assert_eq!(value["gpus"][0]["gfx"], "gfx90a");

@@ -78,7 +78,7 @@ fn products(facts: &HostFacts, compat: &Compat) -> Rows {
 fn devices(facts: &HostFacts) -> Rows {
     let Some(kfd) = &facts.kfd else {
         return vec![vec![format!(
-            "not looked at: the GPUs are read from {}",
+            "not checked: the GPUs are read from {}",
             facts.topology.directory
         )]];
     };
@@ -107,7 +107,7 @@ fn state_words(state: &DeviceState) -> String {
         DeviceState::Absent => "absent".to_owned(),
         DeviceState::NotCharDevice => "not a device".to_owned(),
         DeviceState::NoPermission { .. } => "no permission".to_owned(),
-        DeviceState::DeniedByCgroup { .. } => "refused by the device control group".to_owned(),
+        DeviceState::DeniedByCgroup { .. } => "denied by the device control group".to_owned(),
         DeviceState::Broken { reason } => format!("broken: {reason}"),
         DeviceState::Usable { .. } => "ok".to_owned(),
     }
@@ -151,7 +151,7 @@ fn engines(facts: &HostFacts) -> Rows {
         .map(|engine| {
             let words = match (&engine.client, &engine.server) {
                 (None, _) => "not found".to_owned(),
-                (Some(client), None) => format!("{client}, no daemon answers"),
+                (Some(client), None) => format!("{client}, no daemon responds"),
                 (Some(client), Some(server)) if client == server => client.clone(),
                 (Some(client), Some(server)) => format!("{client}, engine {server}"),
             };
@@ -282,7 +282,7 @@ fn build(facts: &HostFacts) -> Rows {
             "gfx of `gfx: [host]`".to_owned(),
             joined(
                 gfx_targets(facts).iter().map(ToString::to_string),
-                "none: no GPU is here",
+                "none: no GPU was found",
             ),
         ],
     ]
@@ -394,7 +394,7 @@ mod tests {
                 free_bytes: 512 << 20,
                 total_bytes: 80 << 30,
             }],
-            container: Some("`/.dockerenv` is there".to_owned()),
+            container: Some("`/.dockerenv` exists".to_owned()),
             engines: vec![
                 ContainerEngine {
                     name: "docker".to_owned(),
@@ -434,9 +434,9 @@ mod tests {
           for a container  --group-add 44 --group-add 105
 
         Container engine
-          docker              28.2.2, no daemon answers
+          docker              28.2.2, no daemon responds
           podman              not found
-          inside a container  yes: `/.dockerenv` is there
+          inside a container  yes: `/.dockerenv` exists
 
         CPU and memory
           CPUs          32 online, 32 for this process

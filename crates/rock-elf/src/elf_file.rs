@@ -36,7 +36,7 @@ impl Elf {
         let mut table = vec![0; size * usize::from(header.segment_count)];
         if table.len() > MAX_PROGRAM_HEADERS_BYTES {
             let what = format!(
-                "it has {} program headers, more than any loader takes",
+                "it has {} program headers, more than any loader supports",
                 header.segment_count
             );
             return Err(ElfError::Malformed { reason: what });
@@ -178,7 +178,7 @@ impl Elf {
         let offset = offset.ok_or(ElfError::OutOfBounds {
             what,
             offset: address,
-            container: "what is loaded",
+            container: "the loaded segments",
         })?;
         source
             .read_exact_at(buffer, offset)
@@ -196,7 +196,7 @@ impl Elf {
         let outside = ElfError::OutOfBounds {
             what,
             offset: address,
-            container: "what is loaded",
+            container: "the loaded segments",
         };
         let offset = self.file_offset(address);
         let fits = size <= self.readable_bytes(address)
@@ -259,7 +259,7 @@ impl Elf {
             .map_err(ElfError::from_read("the program interpreter", at))?;
         let text = bytes.split(|byte| *byte == 0).next().unwrap_or_default();
         let no_text = |_| ElfError::Malformed {
-            reason: "the program interpreter is no text".to_owned(),
+            reason: "the program interpreter is not valid text".to_owned(),
         };
         std::str::from_utf8(text)
             .map(|text| Some(text.to_owned()))

@@ -6,7 +6,7 @@ use std::io;
 #[derive(Debug, thiserror::Error)]
 pub enum ElfError {
     /// The file does not start with the magic bytes.
-    #[error("it is no ELF file")]
+    #[error("it is not an ELF file")]
     NotElf,
     /// A field of the ELF header has an undefined value.
     #[error("its header says {field} {value}, which does not exist")]
@@ -17,7 +17,7 @@ pub enum ElfError {
         value: u64,
     },
     /// A table or string lies outside the file, or outside the loaded segments.
-    #[error("{what} at {offset:#x} lies outside {container}")]
+    #[error("{what} at {offset:#x} is outside {container}")]
     OutOfBounds {
         /// The table or string.
         what: &'static str,

@@ -129,7 +129,7 @@ mod tests {
             };
             assert_eq!(read(limit).unwrap().segments().len(), limit);
             let expected = format!(
-                "it has {} program headers, more than any loader takes",
+                "it has {} program headers, more than any loader supports",
                 limit + 1
             );
             assert_eq!(message(read(limit + 1)), expected);

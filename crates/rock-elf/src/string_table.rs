@@ -63,7 +63,7 @@ impl StringTable {
         self.remaining_bytes
             .set(self.remaining_bytes.get().saturating_sub(end + 1));
         let no_text = |_| ElfError::Malformed {
-            reason: format!("the name at {offset:#x} is no text"),
+            reason: format!("the name at {offset:#x} is not valid text"),
         };
         std::str::from_utf8(&rest[..end]).map_err(no_text)
     }

@@ -240,7 +240,7 @@ impl Elf {
                 return Err(ElfError::OutOfBounds {
                     what,
                     offset: from,
-                    container: "what is loaded",
+                    container: "the loaded segments",
                 });
             }
             let block = &mut block[..usize::try_from(there).unwrap_or(0)];
@@ -385,7 +385,7 @@ impl Elf {
             index = index.checked_add(1).ok_or(ElfError::OutOfBounds {
                 what,
                 offset: chains,
-                container: "what is loaded",
+                container: "the loaded segments",
             })?;
         }
         Err(ElfError::Malformed {

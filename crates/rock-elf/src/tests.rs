@@ -76,7 +76,7 @@ fn a_file_cut_off_anywhere_is_an_error_and_never_a_panic() {
 #[test]
 fn a_header_that_means_nothing_is_refused() {
     let message = |bytes: &[u8]| ElfHeader::parse(bytes).unwrap_err().to_string();
-    assert_eq!(message(b"MZ"), "it is no ELF file");
+    assert_eq!(message(b"MZ"), "it is not an ELF file");
     assert_eq!(
         message(b"\x7fELF"),
         "its header says class 0, which does not exist"
@@ -87,7 +87,7 @@ fn a_header_that_means_nothing_is_refused() {
     );
     assert_eq!(
         message(b"\x7fELF\x02\x01"),
-        "the file header at 0x0 lies outside the file"
+        "the file header at 0x0 is outside the file"
     );
 }
 

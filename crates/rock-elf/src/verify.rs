@@ -13,14 +13,15 @@ use rock_bytes::ReadAt;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum LayoutError {
     /// The ELF header, the program headers or the dynamic section cannot be read.
-    #[error("it cannot be read as its loader reads it: {reason}")]
+    #[error("its loader cannot read it: {reason}")]
     Unreadable {
         /// The read error.
         reason: String,
     },
     /// The program headers are not in a loaded segment.
     #[error(
-        "the program headers, of {offset:#x} to {end:#x} in the file, are not all in one loaded segment"
+        "the program headers, at {offset:#x} to {end:#x} in the file, are not all in one loaded \
+         segment"
     )]
     ProgramHeadersNotLoaded {
         /// File offset of the first program header.
@@ -29,7 +30,11 @@ pub enum LayoutError {
         end: u64,
     },
     /// `PT_PHDR` has an address at which nothing is loaded.
-    #[error("PT_PHDR phdr_offset that the program headers are loaded to {address:#x}, where no segment is{}", patchelf_hint(*wrapped))]
+    #[error(
+        "PT_PHDR says that the program headers are loaded at {address:#x}, where there is no \
+         segment{}",
+        patchelf_hint(*wrapped)
+    )]
     PhdrUnmapped {
         /// The address.
         address: u64,
@@ -38,7 +43,8 @@ pub enum LayoutError {
     },
     /// `PT_PHDR` and the ELF header disagree about the place of the program headers.
     #[error(
-        "PT_PHDR phdr_offset that the program headers are at {phdr_offset:#x} in the file, the file header at {offset:#x}"
+        "PT_PHDR says that the program headers are at {phdr_offset:#x} in the file, the file \
+         header says {offset:#x}"
     )]
     PhdrMismatch {
         /// The value in `PT_PHDR`.
@@ -56,7 +62,8 @@ pub enum LayoutError {
     },
     /// glibc reads the program headers from the wrong segment.
     #[error(
-        "glibc takes zeros behind the segment at {address:#x} for the program headers, as no PT_PHDR names them"
+        "glibc reads zeros after the segment at {address:#x} as the program headers, because there \
+         is no PT_PHDR"
     )]
     ProgramHeadersMisdetected {
         /// The address of the segment whose last page covers them.
@@ -64,7 +71,8 @@ pub enum LayoutError {
     },
     /// Old kernels pass a wrong address of the program headers (`AT_PHDR`) to a program.
     #[error(
-        "Linux before 5.18 takes {taken:#x} for the address of the program headers, which is {address:#x}"
+        "Linux before 5.18 computes {taken:#x} as the address of the program headers, which is \
+         {address:#x}"
     )]
     AtPhdrMismatch {
         /// The address that they compute, from `e_phoff` and the first segment.
@@ -81,7 +89,7 @@ pub enum LayoutError {
         before: u64,
     },
     /// Two segments overlap in memory.
-    #[error("the segment at {address:#x} begins before the one below it ends, at {end:#x}")]
+    #[error("the segment at {address:#x} starts before the end of the previous one, at {end:#x}")]
     LoadOverlap {
         /// The address.
         address: u64,
@@ -110,7 +118,8 @@ pub enum LayoutError {
     },
     /// A segment has an alignment that is not a power of two or smaller than a page.
     #[error(
-        "the segment at {address:#x} is aligned to {align:#x}, which is no whole number of pages"
+        "the segment at {address:#x} is aligned to {align:#x}, which is not a multiple of the page \
+         size"
     )]
     LoadAlignment {
         /// The address.
@@ -176,7 +185,7 @@ pub enum LayoutError {
 
 fn patchelf_hint(wrapped: bool) -> &'static str {
     if wrapped {
-        ", as patchelf 0.18 and before leave files whose program headers are not at their start"
+        ", as patchelf up to 0.18 writes it for files whose program headers are not at their start"
     } else {
         ""
     }
@@ -527,7 +536,7 @@ mod tests {
         }
         assert_eq!(
             messages(&b"text".to_vec()),
-            ["it cannot be read as its loader reads it: it is no ELF file"]
+            ["its loader cannot read it: it is not an ELF file"]
         );
     }
 
@@ -541,8 +550,9 @@ mod tests {
         assert_eq!(
             messages(&bytes),
             [
-                "PT_PHDR phdr_offset that the program headers are loaded to 0xfffffffffff79040, where no segment is, as patchelf \
-              0.18 and before leave files whose program headers are not at their start"
+                "PT_PHDR says that the program headers are loaded at 0xfffffffffff79040, where \
+                 there is no segment, as patchelf up to 0.18 writes it for files whose program \
+                 headers are not at their start"
             ]
         );
         let elf = Elf::read(&bytes).unwrap();
@@ -560,7 +570,7 @@ mod tests {
         assert!(
             messages(&bytes)
                 .iter()
-                .any(|error| error.ends_with("in the file, the file header at 0x40"))
+                .any(|error| error.ends_with("in the file, the file header says 0x40"))
         );
     }
 
@@ -602,7 +612,8 @@ mod tests {
         };
         let offset = Elf::read(&sample.build()).unwrap().header().segments_offset;
         let expected = format!(
-            "Linux before 5.18 takes {offset:#x} for the address of the program headers, which is {:#x}",
+            "Linux before 5.18 computes {offset:#x} as the address of the program headers, which \
+             is {:#x}",
             offset + 0x1_0000
         );
         assert_eq!(messages(&changed(&sample, move_up)), [expected]);
@@ -635,7 +646,8 @@ mod tests {
             assert_eq!(
                 messages(&align(odd)),
                 [format!(
-                    "the segment at {at:#x} is aligned to {seen:#x}, which is no whole number of pages"
+                    "the segment at {at:#x} is aligned to {seen:#x}, which is not a multiple of \
+                     the page size"
                 )]
             );
         }
@@ -664,7 +676,7 @@ mod tests {
             load(segments, 0).memory_size = 0x2000;
         });
         assert!(
-            messages(&overlap)[0].ends_with("begins before the one below it ends, at 0x2000"),
+            messages(&overlap)[0].ends_with("starts before the end of the previous one, at 0x2000"),
             "{:?}",
             messages(&overlap)
         );
@@ -681,14 +693,16 @@ mod tests {
         assert_eq!(
             messages(&elsewhere),
             [
-                "PT_PHDR phdr_offset that the program headers are at 0x48 in the file, the file header at 0x40"
+                "PT_PHDR says that the program headers are at 0x48 in the file, the file header \
+                 says 0x40"
             ]
         );
         let outside = changed(&program(), |segments, _| segments[0].address = 0x9_0000);
         assert_eq!(
             messages(&outside),
             [
-                "PT_PHDR phdr_offset that the program headers are loaded to 0x90000, where no segment is"
+                "PT_PHDR says that the program headers are loaded at 0x90000, where there is no \
+                 segment"
             ]
         );
         let none = changed(
@@ -742,7 +756,8 @@ mod tests {
         assert_eq!(
             messages(&near),
             [
-                "glibc takes zeros behind the segment at 0x0 for the program headers, as no PT_PHDR names them"
+                "glibc reads zeros after the segment at 0x0 as the program headers, because there \
+                 is no PT_PHDR"
             ]
         );
     }

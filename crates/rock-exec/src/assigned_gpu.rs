@@ -33,9 +33,15 @@ pub fn assigned_gpu(podinfo: &Path) -> Result<Option<AssignedGpu>, Diagnostic> {
     if sys::exists(&devices) {
         let text = sys::read_text(&devices, MAX_DEVICES_BYTES).map_err(Diagnostic::from)?;
         gpu.render_nodes = render_nodes(&text).map_err(|word| {
-            Diagnostic::new(&codes::STRANGE_DEVICE, format!("`{word}` is not a device below `/dev/dri`"))
-                .at(Location::File(devices.display().to_string().into()), "")
-                .help("the file should have options such as `--device /dev/dri/renderD128`: ask who runs this machine")
+            Diagnostic::new(
+                &codes::STRANGE_DEVICE,
+                format!("`{word}` is not a device below `/dev/dri`"),
+            )
+            .at(Location::File(devices.display().to_string().into()), "")
+            .help(
+                "the file should have options such as `--device /dev/dri/renderD128`: ask the \
+                 operator of this machine",
+            )
         })?;
     }
     Ok((gpu != AssignedGpu::default()).then_some(gpu))

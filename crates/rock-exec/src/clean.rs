@@ -98,13 +98,15 @@ fn kept(
     environment: &Environment,
 ) -> Result<Option<&'static str>, OpenFolderError> {
     if !has_mark(build)? {
-        return Ok(Some("no build tool has left its mark in it"));
+        return Ok(Some("it does not contain files of a build tool"));
     }
     if !sys::exists(&source.join(".git")) {
         return Ok(None);
     }
     let Some(git) = sys::find_program("git", environment) else {
-        return Ok(Some("git is not there to say whether it is of the sources"));
+        return Ok(Some(
+            "git is not installed, so it may belong to the sources",
+        ));
     };
     let (source, build) = (source.display().to_string(), build.display().to_string());
     let answer = sys::probe(
@@ -116,7 +118,7 @@ fn kept(
     Ok(match (answer.succeeded, answer.first_line()) {
         (true, None) => None,
         (true, Some(_)) => Some("git tracks files in it"),
-        (false, _) => Some("git does not say whether it is of the sources"),
+        (false, _) => Some("git did not report whether it belongs to the sources"),
     })
 }
 
@@ -207,7 +209,7 @@ mod tests {
         sys::write_atomic(&source.join(".git/index"), b"broken").unwrap();
         assert_eq!(
             kept(),
-            Some("git does not say whether it is of the sources")
+            Some("git did not report whether it belongs to the sources")
         );
     }
 }

@@ -94,24 +94,33 @@ impl EngineFailure {
                 &codes::NO_ENGINE_ANSWERS,
                 format!("{engine} cannot be reached"),
                 match engine.as_str() {
-                    "docker" => "start the daemon, name its socket in DOCKER_HOST, or join its group; `rock-matrix doctor` shows what it sees".to_owned(),
+                    "docker" => "start the daemon, name its socket in DOCKER_HOST, or join its \
+                                 group; `rock-matrix doctor` shows what it sees"
+                        .to_owned(),
                     _ => format!("see `{engine} info`; `rock-matrix doctor` shows what it sees"),
                 },
             ),
             EngineErrorKind::NoImage => (
                 &codes::IMAGE_MISSING,
-                format!("the image `{image}` is not here and cannot be fetched"),
-                format!("`{engine} pull {image}` says more; name another with `--image`"),
+                format!("the image `{image}` is not on this machine and cannot be pulled"),
+                format!(
+                    "run `{engine} pull {image}` for details, or select another image with \
+                     `--image`"
+                ),
             ),
             EngineErrorKind::NoDevice => (
                 &codes::DEVICE_MISSING,
-                "this machine has no GPU device nodes, and the job asks for them".to_owned(),
-                "build without them (`gpu: none`, or `auto` which looks first), or load the amdgpu driver".to_owned(),
+                "this machine has no GPU device nodes, but the job requires them".to_owned(),
+                "build without them (`gpu: none`, or `auto`, which uses them only if they exist), \
+                 or load the amdgpu driver"
+                    .to_owned(),
             ),
             EngineErrorKind::NoGroup => (
                 &codes::GROUP_MISSING,
                 format!("a group of `docker: groups` is not in the image `{image}`"),
-                "set `docker: {gid: auto}`, which passes the numbers of the groups that own the devices".to_owned(),
+                "set `docker: {gid: auto}`, which passes the numbers of the groups that own the \
+                 devices"
+                    .to_owned(),
             ),
             EngineErrorKind::NameTaken => (
                 &codes::ENGINE_FAILED,
@@ -126,13 +135,16 @@ impl EngineFailure {
         };
         let mut diagnostic = Diagnostic::new(code, message);
         if !self.said.is_empty() {
-            diagnostic = diagnostic.note(format!("{engine} said\n{}", self.said.join("\n")));
+            diagnostic = diagnostic.note(format!(
+                "the output of {engine} was\n{}",
+                self.said.join("\n")
+            ));
         }
         if !matches!(
             self.trouble,
             EngineErrorKind::NoProgram | EngineErrorKind::Unreachable
         ) {
-            diagnostic = diagnostic.note(format!("the whole log is in {}", context.log));
+            diagnostic = diagnostic.note(format!("the complete log is in {}", context.log));
         }
         diagnostic.help(help)
     }
@@ -158,7 +170,8 @@ mod tests {
 
     #[test]
     fn texts_of_both_engines_are_told_apart() {
-        let device = "docker: Error response from daemon: error gathering device information while adding custom device \"/dev/kfd\": no such file or directory.";
+        let device = "docker: Error response from daemon: error gathering device information while \
+                      adding custom device \"/dev/kfd\": no such file or directory.";
         assert_eq!(check(device), "B064");
         assert_eq!(
             check("Error: stat /dev/kfd: no such file or directory"),
@@ -166,7 +179,8 @@ mod tests {
         );
         assert_eq!(
             check(
-                "docker: Cannot connect to the Docker daemon at unix:///x.sock. Is the docker daemon running?"
+                "docker: Cannot connect to the Docker daemon at unix:///x.sock. Is the docker \
+                 daemon running?"
             ),
             "B062"
         );
@@ -178,25 +192,29 @@ mod tests {
         );
         assert_eq!(
             check(
-                "docker: Error response from daemon: Unable to find group render: no matching entries in group file."
+                "docker: Error response from daemon: Unable to find group render: no matching \
+                 entries in group file."
             ),
             "B065"
         );
         assert_eq!(
             check(
-                "Unable to find image 'x:1' locally\ndocker: Error response from daemon: pull access denied for x, repository does not exist or may require 'docker login'"
+                "Unable to find image 'x:1' locally\ndocker: Error response from daemon: pull \
+                 access denied for x, repository does not exist or may require 'docker login'"
             ),
             "B063"
         );
         assert_eq!(
             check(
-                "Error: short-name \"x:1\" did not resolve to an alias and no unqualified-search registries are defined"
+                "Error: short-name \"x:1\" did not resolve to an alias and no unqualified-search \
+                 registries are defined"
             ),
             "B063"
         );
         assert_eq!(
             check(
-                "docker: Error response from daemon: Conflict. The container name \"/rock-a\" is already in use by container"
+                "docker: Error response from daemon: Conflict. The container name \"/rock-a\" is \
+                 already in use by container"
             ),
             "B066"
         );

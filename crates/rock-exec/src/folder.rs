@@ -50,10 +50,10 @@ pub struct JobFolder {
 #[derive(Debug, thiserror::Error)]
 pub enum OpenFolderError {
     /// An ID that is not a single directory name.
-    #[error("`{0}` cannot be the name of a folder")]
+    #[error("`{0}` cannot be the name of a directory")]
     BadId(String),
     /// Another build of the job has locked it.
-    #[error("the folder `{}` is in use", .0.display())]
+    #[error("the directory `{}` is in use", .0.display())]
     Busy(PathBuf),
     /// The system refused.
     #[error(transparent)]

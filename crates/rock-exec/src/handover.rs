@@ -12,16 +12,16 @@ use rock_sys::{self as sys, FileError};
 #[derive(Debug, thiserror::Error)]
 pub enum HandoverError {
     /// The build is of another job.
-    #[error("the build is of the job `{0}`")]
+    #[error("the build is for the job `{0}`")]
     OtherJob(String),
     /// The build is not done, or produced nothing.
-    #[error("the build is not done, or left no file")]
+    #[error("the build is not complete, or produced no file")]
     NotDone,
     /// A file of the build is missing.
     #[error("`{}` is missing", .0.display())]
     Missing(PathBuf),
     /// A file that differs from the build's output.
-    #[error("`{name}` has the digest {found}, and the build left {reported}")]
+    #[error("`{name}` has the digest {found}, but the build reported {reported}")]
     Changed {
         name: String,
         /// The digest of the file.
@@ -30,10 +30,10 @@ pub enum HandoverError {
         reported: String,
     },
     /// A file that the build did not report, or a symlink instead of a file.
-    #[error("`{}` is not a file that the build left", .0.display())]
+    #[error("`{}` is not a file that the build produced", .0.display())]
     Unreported(PathBuf),
     /// The output directory is not empty.
-    #[error("the folder `{}` is not empty", .0.display())]
+    #[error("the directory `{}` is not empty", .0.display())]
     NotEmpty(PathBuf),
     /// The system refused.
     #[error(transparent)]

@@ -36,11 +36,11 @@ pub fn missing_sources(recipe: &RecipeDocument, build: &Build, caller: &Path) ->
                 rest[..end].replace('_', "-")
             });
         let help = match variables.next_back() {
-            Some(variable) => format!("put it there, or correct `{variable}` among `vars`"),
-            None => "put it there".to_owned(),
+            Some(variable) => format!("create it, or correct `{variable}` in `vars`"),
+            None => "create it".to_owned(),
         };
         let message = format!(
-            "the source `{name}` is to come from `{}`, which is not there",
+            "the source `{name}` should be taken from `{}`, which does not exist",
             shown.display()
         );
         faults.push(Diagnostic::new(&codes::MISSING_SOURCE, message).help(help));

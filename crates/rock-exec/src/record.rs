@@ -190,7 +190,7 @@ impl BuildRecord {
         let record: Self = serde_json::from_str(text)?;
         if record.version != VERSION {
             return Err(serde::de::Error::custom(format!(
-                "version {} of the form is not known",
+                "format version {} is unknown",
                 record.version
             )));
         }
@@ -252,7 +252,7 @@ impl BuildRecord {
             ("generator", is_line(&self.generator)),
         ];
         match fields.iter().find(|(_, fits)| !fits) {
-            Some((name, _)) => Err(format!("`{name}` holds what no build writes there")),
+            Some((name, _)) => Err(format!("`{name}` has a value that no build writes")),
             None => Ok(()),
         }
     }
@@ -404,7 +404,7 @@ mod tests {
             let name = field.split('/').nth(1).unwrap();
             assert_eq!(
                 told,
-                format!("`{name}` holds what no build writes there"),
+                format!("`{name}` has a value that no build writes"),
                 "{value:?}"
             );
         }

@@ -87,7 +87,8 @@ impl StepError {
                 &codes::DISK_FULL,
                 format!("stage `{stage}` failed because the disk is full"),
                 format!(
-                    "free some space (`rock-matrix clean --all --whole` removes what builds left), then run `{resume}`"
+                    "free some space (`rock-matrix clean --all --whole` removes the files of \
+                     builds), then run `{resume}`"
                 ),
             ),
             StepErrorKind::Ended(_) => (&codes::STEP_FAILED, self.message(), again),
@@ -95,7 +96,8 @@ impl StepError {
                 &codes::STEP_TIMED_OUT,
                 self.message(),
                 format!(
-                    "raise `timeout-min` of the stage in the recipe, or `--timeout` where it has none, then run `{resume}`"
+                    "raise `timeout-min` of the stage in the recipe, or `--timeout` if it has \
+                     none, then run `{resume}`"
                 ),
             ),
             StepErrorKind::NotStarted(_) => (
@@ -106,12 +108,12 @@ impl StepError {
             StepErrorKind::Outputs { .. } => (
                 &codes::OUTPUT_MISSING,
                 self.message(),
-                format!("see in the log what it built instead, then run `{resume}`"),
+                format!("check in the log what it built instead, then run `{resume}`"),
             ),
             StepErrorKind::CleansOutside(_) => (
                 &codes::CLEANS_OUTSIDE,
                 self.message(),
-                "name a path below the job's folder in `clean` of the recipe".to_owned(),
+                "use a path below the job's directory in `clean` of the recipe".to_owned(),
             ),
         };
         let OutputExcerpt { errors, tail } = &self.output;
@@ -128,7 +130,7 @@ impl StepError {
         if let StepErrorKind::Outputs { found, .. } = &self.trouble
             && !found.is_empty()
         {
-            diagnostic = diagnostic.note(format!("it left {}", found.join(", ")));
+            diagnostic = diagnostic.note(format!("it produced {}", found.join(", ")));
         }
         let most = if errors.is_empty() {
             tail.len()
@@ -140,7 +142,7 @@ impl StepError {
             diagnostic = diagnostic.note(format!("its last lines were\n{}", tail.join("\n")));
         }
         diagnostic
-            .note(format!("the whole log is in {log}"))
+            .note(format!("the complete log is in {log}"))
             .help(help)
     }
 
@@ -155,7 +157,7 @@ impl StepError {
                 format!("stage `{stage}` cannot be started: {reason}")
             }
             StepErrorKind::Outputs { glob, found, .. } if found.is_empty() => {
-                format!("stage `{stage}` left no file for `{glob}`")
+                format!("stage `{stage}` produced no file for `{glob}`")
             }
             StepErrorKind::Outputs {
                 glob,
@@ -163,13 +165,13 @@ impl StepError {
                 found,
             } => {
                 format!(
-                    "stage `{stage}` left {} files for `{glob}`, not {expected}",
+                    "stage `{stage}` produced {} files for `{glob}`, not {expected}",
                     found.len()
                 )
             }
             StepErrorKind::CleansOutside(path) => {
                 format!(
-                    "stage `{stage}` would remove `{path}`, which is not below the job's folder"
+                    "stage `{stage}` would remove `{path}`, which is not below the job's directory"
                 )
             }
         }
@@ -178,7 +180,7 @@ impl StepError {
     /// Returns the stage, the kind of failure, and the first compiler error or else the last line
     /// of output, which for a test contains the failure.
     fn reason(&self) -> String {
-        let told = match &self.trouble {
+        let summary = match &self.trouble {
             StepErrorKind::Ended(how) => format!("stage `{}`, {how}", self.stage),
             _ => self.message(),
         };
@@ -188,17 +190,17 @@ impl StepError {
             .first()
             .filter(|_| ended)
             .and_then(|error| error.lines().next());
-        let said = error.or_else(|| {
+        let detail = error.or_else(|| {
             tail.iter()
                 .rev()
                 .map(|line| line.trim())
                 .find(|line| !line.is_empty())
         });
-        said.map_or_else(
-            || told.clone(),
+        detail.map_or_else(
+            || summary.clone(),
             |line| {
                 format!(
-                    "{told}: {}",
+                    "{summary}: {}",
                     line.chars().take(MAX_REASON_CHARS).collect::<String>()
                 )
             },
@@ -215,23 +217,23 @@ impl BuildEnd {
             Self::Capped(stage) | Self::Stopped(_, stage) => Some(format!("stage `{stage}`")),
             Self::Engine(_) | Self::File(_) => self
                 .diagnostic(&MessageContext::default())
-                .map(|told| told.message),
+                .map(|diagnostic| diagnostic.message),
         }
     }
 
     /// Returns the diagnostic, unless all stages are done.
     pub fn diagnostic(&self, context: &MessageContext<'_>) -> Option<Diagnostic> {
         let MessageContext { log, resume, .. } = context;
-        let goes_on = format!("resume it with `{resume}`");
+        let resume_hint = format!("resume it with `{resume}`");
         Some(match self {
             Self::Done => return None,
             Self::Failed(fault) => fault.diagnostic(context),
             Self::Capped(stage) => Diagnostic::new(
                 &codes::BUILD_CAPPED,
-                format!("the cap ended the build in stage `{stage}`"),
+                format!("`--cap` stopped the build in stage `{stage}`"),
             )
-            .note(format!("the whole log is in {log}"))
-            .help(goes_on),
+            .note(format!("the complete log is in {log}"))
+            .help(resume_hint),
             Self::Stopped(signal, stage) => {
                 let word = if *signal == StopSignal::Interrupt {
                     "SIGINT"
@@ -240,15 +242,16 @@ impl BuildEnd {
                 };
                 Diagnostic::new(
                     &codes::BUILD_STOPPED,
-                    format!("{word} ended the build in stage `{stage}`"),
+                    format!("{word} stopped the build in stage `{stage}`"),
                 )
-                .note(format!("the whole log is in {log}"))
-                .help(goes_on)
+                .note(format!("the complete log is in {log}"))
+                .help(resume_hint)
             }
             Self::Engine(fault) => fault.diagnostic(context),
             Self::File(error) => error.link_diagnostic().unwrap_or_else(|| {
                 Diagnostic::new(&codes::BUILD_FOLDER, error.to_string()).help(format!(
-                    "check that the folder is writable and the disk has room, then run `{resume}`"
+                    "check that the directory is writable and the disk has room, then run \
+                     `{resume}`"
                 ))
             }),
         })
@@ -259,7 +262,7 @@ impl BuildEnd {
 pub fn no_signals(error: &std::io::Error) -> Diagnostic {
     Diagnostic::new(
         &codes::NO_SIGNALS,
-        format!("cannot listen to signals: {error}"),
+        format!("cannot handle signals: {error}"),
     )
     .help("raise the limits of this process")
 }
@@ -276,15 +279,20 @@ fn span(seconds: u64) -> String {
 impl From<&OpenFolderError> for Diagnostic {
     fn from(fault: &OpenFolderError) -> Self {
         match fault {
-            OpenFolderError::BadId(_) => {
-                Self::new(&codes::BAD_JOB_ID, fault.to_string()).help("take the plan as `rock-matrix plan` writes it")
-            }
-            OpenFolderError::Busy(folder) => Self::new(&codes::JOB_BUSY, "another build of this job is running")
-                .note(format!("it holds the lock in {}", folder.display()))
-                .help("wait for it or end it; for a second build at the same time, start it in another folder"),
+            OpenFolderError::BadId(_) => Self::new(&codes::BAD_JOB_ID, fault.to_string())
+                .help("use the plan as `rock-matrix plan` writes it"),
+            OpenFolderError::Busy(folder) => Self::new(
+                &codes::JOB_BUSY,
+                "another build of this job is running",
+            )
+            .note(format!("it holds the lock in {}", folder.display()))
+            .help(
+                "wait for it or stop it; to run another build at the same time, start it in \
+                 another directory",
+            ),
             OpenFolderError::File(error) => error.link_diagnostic().unwrap_or_else(|| {
                 Self::new(&codes::BUILD_FOLDER, error.to_string())
-                    .help("see that the folder can be written and the disk has room")
+                    .help("check that the directory is writable and the disk has room")
             }),
         }
     }
@@ -304,24 +312,37 @@ impl From<&UnknownStage> for Diagnostic {
 impl From<&CollectError> for Diagnostic {
     fn from(fault: &CollectError) -> Self {
         match fault {
-            CollectError::Count { glob, wanted, found } => {
-                let message = format!("the build left {} wheels for `{glob}`, not {wanted}", found.len());
+            CollectError::Count {
+                glob,
+                wanted,
+                found,
+            } => {
+                let message = format!(
+                    "the build produced {} wheels for `{glob}`, not {wanted}",
+                    found.len()
+                );
                 Self::new(&codes::OUTPUT_MISSING, message)
                     .note(if found.is_empty() {
                         "there is none".into()
                     } else {
-                        format!("it left {}", found.join(", "))
+                        format!("it produced {}", found.join(", "))
                     })
                     .help("see `collect: wheels` of the recipe and the log of the build")
             }
-            CollectError::Name { expected, found, reason } => {
-                Self::new(&codes::WRONG_WHEEL, format!("the build made `{found}`, which is not the job's wheel"))
-                    .note(format!("the plan expects `{expected}`: {reason}"))
-                    .help(help_about_name(expected, found))
-            }
+            CollectError::Name {
+                expected,
+                found,
+                reason,
+            } => Self::new(
+                &codes::WRONG_WHEEL,
+                format!("the build produced `{found}`, which is not the job's wheel"),
+            )
+            .note(format!("the plan expects `{expected}`: {reason}"))
+            .help(help_about_name(expected, found)),
             CollectError::File(error) => error.link_diagnostic().unwrap_or_else(|| {
                 Self::new(&codes::OUT_FOLDER, error.to_string()).help(
-                    "choose a writable directory with `--out`; `--resume` copies the wheel without rebuilding it",
+                    "choose a writable directory with `--out`; `--resume` copies the wheel without \
+                     rebuilding it",
                 )
             }),
         }
@@ -336,14 +357,12 @@ fn help_about_name(expected: &str, found: &str) -> String {
         .zip(found.parse::<WheelName>().ok());
     match names.filter(|(expected, found)| expected.is_unexpectedly_pure(found)) {
         Some((_, found)) => format!(
-            "where it holds nothing that is compiled, say so in the recipe: `backends: {{any: {{tag: {}, collapse: \
-             [python]}}}}`, and plan again",
+            "if it contains no compiled code, declare that in the recipe: `backends: {{any: {{tag: \
+             {}, collapse: [python]}}}}`, and plan again",
             found.compressed_tag()
         ),
-        None => {
-            "see in build.json what the build really used, and correct the matrix or the recipe"
-                .to_owned()
-        }
+        None => "see build.json for what the build used, and correct the matrix or the recipe"
+            .to_owned(),
     }
 }
 
@@ -378,11 +397,7 @@ mod tests {
             "own-1.1+rocm62-py3-none-any.whl",
             "own-1.0+rocm62-cp311-cp311-linux_x86_64.whl",
         ] {
-            assert!(
-                help(other).starts_with("see in build.json"),
-                "{}",
-                help(other)
-            );
+            assert!(help(other).starts_with("see build.json"), "{}", help(other));
         }
     }
 
@@ -412,7 +427,7 @@ mod tests {
             [
                 "the command was make 'all of it'",
                 "its last lines were\ncc: error\nstop",
-                "the whole log is in x/build.log"
+                "the complete log is in x/build.log"
             ]
         );
         assert_eq!(
@@ -474,7 +489,7 @@ mod tests {
         assert_eq!(code(StepErrorKind::TimedOut(120)), "B051");
         assert_eq!(
             code(StepErrorKind::NotStarted(
-                "the program `x` is not there".into()
+                "the program `x` was not found".into()
             )),
             "B052"
         );
@@ -505,7 +520,7 @@ mod tests {
             .unwrap();
         assert_eq!(
             (stopped.code.id, stopped.message.as_str()),
-            ("B056", "SIGINT ended the build in stage `build`")
+            ("B056", "SIGINT stopped the build in stage `build`")
         );
         let file = rock_sys::FileError::new(
             "write",

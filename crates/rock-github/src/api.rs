@@ -28,13 +28,13 @@ pub struct UploadsHost(Authority);
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ApiError {
     /// The URL cannot be parsed.
-    #[error("`{0}` is no address like `https://github.example.com/api/v3`")]
+    #[error("`{0}` is not a URL such as `https://github.example.com/api/v3`")]
     Malformed(String),
     /// A token would be sent over the network in plain text.
-    #[error("`{0}` is not encrypted: only an address on this machine may begin with `http:`")]
+    #[error("`{0}` is not encrypted: only URLs of this machine may start with `http:`")]
     Plain(String),
     /// A URL from the API is on another host.
-    #[error("the API at `{api}` names `{found}`, where no token may go")]
+    #[error("the API at `{api}` refers to `{found}`, where the token must not be sent")]
     Elsewhere {
         /// The API's host.
         api: String,
@@ -42,7 +42,7 @@ pub enum ApiError {
         found: String,
     },
     /// The upload URL of a release is on another host.
-    #[error("the API at `{api}` wants files sent to `{found}`, where no token may go")]
+    #[error("the API at `{api}` has its uploads at `{found}`, where the token must not be sent")]
     UploadsElsewhere {
         /// The API's host.
         api: String,
@@ -50,13 +50,13 @@ pub enum ApiError {
         found: String,
     },
     /// Too many redirects.
-    #[error("the API at `{api}` answers a call with more than {MOST_REDIRECTS} redirects")]
+    #[error("the API at `{api}` redirects a request more than {MOST_REDIRECTS} times")]
     TooManyRedirects {
         /// The API's host.
         api: String,
     },
     /// The text is not a host.
-    #[error("`{0}` is no host like `uploads.example.com`")]
+    #[error("`{0}` is not a host such as `uploads.example.com`")]
     NoHost(String),
 }
 

@@ -246,7 +246,8 @@ impl StepRunner<'_, '_> {
                     // A proxy may have responded instead of the storage.
                     if let Some(listed) = listed.filter(|listed| *listed != came) {
                         let call = format!("GET releases/assets/{asset}");
-                        let reason = format!("`{name}` has {listed} bytes, and {came} came");
+                        let reason =
+                            format!("`{name}` has {listed} bytes, but {came} were received");
                         return Err(GithubError::Unsure { call, reason });
                     }
                     self.memory.has_hash(*asset, digest);

@@ -14,7 +14,7 @@ const OF_ASSET: [&str; 5] = ["name", "label", "content_type", "size", "state"];
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum GithubError {
     /// There was no response, even to the last attempt.
-    #[error("{call}: no answer: {reason}")]
+    #[error("{call}: no response: {reason}")]
     NoAnswer {
         /// Method and path.
         call: String,
@@ -24,7 +24,7 @@ pub enum GithubError {
         is_permanent: bool,
     },
     /// GitHub refused the request.
-    #[error("{call}: GitHub answers {status}: {message}")]
+    #[error("{call}: GitHub responded with {status}: {message}")]
     Status {
         /// Method and path.
         call: String,
@@ -38,7 +38,7 @@ pub enum GithubError {
         fields: Vec<String>,
     },
     /// The outcome of the request is unknown.
-    #[error("{call}: it is not known whether it came through: {reason}")]
+    #[error("{call}: the outcome of the request is unknown: {reason}")]
     Unsure {
         /// Method and path.
         call: String,
@@ -46,7 +46,7 @@ pub enum GithubError {
         reason: String,
     },
     /// The response is not valid for the API.
-    #[error("{call}: the answer makes no sense: {reason}")]
+    #[error("{call}: the response is not valid: {reason}")]
     Malformed {
         /// Method and path.
         call: String,
@@ -54,7 +54,7 @@ pub enum GithubError {
         reason: String,
     },
     /// A rate limit rejected every attempt; nothing was changed.
-    #[error("{call}: GitHub takes no more calls for now: {reason}")]
+    #[error("{call}: GitHub accepts no more requests for now: {reason}")]
     Limited {
         /// Method and path.
         call: String,
@@ -62,7 +62,7 @@ pub enum GithubError {
         reason: String,
     },
     /// The time limit for publishing is exceeded, or would be by a wait.
-    #[error("{call}: out of time: {reason}")]
+    #[error("{call}: time limit exceeded: {reason}")]
     Deadline {
         /// Method and path.
         call: String,
@@ -73,7 +73,7 @@ pub enum GithubError {
     #[error(transparent)]
     Api(#[from] ApiError),
     /// A file cannot be uploaded.
-    #[error("`{path}` cannot be sent: {reason}")]
+    #[error("cannot upload `{path}`: {reason}")]
     File {
         /// The file.
         path: String,
@@ -89,7 +89,7 @@ pub enum GithubError {
         found: String,
     },
     /// A file was stored with other bytes than were uploaded. The asset was deleted.
-    #[error("GitHub stored `{name}` as {found}, and it was sent as {wanted}")]
+    #[error("GitHub stored `{name}` as {found}, but it was uploaded as {wanted}")]
     Damaged {
         /// The name of the file.
         name: String,
@@ -99,16 +99,16 @@ pub enum GithubError {
         found: String,
     },
     /// Every draft that was created is deleted by someone else.
-    #[error("someone deletes the drafts of `{tag}` while it is published")]
+    #[error("the drafts of `{tag}` are being deleted by someone else")]
     Contested {
         /// The tag.
         tag: String,
     },
     /// The listing of a file contradicts the response to its upload.
-    #[error("GitHub lists `{}` otherwise than it answered", .0.name)]
+    #[error("GitHub's listing of `{}` contradicts its response to the upload", .0.name)]
     Contradicted(ListingContradiction),
     /// A file that this run replaced has changed again.
-    #[error("`{name}` was replaced, and has other bytes again")]
+    #[error("`{name}` was replaced, but its content has changed again")]
     ReplacedAgain {
         /// The name of the file.
         name: String,

@@ -262,9 +262,13 @@ impl Executor {
     /// Sends one request and reads its whole response.
     async fn exchange(&self, request: Request<HttpBody>) -> Result<ApiReply, HttpError> {
         let (parts, body) = self.wire.send(request).await?.into_parts();
-        let mut said = BytesMut::new();
-        if !read_body(body, |piece| gather(&mut said, piece, LARGEST_ANSWER_BYTES)).await? {
-            let reason = format!("the answer is longer than {LARGEST_ANSWER_BYTES} bytes");
+        let mut content = BytesMut::new();
+        if !read_body(body, |piece| {
+            gather(&mut content, piece, LARGEST_ANSWER_BYTES)
+        })
+        .await?
+        {
+            let reason = format!("the response is longer than {LARGEST_ANSWER_BYTES} bytes");
             return Err(HttpError {
                 reason,
                 is_permanent: true,
@@ -273,7 +277,7 @@ impl Executor {
         Ok(ApiReply {
             status: parts.status.as_u16(),
             headers: parts.headers,
-            body: said.freeze(),
+            body: content.freeze(),
         })
     }
 
@@ -288,7 +292,7 @@ impl Executor {
         let left = self.deadline.saturating_sub(self.clock.now());
         let out_of_time = || GithubError::Deadline {
             call: call.to_owned(),
-            reason: "it did not end in time".to_owned(),
+            reason: "it did not complete in time".to_owned(),
         };
         if left.is_zero() {
             return Err(out_of_time());
@@ -394,7 +398,7 @@ impl Executor {
                 .as_ref()
                 .map_or_else(|| why.to_owned(), |token| token.without(why));
             let reason = format!(
-                "{why}; waiting {} seconds would take too long",
+                "{why}; waiting {} seconds would exceed the time limit",
                 wait.as_secs()
             );
             return Err(GithubError::Deadline {
@@ -477,7 +481,7 @@ fn gather(to: &mut BytesMut, piece: &[u8], most: usize) -> bool {
 fn too_long(call: &str) -> GithubError {
     GithubError::Malformed {
         call: call.to_owned(),
-        reason: "the file is longer than it may be".to_owned(),
+        reason: "the file is larger than permitted".to_owned(),
     }
 }
 

@@ -94,7 +94,7 @@ impl RateLimiter {
         let mut until = state.held.0;
         let mut why = state.held.1.as_str();
         if is_short && state.next_write > until {
-            (until, why) = (state.next_write, "writes are a second apart");
+            (until, why) = (state.next_write, "at most one write per second is sent");
         }
         for (time, most) in self.made.into_iter().filter(|_| is_made) {
             let before = state
@@ -105,7 +105,7 @@ impl RateLimiter {
             if let Some(free) = before.map(|begun| *begun + time)
                 && free > until
             {
-                (until, why) = (free, "GitHub takes only so many files in a while");
+                (until, why) = (free, "GitHub limits the rate at which files can be created");
             }
         }
         if until > now {

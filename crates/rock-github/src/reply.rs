@@ -65,10 +65,8 @@ impl ApiReply {
             return String::new();
         }
         match serde_json::from_slice::<ApiMessage>(&self.body) {
-            Ok(said) => plain(&said.message),
-            Err(_) if self.body.trim_ascii_start().starts_with(b"<") => {
-                "a page for people".to_owned()
-            }
+            Ok(answer) => plain(&answer.message),
+            Err(_) if self.body.trim_ascii_start().starts_with(b"<") => "an HTML page".to_owned(),
             Err(_) => plain(&String::from_utf8_lossy(
                 &self.body[..self.body.len().min(4 * MOST_TOLD)],
             )),
@@ -114,7 +112,7 @@ impl ApiReply {
                 .as_str()
                 .map(plain)
         };
-        let said: Vec<&str> = faults
+        let details: Vec<&str> = faults
             .errors
             .iter()
             .filter_map(|fault| fault.get("message")?.as_str())
@@ -124,10 +122,10 @@ impl ApiReply {
             let known = http::StatusCode::from_u16(self.status)
                 .ok()
                 .and_then(|status| status.canonical_reason());
-            known.unwrap_or("no words").clone_into(&mut message);
+            known.unwrap_or("no message").clone_into(&mut message);
         }
-        if !said.is_empty() {
-            message = format!("{message}: {}", plain(&said.join("; ")));
+        if !details.is_empty() {
+            message = format!("{message}: {}", plain(&details.join("; ")));
         }
         let codes = faults.errors.iter().filter_map(word).collect();
         let fields = faults
@@ -187,10 +185,7 @@ mod tests {
     fn the_words_of_a_server_are_one_line_that_no_terminal_obeys() {
         let told = words(&Ok(reply("{\"message\": \"a\\u001b[31mb\\nc\\u009b\"}")));
         assert_eq!(told, "502 a [31mb c");
-        assert_eq!(
-            words(&Ok(reply("\n<html><p>Unicorn!"))),
-            "502 a page for people"
-        );
+        assert_eq!(words(&Ok(reply("\n<html><p>Unicorn!"))), "502 an HTML page");
         assert_eq!(
             words(&Ok(reply(&"é".repeat(5000)))).chars().count(),
             "502 ".len() + MOST_TOLD + 1

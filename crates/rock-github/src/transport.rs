@@ -38,7 +38,7 @@ pub(super) async fn read_body(
     loop {
         let silent = |_| {
             HttpError::transient(format!(
-                "the answer broke off: nothing came for {} seconds",
+                "the response was interrupted: no data for {} seconds",
                 SILENCE.as_secs()
             ))
         };
@@ -48,8 +48,9 @@ pub(super) async fn read_body(
         else {
             return Ok(true);
         };
-        let frame = frame
-            .map_err(|error| HttpError::transient(format!("the answer broke off: {error}")))?;
+        let frame = frame.map_err(|error| {
+            HttpError::transient(format!("the response was interrupted: {error}"))
+        })?;
         if frame.data_ref().is_some_and(|data| !take(data)) {
             return Ok(false);
         }

@@ -110,12 +110,7 @@ impl CheckedFile {
     }
 
     fn read(&mut self) -> io::Result<Option<Bytes>> {
-        let changed = || {
-            io::Error::new(
-                io::ErrorKind::InvalidData,
-                "it was changed while it was sent",
-            )
-        };
+        let changed = || io::Error::new(io::ErrorKind::InvalidData, "it changed during the upload");
         while self.left > 0 {
             let mut piece = BytesMut::zeroed(
                 PIECE_BYTES.min(usize::try_from(self.left).unwrap_or(PIECE_BYTES)),

@@ -60,7 +60,7 @@ pub struct DeviceMetadata {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum AccessError {
     /// `ENOENT`.
-    #[error("it is not there")]
+    #[error("it does not exist")]
     NotFound,
     /// `EACCES`.
     #[error("permission denied")]

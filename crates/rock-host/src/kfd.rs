@@ -85,10 +85,10 @@ pub enum GpuIdError {
     #[error("cannot be read: {0}")]
     Unreadable(#[source] AccessError),
     /// The ID is 0, which the driver writes for CPUs.
-    #[error("holds 0, which stands for a CPU")]
+    #[error("contains 0, which means a CPU")]
     Cpu,
     /// The file contains this text instead of a number.
-    #[error("holds `{}`, not a number", .0.escape_debug())]
+    #[error("contains `{}`, not a number", .0.escape_debug())]
     NotANumber(String),
 }
 
@@ -161,7 +161,8 @@ pub fn parse_node(text: &NodeFiles) -> Result<Option<Gpu>, NodeError> {
         .and_then(GfxTarget::from_kfd_version)
         .ok_or_else(|| {
             NodeError::Malformed(format!(
-                "`gfx_target_version {version}` names no processor: minor and step go up to 15"
+                "`gfx_target_version {version}` is not a valid processor: minor and step go up to \
+                 15"
             ))
         })?;
     let simds_per_cu = properties
@@ -322,7 +323,7 @@ mod tests {
         };
         assert_eq!(
             reason("simd_count 80\ngfx_target_version 115100\n"),
-            "`gfx_target_version 115100` names no processor: minor and step go up to 15"
+            "`gfx_target_version 115100` is not a valid processor: minor and step go up to 15"
         );
         assert_eq!(
             reason("simd_count 80\n"),
@@ -372,8 +373,8 @@ mod tests {
     #[test]
     fn a_gpu_with_an_invalid_gpu_id_is_kept() {
         for (text, message) in [
-            ("abc", "holds `abc`, not a number"),
-            ("0\n", "holds 0, which stands for a CPU"),
+            ("abc", "contains `abc`, not a number"),
+            ("0\n", "contains 0, which means a CPU"),
         ] {
             let gpu = parse_node(&NodeFiles {
                 gpu_id: Ok(text.to_owned()),

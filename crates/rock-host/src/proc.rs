@@ -108,7 +108,7 @@ pub fn container_evidence(
     cgroup: &str,
 ) -> Option<String> {
     if let Some(file) = marker_files.first() {
-        return Some(format!("`{file}` is there"));
+        return Some(format!("`{file}` exists"));
     }
     if let Some(value) = variable {
         return Some(format!("the variable `container` is `{value}`"));
@@ -122,7 +122,7 @@ pub fn container_evidence(
                     .is_some_and(|path| path.contains(word))
             })
         })
-        .map(|word| format!("the control group's name has `{word}`"))
+        .map(|word| format!("the name of the control group contains `{word}`"))
 }
 
 #[cfg(test)]
@@ -183,7 +183,7 @@ mod tests {
     fn a_container_has_a_marker_a_variable_or_a_control_group() {
         assert_eq!(
             container_evidence(&["/.dockerenv"], None, "").as_deref(),
-            Some("`/.dockerenv` is there")
+            Some("`/.dockerenv` exists")
         );
         assert_eq!(
             container_evidence(&[], Some("podman"), "").as_deref(),
@@ -192,7 +192,7 @@ mod tests {
         let cgroup = "0::/kubepods/besteffort/pod1\n";
         assert_eq!(
             container_evidence(&[], None, cgroup).as_deref(),
-            Some("the control group's name has `kubepods`")
+            Some("the name of the control group contains `kubepods`")
         );
         assert_eq!(
             container_evidence(&[], None, "4:memory:/user.slice\n"),

@@ -53,7 +53,7 @@ impl IndexFolder {
         let accelerator = match self {
             Self::Rocm(rocm, _) => format!("ROCm {}", short(rocm)),
             Self::Cuda(digits, _) => format!("CUDA {digits}"),
-            Self::Any => return "No ROCm and no torch of their own".to_owned(),
+            Self::Any => return "Not specific to a ROCm or torch version".to_owned(),
         };
         self.torch().map_or_else(
             || accelerator.clone(),

@@ -132,7 +132,7 @@ pub(super) fn project(name: &str, files: &[(&IndexFile, String)]) -> Vec<u8> {
 
 /// The error for a text that is not a project page.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("it is no page of a project: {0}")]
+#[error("it is not a project page: {0}")]
 pub struct NotAPage(pub String);
 
 /// Returns the yanked files of a project page.

@@ -22,17 +22,20 @@ pub fn label_order(files: &[IndexFile]) -> Vec<Diagnostic> {
                 .push(&file.version);
         }
     }
-    let told = |(project, versions): (String, Vec<&Version>)| {
+    let misordered = |(project, versions): (String, Vec<&Version>)| {
         let found = find_order_conflict(versions)?;
         let message = format!(
-            "installers take {project} {} for older than {}",
+            "installers consider {project} {} older than {}",
             found.below, found.above
         );
-        Some(
-            Diagnostic::new(&codes::LABELS_MISORDERED, message)
-                .note(format!("`{}` {}: a label is compared as a text", found.above, found.reason))
-                .help("install from the folder of one ROCm, or name the version: `pip install 'NAME==VERSION'`"),
-        )
+        let note = format!(
+            "`{}` {}: labels are compared as text",
+            found.above, found.reason
+        );
+        let help = "install from the directory of one ROCm version, or request a version: \
+                    `pip install 'NAME==VERSION'`";
+        let warning = Diagnostic::new(&codes::LABELS_MISORDERED, message);
+        Some(warning.note(note).help(help))
     };
-    versions.into_iter().filter_map(told).collect()
+    versions.into_iter().filter_map(misordered).collect()
 }

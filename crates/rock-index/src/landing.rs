@@ -144,8 +144,9 @@ fn unique<'t>(texts: impl Iterator<Item = &'t str>) -> Vec<HtmlEscaped> {
 }
 
 fn why(folder: &IndexFolder, kinds: &[InstallCommand]) -> String {
-    let of_sdk = "The ROCm SDK is built where it is installed, without isolation, because this index has no setuptools: \
-                  install that before. Its packages need each other and nothing else.";
+    let of_sdk = "The ROCm SDK is built on the machine it is installed on, without build \
+                  isolation, because this index has no setuptools: install that first. Its \
+                  packages require only each other.";
     match (
         kinds.contains(&InstallCommand::Chooses),
         kinds.contains(&InstallCommand::Alone),
@@ -159,16 +160,15 @@ fn why(folder: &IndexFolder, kinds: &[InstallCommand]) -> String {
 fn why_these_lines(folder: &IndexFolder) -> String {
     match (folder, folder.torch()) {
         (IndexFolder::Any, _) => {
-            "With --no-deps, because this index holds no other projects: install what the files \
-                             need from where you always do."
+            "With --no-deps, because this index has no other projects: install the dependencies \
+             from your usual index."
                 .to_owned()
         }
         (_, Some(torch)) => format!(
-            "An installer keeps a torch {torch} that is installed, and takes what else is needed from the index that \
-             it uses anyway. Without torch it would take one from there that has no ROCm."
+            "An installer keeps an installed torch {torch} and gets other dependencies from its \
+             default index. If torch is not installed, it would install one without ROCm from \
+             there."
         ),
-        (_, None) => {
-            "What else is needed comes from the index that the installer uses anyway.".to_owned()
-        }
+        (_, None) => "Other dependencies come from the default index of the installer.".to_owned(),
     }
 }

@@ -20,7 +20,7 @@ pub struct BaseUrl(String);
 
 /// The error for a text that filenames cannot be appended to.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{text}` is not an address that file names can be appended to: {reason}")]
+#[error("`{text}` is not a URL that filenames can be appended to: {reason}")]
 pub struct BaseUrlError {
     pub text: String,
     /// The reason.
@@ -88,20 +88,20 @@ impl FromStr for BaseUrl {
             })
         };
         let Some((scheme, rest)) = text.split_once("://") else {
-            return fault("it does not begin with `https://`, `http://` or `file://`");
+            return fault("it does not start with `https://`, `http://` or `file://`");
         };
         if !matches!(scheme, "https" | "http" | "file") {
-            return fault("only `https`, `http` and `file` are read by installers");
+            return fault("installers support only `https`, `http` and `file`");
         }
         if rest.contains(['?', '#']) {
             return fault("it has a query or a fragment");
         }
         if rest.split('/').next().unwrap_or_default().contains('@') {
-            return fault("it has a user name in it, which would be published");
+            return fault("it contains a user name, which would be published");
         }
         let legal = |b: u8| b.is_ascii_alphanumeric() || b"-._~:/[]@!$&()*,;=%".contains(&b);
         if !rest.bytes().all(legal) {
-            return fault("it has characters that must be percent-encoded");
+            return fault("it contains characters that must be percent-encoded");
         }
         let trimmed = rest.trim_end_matches('/');
         if scheme != "file" && (trimmed.is_empty() || trimmed.starts_with('/')) {

@@ -23,7 +23,7 @@ pub struct SimpleRepository {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum IndexError {
     /// Two files have the same name up to the case of letters.
-    #[error("two files have the name `{0}`")]
+    #[error("two files have the same name, `{0}`")]
     SameName(String),
     /// A page could not be rendered.
     #[error("page template {}: {}", .0.name, .0.reason)]

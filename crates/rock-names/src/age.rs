@@ -20,7 +20,7 @@ pub struct Age(u64);
 
 /// The error of parsing an [`Age`]; holds the text.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is not a time: a number with `h`, `d` or `w`, such as `30d`")]
+#[error("`{0}` is not a valid age: a number with `h`, `d` or `w`, such as `30d`")]
 pub struct AgeError(pub String);
 
 impl Age {

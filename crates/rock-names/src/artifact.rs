@@ -77,10 +77,10 @@ pub struct ArtifactName {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ArtifactNameError {
     /// The text does not consist of three words joined with `_`.
-    #[error("`{0}` is not named `NAME_COMPONENT_GPUS`")]
+    #[error("`{0}` is not an artifact name: expected `NAME_COMPONENT_GPUS`")]
     WordCount(String),
     /// One of the three words is invalid.
-    #[error("`{name}` is named like an artifact, but {reason}")]
+    #[error("`{name}` is not a valid artifact name: {reason}")]
     InvalidWord {
         /// The text.
         name: String,
@@ -135,14 +135,16 @@ impl FromStr for ArtifactName {
         };
         if !name.starts_with(|c: char| c.is_ascii_alphabetic()) || !is_of(name, "-") {
             return Err(fault(format!(
-                "`{name}` is not a letter with letters, digits and `-`"
+                "`{name}` must start with a letter and contain only letters, digits and `-`"
             )));
         }
         let component = component.parse().map_err(|()| {
             let known = ArtifactComponent::ALL
                 .map(ArtifactComponent::word)
                 .join(", ");
-            fault(format!("`{component}` is none of the components {known}"))
+            fault(format!(
+                "`{component}` is not one of the components {known}"
+            ))
         })?;
         // The GPU target is written into filenames, metadata and Python sources.
         if !gpu_target.starts_with(|c: char| c.is_ascii_alphabetic()) || !is_of(gpu_target, "-:+") {

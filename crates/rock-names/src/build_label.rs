@@ -29,7 +29,7 @@ pub fn rocm_label(rocm: &Version) -> Result<LocalLabel, LabelError> {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum BuildLabelError {
     /// The day does not exist or is not written as a day; holds the text.
-    #[error("`{0}` is not a day, such as `2025-05-28`")]
+    #[error("`{0}` is not a valid day, such as `2025-05-28`")]
     Day(String),
     /// The text is not 8 to 64 hex digits; holds the text.
     #[error("`{0}` is not a commit of at least 8 hex digits")]

@@ -19,7 +19,8 @@ pub struct DistributionName(String);
 /// The error of parsing a [`DistributionName`]; holds the text.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "`{0}` is not a distribution name: letters, digits, `-`, `_`, `.`, beginning and ending with a letter or digit"
+    "`{0}` is not a valid distribution name: letters, digits, `-`, `_`, `.`, starting and ending \
+     with a letter or digit"
 )]
 pub struct DistributionNameError(pub String);
 

@@ -277,7 +277,7 @@ pub struct ParsedLabel {
 
 /// The error of parsing [`LabelParts`].
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("the label `{label}` cannot be taken apart: {reason}")]
+#[error("the label `{label}` cannot be parsed: {reason}")]
 pub struct LabelPartsError {
     /// The label.
     pub label: String,
@@ -386,7 +386,7 @@ impl<'a> LabelReader<'a> {
             Ok((Accelerator::Rocm(rocm), ambiguous))
         } else if self.word("cu") {
             match self.number() {
-                "" => Err("no version follows `cu`".to_owned()),
+                "" => Err("`cu` is not followed by a version".to_owned()),
                 digits => Ok((Accelerator::Cuda(digits.to_owned()), false)),
             }
         } else {
@@ -416,7 +416,7 @@ impl<'a> LabelReader<'a> {
         match dotted.parse() {
             Ok(version) if digits <= 3 => Ok(Some((version, digits == 3))),
             _ => Err(format!(
-                "no torch version follows `torch`, but `{text}{}`",
+                "`torch` is not followed by a torch version, but by `{text}{}`",
                 self.rest
             )),
         }
@@ -459,7 +459,7 @@ impl<'a> LabelReader<'a> {
         let length = if is_long { hex } else { 7 };
         if hex < 7 || length > 40 {
             return Err(format!(
-                "after `git` stand 7 to 40 hex digits, not `{}`",
+                "`git` must be followed by 7 to 40 hex digits, not `{}`",
                 self.rest
             ));
         }
@@ -473,7 +473,7 @@ impl<'a> LabelReader<'a> {
         match (self.word("true"), self.word("false")) {
             (true, _) => Ok(Some(true)),
             (_, true) => Ok(Some(false)),
-            _ => Err("after `cxx11abi` stands `true` or `false`".to_owned()),
+            _ => Err("`cxx11abi` must be followed by `true` or `false`".to_owned()),
         }
     }
 

@@ -77,7 +77,7 @@ fn split(text: &str) -> Result<RequirementParts<'_>, String> {
     let (name, rest) = text.split_at(text.find(|c| !is_inner(c)).unwrap_or(text.len()));
     if !is_name(name) {
         return Err(format!(
-            "`{}` is not a name",
+            "`{}` is not a valid name",
             excerpt(if name.is_empty() { text } else { name })
         ));
     }
@@ -106,7 +106,7 @@ fn split(text: &str) -> Result<RequirementParts<'_>, String> {
         },
     };
     if text[..text.len() - marker.map_or(0, str::len)].contains(['\n', '\r']) {
-        return Err("it is folded over several lines".to_owned());
+        return Err("it spans several lines".to_owned());
     }
     Ok(RequirementParts {
         head: format!("{name} {detail}").trim_end().to_owned(),
@@ -120,7 +120,9 @@ fn after_extras(text: &str) -> Result<&str, String> {
     let Some(extras) = text.strip_prefix('[') else {
         return Ok(text);
     };
-    let (extras, rest) = extras.split_once(']').ok_or("its extras have no end")?;
+    let (extras, rest) = extras
+        .split_once(']')
+        .ok_or("its list of extras is not closed")?;
     let rest = rest.trim_start();
     match extras
         .split(',')
@@ -128,7 +130,7 @@ fn after_extras(text: &str) -> Result<&str, String> {
         .find(|extra| !is_name(extra))
     {
         Some(extra) if !extras.trim().is_empty() => {
-            Err(format!("`{}` is not the name of an extra", excerpt(extra)))
+            Err(format!("`{}` is not a valid extra", excerpt(extra)))
         }
         _ if rest.starts_with('[') => Err("it has a second list of extras".to_owned()),
         _ => Ok(rest),
@@ -200,14 +202,14 @@ fn check_marker(marker: &str) -> Result<(), String> {
         while let Some(outer) = rest.strip_prefix(')') {
             depth = depth
                 .checked_sub(1)
-                .ok_or("its marker closes a parenthesis that is not open")?;
+                .ok_or("its marker closes a parenthesis that was not opened")?;
             rest = outer.trim_start();
         }
         if rest.is_empty() {
             return if depth == 0 {
                 Ok(())
             } else {
-                Err("its marker leaves a parenthesis open".to_owned())
+                Err("its marker has an unclosed parenthesis".to_owned())
             };
         }
         let (word, after) = split_word(rest);
@@ -255,7 +257,7 @@ fn split_value(text: &str) -> Result<&str, String> {
         let (word, rest) = split_word(text);
         return match word {
             "" => Err(format!(
-                "expected a quoted text or a variable in its marker, found `{}`",
+                "expected a quoted string or a variable in its marker, found `{}`",
                 excerpt(text)
             )),
             _ => Ok(rest),
@@ -264,7 +266,7 @@ fn split_value(text: &str) -> Result<&str, String> {
     text[1..]
         .split_once(quote)
         .map(|(_, rest)| rest)
-        .ok_or_else(|| "its marker leaves a quote open".to_owned())
+        .ok_or_else(|| "its marker has an unclosed quote".to_owned())
 }
 
 fn split_word(text: &str) -> (&str, &str) {
@@ -358,30 +360,30 @@ mod tests {
         })
         .collect();
         insta::assert_snapshot!(refused, @r#"
-        "": `` is not a name
+        "": `` is not a valid name
         "a>=": Unexpected end of version specifier, expected version
         "a>=1 <2": Trailing `<2` is not allowed
         "a>=1.*": Operator >= cannot be used with a wildcard version specifier
-        "-a": `-a` is not a name
-        "a.": `a.` is not a name
-        "a[b.]": `b.` is not the name of an extra
-        "a[b,]": `` is not the name of an extra
-        "a[": its extras have no end
-        "a[x": its extras have no end
+        "-a": `-a` is not a valid name
+        "a.": `a.` is not a valid name
+        "a[b.]": `b.` is not a valid extra
+        "a[b,]": `` is not a valid extra
+        "a[": its list of extras is not closed
+        "a[x": its list of extras is not closed
         "a (>=1": Missing closing parenthesis (expected ')', found end of dependency specification)
         "a=1": no such comparison operator "=", must be one of ~= == != <= >= < > ===
-        "a;": expected a quoted text or a variable in its marker, found ``
+        "a;": expected a quoted string or a variable in its marker, found ``
         "a; bad": expected an operator in its marker, found ``
         "a; python_version": expected an operator in its marker, found ``
         "a; python_version > 3.8": Expected a quoted string or a valid marker name, found `3.8`
         "a; banana == '1'": Expected a quoted string or a valid marker name, found `banana`
-        "a; python_version > '3' and": expected a quoted text or a variable in its marker, found ``
-        "a; (os_name == 'x'": its marker leaves a parenthesis open
-        "a; os_name == 'x')": its marker closes a parenthesis that is not open
-        "a; os_name == 'x": its marker leaves a quote open
+        "a; python_version > '3' and": expected a quoted string or a variable in its marker, found ``
+        "a; (os_name == 'x'": its marker has an unclosed parenthesis
+        "a; os_name == 'x')": its marker closes a parenthesis that was not opened
+        "a; os_name == 'x": its marker has an unclosed quote
         "a; os_name == 'x' os_name == 'y'": expected `and` or `or` in its marker, found `os_name == 'y'`
         "a; os_name 'x'": expected an operator in its marker, found `'x'`
-        "a\n>=1": it is folded over several lines
+        "a\n>=1": it spans several lines
         "a @": `` is not a URL
         "a @ b c": expected `;` after its URL, found `c`
         "a @ b\u{c}; os_name == 'x'": `b\u{c};` is not a URL

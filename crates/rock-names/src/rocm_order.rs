@@ -68,10 +68,10 @@ fn order_conflict(
             format!("is for ROCm {other}, not {one}")
         }
         (RocmOrigin::Release(one), RocmOrigin::Day(_)) => {
-            format!("says its day, and not whether its ROCm is later than {one}")
+            format!("has only a build date, so it is unknown whether its ROCm is later than {one}")
         }
         (RocmOrigin::Day(_), RocmOrigin::Release(other)) => {
-            format!("is for ROCm {other}, and nothing says which is later")
+            format!("is for ROCm {other}, but it is unknown which one is later")
         }
         _ => return None,
     };

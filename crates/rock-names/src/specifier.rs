@@ -190,7 +190,7 @@ impl FromStr for SpecifierClause {
         let Some((_, operator)) = OPERATORS.iter().find(|(known, _)| *known == sign) else {
             let signs = OPERATORS.map(|(known, _)| known).join(" ");
             let message = if sign.is_empty() {
-                "it begins with no operator".into()
+                "it does not begin with an operator".into()
             } else {
                 format!("`{sign}` is not an operator")
             };
@@ -199,7 +199,7 @@ impl FromStr for SpecifierClause {
         let operator = *operator;
         let written = rest.trim();
         if written.is_empty() {
-            return Err(fault(format!("no version follows `{sign}`")));
+            return Err(fault(format!("`{sign}` is not followed by a version")));
         }
         if operator == SpecifierOperator::Identical {
             let is_text = !written.contains(|c: char| c.is_whitespace() || matches!(c, ';' | ')'));
@@ -211,7 +211,7 @@ impl FromStr for SpecifierClause {
                 })
             } else {
                 Err(fault(format!(
-                    "`{written}` after `{sign}` has white space, `;` or `)` in it"
+                    "`{written}` after `{sign}` contains whitespace, `;` or `)`"
                 )))
             };
         }
@@ -222,7 +222,7 @@ impl FromStr for SpecifierClause {
             }
             (Some(_), _) => {
                 return Err(fault(format!(
-                    "`.*` may follow `==` and `!=`, and not `{sign}`"
+                    "`.*` is only allowed after `==` and `!=`, not after `{sign}`"
                 )));
             }
             (None, operator) => (written, operator),
@@ -237,7 +237,7 @@ impl FromStr for SpecifierClause {
         let is_release = !version.any_prerelease() && !version.is_post() && !version.is_local();
         if is_prefix && !is_release {
             return Err(fault(format!(
-                "`.*` may follow the numbers of a release only, and not `{number}`"
+                "`.*` is only allowed after the numbers of a release, not after `{number}`"
             )));
         }
         if version.is_local()
@@ -247,12 +247,12 @@ impl FromStr for SpecifierClause {
             )
         {
             return Err(fault(format!(
-                "a local part may follow `==` and `!=`, and not `{sign}`"
+                "a local version is only allowed after `==` and `!=`, not after `{sign}`"
             )));
         }
         if operator == SpecifierOperator::Compatible && version.release().len() < 2 {
             return Err(fault(format!(
-                "`~=` needs two numbers or more, such as `~={number}.0`"
+                "`~=` needs at least two numbers, such as `~={number}.0`"
             )));
         }
         Ok(Self {
@@ -417,20 +417,20 @@ mod tests {
         let reasons =
             texts.map(|text| text.parse::<VersionSpecifiers>().unwrap_err().to_string() + "\n");
         insta::assert_snapshot!(reasons.concat(), @r"
-        `2.0` is not a version: it begins with no operator; operators are === ~= == != <= >= < >
+        `2.0` is not a version: it does not begin with an operator; operators are === ~= == != <= >= < >
         `=>2.0` is not a version: `=>` is not an operator; operators are === ~= == != <= >= < >
-        `==` is not a version: no version follows `==`
-        `~=1` is not a version: `~=` needs two numbers or more, such as `~=1.0`
-        `~=1.0+5` is not a version: a local part may follow `==` and `!=`, and not `~=`
-        `>=1.0+x` is not a version: a local part may follow `==` and `!=`, and not `>=`
-        `<1.0.*` is not a version: `.*` may follow `==` and `!=`, and not `<`
-        `~=1.0.*` is not a version: `.*` may follow `==` and `!=`, and not `~=`
-        `==1.0a1.*` is not a version: `.*` may follow the numbers of a release only, and not `1.0a1`
-        `!=1.post1.*` is not a version: `.*` may follow the numbers of a release only, and not `1.post1`
-        `==1.0+5.*` is not a version: `.*` may follow the numbers of a release only, and not `1.0+5`
+        `==` is not a version: `==` is not followed by a version
+        `~=1` is not a version: `~=` needs at least two numbers, such as `~=1.0`
+        `~=1.0+5` is not a version: a local version is only allowed after `==` and `!=`, not after `~=`
+        `>=1.0+x` is not a version: a local version is only allowed after `==` and `!=`, not after `>=`
+        `<1.0.*` is not a version: `.*` is only allowed after `==` and `!=`, not after `<`
+        `~=1.0.*` is not a version: `.*` is only allowed after `==` and `!=`, not after `~=`
+        `==1.0a1.*` is not a version: `.*` is only allowed after the numbers of a release, not after `1.0a1`
+        `!=1.post1.*` is not a version: `.*` is only allowed after the numbers of a release, not after `1.post1`
+        `==1.0+5.*` is not a version: `.*` is only allowed after the numbers of a release, not after `1.0+5`
         `==1.0.*.5` is not a version: `1.0.*.5` is not a version: wildcards are not allowed in a version
-        `=== a b` is not a version: `a b` after `===` has white space, `;` or `)` in it
-        `===` is not a version: no version follows `===`
+        `=== a b` is not a version: `a b` after `===` contains whitespace, `;` or `)`
+        `===` is not a version: `===` is not followed by a version
         `>=1,<<2` is not a version: `<<` is not an operator; operators are === ~= == != <= >= < >
         `== 1. 0` is not a version: `1. 0` is not a version: after parsing `1`, found `. 0`, which is not part of a valid version
         `==1.0.*+5` is not a version: `1.0.*+5` is not a version: wildcards are not allowed in a version

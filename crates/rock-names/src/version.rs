@@ -233,7 +233,8 @@ impl FromStr for PackageVersion {
                 .all(|b| b.is_ascii_digit() || (b'a'..=b'f').contains(&b))
         {
             return fault(
-                "after `:` stands a commit of 7 to 40 lower-case hex digits, not a branch or a tag",
+                "`:` must be followed by a commit of 7 to 40 lower-case hex digits, not a branch \
+                 or a tag",
             );
         }
         Ok(Self::Commit {

@@ -251,8 +251,8 @@ mod tests {
             .collect();
         insta::assert_snapshot!(reasons.join("\n"), @r"
         `flash-attn-2.8.3+rocm62torch2.5-cp311-cp311-linux_x86_64.whl` is not a wheel name: in a wheel name the distribution `flash-attn` is written `flash_attn`
-        `flash_attn-2.8.3.rocm62torch2.5-cp311-cp311-linux_x86_64.whl` is not a wheel name: `2.8.3.rocm62torch2.5` is not a version; a `+` became a dot, and the version was `2.8.3+rocm62torch2.5`
-        `flash_attn-2.8.3+cputorch2.5-cp311-cp311-linux_x86_64.whl` is a wheel name, but the label `cputorch2.5` cannot be taken apart: it does not begin with `rocm` or `cu`
+        `flash_attn-2.8.3.rocm62torch2.5-cp311-cp311-linux_x86_64.whl` is not a wheel name: `2.8.3.rocm62torch2.5` is not a version: the `+` of `2.8.3+rocm62torch2.5` became a dot
+        `flash_attn-2.8.3+cputorch2.5-cp311-cp311-linux_x86_64.whl` is a wheel name, but the label `cputorch2.5` cannot be parsed: it does not begin with `rocm` or `cu`
         ");
     }
 

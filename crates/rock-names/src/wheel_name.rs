@@ -79,7 +79,7 @@ pub enum WheelNameErrorKind {
     #[error("its percent-encoding is invalid")]
     PercentEncoding,
     /// The name has this many bytes, more than [`WheelName::MAX_BYTES`].
-    #[error("it has {0} bytes, and a file name at most {max}", max = WheelName::MAX_BYTES)]
+    #[error("it has {0} bytes, but a filename has at most {max}", max = WheelName::MAX_BYTES)]
     TooLong(usize),
     /// The extension is not `.whl`.
     #[error("it does not end in `.whl`")]
@@ -98,7 +98,7 @@ pub enum WheelNameErrorKind {
     Distribution(#[source] DistributionNameError),
     /// The version has a dot in place of the `+` of a label that names a ROCm or CUDA version, torch,
     /// a commit or a gfx target, or `cpu`: file hosts rename uploads in this way.
-    #[error("`{version}` is not a version; a `+` became a dot, and the version was `{original}`")]
+    #[error("`{version}` is not a version: the `+` of `{original}` became a dot")]
     ReplacedPlus {
         /// The version as written.
         version: String,
@@ -575,7 +575,8 @@ mod tests {
                 reason(&format!(
                     "flash_attn-{version}-cp311-cp311-linux_x86_64.whl"
                 )),
-                "`2.8.3.rocm62torch2.5` is not a version; a `+` became a dot, and the version was `2.8.3+rocm62torch2.5`"
+                "`2.8.3.rocm62torch2.5` is not a version: the `+` of `2.8.3+rocm62torch2.5` became \
+                 a dot"
             );
         }
     }
@@ -791,7 +792,7 @@ mod tests {
         assert_eq!(name(&long(255)).to_string(), long(255));
         assert_eq!(
             reason(&long(256)),
-            "it has 256 bytes, and a file name at most 255"
+            "it has 256 bytes, but a filename has at most 255"
         );
         let sets = ["a."; 3].map(|tag| tag.repeat(1 << 20) + "a").join("-");
         assert!(reason(&format!("a-1-{sets}.whl")).starts_with("it has 629"));

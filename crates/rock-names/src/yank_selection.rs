@@ -35,7 +35,7 @@ pub struct YankSelection {
 
 /// The error of parsing a [`YankSelection`].
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{text}` is not a rule for yanking: {reason}")]
+#[error("`{text}` is not a valid yank rule: {reason}")]
 pub struct YankSelectionError {
     /// The text.
     pub text: String,
@@ -103,7 +103,7 @@ impl FromStr for YankSelection {
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let (selector, reason) = text.split_once(':').unwrap_or((text, ""));
         if reason.chars().any(char::is_control) {
-            let reason = "the reason is more than one line".to_owned();
+            let reason = "the reason has more than one line".to_owned();
             return Err(YankSelectionError {
                 text: text.to_owned(),
                 reason,

@@ -27,13 +27,13 @@ pub(super) fn check_architectures(plan: &Plan, compat: &Compat, sink: &mut Sink)
                 if claimed.len() > 1 {
                     let all: Vec<&str> = claimed.into_iter().collect();
                     let message = format!(
-                        "`{}` names runners of {}",
+                        "`{}` selects runners of {}",
                         place.labels.join(", "),
                         all.join(" and of ")
                     );
                     let fault = Diagnostic::new(&codes::ARCHITECTURE_CONFLICT, message);
                     report(
-                        fault.help("remove a label"),
+                        fault.help("remove one of the labels"),
                         "runner",
                         group,
                         &mut reported,
@@ -43,12 +43,12 @@ pub(super) fn check_architectures(plan: &Plan, compat: &Compat, sink: &mut Sink)
             }
             if let Some(other) = site.places.iter().find(|place| place.arch != arch) {
                 let message = format!(
-                    "the runners of one pool have several architectures: {arch} and {}",
+                    "the runners of one pool have different architectures: {arch} and {}",
                     other.arch
                 );
                 let fault = Diagnostic::new(&codes::ARCHITECTURE_CONFLICT, message);
                 report(
-                    fault.help("name the runners of one architecture"),
+                    fault.help("use runners of one architecture"),
                     "runner",
                     group,
                     &mut reported,
@@ -58,12 +58,12 @@ pub(super) fn check_architectures(plan: &Plan, compat: &Compat, sink: &mut Sink)
             if let Some(other) = site.tested_at.iter().find(|place| place.arch != arch) {
                 let (own, labels) = (&other.arch, other.labels.join(", "));
                 let message = format!(
-                    "wheels are built for {arch}, and `{labels}`, where they are tested, is {own}"
+                    "wheels are built for {arch}, but `{labels}`, which tests them, is {own}"
                 );
                 let fault = Diagnostic::new(&codes::ARCHITECTURE_CONFLICT, message);
                 report(
                     fault.help(format!(
-                        "test on a runner with {arch}, or build on one with {own}"
+                        "test on an {arch} runner, or build on an {own} runner"
                     )),
                     "test.runner",
                     group,
@@ -87,9 +87,9 @@ pub(super) fn check_architectures(plan: &Plan, compat: &Compat, sink: &mut Sink)
                     continue;
                 };
                 let message =
-                    format!("wheels are built for {arch}, and the tag `{tag}` is for {of_tag}");
+                    format!("wheels are built for {arch}, but the tag `{tag}` is for {of_tag}");
                 let fault = Diagnostic::new(&codes::ARCHITECTURE_CONFLICT, message);
-                let help = format!("name a `runner` with {of_tag}, or another tag");
+                let help = format!("set `runner` to an {of_tag} runner, or use another tag");
                 report(fault.help(help), path, group, &mut reported, sink);
             }
         }

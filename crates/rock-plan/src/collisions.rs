@@ -91,7 +91,7 @@ fn wheels(plan: &Plan, sink: &mut Sink) {
         sink.push(Diagnostic::new(
             &codes::COLLIDING_WHEELS,
             format!(
-                "{} more kinds of pairs of jobs have one wheel name",
+                "{} more kinds of pairs of jobs have the same wheel name",
                 kinds.len() - SHOWN
             ),
         ));
@@ -145,12 +145,12 @@ fn collision(
     };
     let mut diagnostic = Diagnostic::new(
         &codes::COLLIDING_WHEELS,
-        format!("two jobs would both make `{wheel}`"),
+        format!("two jobs would both build `{wheel}`"),
     )
-    .note(format!("one is {}", words(left, first.cell)))
-    .note(format!("the other is {}", words(right, second.cell)));
+    .note(format!("one has {}", words(left, first.cell)))
+    .note(format!("the other has {}", words(right, second.cell)));
     if count > 1 {
-        diagnostic = diagnostic.note(format!("{count} pairs of jobs collide like this"));
+        diagnostic = diagnostic.note(format!("{count} pairs of jobs collide this way"));
     }
     let differing = differing.or((a.1 != b.1).then_some(0));
     if let Some(axis) = differing {
@@ -174,7 +174,9 @@ fn collision(
         let name = left.universe.axes()[axis].name.as_str();
         diagnostic = diagnostic.help(match left.universe.axes()[axis].role {
             AxisRole::Rocm => "keep one of them, or set `rocm-precision: patch`".to_owned(),
-            _ => format!("keep one of them: a wheel's name does not tell values of `{name}` apart this finely"),
+            _ => {
+                format!("keep one of them: wheel names do not distinguish these values of `{name}`")
+            }
         });
     }
     diagnostic
@@ -204,8 +206,8 @@ fn ids(plan: &Plan, sink: &mut Sink) {
                 &codes::COLLIDING_IDS,
                 format!("two jobs have the id `{}`", pair[0].0),
             )
-            .note(format!("from {} and {}", pair[0].1, pair[1].1))
-            .help("join the files, or give one of them another axis"),
+            .note(format!("in {} and {}", pair[0].1, pair[1].1))
+            .help("merge the files, or add another axis to one of them"),
         );
     }
 }

@@ -161,7 +161,7 @@ impl GroupDrafter<'_> {
             self.config.places.of(&path),
             format!("for the backend `{}`", words.backend.name),
         )
-        .help("add a target that the build accepts, or exclude this combination");
+        .help("add a target that the build supports, or exclude this combination");
         let also = [AxisRole::Package, AxisRole::Rocm]
             .into_iter()
             .filter_map(place_on_axis);

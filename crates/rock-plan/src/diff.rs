@@ -122,7 +122,7 @@ fn fields(a: &Job, b: &Job) -> Vec<String> {
     let pairs = [
         ("wheel", a.wheel.clone(), b.wheel.clone()),
         (
-            "further wheels",
+            "additional wheels",
             a.further_wheels.join(" "),
             b.further_wheels.join(" "),
         ),

@@ -115,7 +115,8 @@ impl<'a> ExtraWheels<'a> {
                     );
                     let fault = Diagnostic::new(&codes::BAD_EXPRESSION, message).note(reason);
                     sink.push(fault.note(format!("in the recipe `{}`", self.profile.name)).help(
-                        "such an expression sees the axes, `vars`, `platform`, `backend`, `python`, `gfx` and `families`",
+                        "expressions of wheels can use the axes, `vars`, `platform`, `backend`, \
+                         `python`, `gfx` and `families`",
                     ));
                 }
             }

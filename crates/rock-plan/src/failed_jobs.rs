@@ -11,7 +11,10 @@ pub enum RunError {
     #[error("it is not JSON: {0}")]
     Malformed(String),
     /// The JSON has another structure.
-    #[error("it lists no jobs of a run: an object with `jobs`, or a list of such")]
+    #[error(
+        "it does not list the jobs of a run: expected an object with `jobs`, or a list of such \
+         objects"
+    )]
     OtherForm,
 }
 

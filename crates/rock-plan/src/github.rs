@@ -68,11 +68,12 @@ pub fn github(plan: &Plan, sink: &mut Sink) -> Option<GithubPlan> {
         .unwrap_or(0);
     if largest > JOBS_PER_MATRIX {
         let message = format!(
-            "the tests of one matrix are {largest} jobs, and GitHub runs {JOBS_PER_MATRIX} of one"
+            "one matrix has {largest} test jobs, but GitHub runs at most {JOBS_PER_MATRIX} jobs of \
+             a matrix"
         );
         let fault = Diagnostic::new(&codes::MORE_MATRICES, message);
         sink.push(fault.help(
-            "name fewer families under `test`, or put fewer jobs into one matrix with `--max-jobs`",
+            "test fewer families, or reduce the number of jobs per matrix with `--max-jobs`",
         ));
         return None;
     }
@@ -81,11 +82,14 @@ pub fn github(plan: &Plan, sink: &mut Sink) -> Option<GithubPlan> {
         sink.push(
             Diagnostic::new(
                 &codes::OUTPUT_TOO_LARGE,
-                format!("the plan takes {bytes} bytes of job output, {OUTPUT_BYTES} are allowed"),
+                format!(
+                    "the plan takes {bytes} bytes of job output, but at most {OUTPUT_BYTES} \
+                    are allowed"
+                ),
             )
-            .note("GitHub counts outputs in UTF-16, two bytes a letter")
+            .note("GitHub counts outputs in UTF-16, two bytes per character")
             .help(
-                "hand the plan on as an artifact: `rock-matrix plan --format json --out plan.json`",
+                "pass the plan on as an artifact: `rock-matrix plan --format json --out plan.json`",
             ),
         );
     }
@@ -98,11 +102,13 @@ pub fn warn_of_size(github: &GithubPlan, sink: &mut Sink) {
     let bytes = github.whole_bytes;
     let message = if github.slim {
         format!(
-            "whole legs take {bytes} bytes of job output, {OUTPUT_BYTES} are allowed, so they have less"
+            "complete legs take {bytes} bytes of job output, but at most {OUTPUT_BYTES} are \
+             allowed, so some keys are dropped"
         )
     } else if bytes > OUTPUT_BYTES / 2 {
         format!(
-            "the legs take {bytes} bytes of job output, more than half of the {OUTPUT_BYTES} that are allowed"
+            "the legs take {bytes} bytes of job output, more than half of the {OUTPUT_BYTES} \
+             allowed"
         )
     } else {
         return;
@@ -110,8 +116,8 @@ pub fn warn_of_size(github: &GithubPlan, sink: &mut Sink) {
     sink.push(
         Diagnostic::new(&codes::OUTPUT_TOO_LARGE, message)
             .severity(Severity::Warning)
-            .note("a rendered workflow reads nothing that is left out; one that you wrote may")
-            .help("take it from the plan file: `rock-matrix plan --format json --out plan.json`"),
+            .note("rendered workflows do not read the dropped keys; your own workflow may")
+            .help("read them from the plan file: `rock-matrix plan --format json --out plan.json`"),
     );
 }
 
@@ -173,7 +179,7 @@ fn shard(jobs: &[JobView<'_>], detail: LegDetail) -> PlanShard {
         .enumerate()
         .map(|(number, job)| Leg::of(*job, number, detail))
         .collect();
-    let json = serde_json::to_string(&GithubMatrix { include }).expect("texts serialise");
+    let json = serde_json::to_string(&GithubMatrix { include }).expect("strings serialize");
     PlanShard {
         json,
         count: jobs.len(),
@@ -187,7 +193,7 @@ fn tests(jobs: &[JobView<'_>], by_family: bool) -> Option<String> {
         .flat_map(|(number, job)| TestLeg::of(*job, number, by_family))
         .collect();
     (!include.is_empty())
-        .then(|| serde_json::to_string(&GithubMatrix { include }).expect("texts serialise"))
+        .then(|| serde_json::to_string(&GithubMatrix { include }).expect("strings serialize"))
 }
 
 #[cfg(test)]

@@ -26,10 +26,7 @@ pub(super) fn choose(
         return (None, None);
     }
     let Some(rocm) = words.rocm else {
-        return (
-            None,
-            Some("no image: the cell names no ROCm version".into()),
-        );
+        return (None, Some("no image: the cell has no ROCm version".into()));
     };
     let python = words
         .python
@@ -44,7 +41,7 @@ pub(super) fn choose(
         {
             match compat.builder(rocm) {
                 Some(image) => {
-                    let note = format!("{miss}; it is built in {image}");
+                    let note = format!("{miss}; built in {image}");
                     (Some(image), Some(note))
                 }
                 None => (None, Some(miss.to_string())),

@@ -115,7 +115,7 @@ fn labels(place: &MachineKind) -> String {
     match &place.group {
         Some(group) if place.labels.is_empty() => serde_json::json!({"group": group}).to_string(),
         Some(group) => serde_json::json!({"group": group, "labels": place.labels}).to_string(),
-        None => serde_json::to_string(&place.labels).expect("a list of texts serialises"),
+        None => serde_json::to_string(&place.labels).expect("a list of strings serializes"),
     }
 }
 

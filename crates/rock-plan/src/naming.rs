@@ -113,10 +113,13 @@ impl LabelFactory {
             sink.push(
                 Diagnostic::new(
                     &codes::AMBIGUOUS_LABEL,
-                    format!("the compact label `{label}` of ROCm {rocm} has two readings"),
+                    format!("the compact label `{label}` of ROCm {rocm} can be read in two ways"),
                 )
-                .at(config.places.of("label-style"), "compact is asked for here")
-                .help("use `label-style: auto`, which writes this one with dots"),
+                .at(
+                    config.places.of("label-style"),
+                    "compact labels are set here",
+                )
+                .help("use `label-style: auto`, which writes this label with dots"),
             );
         }
         Some(label_parts(words, rocm).label(style))

@@ -21,7 +21,7 @@ pub(super) fn check_backends(config: &MatrixConfig, profile: &RecipeProfile, sin
                 let names: Vec<&str> = known().collect();
                 let help = match nearest(&value.text, known()) {
                     Some(near) => format!("did you mean `{near}`?"),
-                    None => format!("the recipe knows {}", names.join(", ")),
+                    None => format!("the recipe's backends are {}", names.join(", ")),
                 };
                 sink.push(
                     Diagnostic::new(
@@ -53,7 +53,7 @@ pub(super) fn check_version_axis(config: &MatrixConfig, sink: &mut Sink) {
         sink.push(
             Diagnostic::new(
                 &codes::NO_VERSION_AXIS,
-                format!("no axis names the versions of {}", config.distribution),
+                format!("no axis lists the versions of {}", config.distribution),
             )
             .at(config.places.of("axes"), "")
             .help(format!("add `{}: [\"…\"]` to `axes`", config.distribution)),
@@ -68,10 +68,7 @@ pub(super) fn check_required_axes(config: &MatrixConfig, profile: &RecipeProfile
         let in_rows =
             !config.rows.is_empty() && config.rows.iter().all(|row| row.axes.contains_key(name));
         if !is_axis && !in_rows {
-            let message = format!(
-                "no axis `{name}`, and the recipe `{}` needs one",
-                profile.name
-            );
+            let message = format!("the recipe `{}` needs the axis `{name}`", profile.name);
             sink.push(
                 Diagnostic::new(&codes::MISSING_AXIS, message)
                     .at(config.places.of("axes"), "")
@@ -95,16 +92,18 @@ pub(super) fn check_collapse(config: &MatrixConfig, profile: &RecipeProfile, sin
         let in_rows = config.rows.iter().any(|row| row.axes.contains_key(name));
         if !profile.backends.iter().any(allows) {
             let message = format!(
-                "the recipe `{}` builds no wheels that are the same for several `{name}`",
+                "the recipe `{}` cannot build one wheel for several values of `{name}`",
                 profile.name
             );
             sink.push(
-                fault(message).help(
-                    "remove it, or list it under `collapsible` of a backend of your own recipe",
-                ),
+                fault(message)
+                    .help("remove it, or add it to `collapsible` of a backend in your own recipe"),
             );
         } else if !in_rows && !config.axes.iter().any(|axis| axis.name == *name) {
-            sink.push(fault(format!("there is no axis `{name}` to collapse")).help("remove it"));
+            sink.push(
+                fault(format!("the matrix file has no axis `{name}` to collapse"))
+                    .help("remove it"),
+            );
         }
     }
 }
@@ -143,15 +142,13 @@ pub(super) fn check_required_variables(plan: &Plan, sink: &mut Sink) {
             let mut fault = Diagnostic::new(&codes::MISSING_VARIABLE, message).at(place, "");
             if lacking.len() < group.job_count() {
                 fault = fault.note(format!(
-                    "{} of {} jobs lack it, such as `{first}`",
+                    "{} of {} jobs do not have it, such as `{first}`",
                     lacking.len(),
                     group.job_count()
                 ));
             }
             let command = format!("`rock-matrix recipe show {}`", group.profile.name);
-            sink.push(fault.help(format!(
-                "set `{name}` under `vars`; {command} says what it is for"
-            )));
+            sink.push(fault.help(format!("set `{name}` under `vars`; {command} describes it")));
         }
     }
 }
@@ -170,13 +167,13 @@ pub(super) fn check_family_of_indexes(plan: &Plan, sink: &mut Sink) {
         if let Some(job) = group.jobs(number).find(|job| job.families().len() != 1) {
             let families = job.families().join(";");
             let message = format!(
-                "`{address}` is the index of one family, and the job `{}` is for `{families}`",
+                "`{address}` is the index of one family, but the job `{}` is for `{families}`",
                 job.id()
             );
             let fault = Diagnostic::new(&matrix::BAD_INDEX, message)
                 .at(group.config.places.of(&format!("indexes.{name}")), "");
             sink.push(fault.help(
-                "list each family as a value of the axis `gfx`, or name an index of all families",
+                "list each family as a value of the axis `gfx`, or use an index of all families",
             ));
         }
     }
@@ -232,7 +229,7 @@ pub(super) fn warn_of_idle_values(plan: &Plan, sink: &mut Sink) {
                             .config
                             .places
                             .of(&format!("axes.{}[{index}]", column.name)),
-                        "every cell is left out",
+                        "every cell is excluded",
                     )
                     .help(format!(
                         "see the reasons with `rock-matrix plan --explain {}`",

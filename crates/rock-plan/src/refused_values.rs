@@ -115,7 +115,7 @@ impl<'a> RefusedValues<'a> {
                     first.value,
                     first.families.join(", ")
                 ),
-                hint: "name other families".to_owned(),
+                hint: "select other families".to_owned(),
                 source: self.compat.cite(
                     "release-types.yaml",
                     &format!("{} {}", first.axis, first.value),

@@ -87,9 +87,12 @@ pub fn check_images(plan: &Plan, sink: &mut Sink) {
             );
             sink.push(
                 Diagnostic::new(&build::NO_IMAGE, message)
-                    .at(group.config.places.of("image.missing"), "this makes it an error")
+                    .at(
+                        group.config.places.of("image.missing"),
+                        "this makes it an error",
+                    )
                     .note(why.to_owned())
-                    .help("name one with `image: {tag: …}`, exclude these cells, or write `missing: builder`"),
+                    .help("set `image: {tag: …}`, exclude these cells, or set `missing: builder`"),
             );
         }
     }
@@ -102,7 +105,8 @@ pub fn warn_of_caches(plan: &Plan, sink: &mut Sink) {
         return;
     };
     let message = format!(
-        "the compiler caches of all builds take about {total} MB, and GitHub keeps {limit} MB"
+        "the compiler caches of all builds take about {total} MB, but GitHub keeps at most {limit} \
+         MB"
     );
     let warning = Diagnostic::new(&codes::CACHES_EXCEED_LIMIT, message)
         .note(format!("each build is limited to {share} MB"))
@@ -123,7 +127,7 @@ fn lacks(job: JobView<'_>, need: &BuildNeedRow) -> Vec<String> {
         && needed > has
     {
         reasons.push(format!(
-            "a build of `{}` needs {needed} GiB of disk, and the runner has {has} GiB",
+            "a build of `{}` needs {needed} GiB of disk, but the runner has {has} GiB",
             need.recipe
         ));
     }
@@ -135,7 +139,8 @@ fn lacks(job: JobView<'_>, need: &BuildNeedRow) -> Vec<String> {
             let hours = limit_min / 60;
             let threads = counted(u64::from(threads), "thread");
             reasons.push(format!(
-                "a build of `{}` needs {needed} thread-hours, and the runner has {threads} for {hours} h",
+                "a build of `{}` needs {needed} thread-hours, but the runner has {threads} for \
+                 {hours} h",
                 need.recipe
             ));
         }

@@ -45,7 +45,7 @@ impl fmt::Display for RunnerHours {
             0 => Ok(()),
             count => write!(
                 f,
-                ", without {}, which nobody has measured",
+                ", without {}, for which there are no measurements",
                 counted(count, "job")
             ),
         }
@@ -62,7 +62,7 @@ mod tests {
         assert_eq!(text(21.96, 0), "about 22 runner-hours in total");
         assert_eq!(
             text(529.04, 4),
-            "about 529 runner-hours in total, without 4 jobs, which nobody has measured"
+            "about 529 runner-hours in total, without 4 jobs, for which there are no measurements"
         );
     }
 }

@@ -75,16 +75,17 @@ impl fmt::Display for ProjectError {
         match self {
             Self::Syntax(reason) => write!(f, "cannot read `pyproject.toml`: {reason}"),
             Self::NoName => f.write_str(
-                "the project in this folder has no name that can be read without running it",
+                "the name of the project in this folder cannot be read without running code",
             ),
-            Self::BadName(name) => write!(f, "`{name}` is not the name of a distribution"),
+            Self::BadName(name) => write!(f, "`{name}` is not a valid distribution name"),
             Self::NoVersion(name) => {
                 write!(
                     f,
-                    "the version of `{name}` is computed when it is built, so it cannot be read from its files"
+                    "the version of `{name}` is computed during the build, so it cannot be read \
+                     from its files"
                 )
             }
-            Self::BadVersion(text) => write!(f, "`{text}` is not a version (PEP 440)"),
+            Self::BadVersion(text) => write!(f, "`{text}` is not a valid version (PEP 440)"),
         }
     }
 }
@@ -277,16 +278,16 @@ pub fn choose(
             .is_some_and(|name| name != FLASH_ATTN)
         {
             return Err(
-                fault(format!("the recipe {FLASH_ATTN} builds {FLASH_ATTN} only")).help(format!(
-                    "leave out `--distribution`, or write `--recipe {PROJECT_RECIPE}`"
+                fault(format!("the recipe {FLASH_ATTN} only builds {FLASH_ATTN}")).help(format!(
+                    "omit `--distribution`, or pass `--recipe {PROJECT_RECIPE}`"
                 )),
             );
         }
         let why = if request.recipe.is_some() || distribution.is_some() {
-            "flash-attn with Triton's kernels, as asked for".to_owned()
+            "flash-attn with Triton kernels, as requested".to_owned()
         } else {
-            "there is no pyproject.toml or setup.py here, so this starts with flash-attn and Triton's kernels, \
-             which build in minutes"
+            "there is no pyproject.toml or setup.py here, so this starts with flash-attn and \
+             Triton kernels, which build in minutes"
                 .to_owned()
         };
         let matrix = flash_attn_matrix(compat).map_err(starter_fault)?;
@@ -297,16 +298,18 @@ pub fn choose(
         });
     }
     if recipe != PROJECT_RECIPE {
-        return Err(
-            fault(format!("there is no starter for the recipe `{recipe}`")).help(format!(
-                "write `--recipe {PROJECT_RECIPE}` or `--recipe {FLASH_ATTN}`"
-            )),
-        );
+        return Err(fault(format!(
+            "there is no starter matrix for the recipe `{recipe}`"
+        ))
+        .help(format!(
+            "pass `--recipe {PROJECT_RECIPE}` or `--recipe {FLASH_ATTN}`"
+        )));
     }
     if !files.is_project() {
         return Err(
-            fault("there is no pyproject.toml or setup.py in this folder".to_owned())
-                .help("run it in the folder of the project, or without options for flash-attn"),
+            fault("there is no pyproject.toml or setup.py in this folder".to_owned()).help(
+                "run it in the project's folder, or without options to start with flash-attn",
+            ),
         );
     }
     let overrides = ProjectOverrides {
@@ -315,18 +318,18 @@ pub fn choose(
     };
     let project = files.project(&overrides).map_err(|error| {
         let help = match &error {
-            ProjectError::Syntax(_) => "correct the file".to_owned(),
+            ProjectError::Syntax(_) => "fix the file".to_owned(),
             ProjectError::NoName | ProjectError::BadName(_) => {
-                "give it with `--distribution NAME`".to_owned()
+                "pass it with `--distribution NAME`".to_owned()
             }
             ProjectError::NoVersion(_) | ProjectError::BadVersion(_) => {
-                "give it with `--set version=VERSION`, such as `--set version=1.2`".to_owned()
+                "pass it with `--set version=VERSION`, such as `--set version=1.2`".to_owned()
             }
         };
         fault(error.to_string()).help(help)
     })?;
     let with_torch = if project.needs_torch {
-        ", against torch, which it is compiled with"
+        ", against torch, because its build needs it"
     } else {
         ""
     };
@@ -334,7 +337,8 @@ pub fn choose(
         distribution: project.name.normalized(),
         matrix: project_matrix(&project, compat).map_err(starter_fault)?,
         why: format!(
-            "{} here is of {} {}, so this starts with that project: pip builds it (recipe {PROJECT_RECIPE}){with_torch}",
+            "{} describes {} {}, so this starts with that project: pip builds it (recipe \
+             {PROJECT_RECIPE}){with_torch}",
             project.read_from,
             project.name.normalized(),
             project.version,
@@ -374,13 +378,19 @@ struct ProjectView<'a> {
 #[derive(Debug, thiserror::Error)]
 pub enum StarterError {
     /// The compatibility data has no torch with ROCm wheels.
-    #[error("the facts know no torch with ROCm wheels")]
+    #[error("the compatibility data lists no torch with ROCm wheels")]
     NoTorch,
     /// No torch with ROCm wheels supports these Python versions.
-    #[error("the facts know no torch with ROCm wheels for Python {0}, which the project requires")]
+    #[error(
+        "the compatibility data lists no torch with ROCm wheels for Python {0}, which the project \
+         requires"
+    )]
     NoPython(String),
     /// No flash-attn works with a known torch.
-    #[error("the facts know no flash-attn whose Triton kernels can be imported with a known torch")]
+    #[error(
+        "the compatibility data lists no flash-attn whose Triton kernels can be imported with a \
+         known torch"
+    )]
     NoFlashAttn,
     /// The template is invalid.
     #[error(transparent)]

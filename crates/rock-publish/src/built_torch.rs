@@ -26,7 +26,7 @@ pub fn torch_contradictions(
         && named.minor() != torch.minor()
     {
         found.push(format!(
-            "the label names torch {}, and the build used torch {torch}",
+            "the label names torch {}, but the build used torch {torch}",
             named.minor()
         ));
     }
@@ -43,12 +43,12 @@ pub fn torch_contradictions(
     match (of_torch.or_else(of_hip), hip) {
         (Some(other), _) if other.minor() != rocm.minor() => {
             found.push(format!(
-                "the label names ROCm {rocm}, and the torch of the build is for ROCm {other}"
+                "the label names ROCm {rocm}, but the build used a torch for ROCm {other}"
             ));
         }
         (None, Some("None")) => {
             found.push(format!(
-                "the label names ROCm {rocm}, and the torch of the build has no HIP"
+                "the label names ROCm {rocm}, but the build used a torch without HIP"
             ));
         }
         _ => {}
@@ -58,7 +58,7 @@ pub fn torch_contradictions(
         && other.minor() != rocm.minor()
     {
         found.push(format!(
-            "the label names ROCm {rocm}, and the HIP of the build is that of ROCm {other}"
+            "the label names ROCm {rocm}, but the build used the HIP of ROCm {other}"
         ));
     }
     found
@@ -89,11 +89,12 @@ pub fn built_with_other_torch(
         .fold(finding, |finding, other| finding.note(other.clone()));
     if is_pure {
         return Some(finding.note(
-            "the wheel has no compiled code, so the torch of the build leaves no trace in it",
+            "the wheel has no compiled code, so its contents do not depend on the torch of the \
+             build",
         ));
     }
     Some(finding.help(format!(
-        "build it with the torch and the ROCm of its label, or publish it all the same with `--allow {}`",
+        "build it with the torch and ROCm of its label, or publish it anyway with `--allow {}`",
         codes::BUILT_WITH_OTHER_TORCH.id
     )))
 }
@@ -127,9 +128,9 @@ mod tests {
             &[],
         );
         check("rocm62torch2.5triton", "2.5.0", "6.2.41133", &[]);
-        let other = "the label names torch 2.5, and the build used torch 1.13.0a0";
+        let other = "the label names torch 2.5, but the build used torch 1.13.0a0";
         check("rocm62torch2.5", "1.13.0a0", "6.2.41133", &[other]);
-        let without = "the label names ROCm 6.2, and the torch of the build has no HIP";
+        let without = "the label names ROCm 6.2, but the build used a torch without HIP";
         check("rocm62torch2.5", "2.5.1", "None", &[without]);
         check(
             "rocm62torch2.5triton",
@@ -137,7 +138,7 @@ mod tests {
             "None",
             &[other, without],
         );
-        let of_other = "the label names ROCm 6.2, and the torch of the build is for ROCm 6.4";
+        let of_other = "the label names ROCm 6.2, but the build used a torch for ROCm 6.4";
         check("rocm62torch2.5", "2.5.1+rocm6.4", "6.4.43482", &[of_other]);
         check(
             "rocm62torch2.5",

@@ -80,11 +80,11 @@ fn cases_differ<'n>(
             sink.push(
                 Diagnostic::new(
                     &codes::SAME_NAME_TWICE,
-                    format!("`{other}` and `{name}` are one name to a GitHub release"),
+                    format!("`{other}` and `{name}` are the same name in a GitHub release"),
                 )
                 .at(Location::File(shown.into()), "")
                 .also(Location::File(at.into()), "the other one")
-                .help("give one of them"),
+                .help("pass only one of them"),
             );
         }
     }
@@ -100,7 +100,7 @@ fn labels_normal<'n>(files: impl Iterator<Item = NamedPath<'n>>, sink: &mut Sink
         sink.push(
             Diagnostic::new(
                 &codes::LABEL_NOT_NORMAL,
-                format!("the label of `{name}` is `{written}`, and its normal form is `{normal}`"),
+                format!("the label of `{name}` is `{written}`, but its normal form is `{normal}`"),
             )
             .at(Location::File(shown.into()), "")
             .help(format!(
@@ -129,7 +129,7 @@ fn names_kept<'n>(files: impl Iterator<Item = NamedPath<'n>>, severity: Severity
         sink.push(
             Diagnostic::new(
                 &codes::NAME_NOT_KEPT,
-                format!("the name `{name}` holds `{odd}`, which a GitHub release does not keep"),
+                format!("the name `{name}` contains `{odd}`, which GitHub replaces in a release"),
             )
             .severity(severity)
             .at(Location::File(shown.into()), "")
@@ -187,7 +187,7 @@ fn stand_together(offered: &[Asset], sink: &mut Sink) {
                 .insert((file.file.project.normalized(), &file.file.version), file)
         {
             let message = format!(
-                "`{}` and `{}` are source distributions of one version",
+                "`{}` and `{}` are source distributions of the same version",
                 other.name(),
                 file.name()
             );
@@ -205,7 +205,7 @@ fn same_name(one: &Asset, other: &Asset) -> Diagnostic {
     Diagnostic::new(
         &codes::SAME_NAME_TWICE,
         format!(
-            "two files with other bytes have the name `{}`",
+            "two files with different content have the name `{}`",
             other.name()
         ),
     )
@@ -213,7 +213,7 @@ fn same_name(one: &Asset, other: &Asset) -> Diagnostic {
     .also(Location::File(one.shown.as_str().into()), "the other one")
     .note(format!("{} is {}", one.shown, one.digest))
     .note(format!("{} is {}", other.shown, other.digest))
-    .help("give one of them")
+    .help("pass only one of them")
 }
 
 /// Reports wheels that the plan expects and the release would lack, and offered wheels that are not
@@ -286,10 +286,10 @@ pub fn archives_against_plan(
         } else {
             "a source distribution"
         };
-        let message = format!("there is no `{name}`, {what}");
+        let message = format!("{what} is missing: `{name}`");
         sink.push(absent(
             message,
-            format!("job `{job}` of the plan makes it"),
+            format!("job `{job}` of the plan builds it"),
             missing,
         ));
     }
@@ -298,7 +298,7 @@ pub fn archives_against_plan(
 fn unplanned(file: &Asset) -> Diagnostic {
     Diagnostic::new(
         &codes::UNPLANNED_WHEEL,
-        format!("no job of the plan makes `{}`", file.name()),
+        format!("no job of the plan builds `{}`", file.name()),
     )
     .at(Location::File(file.shown.as_str().into()), "")
     .help("leave it out, or publish without `--plan`")
@@ -324,18 +324,18 @@ fn missing_wheel(
     let names: Vec<String> = jobs.iter().map(|job| format!("`{}`", job.job)).collect();
     let (message, note) = match (jobs, found) {
         ([job], _) => {
-            let message = format!("there is no wheel for {cell}, `{}`", job.wheel);
-            (message, format!("job {} of the plan makes it", names[0]))
+            let message = format!("the wheel for {cell} is missing: `{}`", job.wheel);
+            (message, format!("job {} of the plan builds it", names[0]))
         }
         (several, found) => {
             let wanted = several.len();
             let message = format!(
-                "there {} for {cell}, and {wanted} are planned",
+                "there {} for {cell}, but {wanted} are planned",
                 are_wheels(found)
             );
             (
                 message,
-                format!("jobs {} of the plan make them", names.join(", ")),
+                format!("jobs {} of the plan build them", names.join(", ")),
             )
         }
     };
@@ -471,13 +471,13 @@ mod tests {
         ];
         assert_eq!(told(&all), Vec::<String>::new());
         let one_short =
-            "there is 1 wheel for triton * for cp312-cp312 on linux_x86_64, and 2 are planned";
+            "there is 1 wheel for triton * for cp312-cp312 on linux_x86_64, but 2 are planned";
         assert_eq!(told(&all[..3]), [one_short]);
         assert_eq!(told(&all[..2]), [one_short.replace("is 1", "is no")]);
         let apex = "apex-1.12-cp312-cp312-linux_x86_64.whl";
         assert_eq!(
             told(&[&all[..], &[apex]].concat()),
-            [format!("no job of the plan makes `{apex}`")]
+            [format!("no job of the plan builds `{apex}`")]
         );
     }
 

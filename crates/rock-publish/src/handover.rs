@@ -122,7 +122,7 @@ pub fn check_leg_reports(reports: &[LegReport], jobs: &[Job], sink: &mut Sink) {
         };
         if !planned.contains(report.job.as_str()) {
             sink.push(wrong(format!(
-                "a leg reports the job `{}`, which the plan does not have",
+                "a leg reports the job `{}`, which is not in the plan",
                 report.job
             )));
         }
@@ -131,7 +131,7 @@ pub fn check_leg_reports(reports: &[LegReport], jobs: &[Job], sink: &mut Sink) {
         }
         if let Some(other) = artifacts.insert(report.artifact, &report.job) {
             let message = format!(
-                "the jobs `{other}` and `{}` report one artifact, {}",
+                "the jobs `{other}` and `{}` report the same artifact, {}",
                 report.job, report.artifact
             );
             sink.push(wrong(message));
@@ -166,12 +166,12 @@ pub fn check_plan_digest(shown: &str, found: Digest, reported: Digest) -> Result
     }
     Err(Diagnostic::new(
         &codes::PLAN_REPLACED,
-        format!("`{shown}` is not the plan that the job `plan` made"),
+        format!("`{shown}` is not the plan that the job `plan` created"),
     )
     .at(Location::File(shown.into()), "")
     .note(format!("its digest is {found}"))
     .note(format!("the job `plan` reported {reported}"))
-    .help("find out which job of the run wrote the artifact `plan`; publish nothing of this run"))
+    .help("find out which job of the run wrote the artifact `plan`; publish nothing from this run"))
 }
 
 /// The downloaded artifact of a leg.
@@ -210,7 +210,7 @@ impl ArtifactSums {
         let text = std::str::from_utf8(&self.bytes)
             .map_err(|error| format!("it is not UTF-8: {error}"))?;
         if text.trim().is_empty() {
-            return Err("it lists no file".to_owned());
+            return Err("it lists no files".to_owned());
         }
         read_sums(text).map_err(|error| error.to_string())
     }
@@ -229,7 +229,9 @@ impl LegArtifact {
         );
         Diagnostic::new(code, message)
             .at(Location::File(place.into()), "")
-            .help("find out which job of the run wrote this artifact; publish nothing of this run")
+            .help(
+                "find out which job of the run wrote this artifact; publish nothing from this run",
+            )
     }
 }
 
@@ -272,7 +274,8 @@ pub fn check_artifact(
             .keys()
             .filter(|file| !listed.contains_key(*file)),
     ) {
-        let message = format!("the artifact `{name}` holds `{file}`, which its leg did not report");
+        let message =
+            format!("the artifact `{name}` contains `{file}`, which its leg did not report");
         sink.push(artifact.fault(&codes::UNREPORTED_FILE, message, Some(file)));
     }
     for (file, reported) in &listed {
@@ -311,12 +314,12 @@ pub fn check_artifact(
         };
         if !is_of_job {
             let message = format!(
-                "the artifact `{name}` holds `{file}`, which is not of the job `{}`",
+                "the artifact `{name}` contains `{file}`, which the job `{}` does not build",
                 job.id
             );
             let of_job: Vec<String> = job.files().map(|file| format!("`{file}`")).collect();
             let fault = artifact.fault(&codes::FILE_OF_ANOTHER_JOB, message, Some(file));
-            sink.push(fault.note(format!("the job makes {}", of_job.join(", "))));
+            sink.push(fault.note(format!("the job builds {}", of_job.join(", "))));
         }
     }
 }
@@ -327,11 +330,11 @@ pub fn check_strays(strays: &[String], sink: &mut Sink) {
         sink.push(
             Diagnostic::new(
                 &codes::UNREPORTED_FILE,
-                format!("`{stray}` is not of an artifact that a leg reported"),
+                format!("`{stray}` does not belong to an artifact that a leg reported"),
             )
             .severity(Severity::Error)
             .at(Location::File(stray.as_str().into()), "")
-            .help("download the artifacts that `report legs` names, into an empty folder"),
+            .help("download the artifacts that `report legs` names into an empty directory"),
         );
     }
 }
@@ -411,9 +414,9 @@ mod tests {
         );
         let told: Vec<String> = sink.finish().into_iter().map(|one| one.message).collect();
         insta::assert_snapshot!(told.join("\n"), @r"
-        a leg reports the job `a`, which the plan does not have
-        a leg reports the job `b`, which the plan does not have
-        the jobs `a` and `b` report one artifact, 1
+        a leg reports the job `a`, which is not in the plan
+        a leg reports the job `b`, which is not in the plan
+        the jobs `a` and `b` report the same artifact, 1
         two legs report the job `a`
         ");
     }

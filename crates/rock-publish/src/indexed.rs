@@ -116,8 +116,8 @@ pub fn index_files(
     // Collects in place, because the files are many and large.
     read.into_iter()
         .filter_map(|read| {
-            read.unwrap_or_else(|told| {
-                sink.push(told);
+            read.unwrap_or_else(|diagnostic| {
+                sink.push(diagnostic);
                 None
             })
         })
@@ -191,9 +191,11 @@ impl From<ReleaseManifest> for ManifestRowSet {
     fn from(manifest: ReleaseManifest) -> Self {
         let mut files: Vec<ManifestRow> = Vec::with_capacity(manifest.files.len());
         for row in manifest.files {
-            let before = files.last().and_then(|told| told.file.as_deref().ok());
-            let told = ManifestRow::of(row, before);
-            files.push(told);
+            let before = files
+                .last()
+                .and_then(|previous| previous.file.as_deref().ok());
+            let row = ManifestRow::of(row, before);
+            files.push(row);
         }
         Self {
             tag: manifest.tag,
@@ -249,18 +251,18 @@ fn file(
     known: &[RocmVersion],
 ) -> Result<Option<IndexFile>, String> {
     let metadata = row.as_ref().and_then(|row| row.metadata);
-    let told = match row.and_then(|row| row.file.ok()) {
-        Some(told) => Arc::unwrap_or_clone(told),
+    let entry = match row.and_then(|row| row.file.ok()) {
+        Some(entry) => Arc::unwrap_or_clone(entry),
         None if has_wheel_extension(&asset.name) => by_name(&asset.name, known)?,
         // Archives in releases can be anything; those in a manifest are source distributions.
         None => return Ok(None),
     };
-    if told.kind == FileKind::Tree {
+    if entry.kind == FileKind::Tree {
         return Ok(None);
     }
-    if let Some(label) = told.unread_label() {
+    if let Some(label) = entry.unread_label() {
         return Err(format!(
-            "its label `{label}` names no accelerator, so what it is for is not known"
+            "its label `{label}` names no accelerator, so it is unknown what it is for"
         ));
     }
     let origin = match &release.origin {
@@ -278,7 +280,7 @@ fn file(
         }
     };
     Ok(Some(IndexFile {
-        digest: asset.digest.or(told.digest),
+        digest: asset.digest.or(entry.digest),
         size_bytes: asset.size,
         metadata: metadata
             .filter(|_| release.place.sidecars.contains(&asset.name))
@@ -288,14 +290,14 @@ fn file(
             }),
         uploaded: asset.created_at.clone(),
         origin: Some(origin),
-        ..told
+        ..entry
     }))
 }
 
 /// Returns the index entry with the facts from the name of a wheel.
 pub(super) fn by_name(name: &str, known: &[RocmVersion]) -> Result<IndexFile, String> {
     if name.contains('%') {
-        return Err("it is percent-encoded, and no installer takes it".to_owned());
+        return Err("it is percent-encoded, which no installer accepts".to_owned());
     }
     let wheel = name
         .parse::<WheelName>()
@@ -319,7 +321,8 @@ pub(super) fn label(
     };
     match LabelParts::parse(&label, known) {
         Ok(parsed) if parsed.ambiguous => Err(format!(
-            "its label `{label}` names two versions, and no manifest tells which is meant"
+            "its label `{label}` can be read as two versions, and no manifest determines which is \
+             right"
         )),
         Ok(parsed) => Ok(Some(parsed.parts)),
         Err(error) if label.as_str().starts_with("rocm") => Err(error.to_string()),
@@ -347,7 +350,7 @@ fn address(
             "https://github.com/{repository}/releases/download/{}",
             rock_names::percent_encode(&release.tag_name)
         ),
-        _ => return Err("nothing says where it is fetched from".to_owned()),
+        _ => return Err("its download URL is unknown".to_owned()),
     };
     folder
         .parse::<BaseUrl>()
@@ -391,7 +394,7 @@ fn other_bytes(one: &IndexFile, other: &IndexFile) -> Diagnostic {
     Diagnostic::new(
         &codes::SAME_NAME_TWICE,
         format!(
-            "two published files with other bytes have the name `{}`",
+            "two published files with different content have the name `{}`",
             one.name
         ),
     )
@@ -402,16 +405,16 @@ fn other_bytes(one: &IndexFile, other: &IndexFile) -> Diagnostic {
 }
 
 fn left_out(asset: &ListedAsset, release: &ListedRelease, reason: &str) -> Diagnostic {
-    let told = Diagnostic::new(
+    let warning = Diagnostic::new(
         &codes::UNREADABLE_PUBLISHED_NAME,
-        format!("published `{}` is left out: {reason}", asset.name),
+        format!("the published file `{}` is skipped: {reason}", asset.name),
     )
     .at(Spot::Argument("--published".to_owned()), "")
-    .help("publish it again under the name of a wheel");
+    .help("publish it again under a valid wheel name");
     if release.tag_name.is_empty() {
-        told
+        warning
     } else {
-        told.note(format!("it is in release `{}`", release.tag_name))
+        warning.note(format!("it is in release `{}`", release.tag_name))
     }
 }
 
@@ -422,12 +425,13 @@ fn tell_without_digest(files: &[IndexFile], sink: &mut Sink) {
     if let Some(first) = without.first() {
         let message = match without.len() {
             1 => format!(
-                "`{}` is listed without hash: nothing tells its digest",
+                "`{}` is listed without a hash: its digest is unknown",
                 first.name
             ),
             count => {
                 format!(
-                    "{count} files are listed without hash, `{}` first: nothing tells their digests",
+                    "{count} files are listed without a hash, such as `{}`: their digests are \
+                     unknown",
                     first.name
                 )
             }
@@ -435,9 +439,7 @@ fn tell_without_digest(files: &[IndexFile], sink: &mut Sink) {
         sink.push(
             Diagnostic::new(&codes::NO_PUBLISHED_DIGEST, message)
                 .at(Spot::Argument("--published".to_owned()), "")
-                .help(
-                    "publish them again, or give the `rock-manifest.json` of their release as well",
-                ),
+                .help("publish them again, or also pass the `rock-manifest.json` of their release"),
         );
     }
 }

@@ -120,7 +120,7 @@ pub enum AssetState {
 
 /// The error for a text that is not a listing.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("it is no list of releases: {0}")]
+#[error("it is not a list of releases: {0}")]
 pub struct ListingError(pub String);
 
 /// The largest saved listing that is read. GitHub writes 2 KiB per asset, so this is a listing of
@@ -128,7 +128,8 @@ pub struct ListingError(pub String);
 pub const LARGEST_LISTING_BYTES: u64 = 128 << 20;
 
 /// The formats of a saved listing, for the help of the error.
-const FORMS: &str = "give GitHub's list of releases, one release, its assets or their names, or a `rock-manifest.json`";
+const FORMS: &str = "pass GitHub's list of releases, one release, its assets or their names, or a \
+                     `rock-manifest.json`";
 
 impl ReleaseListing {
     /// Returns the ID of the release that GitHub shows as the latest, as far as a listing shows it:
@@ -170,30 +171,30 @@ impl ReleaseListing {
             .as_deref()
             .filter(|name| name.parse::<RepoName>().is_err())
         {
-            return fault("it names no repository, but", name);
+            return fault("its repository name is not valid:", name);
         }
         for release in &self.releases {
             if !is_line(&release.tag_name) {
-                return fault("it has a release with the tag", &release.tag_name);
+                return fault("a release has a tag that is not valid:", &release.tag_name);
             }
             let dates = [&release.published_at, &release.updated_at];
             if let Some(text) = dates.into_iter().flatten().find(|text| !is_word(text)) {
-                return fault("it has a release of the day", text);
+                return fault("a release has a date that is not valid:", text);
             }
             if let Some(text) = release
                 .target_commitish
                 .as_deref()
                 .filter(|text| !is_line(text))
             {
-                return fault("it has a release of", text);
+                return fault("a release has a target that is not valid:", text);
             }
             for asset in &release.assets {
                 if !is_file_name(&asset.name) || !is_line(&asset.name) || asset.name.contains('\\')
                 {
-                    return fault("it has a file with the name", &asset.name);
+                    return fault("a file has a name that is not valid:", &asset.name);
                 }
                 if let Some(text) = asset.created_at.as_deref().filter(|text| !is_word(text)) {
-                    return fault("it has a file of the day", text);
+                    return fault("a file has a date that is not valid:", text);
                 }
             }
         }
@@ -457,7 +458,7 @@ mod tests {
             ReleaseListing::from_json(r#"{"repository": "a b", "releases": []}"#).unwrap_err();
         assert!(
             told.to_string()
-                .contains("it names no repository, but `a b`"),
+                .contains("its repository name is not valid: `a b`"),
             "{told}"
         );
     }
@@ -477,7 +478,7 @@ mod tests {
                 ReleaseListing::from_json(text)
                     .unwrap_err()
                     .to_string()
-                    .contains("no list of releases"),
+                    .contains("not a list of releases"),
                 "{text}"
             );
         }

@@ -111,7 +111,7 @@ pub enum ManifestError {
     #[error("it is not a manifest: {0}")]
     Malformed(String),
     /// A manifest of another version.
-    #[error("it is of version {0}, this program reads {VERSION}")]
+    #[error("it has version {0}, but this program reads version {VERSION}")]
     OtherVersion(u32),
     /// A field with an invalid value.
     #[error("`{field}` of `{file}` is `{text}`, which is not {what}")]
@@ -126,7 +126,7 @@ pub enum ManifestError {
         what: &'static str,
     },
     /// A filename that is not in the directory of the release.
-    #[error("it names the file `{0}`, which is no file of the release's own folder")]
+    #[error("it names the file `{0}`, which is not in the directory of the release")]
     BadName(String),
 }
 
@@ -229,7 +229,7 @@ impl ManifestFile {
             "distribution",
             distribution,
             DistributionName::is_valid,
-            "the name of a project",
+            "a project name",
         )?;
         fields.needed("version", version, is_version, "a version")?;
         fields.optional(
@@ -258,28 +258,33 @@ impl ManifestFile {
         fields.optional("build", build.as_deref(), is_label, "a build tag")?;
         for (field, tags) in [("python", python), ("abi", abi), ("platform", platform)] {
             tags.iter()
-                .try_for_each(|tag| fields.needed(field, tag, is_tag, "a tag of wheels"))?;
+                .try_for_each(|tag| fields.needed(field, tag, is_tag, "a wheel tag"))?;
         }
         covers.iter().try_for_each(|version| {
-            fields.needed("covers", version, is_label, "a version of Python")
+            fields.needed("covers", version, is_label, "a Python version")
         })?;
         gfx.iter().try_for_each(|target| {
-            fields.needed("gfx", target, is_target, "a gfx target or a family of them")
+            fields.needed(
+                "gfx",
+                target,
+                is_target,
+                "a gfx target or a family of targets",
+            )
         })?;
         if let Some((text, _)) = run_time.fault() {
-            fields.needed("run_time", text, |_| false, "a need at run time")?;
+            fields.needed("run_time", text, |_| false, "a run-time requirement")?;
         }
         fields.optional(
             "requires_python",
             requires_python.as_deref(),
             is_line,
-            "a text of one line",
+            "a single line of text",
         )?;
         fields.needed(
             "index",
             index,
             |text| text.is_empty() || is_label(text),
-            "a folder of the index",
+            "a directory of the index",
         )
     }
 }
@@ -504,7 +509,7 @@ mod tests {
             .to_string();
         assert_eq!(
             told,
-            "`distribution` of `a.whl` is `a b`, which is not the name of a project"
+            "`distribution` of `a.whl` is `a b`, which is not a project name"
         );
     }
 

@@ -206,7 +206,7 @@ pub fn preflight(request: &PreflightRequest<'_>, observed: &ObservedRepository) 
             CheckResult::Passed(detail) => (CheckOutcome::Passed, detail, Vec::new()),
             CheckResult::Unknown(_) if observed.is_offline && ONLINE_CHECKS.contains(&name) => (
                 CheckOutcome::Unknown,
-                "GitHub was not asked".to_owned(),
+                "GitHub was not queried".to_owned(),
                 Vec::new(),
             ),
             CheckResult::Unknown(detail) => (CheckOutcome::Unknown, detail, Vec::new()),

@@ -32,7 +32,10 @@ pub struct TagGlob(String);
 
 /// The error for a text that is not a pattern for tags.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` names no tags: write text with `*` and `?`, such as `nightly-*`, and no `*` alone")]
+#[error(
+    "`{0}` is not a valid tag pattern: it is text with `*` and `?`, such as `nightly-*`, but not \
+     only `*`"
+)]
 pub struct TagGlobError(pub String);
 
 /// The decision for a release.
@@ -312,10 +315,10 @@ impl fmt::Display for PruneReason {
             }
             Self::Draft { age_s } => write!(f, "a draft, last changed {}", aged(*age_s)),
             Self::DraftWithoutAge => {
-                f.write_str("a draft, and a publish may be under way; give `--older-than`")
+                f.write_str("a draft that may still be in use by a publish; pass `--older-than`")
             }
-            Self::UnknownAge => f.write_str("nothing says how old it is"),
-            Self::Continues => f.write_str("it holds files of a release that stays"),
+            Self::UnknownAge => f.write_str("its age is unknown"),
+            Self::Continues => f.write_str("it has files of a release that is kept"),
         }
     }
 }
@@ -433,7 +436,7 @@ mod tests {
         assert_eq!(
             goes(all(None), &rule(Some(3), Some("30d")), None),
             [4],
-            "nothing says how old it is"
+            "its age is unknown"
         );
         assert_eq!(
             goes(all(Some("01-01")), &rule(Some(3), None), None),

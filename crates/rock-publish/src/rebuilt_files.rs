@@ -43,21 +43,27 @@ pub fn newest_first<T>(releases: &mut [T], release: impl Fn(&T) -> &ListedReleas
 pub fn rebuilt_warning(rebuilt: &[RebuiltFile]) -> Option<Diagnostic> {
     let first = rebuilt.first()?;
     let message = match rebuilt.len() {
-        1 => format!("an older release holds `{}` with other bytes", first.name),
+        1 => format!(
+            "an older release has `{}` with different content",
+            first.name
+        ),
         count => format!(
-            "older releases hold {count} files with other bytes, `{}` first",
+            "older releases have {count} files with different content, such as `{}`",
             first.name
         ),
     };
     let warning = Diagnostic::new(&codes::OLDER_RELEASE_DIFFERS, message)
         .at(Location::Argument("--published".to_owned()), "")
-        .help("to end this, delete the older file from its release; give a wheel that is built again a build tag of its own");
+        .help(
+            "to end this warning, delete the older file from its release; give rebuilt wheels \
+             their own build tag",
+        );
     let named = rebuilt
         .iter()
         .take(MOST_NAMED)
         .fold(warning, |warning, one| {
             warning.note(format!(
-                "offered is `{}` {}; passed over is that {}",
+                "offered: `{}` {}; skipped: the file {}",
                 one.name, one.offered, one.older
             ))
         });
@@ -78,7 +84,7 @@ impl ReleasedBytes {
 impl std::fmt::Display for ReleasedBytes {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self.tag.as_str() {
-            "" => f.write_str("of a folder without a tag, ")?,
+            "" => f.write_str("of a directory without a tag, ")?,
             tag => write!(f, "of release `{tag}`, ")?,
         }
         match self.digest {
@@ -134,12 +140,13 @@ mod tests {
         );
         assert_eq!(
             told.message,
-            "an older release holds `a.whl` with other bytes"
+            "an older release has `a.whl` with different content"
         );
         assert_eq!(
             told.notes,
             [
-                "offered is `a.whl` of release `v2`, 7 bytes; passed over is that of a folder without a tag, 7 bytes"
+                "offered: `a.whl` of release `v2`, 7 bytes; skipped: the file of a directory \
+                 without a tag, 7 bytes"
             ]
         );
         let told = rebuilt_warning(&vec![one; 7]).unwrap();

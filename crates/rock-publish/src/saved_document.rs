@@ -58,7 +58,7 @@ pub fn saved_manifests(text: &str) -> Result<Vec<ReleaseManifest>, ListingError>
         (Some(_), version) => {
             let version = version.map_or_else(|| "none".to_owned(), |version| version.to_string());
             Err(ListingError(format!(
-                "its version is {version}, and this program reads {VERSION}"
+                "its version is {version}, but this program reads version {VERSION}"
             )))
         }
     }

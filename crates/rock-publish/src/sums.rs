@@ -20,7 +20,7 @@ pub fn sums<'a>(files: impl IntoIterator<Item = (&'a str, Digest)>) -> String {
 
 /// The error for a text that `sha256sum --check` would not accept either.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("line {line} is no digest with a name: `{text}`")]
+#[error("line {line} is not a digest and a filename: `{text}`")]
 pub struct SumsError {
     /// The line, counted from 1.
     pub line: usize,

@@ -16,7 +16,7 @@ pub enum TagNameError {
     #[error(transparent)]
     Git(#[from] GitTagError),
     /// The tag contains a `/`.
-    #[error("`{0}` is no tag that can name a folder: it has a `/`")]
+    #[error("`{0}` cannot be the name of a directory: it contains a `/`")]
     Parts(String),
 }
 
@@ -52,7 +52,9 @@ pub struct GitTag(String);
 /// The error for a text that is not a valid tag.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "`{0}` is not a valid tag: it has at most 200 bytes, does not start with `-`, is not `@`, contains no spaces, control characters, `~`, `^`, `:`, `?`, `*`, `[`, `\\`, `..` or `@{{`, and no part between slashes is empty, starts with `.`, or ends with `.` or `.lock`"
+    "`{0}` is not a valid tag: a tag has at most 200 bytes, does not start with `-`, is not `@`, \
+     contains no spaces, control characters, `~`, `^`, `:`, `?`, `*`, `[`, `\\`, `..` or `@{{`, \
+     and no part between slashes is empty, starts with `.`, or ends with `.` or `.lock`"
 )]
 pub struct GitTagError(pub String);
 

@@ -59,7 +59,7 @@ impl TagTarget {
                     format!("the repository has no tag `{}`", self.tag),
                 )
                 .at(Location::Argument("--tag".to_owned()), "")
-                .help("push the tag, or let it be made at a commit with `--target COMMIT`"),
+                .help("push the tag, or create it at a commit with `--target COMMIT`"),
             ),
             (Some(found), Some(TargetCommitish::Commit(target)))
                 if !found.starts_with(&target.to_ascii_lowercase()) =>
@@ -81,17 +81,23 @@ impl TagTarget {
     }
 
     fn moved(&self, found: &str, but: &str) -> Diagnostic {
-        Diagnostic::new(&codes::TAG_MOVED, format!("the tag `{}` is at {found}, and {but}", self.tag))
-            .at(Location::Argument("--target".to_owned()), "")
-            .help("build again from where the tag is, name that commit with `--target`, or publish under another tag")
+        Diagnostic::new(
+            &codes::TAG_MOVED,
+            format!("the tag `{}` is at {found}, but {but}", self.tag),
+        )
+        .at(Location::Argument("--target".to_owned()), "")
+        .help(
+            "build again at the commit of the tag, pass that commit with `--target`, or publish \
+             under another tag",
+        )
     }
 }
 
 fn no_such_target(name: &str) -> Diagnostic {
     Diagnostic::new(
         &codes::NO_SUCH_TARGET,
-        format!("the repository has no commit and no branch `{name}`"),
+        format!("the repository has no commit or branch `{name}`"),
     )
     .at(Location::Argument("--target".to_owned()), "")
-    .help("push it, or name the commit that the wheels were built from")
+    .help("push it, or pass the commit that the wheels were built from")
 }

@@ -73,13 +73,15 @@ impl TargetShortfall {
             format!(" of release `{tag}`")
         };
         self.finding(|missing| {
-            format!("the published `{name}`{of_release} has no code for {missing}, which is planned")
+            format!(
+                "the published `{name}`{of_release} has no code for {missing}, which is planned"
+            )
         })
         .severity(Severity::Warning)
         .at(Location::Argument("--published".to_owned()), "")
         .help(
-            "it counts as published: build it from a plan without `--published`, and publish it with \
-                 `publish --replace`, or as a build of its own that `wheel retag --build 1` makes of it",
+            "it counts as published: build it from a plan without `--published`, and publish it \
+             with `publish --replace`, or with its own build number from `wheel retag --build 1`",
         )
     }
 }
@@ -110,7 +112,7 @@ pub fn targets_against_plan(
         let finding = shortfall
             .finding(|missing| {
                 format!(
-                    "`{}` has no code for {missing}, which its job is for",
+                    "`{}` has no code for {missing}, which its job builds for",
                     asset.name()
                 )
             })
@@ -121,7 +123,7 @@ pub fn targets_against_plan(
             })
             .at(Location::File(asset.shown.as_str().into()), "");
         sink.push(finding.help(format!(
-            "build it for the targets of the plan, or publish it all the same with `--allow {}`",
+            "build it for the targets of the plan, or publish it anyway with `--allow {}`",
             codes::PLANNED_TARGET_MISSING.id
         )));
     }

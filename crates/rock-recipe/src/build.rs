@@ -83,7 +83,10 @@ impl Build {
                 let path = path
                     .strip_prefix(CALLER_MOUNT)
                     .map_or(path, |below| below.trim_start_matches('/'));
-                copies.push(format!("source `{name}` is copied from `{path}` without {left_out}, releases, virtual environments and what git ignores"));
+                copies.push(format!(
+                    "source `{name}` is copied from `{path}` without {left_out}, \
+                    releases, virtual environments and files that git ignores"
+                ));
             }
         }
         copies
@@ -196,11 +199,11 @@ fn told(
             Ok(false) => {}
             Ok(true) => match (context.required(&one.reason), context.required(&one.help)) {
                 (Ok(reason), Ok(help)) => {
-                    let told = Diagnostic::new(code, reason);
+                    let diagnostic = Diagnostic::new(code, reason);
                     found.push(if help.is_empty() {
-                        told
+                        diagnostic
                     } else {
-                        told.help(help)
+                        diagnostic.help(help)
                     });
                 }
                 (reason, help) => found.extend([reason.err(), help.err()].into_iter().flatten()),
@@ -220,7 +223,7 @@ fn refusals(job: &Job, document: &RecipeDocument, compat: &Compat) -> Vec<Diagno
         && !found(python_from)
         && python_from != PythonFrom::Uv
     {
-        let message = format!("there is no Python of `python-from: {python_from}` on Windows");
+        let message = format!("`python-from: {python_from}` is not available on Windows");
         let fault = Diagnostic::new(&codes::WINDOWS_JOB, message);
         faults.push(fault.help("set `python-from: uv`, or `host` for the Python of the machine"));
     }
@@ -228,7 +231,7 @@ fn refusals(job: &Job, document: &RecipeDocument, compat: &Compat) -> Vec<Diagno
         matches!(torch_from, TorchFrom::Image | TorchFrom::Host) && job.torch.is_some();
     if finds_torch && !found(python_from) {
         let message = format!(
-            "the torch of `torch-from: {torch_from}` is not there for `python-from: {python_from}`"
+            "`python-from: {python_from}` cannot use the torch of `torch-from: {torch_from}`"
         );
         let fault = Diagnostic::new(&codes::TORCH_OF_ANOTHER_PYTHON, message);
         faults.push(fault.help(format!(
@@ -240,10 +243,11 @@ fn refusals(job: &Job, document: &RecipeDocument, compat: &Compat) -> Vec<Diagno
     if let (Some(torch), true) = (&job.torch, is_index)
         && prepare::index_of(job, torch, compat).is_none()
     {
-        let message =
-            format!("the facts name no index of `torch-from: {torch_from}` for torch {torch}");
+        let message = format!(
+            "the compatibility data has no index of `torch-from: {torch_from}` for torch {torch}"
+        );
         let fault = Diagnostic::new(&codes::FACT_UNKNOWN, message);
-        faults.push(fault.help("name one under `indexes`, or add a row to `torch-indexes`"));
+        faults.push(fault.help("add one under `indexes`, or add a row to `torch-indexes`"));
     }
     for name in job
         .settings
@@ -259,7 +263,7 @@ fn refusals(job: &Job, document: &RecipeDocument, compat: &Compat) -> Vec<Diagno
         faults.push(
             match rock_diagnostic::nearest::nearest(name, known.iter().copied()) {
                 Some(near) => fault.help(format!("did you mean `{near}`?")),
-                None => fault.help(format!("it has {}", known.join(", "))),
+                None => fault.help(format!("its variables are {}", known.join(", "))),
             },
         );
     }

@@ -32,9 +32,9 @@ pub fn check(
         } else {
             BuildSite::Container
         };
-        let told = build(&job, document, compat, &site, &BTreeMap::new());
+        let built = build(&job, document, compat, &site, &BTreeMap::new());
         let found_in = |build: Build| [against(&job, &build, compat), also(&build)].concat();
-        for diagnostic in told.map_or_else(|faults| faults, found_in) {
+        for diagnostic in built.map_or_else(|faults| faults, found_in) {
             match found.iter_mut().find(|(known, _, _)| *known == diagnostic) {
                 Some((_, count, _)) => *count += 1,
                 None => found.push((diagnostic, 1, job.id.clone())),

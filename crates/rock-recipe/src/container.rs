@@ -350,7 +350,7 @@ pub fn image<'a>(
             .filter(|warning| warning.contains("image"));
         let fault = notes.fold(fault, |fault, note| fault.note(note.clone()));
         return Err(
-            fault.help("name one with `--image`, or with `image: {tag: …}` in the matrix file")
+            fault.help("set one with `--image`, or with `image: {tag: …}` in the matrix file")
         );
     };
     if let (rock_plan::config::PythonFrom::Image, Some(python), Some(inside)) =
@@ -362,21 +362,28 @@ pub fn image<'a>(
             .flatten()
             .any(|covered| covered.parse() == Ok(inside))
     {
-        let message = format!("image `{image}` holds Python {inside}, and the job is for {python}");
+        let message =
+            format!("image `{image}` contains Python {inside}, but the job is for {python}");
         return Err(Diagnostic::new(&codes::WRONG_PYTHON, message).help(format!(
-            "take an image with Python {python}, or set `python-from: uv`"
+            "use an image with Python {python}, or set `python-from: uv`"
         )));
     }
-    let mut told = Vec::new();
+    let mut warnings = Vec::new();
     if !is_pinned(image) && job.settings.image.digest != DigestRule::Ignore {
-        let unpinned = Diagnostic::new(&codes::UNPINNED_IMAGE, format!("image `{image}` is not pinned by a digest"))
-            .help("add `@sha256:…` to it; `docker image inspect` or `podman image inspect` shows the digest of one that was pulled");
+        let unpinned = Diagnostic::new(
+            &codes::UNPINNED_IMAGE,
+            format!("image `{image}` is not pinned by a digest"),
+        )
+        .help(
+            "append `@sha256:…`; `docker image inspect` or `podman image inspect` shows the \
+                digest of a pulled image",
+        );
         if job.settings.image.digest == DigestRule::Require {
             return Err(unpinned.severity(Severity::Error));
         }
-        told.push(unpinned);
+        warnings.push(unpinned);
     }
-    Ok((image, told))
+    Ok((image, warnings))
 }
 
 /// Whether an image reference is pinned: `name@sha256:` and 64 hexadecimal digits.

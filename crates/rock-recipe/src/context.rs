@@ -191,9 +191,8 @@ impl<'d> ExpressionContext<'d> {
         for (name, fact) in &document.facts {
             if values.contains_key(name) {
                 let message =
-                    format!("fact `{name}` has the name of a value that every recipe sees");
-                let fault =
-                    Diagnostic::new(&codes::BAD_RECIPE, message).help("give it another name");
+                    format!("fact `{name}` has the name of a value that every recipe can use");
+                let fault = Diagnostic::new(&codes::BAD_RECIPE, message).help("rename it");
                 return Err(match document.place_of(&format!("{name}:")) {
                     Some(place) => fault.at(place, ""),
                     None => fault,
@@ -253,7 +252,7 @@ impl<'d> ExpressionContext<'d> {
                 };
                 return Err(fault
                     .note(why)
-                    .help("break the circle, or name what is missing"));
+                    .help("break the cycle, or define the missing name"));
             }
         }
         Ok(context)
@@ -377,10 +376,10 @@ impl<'d> ExpressionContext<'d> {
             .collect();
         let fault = Diagnostic::new(&codes::BAD_EXPRESSION, format!("cannot evaluate `{shown}`"))
             .note(error.to_string())
-            .help("docs/recipes.md lists the names that expressions see");
+            .help("docs/recipes.md lists the names that expressions can use");
         match self.document.place_of(text) {
             Some(place) => fault.at(place, ""),
-            None => fault.note(format!("in the shipped recipe `{}`", self.document.name)),
+            None => fault.note(format!("in the built-in recipe `{}`", self.document.name)),
         }
     }
 }

@@ -134,15 +134,15 @@ impl StepBuilder<'_> {
             .and_then(FactDocument::stage)
             .unwrap_or_default();
         let message = format!(
-            "stage `{}` needs the fact `{fact}`, which is asked later, at `{beside}`",
+            "stage `{}` needs the fact `{fact}`, which is only evaluated at stage `{beside}`",
             step.stage
         );
         let fault = Diagnostic::new(&codes::BAD_RECIPE, message)
-            .help("move the stage behind it, or ask earlier");
+            .help("move the stage after that stage, or evaluate the fact earlier");
         Err(
             match self.document.place_of(&format!("stage: {}", step.stage)) {
                 Some(place) => fault.at(place, ""),
-                None => fault.note(format!("in the shipped recipe `{}`", self.document.name)),
+                None => fault.note(format!("in the built-in recipe `{}`", self.document.name)),
             },
         )
     }

@@ -35,8 +35,9 @@ pub fn jobs(text: &str) -> Vec<Job> {
             &mut sink,
         )
     });
-    let told = sink.finish();
-    let plan = plan.unwrap_or_else(|| panic!("{}", rock_diagnostic::render::human(&told, false)));
+    let diagnostics = sink.finish();
+    let plan =
+        plan.unwrap_or_else(|| panic!("{}", rock_diagnostic::render::human(&diagnostics, false)));
     plan.jobs().map(JobView::to_job).collect()
 }
 

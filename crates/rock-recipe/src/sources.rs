@@ -69,9 +69,9 @@ impl StepBuilder<'_> {
         }
         let digest = context.required(&source.sha256)?;
         if (source.sdist.is_some() || source.artifact.is_some()) && digest.is_empty() {
-            let message = format!("source `{name}` has no digest, so whatever comes is built");
+            let message = format!("source `{name}` has no digest, so its content is not checked");
             warnings
-                .push(Diagnostic::new(&codes::UNPINNED_SOURCE, message).help("give its `sha256`"));
+                .push(Diagnostic::new(&codes::UNPINNED_SOURCE, message).help("set its `sha256`"));
         }
         if let Some(requirement) = &source.sdist {
             let requirement = context.required(requirement)?;
@@ -106,18 +106,19 @@ impl StepBuilder<'_> {
             if reference.starts_with('-') {
                 let fault = Diagnostic::new(
                     &codes::BAD_EXPRESSION,
-                    format!("`{reference}` is no commit, tag or branch"),
+                    format!("`{reference}` is not a valid commit, tag or branch"),
                 );
-                return Err(fault.help("name the commit in full"));
+                return Err(fault.help("write the full commit hash"));
             }
             let is_hex = reference.bytes().all(|b| b.is_ascii_hexdigit());
             if !(is_hex && reference.len() == 40) {
                 let message = format!(
-                    "source `{name}` is `{reference}` of a repository, which may come to mean another commit"
+                    "source `{name}` is `{reference}` of a repository, which may point to another \
+                     commit later"
                 );
                 warnings.push(
                     Diagnostic::new(&codes::UNPINNED_SOURCE, message)
-                        .help("name the commit in full"),
+                        .help("write the full commit hash"),
                 );
             }
             let address = context.required(address)?;
@@ -155,9 +156,10 @@ impl StepBuilder<'_> {
             {
                 let fault = Diagnostic::new(
                     &codes::BAD_EXPRESSION,
-                    format!("`{folder}` is no folder of a repository"),
+                    format!("`{folder}` is not a valid folder in a repository"),
                 );
-                return Err(fault.help("name it by its path from the top, such as `projects/NAME`"));
+                return Err(fault
+                    .help("write its path from the repository's root, such as `projects/NAME`"));
             }
             let mut steps = vec![clone];
             if !folder.is_empty() {

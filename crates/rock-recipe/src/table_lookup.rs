@@ -34,7 +34,7 @@ impl ExpressionContext<'_> {
         };
         let rows = rows_of(table, compat).map_err(|known| {
             fault(format!("there is no table `{table}`"))
-                .help(format!("there are {}", known.join(", ")))
+                .help(format!("the tables are {}", known.join(", ")))
         })?;
         let texts = |asked: &IndexMap<String, String>| {
             let each = asked
@@ -53,7 +53,7 @@ impl ExpressionContext<'_> {
             for row in fitting {
                 let Some(key) = row[fact.key.as_str()].as_str() else {
                     return Err(fault(format!(
-                        "table `{table}` has no column `{}` of texts",
+                        "table `{table}` has no column `{}` with strings",
                         fact.key
                     )));
                 };
@@ -95,7 +95,7 @@ impl ExpressionContext<'_> {
                         "table `{table}` has no row with {}",
                         asked.join(", ")
                     ))
-                    .help("give it a `default`"))
+                    .help("add a row, or set a `default`"))
                 }
             },
         }

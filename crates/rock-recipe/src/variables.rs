@@ -166,7 +166,7 @@ fn jobs(variable: &str, count: &str, gib: &str) -> Result<ParallelJobsVariable, 
     let fault = |text: &str, what: &str, help: &str| {
         Diagnostic::new(
             &codes::BAD_EXPRESSION,
-            format!("`{text}` is no {what} for `{variable}`"),
+            format!("`{text}` is not a valid {what} for `{variable}`"),
         )
         .help(help)
     };

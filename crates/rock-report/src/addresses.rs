@@ -37,7 +37,7 @@ pub(super) fn asset(
         let base = base.below(release.subfolder.as_deref());
         return Some(format!("{base}/{}", percent_encode(name)));
     }
-    let told = asset
+    let listed = asset
         .browser_download_url
         .as_deref()
         .filter(|url| !is_of_draft(url))
@@ -64,22 +64,23 @@ pub(super) fn asset(
             percent_encode(name)
         ))
     };
-    told.or_else(of_page).or_else(of_repository)
+    listed.or_else(of_page).or_else(of_repository)
 }
 
 /// Returns the URL of the page of a release.
 pub(super) fn page(release: &ListedRelease, repository: Option<&RepoName>) -> Option<String> {
     let tag = Some(release.tag_name.as_str()).filter(|tag| !tag.is_empty());
-    let told = release
-        .html_url
-        .as_deref()
-        .and_then(|url| match url.split_once("/releases/tag/") {
-            Some((before, of_draft)) if of_draft.starts_with(DRAFT) => {
-                web_address(&format!("{before}/releases/tag/{}", percent_encode(tag?)))
-            }
-            _ => web_address(url),
-        });
-    told.or_else(|| {
+    let listed =
+        release
+            .html_url
+            .as_deref()
+            .and_then(|url| match url.split_once("/releases/tag/") {
+                Some((before, of_draft)) if of_draft.starts_with(DRAFT) => {
+                    web_address(&format!("{before}/releases/tag/{}", percent_encode(tag?)))
+                }
+                _ => web_address(url),
+            });
+    listed.or_else(|| {
         Some(format!(
             "https://github.com/{}/releases/tag/{}",
             repository?,

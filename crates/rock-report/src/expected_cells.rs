@@ -251,10 +251,10 @@ fn read(
             sink.push(
                 Diagnostic::new(
                     &codes::BAD_PLAN_FILE,
-                    format!("the plan expects a wheel that {reason}"),
+                    format!("invalid wheel in the plan: {reason}"),
                 )
                 .at(Location::Argument("--plan".to_owned()), "")
-                .help("write the plan with `rock-matrix plan --format json`"),
+                .help("create the plan with `rock-matrix plan --format json`"),
             );
         })
         .ok()

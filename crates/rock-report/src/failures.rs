@@ -89,7 +89,7 @@ fn absent_but(
     outcomes: &JobOutcomes,
 ) -> Vec<MissingFile> {
     each(found, archives, reported, false, |job| {
-        Some(outcomes.why(job).unwrap_or("no result is known"))
+        Some(outcomes.why(job).unwrap_or("its result is unknown"))
     })
 }
 

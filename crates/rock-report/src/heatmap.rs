@@ -164,7 +164,7 @@ pub fn svg(heatmap: &Heatmap, scheme: ColorScheme) -> String {
         .flat_map(|(_, cells)| cells)
         .flatten();
     let total = total.fold(CoverageShare::default(), |total, share| total.plus(*share));
-    let told = format!(
+    let description = format!(
         "{} of {} cells are published, {total}. Rows are Python versions; columns are torch and accelerator versions.",
         total.present,
         total.total()
@@ -176,7 +176,7 @@ pub fn svg(heatmap: &Heatmap, scheme: ColorScheme) -> String {
          role=\"img\" aria-labelledby=\"title-{id} desc-{id}\">\n<title id=\"title-{id}\">{}</title>\n<desc id=\"desc-{id}\">{}</desc>\n\
          <style>\n{}</style>\n<rect class=\"b\" width=\"{width}\" height=\"{height}\"/>\n{body}</svg>\n",
         HtmlEscaped::of(&title),
-        HtmlEscaped::of(&told),
+        HtmlEscaped::of(&description),
         style(scheme)
     )
 }
@@ -236,7 +236,7 @@ fn draw(
                 torch_label(torch.as_ref()),
                 accelerator_label(accelerator.as_ref())
             );
-            let (class, number, told) = match share {
+            let (class, number, title) = match share {
                 None => ("x", "–".to_owned(), format!("{place}: excluded")),
                 Some(share) => (
                     class(*share),
@@ -249,7 +249,7 @@ fn draw(
                 body,
                 "<g><title>{}</title><rect class=\"{class}\" x=\"{x}\" y=\"{y}\" width=\"{}\" height=\"{}\" rx=\"4\"/>\
                  <text class=\"t\" x=\"{}\" y=\"{}\">{}</text></g>",
-                HtmlEscaped::of(&told),
+                HtmlEscaped::of(&title),
                 column - 4,
                 ROW - 4,
                 centre(at),

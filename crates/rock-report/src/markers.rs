@@ -8,7 +8,8 @@ pub enum MarkerError {
     None(String),
     /// A marker of a pair is missing, duplicated or out of order.
     #[error(
-        "`{begin}` and `{end}` stand there {begins} and {ends} times, or in the wrong order; each stands there once"
+        "`{begin}` and `{end}` occur {begins} and {ends} times, or in the wrong order; each must \
+         occur exactly once"
     )]
     Pair {
         /// The start marker.

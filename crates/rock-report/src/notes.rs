@@ -155,7 +155,7 @@ fn with_detail(notes: &ReleaseNotes<'_>, detail: NotesDetail) -> Result<String, 
     let count = count_of(wheels);
     let summary = match (planned, absent.len()) {
         (0, _) => format!("{count}."),
-        (planned, 0) => format!("{count}. All of the {planned} that were planned are there."),
+        (planned, 0) => format!("{count}. All {planned} that were planned are present."),
         (planned, absent) => format!(
             "{count}. Of the {planned} that were planned, {absent} {} missing.",
             is_or_are(absent)
@@ -200,9 +200,9 @@ fn with_detail(notes: &ReleaseNotes<'_>, detail: NotesDetail) -> Result<String, 
             shown if shown == absent_count => {
                 format!("{absent_count} of the {planned} planned {noun}s:")
             }
-            shown => format!(
-                "{absent_count} of the {planned} planned {noun}s, of which these are {shown}:"
-            ),
+            shown => {
+                format!("{absent_count} of the {planned} planned {noun}s; the first {shown} are:")
+            }
         },
         absent: if absent.is_empty() {
             String::new()
@@ -465,7 +465,7 @@ fn installs(notes: &ReleaseNotes<'_>) -> Vec<InstallView> {
             .filter_map(|lines| lines.from_nothing)
             .collect();
         if !from_nothing.is_empty() {
-            text.push("# from nothing".to_owned());
+            text.push("# from scratch".to_owned());
             text.extend(from_nothing);
         }
         let needs: BTreeSet<String> = chosen.iter().filter_map(|wheel| needs(wheel)).collect();

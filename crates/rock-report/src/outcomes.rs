@@ -21,7 +21,9 @@ pub enum OutcomesError {
     #[error("it is not JSON: {0}")]
     Malformed(String),
     /// The JSON value is not a job result.
-    #[error("it holds no results: each is an object with `job` and `outcome`, as `build.json` is")]
+    #[error(
+        "it contains no results: expected objects with `job` and `outcome`, as in `build.json`"
+    )]
     OtherForm,
 }
 
@@ -68,7 +70,7 @@ impl JobOutcomes {
     /// Returns the one-line reason why a job left no wheel; `None` if no result of the job is
     /// known.
     pub fn why(&self, job: &str) -> Option<&str> {
-        self.0.get(job).map(|came_to| came_to.why.as_str())
+        self.0.get(job).map(|outcome| outcome.why.as_str())
     }
 
     /// Returns the one-line failure of a job that left a wheel; `None` if the job succeeded or no
@@ -76,25 +78,25 @@ impl JobOutcomes {
     pub fn fault(&self, job: &str) -> Option<&str> {
         self.0
             .get(job)
-            .filter(|came_to| !came_to.is_good)
-            .map(|came_to| came_to.why.as_str())
+            .filter(|outcome| !outcome.is_good)
+            .map(|outcome| outcome.why.as_str())
     }
 }
 
 /// Describes an outcome of `build.json` or of a GitHub job in words.
 fn why(outcome: &str, reason: Option<String>) -> String {
-    let told = match outcome {
-        "done" | "success" => "built, and not here",
+    let words = match outcome {
+        "done" | "success" => "built, but missing",
         "failed" | "failure" => "failed",
-        "refused" => "built, and refused by its checks",
-        "capped" => "ended at its time limit",
+        "refused" => "built, but rejected by its checks",
+        "capped" => "stopped at its time limit",
         "stopped" | "cancelled" => "stopped",
         "skipped" => "skipped",
-        "running" => "ended without saying how",
-        "machine" => "the machine or the engine was at fault",
+        "running" => "ended without a result",
+        "machine" => "the machine or the engine failed",
         other => other,
     };
-    reason.map_or_else(|| told.to_owned(), |reason| format!("{told}: {reason}"))
+    reason.map_or_else(|| words.to_owned(), |reason| format!("{words}: {reason}"))
 }
 
 /// Describes the first stage of a `build.json` that failed or was stopped.

@@ -119,14 +119,14 @@ pub fn packages(wheels: &WheelListing) -> String {
                     == (&other.combination.version, &other.combination.git)
             };
             for version in project.chunk_by(same) {
-                let told = version
+                let shown = version
                     .first()
                     .map(|row| row.combination.version_text())
                     .unwrap_or_default();
-                let place = anchors.place(&[&title, name, &told]);
-                contents.push_str(&format!("    - [{}](#{place})\n", markdown::text(&told)));
+                let place = anchors.place(&[&title, name, &shown]);
+                contents.push_str(&format!("    - [{}](#{place})\n", markdown::text(&shown)));
                 body.push_str(&format!("\n<a id=\"{place}\"></a>\n\n"));
-                body.push_str(&folded(name, &told, version));
+                body.push_str(&folded(name, &shown, version));
             }
         }
     }
@@ -227,7 +227,7 @@ pub(super) fn unread_part(unread: &[UnreadableName], level: usize) -> String {
         })
         .collect();
     format!(
-        "\n{} Files whose names cannot be read\n\nThey are in no table above.\n\n{}",
+        "\n{} Files whose names cannot be parsed\n\nThese are not in the tables above.\n\n{}",
         "#".repeat(level),
         markdown::table(&["file", "release", "why"], &rows)
     )

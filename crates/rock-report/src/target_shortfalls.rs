@@ -31,7 +31,7 @@ pub fn unread_targets(found: &[MatchedCell<'_>]) -> BTreeSet<String> {
 /// manifest lists targets that were read from the wheel's code are compared.
 pub fn target_shortfalls(found: &[MatchedCell<'_>], compat: &Compat) -> Vec<Diagnostic> {
     let read = compared(found).filter(|(_, wheel)| wheel.gfx_from == Some(GfxOrigin::Wheel));
-    let told: BTreeMap<(&str, &str), Diagnostic> = read
+    let diagnostics: BTreeMap<(&str, &str), Diagnostic> = read
         .filter_map(|(cell, wheel)| {
             let distribution = &wheel.combination.distribution;
             let shortfall = TargetShortfall::of(distribution, &cell.gfx, &wheel.gfx, compat)?;
@@ -41,5 +41,5 @@ pub fn target_shortfalls(found: &[MatchedCell<'_>], compat: &Compat) -> Vec<Diag
             ))
         })
         .collect();
-    told.into_values().collect()
+    diagnostics.into_values().collect()
 }

@@ -220,7 +220,7 @@ impl WheelListing {
                 Diagnostic::new(
                     &codes::AMBIGUOUS_PUBLISHED_LABEL,
                     format!(
-                        "the label of `{}` has two readings and was read as {}",
+                        "the label of `{}` can be read in two ways; it was read as {}",
                         wheel.name,
                         wheel.combination.runs_with()
                     ),

@@ -223,9 +223,9 @@ fn find_candidates(folder: &Path) -> Result<(Vec<ArtifactCandidate>, Vec<Diagnos
     if !rock_sys::exists(folder) {
         let place = Location::File(folder.display().to_string().into());
         let diagnostic =
-            Diagnostic::new(&codes::NO_ARTIFACT, "there is no such folder").at(place, "");
+            Diagnostic::new(&codes::NO_ARTIFACT, "there is no such directory").at(place, "");
         return Err(
-            diagnostic.help("give the folder that `rock-matrix sdk fetch` wrote artifacts to")
+            diagnostic.help("pass the directory to which `rock-matrix sdk fetch` wrote artifacts")
         );
     }
     let (mut found, mut findings) = (Vec::new(), Vec::new());
@@ -343,10 +343,11 @@ fn out_of_budget(artifact: &Path) -> Diagnostic {
 fn bad_artifact(path: &Path, message: String) -> Diagnostic {
     Diagnostic::new(&codes::BAD_ARTIFACT, message)
         .at(Location::File(path.display().to_string().into()), "")
-        .help("fetch the artifact again, or remove it from the folder")
+        .help("fetch the artifact again, or remove it from the directory")
 }
 
 /// Reports a file that begins like an ELF file and is damaged.
 fn damaged_elf(path: &Path, error: &rock_elf::ElfError) -> Diagnostic {
-    bad_artifact(path, format!("it begins as an ELF file, but {error}")).severity(Severity::Warning)
+    bad_artifact(path, format!("it starts like an ELF file, but {error}"))
+        .severity(Severity::Warning)
 }

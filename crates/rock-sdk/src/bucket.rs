@@ -53,7 +53,7 @@ pub fn page(xml: &str) -> Result<BucketPage, String> {
                 if path.len() == MAX_LISTING_DEPTH {
                     let at = reader.buffer_position();
                     return Err(format!(
-                        "it has more than {MAX_LISTING_DEPTH} elements within each other, at byte {at}"
+                        "it has more than {MAX_LISTING_DEPTH} nested elements, at byte {at}"
                     ));
                 }
                 path.push(tag.local_name().as_ref().to_owned());
@@ -73,7 +73,7 @@ pub fn page(xml: &str) -> Result<BucketPage, String> {
                 Some(character) => text.push(character),
                 None => {
                     let named = resolve_predefined_entity(&entity);
-                    text.push_str(named.ok_or_else(|| format!("`&{};` is not known", &*entity))?);
+                    text.push_str(named.ok_or_else(|| format!("`&{};` is unknown", &*entity))?);
                 }
             },
             Event::End(_) => {
@@ -119,7 +119,7 @@ pub fn page(xml: &str) -> Result<BucketPage, String> {
     if is_listing {
         Ok(page)
     } else {
-        Err("it is no listing of a bucket".to_owned())
+        Err("it is not the listing of a bucket".to_owned())
     }
 }
 
@@ -202,10 +202,10 @@ pub fn sum_line(digest: Digest, file: &str) -> String {
 /// # Errors
 /// Returns the first word if it is not a digest.
 pub fn sum_in(text: &str) -> Result<Digest, &str> {
-    let said = text.split_whitespace().next().unwrap_or_default();
-    format!("sha256:{}", said.to_ascii_lowercase())
+    let word = text.split_whitespace().next().unwrap_or_default();
+    format!("sha256:{}", word.to_ascii_lowercase())
         .parse()
-        .map_err(|_| said)
+        .map_err(|_| word)
 }
 
 impl ArtifactSelection {
@@ -314,7 +314,7 @@ mod tests {
             nested(MAX_LISTING_DEPTH - 1),
             Ok(super::BucketPage::default())
         );
-        let said = "it has more than 32 elements within each other, at byte 114";
+        let said = "it has more than 32 nested elements, at byte 114";
         assert_eq!(nested(MAX_LISTING_DEPTH), Err(said.to_owned()));
         let files = |count: usize| {
             let all = "<Contents><Key>k</Key><Size>1</Size></Contents>".repeat(count);

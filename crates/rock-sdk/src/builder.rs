@@ -344,7 +344,7 @@ impl SdkBuilder<'_> {
                         &codes::BAD_ARTIFACT,
                         format!("`{path}` cannot be in an archive: {error}"),
                     )
-                    .help("rename it in the build that made it"),
+                    .help("rename it in the build that created it"),
                 ]
             })
         };

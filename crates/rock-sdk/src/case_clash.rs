@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 /// The help of a case clash.
 pub(super) const HELP: &str =
-    "on disks that do not tell case apart, one takes the place of the other; rename one";
+    "on case-insensitive file systems, one replaces the other; rename one";
 
 /// Returns pairs of paths that differ only in case, in input order, each path with its associated
 /// value.

@@ -16,7 +16,7 @@ pub enum DeclaredError {
     #[error("it declares no GPU target: there is no call of `{DECLARES}`")]
     Nothing,
     /// A call has too few arguments or does not end. Contains its number, counted from 1.
-    #[error("call {0} of `{DECLARES}` is cut off")]
+    #[error("call {0} of `{DECLARES}` is truncated")]
     CutOff(usize),
     /// A target is declared twice.
     #[error("the GPU target `{0}` is declared twice")]

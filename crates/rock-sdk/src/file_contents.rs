@@ -95,5 +95,5 @@ fn open_unchanged(
         "the file changed while it was packed",
     )
     .at(artifacts.location(origin), "")
-    .help("wait until nothing writes into the folder of artifacts, and run again"))
+    .help("wait until nothing writes to the directory of artifacts, and run the command again"))
 }

@@ -132,9 +132,12 @@ pub fn lay_out(
             "--runtime-alias {}",
             error.glob().unwrap_or_default()
         ));
-        let fault =
-            Diagnostic::new(&BAD_PATTERN, format!("it is no glob: {}", error.kind())).at(place, "");
-        vec![fault.help("give one over whole paths, such as `lib/libhsa-runtime64.so`")]
+        let fault = Diagnostic::new(
+            &BAD_PATTERN,
+            format!("it is not a valid glob: {}", error.kind()),
+        )
+        .at(place, "");
+        vec![fault.help("pass a glob for whole paths, such as `lib/libhsa-runtime64.so`")]
     })?;
     let builder = PackageBuilder {
         artifacts,
@@ -215,9 +218,12 @@ fn same_names(artifacts: &[BuildArtifact], packages: &[RuntimePackage]) -> Vec<D
             Diagnostic::new(&codes::PACKAGE_TWICE, message)
                 .at(
                     Location::File(made_of(package).into()),
-                    format!("the other is of `{}`", made_of(other)),
+                    format!("the other one is from `{}`", made_of(other)),
                 )
-                .help("write the GPUs of both in one way, or take one of them out of the folder"),
+                .help(
+                    "spell the GPUs of both in the same way, or remove one of them from the \
+                     directory",
+                ),
         );
     }
     found

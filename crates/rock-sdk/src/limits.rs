@@ -92,7 +92,7 @@ pub fn unreadable_archive(archive: &Path, error: &io::Error) -> Diagnostic {
             Diagnostic::new(&host::CANNOT_READ_FILE, message)
         }
         Some(ArchiveError::Malformed { .. }) | None => {
-            let message = format!("the archive is damaged or cut off: {error}");
+            let message = format!("the archive is damaged or truncated: {error}");
             fault(&codes::BAD_ARTIFACT, archive, &message)
         }
     }
@@ -106,7 +106,7 @@ pub fn beyond_limit(artifact: &Path, message: &str) -> Diagnostic {
 fn fault(code: &'static rock_diagnostic::Code, path: &Path, message: &str) -> Diagnostic {
     Diagnostic::new(code, message)
         .at(Location::File(path.display().to_string().into()), "")
-        .help("fetch the artifact again, or take it out of the folder")
+        .help("fetch the artifact again, or remove it from the directory")
 }
 
 #[cfg(test)]

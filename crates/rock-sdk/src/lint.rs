@@ -42,7 +42,7 @@ impl PathOverlap {
     /// Reports a path at which the bytes of two artifacts differ.
     pub fn told(&self, artifacts: &[BuildArtifact], is_strict: bool) -> Diagnostic {
         let message = format!(
-            "two artifacts have `{}`, and it is not the same in both",
+            "two artifacts have different files at `{}`",
             path(artifacts, self.kept)
         );
         Diagnostic::new(&codes::OVERLAPPING_FILES, message)
@@ -52,7 +52,10 @@ impl PathOverlap {
                 Severity::Warning
             })
             .at(place(artifacts, self.other), "this one is left out")
-            .note(format!("taken is {}", shown(artifacts, self.kept)))
+            .note(format!(
+                "the other one is used: {}",
+                shown(artifacts, self.kept)
+            ))
             .help("fetch all artifacts of one run; `--strict` makes this an error")
     }
 
@@ -102,12 +105,12 @@ pub fn spellings(artifacts: &[BuildArtifact], families: &[FamilyRow]) -> Vec<Dia
         .flat_map(|row| row.members.iter().chain([&row.family]))
         .map(String::as_str)
         .collect();
-    let told = |artifact: &BuildArtifact| {
+    let misspelling = |artifact: &BuildArtifact| {
         let written = artifact.name.base().filter(|base| !known.contains(base))?;
         let meant = known
             .iter()
             .find(|word| word.eq_ignore_ascii_case(written))?;
-        let message = format!("`{}` is for GPUs that are written `{meant}`", artifact.name);
+        let message = format!("`{}` is for GPUs that are spelled `{meant}`", artifact.name);
         let renamed =
             artifact
                 .name
@@ -117,11 +120,11 @@ pub fn spellings(artifacts: &[BuildArtifact], families: &[FamilyRow]) -> Vec<Dia
             Diagnostic::new(&codes::BAD_ARTIFACT, message)
                 .at(Location::File(artifact.name.to_string().into()), "")
                 .help(format!(
-                    "rename it to `{renamed}`, or take it out of the folder"
+                    "rename it to `{renamed}`, or remove it from the directory"
                 )),
         )
     };
-    artifacts.iter().filter_map(told).collect()
+    artifacts.iter().filter_map(misspelling).collect()
 }
 
 fn kind(artifacts: &[BuildArtifact], origin: FileOrigin) -> &EntryKind {
@@ -151,11 +154,12 @@ fn links(
         .iter()
         .map(|package| (&package.distribution, &package.dropped));
     let built_against = devel.iter().map(|tree| (&tree.distribution, &tree.dropped));
-    let mut told: BTreeSet<FileOrigin> = BTreeSet::new();
+    let mut reported: BTreeSet<FileOrigin> = BTreeSet::new();
     let mut found = Vec::new();
     for (distribution, dropped) in run_from.chain(built_against) {
         for (path, (why, origin)) in dropped {
-            let Some((code, message, help)) = fault(why).filter(|_| told.insert(*origin)) else {
+            let Some((code, message, help)) = fault(why).filter(|_| reported.insert(*origin))
+            else {
                 continue;
             };
             found.push(
@@ -183,7 +187,7 @@ fn fault(why: &DropReason) -> Option<(&'static Code, &'static str, &'static str)
         DropReason::Loop => (
             &codes::LINK_TO_NOWHERE,
             "the link leads to itself",
-            "mend the build that made it",
+            "fix the build that created it",
         ),
         DropReason::ProgramLink => (
             &codes::PROGRAM_LINK,
@@ -192,7 +196,7 @@ fn fault(why: &DropReason) -> Option<(&'static Code, &'static str, &'static str)
         ),
         DropReason::NoStub(_) => (
             &codes::PROGRAM_LINK,
-            "there is nothing that could stand for a link to a program of this processor",
+            "there is no stub for a link to a program for this processor",
             "install the program twice, or leave the link out of the artifact",
         ),
         DropReason::Alias(_) | DropReason::Dangling | DropReason::ToFolder => return None,
@@ -212,7 +216,7 @@ fn cases(
     } else {
         Severity::Warning
     };
-    let mut told: BTreeSet<[&str; 2]> = BTreeSet::new();
+    let mut reported: BTreeSet<[&str; 2]> = BTreeSet::new();
     let mut found = Vec::new();
     let run_from = layout.packages.iter().map(|package| {
         let files = package
@@ -234,7 +238,7 @@ fn cases(
             (other, (is_other_folder, other_from)),
         ] in case_clash::clashes(paths)
         {
-            if (is_folder && is_other_folder) || !told.insert([one, other]) {
+            if (is_folder && is_other_folder) || !reported.insert([one, other]) {
                 continue;
             }
             let message = format!("`{one}` and `{other}` of `{distribution}` differ only in case");
@@ -245,7 +249,7 @@ fn cases(
                 clash = clash.at(place(artifacts, from), "");
             }
             if let (Some(from), Some(_)) = (from, other_from) {
-                clash = clash.note(format!("the other is {}", shown(artifacts, from)));
+                clash = clash.note(format!("the other one is {}", shown(artifacts, from)));
             }
             found.push(clash);
         }
@@ -298,11 +302,14 @@ pub(super) fn file_and_folder(
     };
     Diagnostic::new(
         &codes::FILE_AND_FOLDER,
-        format!("`{path}` is a {word} and a folder in `{distribution}`"),
+        format!("`{path}` is both a {word} and a directory in `{distribution}`"),
     )
     .at(place(artifacts, one), format!("this is the {word}"))
-    .note(format!("the folder is of {}", shown(artifacts, inside)))
-    .help("one of the artifacts was built by another version; fetch all of one run")
+    .note(format!(
+        "the directory is from {}",
+        shown(artifacts, inside)
+    ))
+    .help("one of the artifacts was built from another version; fetch all artifacts of one run")
 }
 
 /// Reports globs for stub libraries that match no library name.

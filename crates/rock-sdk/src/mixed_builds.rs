@@ -34,17 +34,18 @@ pub(crate) fn find_mixed_builds(
                 continue;
             }
             if one.path == VERSION
-                && let Some(said) = version.and_then(release)
+                && let Some(expected) = version.and_then(release)
                 && let Some(bytes) =
                     read_small_file(artifacts, origin, MAX_INSTALLED_VERSION_BYTES)?
-                && let Some(is) = release(&String::from_utf8_lossy(&bytes)).filter(|is| *is != said)
+                && let Some(is) =
+                    release(&String::from_utf8_lossy(&bytes)).filter(|is| *is != expected)
             {
-                let [said, is] =
-                    [said, is].map(|numbers| numbers.map(|number| number.to_string()).join("."));
+                let [expected, is] = [expected, is]
+                    .map(|numbers| numbers.map(|number| number.to_string()).join("."));
                 found.push(other_build(
                     artifacts,
                     origin,
-                    &format!("it is of ROCm {is}, and the manifest of the build says {said}"),
+                    &format!("it is from ROCm {is}, but the manifest of the build says {expected}"),
                 ));
             }
             if one.path.contains(ARCHIVES) {
@@ -84,8 +85,7 @@ pub(crate) fn find_mixed_builds(
                     && is != size_bytes
                 {
                     let list = crate::shown(&artifacts.artifacts, list);
-                    let message =
-                        format!("it has {is} bytes, and `{list}` knows one of {size_bytes}");
+                    let message = format!("it has {is} bytes, but `{list}` lists {size_bytes}");
                     found.push(other_build(artifacts, *origin, &message));
                 }
             }
@@ -98,7 +98,7 @@ fn other_build(artifacts: &ArtifactSet, origin: FileOrigin, why: &str) -> Diagno
     let name = &artifacts.artifacts[origin.artifact].name;
     Diagnostic::new(
         &codes::MIXED_ARTIFACTS,
-        format!("`{name}` is of another build than other artifacts"),
+        format!("`{name}` is from another build than other artifacts"),
     )
     .at(artifacts.location(origin), why)
     .help("fetch all artifacts of one run")

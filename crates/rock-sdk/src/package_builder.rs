@@ -70,7 +70,7 @@ impl PackageBuilder<'_> {
         let (selected, short_names) = both(PathSelection::of(row), globs(&row.short_names))
             .map_err(|error| {
                 let message = format!("a row of `sdk-packages` has a bad glob: {error}");
-                vec![Diagnostic::new(&BAD_PATTERN, message).help("correct the facts")]
+                vec![Diagnostic::new(&BAD_PATTERN, message).help("correct the compatibility data")]
             })?;
         let core = folder_of(&self.distribution(PackageKind::Core), &self.wish.nonce);
         let placing = PlacementRules {
@@ -117,9 +117,12 @@ impl PackageBuilder<'_> {
             .flat_map(|take| &take.names)
             .map(String::as_str)
             .collect();
-        let message = format!("no artifact feeds the package `{}`", row.distribution);
+        let message = format!(
+            "there is no artifact for the package `{}`",
+            row.distribution
+        );
         Err(Diagnostic::new(&codes::NO_ARTIFACT, message).help(format!(
-            "it is made of {}; fetch one of them into the folder",
+            "it is made from {}; fetch one of them into the directory",
             names.join(", ")
         )))
     }

@@ -128,10 +128,10 @@ impl ResolvedLayout {
 
 fn no_artifacts(options: &LayoutOptions) -> Diagnostic {
     let place = Location::File(options.artifact_dir.display().to_string().into());
-    Diagnostic::new(&codes::NO_ARTIFACT, "there is no artifact in the folder")
+    Diagnostic::new(&codes::NO_ARTIFACT, "there is no artifact in the directory")
         .at(place, "")
         .help(
-            "artifacts are folders such as `base_lib_generic`, each with an \
+            "artifacts are directories such as `base_lib_generic`, each with an \
              `artifact_manifest.txt`, or archives of them",
         )
 }
@@ -182,7 +182,7 @@ fn missing_targets(
     let place = Location::File(options.artifact_dir.display().to_string().into());
     let error = Diagnostic::new(
         &codes::OTHER_SDK_MODE,
-        "the code for GPUs is split, and no artifact is for a GPU target",
+        "the code for GPUs is split, but no artifact is for a GPU target",
     )
     .at(place, "")
     .help("fetch the artifacts of the targets, such as `blas_lib_gfx942`");

@@ -19,7 +19,7 @@ pub(crate) struct StoppableWriter<'s, T> {
 fn check(signals: &Signals) -> io::Result<()> {
     match signals.pending() {
         None => Ok(()),
-        Some(_) => Err(io::Error::other("a signal came")),
+        Some(_) => Err(io::Error::other("stopped by a signal")),
     }
 }
 

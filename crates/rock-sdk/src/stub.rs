@@ -24,7 +24,11 @@ pub enum StubError {
     #[error("there is no stub for the processor {0} (e_machine)")]
     Machine(u16),
     /// The text is empty, too long for the slot, or contains a zero byte.
-    #[error("a stub holds texts of at most {most} bytes, without a zero among them; this one has {length}", most = SLOT_BYTES - 1)]
+    #[error(
+        "a stub contains strings of at most {most} bytes, without zero bytes; this one has \
+         {length}",
+        most = SLOT_BYTES - 1
+    )]
     Text {
         /// The length of the text in bytes.
         length: usize,

@@ -264,29 +264,31 @@ fn refusals(wanted: &CheckoutSpec, facts: &CheckoutFacts) -> Vec<Diagnostic> {
     let place = || Location::File(wanted.folder.display().to_string().into());
     let mut faults = Vec::new();
     if facts.folder == FolderKind::Other {
-        let message = format!(
-            "the folder `{}` holds other things",
-            wanted.folder.display()
-        );
+        let message = format!("the directory `{}` is not empty", wanted.folder.display());
         faults.push(
             Diagnostic::new(&codes::FOLDER_IS_TAKEN, message)
-                .help("name a folder that is empty or not there yet"),
+                .help("use a directory that is empty or does not exist"),
         );
     }
     if let Some(why) = super::git_output::bad_reference(&wanted.reference) {
-        let message = format!("`{}` is no branch, tag or commit: {why}", wanted.reference);
+        let message = format!(
+            "`{}` is not a branch, tag or commit: {why}",
+            wanted.reference
+        );
         faults.push(
             Diagnostic::new(&codes::BAD_REFERENCE, message)
                 .at(Location::Argument(wanted.reference.clone()), "")
-                .help("name one ref as the repository has it, such as `main`, `v2.7.0` or a whole commit hash"),
+                .help(
+                    "use one ref of the repository, such as `main`, `v2.7.0` or a full commit hash",
+                ),
         );
     }
     if wanted.origin.is_empty() || wanted.origin.starts_with('-') {
-        let message = format!("`{}` is no address of a repository", wanted.origin);
+        let message = format!("`{}` is not the address of a repository", wanted.origin);
         faults.push(
             Diagnostic::new(&codes::BAD_REFERENCE, message)
                 .at(Location::Argument(wanted.origin.clone()), "")
-                .help("give an address that `git fetch` takes"),
+                .help("use an address that `git fetch` accepts"),
         );
     }
     let has_hipified = |set: &super::PatchSet| {
@@ -295,7 +297,7 @@ fn refusals(wanted: &CheckoutSpec, facts: &CheckoutFacts) -> Vec<Diagnostic> {
             .any(|series| series.stage == super::PatchStage::Hipified)
     };
     if wanted.hipify == HipifyMode::Leave && wanted.patches.as_ref().is_some_and(has_hipified) {
-        let message = "patches of hipified sources need what hipify changed to be a commit";
+        let message = "patches of hipified sources need the changes of hipify to be committed";
         faults.push(
             Diagnostic::new(&codes::HIPIFIED_NEEDS_COMMIT, message)
                 .at(Location::Argument("--no-commit-hipify".to_owned()), "")
@@ -310,11 +312,15 @@ fn refusals(wanted: &CheckoutSpec, facts: &CheckoutFacts) -> Vec<Diagnostic> {
     for found in &facts.repositories {
         if !wanted.discard.changes && !was_ended {
             if let Some(session) = found.session {
-                let message = format!("{} is under way in {}", session.word(), named(&found.path));
+                let message = format!(
+                    "{} is in progress in {}",
+                    session.word(),
+                    named(&found.path)
+                );
                 faults.push(
                     Diagnostic::new(&codes::UNDER_WAY, message)
                         .at(place(), "")
-                        .help("end it with git, or pass `--discard-changes`"),
+                        .help("finish it with git, or pass `--discard-changes`"),
                 );
             } else if !found.changes.is_empty() {
                 let count = counted(found.changes.len(), "file");
@@ -325,7 +331,7 @@ fn refusals(wanted: &CheckoutSpec, facts: &CheckoutFacts) -> Vec<Diagnostic> {
                 faults.push(
                     Diagnostic::new(&codes::UNCOMMITTED_CHANGES, message)
                         .at(place(), "")
-                        .note(format!("that is {}", shown(found.changes.iter().cloned())))
+                        .note(format!("affected: {}", shown(found.changes.iter().cloned())))
                         .help("commit them and run `rock-matrix source save-patches`, or pass `--discard-changes`"),
                 );
             }
@@ -343,7 +349,7 @@ fn refusals(wanted: &CheckoutSpec, facts: &CheckoutFacts) -> Vec<Diagnostic> {
             faults.push(
                 Diagnostic::new(&codes::LOCAL_COMMITS, message)
                     .at(place(), "")
-                    .note(format!("that is {}", shown(lines)))
+                    .note(format!("affected: {}", shown(lines)))
                     .help("run `rock-matrix source save-patches`, then pass `--discard-commits`"),
             );
         }

@@ -131,18 +131,18 @@ pub fn bad_reference(text: &str) -> Option<&'static str> {
     let has = |bad: &[char]| text.contains(bad);
     match () {
         () if text.is_empty() => Some("it is empty"),
-        () if text.starts_with('-') => Some("git would take it for an option"),
+        () if text.starts_with('-') => Some("git would interpret it as an option"),
         () if text.contains(|c: char| c.is_whitespace() || c.is_control()) => {
-            Some("it has a blank or a control character")
+            Some("it contains a space or a control character")
         }
         () if has(&[':', '+']) && (text.contains(':') || text.starts_with('+')) => {
-            Some("it says where to put what is fetched")
+            Some("it contains a destination")
         }
         () if has(&['*', '?', '[', '~', '^', '\\'])
             || text.contains("..")
             || text.contains("@{") =>
         {
-            Some("it has a character that no ref has")
+            Some("it contains a character that no ref can have")
         }
         () => None,
     }

@@ -95,7 +95,7 @@ impl SourceManifest {
 
     /// Returns the JSON text.
     pub fn to_json(&self) -> String {
-        serde_json::to_string_pretty(self).expect("a map of texts serialises") + "\n"
+        serde_json::to_string_pretty(self).expect("a map of strings can be serialized") + "\n"
     }
 
     /// Returns the entry of a project.
@@ -119,15 +119,15 @@ impl SourceManifest {
             return Ok(());
         }
         let has = branch.map_or_else(
-            || "names no ref of torch".to_owned(),
+            || "does not name a ref of torch".to_owned(),
             |branch| format!("has torch of `{branch}`"),
         );
         Err(Diagnostic::new(
             &codes::OTHER_TORCH,
-            format!("`{name}` {has}, and `{reference}` was expected"),
+            format!("`{name}` {has}, but `{reference}` was expected"),
         )
         .at(Location::File(name.into()), "")
-        .help("take the manifest of that ref, or make one with `rock-matrix source lock`"))
+        .help("use the manifest of that ref, or create one with `rock-matrix source lock`"))
     }
 
     /// Returns the projects whose version belongs to another torch minor: the project, its version,
@@ -196,7 +196,7 @@ fn entry(key: &str, value: &Value) -> Result<ManifestEntry, String> {
     let text = |name: &str| match object.get(name) {
         None | Some(Value::Null) => Ok(None),
         Some(Value::String(text)) => Ok(Some(text.clone())),
-        Some(_) => Err(format!("`{key}.{name}` is not a text")),
+        Some(_) => Err(format!("`{key}.{name}` is not a string")),
     };
     let needed = |name: &str| text(name)?.ok_or_else(|| format!("`{key}.{name}` is missing"));
     let (repo, commit) = (needed("repo")?, needed("commit")?);
@@ -379,11 +379,11 @@ mod tests {
         assert_eq!(expect(Some("release/2.9")), Ok(()));
         assert_eq!(
             expect(Some("main")).unwrap_err(),
-            "`m.json` has torch of `main`, and `release/2.9` was expected"
+            "`m.json` has torch of `main`, but `release/2.9` was expected"
         );
         assert_eq!(
             expect(None).unwrap_err(),
-            "`m.json` names no ref of torch, and `release/2.9` was expected"
+            "`m.json` does not name a ref of torch, but `release/2.9` was expected"
         );
     }
 

@@ -49,7 +49,10 @@ pub fn look_up(
             let message = format!("`{root}` has no patch set `{name}`");
             Err(Diagnostic::new(&codes::NO_PATCH_SET, message)
                 .at(Location::Argument(name.clone()), "")
-                .help("make the folder, or pass `--allow-empty-patchset` to go on without patches"))
+                .help(
+                    "create the directory, or pass `--allow-empty-patchset` to continue without \
+                     patches",
+                ))
         }
         PatchSetSelection::Fitting(name) => {
             let names = candidates(name);
@@ -77,10 +80,10 @@ pub fn check(name: &str) -> Result<(), Diagnostic> {
     }
     Err(Diagnostic::new(
         &codes::BAD_PATCH_SET_NAME,
-        format!("`{name}` does not name a folder under the patch root"),
+        format!("`{name}` is not the name of a directory in the patch root"),
     )
     .at(Location::Argument(name.to_owned()), "")
-    .help("give the name of a folder, such as `rocm_2.7`; the root is `--patch-dir`"))
+    .help("pass the name of a directory, such as `rocm_2.7`; the root is `--patch-dir`"))
 }
 
 /// Returns the names to look up for a ref: the ref itself, and the part before its first `-`.

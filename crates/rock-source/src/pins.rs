@@ -159,7 +159,7 @@ pub fn read<'a>(
         let known: Vec<&str> = rows().map(|row| row.file.as_str()).collect();
         let mut known = known;
         known.dedup();
-        let reason = format!("the checkout says nothing in {}", known.join(" or "));
+        let reason = format!("the checkout has no pin in {}", known.join(" or "));
         let commit =
             overridden(row, &variable).unwrap_or(PinnedCommit::Unknown { reason, line: None });
         let (version, variant, compression) = (None, String::new(), String::new());
@@ -375,7 +375,7 @@ fn overridden(row: &PinRow, variable: &impl Fn(&str) -> Option<String>) -> Optio
         }
     } else {
         let reason = format!(
-            "{} says `{value}`, which is not a commit of 7 to 40 hex digits",
+            "{} is `{value}`, which is not a commit of 7 to 40 hex digits",
             row.env
         );
         PinnedCommit::Unknown { reason, line: None }
@@ -474,15 +474,13 @@ fn merge_marks(source: &SourceText) -> Option<(String, usize)> {
 
 fn doubt(fault: &CmakeError, source: &SourceText) -> (String, usize) {
     let (reason, span) = match fault {
-        CmakeError::ConflictMarker { span } => (
-            "the file has marks of a merge that was not finished".to_owned(),
+        CmakeError::ConflictMarker { span } => ("the file has conflict markers".to_owned(), span),
+        CmakeError::Unclosed { what, span } => (
+            format!("the file cannot be parsed: {what} is not closed"),
             span,
         ),
-        CmakeError::Unclosed { what, span } => {
-            (format!("the file cannot be read: {what} has no end"), span)
-        }
         CmakeError::Unbalanced { span } => (
-            "the file cannot be read: an `if` or `endif` is alone".to_owned(),
+            "the file cannot be parsed: an `if` or `endif` has no counterpart".to_owned(),
             span,
         ),
     };
@@ -711,7 +709,7 @@ mod tests {
         );
         assert_eq!(told(CMAKE, &twice, &[]), format!("B {COMMIT} by {CMAKE}:9"));
         let merged = file_b().replace("  set(__AOTRITON_Z", "<<<<<<< HEAD\n  set(__AOTRITON_Z");
-        let marks = "the file has marks of a merge that was not finished";
+        let marks = "the file has conflict markers";
         assert_eq!(told(CMAKE, &merged, &[]), format!("B {marks} Some(13)"));
         assert_eq!(
             told(LINES, &format!("<<<<<<< HEAD\n{}", file_a()), &[]),
@@ -724,7 +722,7 @@ mod tests {
         let nothing = told("version.txt", "2.2.0", &[]);
         assert_eq!(
             nothing,
-            format!("C the checkout says nothing in {CMAKE} or {LINES} None")
+            format!("C the checkout has no pin in {CMAKE} or {LINES} None")
         );
     }
 

@@ -36,7 +36,7 @@ pub fn find<'a>(
         return Ok(row);
     }
     let names = rows.iter().map(|row| row.project.as_str());
-    let told = |message: String| {
+    let unknown = |message: String| {
         Diagnostic::new(&codes::UNKNOWN_PROJECT, message)
             .at(Location::Argument(name.to_owned()), "")
             .help(format!(
@@ -46,8 +46,8 @@ pub fn find<'a>(
     };
     Err(
         match compat.source_tables().projects.iter().find(|row| is(row)) {
-            Some(row) => told(format!("`{}` is not built on {platform}", row.project)),
-            None => told(with_nearest(
+            Some(row) => unknown(format!("`{}` is not built on {platform}", row.project)),
+            None => unknown(with_nearest(
                 format!("there is no project `{name}`"),
                 nearest(name, names.clone()),
             )),

@@ -70,7 +70,7 @@ impl RelatedCommits {
                         .severity(severity)
                         .at(source.location(span), "")
                         .help(format!(
-                            "a row is `{}`; `--lenient` leaves out what is none",
+                            "a row is `{}`; `--lenient` skips lines that are not rows",
                             FIELDS.join("|")
                         )),
                 ),
@@ -105,13 +105,13 @@ impl RelatedCommits {
             if before.same_source(row) {
                 continue;
             }
-            let told =
+            let describe =
                 |row: &RelatedRow| format!("{} of {} for {}", row.commit, row.origin, row.os);
             let message = format!(
                 "the rows of `{}` disagree: {} and {}",
                 row.project,
-                told(before),
-                told(row)
+                describe(before),
+                describe(row)
             );
             sink.push(
                 Diagnostic::new(&codes::RELATED_ROWS_DISAGREE, message)
@@ -120,7 +120,7 @@ impl RelatedCommits {
                         self.source.location(before.span.clone()),
                         "than this row names",
                     )
-                    .help("mend the file, or name the commit with `--ref`"),
+                    .help("fix the file, or pass the commit with `--ref`"),
             );
         }
     }
@@ -141,7 +141,7 @@ fn row(text: &str, line: usize, span: Span) -> Result<RelatedRow, String> {
     else {
         let has = counted(fields.len(), "field");
         return Err(format!(
-            "a row has {} fields, and this line has {has}",
+            "a row has {} fields, but this line has {has}",
             FIELDS.len()
         ));
     };
@@ -218,19 +218,22 @@ mod tests {
         check(
             &format!("what is this\n{good}"),
             &[
-                "related_commits:1:1: error[C101 bad-related-row]: a row has 6 fields, and this line has 1 field",
+                "related_commits:1:1: error[C101 bad-related-row]: a row has 6 fields, but this \
+                 line has 1 field",
             ],
         );
         check(
             &format!("{good}{}", good.replace("|main", "")),
             &[
-                "related_commits:2:1: error[C101 bad-related-row]: a row has 6 fields, and this line has 5 fields",
+                "related_commits:2:1: error[C101 bad-related-row]: a row has 6 fields, but this \
+                 line has 5 fields",
             ],
         );
         check(
             &format!("{good}  {}", good.trim().to_owned() + "|more\n"),
             &[
-                "related_commits:2:3: error[C101 bad-related-row]: a row has 6 fields, and this line has 7 fields",
+                "related_commits:2:3: error[C101 bad-related-row]: a row has 6 fields, but this \
+                 line has 7 fields",
             ],
         );
         check(
@@ -273,7 +276,8 @@ mod tests {
         assert_eq!(
             said,
             [
-                "related_commits:1:1: warning[C101 bad-related-row]: a row has 6 fields, and this line has 1 field"
+                "related_commits:1:1: warning[C101 bad-related-row]: a row has 6 fields, but this \
+                 line has 1 field"
             ]
         );
         let conflict = row("ubuntu", "apex", COMMIT) + &row("centos", "apex", OTHER);

@@ -354,7 +354,8 @@ impl ProjectQuery<'_> {
                 row.file
             );
             return Err(Diagnostic::new(&codes::NO_PIN, message).help(format!(
-                "check out torch first and name its folder with `--torch-dir`, or name {project}'s ref with `--ref`"
+                "check out torch first and pass its directory with `--torch-dir`, or pass \
+                 {project}'s ref with `--ref`"
             )));
         };
         let text = source.text.trim();
@@ -380,7 +381,7 @@ impl ProjectQuery<'_> {
             Diagnostic::new(&codes::NO_PIN, format!("`{shown}` is not {form}"))
                 .at(source.location(start..start + shown.len()), "")
                 .help(format!(
-                    "mend the file, or name {project}'s ref with `--ref`"
+                    "fix the file, or pass {project}'s ref with `--ref`"
                 )),
         )
     }
@@ -450,14 +451,14 @@ impl ProjectQuery<'_> {
                 Location::File(source.path.clone()),
             ),
             None => (
-                format!("torch's checkout has no `{file}`, so no commit of `{name}` is known"),
+                format!("torch's checkout has no `{file}`, so the commit of `{name}` is unknown"),
                 Location::File(file.as_str().into()),
             ),
         };
         Err(Diagnostic::new(&codes::NO_RELATED_COMMIT, message)
             .at(place, "")
             .help(format!(
-                "name {}'s ref with `--ref`, or take a torch that pins it",
+                "pass {}'s ref with `--ref`, or use a torch that pins it",
                 self.row.project
             )))
     }

@@ -93,10 +93,10 @@ pub enum CheckoutStateError {
     #[error("it cannot be read: {0}")]
     Unreadable(String),
     /// The file has the format of another version of the program.
-    #[error("it has version {0}, and this program knows version {VERSION}")]
+    #[error("it has version {0}, but this program reads version {VERSION}")]
     OtherVersion(u64),
     /// A field has a value that no checkout writes.
-    #[error("`{0}` holds what no checkout writes there")]
+    #[error("`{0}` has a value that no checkout writes")]
     BadField(&'static str),
 }
 
@@ -213,7 +213,8 @@ impl CheckoutState {
 
     /// Returns the contents of the state file.
     pub fn to_json(&self) -> String {
-        let text = serde_json::to_string_pretty(self).expect("a record of texts has a JSON form");
+        let text =
+            serde_json::to_string_pretty(self).expect("a struct of strings can be serialized");
         text + "\n"
     }
 }

@@ -174,18 +174,18 @@ impl CheckoutStep {
     /// Returns a short description for progress messages.
     pub fn title(&self) -> String {
         match self {
-            Self::Initialise { .. } => "make a repository".to_owned(),
+            Self::Initialise { .. } => "create a repository".to_owned(),
             Self::Repoint { origin } => format!("fetch from {origin} from now on"),
-            Self::EndSession { .. } => "end what is under way".to_owned(),
-            Self::Save { .. } => "keep what is not committed".to_owned(),
-            Self::Discard { .. } => "discard what is not committed".to_owned(),
+            Self::EndSession { .. } => "abort what is in progress".to_owned(),
+            Self::Save { .. } => "save uncommitted files".to_owned(),
+            Self::Discard { .. } => "discard uncommitted files".to_owned(),
             Self::DropTags => "remove the tags of the last run".to_owned(),
             Self::Fetch { reference, .. } => format!("fetch {reference}"),
             Self::CheckOut { .. } => "check out".to_owned(),
-            Self::Tag => "tag what upstream has".to_owned(),
+            Self::Tag => "tag the upstream commit".to_owned(),
             Self::Submodules { .. } => "check out submodules".to_owned(),
-            Self::TagSubmodules => "tag what upstream has in submodules".to_owned(),
-            Self::Quiet => "let git ignore changes of submodules".to_owned(),
+            Self::TagSubmodules => "tag the upstream commits of submodules".to_owned(),
+            Self::Quiet => "make git ignore changes of submodules".to_owned(),
             Self::Series {
                 stage: PatchStage::Base,
                 ..
@@ -195,7 +195,7 @@ impl CheckoutStep {
                 ..
             } => "apply patches of hipified sources".to_owned(),
             Self::Hipify { .. } => "hipify".to_owned(),
-            Self::CommitHipify { .. } => "commit what hipify changed".to_owned(),
+            Self::CommitHipify { .. } => "commit the changes of hipify".to_owned(),
         }
     }
 

@@ -195,7 +195,7 @@ mod tests {
                 .finish()
                 .unwrap_err()
                 .reason
-                .contains("nothing is written through one")
+                .contains("nothing is written through links")
         );
         let left: Vec<_> = std::fs::read_dir(outside.path())
             .unwrap()

@@ -131,7 +131,7 @@ impl DirectorySwap {
         let (Some(parent), Some(Component::Normal(_))) =
             (target.parent(), target.components().next_back())
         else {
-            let reason = "no folder can be made beside it".to_owned();
+            let reason = "no directory can be created next to it".to_owned();
             return Err(FileError {
                 action: "replace",
                 path: target,
@@ -352,7 +352,7 @@ impl StagingDirectory {
             .all(|part| matches!(part, Component::Normal(_)))
             || name.is_empty()
         {
-            let reason = "it would lie outside the folder".to_owned();
+            let reason = "it would be outside the directory".to_owned();
             return Err(FileError {
                 action: "write",
                 path: relative.to_owned(),

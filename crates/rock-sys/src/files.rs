@@ -62,7 +62,7 @@ impl From<FileError> for Diagnostic {
         let kind = error.source.as_ref().map(std::io::Error::kind);
         match kind {
             Some(ErrorKind::StorageFull | ErrorKind::QuotaExceeded) => {
-                diagnostic.help("make room, or name a place on another disk")
+                diagnostic.help("free some space, or use a path on another disk")
             }
             Some(ErrorKind::FileTooLarge) => {
                 diagnostic.help("lift the limit of this shell with `ulimit -f unlimited`")
@@ -70,14 +70,12 @@ impl From<FileError> for Diagnostic {
             Some(ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem)
                 if error.action != "read" =>
             {
-                diagnostic.help("name a place that this user may write to")
+                diagnostic.help("use a path that this user may write to")
             }
             Some(ErrorKind::NotFound) if error.action != "read" => {
-                diagnostic.help("make its folder, or name another place")
+                diagnostic.help("create its directory, or use another path")
             }
-            Some(ErrorKind::AlreadyExists) => {
-                diagnostic.help("move it away, or name another place")
-            }
+            Some(ErrorKind::AlreadyExists) => diagnostic.help("move it away, or use another path"),
             _ => diagnostic,
         }
     }
@@ -152,7 +150,7 @@ pub(super) fn read_open_text(
         action: "read",
         path: path.to_owned(),
         reason: format!(
-            "it is not UTF-8: byte {} cannot be read",
+            "it is not UTF-8: byte {} is not valid",
             e.utf8_error().valid_up_to()
         ),
         source: None,
@@ -396,7 +394,7 @@ mod tests {
         assert!(
             error
                 .to_string()
-                .ends_with("it is not UTF-8: byte 0 cannot be read"),
+                .ends_with("it is not UTF-8: byte 0 is not valid"),
             "{error}"
         );
         assert_eq!(
@@ -420,7 +418,7 @@ mod tests {
         let full = FileError::new("write", Path::new("x"), ErrorKind::StorageFull.into());
         assert_eq!(
             Diagnostic::from(full).help.as_deref(),
-            Some("make room, or name a place on another disk")
+            Some("free some space, or use a path on another disk")
         );
         let kept = FileError::new(
             "write",
@@ -429,7 +427,7 @@ mod tests {
         );
         assert_eq!(
             Diagnostic::from(kept).help.as_deref(),
-            Some("name a place that this user may write to")
+            Some("use a path that this user may write to")
         );
     }
 

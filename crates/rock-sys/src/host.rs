@@ -360,7 +360,10 @@ impl HostReader<'_> {
         let text = self.read(file)?;
         let value = parse(&text);
         if value.is_none() {
-            self.report(file, "is not what the kernel writes".to_owned());
+            self.report(
+                file,
+                "does not have the format that the kernel writes".to_owned(),
+            );
         }
         value
     }

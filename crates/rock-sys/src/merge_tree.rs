@@ -36,7 +36,7 @@ fn check_movable(from: &Path, to: &Path, device: u64) -> Result<(), FileError> {
     {
         return Err(blocked(
             to,
-            "it lies on another disk than the folder above it".to_owned(),
+            "it is on another disk than its parent directory".to_owned(),
         ));
     }
     rustix::fs::access(to, Access::WRITE_OK | Access::EXEC_OK)
@@ -54,13 +54,13 @@ fn check_movable(from: &Path, to: &Path, device: u64) -> Result<(), FileError> {
             (true, false) => {
                 return Err(blocked(
                     &target,
-                    "a file is where a folder belongs".to_owned(),
+                    "there is a file in place of a directory".to_owned(),
                 ));
             }
             (false, true) => {
                 return Err(blocked(
                     &target,
-                    "a folder is where a file or a link belongs".to_owned(),
+                    "there is a directory in place of a file or link".to_owned(),
                 ));
             }
             (false, false) => {}
@@ -103,7 +103,7 @@ pub(super) fn through_link(place: &Path, link: &Path) -> FileError {
     blocked(
         place,
         format!(
-            "`{}` is a link, and nothing is written through one",
+            "`{}` is a link, and nothing is written through links",
             link.display()
         ),
     )
@@ -141,9 +141,9 @@ mod tests {
         symlink("lib", to.join("near")).unwrap();
         let text = |path: &str| std::fs::read_to_string(to.join(path)).unwrap();
         for (bad, why) in [
-            ("near/x", "nothing is written through one"),
-            ("file/x", "a folder belongs"),
-            ("bin", "a file or a link"),
+            ("near/x", "nothing is written through links"),
+            ("file/x", "in place of a directory"),
+            ("bin", "in place of a file or link"),
         ] {
             fill(&from, &["a/first", "lib/both", bad]);
             let error = merge_tree(&from, &to).unwrap_err();

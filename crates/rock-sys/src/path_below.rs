@@ -213,7 +213,8 @@ impl FileError {
         let diagnostic = || {
             Diagnostic::new(&codes::LINKED_FOLDER, self.to_string())
                 .note(
-                    "nothing is read, written or removed through a link that a build may have made",
+                    "nothing is read, written or removed through a link that a build may have \
+                     created",
                 )
                 .help("remove the link, then build again; `.rock` itself may be a link")
         };

@@ -54,7 +54,7 @@ fn regular_metadata(path: &Path) -> Result<std::fs::Metadata, FileError> {
     if metadata.is_file() {
         return Ok(metadata);
     }
-    let reason = "it is no regular file".to_owned();
+    let reason = "it is not a regular file".to_owned();
     Err(FileError {
         action: "read",
         path: path.to_owned(),
@@ -416,7 +416,7 @@ impl ExistingFile {
 /// Returns an error for anything but a regular file.
 fn require_regular_file(metadata: &std::fs::Metadata) -> io::Result<()> {
     let kind = if metadata.is_dir() {
-        Some("a folder")
+        Some("a directory")
     } else {
         special_kind(metadata.file_type())
     };
@@ -673,7 +673,7 @@ mod tests {
         for (name, kind) in [
             ("pipe", "a pipe"),
             ("link", "a pipe"),
-            ("empty", "a folder"),
+            ("empty", "a directory"),
             ("socket", "a socket"),
         ] {
             for existing in [OnExisting::Keep, OnExisting::Replace] {
@@ -696,7 +696,7 @@ mod tests {
                     let diagnostic = rock_diagnostic::Diagnostic::from(error);
                     assert_eq!(
                         diagnostic.help.as_deref(),
-                        Some("move it away, or name another place")
+                        Some("move it away, or use another path")
                     );
                 }
             }
@@ -743,7 +743,7 @@ mod tests {
             PositionalFile::open(directory.path())
                 .unwrap_err()
                 .to_string()
-                .ends_with("it is no regular file")
+                .ends_with("it is not a regular file")
         );
     }
 }

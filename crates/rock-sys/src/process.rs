@@ -110,10 +110,10 @@ pub enum ProcessError {
     #[error("there is no program to start")]
     EmptyArgv,
     /// The working directory does not exist.
-    #[error("the folder `{}` is not there", .0.display())]
+    #[error("the directory `{}` does not exist", .0.display())]
     DirectoryNotFound(PathBuf),
     /// The program is not on the `PATH`, or not at its path.
-    #[error("the program `{0}` is not there")]
+    #[error("the program `{0}` was not found")]
     ProgramNotFound(String),
     /// The operating system could not start the program.
     #[error("cannot start `{program}`: {source}")]

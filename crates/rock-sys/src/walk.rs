@@ -56,7 +56,7 @@ pub fn walk(directory: &Path) -> Result<Vec<WalkEntry>, FileError> {
                 .metadata()
                 .map_err(FileError::context("read", &entry.path()))?;
             let kind = if name.to_str().is_none() {
-                WalkEntryKind::Other("a name that is no UTF-8 text")
+                WalkEntryKind::Other("a name that is not UTF-8")
             } else if metadata.is_dir() {
                 pending.push((entry.path(), format!("{shown}/")));
                 WalkEntryKind::Directory
@@ -69,7 +69,7 @@ pub fn walk(directory: &Path) -> Result<Vec<WalkEntry>, FileError> {
                 let text = std::fs::read_link(entry.path());
                 let text = text.map_err(FileError::context("read", &entry.path()))?;
                 text.to_str().map_or(
-                    WalkEntryKind::Other("a link whose text is no UTF-8"),
+                    WalkEntryKind::Other("a link whose target is not UTF-8"),
                     |text| WalkEntryKind::Symlink(text.to_owned()),
                 )
             } else {

@@ -68,7 +68,7 @@ pub fn invalid_entry_points(text: &str) -> Vec<InvalidEntryPoint> {
                 let name = header.strip_suffix(']').unwrap_or_default();
                 group = Some(name);
                 group_error(name, line).or_else(|| {
-                    (!groups.insert(name)).then(|| format!("the group `{name}` begins twice"))
+                    (!groups.insert(name)).then(|| format!("the group `{name}` is defined twice"))
                 })
             } else if let Some(group) = group {
                 let entry = line
@@ -77,10 +77,10 @@ pub fn invalid_entry_points(text: &str) -> Vec<InvalidEntryPoint> {
                 entry_error(group, line, entry).or_else(|| {
                     let (name, _) = entry?;
                     (!names.insert((group, name)))
-                        .then(|| format!("`{name}` is twice in the group `{group}`"))
+                        .then(|| format!("`{name}` is defined twice in the group `{group}`"))
                 })
             } else {
-                Some(format!("`{}` is in no group", excerpt(line)))
+                Some(format!("`{}` is not in a group", excerpt(line)))
             };
             errors.extend(reason.map(|reason| InvalidEntryPoint {
                 line: number + 1,
@@ -99,7 +99,7 @@ pub fn invalid_entry_points(text: &str) -> Vec<InvalidEntryPoint> {
 fn line_end_error(line: &str) -> Option<String> {
     let end = line.chars().find(|c| OTHER_LINE_ENDS.contains(c))?;
     Some(format!(
-        "it has the character U+{:04X}, which only some installers take for the end of a line",
+        "it contains the character U+{:04X}, which only some installers treat as a line end",
         u32::from(end)
     ))
 }
@@ -113,7 +113,8 @@ fn group_error(name: &str, line: &str) -> Option<String> {
                 .chars()
                 .all(|c| c.is_alphanumeric() || "_-".contains(c))
     };
-    (!name.split('.').all(is_word)).then(|| format!("`{}` does not begin a group", excerpt(line)))
+    (!name.split('.').all(is_word))
+        .then(|| format!("`{}` is not a valid group header", excerpt(line)))
 }
 
 fn entry_error(group: &str, line: &str, entry: Option<(&str, &str)>) -> Option<String> {
@@ -133,7 +134,7 @@ fn entry_error(group: &str, line: &str, entry: Option<(&str, &str)>) -> Option<S
     // name with spaces.
     if name.contains(['/', '\\']) || [".", ".."].contains(&name) {
         return Some(format!(
-            "the script `{}` would not lie in the folder of scripts",
+            "the script `{}` would be outside the directory for scripts",
             excerpt(name)
         ));
     }
@@ -212,10 +213,10 @@ mod tests {
             .map(|error| format!("{}: {}\n", error.line, error.reason))
             .collect();
         insta::assert_snapshot!(lines, @r"
-        1: `stray = a:b` is in no group
-        3: the script `../foo` would not lie in the folder of scripts
-        4: the script `sub/foo` would not lie in the folder of scripts
-        5: the script `..` would not lie in the folder of scripts
+        1: `stray = a:b` is not in a group
+        3: the script `../foo` would be outside the directory for scripts
+        4: the script `sub/foo` would be outside the directory for scripts
+        5: the script `..` would be outside the directory for scripts
         6: `foo` is not `NAME = MODULE:OBJECT`
         7: `foo` has no value
         8: `= case:main` is not `NAME = MODULE:OBJECT`
@@ -233,11 +234,11 @@ mod tests {
         20: the script `h` has the value `case:main [`, which is not `MODULE:FUNCTION`
         21: the script `i` has the value `case:main # note`, which is not `MODULE:FUNCTION`
         22: the script `j` has the value `case:main [a.b]`, which is not `MODULE:FUNCTION`
-        24: `twice` is twice in the group `console_scripts`
-        26: the group `console_scripts` begins twice
-        27: `[bad group]` does not begin a group
-        28: `[open` does not begin a group
-        29: `[]` does not begin a group
+        24: `twice` is defined twice in the group `console_scripts`
+        26: the group `console_scripts` is defined twice
+        27: `[bad group]` is not a valid group header
+        28: `[open` is not a valid group header
+        29: `[]` is not a valid group header
         ");
     }
 
@@ -255,7 +256,7 @@ mod tests {
                 "{character}: {errors:?}"
             );
             assert!(
-                errors[1].reason.contains("`../evil` would not lie"),
+                errors[1].reason.contains("`../evil` would be outside"),
                 "{character}: {errors:?}"
             );
             let lines: Vec<&str> = entry_point_lines(&text).collect();

@@ -11,7 +11,7 @@ use rock_diagnostic::{Code, Diagnostic, Location};
 #[derive(Debug, thiserror::Error)]
 pub enum WheelError {
     /// The file has no end of central directory record.
-    #[error("it is no zip archive, or is cut off: {0}")]
+    #[error("it is not a zip archive, or is truncated: {0}")]
     NotAZip(&'static str),
     /// A zip structure contradicts another one or the file.
     #[error("the zip structure at byte {offset} is damaged: {reason}")]
@@ -28,10 +28,10 @@ pub enum WheelError {
         member: String,
     },
     /// The archive is split over several files.
-    #[error("it is one of several parts of a zip archive")]
+    #[error("it is one part of a split zip archive")]
     MultiDisk,
     /// A member is neither stored nor deflated.
-    #[error("the member `{member}` is compressed by {method}, which installers do not read")]
+    #[error("the member `{member}` is compressed with {method}, which installers do not support")]
     UnsupportedCompression {
         /// Name of the member.
         member: String,
@@ -39,7 +39,7 @@ pub enum WheelError {
         method: String,
     },
     /// A member name is unsafe to unpack, or ambiguous.
-    #[error("the member name `{member}` is refused: {reason}")]
+    #[error("the member name `{member}` is not valid: {reason}")]
     UnsafeName {
         /// The name, escaped.
         member: String,
@@ -53,7 +53,7 @@ pub enum WheelError {
         member: String,
     },
     /// The two headers of a member differ.
-    #[error("the local header of `{member}` gives another {what} than the central directory")]
+    #[error("the local header and the central directory disagree about the {what} of `{member}`")]
     HeaderMismatch {
         /// Name of the member in the central directory.
         member: String,
@@ -86,7 +86,7 @@ pub enum WheelError {
         reason: String,
     },
     /// A metadata file exceeds its limit.
-    #[error("the member `{member}` has {size_bytes} bytes, and at most {limit_bytes} are read")]
+    #[error("the member `{member}` has {size_bytes} bytes, but at most {limit_bytes} are read")]
     MemberTooLarge {
         /// Name of the member.
         member: String,
@@ -126,7 +126,7 @@ pub enum WheelError {
         reason: String,
     },
     /// The version in METADATA differs from that of the filename.
-    #[error("the file name says version `{named}`, and METADATA `{written}`")]
+    #[error("the filename has version `{named}`, but METADATA has `{written}`")]
     VersionMismatch {
         /// Version in the filename.
         named: String,
@@ -136,7 +136,7 @@ pub enum WheelError {
         member: String,
     },
     /// The distribution in METADATA differs from that of the filename.
-    #[error("the file is named after `{named}`, and METADATA says `Name: {written}`")]
+    #[error("the filename has the name `{named}`, but METADATA has `Name: {written}`")]
     NameMismatch {
         /// Distribution in the filename.
         named: String,
@@ -146,7 +146,7 @@ pub enum WheelError {
         member: String,
     },
     /// A member does not match its row of RECORD.
-    #[error("RECORD says `{listed}` of `{member}`, and it is `{actual}`")]
+    #[error("RECORD has `{listed}` for `{member}`, but it is `{actual}`")]
     RecordMismatch {
         /// Name of the member.
         member: String,
@@ -156,7 +156,7 @@ pub enum WheelError {
         actual: String,
     },
     /// A member is not listed in RECORD.
-    #[error("RECORD does not list `{member}`, so nothing vouches for it")]
+    #[error("RECORD does not list `{member}`, so it cannot be verified")]
     NotInRecord {
         /// Name of the member.
         member: String,
@@ -173,7 +173,7 @@ pub enum WheelError {
     },
     /// The wheel has a local version label, and
     /// [`ExistingLabel::Refuse`](crate::ExistingLabel::Refuse) does not allow changing it.
-    #[error("the wheel has the label `{label}` already")]
+    #[error("the wheel already has the label `{label}`")]
     HasLabel {
         /// The existing label.
         label: String,
@@ -182,7 +182,7 @@ pub enum WheelError {
     #[error("cannot read the wheel: {0}")]
     Read(#[source] io::Error),
     /// The content of a new member cannot be read.
-    #[error("cannot read what `{member}` shall hold: {source}")]
+    #[error("cannot read the new content of `{member}`: {source}")]
     ReadContent {
         /// Name of the member.
         member: String,
@@ -200,12 +200,17 @@ impl WheelError {
     pub fn diagnostic(&self, wheel: &str) -> Diagnostic {
         let diagnostic = Diagnostic::new(self.code(), self.to_string()).at(self.place(wheel), "");
         match self {
-            Self::HasLabel { .. } => diagnostic.help("use `--replace` for another label, or `--append` to add to it"),
-            Self::VersionMismatch { .. } | Self::NameMismatch { .. } => diagnostic.help("give the file the name it was built with"),
-            Self::WeakHash { .. } => diagnostic.help(REHASH),
-            Self::RecordMismatch { .. } | Self::NotInRecord { .. } => {
-                diagnostic.help("`rock-matrix wheel verify WHEEL` tells all of it; build or download the wheel again")
+            Self::HasLabel { .. } => {
+                diagnostic.help("pass `--replace` to replace it, or `--append` to add to it")
             }
+            Self::VersionMismatch { .. } | Self::NameMismatch { .. } => {
+                diagnostic.help("rename the file to its original name")
+            }
+            Self::WeakHash { .. } => diagnostic.help(REHASH),
+            Self::RecordMismatch { .. } | Self::NotInRecord { .. } => diagnostic.help(
+                "`rock-matrix wheel verify WHEEL` reports all problems; build or download the \
+                 wheel again",
+            ),
             Self::NotAZip(_) => diagnostic.help("build or download the wheel again"),
             _ => diagnostic,
         }
@@ -274,9 +279,9 @@ impl WheelError {
 
 fn dist_info_message(found: &[String]) -> String {
     match found {
-        [] => "there is no `.dist-info` folder at the top".to_owned(),
+        [] => "there is no top-level `.dist-info` directory".to_owned(),
         _ => format!(
-            "there are {} `.dist-info` folders at the top: {}",
+            "there are {} top-level `.dist-info` directories: {}",
             found.len(),
             found.join(", ")
         ),
@@ -284,23 +289,22 @@ fn dist_info_message(found: &[String]) -> String {
 }
 
 /// Help for rows of RECORD without a usable hash.
-pub(super) const REHASH: &str = "`rock-matrix wheel repair WHEEL`, without `--trust-record`, reads every member and writes its SHA-256 into \
-     RECORD; `--relabel` sets a label along with it";
+pub(super) const REHASH: &str = "`rock-matrix wheel repair WHEEL`, without `--trust-record`, reads \
+                                 every member and writes its SHA-256 into RECORD; `--relabel` also \
+                                 sets a label";
 
 /// Returns the message for a number of rows without a usable hash, located at the first of them.
 pub(super) fn weak_hashes_message(listed: &str, members: usize) -> String {
     match members {
         0 | 1 => weak_hash_message(listed),
-        _ => format!(
-            "RECORD has no hash that may be used of {members} members, of which this is one"
-        ),
+        _ => format!("RECORD has no acceptable hash for {members} members, of which this is one"),
     }
 }
 
 /// Returns the message for a row without a usable hash.
 pub(super) fn weak_hash_message(listed: &str) -> String {
     match listed.split('=').next().unwrap_or_default() {
-        "" => "RECORD has no hash of it".to_owned(),
-        name => format!("RECORD has a hash of it that may not be used, `{name}`"),
+        "" => "RECORD has no hash for it".to_owned(),
+        name => format!("RECORD has a hash for it that is not permitted, `{name}`"),
     }
 }

@@ -47,7 +47,7 @@ pub fn check_identity(
     let text = value("Version")?;
     let version: Version = text
         .parse()
-        .map_err(|_| bad(format!("`{text}` is no version")))?;
+        .map_err(|_| bad(format!("`{text}` is not a version")))?;
     let is_same = match label {
         LabelCheck::MustMatch => version == *name.version(),
         LabelCheck::Ignore => version.public() == name.version().public(),
@@ -81,9 +81,7 @@ pub(super) fn form_errors(headers: &HeaderDocument, once: &[&str]) -> Vec<String
     let twice = once.iter().filter_map(|header| {
         let mut values = headers.get_all(header);
         let (first, second) = (values.next()?, values.next()?);
-        Some(format!(
-            "`{header}` stands there twice, `{first}` and `{second}`"
-        ))
+        Some(format!("`{header}` occurs twice, `{first}` and `{second}`"))
     });
     encoding.into_iter().chain(twice).collect()
 }

@@ -130,7 +130,7 @@ impl<'b, R> PendingResult<'b, R> {
             }
         };
         (
-            resume_panic(done.expect("work sends what it came to, a panic too")),
+            resume_panic(done.expect("every worker sends its result, even after a panic")),
             Some(share),
         )
     }

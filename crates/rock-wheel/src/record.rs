@@ -77,7 +77,7 @@ impl Record {
             let line = line.map_err(|error| {
                 invalid(
                     error.position().map_or(0, csv::Position::line),
-                    "it is no UTF-8 text".to_owned(),
+                    "it is not UTF-8".to_owned(),
                 )
             })?;
             let number = line.position().map_or(0, csv::Position::line);
@@ -132,9 +132,9 @@ impl Record {
             .from_writer(Vec::new());
         for row in &self.rows {
             let written = writer.write_record([&row.path, &row.hash, &row.size]);
-            written.expect("memory takes every row, and all have three columns");
+            written.expect("writes to memory succeed, and all rows have three columns");
         }
-        writer.into_inner().expect("memory takes every row")
+        writer.into_inner().expect("writes to memory succeed")
     }
 }
 
@@ -223,7 +223,7 @@ mod tests {
         );
         assert_eq!(
             message(b"a,b,1\n\xff,d,2\n"),
-            "line 2 of RECORD cannot be read: it is no UTF-8 text"
+            "line 2 of RECORD cannot be read: it is not UTF-8"
         );
     }
 

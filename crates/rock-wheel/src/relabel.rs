@@ -49,7 +49,7 @@ pub fn relabel(
     let text = format!("{}+{label}", written.public().normalized());
     let version: Version = text.parse().map_err(|_| WheelError::InvalidHeader {
         member: wheel.dist_info_path("METADATA"),
-        reason: format!("`{text}` is no version"),
+        reason: format!("`{text}` is not a version"),
     })?;
 
     let mut edits = WheelEdits::default();

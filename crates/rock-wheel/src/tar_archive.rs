@@ -207,8 +207,10 @@ impl ArchiveIndex {
             ParsedMemberKind::File { .. } => TarEntryKind::File,
             ParsedMemberKind::Symlink(target) if self.leads_out(path, target) => {
                 let root = match self.layout {
-                    ArchiveLayout::SourceDistribution => "the archive's top folder",
-                    ArchiveLayout::InstallTree => "the folder that the archive is unpacked in",
+                    ArchiveLayout::SourceDistribution => "the top-level directory of the archive",
+                    ArchiveLayout::InstallTree => {
+                        "the directory into which the archive is unpacked"
+                    }
                 };
                 return Err(format!(
                     "its link target `{}` may lead out of {root}",
@@ -281,7 +283,7 @@ impl ArchiveIndex {
     fn check_distribution(&mut self, project: &DistributionName, version: &Version) {
         if self.has_dot_paths {
             self.report_incomplete(
-                "paths begin with `./`, which pip takes for the top folder".to_owned(),
+                "paths start with `./`, which pip treats as the top-level directory".to_owned(),
             );
         }
         let mut tops: Vec<String> = self
@@ -362,7 +364,8 @@ impl ArchiveIndex {
         if !is_named {
             let top = top.escape_debug();
             let message = format!(
-                "the top folder is named `{top}`, and should be named `{project}-{version}`"
+                "the top-level directory is named `{top}`, but should be named \
+                 `{project}-{version}`"
             );
             let finding = Diagnostic::new(&codes::INCOMPLETE_SOURCE_DISTRIBUTION, message)
                 .severity(Severity::Warning);
@@ -387,7 +390,7 @@ impl ArchiveIndex {
             && !is_same_distribution(&written, project)
         {
             let message =
-                format!("PKG-INFO says `Name: {written}`, and the file is named after `{project}`");
+                format!("PKG-INFO has `Name: {written}`, but the filename has `{project}`");
             findings.push(self.findings.member(&codes::NAME_MISMATCH, member, message));
         }
         if let Ok(written) = required(headers, "Version") {
@@ -395,7 +398,7 @@ impl ArchiveIndex {
                 Ok(in_metadata) if in_metadata == *version => {}
                 Ok(_) => {
                     let message = format!(
-                        "PKG-INFO says `Version: {written}`, and the file's name `{version}`"
+                        "PKG-INFO has `Version: {written}`, but the filename has `{version}`"
                     );
                     findings.push(
                         self.findings
@@ -471,7 +474,7 @@ fn normalize_path(path: &str) -> Result<String, &'static str> {
         .collect();
     if parts.first().is_some_and(|top| top.contains('\\')) {
         return Err(
-            "its path has a backslash in the first component, which pip takes for a separator",
+            "its path has a backslash in the first component, which pip treats as a separator",
         );
     }
     if parts.iter().any(|part| part.len() > MAX_NAME_PART_BYTES) {

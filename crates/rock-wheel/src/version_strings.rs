@@ -43,7 +43,7 @@ pub(super) fn version_string_mismatches(
         if other != *version {
             let is_label_only = other.local().is_none() && other == version.public();
             let message = format!(
-                "the module's `__version__` is `{other}`, and the wheel's version is `{version}`"
+                "the module's `__version__` is `{other}`, but the wheel's version is `{version}`"
             );
             let place = Location::Member {
                 wheel: wheel.to_owned(),

@@ -95,7 +95,7 @@ impl<'n> NodeDeserializer<'n> {
     }
 
     fn scalar(self) -> Result<&'n str, ReadError> {
-        self.0.text().ok_or_else(|| self.mismatch("text"))
+        self.0.text().ok_or_else(|| self.mismatch("a string"))
     }
 
     fn list<V: Visitor<'n>>(self, items: &'n [Node], visitor: V) -> Result<V::Value, ReadError> {
@@ -325,7 +325,7 @@ impl<'n> de::MapAccess<'n> for MapReader<'n> {
         let node = self
             .value
             .take()
-            .ok_or_else(|| de::Error::custom("a value was asked for before its key"))?;
+            .ok_or_else(|| de::Error::custom("a value was requested before its key"))?;
         seed.deserialize(NodeDeserializer(node))
             .map_err(|error| error.at(&node.span))
     }
@@ -455,7 +455,7 @@ mod tests {
         assert_eq!(error("name: a\nis-on: 'true'\n").0, "'true'");
         assert_eq!(
             error("name: [a]\n"),
-            ("[a]".into(), "expected text, found a list".into())
+            ("[a]".into(), "expected a string, found a list".into())
         );
         assert_eq!(
             error("name: a\nlist: x\n"),

@@ -8,23 +8,26 @@ use rock_diagnostic::{Diagnostic, SourceText, Span};
 pub(super) fn duplicate_key(source: &SourceText, key: &MapKey, first: Span) -> Diagnostic {
     Diagnostic::new(
         &codes::DUPLICATE_KEY,
-        format!("the key `{}` stands twice in one mapping", key.text),
+        format!("duplicate key `{}`", key.text),
     )
     .at(source.location(key.span.clone()), "again here")
     .also(source.location(first), "first here")
-    .help("remove one of the two, or join their values")
+    .help("remove one of the two, or merge their values")
 }
 
 pub(super) fn merge_key(source: &SourceText, span: Span) -> Diagnostic {
-    Diagnostic::new(&codes::MERGE_KEY, "merge keys `<<` are not read")
+    Diagnostic::new(&codes::MERGE_KEY, "merge keys `<<` are not supported")
         .at(source.location(span), "")
-        .help("write the keys out, or name one value with `&name` and use it with `*name`")
+        .help("write the keys out, or mark one value with `&name` and repeat it with `*name`")
 }
 
 pub(super) fn tag(source: &SourceText, span: Span, tag: &str) -> Diagnostic {
-    Diagnostic::new(&codes::TAG, format!("the YAML tag `{tag}` is not read"))
-        .at(source.location(span), "")
-        .help("remove the tag; quote a text that must stay text")
+    Diagnostic::new(
+        &codes::TAG,
+        format!("the YAML tag `{tag}` is not supported"),
+    )
+    .at(source.location(span), "")
+    .help("remove the tag; quote a value that must stay a string")
 }
 
 pub(super) fn unknown_anchor(source: &SourceText, span: Span) -> Diagnostic {
@@ -32,13 +35,13 @@ pub(super) fn unknown_anchor(source: &SourceText, span: Span) -> Diagnostic {
     let message = format!("the alias `*{name}` has no anchor `&{name}` before it");
     Diagnostic::new(&codes::UNKNOWN_ANCHOR, message)
         .at(source.location(span), "")
-        .help("define the anchor above, or quote a text that begins with `*`")
+        .help("define the anchor above, or quote a string that begins with `*`")
 }
 
 pub(super) fn self_alias(source: &SourceText, span: Span) -> Diagnostic {
     Diagnostic::new(
         &codes::UNKNOWN_ANCHOR,
-        "an alias stands inside the value that it names",
+        "an alias is inside the value that it repeats",
     )
     .at(source.location(span), "")
     .help("write the value out")
@@ -66,20 +69,20 @@ pub(super) fn alias_bytes(source: &SourceText, span: Span) -> Diagnostic {
 pub(super) fn too_many_values(source: &SourceText, span: Span) -> Diagnostic {
     Diagnostic::new(
         &codes::TOO_MANY_VALUES,
-        format!("the file holds more than {MAX_VALUES} values"),
+        format!("the file has more than {MAX_VALUES} values"),
     )
     .at(source.location(span), "one too many")
-    .help("divide it into several files")
+    .help("split it into several files")
 }
 
 pub(super) fn too_long(source: &SourceText, span: Span, bytes: usize, limit: usize) -> Diagnostic {
     let (noun, help) = match limit {
         MAX_KEY_BYTES => ("key", "shorten it"),
-        _ => ("text", "shorten it, or put it into a file of its own"),
+        _ => ("string", "shorten it, or put it into its own file"),
     };
     Diagnostic::new(
         &codes::TOO_LONG,
-        format!("a {noun} of {bytes} bytes; at most {limit} are read"),
+        format!("the {noun} has {bytes} bytes, but at most {limit} are allowed"),
     )
     .at(source.location(span), "")
     .help(help)
@@ -88,7 +91,7 @@ pub(super) fn too_long(source: &SourceText, span: Span, bytes: usize, limit: usi
 pub(super) fn too_deep(source: &SourceText, span: Span) -> Diagnostic {
     Diagnostic::new(
         &codes::TOO_DEEP,
-        format!("values are nested more than {MAX_DEPTH} deep"),
+        format!("values are nested more than {MAX_DEPTH} levels deep"),
     )
     .at(source.location(span), "")
     .help("remove levels; a matrix file needs no more than six")
@@ -100,7 +103,7 @@ pub(super) fn second_document(source: &SourceText, span: Span) -> Diagnostic {
         "a second YAML document begins here",
     )
     .at(source.location(span), "")
-    .help("put it into a file of its own; several matrix files make one plan")
+    .help("put it into its own file; one plan can combine several matrix files")
 }
 
 pub(super) fn key_not_text(source: &SourceText, span: Span) -> Diagnostic {
@@ -109,14 +112,14 @@ pub(super) fn key_not_text(source: &SourceText, span: Span) -> Diagnostic {
         let end = span.end + usize::from(source.text[span.end..].starts_with('}'));
         return Diagnostic::new(
             &codes::KEY_NOT_TEXT,
-            "a text that begins with `{{` must be quoted",
+            "a string that begins with `{{` must be quoted",
         )
         .at(source.location(span.start - 1..end), "")
-        .help("put the whole text in quotes");
+        .help("put the whole string in quotes");
     }
     Diagnostic::new(
         &codes::KEY_NOT_TEXT,
-        "a key must be text, not a list or a mapping",
+        "a key must be a string, not a list or a mapping",
     )
     .at(source.location(span), "")
     .help("quote a key that begins with `[` or `{`")
@@ -133,7 +136,7 @@ pub(super) fn tab(source: &SourceText, span: Span) -> Diagnostic {
                 at..at + 1
             }),
     };
-    Diagnostic::new(&codes::TAB, "a tab where YAML takes spaces only")
+    Diagnostic::new(&codes::TAB, "a tab where YAML only allows spaces")
         .at(source.location(span), "")
         .help("indent with spaces")
 }
@@ -146,7 +149,7 @@ pub(super) fn control_character(source: &SourceText, span: Span, character: char
     Diagnostic::new(
         &codes::CONTROL_CHARACTER,
         format!(
-            "the control character U+{:04X} cannot stand in a YAML file",
+            "the control character U+{:04X} is not allowed in a YAML file",
             u32::from(character)
         ),
     )

@@ -89,11 +89,11 @@ impl Node {
         }
     }
 
-    /// Describes the kind of the value for messages: `a list`, `a mapping`, `text`, `nothing`.
+    /// Describes the kind of the value for messages: `a list`, `a mapping`, `a string`, `nothing`.
     pub fn kind(&self) -> &'static str {
         match &self.value {
             NodeValue::Null => "nothing",
-            NodeValue::Scalar(_) => "text",
+            NodeValue::Scalar(_) => "a string",
             NodeValue::List(_) => "a list",
             NodeValue::Map(_) => "a mapping",
         }

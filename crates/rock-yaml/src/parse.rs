@@ -86,12 +86,12 @@ pub fn parse(source: &SourceText, sink: &mut Sink) -> Option<Node> {
         let message = if text.trim().is_empty() {
             "the file is empty"
         } else {
-            "the file holds nothing but comments"
+            "the file contains only comments"
         };
         sink.push(
             Diagnostic::new(&codes::EMPTY_FILE, message)
                 .at(source.location(0..0), "")
-                .help("write a matrix file, or let `rock-matrix init` write one"),
+                .help("write a matrix file, or create one with `rock-matrix init`"),
         );
     }
     root.filter(|_| is_whole)
@@ -183,7 +183,10 @@ mod tests {
             .iter()
             .map(|(_, v)| v.kind())
             .collect();
-        assert_eq!(kinds, ["nothing", "nothing", "nothing", "text", "text"]);
+        assert_eq!(
+            kinds,
+            ["nothing", "nothing", "nothing", "a string", "a string"]
+        );
     }
 
     #[test]

@@ -102,11 +102,11 @@ impl RecordShape {
 }
 
 impl Shape {
-    /// Describes the shape for messages: `a list`, `text`, `` one of `a`, `b` ``.
+    /// Describes the shape for messages: `a list`, `a string`, `` one of `a`, `b` ``.
     pub fn expected(&self) -> String {
         match self {
-            Self::Text => "text".into(),
-            Self::Integer => "a whole number".into(),
+            Self::Text => "a string".into(),
+            Self::Integer => "an integer".into(),
             Self::Boolean => "`true` or `false`".into(),
             Self::Word(words) => format!("one of {}", quoted_words(words)),
             Self::List(_) => "a list".into(),

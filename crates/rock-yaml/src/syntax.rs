@@ -71,8 +71,8 @@ fn unclosed_bracket(source: &SourceText, opening: usize, at: Span) -> Diagnostic
         format!("the `{bracket}` is not closed: write `{closing}` after its last item"),
     )
     .at(source.location(opening..opening + 1), "opens here")
-    .also(source.location(at), "this cannot stand inside it")
-    .help("close it in the line where it opens, or indent the lines in between")
+    .also(source.location(at), "this is not allowed inside it")
+    .help("close it on the line where it opens, or indent the lines in between")
 }
 
 /// Returns the message and help for an error that the line around it explains: a wrong indentation,
@@ -86,7 +86,7 @@ fn line_message_and_help(
     let begins_line = text[line_start(text, offset)..offset].trim().is_empty();
     let (message, help) = match kind {
         ErrorKind::ExpectedDocumentStart if begins_line && starts_indented(text) => (
-            "the line is indented less than the first one of the file",
+            "the line is indented less than the first one",
             "begin every key of the file in the first column",
         ),
         ErrorKind::SimpleKeyExpected if line.find(':').is_some_and(|end| end > MAX_KEY_BYTES) => (
@@ -99,8 +99,8 @@ fn line_message_and_help(
             if begins_line && line.contains(':') =>
         {
             (
-                "the line is indented like no line above it",
-                "indent the keys of one mapping alike",
+                "the indentation differs from that of every line above",
+                "indent the keys of one mapping equally",
             )
         }
         _ => return None,
@@ -138,38 +138,38 @@ fn message_and_help(kind: &ErrorKind) -> (String, &'static str) {
             "remove it, or add the opening bracket",
         ),
         ErrorKind::UnclosedQuotedScalar => (
-            "a quoted text is never closed".into(),
+            "a quoted string is never closed".into(),
             "close it with the quote that it begins with",
         ),
         ErrorKind::InvalidTrailingSingleQuotedScalar
         | ErrorKind::InvalidTrailingDoubleQuotedScalar => (
             "something follows the closing quote".into(),
-            "put the whole text in one pair of quotes, or a `,` between two",
+            "put the whole string in one pair of quotes, or a `,` between two strings",
         ),
         ErrorKind::UnknownQuotedScalarEscape => (
-            "an unknown escape in a text in double quotes".into(),
+            "unknown escape in a double-quoted string".into(),
             "write `\\\\` for a backslash, or use single quotes",
         ),
         ErrorKind::MappingValueNotAllowed | ErrorKind::InvalidColonPlacement => (
-            "a `:` where no key can stand: a text that holds `: ` must be quoted".into(),
-            "quote the text, or put the second key on a line of its own",
+            "a `:` is not allowed here: a string that contains `: ` must be quoted".into(),
+            "quote the string, or put the second key on its own line",
         ),
         ErrorKind::SimpleKeyExpected
         | ErrorKind::ExpectedBlockMappingKey
         | ErrorKind::InvalidSimpleKey => (
-            "a key with its `:` is expected here".into(),
+            "expected a key with a `:` here".into(),
             "write `key: value`, with a space after the colon",
         ),
         ErrorKind::InvalidIndentation | ErrorKind::ExpectedBlockSequenceEntry => (
-            "the indentation fits neither the line above nor a new level".into(),
-            "indent keys of one mapping alike",
+            "the indentation matches neither the line above nor a new level".into(),
+            "indent the keys of one mapping equally",
         ),
         ErrorKind::BlockSequenceEntryNotAllowed | ErrorKind::BlockEntryInFlowCollection => (
-            "a `-` where no list item can stand".into(),
-            "put items of a list on lines of their own, below the key",
+            "a list item is not allowed here".into(),
+            "put the items of a list on their own lines, below the key",
         ),
         kind => (
-            format!("this is not YAML: {kind}"),
+            format!("this is not valid YAML: {kind}"),
             "fix the line; `rock-matrix init` writes a valid file",
         ),
     }

@@ -4,7 +4,7 @@ const AXES = [["system", "system"], ["gfx", "GPU"], ["rocm", "ROCm"], ["torch", 
 const EXACT = { differs: false, cost: 0, text: "" };
 const fine = (cost, text) => ({ differs: false, cost, text });
 const differs = (size, wheel, yours, why) => ({ differs: true, size, wheel, yours, why: why || null });
-const notKnown = (wheel) => fine(0, `the wheel is for ${wheel}; yours is not known`);
+const notKnown = (wheel) => fine(0, `the wheel is for ${wheel}; yours is unknown`);
 
 function steps(weights, from, to) {
   const majors = Math.abs(from[0] - to[0]);
@@ -60,12 +60,12 @@ function machineOf(texts) {
 
 // The same texts out of what `rock-matrix doctor --format json` prints. Throws what a person is told.
 function textsOfReport(json, data) {
-  const wrong = (why) => new Error(`This is not what “rock-matrix doctor --format json” prints: ${why}.`);
+  const wrong = (why) => new Error(`This is not the output of “rock-matrix doctor --format json”: ${why}.`);
   let report;
   try {
     report = JSON.parse(json);
   } catch {
-    throw wrong("it is no JSON");
+    throw wrong("it is not JSON");
   }
   const isObject = (value) => typeof value === "object" && value !== null && !Array.isArray(value);
   if (!isObject(report) || !isObject(report.build)) throw wrong("it has no “build”");
@@ -122,7 +122,7 @@ function oneSystem(weights, [system, kind, major, minor], platform, libc) {
   }
   if (libc && libc.kind !== kind) return differs(weights.libc_kind);
   if (!libc || !libc.version) {
-    return fine(weights.unknown_libc, `the wheel needs ${kind} ${major}.${minor} or newer; yours is not known`);
+    return fine(weights.unknown_libc, `the wheel needs ${kind} ${major}.${minor} or newer; yours is unknown`);
   }
   const own = libc.version;
   if (own[0] > major || (own[0] === major && own[1] >= minor)) return EXACT;
@@ -144,14 +144,14 @@ function judgeSystem(weights, [shown, needs], machine) {
 
 function judgeGfx(weights, targets, machine) {
   if (targets === 0) return EXACT;
-  if (targets === null) return fine(weights.unsaid_gfx, "nothing says which GPUs the wheel has code for");
+  if (targets === null) return fine(weights.unsaid_gfx, "it is unknown which GPUs the wheel has code for");
   const shown = targets.join(", ");
   if (machine.gfx.length === 0) return notKnown(shown);
   const covered = machine.gfx.filter((gfx) => targets.includes(gfx));
   const bare = machine.gfx.filter((gfx) => !targets.includes(gfx));
   if (covered.length === 0) return differs(weights.gfx, shown, bare.join(", "));
   if (bare.length === 0) return EXACT;
-  return fine(weights.partial_gfx, `the wheel has code for ${covered.join(", ")} and none for ${bare.join(", ")}`);
+  return fine(weights.partial_gfx, `the wheel has code for ${covered.join(", ")}, but not for ${bare.join(", ")}`);
 }
 
 // What a machine's ROCm is to a wheel's; null where they are the same.
@@ -171,7 +171,7 @@ function reached(weights, reach, own, yours, base, stepCount) {
 function judgeRocm(data, [kind, own, parts, isPure], machine) {
   const weights = data.weights;
   if (kind === "other") return differs(weights.accelerator, own, machine.rocm ? `ROCm ${machine.rocm.text}` : "an AMD GPU");
-  if (kind === "unsaid") return fine(weights.unsaid_rocm, "the wheel's name does not say which it is for");
+  if (kind === "unsaid") return fine(weights.unsaid_rocm, "the wheel's name does not contain a ROCm version");
   if (!machine.rocm) return notKnown(own);
   const when = relation(parts, machine.rocm.parts);
   if (when === null) return EXACT;

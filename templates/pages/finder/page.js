@@ -136,7 +136,7 @@ function command(line, label, strong) {
 // The line for an installed torch, the one from nothing, and the needs at run time.
 function commands(index, strong) {
   const url = address(data, index);
-  if (!url) return [make("p", "Nothing says where this file can be fetched from.", { class: "soft" })];
+  if (!url) return [make("p", "The download URL of this file is unknown.", { class: "soft" })];
   const name = fileName(data, index);
   const words = installWords(data, index, machineOf(texts).gfx);
   const torch = value("torch", index);
@@ -146,8 +146,8 @@ function commands(index, strong) {
   if (torch) parts.push(make("p", `With torch ${torch[0]} for this ROCm installed:`, { class: "small-text" }));
   parts.push(command(installLine(words), `Copy the line that installs ${name}`, strong));
   if (official) {
-    parts.push(make("p", "From nothing:", { class: "small-text" }));
-    parts.push(command(installFromNothing(words, official), `Copy the line from nothing that installs ${name}`, false));
+    parts.push(make("p", "From scratch:", { class: "small-text" }));
+    parts.push(command(installFromNothing(words, official), `Copy the line that installs ${name} from scratch`, false));
   }
   if (runTime) {
     const [sentence, assignments] = runTime;
@@ -205,7 +205,7 @@ function showAnswer() {
   parts.push(make("p", data.about_torch[value("torch", best) === null ? 1 : 0], { class: "soft small-text" }));
   const told = notes.filter((note) => !open.includes(note.axis));
   if (texts.foreignTorch) {
-    told.unshift({ title: "torch", text: `the one you have, ${texts.foreignTorch}, is no build for ROCm; install torch for ROCm first` });
+    told.unshift({ title: "torch", text: `the one you have, ${texts.foreignTorch}, is not built for ROCm; install torch for ROCm first` });
   }
   if (told.length) {
     const list = make("ul", "", { class: "notes small-text", "aria-label": "Good to know" });
@@ -241,7 +241,7 @@ function nearParts() {
   }
   const first = verdict(data, answer.found, answer.near[0]).differences.length;
   const points = first === 1 ? "one point" : `${first} points`;
-  const advice = make("p", `The nearest differs in ${points}. Change what you have, or `);
+  const advice = make("p", `The closest wheel differs in ${points}. Change your choices, or `);
   advice.append(...asking(), ".");
   return [advice, list];
 }
@@ -284,13 +284,13 @@ function row(index) {
   const [kind, rocm] = value("rocm", index);
   const torch = value("torch", index);
   const gfx = value("gfx", index);
-  cell("ROCm", kind === "unsaid" ? "not said" : rocm, true);
+  cell("ROCm", kind === "unsaid" ? "unknown" : rocm, true);
   cell("torch", torch ? torch[0] : "none", true);
   cell("Python", value("python", index)[0]);
-  cell("GPUs", gfx === null ? "not said" : gfx === 0 ? "any" : gfx.join(", "));
+  cell("GPUs", gfx === null ? "unknown" : gfx === 0 ? "any" : gfx.join(", "));
   cell("Backend", value("backend", index) || "default");
   cell("System", value("system", index)[0]);
-  cell("Size", sized(data.columns.size[index]) || "not said", true);
+  cell("Size", sized(data.columns.size[index]) || "unknown", true);
   const last = cell("Install");
   if (url) {
     const button = make("button", "Copy", { type: "button", class: "small", "aria-label": `Copy the line that installs ${name}` });
@@ -328,7 +328,7 @@ function readReport() {
 function begin() {
   const total = data.columns.rank.length;
   const from = data.repository ? ` of ${data.repository}` : "";
-  const withdrawn = data.withdrawn ? ` Left out: ${wheels(data.withdrawn)} that ${data.withdrawn === 1 ? "is" : "are"} withdrawn.` : "";
+  const withdrawn = data.withdrawn ? ` Not shown: ${count(data.withdrawn)} yanked ${data.withdrawn === 1 ? "wheel" : "wheels"}.` : "";
   element("about").textContent = `${wheels(total)}${from}.${withdrawn} The page runs in your browser and sends nothing. rock-matrix pick follows the same rules at a terminal.`;
   fillSelects();
   element("choices").addEventListener("change", (event) => {

@@ -67,7 +67,7 @@ class Peers:
     def yanked(self, specifier):
         """The versions that a specifier allows, or None where it is refused."""
         done = self.run("index", "yank", "dist", f"demo{specifier}: x")
-        if "is not a rule for yanking" in done.stderr:
+        if "is not a valid yank rule" in done.stderr:
             return None
         if done.returncode not in (0, 1) or done.returncode == 1 and "no file of the index matches" not in done.stderr:
             sys.exit(f"{specifier}: {done.returncode}: {done.stderr}")

@@ -168,7 +168,7 @@ pub const DAMAGED_LAYOUT: Code = Code::error(
 pub const OTHER_DEVICE_CODE: Code = Code::error(
     "R133",
     "other-device-code",
-    "The name of a device wheel, such as `amd_torch_device_gfx942`, says which gfx target of a host wheel it contains code for; a bundle such as `gfx12-0` stands for several targets. The code in this wheel is for others. Installers select it by name, through an extra such as `torch[device-gfx942]`, and the GPU finds no kernel. `rock-matrix compat list device-bundles` shows the targets of each bundle.\n\nSplit the host wheel again, and do not rename device wheels.",
+    "The name of a device wheel, such as `amd_torch_device_gfx942`, says which gfx target of a host wheel it contains code for; a bundle such as `gfx12-0` means several targets. The code in this wheel is for others. Installers select it by name, through an extra such as `torch[device-gfx942]`, and the GPU finds no kernel. `rock-matrix compat list device-bundles` shows the targets of each bundle.\n\nSplit the host wheel again, and do not rename device wheels.",
 );
 /// A program whose first segment is writable.
 pub const WRITABLE_FIRST_SEGMENT: Code = Code::warning(

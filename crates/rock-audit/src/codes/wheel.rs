@@ -92,7 +92,7 @@ pub const UNSOUND_RESULT: Code = Code::error(
 pub const GRAFT_REPLACES_MEMBER: Code = Code::warning(
     "W075",
     "graft-replaces-member",
-    "A grafted library has the start of its SHA-256 digest in its filename, and the wheel already contains a file of that name with other bytes. An earlier repair, by another program or with other options, left it there, or it was added by hand. The library of the host replaces it, so that the repaired wheel matches the repair plan.\n\nRepair the original wheel, before anything was grafted. To keep the file too, graft into another directory: `--lib-sdir .more`.",
+    "A grafted library has the start of its SHA-256 digest in its filename, and the wheel already contains a file of that name with different content. An earlier repair, by another program or with other options, left it there, or it was added by hand. The library of the host replaces it, so that the repaired wheel matches the repair plan.\n\nRepair the original wheel, before anything was grafted. To keep the file too, graft into another directory: `--lib-sdir .more`.",
 );
 /// A grafted library that would need two libraries under one name.
 pub const AMBIGUOUS_GRAFT: Code = Code::error(

@@ -57,11 +57,10 @@ impl ExpectedWheels {
             .find(|feature| !known.contains(&feature.as_str()));
         if let Some(unknown) = unknown {
             let near = nearest::nearest(unknown, known.iter().copied());
-            let message =
-                nearest::with_nearest(format!("nothing is known of wheels with `{unknown}`"), near);
+            let message = nearest::with_nearest(format!("unknown wheel feature `{unknown}`"), near);
             return Err(Diagnostic::new(&wheel_codes::UNKNOWN_FEATURE, message)
                 .at(Location::Argument("--with".to_owned()), "")
-                .help(format!("known are {}", known.join(", "))));
+                .help(format!("known features are {}", known.join(", "))));
         }
         let mut names: Vec<WheelName> = paths
             .iter()
@@ -184,7 +183,7 @@ fn several_wheels(distribution: &DistributionName, wheels: &[&WheelName]) -> Dia
     );
     let first = wheels.first().map(ToString::to_string).unwrap_or_default();
     finding.help(format!(
-        "remove what an earlier build left; `{first}` is the first and taken for it"
+        "remove wheels of earlier builds; `{first}`, the first one, is used"
     ))
 }
 
@@ -204,7 +203,7 @@ fn missing(distribution: &DistributionName, platform: &str, compat: &Compat) -> 
         Some(row) => finding.severity(Severity::Note).note(row.reason.clone()),
         None => finding
             .at(Location::Argument("--expect".to_owned()), "")
-            .help("see the log of the build that should have left it"),
+            .help("see the log of the build that should have produced it"),
     }
 }
 
@@ -231,11 +230,11 @@ impl ContentCheck<'_> {
 
     fn bad_pattern(&self, reason: &dyn std::fmt::Display) -> Diagnostic {
         let message = format!(
-            "a row of `wheel-contents` about {}: {reason}",
+            "a row of `wheel-contents` for {} is not valid: {reason}",
             self.row.distribution
         );
         Diagnostic::new(&wheel_codes::BAD_PATTERN, message)
-            .help("correct the row; `--compat` names its folder")
+            .help("correct the row in the directory of `--compat`")
     }
 
     fn regex(&self, pattern: &str) -> Result<Regex, Diagnostic> {
@@ -247,7 +246,8 @@ impl ContentCheck<'_> {
         if size_bytes >= min_bytes {
             return None;
         }
-        let message = format!("it has {size_bytes} bytes, and a finished one at least {min_bytes}");
+        let message =
+            format!("it has {size_bytes} bytes, but a finished one has at least {min_bytes}");
         Some(
             Diagnostic::new(&wheel_codes::WHEEL_TOO_SMALL, message)
                 .at(
@@ -274,7 +274,7 @@ impl ContentCheck<'_> {
         };
         let mut members = self.wheel.archive().members().iter();
         let is_there = members.any(|member| member.size_bytes() > 0 && patterns.has(member.name()));
-        let message = format!("it holds no `{pattern}`");
+        let message = format!("it does not contain `{pattern}`");
         (!is_there).then(|| self.finding(&codes::CONTENT_MISSING, message, pattern))
     }
 
@@ -313,7 +313,7 @@ impl ContentCheck<'_> {
             .requirements()
             .any(|requirement| pins_wheel(&requirement, &required, names));
         let message = format!(
-            "METADATA does not require `{}`, which lies beside it",
+            "METADATA does not require `{}`, which is next to it",
             sibling.requirement()
         );
         let metadata = self.wheel.dist_info_path("METADATA");
@@ -353,7 +353,7 @@ impl ContentCheck<'_> {
             None
         } else {
             disagrees(format!(
-                "it says `{written}`, and METADATA requires `{required}`"
+                "it names `{written}`, but METADATA requires `{required}`"
             ))
         })
     }

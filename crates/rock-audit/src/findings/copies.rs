@@ -15,20 +15,21 @@ pub(super) fn findings(context: CheckContext<'_>) -> Vec<Diagnostic> {
         .map(|group| {
             let redundant_bytes = (group.len() as u64 - 1).saturating_mul(group[0].size_bytes);
             let message = format!(
-                "it is in the wheel {} times, {redundant_bytes} bytes more than once takes",
+                "the wheel contains it {} times, {redundant_bytes} bytes more than necessary",
                 group.len()
             );
             let finding = context.on_member(&codes::COPIED_LIBRARY, &group[0].path, message);
             let others = &group[1..];
             let named = others.iter().take(SHOWN).fold(finding, |finding, other| {
-                finding.note(format!("`{}` has the same bytes", other.path))
+                finding.note(format!("`{}` has the same content", other.path))
             });
             let named = match others.len().saturating_sub(SHOWN) {
                 0 => named,
                 more => named.note(format!("and {}", counted(more, "other file"))),
             };
             named.help(
-                "drop those that nothing names with `rock-matrix wheel repair --dedup-sonames`",
+                "drop the copies that nothing refers to with `rock-matrix wheel repair \
+                 --dedup-sonames`",
             )
         })
         .collect()

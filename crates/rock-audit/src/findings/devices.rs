@@ -101,12 +101,13 @@ pub(super) fn findings(context: CheckContext<'_>) -> Option<Diagnostic> {
         .filter(|(_, others)| !others.is_empty());
     let (file, others) = with_others.next()?;
     let message = format!(
-        "the name of the wheel says {}, and this is for {}",
+        "the name of the wheel says {}, but this code is for {}",
         package.bundle,
         others.join(", ")
     );
     let finding = context.on_member(&codes::OTHER_DEVICE_CODE, &file.path, message);
-    let help = "split the host wheel again: code for a target goes into the device wheel that is named for it";
+    let help = "split the host wheel again: code for a target belongs in the device wheel that is \
+                named after it";
     Some(also_in(finding, 1 + with_others.count()).help(help))
 }
 

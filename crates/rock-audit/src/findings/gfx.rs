@@ -46,10 +46,7 @@ pub fn gfx_findings(wheel: &str, file: &InspectedFile) -> Vec<Diagnostic> {
     let empty = inventory.empty_bundles().count();
     let bundles = inventory.bundles().count();
     if bundles > 0 && empty == bundles {
-        let message = format!(
-            "{} and no code for a GPU in any",
-            counted(bundles, "bundle")
-        );
+        let message = format!("{} without code for a GPU", counted(bundles, "bundle"));
         push(&codes::NO_DEVICE_CODE, message);
     }
     let mismatches = inventory.mismatches();
@@ -61,7 +58,7 @@ pub fn gfx_findings(wheel: &str, file: &InspectedFile) -> Vec<Diagnostic> {
         };
         let offset = first.bundle_offset;
         let message = format!(
-            "the bundle at {offset:#x} says {} of code for {}{more}",
+            "the bundle at {offset:#x} names {}, but its code is for {}{more}",
             first.id_target, first.header_target
         );
         push(&codes::GFX_MISLABELLED, message);
@@ -84,13 +81,13 @@ pub fn gfx_findings(wheel: &str, file: &InspectedFile) -> Vec<Diagnostic> {
     if let Some(newest) = compressed.max() {
         push(
             &codes::COMPRESSED_BUNDLE,
-            format!("bundles are compressed in the form of version {newest}"),
+            format!("bundles are compressed in format version {newest}"),
         );
     }
     for limit in &inventory.limits {
         push(
             &codes::DAMAGED_CODE_OBJECTS,
-            format!("not all of it was looked at: {limit}"),
+            format!("not all of it was checked: {limit}"),
         );
     }
     findings
@@ -146,7 +143,7 @@ fn too_new(context: CheckContext<'_>) -> Option<Diagnostic> {
         versions.contains(&GENERIC_VERSION) || targets(file).iter().any(CodeTarget::is_generic)
     })?;
     let message = format!(
-        "code objects of version {GENERIC_VERSION} need ROCm {generic}, and the label says {rocm}"
+        "code objects of version {GENERIC_VERSION} need ROCm {generic}, but the label says {rocm}"
     );
     Some(context.on_member(&codes::NEW_CODE_OBJECT, &file.path, message))
 }
@@ -223,7 +220,7 @@ pub fn unexpected_targets(
                 findings.extend(difference(&expected, promised, promised).map(on_wheel));
             }
             None if holds_none && !expected.is_empty() => findings.push(on_wheel(format!(
-                "there is no code for a GPU, and expected is {}",
+                "there is no code for a GPU, but code for {} is expected",
                 list(&expected)
             ))),
             None => {}
@@ -296,9 +293,9 @@ fn describe(TargetDifference { missing, extra }: &TargetDifference) -> Option<St
     match (missing.is_empty(), extra.is_empty()) {
         (true, true) => None,
         (false, true) => Some(format!("{} {missing_verb} missing", list(missing))),
-        (true, false) => Some(format!("{} {extra_verb} not asked for", list(extra))),
+        (true, false) => Some(format!("{} {extra_verb} not requested", list(extra))),
         (false, false) => Some(format!(
-            "{} {missing_verb} missing, and {} {extra_verb} not asked for",
+            "{} {missing_verb} missing, and {} {extra_verb} not requested",
             list(missing),
             list(extra)
         )),

@@ -58,7 +58,7 @@ pub(super) fn findings(context: CheckContext<'_>) -> Vec<Diagnostic> {
                 .collect();
             if !unknown.is_empty() {
                 let message = format!(
-                    "`{}` in the label says nothing that is held against the contents",
+                    "`{}` in the label is not compared with the contents",
                     unknown.join("`, `")
                 );
                 findings.push(context.on_wheel(&codes::LABEL_NOT_READ, message));
@@ -73,12 +73,15 @@ pub(super) fn findings(context: CheckContext<'_>) -> Vec<Diagnostic> {
             } else {
                 Severity::Note
             };
-            let message = format!("{error}; it was not held against the contents");
+            let message = format!("{error}; it was not compared with the contents");
             findings.push(
                 context
                     .on_wheel(&codes::LABEL_NOT_READ, message)
                     .severity(severity)
-                    .help("labels are read as `rocm6.2torch2.5`, with a backend or gfx targets behind it"),
+                    .help(
+                        "labels have the form `rocm6.2torch2.5`, optionally followed by a backend \
+                         or gfx targets",
+                    ),
             );
         }
     }
@@ -110,7 +113,7 @@ fn gfx(context: CheckContext<'_>, words: &[Word]) -> Option<Diagnostic> {
     let named: Vec<String> = named.iter().map(ToString::to_string).collect();
     let held: Vec<String> = held.iter().map(ToString::to_string).collect();
     let message = format!(
-        "the label says {}, and the wheel holds code for {}",
+        "the label says {}, but the wheel contains code for {}",
         named.join(", "),
         held.join(", ")
     );
@@ -181,7 +184,7 @@ fn other_python(context: CheckContext<'_>, digits: &str) -> Option<Diagnostic> {
         return None;
     }
     let message = format!(
-        "the label says Python {digits}, and the tag is {}",
+        "the label says Python {digits}, but the tag is {}",
         tags.join(".")
     );
     Some(context.on_wheel(&codes::LABEL_NOT_IN_CONTENTS, message))
@@ -216,10 +219,12 @@ fn accelerator(context: CheckContext<'_>, parts: &LabelParts) -> Option<Diagnost
         Accelerator::Cuda(digits) => {
             let claim = format!("the label says CUDA {digits}");
             match (needed_of(context, &HIP), with_code) {
-                (Some((path, name)), _) => (path, format!("{claim}, and `{name}` is of ROCm")),
+                (Some((path, name)), _) => {
+                    (path, format!("{claim}, but `{name}` is a library of ROCm"))
+                }
                 (None, Some(file)) => (
                     file.path.as_str(),
-                    format!("{claim}, and it holds code for GPUs of AMD"),
+                    format!("{claim}, but it contains code for AMD GPUs"),
                 ),
                 (None, None) => return None,
             }
@@ -231,7 +236,7 @@ fn accelerator(context: CheckContext<'_>, parts: &LabelParts) -> Option<Diagnost
             let (path, name) = needed_of(context, &CUDA)?;
             (
                 path,
-                format!("the label says ROCm {rocm}, and `{name}` is of CUDA"),
+                format!("the label says ROCm {rocm}, but `{name}` is a library of CUDA"),
             )
         }
     };
@@ -271,15 +276,13 @@ fn python(context: CheckContext<'_>) -> Option<Diagnostic> {
                 })
             })?;
     let message = format!(
-        "the name says {}, and `{module}` is there for {python} alone",
+        "the filename says {}, but `{module}` exists only for {python}",
         tags.join(" and ")
     );
     Some(
         context
             .on_member(&codes::LABEL_NOT_IN_CONTENTS, path, message)
-            .help(
-                "build with the Python that the name says, or give the wheel the tag that is true",
-            ),
+            .help("build with the Python in the filename, or correct the tag of the wheel"),
     )
 }
 
@@ -321,7 +324,7 @@ fn abi(context: CheckContext<'_>, is_new: bool) -> Option<Diagnostic> {
         _ => return None,
     };
     let message =
-        format!("the label says cxx11abi {is_new}, and `{symbol}` is of the {word} C++ ABI");
+        format!("the label says cxx11abi {is_new}, but `{symbol}` has the {word} C++ ABI");
     Some(context.on_wheel(&codes::LABEL_NOT_IN_CONTENTS, message))
 }
 
@@ -330,7 +333,8 @@ fn abi(context: CheckContext<'_>, is_new: bool) -> Option<Diagnostic> {
 fn other_backend(context: CheckContext<'_>, backend: &str) -> Option<Diagnostic> {
     if backend == CK {
         let message = format!(
-            "the label says {backend}, whose kernels are compiled ahead, and there is no library"
+            "the label says {backend}, whose kernels are compiled ahead of time, but there is no \
+             library"
         );
         let is_empty = context.libraries().next().is_none();
         return is_empty.then(|| context.on_wheel(&codes::LABEL_NOT_IN_CONTENTS, message));
@@ -340,7 +344,8 @@ fn other_backend(context: CheckContext<'_>, backend: &str) -> Option<Diagnostic>
         .iter()
         .find(|file| file.inventory.bundles().next().is_some())?;
     let message = format!(
-        "the label says {backend}, whose kernels are compiled where they run, and this holds compiled ones"
+        "the label says {backend}, whose kernels are compiled at run time, but this contains \
+         compiled ones"
     );
     Some(context.on_member(&codes::LABEL_NOT_IN_CONTENTS, &file.path, message))
 }
@@ -355,7 +360,7 @@ fn rocm(context: CheckContext<'_>, parts: &LabelParts) -> Option<Diagnostic> {
     let (other_major, names) = majors.iter().find(|(major, _)| **major != label_major)?;
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
     let message = format!(
-        "the label says ROCm {rocm}, and `{}` is of ROCm {other_major}",
+        "the label says ROCm {rocm}, but `{}` is from ROCm {other_major}",
         names.join("`, `")
     );
     Some(
@@ -381,7 +386,7 @@ impl std::fmt::Display for TorchRequirement {
         match (self.minors.first(), self.minors.last()) {
             (Some(first), Some(last)) if first == last => f.write_str(first),
             (Some(first), Some(last)) => write!(f, "{first} to {last}"),
-            _ => f.write_str("no one release"),
+            _ => f.write_str("no single release"),
         }
     }
 }
@@ -395,7 +400,7 @@ pub(crate) fn torch_need(context: CheckContext<'_>) -> Option<TorchRequirement> 
         .because
         .iter()
         .take(2)
-        .map(|evidence: &TorchEvidence<'_>| format!("`{}` is of {evidence}", evidence.symbol))
+        .map(|evidence: &TorchEvidence<'_>| format!("`{}` is from {evidence}", evidence.symbol))
         .collect();
     let minors = fit.fits.iter().map(Version::minor).collect();
     (!because.is_empty()).then_some(TorchRequirement { minors, because })
@@ -414,7 +419,8 @@ fn torch(context: CheckContext<'_>, parts: &LabelParts) -> Option<Diagnostic> {
         return None;
     }
     let message = format!(
-        "the label says torch {minor}, and the symbols needed of torch are those of {need}"
+        "the label says torch {minor}, but the torch symbols that the wheel needs are those of \
+         {need}"
     );
     let finding = context.on_wheel(&codes::LABEL_NOT_IN_CONTENTS, message);
     Some(

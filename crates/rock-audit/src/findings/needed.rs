@@ -27,10 +27,11 @@ fn check_path(context: CheckContext<'_>, needed: &str, files: &[&str]) -> Option
         SearchPathEntry::Origin(_) => return None,
         _ if context.allowed_rpaths.has(needed) => return None,
         SearchPathEntry::Root(_) => "a path that other machines do not have",
-        SearchPathEntry::Current(_) => "a path from the folder that a program is started in",
+        SearchPathEntry::Current(_) => "a path relative to the working directory",
     };
-    let message = format!("it needs `{needed}`, {kind}; no search path counts for it");
+    let message = format!("it needs `{needed}`, {kind}; search paths do not apply to it");
     let finding = context.on_member(&codes::NEEDED_BY_PATH, files.first()?, message);
-    let help = "link with `-lNAME` or give the library a SONAME, or bring it along with `rock-matrix wheel repair`";
+    let help = "link with `-lNAME`, give the library a SONAME, or graft it with `rock-matrix wheel \
+                repair`";
     Some(also_in(finding.help(help), files.len()))
 }

@@ -39,10 +39,9 @@ fn check_search_path(
             .map(|text| (text, SearchPathEntry::read(text)))
     };
     if entries().any(|(text, _)| text.is_empty()) {
-        let message =
-            format!("{tag} has an empty entry, which is the folder that a program is started in");
+        let message = format!("{tag} has an empty entry, which means the working directory");
         let finding = context.on_member(&codes::EMPTY_RPATH_ENTRY, first, message);
-        findings.push(also_in(finding, files.len()).help("remove the colon too many"));
+        findings.push(also_in(finding, files.len()).help("remove the extra colon"));
     }
     let (mut relative, mut absolute) = (Vec::new(), Vec::new());
     for (text, entry) in
@@ -58,7 +57,7 @@ fn check_search_path(
         (
             &codes::EMPTY_RPATH_ENTRY,
             relative,
-            "below the folder that a program is started in",
+            "relative to the working directory",
         ),
         (
             &codes::ABSOLUTE_RPATH,
@@ -72,7 +71,8 @@ fn check_search_path(
                 first,
                 format!("{tag} names {}, {problem}", first_and_count(&entries)),
             );
-            let help = "drop it with `rock-matrix wheel repair --fix-rpath`, or link with a path from `$ORIGIN`";
+            let help = "drop it with `rock-matrix wheel repair --fix-rpath`, or link with a path \
+                        from `$ORIGIN`";
             findings.push(also_in(finding, files.len()).help(help));
         }
     }
@@ -90,7 +90,7 @@ fn check_search_path(
         .filter(|(entries, _)| !entries.is_empty())
     {
         let message = format!(
-            "{tag} names {}, above the folder that the wheel is installed into",
+            "{tag} names {}, above the directory into which the wheel is installed",
             first_and_count(&entries)
         );
         findings.push(also_in(

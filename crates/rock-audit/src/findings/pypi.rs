@@ -22,7 +22,7 @@ pub fn pypi_findings(name: &WheelName, size_bytes: u64, compat: &Compat) -> Vec<
     if let Some(label) = name.label() {
         findings.push(finding(
             format!("PyPI rejects local version labels, such as `+{label}`"),
-            "publish it in an index of your own: `rock-matrix publish` or `index build`",
+            "publish it in your own index: `rock-matrix publish` or `index build`",
         ));
     }
     let platforms = name.platform_tags().to_string();
@@ -40,7 +40,8 @@ pub fn pypi_findings(name: &WheelName, size_bytes: u64, compat: &Compat) -> Vec<
     if let Some(row) = limit.filter(|row| row.value < size_bytes) {
         findings.push(finding(
             format!(
-                "the wheel has {size_bytes} bytes, and PyPI accepts {} unless a project has a higher limit",
+                "the wheel has {size_bytes} bytes, but PyPI accepts at most {} unless the project \
+                 has a higher limit",
                 row.value
             ),
             "request a higher limit, or build for fewer gfx targets",
@@ -72,7 +73,8 @@ mod tests {
             [
                 "PyPI rejects local version labels, such as `+rocm62`",
                 "PyPI rejects the platform tag `linux_x86_64`",
-                "the wheel has 209715200 bytes, and PyPI accepts 104857600 unless a project has a higher limit",
+                "the wheel has 209715200 bytes, but PyPI accepts at most 104857600 unless the \
+                 project has a higher limit",
             ]
         );
         for accepted in [

@@ -34,11 +34,14 @@ pub(super) fn findings(context: CheckContext<'_>) -> Vec<Diagnostic> {
             .or_else(|| path.rsplit('/').next())
             .unwrap_or_default();
         if is_rocm.has(name) || is_rocm.has(&without_hash(name)) {
-            let message = format!("`{name}` is a library of ROCm, and lies in the wheel");
+            let message = format!("the wheel contains `{name}`, a library of ROCm");
             findings.push(
                 context
                     .on_member(&codes::VENDORED_ROCM, path, message)
-                    .help("repair the wheel as it was built, with the libraries of ROCm left outside: `rock-matrix wheel repair` does so"),
+                    .help(
+                        "repair the original wheel without grafting libraries of ROCm: \
+                         `rock-matrix wheel repair` excludes them",
+                    ),
             );
         }
     }
@@ -93,7 +96,10 @@ fn two_majors(context: CheckContext<'_>, is_rocm: &LibraryPatterns) -> Vec<Diagn
                 .iter()
                 .map(|(major, path)| format!("`{base}.so.{major}` by {path}"))
                 .collect();
-            messages.insert(format!("needed are {}", list.join(" and ")));
+            messages.insert(format!(
+                "different major versions are needed: {}",
+                list.join(" and ")
+            ));
         }
     }
     messages

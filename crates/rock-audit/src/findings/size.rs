@@ -23,21 +23,24 @@ pub fn check_size(
     if let Some(row) = exceeded_limit(compat, ASSET, size_bytes) {
         return Some(
             over_limit(wheel, size_bytes, row.value)
-                .note("that is the limit of a release on GitHub")
-                .help("where it goes elsewhere, say what is taken there with `--max-size`"),
+                .note("this is the limit for files of GitHub releases")
+                .help("if it is published elsewhere, set the limit there with `--max-size`"),
         );
     }
     let row = exceeded_limit(compat, INDEX_FILE, size_bytes)?;
-    let reason = format!("PyPI takes {} unless a project asks for more", row.value);
+    let reason = format!(
+        "PyPI accepts at most {} unless the project has a higher limit",
+        row.value
+    );
     Some(too_large(wheel, size_bytes, &reason).severity(Severity::Note))
 }
 
 fn over_limit(wheel: &str, size_bytes: u64, limit: u64) -> Diagnostic {
-    too_large(wheel, size_bytes, &format!("at most {limit} are taken"))
+    too_large(wheel, size_bytes, &format!("at most {limit} are accepted"))
 }
 
 fn too_large(wheel: &str, size_bytes: u64, reason: &str) -> Diagnostic {
-    let message = format!("it has {size_bytes} bytes, and {reason}");
+    let message = format!("it has {size_bytes} bytes, but {reason}");
     Diagnostic::new(&codes::WHEEL_TOO_LARGE, message)
         .at(Location::File(wheel.to_owned().into()), "")
 }

@@ -155,8 +155,9 @@ fn missing(wheel: &SplitCode, wheels: &[SplitCode]) -> Vec<Diagnostic> {
                 is_without_code = true;
             } else if named.is_empty() {
                 let paths = reference.search_paths.join(" or ");
-                let message = format!("its code objects lie in {paths}, which is not there");
-                let help = "name the wheels of one release together, those with the archives too";
+                let message = format!("its code objects are in {paths}, which is missing");
+                let help =
+                    "pass all wheels of one release together, including those with the archives";
                 findings.push(kpack_missing(wheel, library, message).help(help));
             } else if !named
                 .iter()
@@ -168,8 +169,12 @@ fn missing(wheel: &SplitCode, wheels: &[SplitCode]) -> Vec<Diagnostic> {
                 } else {
                     format!(" and {}", counted(others, "other archive"))
                 };
-                let message = format!("no code of `{}` is in {first}{more}", reference.kernel_name);
-                let help = "take library and archives out of the same build, and name all wheels of it together";
+                let message = format!(
+                    "no code for `{}` is in {first}{more}",
+                    reference.kernel_name
+                );
+                let help = "use the library and the archives of the same build, and pass all of \
+                            its wheels together";
                 findings.push(kpack_missing(wheel, library, message).help(help));
             }
         }
@@ -226,6 +231,6 @@ fn in_device_wheels(wheel: &SplitCode, devices: &DeviceWheels, libraries: usize)
         .map(|example| format!("`{example}` installs one with it; "))
         .unwrap_or_default();
     finding.help(format!(
-        "{extra}name the device wheels too to check them together"
+        "{extra}pass the device wheels too to check them together"
     ))
 }

@@ -26,10 +26,12 @@ pub(super) fn findings(context: CheckContext<'_>) -> Vec<Diagnostic> {
         .iter()
         .filter(|tag| PlatformSystem::of_tag(tag) == PlatformSystem::Unknown)
     {
-        let message = format!("`{tag}` is no platform that installers know");
+        let message = format!("`{tag}` is not a platform that installers know");
         let help = match with_arch(context, tag) {
             Some(whole) => format!("add the architecture: `{whole}`"),
-            None => "name the platform that the wheel was built for, such as `linux_x86_64`, with `rock-matrix wheel retag --platform-tag`".to_owned(),
+            None => "set the platform that the wheel was built for, such as `linux_x86_64`, with \
+                     `rock-matrix wheel retag --platform-tag`"
+                .to_owned(),
         };
         findings.push(
             context
@@ -48,7 +50,7 @@ pub(super) fn findings(context: CheckContext<'_>) -> Vec<Diagnostic> {
         .libraries()
         .find(|(path, _)| !is_data(path.split('/').next().unwrap_or_default()));
     if let Some((path, _)) = outside_data.filter(|_| context.is_purelib) {
-        let message = "WHEEL says `Root-Is-Purelib: true`, and this is a library";
+        let message = "WHEEL has `Root-Is-Purelib: true`, but this is a library";
         findings.push(context.on_member(&codes::PURELIB_WITH_LIBRARIES, path, message));
     }
     findings.extend(needed_libpython(context));
@@ -80,7 +82,7 @@ fn code_in_any_wheel(context: CheckContext<'_>) -> Option<Diagnostic> {
     let claim = if context.name.is_platform_independent() {
         "any platform"
     } else {
-        "any platform beside others"
+        "any platform in addition to others"
     };
     let code: Vec<&str> = context
         .files
@@ -90,9 +92,9 @@ fn code_in_any_wheel(context: CheckContext<'_>) -> Option<Diagnostic> {
         .collect();
     let first = code.first()?;
     let message = match code.len() {
-        1 => format!("the name says {claim}, and `{first}` is machine code"),
+        1 => format!("the filename says {claim}, but `{first}` is machine code"),
         count => format!(
-            "the name says {claim}, and {count} files are machine code, `{first}` the first"
+            "the filename says {claim}, but {count} files are machine code, such as `{first}`"
         ),
     };
     Some(context.on_wheel(&codes::CODE_IN_ANY_WHEEL, message))
@@ -116,11 +118,12 @@ fn needed_libpython(context: CheckContext<'_>) -> impl Iterator<Item = Diagnosti
         .filter_map(move |(path, library)| {
             let needed = library.needed.iter().find(|needed| is_libpython(needed))?;
             let message = format!(
-                "an extension module needs `{needed}`, which the Python that loads it need not have"
+                "an extension module needs `{needed}`, which the Python that loads it may not have"
             );
             let finding = context.on_member(&elf::NEEDS_LIBPYTHON, path, message);
             Some(finding.severity(severity).help(
-                "link without `-lpythonX.Y`, or let `rock-matrix wheel repair` drop the need",
+                "link without `-lpythonX.Y`, or let `rock-matrix wheel repair` remove the NEEDED \
+                 entry",
             ))
         })
 }
@@ -128,7 +131,7 @@ fn needed_libpython(context: CheckContext<'_>) -> impl Iterator<Item = Diagnosti
 fn false_tag(context: CheckContext<'_>, tag: &str, reason: &str) -> Diagnostic {
     context.on_wheel(
         &codes::FALSE_PLATFORM_TAG,
-        format!("the name claims `{tag}`, and {reason}"),
+        format!("the filename claims `{tag}`, but {reason}"),
     )
 }
 
@@ -162,7 +165,7 @@ fn check_claim(context: CheckContext<'_>, compliance: &Compliance, tag: &str) ->
     if let Some((reason, notes)) = newer_symbols(context, compliance, claimed) {
         let own_symbol_policy = compliance.own_symbol_policy();
         let help = if own_symbol_policy.is_linux() {
-            "no manylinux tag fits it; build it in an older image".to_owned()
+            "it complies with no manylinux tag; build it in an older image".to_owned()
         } else {
             format!("its own symbols allow `{}`", own_symbol_policy.tag())
         };
@@ -175,16 +178,17 @@ fn check_claim(context: CheckContext<'_>, compliance: &Compliance, tag: &str) ->
         if let Some((library, symbols)) = gap.and_then(|gap| gap.blacklisted.iter().next()) {
             let symbols: Vec<&str> = symbols.iter().map(String::as_str).collect();
             let reason = format!(
-                "`{path}` needs `{}` of {library}, which need not be there",
+                "`{path}` needs `{}` of {library}, which may be missing there",
                 symbols.join("`, `")
             );
             findings.push(false_tag(context, tag, &reason));
         }
         if compliance.above_baseline.contains(&file_index) {
-            let reason = format!("`{path}` says that it needs a level of x86-64 above the first");
+            let reason =
+                format!("`{path}` is marked as needing an x86-64 level above the baseline");
             findings.push(
                 false_tag(context, tag, &reason)
-                    .help("build without `-march`, or take it with `--disable-isa-ext-check`"),
+                    .help("build without `-march`, or accept it with `--disable-isa-ext-check`"),
             );
         }
         if let InspectedKind::Library(library) = &file.kind
@@ -235,11 +239,13 @@ fn check_missing_libraries(context: CheckContext<'_>, compliance: &Compliance) -
         }
         if !elsewhere.is_empty() {
             let message = format!(
-                "it needs {}, which `{tag}` need not have",
+                "it needs {}, which `{tag}` does not guarantee",
                 elsewhere.join(", ")
             );
-            findings.push(context.on_member(&codes::LIBRARY_FROM_ELSEWHERE, &file.path, message).help(
-                "bring it along with `rock-matrix wheel repair`, or say that another package does with `--exclude`",
+            let finding = context.on_member(&codes::LIBRARY_FROM_ELSEWHERE, &file.path, message);
+            findings.push(finding.help(
+                "graft it with `rock-matrix wheel repair`, or pass `--exclude` if another package \
+                 provides it",
             ));
         }
     }
@@ -256,16 +262,15 @@ fn misplaced_library(
 ) -> Diagnostic {
     if user_library.extension.is_none() && is_module(context, name, path) {
         let message = format!(
-            "it needs {name}, a Python module of the wheel (`{path}`): it can be loaded after that module is \
-             imported, and not before"
+            "it needs {name}, a Python module of the wheel (`{path}`): it can be loaded only after \
+             that module is imported"
         );
         return context
             .on_member(&codes::LIBRARY_FROM_ELSEWHERE, &user.path, message)
             .severity(Severity::Note);
     }
-    let message = format!(
-        "it needs {name}, which lies in the wheel as `{path}`, where its search path does not lead"
-    );
+    let message =
+        format!("it needs {name}, which is in the wheel as `{path}`, but not in its search path");
     context
         .on_member(&codes::LIBRARY_FROM_ELSEWHERE, &user.path, message)
         .help(format!(
@@ -370,7 +375,7 @@ fn newer_symbols(
     let hidden = offenders.len().saturating_sub(SHOWN);
     let more = (hidden > 0).then(|| format!("and {} more", counted(hidden, "need")));
     Some((
-        format!("`{path}` needs {version}, which it does not have"),
+        format!("`{path}` needs {version}, which it does not provide"),
         others.chain(more).collect(),
     ))
 }

@@ -128,21 +128,21 @@ impl DeviationCheck<'_> {
     /// policies use.
     fn check_edited(&mut self, path: &str, original: &ElfLibrary, edits: &ElfEdits) {
         match self.rewritten.get(path).map(|file| &file.kind) {
-            None => self.report(path, "it was to change and did not"),
+            None => self.report(path, "it should have changed but did not"),
             Some(InspectedKind::Library(written)) => {
                 let expected = DynamicNames::of(original).after(edits);
                 let actual = DynamicNames::of(written);
                 for (entry, expected, actual) in expected.differences(&actual) {
                     self.report(
                         path,
-                        format!("its {entry} is {actual}, and {expected} was planned"),
+                        format!("its {entry} is {actual}, but {expected} was planned"),
                     );
                 }
             }
             Some(InspectedKind::Damaged(reason)) => {
                 self.report(path, format!("it cannot be read: {reason}"));
             }
-            Some(_) => self.report(path, "it is no library"),
+            Some(_) => self.report(path, "it is not a library"),
         }
     }
 
@@ -170,8 +170,8 @@ impl DeviationCheck<'_> {
                         ..file.clone()
                     });
                 }
-                Some(_) => self.report(&path, "it changed, and was to stay as it was"),
-                None => self.report(&path, "it is lost"),
+                Some(_) => self.report(&path, "it changed, but should not have changed"),
+                None => self.report(&path, "it is missing"),
             }
         }
         files.extend(written.files.iter().cloned());
@@ -225,7 +225,10 @@ impl DeviationCheck<'_> {
                             None => {
                                 self.report(
                                     &path,
-                                    format!("`{needed}` should be grafted, and the plan does not contain it"),
+                                    format!(
+                                        "`{needed}` should be grafted, but the plan does not \
+                                         contain it"
+                                    ),
                                 );
                                 continue;
                             }
@@ -238,7 +241,7 @@ impl DeviationCheck<'_> {
                 {
                     self.report(
                         &path,
-                        format!("`{name}` is not found in the wheel from where this is installed"),
+                        format!("`{name}` is not found in the wheel from its installed path"),
                     );
                 }
             }
@@ -254,7 +257,7 @@ impl DeviationCheck<'_> {
     ) -> Option<&'a DependencyTree> {
         let tree = indexes.get(path).and_then(|index| after.trees.get(index));
         if tree.is_none() {
-            self.report(path, "it is not among the libraries that count");
+            self.report(path, "it is not among the audited libraries");
         }
         tree
     }
@@ -281,7 +284,7 @@ impl DeviationCheck<'_> {
                 if !is_libpython(name) {
                     self.report(
                         &files[*file_index].path,
-                        format!("`{name}` is needed, and was not grafted"),
+                        format!("`{name}` is needed, but was not grafted"),
                     );
                 }
             }
@@ -305,7 +308,8 @@ impl DeviationCheck<'_> {
             let was_false = before.name.platform_tags().contains(tag)
                 && claimed.priority() > limit_before.priority();
             if claimed.priority() > limit_after.priority() && !was_false {
-                let message = format!("its name says `{tag}`, which lacks what is needed");
+                let message =
+                    format!("its filename claims `{tag}`, which does not provide what it needs");
                 let location = Location::File(written.name.to_string().into());
                 self.deviations
                     .push(unsound_result(message).at(location, ""));
@@ -316,7 +320,7 @@ impl DeviationCheck<'_> {
 
 fn unsound_result(message: impl Into<String>) -> Diagnostic {
     Diagnostic::new(&codes::UNSOUND_RESULT, message)
-        .help("nothing was written; please report it, for a plan must not lead to this")
+        .help("nothing was written; this is a bug, please report it")
 }
 
 /// The dynamic entries and symbol versions of a library that edits change.
@@ -627,7 +631,7 @@ mod tests {
 
     const NEW: &str = "demo-1.0-cp312-cp312-manylinux_2_17_x86_64.whl";
     const NOT_FOUND: &str =
-        "`libhost-780d84b2.so.1` is not found in the wheel from where this is installed";
+        "`libhost-780d84b2.so.1` is not found in the wheel from its installed path";
 
     fn library_mut(files: &mut [InspectedFile], index: usize) -> &mut ElfLibrary {
         match &mut files[index].kind {
@@ -648,7 +652,7 @@ mod tests {
     fn a_tag_that_lacks_needed_symbols_is_reported() {
         assert_eq!(
             deviations_after("demo-1.0-cp312-cp312-manylinux_2_12_x86_64.whl", |_, _| ()),
-            ["its name says `manylinux_2_12_x86_64`, which lacks what is needed"]
+            ["its filename claims `manylinux_2_12_x86_64`, which does not provide what it needs"]
         );
     }
 
@@ -657,10 +661,10 @@ mod tests {
         assert_eq!(
             deviations_after(NEW, |written, _| drop(written.remove(1))),
             [
-                "it was to change and did not",
-                "it is not among the libraries that count",
+                "it should have changed but did not",
+                "it is not among the audited libraries",
                 NOT_FOUND,
-                "`libhost-780d84b2.so.1` is needed, and was not grafted"
+                "`libhost-780d84b2.so.1` is needed, but was not grafted"
             ]
         );
     }
@@ -670,9 +674,9 @@ mod tests {
         assert_eq!(
             deviations_after(NEW, |written, _| library_mut(written, 0).rpath = None),
             [
-                "its RPATH is None, and Some(\"$ORIGIN/../demo.libs\") was planned",
+                "its RPATH is None, but Some(\"$ORIGIN/../demo.libs\") was planned",
                 NOT_FOUND,
-                "`libhost-780d84b2.so.1` is needed, and was not grafted"
+                "`libhost-780d84b2.so.1` is needed, but was not grafted"
             ]
         );
     }
@@ -681,9 +685,8 @@ mod tests {
     fn a_lost_need_is_reported() {
         assert_eq!(
             deviations_after(NEW, |written, _| library_mut(written, 0).needed.truncate(1)),
-            [
-                "its NEEDED is [\"libhost-780d84b2.so.1\"], and [\"libhost-780d84b2.so.1\", \"libc.so.6\"] was planned"
-            ]
+            ["its NEEDED is [\"libhost-780d84b2.so.1\"], but \
+                 [\"libhost-780d84b2.so.1\", \"libc.so.6\"] was planned"]
         );
     }
 
@@ -693,10 +696,10 @@ mod tests {
             deviations_after(NEW, |_, members| members
                 .retain(|member| *member != "demo/libbeside.so")),
             [
-                "it is lost",
-                "`libbeside.so` is not found in the wheel from where this is installed",
-                "it is not among the libraries that count",
-                "`libbeside.so` is needed, and was not grafted"
+                "it is missing",
+                "`libbeside.so` is not found in the wheel from its installed path",
+                "it is not among the audited libraries",
+                "`libbeside.so` is needed, but was not grafted"
             ]
         );
     }

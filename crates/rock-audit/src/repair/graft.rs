@@ -81,12 +81,14 @@ fn library_not_found(name: &WheelName, needed: &str, users: &BTreeSet<&str>) -> 
     let verb = if users.len() == 1 { "needs" } else { "need" };
     let users: Vec<&str> = users.iter().copied().collect();
     let message = format!(
-        "`{needed}` is found nowhere, and {} {verb} it",
+        "`{needed}` is not found, but {} {verb} it",
         users.join(", ")
     );
     Diagnostic::new(&codes::LIBRARY_NOT_FOUND, message)
         .at(Location::File(name.to_string().into()), "")
-        .help("say where it lies with `--ldpaths` or `--sysroot`, or leave it out with `--exclude`")
+        .help(
+            "pass its directory with `--ldpaths` or `--sysroot`, or leave it out with `--exclude`",
+        )
 }
 
 /// Returns the file name of a grafted library: the start of its SHA-256 digest distinguishes it
@@ -171,11 +173,10 @@ pub(super) fn grafted_rocm_library(
     let message = format!("`{needed}` is a library of ROCm, and is grafted into the wheel");
     let finding = Diagnostic::new(&rocm::VENDORED_ROCM, message)
         .at(Location::File(name.to_string().into()), "");
-    Some(
-        finding.help(
-            "leave it to ROCm itself: repair without `--exclude-preset`, or name `rocm` there",
-        ),
-    )
+    Some(finding.help(
+        "leave it to the packages of ROCm: repair without `--exclude-preset`, or include `rocm` in \
+         it",
+    ))
 }
 
 /// The new names of needed libraries by the old ones, for each grafted library by its file name.
@@ -252,13 +253,14 @@ fn ambiguous_graft(
     [first, second]: &[LibraryUser<'_>; 2],
 ) -> Diagnostic {
     let message = format!(
-        "`{}` would be grafted once, and needs two libraries as `{needed}`: `{}` for {}, `{}` for {}",
+        "`{}` would be grafted once, but needs two different libraries as `{needed}`: `{}` for {}, \
+         `{}` for {}",
         graft.library.real_path, first.source, first.file, second.source, second.file
     );
     Diagnostic::new(&codes::AMBIGUOUS_GRAFT, message)
         .at(Location::File(name.to_string().into()), "")
         .help(format!(
-            "let both files search the same folders, or leave `{needed}` out with `--exclude`"
+            "give both files the same search path, or leave `{needed}` out with `--exclude`"
         ))
 }
 
@@ -284,10 +286,10 @@ pub(super) fn replaced_member(name: &WheelName, path: &str) -> Diagnostic {
         wheel: name.to_string(),
         member: path.to_owned(),
     };
-    let message = "the library that is grafted under this name has other bytes, and replaces it";
+    let message =
+        "the library that is grafted under this name has different content, and replaces it";
     let finding = Diagnostic::new(&codes::GRAFT_REPLACES_MEMBER, message).at(location, "");
-    finding
-        .help("repair the wheel as it was built, or graft into another directory with `--lib-sdir`")
+    finding.help("repair the original wheel, or graft into another directory with `--lib-sdir`")
 }
 
 /// Reports that a needed `libpython` is removed.
@@ -298,7 +300,7 @@ pub(super) fn libpython_removed(name: &WheelName, path: &str, needed: &str) -> D
     };
     Diagnostic::new(
         &elf::NEEDS_LIBPYTHON,
-        format!("`{needed}` is needed no longer: the interpreter offers its symbols"),
+        format!("`{needed}` is no longer needed: the interpreter provides its symbols"),
     )
     .at(location, "")
 }

@@ -19,7 +19,9 @@ pub struct LibraryDirSuffix(String);
 
 /// The error for a suffix with which the directory could be outside of the wheel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("it is put behind the name of the wheel, so it is like `.libs` or `/lib`, without `..`")]
+#[error(
+    "it is appended to the name of the wheel, like `.libs` or `/lib`, and must not contain `..`"
+)]
 pub struct LibraryDirSuffixError;
 
 impl FromStr for LibraryDirSuffix {

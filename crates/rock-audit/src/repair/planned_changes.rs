@@ -177,7 +177,7 @@ impl RepairPlanner<'_> {
         );
         Diagnostic::new(&codes::GRAFTS_FORBIDDEN, message)
             .at(Location::File(self.audited.file_name.as_str().into()), "")
-            .help("leave them out with `--exclude` or `--exclude-preset`")
+            .help("exclude them with `--exclude` or `--exclude-preset`")
     }
 
     /// Returns the size and digest of a library of the system.

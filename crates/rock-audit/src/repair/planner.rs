@@ -90,11 +90,12 @@ impl<'w> RepairPlanner<'w> {
         };
         if let Some(system) = audited.foreign_system {
             let message = format!(
-                "the wheel is for {system}, which is not judged, and cannot be named `{requested}`"
+                "the wheel is for {system}, which is not audited, so it cannot be named \
+                 `{requested}`"
             );
             return Err(Diagnostic::new(&rocm_codes::FOREIGN_SYSTEM, message)
                 .at(Location::File(audited.file_name.as_str().into()), "")
-                .help("leave `--plat` out: the wheel is copied as it is"));
+                .help("leave out `--plat` to copy the wheel unchanged"));
         }
         let arch = Arch::of_platform_tag(requested).or_else(|| {
             let tags = name.platform_tags().as_slice();

@@ -176,7 +176,7 @@ impl ClaimedTags<'_> {
         if is_foreign(tag) {
             return match requested {
                 Some(requested) if !options.keep_claimed_tags => {
-                    let reason = format!("`{requested}` is asked for");
+                    let reason = format!("`{requested}` is requested");
                     (
                         false,
                         Some(self.dropped(tag, (&rocm::FALSE_PLATFORM_TAG, reason))),
@@ -197,7 +197,7 @@ impl ClaimedTags<'_> {
     }
 
     fn stays(self, tag: &str, contradiction: Contradiction) -> Diagnostic {
-        self.finding(tag, contradiction, "it stays, as was asked for")
+        self.finding(tag, contradiction, "it is kept, as requested")
     }
 
     fn dropped(self, tag: &str, contradiction: Contradiction) -> Diagnostic {
@@ -205,7 +205,7 @@ impl ClaimedTags<'_> {
     }
 
     fn finding(self, tag: &str, (code, reason): Contradiction, result: &str) -> Diagnostic {
-        let message = format!("the name claims `{tag}`, and {reason}; {result}");
+        let message = format!("the filename claims `{tag}`, but {reason}; {result}");
         on_wheel(self.name, code, message).severity(Severity::Warning)
     }
 
@@ -250,7 +250,7 @@ pub(super) fn unknown_platform(
     let known: Vec<String> = policies.iter().map(|policy| policy.tag()).collect();
     let message = format!("there is no platform `{tag}` for this wheel");
     on_wheel(name, &codes::UNKNOWN_PLATFORM, message)
-        .help(format!("known are {}", known.join(", ")))
+        .help(format!("known platforms are {}", known.join(", ")))
 }
 
 /// Returns a violation of a policy by files of the wheel, in words.
@@ -260,19 +260,21 @@ fn violation_by_files(
     claimed: PlatformPolicy<'_>,
 ) -> Option<String> {
     if let Some((path, version)) = offenders(files, claimed).first() {
-        return Some(format!("`{path}` needs {version}, which it does not have"));
+        return Some(format!(
+            "`{path}` needs {version}, which it does not provide"
+        ));
     }
     let gap = compliance.gap(claimed);
     if let Some((library, symbols)) = gap.and_then(|gap| gap.blacklisted.iter().next()) {
         let symbols: Vec<&str> = symbols.iter().map(String::as_str).collect();
         return Some(format!(
-            "`{}` of {library}, which is needed, need not be there",
+            "`{}` of {library}, which is needed, may be missing there",
             symbols.join("`, `")
         ));
     }
     if let Some(file_index) = compliance.above_baseline.first() {
         return Some(format!(
-            "`{}` needs a level of x86-64 above the first",
+            "`{}` needs an x86-64 level above the baseline",
             files[*file_index].path
         ));
     }
@@ -290,10 +292,10 @@ fn violation_by_grafts(compliance: &Compliance, claimed: PlatformPolicy<'_>) -> 
         .find_map(|(needed, library)| {
             let violation = graft_violation(library, claimed)?;
             Some(format!(
-                "`{needed}`, which is grafted, needs {violation}, which it does not have"
+                "`{needed}`, which is grafted, needs {violation}, which it does not provide"
             ))
         })
-        .unwrap_or_else(|| "a grafted library needs what it does not have".to_owned())
+        .unwrap_or_else(|| "a grafted library needs what it does not provide".to_owned())
 }
 
 /// Returns the newest symbol version of a grafted library that a policy does not permit, or else
@@ -318,7 +320,7 @@ fn graft_violation<'l>(
             system
                 .elf
                 .is_above_isa_baseline()
-                .then_some("a level of x86-64 above the first")
+                .then_some("an x86-64 level above the baseline")
         })
 }
 
@@ -354,9 +356,12 @@ impl TargetViolations<'_> {
 
     fn out_of_reach(&self, reason: &str) -> Diagnostic {
         let message = if self.is_requested {
-            format!("`{}` is out of reach: {reason}", self.target.tag())
+            format!(
+                "the wheel cannot comply with `{}`: {reason}",
+                self.target.tag()
+            )
         } else {
-            format!("no platform is in reach: {reason}")
+            format!("the wheel cannot comply with any platform: {reason}")
         };
         on_wheel(self.name, &codes::PLATFORM_OUT_OF_REACH, message)
     }
@@ -369,9 +374,9 @@ impl TargetViolations<'_> {
         }
         if let Some((path, version)) = offenders(self.files, self.target).first() {
             let lacks = if self.is_requested {
-                "it does not have"
+                "it does not provide"
             } else {
-                "none of them has"
+                "none of them provides"
             };
             let error = self.out_of_reach(&format!("`{path}` needs {version}, which {lacks}"));
             return Some(if symbol_policy.is_linux() {
@@ -393,7 +398,10 @@ impl TargetViolations<'_> {
             "a library that would be grafted needs newer symbols: {}",
             libraries.join(", ")
         );
-        Some(self.out_of_reach(&reason).help("exclude it with `--exclude`, or repair where these libraries are older, or below `--sysroot`"))
+        Some(self.out_of_reach(&reason).help(
+            "exclude it with `--exclude`, or repair with older libraries, for example with \
+             `--sysroot`",
+        ))
     }
 
     /// Reports symbols on the blacklist of the platform.
@@ -402,9 +410,9 @@ impl TargetViolations<'_> {
         let (library, symbols) = gap.blacklisted.iter().next()?;
         let symbols: Vec<&str> = symbols.iter().map(String::as_str).collect();
         let offers = if self.is_requested {
-            "it does not offer"
+            "it does not provide"
         } else {
-            "none of them offers"
+            "none of them provides"
         };
         Some(self.out_of_reach(&format!("{offers} {} of {library}", symbols.join(", "))))
     }
@@ -431,10 +439,10 @@ impl TargetViolations<'_> {
             });
         let file = own_file.or(system_library).unwrap_or("the wheel");
         Some(
-            self.out_of_reach(&format!("`{file}` needs a level of x86-64 above the first"))
-                .help(
-                    "compile it for baseline x86-64, or accept it with `--disable-isa-ext-check`",
-                ),
+            self.out_of_reach(&format!(
+                "`{file}` needs an x86-64 level above the baseline"
+            ))
+            .help("compile it for baseline x86-64, or accept it with `--disable-isa-ext-check`"),
         )
     }
 }

@@ -163,7 +163,7 @@ impl RepairPlan<'_> {
                 Severity::Error => finding
                     .clone()
                     .severity(Severity::Warning)
-                    .note("it was so before, and it stays as it was"),
+                    .note("this was so before the repair, which does not change it"),
                 _ => finding.clone(),
             })
             .collect()
@@ -390,7 +390,7 @@ impl OutputFile<'_> {
     fn conflict(&self) -> Diagnostic {
         let shown = self.path.display();
         if self.is_in_place {
-            let message = format!("the result would replace the wheel it is made from, `{shown}`");
+            let message = format!("the output would replace its input, `{shown}`");
             return Diagnostic::new(&codes::OUTPUT_IS_INPUT, message)
                 .help("choose another directory with `--out DIR`");
         }

@@ -356,7 +356,7 @@ mod tests {
         );
         assert_eq!(sysroot.resolve(Path::new("/lib/out.so")), None);
         assert_eq!(sysroot.resolve(Path::new("/lib/round.so")), None);
-        assert!(sysroot.read("/lib/one.so").is_none(), "it is no library");
+        assert!(sysroot.read("/lib/one.so").is_none(), "it is not a library");
     }
 
     #[test]

@@ -53,7 +53,9 @@ fn link(root: &Path, path: &Path) -> Result<TreeEntryKind, FileError> {
         return Ok(TreeEntryKind::Other("a link that leads nowhere"));
     };
     if !target.starts_with(root) {
-        return Ok(TreeEntryKind::Other("a link that leads out of the folder"));
+        return Ok(TreeEntryKind::Other(
+            "a link that leads out of the directory",
+        ));
     }
     if target.is_dir() {
         return Ok(TreeEntryKind::LinkToFolder);
@@ -61,7 +63,7 @@ fn link(root: &Path, path: &Path) -> Result<TreeEntryKind, FileError> {
     Ok(if target.is_file() {
         TreeEntryKind::LinkToFile(relative(root, &target)?)
     } else {
-        TreeEntryKind::Other("a link to something that is no file")
+        TreeEntryKind::Other("a link to something that is not a file")
     })
 }
 
@@ -69,7 +71,7 @@ fn link(root: &Path, path: &Path) -> Result<TreeEntryKind, FileError> {
 fn relative(root: &Path, path: &Path) -> Result<String, FileError> {
     let below: PathBuf = path.strip_prefix(root).unwrap_or(path).to_owned();
     below.to_str().map(str::to_owned).ok_or_else(|| {
-        let reason = "its name is no UTF-8 text".to_owned();
+        let reason = "its name is not UTF-8".to_owned();
         FileError {
             action: "read",
             path: path.to_owned(),

@@ -59,10 +59,13 @@ pub enum ArchiveLimit {
     #[error("members whose paths take more than {} MiB together", MAX_NAME_BYTES >> 20)]
     Names,
     /// The archive has too many directories.
-    #[error("more than {MAX_DIRECTORIES} folders")]
+    #[error("more than {MAX_DIRECTORIES} directories")]
     Directories,
     /// The paths of all directories together are too long.
-    #[error("folders whose paths take more than {} MiB together", MAX_DIRECTORY_PATH_BYTES >> 20)]
+    #[error(
+        "directories whose paths take more than {} MiB together",
+        MAX_DIRECTORY_PATH_BYTES >> 20
+    )]
     DirectoryPaths,
     /// The decompressed archive is too large.
     #[error("more than {} GiB without compression", MAX_UNPACKED_BYTES >> 30)]
@@ -80,13 +83,13 @@ pub enum ArchiveLimit {
 #[non_exhaustive]
 pub enum TarFormatError {
     /// The archive ends without an end-of-archive block.
-    #[error("it is cut off: the end-of-archive block is missing")]
+    #[error("it is truncated: the end-of-archive block is missing")]
     MissingEnd,
     /// A byte after the end-of-archive block is not zero.
     #[error("there is data after the end of the archive")]
     TrailingData,
     /// The checksum of a header is wrong.
-    #[error("a header does not have the sum that it names")]
+    #[error("a header does not match its checksum")]
     Checksum,
     /// A record of a pax header does not have the form `LENGTH KEYWORD=VALUE`.
     #[error("malformed pax record")]
@@ -110,13 +113,13 @@ pub enum TarFormatError {
     #[error("two extended headers of one kind describe one member")]
     RepeatedExtendedHeader,
     /// No member follows an extended header.
-    #[error("an extended header describes a member that is not there")]
+    #[error("an extended header describes a member that does not exist")]
     DanglingExtendedHeader,
     /// The archive contains an extended header of Solaris tar.
     #[error("extended headers of Solaris are not supported")]
     SolarisExtendedHeader,
     /// A header that is not in ustar format has a path prefix.
-    #[error("a header that is not of the format ustar has a prefix of the path")]
+    #[error("a header that is not in the ustar format has a path prefix")]
     PrefixWithoutUstar,
     /// The mode of a member is not an octal number.
     #[error("the mode of a member is not a number")]
@@ -134,7 +137,7 @@ pub enum TarFormatError {
     #[error("a name has a zero byte")]
     ZeroByteInName,
     /// The path of a regular file ends with a slash.
-    #[error("a file has a path that ends with a slash, as those of folders do")]
+    #[error("the path of a file ends with a slash, like that of a directory")]
     TrailingSlash,
     /// A member that is not a regular file has content.
     #[error("a member that is not a file has content")]

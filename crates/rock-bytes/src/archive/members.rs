@@ -218,7 +218,7 @@ impl<R: Read> TarReader<R> {
             EntryType::Char | EntryType::Block => ParsedMemberKind::Unsupported("a device"),
             EntryType::Fifo => ParsedMemberKind::Unsupported("a pipe"),
             EntryType::GNUSparse => ParsedMemberKind::Unsupported("a sparse file"),
-            _ => ParsedMemberKind::Unsupported("of a kind that is not known"),
+            _ => ParsedMemberKind::Unsupported("of an unknown kind"),
         };
         match &member_kind {
             ParsedMemberKind::Symlink(target) | ParsedMemberKind::HardLink(target) => {
@@ -854,7 +854,7 @@ mod tests {
         two extended headers of one kind describe one member, at byte 1024 of the unpacked archive
         a name has a zero byte, at byte 1024 of the unpacked archive
         a name has a zero byte, at byte 1024 of the unpacked archive
-        an extended header describes a member that is not there, at byte 1024 of the unpacked archive
+        an extended header describes a member that does not exist, at byte 1024 of the unpacked archive
         malformed pax record, at byte 0 of the unpacked archive
         an extended header gives all members one path, link or size, at byte 0 of the unpacked archive
         an extended header gives all members one path, link or size, at byte 0 of the unpacked archive
@@ -864,10 +864,10 @@ mod tests {
         a member that is not a file has content, at byte 0 of the unpacked archive
         extended headers of Solaris are not supported, at byte 0 of the unpacked archive
         a member is larger than any file, at byte 1024 of the unpacked archive
-        a header does not have the sum that it names, at byte 0 of the unpacked archive
-        a file has a path that ends with a slash, as those of folders do, at byte 0 of the unpacked archive
-        a file has a path that ends with a slash, as those of folders do, at byte 0 of the unpacked archive
-        a file has a path that ends with a slash, as those of folders do, at byte 1024 of the unpacked archive
+        a header does not match its checksum, at byte 0 of the unpacked archive
+        the path of a file ends with a slash, like that of a directory, at byte 0 of the unpacked archive
+        the path of a file ends with a slash, like that of a directory, at byte 0 of the unpacked archive
+        the path of a file ends with a slash, like that of a directory, at byte 1024 of the unpacked archive
         the size of a member is not a number, at byte 0 of the unpacked archive
         the size of a member is not a number, at byte 0 of the unpacked archive
         the size of a member is not a number, at byte 0 of the unpacked archive
@@ -897,14 +897,14 @@ mod tests {
         let cuts = [0, 1, 511, 512, 519, 1023, 1024, 1536, 2047];
         let reasons = cuts.map(|cut| format!("{cut}: {}", reason(read_archive(&all[..cut]))));
         insta::assert_snapshot!(reasons.join("\n"), @r"
-        0: it is cut off: the end-of-archive block is missing, at byte 0 of the unpacked archive
+        0: it is truncated: the end-of-archive block is missing, at byte 0 of the unpacked archive
         1: UnexpectedEof
         511: UnexpectedEof
         512: UnexpectedEof
         519: UnexpectedEof
         1023: UnexpectedEof
-        1024: it is cut off: the end-of-archive block is missing, at byte 1024 of the unpacked archive
-        1536: it is cut off: the end-of-archive block is missing, at byte 1536 of the unpacked archive
+        1024: it is truncated: the end-of-archive block is missing, at byte 1024 of the unpacked archive
+        1536: it is truncated: the end-of-archive block is missing, at byte 1536 of the unpacked archive
         2047: UnexpectedEof
         ");
     }

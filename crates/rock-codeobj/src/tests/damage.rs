@@ -102,7 +102,7 @@ fn damage_in_the_section_for_bundles_is_told() {
     );
     check(
         &fatbin(b"CCOB\x04\0\x01\0".to_vec(), 1),
-        &["0x100: its version 4 is not known"],
+        &["0x100: its version 4 is unknown"],
     );
 }
 
@@ -201,7 +201,7 @@ fn hostile_counts_cost_no_more_than_their_bytes() {
     bomb[12..16].copy_from_slice(&100_u32.to_le_bytes());
     let told = summary(&scan(&fatbin(bomb, 1)));
     assert!(
-        told[0].contains("its header says 100") || told[0].contains("does not begin as a bundle"),
+        told[0].contains("its header says 100") || told[0].contains("does not start like a bundle"),
         "{told:?}"
     );
 }

@@ -116,7 +116,7 @@ impl PolicyTableChecker {
             }
             _ => {
                 self.reasons.push(format!(
-                    "{name}: `{since}` to `{until}` is no range of policies"
+                    "{name}: `{since}` to `{until}` is not a range of policies"
                 ));
                 0
             }
@@ -169,7 +169,7 @@ impl PolicyTableChecker {
         for row in &table.policies {
             for name in std::iter::once(&row.policy).chain(&row.aliases) {
                 self.require(names.insert(name), || {
-                    format!("{name}: the name stands twice")
+                    format!("{name}: the name is used twice")
                 });
             }
             for arch in row.except.keys().filter(|arch| !arches.contains(arch)) {
@@ -195,13 +195,13 @@ impl PolicyTableChecker {
             let falls = pair[0].priority > pair[1].priority;
             self.require(falls, || {
                 format!(
-                    "{}: its priority is not below the one before",
+                    "{}: its priority is not below the previous one",
                     pair[1].policy
                 )
             });
         }
         let lowest = table.policies.last().is_none_or(|row| row.priority > 0);
-        self.require(lowest, || "priority 0 belongs to `linux`".to_owned());
+        self.require(lowest, || "priority 0 is reserved for `linux`".to_owned());
         for row in &table.ladders {
             for arch in row.arch.iter().filter(|arch| !arches.contains(arch)) {
                 self.reasons.push(format!(
@@ -245,7 +245,7 @@ fn expand_arch(
             permitted != 0 && permitted != mask & (u64::MAX << permitted.trailing_zeros());
         checker.require(!shrinks, || {
             format!(
-                "{}: {}_{name} is permitted by a policy and not by every later one",
+                "{}: {}_{name} is permitted by a policy, but not by every later one",
                 row.arch, ladder.prefix
             )
         });
@@ -254,7 +254,7 @@ fn expand_arch(
             .or_default()
             .insert(name, permitted);
         checker.require(known.is_none(), || {
-            format!("{}: {}_{name} stands twice", row.arch, ladder.prefix)
+            format!("{}: {}_{name} is listed twice", row.arch, ladder.prefix)
         });
     }
     // Versions that no policy permits are dropped. Their prefix stays, because a policy permits all
@@ -341,8 +341,8 @@ mod tests {
         check(
             lower,
             &[
-                "x86_64: GLIBC_2.38 is permitted by a policy and not by every later one",
-                "x86_64: GLIBC_2.39 is permitted by a policy and not by every later one",
+                "x86_64: GLIBC_2.38 is permitted by a policy, but not by every later one",
+                "x86_64: GLIBC_2.39 is permitted by a policy, but not by every later one",
             ],
         );
     }
@@ -351,15 +351,15 @@ mod tests {
     fn malformed_names_numbers_and_provenance_are_errors() {
         check(
             |table| table.arches[0].since = "manylinux_2_6".into(),
-            &["i686: `manylinux_2_6` to `` is no range of policies"],
+            &["i686: `manylinux_2_6` to `` is not a range of policies"],
         );
         check(
             |table| table.policies[1].priority = 100,
-            &["manylinux_2_12: its priority is not below the one before"],
+            &["manylinux_2_12: its priority is not below the previous one"],
         );
         check(
             |table| table.policies[1].aliases.push("manylinux1".into()),
-            &["manylinux1: the name stands twice"],
+            &["manylinux1: the name is used twice"],
         );
         check(
             |table| table.ladders[0].arch.push("sparc".into()),

@@ -29,7 +29,7 @@ pub(super) fn validate_families(tables: &CompatTables) -> Vec<RowError> {
         require_family(&mut row, &families, &of.family);
         row.require_platform(&of.platform);
         row.require(TRIGGERS.contains(&of.trigger.as_str()), || {
-            format!("trigger: `{}` is none", of.trigger)
+            format!("trigger: `{}` is not a valid trigger", of.trigger)
         });
         row.require_each("variants", &of.variants, "a variant", |text| {
             VARIANTS.contains(&text)
@@ -42,12 +42,12 @@ pub(super) fn validate_families(tables: &CompatTables) -> Vec<RowError> {
         row.require_gfx_targets("gfx", std::slice::from_ref(&of.gfx));
         row.require(
             !families.contains(of.product.as_str()) && !is_gfx(&of.product),
-            || "the name is that of a family or a gfx target".to_owned(),
+            || "the name is a family or a gfx target".to_owned(),
         );
         row.require(is_normalized_name(&of.product), || {
-            "product: lower-case letters, digits and `-`, such as mi300x".to_owned()
+            "product: use lower-case letters, digits and `-`, such as mi300x".to_owned()
         });
-        row.require(!of.name.is_empty(), || "name: there is none".to_owned());
+        row.require(!of.name.is_empty(), || "name: it is empty".to_owned());
         row.require(of.rocm.is_empty() || is_rocm(&of.rocm), || {
             format!("rocm: `{}` is not a ROCm version", of.rocm)
         });
@@ -82,7 +82,7 @@ pub(super) fn validate_families(tables: &CompatTables) -> Vec<RowError> {
             row.require_platform(&of.platform);
         }
         row.require(!of.families.is_empty(), || {
-            "families: there is none".to_owned()
+            "families: the list is empty".to_owned()
         });
         for family in &of.families {
             require_family(&mut row, &families, family);
@@ -92,21 +92,16 @@ pub(super) fn validate_families(tables: &CompatTables) -> Vec<RowError> {
     for (number, of) in tables.index_templates.iter().enumerate() {
         let mut row = templates.check_row(number, of.name.clone(), &of.origin);
         row.require(of.template.starts_with("{base}/"), || {
-            "template: it begins with `{base}/`".to_owned()
+            "template: it must begin with `{base}/`".to_owned()
         });
-        row.require(!of.name.contains("://"), || {
-            "the name is an address".to_owned()
-        });
+        row.require(!of.name.contains("://"), || "the name is a URL".to_owned());
         row.require(
             of.base.is_empty() || of.base.starts_with("https://"),
             || format!("base: `{}` does not begin with `https://`", of.base),
         );
         row.require(
             !of.base.contains("{stream}") || !of.stream.is_empty(),
-            || {
-                "stream: a base with `{stream}` needs the one of builds that belong to none"
-                    .to_owned()
-            },
+            || "stream: a base with `{stream}` needs a default stream".to_owned(),
         );
     }
     errors

@@ -18,11 +18,11 @@ pub(super) fn validate_requirements(tables: &CompatTables) -> Vec<RowError> {
         );
         row.require_each("torch", &of.torch, "a version", is_version);
         row.require(!of.torch.is_empty(), || {
-            "torch: a row has at least one".to_owned()
+            "torch: a row has at least one version".to_owned()
         });
         for torch in &of.torch {
             row.require(taken.insert((&of.package, torch)), || {
-                format!("another row answers for torch {torch}")
+                format!("another row covers torch {torch}")
             });
         }
         let version = of
@@ -50,7 +50,7 @@ pub(super) fn validate_requirements(tables: &CompatTables) -> Vec<RowError> {
         for version in &of.of {
             row.require(
                 taken.insert((&of.package, version, &of.backend, &of.needs)),
-                || format!("another row answers for {version}"),
+                || format!("another row covers {version}"),
             );
         }
         row.require(
@@ -63,7 +63,7 @@ pub(super) fn validate_requirements(tables: &CompatTables) -> Vec<RowError> {
             },
         );
         row.require(of.versions.is_empty() == of.otherwise.is_empty(), || {
-            "`versions` and `otherwise` go together".to_owned()
+            "`versions` and `otherwise` must be set together".to_owned()
         });
     }
     errors

@@ -41,27 +41,29 @@ fn validate_variables(tables: &CompatTables) -> Vec<RowError> {
     for (number, of) in tables.variables.iter().enumerate() {
         let mut row = rows.check_row(number, format!("{} {}", of.variable, of.value), &of.origin);
         row.require(is_variable(&of.variable), || {
-            format!("variable: `{}` is no name of one", of.variable)
+            format!("variable: `{}` is not a valid variable name", of.variable)
         });
         row.require(!of.profiles.is_empty(), || {
-            "profiles: a variable is of at least one".to_owned()
+            "profiles: a variable has at least one profile".to_owned()
         });
         require_profiles(&mut row, &known, &of.profiles);
         for profile in &of.profiles {
             row.require(taken.insert((&of.variable, profile)), || {
-                format!("profiles: another row gives it in `{profile}`")
+                format!("profiles: another row sets it in `{profile}`")
             });
         }
         for place in placeholders(&of.value)
             .into_iter()
             .filter(|place| !PLACEHOLDERS.contains(place))
         {
-            row.require(false, || format!("value: nothing is put for `{{{place}}}`"));
+            row.require(false, || {
+                format!("value: `{{{place}}}` is not a valid placeholder")
+            });
         }
         row.require_each(
             "gfx",
             &of.gfx,
-            "the beginning of a gfx target such as gfx11",
+            "a prefix of a gfx target such as gfx11",
             is_gfx_prefix,
         );
     }
@@ -70,11 +72,11 @@ fn validate_variables(tables: &CompatTables) -> Vec<RowError> {
         let name = format!("{} {}", of.variable, of.profiles.join(" "));
         let mut row = rows.check_row(number, name.trim_end().to_owned(), &of.origin);
         row.require(is_variable(&of.variable), || {
-            format!("variable: `{}` is no name of one", of.variable)
+            format!("variable: `{}` is not a valid variable name", of.variable)
         });
         require_profiles(&mut row, &known, &of.profiles);
         row.require(!of.allowed.is_empty(), || {
-            "allowed: at least one value is".to_owned()
+            "allowed: at least one value must be allowed".to_owned()
         });
         row.require(["warning", "note"].contains(&of.severity.as_str()), || {
             format!("severity: `{}` is not warning or note", of.severity)
@@ -98,7 +100,7 @@ fn validate_attention(tables: &CompatTables) -> Vec<RowError> {
         });
         row.require_gfx_targets("gfx", &of.gfx);
         row.require(is_range(&of.torch), || {
-            format!("torch: `{}` is no range such as >=2.8,<2.9", of.torch)
+            format!("torch: `{}` is not a range such as >=2.8,<2.9", of.torch)
         });
         for (column, text) in [
             ("preferred-by", &of.preferred_by),
@@ -118,15 +120,15 @@ fn validate_attention(tables: &CompatTables) -> Vec<RowError> {
         let name = format!("{} {}", of.line, of.gfx.join(" "));
         let mut row = rows.check_row(number, name.trim_end().to_owned(), &of.origin);
         row.require(!of.line.is_empty() && !of.line.contains(':'), || {
-            "line: what stands before the colon".to_owned()
+            "line: write the text before the colon".to_owned()
         });
         row.require(!of.expect.is_empty(), || {
-            "expect: at least one text is right".to_owned()
+            "expect: at least one text must be expected".to_owned()
         });
         row.require_each(
             "gfx",
             &of.gfx,
-            "the beginning of a gfx target such as gfx11",
+            "a prefix of a gfx target such as gfx11",
             is_gfx_prefix,
         );
     }
@@ -141,7 +143,7 @@ fn validate_machines(tables: &CompatTables) -> Vec<RowError> {
         let mut row = rows.check_row(number, format!("{} {}", of.tool, of.platform), &of.origin);
         row.require_platform(&of.platform);
         row.require(is_numbers(&of.least, 1..=4), || {
-            format!("least: `{}` is no version such as 1.13.1", of.least)
+            format!("least: `{}` is not a version such as 1.13.1", of.least)
         });
     }
     let mut rows = TableValidator::new("paths", tables, &mut errors);
@@ -152,14 +154,14 @@ fn validate_machines(tables: &CompatTables) -> Vec<RowError> {
             format!("path: `{}` is not python or folder", of.path)
         });
         row.require(of.longest.is_some() || of.no_blanks, || {
-            "the row asks for nothing".to_owned()
+            "the row has no requirement".to_owned()
         });
     }
     let mut rows = TableValidator::new("known-failures", tables, &mut errors);
     for (number, of) in tables.known_failures.iter().enumerate() {
         let mut row = rows.check_row(number, of.failure.clone(), &of.origin);
         row.require(!of.words.is_empty(), || {
-            "words: a failure is known by at least one".to_owned()
+            "words: a failure has at least one".to_owned()
         });
         row.require_each("words", &of.words, "a text in lower case", |text| {
             !text.is_empty() && text.to_lowercase() == text
@@ -172,7 +174,7 @@ fn validate_machines(tables: &CompatTables) -> Vec<RowError> {
 fn require_profiles(row: &mut RowValidator<'_>, known: &BTreeSet<&str>, profiles: &[String]) {
     for profile in profiles {
         row.require(known.contains(profile.as_str()), || {
-            format!("profiles: no profile is called `{profile}`")
+            format!("profiles: unknown profile `{profile}`")
         });
     }
 }
@@ -247,22 +249,22 @@ mod tests {
     fn variables_have_one_row_per_profile() {
         check(
             |t| t.variables[1].profiles.push("fast".into()),
-            "variables HIP_PLATFORM amd: profiles: no profile is called `fast`",
+            "variables HIP_PLATFORM amd: profiles: unknown profile `fast`",
         );
         check(
             |t| t.variables[1].value = "{sdk}".into(),
-            "variables HIP_PLATFORM {sdk}: value: nothing is put for `{sdk}`",
+            "variables HIP_PLATFORM {sdk}: value: `{sdk}` is not a valid placeholder",
         );
         check(
             |t| t.variables[1].variable = "HIP PATH".into(),
-            "variables HIP PATH amd: variable: `HIP PATH` is no name of one",
+            "variables HIP PATH amd: variable: `HIP PATH` is not a valid variable name",
         );
         check(
             |t| {
                 (t.variables[2].variable, t.variables[2].profiles) =
                     ("HIP_PLATFORM".into(), vec!["run".into()]);
             },
-            "variables HIP_PLATFORM {rocm}: profiles: another row gives it in `run`",
+            "variables HIP_PLATFORM {rocm}: profiles: another row sets it in `run`",
         );
         check(
             |t| t.variable_rules[0].severity = "error".into(),
@@ -274,7 +276,7 @@ mod tests {
     fn attention_and_machine_rows_are_well_formed() {
         check(
             |t| t.attention[0].torch = "2.5".into(),
-            "attention aotriton gfx90a gfx942 2.5: torch: `2.5` is no range such as >=2.8,<2.9",
+            "attention aotriton gfx90a gfx942 2.5: torch: `2.5` is not a range such as >=2.8,<2.9",
         );
         check(
             |t| t.attention[1].needs = "EXPERIMENTAL".into(),
@@ -282,15 +284,16 @@ mod tests {
         );
         check(
             |t| t.attention_expects[0].expect.clear(),
-            "attention-expects is_flash_attention_available: expect: at least one text is right",
+            "attention-expects is_flash_attention_available: expect: at least one text must be \
+             expected",
         );
         check(
             |t| t.tools[0].least = "new".into(),
-            "tools ninja windows: least: `new` is no version such as 1.13.1",
+            "tools ninja windows: least: `new` is not a version such as 1.13.1",
         );
         check(
             |t| t.paths[0].longest = None,
-            "paths folder windows: the row asks for nothing",
+            "paths folder windows: the row has no requirement",
         );
         check(
             |t| t.known_failures[0].words.push("CMake".into()),

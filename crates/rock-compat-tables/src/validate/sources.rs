@@ -44,10 +44,10 @@ fn validate_projects(tables: &CompatTables) -> Vec<RowError> {
             });
         }
         row.require(is_path_component(&of.folder), || {
-            format!("folder: `{}` is not the name of a folder", of.folder)
+            format!("folder: `{}` is not a valid folder name", of.folder)
         });
         row.require(of.url.contains("://"), || {
-            format!("url: `{}` is no address", of.url)
+            format!("url: `{}` is not a URL", of.url)
         });
         row.require(!of.reference.is_empty() || !of.pin.is_empty(), || {
             "it has neither a ref nor a pin".to_owned()
@@ -70,7 +70,7 @@ fn validate_projects(tables: &CompatTables) -> Vec<RowError> {
     for (number, of) in tables.torch_companions.iter().enumerate() {
         let mut row = companions.check_row(number, of.torch.clone(), &of.origin);
         row.require(is_numbers(&of.torch, 2..=2), || {
-            "a row is named by major and minor, such as 2.6".to_owned()
+            "the name of a row is major and minor, such as 2.6".to_owned()
         });
         for (project, version) in &of.companions {
             row.require(known.contains(project.as_str()), || {
@@ -102,7 +102,9 @@ fn validate_torch_sources(tables: &CompatTables) -> Vec<RowError> {
             row.require(known.contains(project), || {
                 format!("`{project}` is not in the table projects")
             });
-            row.require(seen.insert(project), || format!("`{project}` stands twice"));
+            row.require(seen.insert(project), || {
+                format!("`{project}` is listed twice")
+            });
             row.require(source.reference.is_empty() || !source.related, || {
                 format!("`{project}` has both a ref and `related`")
             });
@@ -153,7 +155,7 @@ fn validate_pins(tables: &CompatTables) -> Vec<RowError> {
             of.address.contains("{rocm}") || of.local.contains("{rocm}") || !of.since.is_empty();
         row.require(of.address.contains("://") && names_rocm, || {
             format!(
-                "address: `{}` is no address with `{{rocm}}` in it",
+                "address: `{}` is not a URL with `{{rocm}}` in it",
                 of.address
             )
         });
@@ -162,7 +164,7 @@ fn validate_pins(tables: &CompatTables) -> Vec<RowError> {
         });
         for word in &of.versions {
             row.require(VERSIONS.contains(&word.as_str()), || {
-                format!("versions: `{word}` is not {}", VERSIONS.join(", "))
+                format!("versions: `{word}` is not one of {}", VERSIONS.join(", "))
             });
         }
     }
@@ -170,10 +172,10 @@ fn validate_pins(tables: &CompatTables) -> Vec<RowError> {
     for (number, of) in tables.torch_aotriton.iter().enumerate() {
         let mut row = aotriton.check_row(number, of.torch.clone(), &of.origin);
         row.require(is_numbers(&of.torch, 2..=2), || {
-            "a row is named by major and minor, such as 2.6".to_owned()
+            "the name of a row is major and minor, such as 2.6".to_owned()
         });
         row.require(!of.upstream.is_empty() || !of.fork.is_empty(), || {
-            "it names no version".to_owned()
+            "it has no version".to_owned()
         });
     }
     errors
@@ -188,7 +190,11 @@ fn validate_pin(of: &PinRow, row: &mut RowValidator<'_>) {
         format!("beside: `{}` is not torch or project", of.beside)
     });
     row.require(FORMATS.contains(&of.format.as_str()), || {
-        format!("format: `{}` is not {}", of.format, FORMATS.join(", "))
+        format!(
+            "format: `{}` is not one of {}",
+            of.format,
+            FORMATS.join(", ")
+        )
     });
     row.require(UNLISTED.contains(&of.unlisted_rocm.as_str()), || {
         format!(
@@ -202,7 +208,7 @@ fn validate_pin(of: &PinRow, row: &mut RowValidator<'_>) {
     let is_place = |text: &String| of.format == "cmake" || text.parse::<usize>().is_ok();
     for (field, places) in &of.fields {
         row.require(!places.is_empty() && places.iter().all(is_place), || {
-            format!("fields: `{field}` says no line numbers from 0")
+            format!("fields: `{field}` has no line numbers from 0")
         });
     }
 }
@@ -216,7 +222,7 @@ fn require_platforms<'a>(row: &mut RowValidator<'_>, platforms: impl Iterator<It
             format!("`{platform}` is not linux or windows")
         });
     }
-    row.require(is_any, || "it is for no platform".to_owned());
+    row.require(is_any, || "it has no platforms".to_owned());
 }
 
 /// Returns whether a text is a single path component other than `.` and `..`.
@@ -252,7 +258,7 @@ mod tests {
         );
         check(
             |t| t.projects[0].folder = "../pytorch".into(),
-            "projects torch on linux windows: folder: `../pytorch` is not the name of a folder",
+            "projects torch on linux windows: folder: `../pytorch` is not a valid folder name",
         );
         check(
             |t| t.projects[1].pin = "tritno".into(),
@@ -264,11 +270,13 @@ mod tests {
     fn torch_indexes_have_a_rocm_placeholder() {
         check(
             |t| t.torch_indexes[0].address = "https://example.org/rocm6.2".into(),
-            "torch-indexes pytorch-index final: address: `https://example.org/rocm6.2` is no address with `{rocm}` in it",
+            "torch-indexes pytorch-index final: address: `https://example.org/rocm6.2` is not a \
+             URL with `{rocm}` in it",
         );
         check(
             |t| t.torch_indexes[0].versions = vec!["stable".into()],
-            "torch-indexes pytorch-index stable: versions: `stable` is not final, candidate, nightly",
+            "torch-indexes pytorch-index stable: versions: `stable` is not one of final, \
+             candidate, nightly",
         );
     }
 
@@ -300,7 +308,7 @@ mod tests {
         );
         check(
             |t| t.torch_companions[0].torch = "2.7.0".into(),
-            "torch-companions 2.7.0: a row is named by major and minor, such as 2.6",
+            "torch-companions 2.7.0: the name of a row is major and minor, such as 2.6",
         );
     }
 
@@ -312,7 +320,7 @@ mod tests {
         );
         check(
             |t| t.pins[1].format = "toml".into(),
-            "pins triton: format: `toml` is not text, lines, cmake, related-commits",
+            "pins triton: format: `toml` is not one of text, lines, cmake, related-commits",
         );
         check(
             |t| {
@@ -322,7 +330,7 @@ mod tests {
                         .insert("commit".into(), vec!["first".into()]),
                 );
             },
-            "pins triton: fields: `commit` says no line numbers from 0",
+            "pins triton: fields: `commit` has no line numbers from 0",
         );
         check(
             |t| t.pins[4].default = "1f9a37cdfbfc".into(),

@@ -18,7 +18,7 @@ pub(super) fn validate_wheel_tables(tables: &CompatTables) -> Vec<RowError> {
         let mut row = costs.check_row(number, name, &of.origin);
         let measured = of.targets > 0 && of.threads > 0 && of.objects > 0 && of.wall_min > 0;
         row.require(measured, || {
-            "targets, threads, objects and wall-min are at least 1".to_owned()
+            "targets, threads, objects and wall-min must be at least 1".to_owned()
         });
     }
     let mut needs = TableValidator::new("build-needs", tables, &mut errors);
@@ -26,19 +26,21 @@ pub(super) fn validate_wheel_tables(tables: &CompatTables) -> Vec<RowError> {
         let mut row = needs.check_row(number, of.recipe.clone(), &of.origin);
         let says_something = of.disk_gib.is_some() || of.thread_hours.is_some();
         row.require(says_something, || {
-            "disk-gib or thread-hours says what the builds need".to_owned()
+            "disk-gib or thread-hours must be set".to_owned()
         });
     }
     let mut limits = TableValidator::new("limits", tables, &mut errors);
     for (number, of) in tables.limits.iter().enumerate() {
         let mut row = limits.check_row(number, of.name.clone(), &of.origin);
-        row.require(of.value > 0, || "value: a limit is at least 1".to_owned());
+        row.require(of.value > 0, || {
+            "value: a limit must be at least 1".to_owned()
+        });
     }
     let mut presets = TableValidator::new("presets", tables, &mut errors);
     for (number, of) in tables.presets.iter().enumerate() {
         let mut row = presets.check_row(number, of.name.clone(), &of.origin);
         row.require(!of.patterns.is_empty(), || {
-            "patterns: there is none".to_owned()
+            "patterns: the list is empty".to_owned()
         });
         row.require_each(
             "patterns",
@@ -51,7 +53,7 @@ pub(super) fn validate_wheel_tables(tables: &CompatTables) -> Vec<RowError> {
     for (number, of) in tables.sonames.iter().enumerate() {
         let mut row = sonames.check_row(number, of.soname.clone(), &of.origin);
         row.require(of.soname.contains(".so."), || {
-            "soname: it ends with .so. and a number".to_owned()
+            "soname: it must end with .so. and a number".to_owned()
         });
         row.require(is_numbers(&of.rocm, 1..=1), || {
             format!("rocm: `{}` is not a major version such as 6", of.rocm)
@@ -76,12 +78,11 @@ pub(super) fn validate_wheel_tables(tables: &CompatTables) -> Vec<RowError> {
             _ => &[],
         };
         row.require(when.contains(&of.when.as_str()), || {
-            format!(
-                "no wheel is asked for its reach about `{}` when `{}`",
-                of.about, of.when
-            )
+            format!("when: `{}` has no case `{}`", of.about, of.when)
         });
-        row.require(!of.why.is_empty(), || "why: say why it is so".to_owned());
+        row.require(!of.why.is_empty(), || {
+            "why: a reason is required".to_owned()
+        });
     }
     let mut contents = TableValidator::new("wheel-contents", tables, &mut errors);
     for (number, of) in tables.wheel_contents.iter().enumerate() {
@@ -112,7 +113,8 @@ pub(super) fn validate_wheel_tables(tables: &CompatTables) -> Vec<RowError> {
         let asks =
             asks_of_it || !of.requires.is_empty() || !of.beside.is_empty() || of.equal.is_some();
         row.require(asks != of.absent, || {
-            "a row has `holds`, `requires`, `equal`, `beside` or `least-bytes`, or it is `absent`"
+            "a row needs one of `holds`, `requires`, `equal`, `beside` and `least-bytes`, or only \
+             `absent`"
                 .to_owned()
         });
     }
@@ -127,14 +129,14 @@ pub(super) fn validate_wheel_tables(tables: &CompatTables) -> Vec<RowError> {
             !text.is_empty() && text.split('/').all(|part| !matches!(part, "" | "." | ".."))
         };
         row.require(is_path(&of.into), || {
-            format!("into: `{}` is no path in a wheel", of.into)
+            format!("into: `{}` is not a path in a wheel", of.into)
         });
         let parts = [&of.module, &of.marker, &of.insert].map(String::is_empty);
         row.require(parts[0] == parts[1] && parts[1] == parts[2], || {
-            "`module`, `marker` and `insert` go together".to_owned()
+            "`module`, `marker` and `insert` must be set together".to_owned()
         });
         row.require(!parts[0] || !of.search.is_empty(), || {
-            "nothing leads to what is embedded: say `module` or `search`".to_owned()
+            "the embedded files cannot be found: set `module` or `search`".to_owned()
         });
     }
     let mut device_wheels = TableValidator::new("device-wheels", tables, &mut errors);
@@ -144,7 +146,7 @@ pub(super) fn validate_wheel_tables(tables: &CompatTables) -> Vec<RowError> {
             format!("device: `{}` does not end with `-device`", of.device)
         });
         row.require(!of.root.is_empty(), || {
-            "root: say the folder with its archives".to_owned()
+            "root: set the folder with its archives".to_owned()
         });
     }
     let mut device_bundles = TableValidator::new("device-bundles", tables, &mut errors);
@@ -155,7 +157,7 @@ pub(super) fn validate_wheel_tables(tables: &CompatTables) -> Vec<RowError> {
             format!("bundle: `{}` does not begin with `gfx`", of.bundle)
         });
         row.require(!of.members.is_empty(), || {
-            "members: say its targets".to_owned()
+            "members: list its targets".to_owned()
         });
         row.require_each(
             "members",
@@ -164,7 +166,7 @@ pub(super) fn validate_wheel_tables(tables: &CompatTables) -> Vec<RowError> {
             is_name,
         );
         row.require(of.generic.is_empty() || is_gfx(&of.generic), || {
-            format!("generic: `{}` is no target", of.generic)
+            format!("generic: `{}` is not a gfx target", of.generic)
         });
     }
     errors
@@ -183,15 +185,13 @@ pub(super) fn validate_torch_abi(tables: &CompatTables) -> Vec<RowError> {
     for (number, of) in tables.torch_abi_read.iter().enumerate() {
         let mut row = read.check_row(number, of.torch.clone(), &of.origin);
         row.require(minor(&of.torch).is_some(), || {
-            "a row is named by major and minor, such as 2.6".to_owned()
+            "the name of a row is major and minor, such as 2.6".to_owned()
         });
         let follows =
             number == 0 || minor(&tables.torch_abi_read[number - 1].torch) < minor(&of.torch);
-        row.require(follows, || {
-            "the row before it is of a later minor".to_owned()
-        });
+        row.require(follows, || "the previous row has a later minor".to_owned());
         row.require(!of.wheels.is_empty(), || {
-            "wheels: a minor was read from at least one".to_owned()
+            "wheels: a row has at least one wheel".to_owned()
         });
     }
     let known: Vec<&str> = tables
@@ -225,7 +225,7 @@ pub(super) fn validate_torch_abi(tables: &CompatTables) -> Vec<RowError> {
             format!("until: `{}` is before `{}`", of.until, of.since)
         });
         row.require(!of.symbols.is_empty(), || {
-            "symbols: a row has at least one".to_owned()
+            "symbols: a row has at least one symbol".to_owned()
         });
         for symbol in &of.symbols {
             row.require(symbols.insert(symbol), || {

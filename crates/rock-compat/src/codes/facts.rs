@@ -26,7 +26,12 @@ pub const POLICY_SHRINKS: Code = Code::error(
 pub const MOVED_TAG: Code = Code::warning(
     "K009",
     "moved-tag",
-    "The tag in a row of the table `actions` now points to another commit. Tags of releases normally never move. Someone who takes over a repository moves them, so that every workflow that uses the tag runs other code. The row is kept, `compat refresh` proposes nothing newer of that repository, and `compat refresh --check` fails.\n\nCheck the releases and security advisories of the repository. If the move was intended, review the new commit and write it into the row by hand.",
+    "The tag in a row of the table `actions` now points to another commit. Tags of releases \
+     normally never move. Someone who takes over a repository moves them, so that every workflow \
+     that uses the tag runs other code. The row is kept, `compat refresh` does not propose \
+     anything newer from that repository, and `compat refresh --check` fails.\n\nCheck the \
+     releases and security advisories of the repository. If the move was intended, review the new \
+     commit and write it into the row by hand.",
 );
 /// A value that is harmful for an environment profile.
 pub const VARIABLE_AGAINST_PROFILE: Code = Code::warning(

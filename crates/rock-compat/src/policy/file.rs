@@ -66,22 +66,22 @@ const SHAPE: Shape = Shape::List(&Shape::Record(&RecordShape {
         field(
             "priority",
             Shape::Integer,
-            "More systems meet a policy with a higher number; 0 is `linux`.",
+            "Policies with a higher number are satisfied by more systems; 0 is `linux`.",
         ),
         field(
             "symbol_versions",
             Shape::Map(&Shape::Map(&TEXTS)),
-            "Architecture, prefix, and the versions permitted, without the prefix.",
+            "Per architecture and prefix, the permitted versions without the prefix.",
         ),
         field(
             "lib_whitelist",
             TEXTS,
-            "Libraries that a wheel may need from outside.",
+            "Libraries that a wheel may need from the system.",
         ),
         field(
             "blacklist",
             Shape::Map(&TEXTS),
-            "Library, and its symbols that no wheel may need.",
+            "Per library, its symbols that no wheel may need.",
         ),
     ],
 }));
@@ -119,7 +119,7 @@ fn with_policy_code(mut found: Diagnostic) -> Diagnostic {
 }
 
 /// The help for a file in another format.
-const FORM: &str = "write the form that the policy files of auditwheel have";
+const FORM: &str = "use the format of auditwheel's policy files";
 
 fn read(source: &SourceText, sink: &mut Sink) -> Option<PolicyFile> {
     let node = rock_yaml::parse(source, sink)?;
@@ -146,16 +146,17 @@ fn read(source: &SourceText, sink: &mut Sink) -> Option<PolicyFile> {
     if both.is_empty() {
         checker.report(
             node.span.clone(),
-            format!("there is no policy beside `{LINUX}`"),
+            format!("the file has no policy in addition to `{LINUX}`"),
             "add one, such as `manylinux_2_28`",
         );
     }
     if let Some((_, policy)) = both.get(MOST_POLICIES) {
-        let message = format!("a file holds at most {MOST_POLICIES} policies beside `{LINUX}`");
+        let message =
+            format!("a file may have at most {MOST_POLICIES} policies in addition to `{LINUX}`");
         checker.report(
             value_span(policy, "name"),
             message,
-            "remove the policies that no wheel is judged by",
+            "remove policies that are not needed",
         );
     }
     for family in [PolicyFamily::Manylinux, PolicyFamily::Musllinux] {
@@ -198,11 +199,11 @@ impl PolicyFileChecker<'_> {
                     .into_iter()
                     .any(|family| parse_policy_version(family, name).is_some());
             if !is_known {
-                let message = format!("`{name}` is no name of a policy");
+                let message = format!("`{name}` is not a valid policy name");
                 self.report(
                     value_span(node, "name"),
                     message,
-                    "write `manylinux_2_28` or `musllinux_1_2`, with the numbers meant",
+                    "write a name such as `manylinux_2_28` or `musllinux_1_2`",
                 );
             }
             if (name == LINUX) != (policy.priority == 0) {
@@ -210,7 +211,7 @@ impl PolicyFileChecker<'_> {
                 self.report(
                     value_span(node, "priority"),
                     message,
-                    "give `linux` 0 and every other policy a number above",
+                    "give `linux` priority 0 and every other policy a higher one",
                 );
             }
             if !priorities.insert((PolicyFamily::of_platform_tag(name), policy.priority))
@@ -220,14 +221,14 @@ impl PolicyFileChecker<'_> {
                 self.report(
                     value_span(node, "priority"),
                     message,
-                    "give each policy a number of its own",
+                    "give each policy a different priority",
                 );
             }
             for name in std::iter::once(name).chain(&policy.aliases) {
                 if !seen.insert(name.clone()) {
                     self.report(
                         value_span(node, "name"),
-                        format!("two policies are called `{name}`"),
+                        format!("two policies have the name `{name}`"),
                         "keep one of them",
                     );
                 }
@@ -242,10 +243,14 @@ impl PolicyFileChecker<'_> {
             {
                 let near = nearest(&key.text, Arch::ALL.map(Arch::as_str));
                 let message = with_nearest(
-                    format!("`{}` is no architecture of Linux wheels", key.text),
+                    format!("`{}` is not an architecture of Linux wheels", key.text),
                     near,
                 );
-                self.report(key.span.clone(), message, "write it as in a platform tag");
+                self.report(
+                    key.span.clone(),
+                    message,
+                    "write it as in a platform tag, such as `x86_64`",
+                );
             }
         }
     }
@@ -309,10 +314,16 @@ impl PolicyFileChecker<'_> {
             .join(", ");
         let diagnostic = Diagnostic::new(
             &codes::POLICY_SHRINKS,
-            format!("`{}` lacks {items}, which `{first}` permits", policy.name),
+            format!(
+                "`{}` does not permit {items}, but `{first}` does",
+                policy.name
+            ),
         )
         .at(self.source.location(at), "")
-        .note("PEP 600: what meets a policy meets every policy of lower priority")
+        .note(
+            "PEP 600: what complies with a policy also complies with every policy of lower \
+            priority",
+        )
         .help(format!("add it here, or remove it from `{first}`"));
         self.sink.push(diagnostic);
     }
@@ -434,8 +445,9 @@ mod tests {
                 ),
             ],
             &[
-                "4: K008 `manylinux_2_12` lacks `x86_64 GLIBC_2.4`, which `manylinux_2_5` permits",
-                "5: K008 `manylinux_2_12` lacks `libz.so.1`, which `manylinux_2_5` permits",
+                "4: K008 `manylinux_2_12` does not permit `x86_64 GLIBC_2.4`, but `manylinux_2_5` \
+                 does",
+                "5: K008 `manylinux_2_12` does not permit `libz.so.1`, but `manylinux_2_5` does",
             ],
         );
     }
@@ -450,16 +462,16 @@ mod tests {
                 policy("musllinux_1_2", 0, "[]", "{}"),
             ],
             &[
-                "2: K007 `x86-64` is no architecture of Linux wheels; did you mean `x86_64`?",
-                "4: K007 two policies are called `manylinux_2_5`",
+                "2: K007 `x86-64` is not an architecture of Linux wheels; did you mean `x86_64`?",
+                "4: K007 two policies have the name `manylinux_2_5`",
                 "4: K007 two policies have priority 100",
-                "6: K007 `centos7` is no name of a policy",
+                "6: K007 `centos7` is not a valid policy name",
                 "8: K007 `musllinux_1_2` has priority 0",
             ],
         );
         check(
             &[LINUX.to_owned()],
-            &["1: K007 there is no policy beside `linux`"],
+            &["1: K007 the file has no policy in addition to `linux`"],
         );
     }
 

@@ -275,8 +275,11 @@ impl ActionRemark {
         };
         let warning = Diagnostic::new(&codes::MOVED_TAG, self.to_string())
             .at(Location::Url(format!("{} {version}", self.action)), "")
-            .note("the row is kept, and nothing newer of this repository is proposed")
-            .help("take no commit of it before you know why: look at its releases and security advisories");
+            .note("the row is kept, and nothing newer from this repository is proposed")
+            .help(
+                "find out why before you use any commit of it: check its releases and security \
+                advisories",
+            );
         Some(warning)
     }
 }
@@ -284,17 +287,13 @@ impl ActionRemark {
 impl fmt::Display for ActionUpdate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let notes = if self.is_major {
-            ", a new major version: look at its notes before you apply the patch"
+            ", a new major version: read its release notes before you apply the patch"
         } else {
             ""
         };
         match &self.from {
             Some(from) => write!(f, "{}: {from} -> {}{notes}", self.action, self.to),
-            None => write!(
-                f,
-                "{}: {}, which the table does not have",
-                self.action, self.to
-            ),
+            None => write!(f, "{}: {}, which is not in the table", self.action, self.to),
         }
     }
 }
@@ -304,15 +303,19 @@ impl fmt::Display for ActionRemark {
         write!(f, "{}: ", self.action)?;
         match &self.kind {
             RemarkKind::NoRepository => {
-                write!(f, "GitHub shows no such repository; its row is kept")
+                write!(
+                    f,
+                    "the repository does not exist on GitHub; its row is kept"
+                )
             }
             RemarkKind::NoRelease { version } => {
                 write!(
                     f,
-                    "{version} is not a version like v1.2.3, so nothing newer is looked for; its row is kept"
+                    "{version} is not a version like v1.2.3, so newer ones are not looked up; its \
+                     row is kept"
                 )
             }
-            RemarkKind::NoTag { version } => write!(f, "{version} is not among its tags any more"),
+            RemarkKind::NoTag { version } => write!(f, "the tag {version} no longer exists"),
             RemarkKind::MovedTag {
                 version,
                 pinned,
@@ -320,7 +323,7 @@ impl fmt::Display for ActionRemark {
             } if found.is_empty() => {
                 write!(
                     f,
-                    "the tag {version} leads to no commit any more; it was {pinned}"
+                    "the tag {version} no longer points to a commit; it was {pinned}"
                 )
             }
             RemarkKind::MovedTag {
@@ -331,18 +334,19 @@ impl fmt::Display for ActionRemark {
                 write!(f, "the tag {version} was moved from {pinned} to {found}")
             }
             RemarkKind::NoCommit { version } => {
-                write!(f, "{version} leads to no commit; its row is kept")
+                write!(f, "{version} does not point to a commit; its row is kept")
             }
             RemarkKind::Runtime { version, runtime } if runtime.is_empty() => {
                 write!(
                     f,
-                    "no action.yml says what {version} runs on; its row is kept"
+                    "no action.yml defines the runtime of {version}; its row is kept"
                 )
             }
             RemarkKind::Runtime { version, runtime } => {
                 write!(
                     f,
-                    "{version} runs on {runtime}, and runners take composite actions and node24 or later; "
+                    "{version} runs on {runtime}, but runners support composite actions and node24 \
+                     or later; "
                 )?;
                 write!(f, "its row is kept")
             }

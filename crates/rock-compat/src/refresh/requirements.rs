@@ -41,7 +41,7 @@ impl std::fmt::Display for RequirementDifference {
         write!(f, "torch {torch} requires {package}{found}")?;
         match table {
             Some(table) => write!(f, ", not {table}"),
-            None => write!(f, ", and has no row"),
+            None => write!(f, ", but the table has no row for it"),
         }
     }
 }
@@ -173,7 +173,7 @@ mod tests {
             shown,
             [
                 "torch 2.4.1 requires triton==3.0.1, not ==3.0.0",
-                "torch 2.6.0 requires triton~=3.2,<4, and has no row"
+                "torch 2.6.0 requires triton~=3.2,<4, but the table has no row for it"
             ]
         );
         let updated = apply_differences(&rows, &found, "2026-02-03");

@@ -153,7 +153,7 @@ fn message(diagnostic: &Diagnostic, with_location: bool) -> String {
         let _ = write!(text, "\nhelp: {help}");
     }
     if text.chars().count() > MAX_MESSAGE_CHARS {
-        const CUT: &str = "\n… (cut; the log has the whole message)";
+        const CUT: &str = "\n… (truncated; the log has the full message)";
         text = text
             .chars()
             .take(MAX_MESSAGE_CHARS - CUT.chars().count())
@@ -319,7 +319,7 @@ mod tests {
             .unwrap()
             .replace("%0A", "\n");
         assert_eq!(message.chars().count(), 4000);
-        assert!(message.ends_with("(cut; the log has the whole message)"));
+        assert!(message.ends_with("(truncated; the log has the full message)"));
     }
 
     #[test]

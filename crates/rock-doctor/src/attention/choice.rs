@@ -77,7 +77,7 @@ pub fn choose<'a>(compat: &'a Compat, asked: &AttentionQuery<'_>) -> AttentionCh
             None => {
                 choice.in_vain = Some(library);
                 choice.because.push(format!(
-                    "{} is preferred, which changes nothing: torch takes it on {} only",
+                    "{} is preferred, but this has no effect: torch only uses it on {}",
                     title(compat, library),
                     targets(compat, library).join(", ")
                 ));
@@ -102,7 +102,7 @@ fn left_with_math(compat: &Compat, asked: &AttentionQuery<'_>, choice: &mut Atte
     match (rows.as_slice(), asked.torch) {
         ([], _) => {
             choice.because.push(format!(
-                "no torch that is known has {name} for {}",
+                "no known torch version has {name} for {}",
                 asked.gfx
             ));
         }
@@ -212,7 +212,8 @@ mod tests {
     fn preferring_ck_on_gfx1151_leaves_aotriton() {
         check("gfx1151", "2.12.0", AttentionPreference::Ck, |choice| {
             assert_eq!((library(choice), choice.in_vain), ("aotriton", Some("ck")));
-            let why = "Composable Kernel is preferred, which changes nothing: torch takes it on gfx90a, gfx942, gfx950 only";
+            let why = "Composable Kernel is preferred, but this has no effect: torch only uses it \
+                on gfx90a, gfx942, gfx950";
             assert_eq!(choice.because[0], why);
             assert_eq!(
                 choice.row.unwrap().needs,
@@ -263,7 +264,7 @@ mod tests {
         check("gfx1036", "", AttentionPreference::None, |choice| {
             assert_eq!(
                 choice.because,
-                ["no torch that is known has AOTriton for gfx1036"]
+                ["no known torch version has AOTriton for gfx1036"]
             );
         });
     }

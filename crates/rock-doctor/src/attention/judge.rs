@@ -81,7 +81,7 @@ pub fn judge<'a>(
         judgement.findings.push(
             fault
                 .at(whole(source), "")
-                .help("name it with `--gfx`, such as `--gfx gfx1151`"),
+                .help("set it with `--gfx`, such as `--gfx gfx1151`"),
         );
         return judgement;
     };
@@ -110,7 +110,7 @@ pub fn judge<'a>(
         judgement.findings.push(
             fault
                 .at(whole(source), "")
-                .help("name the GPU with `--gfx` if the log is from another one"),
+                .help("set the GPU with `--gfx` if the log is from another one"),
         );
         return judgement;
     };
@@ -150,30 +150,35 @@ fn incomplete(log: &AttentionLog, source: &SourceText) -> Option<Diagnostic> {
     Some(match log.reading {
         LogCompleteness::Whole => return None,
         LogCompleteness::NoDevice => {
-            let told = Diagnostic::new(
+            let found = Diagnostic::new(
                 &codes::NO_DEVICE_IN_LOG,
-                "the log is of a machine without a GPU",
+                "the log is from a machine without a GPU",
             );
-            told.note("nothing that needs one was tried")
-                .help("run the script where the GPU is")
+            found
+                .note("the checks that need a GPU were skipped")
+                .help("run the script on a machine with a GPU")
         }
         LogCompleteness::NoTorch => {
-            let told = Diagnostic::new(&codes::ATTENTION_MISS, "torch cannot be imported");
+            let found = Diagnostic::new(&codes::ATTENTION_MISS, "torch cannot be imported");
             let answer = log.answer("Failed to import torch")?;
-            told.at(source.location(answer.span.clone()), "")
-                .help("install a torch for ROCm into that Python")
+            found
+                .at(source.location(answer.span.clone()), "")
+                .help("install torch for ROCm into this Python")
         }
         LogCompleteness::Truncated => {
-            let told = Diagnostic::new(&codes::UNJUDGED_LOG, "the end of the log is missing");
-            let told = told.at(last(), "the last line");
-            told.help("see what ended the script there, or keep all of its output: `python check.py > check.log 2>&1`")
+            let found = Diagnostic::new(&codes::UNJUDGED_LOG, "the end of the log is missing");
+            let found = found.at(last(), "the last line");
+            found.help(
+                "check why the script stopped there, or save its full output: `python \
+                check.py > check.log 2>&1`",
+            )
         }
         LogCompleteness::Foreign => {
-            let told = Diagnostic::new(
+            let found = Diagnostic::new(
                 &codes::UNJUDGED_LOG,
                 "this is not the output of the validation script",
             );
-            told.at(whole(source), "").help(
+            found.at(whole(source), "").help(
                 "run the script that `rock-matrix attention script` prints, and save its output",
             )
         }
@@ -211,7 +216,7 @@ fn miss(
         }
         None => (
             format!(
-                "the log has no line `{}`, which should be {expected}",
+                "the log does not contain the line `{}`, which should be {expected}",
                 row.line
             ),
             whole(source),
@@ -219,7 +224,7 @@ fn miss(
     };
     let found =
         Diagnostic::new(&codes::ATTENTION_MISS, message).at(place, format!("expected {expected}"));
-    let found = found.note(format!("a right answer means that {}", row.reason));
+    let found = found.note(format!("the expected value means that {}", row.reason));
     if row.help.is_empty() {
         found
     } else {

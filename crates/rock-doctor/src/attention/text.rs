@@ -42,15 +42,18 @@ pub fn choices_text(compat: &Compat, choices: &[AttentionChoice<'_>]) -> String 
         }
         if !row.built_with.is_empty() {
             line(
-                "only where",
+                "only if",
                 &format!(
-                    "torch was built with {}: `{CK_QUESTION}` is True there",
+                    "torch was built with {}: then `{CK_QUESTION}` is True",
                     row.built_with
                 ),
             );
         }
         if let Some(other) = choice.otherwise {
-            line("else", &format!("{} stays", title(compat, &other.library)));
+            line(
+                "otherwise",
+                &format!("torch uses {}", title(compat, &other.library)),
+            );
         }
         line(
             "from",
@@ -65,12 +68,15 @@ pub fn choices_text(compat: &Compat, choices: &[AttentionChoice<'_>]) -> String 
 /// Returns the settings that are required before torch is imported.
 fn settings(compat: &Compat, row: &AttentionRow) -> Vec<String> {
     let usual = format!(
-        "else torch takes {}",
+        "otherwise torch uses {}",
         title(compat, AttentionPreference::None.library(compat))
     );
     [
         (&row.preferred_by, usual.as_str()),
-        (&row.needs, "else torch warns and takes the math backend"),
+        (
+            &row.needs,
+            "otherwise torch warns and uses the math backend",
+        ),
     ]
     .into_iter()
     .filter(|(setting, _)| !setting.is_empty())
@@ -129,7 +135,7 @@ pub fn choices_json(
                 .row
                 .map(|row| compat.cite("attention.yaml", &name(row), &row.origin)),
         })
-        .expect("texts always serialize")
+        .expect("strings always serialize")
     };
     let choices: Vec<serde_json::Value> = choices.iter().map(row).collect();
     pretty(&serde_json::json!({"version": VERSION, "choices": choices}))
@@ -151,7 +157,7 @@ pub fn judgement_text(judgement: &LogJudgement<'_>) -> String {
         .map(|torch| format!(", torch {torch}"))
         .unwrap_or_default();
     let count = counted(judgement.lines.len(), "line");
-    let mut text = format!("{gfx}{torch}: {count} judged\n");
+    let mut text = format!("{gfx}{torch}: {count} checked\n");
     let width = judgement
         .lines
         .iter()
@@ -194,7 +200,7 @@ pub fn judgement_json(judgement: &LogJudgement<'_>) -> String {
             found: line.found.as_deref(),
             reason: &line.row.reason,
         })
-        .map(|row| serde_json::to_value(row).expect("texts always serialize"))
+        .map(|row| serde_json::to_value(row).expect("strings always serialize"))
         .collect();
     pretty(&serde_json::json!({
         "version": VERSION,

@@ -35,7 +35,7 @@ impl EditPlan {
         }
         if elf.dynamic_value(MIPS_RLD_MAP_REL).is_some() {
             return Err(ElfError::not_editable(
-                "one of its dynamic entries tells a distance from itself",
+                "one of its dynamic entries is an offset from its own address",
             ));
         }
         if elf.dynamic_value(tag::STRTAB).is_none() || elf.dynamic_value(tag::STRSZ).is_none() {

@@ -53,7 +53,7 @@ impl ElfEdits {
         for text in texts.chain(self.rpath.text()) {
             if text.is_empty() || text.contains('\0') {
                 return Err(ElfError::not_editable(format!(
-                    "{text:?} can be no name and no search path"
+                    "{text:?} is not a valid name or search path"
                 )));
             }
         }

@@ -474,7 +474,7 @@ pub(super) fn overwrite(
     let mut old = vec![0; new.len()];
     source
         .read_exact_at(&mut old, offset)
-        .map_err(ElfError::from_read("a table that is to be changed", offset))?;
+        .map_err(ElfError::from_read("a table that has to be edited", offset))?;
     patch.replace(offset, &old, new);
     Ok(())
 }

@@ -26,7 +26,7 @@ pub(super) fn has_capacity(elf: &Elf, source: &dyn ReadAt, more: usize) -> Resul
         return Ok(false);
     };
     let mut bytes = vec![0; usize::try_from(behind.end - behind.start).unwrap_or(0)];
-    let reading = ElfError::from_read("the range behind the program headers", behind.start);
+    let reading = ElfError::from_read("the range after the program headers", behind.start);
     source
         .read_exact_at(&mut bytes, behind.start)
         .map_err(reading)?;

@@ -44,14 +44,14 @@ pub(super) fn renamed_libraries(
         let name = String::from_utf8_lossy(names.get(format.u32(&entry, 4).into())?).into_owned();
         if removed.contains(&name) {
             return Err(ElfError::not_editable(format!(
-                "it needs symbol versions of `{name}`, which is to be removed"
+                "it needs symbol versions of `{name}`, which would be removed"
             )));
         }
         if let Some(to) = edits.rename_needed.get(&name).filter(|to| **to != name) {
             let place = elf.file_offset(at).ok_or(ElfError::OutOfBounds {
                 what,
                 offset: at,
-                container: "what is loaded",
+                container: "the loaded segments",
             })?;
             let too_far = |_| ElfError::not_editable("its names are farther apart than 4 GiB");
             found.push((place + 4, u32::try_from(names.insert(to)).map_err(too_far)?));

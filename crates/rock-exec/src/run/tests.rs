@@ -206,7 +206,7 @@ fn a_program_that_is_not_there_is_named() {
     let found = trouble(Bench::new().really(&[missing]).end);
     assert_eq!(
         found,
-        StepErrorKind::NotStarted("the program `no-such-program` is not there".into())
+        StepErrorKind::NotStarted("the program `no-such-program` was not found".into())
     );
     let nowhere = Step {
         cwd: "src/none".into(),

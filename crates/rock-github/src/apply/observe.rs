@@ -33,7 +33,7 @@ impl StepRunner<'_, '_> {
                     status: 404, call, ..
                 } => GithubError::Unsure {
                     call,
-                    reason: "it is not there any more".to_owned(),
+                    reason: "it no longer exists".to_owned(),
                 },
                 error => return Err(error),
             };
@@ -151,9 +151,9 @@ impl StepRunner<'_, '_> {
             let call = "GET releases".to_owned();
             let reason = match &contradiction {
                 Some(ListingContradiction { name, .. }) => {
-                    format!("`{name}` is listed differently than the upload was answered")
+                    format!("the listing of `{name}` differs from the response to its upload")
                 }
-                None => "not all that was made is listed yet".to_owned(),
+                None => "the listing is not yet complete".to_owned(),
             };
             self.client.wait(
                 &GithubError::Unsure { call, reason },
@@ -223,7 +223,7 @@ fn is_gone(client: &ReleaseClient, release: u64, error: &GithubError) -> Result<
         }
         let why = GithubError::Unsure {
             call: call.clone(),
-            reason: format!("it may be deleted: {error}"),
+            reason: format!("it may have been deleted: {error}"),
         };
         client.wait(&why, Duration::from_secs(wait_s))?;
         if client

@@ -68,7 +68,7 @@ impl ReleaseClient {
             }))?;
         if content.len() as u64 != asset.size {
             let reason = format!(
-                "`{}` has {} bytes, and {} came",
+                "`{}` has {} bytes, but {} were received",
                 asset.name,
                 asset.size,
                 content.len()

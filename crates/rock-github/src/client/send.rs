@@ -147,7 +147,7 @@ async fn try_to_send(
         .map(Some)
         .map_err(|error| GithubError::Unsure {
             call: call.to_owned(),
-            reason: format!("the answer makes no sense: {error}"),
+            reason: format!("the response is not valid: {error}"),
         })
 }
 

@@ -11,26 +11,26 @@ use rock_publish::remote::ListingContradiction;
 /// A diagnostic code and its help.
 type CodeAndHelp = (&'static Code, Cow<'static, str>);
 
-const AGAIN: &str = "run the same command again to go on";
+const AGAIN: &str = "run the same command again to resume";
 
 impl From<GithubError> for Diagnostic {
     fn from(error: GithubError) -> Self {
         let error = error.cause();
         let (code, help) = advice(&error);
-        let mut told = Self::new(code, error.to_string());
+        let mut diagnostic = Self::new(code, error.to_string());
         if let GithubError::Contradicted(ListingContradiction {
             answered, listed, ..
         }) = &error
         {
-            told = told
-                .note(format!("it answered: {answered}"))
-                .note(format!("it lists: {listed}"));
+            diagnostic = diagnostic
+                .note(format!("response: {answered}"))
+                .note(format!("listing: {listed}"));
         }
-        let told = match place(&error) {
-            Some(place) => told.at(Location::Url(place.to_owned()), ""),
-            None => told,
+        let diagnostic = match place(&error) {
+            Some(place) => diagnostic.at(Location::Url(place.to_owned()), ""),
+            None => diagnostic,
         };
-        told.help(help)
+        diagnostic.help(help)
     }
 }
 
@@ -63,68 +63,68 @@ fn advice(error: &GithubError) -> CodeAndHelp {
         } => return refused(error, call, *status, message),
         GithubError::Malformed { .. } => (
             &codes::CALL_REFUSED,
-            "check `--api-url`, and whether a proxy or a login page answers in its place",
+            "check `--api-url`, and whether a proxy or a login page responds instead of the API",
         ),
         GithubError::NoAnswer { reason, .. } if reason.contains("certificate") => (
             &codes::NO_ANSWER,
-            "where an authority of your own signs, name its certificates in `SSL_CERT_FILE`",
+            "if you use your own certificate authority, set `SSL_CERT_FILE` to its certificates",
         ),
         GithubError::NoAnswer {
             is_permanent: true, ..
         } => (
             &codes::NO_ANSWER,
-            "check the network, and the proxy that `https_proxy` or `all_proxy` names, if any",
+            "check the network, and the proxy in `https_proxy` or `all_proxy` if one is set",
         ),
         GithubError::NoAnswer { .. } => (
             &codes::NO_ANSWER,
-            "check the network and the proxy; run the same command again to go on",
+            "check the network and the proxy; run the same command again to resume",
         ),
         GithubError::Limited { .. } => (
             &codes::NO_ANSWER,
-            "run the same command again in an hour to go on",
+            "run the same command again in an hour to resume",
         ),
         GithubError::Deadline { .. } => (
             &codes::NO_ANSWER,
-            "run the same command again to go on, with a longer `--deadline` where one was given",
+            "run the same command again to resume, with a longer `--deadline` if you set one",
         ),
         GithubError::Api(ApiError::UploadsElsewhere { found, .. }) => {
             let help = format!(
-                "where your server takes files at that host, say so with `--uploads-host {found}`"
+                "if your server accepts uploads at that host, pass `--uploads-host {found}`"
             );
             return (&codes::API_LEADS_ELSEWHERE, help.into());
         }
         GithubError::Api(ApiError::TooManyRedirects { .. }) => (
             &codes::NO_ANSWER,
-            "check the address that `--api-url` gives, and the proxy, if any",
+            "check the URL in `--api-url`, and the proxy if one is set",
         ),
         GithubError::Api(_) => (
             &codes::API_LEADS_ELSEWHERE,
-            "where this is your server, give its address with `--api-url`",
+            "if this is your server, pass its URL with `--api-url`",
         ),
         GithubError::File { .. } => (
             &codes::FILE_CANNOT_BE_SENT,
-            "run the same command again when nothing writes to the file any more",
+            "run the same command again once nothing writes to the file",
         ),
         GithubError::Stored { .. } => {
             let help =
-                "run the same command again; where it happens again, give the file a plainer name";
+                "run the same command again; if it happens again, give the file a simpler name";
             (&codes::ASSET_RENAMED, help)
         }
         GithubError::Damaged { .. } => (
             &codes::ASSET_DAMAGED,
-            "run the same command again to send it again",
+            "run the same command again to upload it again",
         ),
         GithubError::Contested { .. } => (
             &codes::NOT_ON_GITHUB,
-            "let one run publish at a time: run the same command again when no other does",
+            "let one run publish at a time: run the same command again when no other one publishes",
         ),
         GithubError::Contradicted(_) => (
             &codes::LISTING_CONTRADICTS,
-            "run the same command again: it deletes the file from the draft and sends it again",
+            "run the same command again: it deletes the file from the draft and uploads it again",
         ),
         GithubError::ReplacedAgain { .. } => (
             &codes::REPLACED_AGAIN,
-            "let one run publish at a time: run the same command again when no other does",
+            "let one run publish at a time: run the same command again when no other one publishes",
         ),
         GithubError::Unsure { .. } | GithubError::Stopped | GithubError::LeftOpen(_) => {
             (&codes::NO_ANSWER, AGAIN)
@@ -134,47 +134,50 @@ fn advice(error: &GithubError) -> CodeAndHelp {
 }
 
 /// Returns code and help for a request that GitHub refused.
-fn refused(error: &GithubError, call: &str, status: u16, said: &str) -> CodeAndHelp {
+fn refused(error: &GithubError, call: &str, status: u16, message: &str) -> CodeAndHelp {
     let (code, help) = match status {
-        401 => (
-            &codes::BAD_TOKEN,
-            "give a token that is valid in `GITHUB_TOKEN`",
-        ),
+        401 => (&codes::BAD_TOKEN, "set `GITHUB_TOKEN` to a valid token"),
         403 if call.starts_with("GET ") => (
             &codes::TOKEN_WITHOUT_RIGHT,
-            "the token needs the right to read contents: `permissions: contents: read` in a workflow",
+            "the token needs permission to read contents: `permissions: contents: read` in a \
+             workflow",
         ),
         403 => (
             &codes::TOKEN_WITHOUT_RIGHT,
-            "the token needs the right to write contents: `permissions: contents: write` in a workflow",
+            "the token needs permission to write contents: `permissions: contents: write` in a \
+             workflow",
         ),
         404 if call.ends_with("/releases") => (
             &codes::NOT_ON_GITHUB,
-            "check `--repo`; a token that may not see a repository gets this answer as well",
+            "check `--repo`; GitHub responds in the same way if the token may not see the \
+             repository",
         ),
         404 => (
             &codes::NOT_ON_GITHUB,
-            "it may have been deleted meanwhile: run the same command again to go on",
+            "it may have been deleted in the meantime: run the same command again to resume",
         ),
-        _ if said.contains("was used by an immutable release") => (
+        _ if message.contains("was used by an immutable release") => (
             &codes::TAG_IS_SPENT,
-            "delete the draft, and publish under a new tag: one that an immutable release had is never free again",
+            "delete the draft, and publish under a new tag: the tag of an immutable release can \
+             never be used again",
         ),
-        _ if said.contains("immutable release") => (
+        _ if message.contains("immutable release") => (
             &codes::IMMUTABLE_RELEASE,
-            "publish under a new tag: assets and tag of an immutable release stay as they are",
+            "publish under a new tag: the assets and the tag of an immutable release cannot change",
         ),
         _ if error.is_of_full_release() => (
             &codes::RELEASE_IS_FULL,
-            "publish fewer files, or delete what is not needed of the release, then go on",
+            "publish fewer files, or delete unneeded files from the release and run the same \
+             command again",
         ),
-        _ if said.contains("rule violations") => (
+        _ if message.contains("rule violations") => (
             &codes::CALL_REFUSED,
-            "a ruleset of the repository forbids it: push the tag as someone who may, or change the ruleset",
+            "a ruleset of the repository forbids it: push the tag as a user who may create it, or \
+             change the ruleset",
         ),
         _ => (
             &codes::CALL_REFUSED,
-            "mend what GitHub names, then run the same command again to go on",
+            "fix what GitHub reports, then run the same command again to resume",
         ),
     };
     (code, help.into())

@@ -379,22 +379,22 @@ fn a_label_of_other_parts_is_refused_with_the_reason() {
         reason("rocm6torch2.5"),
         "`6` after `rocm` is not a version: two to four numbers, such as `62` or `6.2`"
     );
-    assert_eq!(reason("cutorch2.5"), "no version follows `cu`");
+    assert_eq!(reason("cutorch2.5"), "`cu` is not followed by a version");
     assert_eq!(
         reason("rocm62torchx"),
-        "no torch version follows `torch`, but `x`"
+        "`torch` is not followed by a torch version, but by `x`"
     );
     assert_eq!(
         reason("rocm62torch2100"),
-        "no torch version follows `torch`, but `2100`"
+        "`torch` is not followed by a torch version, but by `2100`"
     );
     assert_eq!(
         reason("rocm7.0.2.git123"),
-        "after `git` stand 7 to 40 hex digits, not `123`"
+        "`git` must be followed by 7 to 40 hex digits, not `123`"
     );
     assert_eq!(
         reason("rocm62torch2.5git12"),
-        "after `git` stand 7 to 40 hex digits, not `12`"
+        "`git` must be followed by 7 to 40 hex digits, not `12`"
     );
     assert_eq!(
         reason("rocm62torch2.5.2triton.1"),

@@ -68,7 +68,8 @@ pub const NOT_AN_AXIS: Code = Code::error(
 pub const IDLE_ENTRY: Code = Code::warning(
     "M034",
     "idle-entry",
-    "An `exclude` or `include` entry has no effect: no cell has its values, or it changes nothing. Usually a version was changed in `axes` but not here.",
+    "An `exclude` or `include` entry has no effect: no cell has its values, or it changes nothing. \
+     Usually a version was changed in `axes` but not here.",
 );
 /// An axis without values.
 pub const EMPTY_AXIS: Code = Code::error(
@@ -86,7 +87,12 @@ pub const DUPLICATE_VALUE: Code = Code::error(
 pub const BAD_GFX: Code = Code::error(
     "M037",
     "bad-gfx",
-    "`gfx` lists GPU targets such as `gfx942`, with or without features (`gfx90a:xnack-`), families such as `gfx110X-all` that stand for their members, and products such as `mi300x` or `rx7900xtx` that stand for their target. `[host]` alone means the GPUs of this machine and is for local builds.\n\n`rock-matrix compat list families` and `compat list products` show the names.",
+    "`gfx` lists GPU targets such as `gfx942`, with or without features (`gfx90a:xnack-`), \
+     families such as `gfx110X-all`, which expand to their members, and products such as `mi300x` \
+     or `rx7900xtx`, which select their target. `[host]` as the only entry selects the GPUs of \
+     this \
+     machine, for local builds.\n\n`rock-matrix compat list families` and `compat list products` \
+     show the names.",
 );
 /// An invalid secret name.
 pub const BAD_SECRET_NAME: Code = Code::error(
@@ -152,13 +158,16 @@ pub const NO_CELLS: Code = Code::error(
 pub const UNKNOWN_GFX: Code = Code::warning(
     "M050",
     "unknown-gfx",
-    "The text has the form of a gfx target, but no table of the compatibility data contains it: it is a typo, or the target is newer than the data. It is kept; a compiler that does not know it fails.",
+    "The text has the form of a gfx target, but no table of the compatibility data contains it: it \
+     is a typo, or the target is newer than the data. It is kept; a compiler that does not support \
+     it fails.",
 );
 /// A saved plan in place of a matrix file.
 pub const SAVED_PLAN: Code = Code::error(
     "M055",
     "saved-plan",
-    "The file was written by `rock-matrix plan --format json`. `check` and `plan` read matrix files; commands that build, render or publish jobs also take a saved plan.",
+    "The file was written by `rock-matrix plan --format json`. `check` and `plan` read matrix \
+     files; commands that build, render or publish jobs also take a saved plan.",
 );
 /// Two entries for one cell.
 pub const CELL_TWICE: Code = Code::error(
@@ -176,7 +185,10 @@ pub const BAD_ISSUE: Code = Code::error(
 pub const OTHER_SYSTEM: Code = Code::error(
     "M054",
     "other-system",
-    "According to the compatibility data, this runner has another system than `platform`, so a job would fail at its first step. Without `runner`, the default runner is used, which has Linux; `platform: windows` needs a runner of its own.\n\n`rock-matrix compat list runners` shows the systems in the column `os`.",
+    "According to the compatibility data, this runner has a different operating system than \
+     `platform`, so a job would fail at its first step. Without `runner`, the default runner is \
+     used, which runs Linux; `platform: windows` needs its own runner.\n\n`rock-matrix compat list \
+     runners` shows the systems in the column `os`.",
 );
 /// A list with too many entries.
 pub const TOO_MANY_ENTRIES: Code = Code::error(

@@ -91,7 +91,10 @@ pub const EXCLUDED_BY_USER: Code = Code::note(
 pub const UNKNOWN_COMBINATION: Code = Code::error(
     "P009",
     "unknown-combination",
-    "The compatibility data says nothing about this combination, so it is not known whether it works.\n\nWith `unknown: strict` (the default) the plan fails, so that a typo does not start a build of hours. With `unknown: lenient` the cells are kept with a warning. `rock-matrix compat refresh --help` explains how to add new releases to the data.",
+    "The compatibility data does not cover this combination, so it is not known whether it \
+     works.\n\nWith `unknown: strict` (the default) the plan fails, so that a typo does not start \
+     a build of hours. With `unknown: lenient` the cells are kept with a warning. `rock-matrix \
+     compat refresh --help` explains how to add new releases to the data.",
 );
 /// No gfx target is left.
 pub const NO_GFX_LEFT: Code = Code::error(
@@ -103,7 +106,11 @@ pub const NO_GFX_LEFT: Code = Code::error(
 pub const TOO_MANY_CELLS: Code = Code::error(
     "P011",
     "too-many-cells",
-    "A matrix file may have up to 10 million legs, and excluding the other cells may take up to a thousand million evaluations of rules. Compatibility data is evaluated for up to 100,000 combinations of two or three axes, such as torch and ROCm. The product of all axes must fit in 64 bits. GitHub runs 256 jobs of one matrix, so these limits are far above any real build; usually there is one axis too many.\n\nList fewer values, or split the matrix into several files.",
+    "A matrix file may have up to 10 million legs, and excluding the other cells may take up to a \
+     billion evaluations of rules. Compatibility data is evaluated for up to 100,000 combinations \
+     of two or three axes, such as torch and ROCm. The product of all axes must fit in 64 bits. \
+     GitHub runs 256 jobs of one matrix, so these limits are far above any real build; usually \
+     there is one axis too many.\n\nList fewer values, or split the matrix into several files.",
 );
 /// Two jobs with the same wheel name.
 pub const COLLIDING_WHEELS: Code = Code::error(
@@ -175,7 +182,9 @@ pub const INCLUDE_LEFT_OUT: Code = Code::warning(
 pub const HOST_WITHOUT_ROCM: Code = Code::error(
     "P093",
     "host-without-rocm",
-    "`rocm: [host]` stands for the ROCm of this machine, for local builds: the one in `ROCM_PATH` or `/opt/rocm`, otherwise the only one in `/opt`, otherwise the version that `hipconfig --version` prints. There is none, or there are several and none is selected.",
+    "`rocm: [host]` selects the ROCm of this machine, for local builds: the one in `ROCM_PATH` or \
+     `/opt/rocm`, otherwise the only one in `/opt`, otherwise the version that `hipconfig \
+     --version` prints. There is none, or there are several and none is selected.",
 );
 /// A plan with more matrices or legs than the workflow that runs it.
 pub const MORE_MATRICES: Code = Code::error(
@@ -217,7 +226,11 @@ pub const IMPORT_CONFLICT: Code = Code::note(
 pub const IMPORT_UNTRIED: Code = Code::note(
     "P079",
     "import-untried",
-    "The package needs another package, and nobody has tried to import it with the version that this torch requires. Its wheels are planned anyway. Before you publish one, install it with this torch and import the package.\n\nAfter a successful import, add the version to `tried` in the table `import-requirements`. The torch of an image or of AMD's index may have other requirements than the official wheels, so with those a conflict is only a note.",
+    "The package needs another package, and nobody has tried to import it with the version that \
+     this torch requires. Its wheels are planned anyway. Before you publish one, install it with \
+     this torch and import the package.\n\nAfter a successful import, add the version to `tried` \
+     in the table `import-requirements`. The torch of an image or of AMD's index may have other \
+     requirements than the official wheels, so with those a conflict is only a note.",
 );
 /// No starter for this project.
 pub const NO_STARTER: Code = Code::error(

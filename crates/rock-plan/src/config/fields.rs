@@ -71,7 +71,7 @@ pub(super) const MATRIX: RecordShape = RecordShape {
             "enabled",
             Shape::Boolean,
             "true",
-            "`false` keeps the file but yields no jobs.",
+            "`false` keeps the file but plans no jobs.",
         ),
         required(
             "distribution",
@@ -82,7 +82,7 @@ pub(super) const MATRIX: RecordShape = RecordShape {
             "recipe",
             Shape::Text,
             "",
-            "How it is built: the name of a recipe. Without it, the recipe named after the distribution.",
+            "The recipe that builds it. Default: the recipe named after the distribution.",
         ),
         optional(
             "platform",
@@ -94,73 +94,88 @@ pub(super) const MATRIX: RecordShape = RecordShape {
             "release-type",
             Shape::Text,
             "",
-            "The kind of release, such as `nightly`: it gives the values of axes that are not listed; `rock-matrix compat list release-types` shows them.",
+            "The kind of release, such as `nightly`: it provides the values of axes that are not \
+             listed; `rock-matrix compat list release-types` shows them.",
         ),
         optional(
             "axes",
             Shape::Map(&TEXTS),
             "{}",
-            "What is combined: every value of every axis with every other. Axes are the distribution's name (or `version`), `python`, `torch`, `rocm`, `backend`, `gfx`, the variables and axes of the recipe, and the fields `runner`, `gpu` and `python-from`. Quote versions: `\"3.10\"`.",
+            "The axes of the matrix: every value of each is combined with every value of the \
+             others. Axes are the distribution's name (or `version`), `python`, `torch`, `rocm`, \
+             `backend`, `gfx`, the variables and axes of the recipe, and the fields `runner`, \
+             `gpu` and `python-from`. Quote versions: `\"3.10\"`.",
         ),
         optional(
             "rows",
             Shape::List(&Shape::Map(&Shape::Any)),
             "[]",
-            "Cells beside the product, one mapping each: axis names with one value, and if wanted `runner`, `gpu`, `gfx`, `image`, `vars` for this cell only.",
+            "Cells in addition to the product, one mapping each: axis names with one value, and \
+             optionally `runner`, `gpu`, `gfx`, `image`, `vars` for this cell only.",
         ),
         optional(
             "gfx",
             TEXTS,
             "[gfx90a, gfx942, gfx1030, gfx1100]",
-            "The GPU targets wanted: targets (`gfx942`), families (`gfx110X-all`), or `[host]` for those of this machine in local builds. What a version, a ROCm or the torch wheels cannot compile for is dropped and reported.",
+            "The GPU targets to build for: targets (`gfx942`), families (`gfx110X-all`), or \
+             `[host]` for those of this machine in local builds. Targets that a version, a ROCm or \
+             the torch wheels do not support are dropped and reported.",
         ),
         optional(
             "gfx-fallback",
             TEXTS,
             "[]",
-            "The GPU targets where `gfx: [host]` finds no GPU, such as on the runners of GitHub. Without them that is an error.",
+            "The GPU targets if `gfx: [host]` finds no GPU, as on GitHub's runners. Without them \
+             that is an error.",
         ),
         optional(
             "exclude",
             Shape::List(&TEXT_MAP),
             "[]",
-            "Cells to leave out: axis names with one value each. Every cell that has all of an entry's values is left out.",
+            "Cells to exclude: axis names with one value each. Every cell that has all of an \
+             entry's values is excluded.",
         ),
         optional(
             "include",
             Shape::List(&Shape::Record(&INCLUDE)),
             "[]",
-            "Cells to change or add: where `axes` match cells of the product, `set` changes these; where a value is not in the product, the entry is a cell of its own. An entry that names every axis counts more than `exclude`, not more than the facts.",
+            "Cells to change or add: if `axes` match cells of the product, `set` changes these; if \
+             a value is not in the product, the entry is an additional cell. An entry that names \
+             every axis overrides `exclude`, but not the compatibility data.",
         ),
         optional(
             "collapse",
             Shape::List(&Shape::Word(&COLLAPSED_AXES)),
             "[]",
-            "Axes whose values share one wheel, beyond those that the recipe always collapses: of those that the recipe allows for the backend. A label names what is not collapsed.",
+            "Axes whose values share one wheel, in addition to those that the recipe always \
+             collapses: any that the recipe allows for the backend. Labels contain only the axes \
+             that are not collapsed.",
         ),
         optional(
             "rocm-policy",
             Shape::Word(RocmPolicy::WORDS),
             "all",
-            "Which of a torch release's ROCm versions to keep, among those listed.",
+            "Which of the listed ROCm versions to keep for each torch release.",
         ),
         optional(
             "rocm-precision",
             Shape::Word(RocmPrecision::WORDS),
             "minor",
-            "How much of the ROCm version stands in a label: `6.2` or `6.2.4`.",
+            "How much of the ROCm version a label contains: `6.2` or `6.2.4`.",
         ),
         optional(
             "label-style",
             Shape::Word(LabelChoice::WORDS),
             "auto",
-            "How labels spell the ROCm version: `rocm62` or `rocm6.2`. `auto` is compact where that has one reading, else dotted.",
+            "How labels spell the ROCm version: `rocm62` or `rocm6.2`. `auto` is compact if that \
+             can be read in only one way, otherwise dotted.",
         ),
         optional(
             "unknown",
             Shape::Word(Strictness::WORDS),
             "strict",
-            "What to do with combinations of torch, ROCm and Python that no fact speaks about: fail, or keep them with a warning.",
+            "What to do with combinations of torch, ROCm and Python that the compatibility data \
+             does not cover: fail, or keep them with a warning.",
         ),
         optional(
             "free-threaded",
@@ -172,7 +187,8 @@ pub(super) const MATRIX: RecordShape = RecordShape {
             "torch-from",
             Shape::Word(TorchFrom::WORDS),
             "pytorch-index",
-            "Where torch comes from; also which facts decide what is legal: the index table, the image's own torch, or nothing for `host`.",
+            "Where torch comes from. This also decides which combinations are legal: those of the \
+             index table, those of the image's torch, or any with `host`.",
         ),
         optional(
             "python-from",
@@ -184,7 +200,7 @@ pub(super) const MATRIX: RecordShape = RecordShape {
             "image",
             Shape::AnyOf(&[Shape::Text, Shape::Record(&IMAGE)]),
             "{}",
-            "The container image. A text is short for repository and tag: `rocm/pytorch:TAG`.",
+            "The container image. A string is short for repository and tag: `rocm/pytorch:TAG`.",
         ),
         optional(
             "docker",
@@ -196,19 +212,22 @@ pub(super) const MATRIX: RecordShape = RecordShape {
             "gpu",
             Shape::Word(GpuPolicy::WORDS),
             "auto",
-            "Whether jobs see a GPU: never, always, or where the devices exist. It decides the device flags of the container.",
+            "Whether jobs see a GPU: never, always, or if the devices exist. It decides the device \
+             flags of the container.",
         ),
         optional(
             "runner",
             RUNNER_SHAPE,
             "ubuntu-22.04",
-            "Where jobs run: a runner name or label, a list of labels that a runner must all have, or `{group, labels}`; `rock-matrix compat list runners` shows those that are known.",
+            "Where jobs run: a runner name or label, a list of labels that a runner must all have, \
+             or `{group, labels}`; `rock-matrix compat list runners` shows the known ones.",
         ),
         optional(
             "vars",
             TEXT_MAP,
             "{}",
-            "Variables of the recipe, as texts: `opt-dim`, `max-jobs`, and whatever else the recipe declares.",
+            "Recipe variables, as strings: `opt-dim`, `max-jobs`, and any others that the recipe \
+             declares.",
         ),
         optional(
             "secrets",
@@ -220,13 +239,14 @@ pub(super) const MATRIX: RecordShape = RecordShape {
             "indexes",
             Shape::Record(&INDEXES),
             "{}",
-            "Other package indexes than the official ones.",
+            "Package indexes to use instead of the official ones.",
         ),
         optional(
             "repair",
             Shape::AnyOf(&[Shape::Text, Shape::Record(&REPAIR)]),
             "{}",
-            "Platform tag and excluded libraries of the repair of built wheels. A text is short for `platform`: `off` keeps the wheel as it was built.",
+            "Platform tag and excluded libraries for repairing the built wheels. A string is short \
+             for `platform`: `off` keeps the wheel as it was built.",
         ),
         optional(
             "test",
@@ -257,7 +277,7 @@ const INCLUDE: RecordShape = RecordShape {
             "set",
             Shape::Record(&OVERRIDES),
             "{}",
-            "What differs for these cells.",
+            "The settings to change for these cells.",
         ),
     ],
 };
@@ -266,7 +286,7 @@ const INCLUDE: RecordShape = RecordShape {
 pub(super) const OVERRIDES: RecordShape = RecordShape {
     name: "`set` of an include entry",
     fields: &[
-        optional("runner", RUNNER_SHAPE, "", "Other runners."),
+        optional("runner", RUNNER_SHAPE, "", "Another runner."),
         optional(
             "gpu",
             Shape::Word(GpuPolicy::WORDS),
@@ -298,19 +318,21 @@ pub(super) const IMAGE: RecordShape = RecordShape {
             "tag",
             Shape::Text,
             "",
-            "An exact tag, with or without `@sha256:` and a digest. Without it the facts choose.",
+            "An exact tag, with or without `@sha256:` and a digest. Default: the tag is chosen \
+             from the compatibility data.",
         ),
         optional(
             "missing",
             Shape::Word(MissingImage::WORDS),
             "builder",
-            "When no tag fits: take an image with this ROCm and an old glibc, or fail.",
+            "If no tag matches: take an image with this ROCm and an old glibc, or fail.",
         ),
         optional(
             "digest",
             Shape::Word(DigestRule::WORDS),
             "warn",
-            "What an image without a known digest is: a warning, an error, or nothing.",
+            "How to report an image whose digest is unknown: as a warning, as an error, or not at \
+             all.",
         ),
     ],
 };
@@ -334,13 +356,13 @@ const DOCKER: RecordShape = RecordShape {
             "gid",
             Shape::Word(GroupIds::WORDS),
             "auto",
-            "Give groups by number where the device nodes can be read, or always by name.",
+            "Pass groups by number if the device nodes can be read, or always by name.",
         ),
         optional(
             "args",
             TEXTS,
             "[]",
-            "Further arguments of `docker run`, one word each.",
+            "Additional arguments of `docker run`, one word each.",
         ),
     ],
 };
@@ -352,25 +374,27 @@ const INDEXES: RecordShape = RecordShape {
             "torch",
             Shape::Text,
             "",
-            "Address of the index with torch wheels; `{rocm}` stands for the ROCm version.",
+            "URL of the index with torch wheels; `{rocm}` is replaced with the ROCm version.",
         ),
         optional(
             "rocm",
             Shape::Text,
             "",
-            "Address of the index with ROCm packages, or the name of a layout; `{rocm}` stands for the ROCm version, `{family}` for the one family of a job.",
+            "URL of the index with ROCm packages, or the name of a layout; `{rocm}` is replaced \
+             with the ROCm version, `{family}` with the only family of a job.",
         ),
         optional(
             "base",
             Shape::Text,
             "",
-            "Address of the server of a layout, where it is not the public one; `rock-matrix compat list index-templates` shows the layouts and their servers.",
+            "Base URL of a layout, if not the public server; `rock-matrix compat list \
+             index-templates` shows the layouts and their servers.",
         ),
         optional(
             "find-links",
             Shape::Text,
             "",
-            "Address of a page with links to ROCm packages, instead of `rocm`.",
+            "URL of a page with links to ROCm packages, instead of `rocm`.",
         ),
     ],
 };
@@ -385,19 +409,20 @@ pub(super) const REPAIR: RecordShape = RecordShape {
             "platform",
             Shape::Text,
             "auto",
-            "The platform tag aimed at, such as `manylinux_2_28_x86_64`; `auto` is the oldest that the wheel's symbols allow, and `off` keeps the wheel as it was built.",
+            "The target platform tag, such as `manylinux_2_28_x86_64`; `auto` is the oldest that \
+             the wheel's symbols allow, and `off` keeps the wheel as it was built.",
         ),
         optional(
             "presets",
             Shape::List(&Shape::Word(EXCLUDE_PRESETS)),
             "[rocm, torch, cuda]",
-            "Sets of libraries that stay outside of the wheel.",
+            "Presets of libraries that are not grafted into the wheel.",
         ),
         optional(
             "exclude",
             TEXTS,
             "[]",
-            "Names of further libraries that stay outside, or shell patterns of them: `libnuma.so*`.",
+            "Names or shell patterns of other libraries that are not grafted: `libnuma.so*`.",
         ),
     ],
 };
@@ -409,13 +434,16 @@ const TEST: RecordShape = RecordShape {
             "runner",
             RUNNER_SHAPE,
             "",
-            "Where wheels are tested after the build, in the form of `runner`; empty: in the build job.",
+            "Where wheels are tested after the build, in the form of `runner`; empty: in the build \
+             job.",
         ),
         optional(
             "families",
             Shape::AnyOf(&[Shape::Text, TEXTS]),
             "",
-            "Families on whose runners wheels are tested after the build, instead of `runner`: `auto` for those that are built, `none`, or a list; those for which the facts know no runner are left out with a note.",
+            "Families on whose runners wheels are tested after the build, instead of `runner`: \
+             `auto` for those that are built, `none`, or a list; families without a known runner \
+             are skipped with a note.",
         ),
         optional(
             "gpu",
@@ -433,7 +461,7 @@ const WORKFLOW: RecordShape = RecordShape {
             "tags",
             TEXTS,
             "[\"v*\"]",
-            "Patterns of the tags that build and publish.",
+            "Patterns of the tags that trigger a build and its publication.",
         ),
         optional(
             "max-parallel",
@@ -445,7 +473,8 @@ const WORKFLOW: RecordShape = RecordShape {
             "max-jobs",
             Shape::Integer,
             "256",
-            "Maximum number of jobs per matrix of the workflow (1 to 256); more jobs make more matrices.",
+            "Maximum number of jobs per matrix of the workflow (1 to 256); additional jobs go into \
+             further matrices.",
         ),
         optional(
             "pr-run-mode",
@@ -457,25 +486,26 @@ const WORKFLOW: RecordShape = RecordShape {
             "tool",
             Shape::Word(ToolFrom::WORDS),
             "action",
-            "Where the workflow gets this program from.",
+            "Where the workflow gets rock-matrix from.",
         ),
         optional(
             "cache",
             Shape::Word(Switch::WORDS),
             "off",
-            "Compiler cache, which a capped build goes on from.",
+            "Compiler cache; a build that reaches its time cap resumes from it.",
         ),
         optional(
             "queue",
             Shape::Word(Queue::WORDS),
             "single",
-            "How many runs of one tag may wait for the one that runs.",
+            "How many runs for the same tag may be queued.",
         ),
         optional(
             "incremental",
             Shape::Boolean,
             "true",
-            "Whether runs for tags build only wheels that no release of the repository has yet.",
+            "Whether runs for tags build only wheels that no release of the repository contains \
+             yet.",
         ),
     ],
 };
@@ -487,7 +517,8 @@ const RELEASE: RecordShape = RecordShape {
             "make-latest",
             Shape::Word(MakeLatest::WORDS),
             "legacy",
-            "Which release GitHub shows as the latest: by date and version, this one, or not this one.",
+            "Which release GitHub marks as the latest: by date and version, this one, or not this \
+             one.",
         ),
         optional(
             "attest",
@@ -499,31 +530,35 @@ const RELEASE: RecordShape = RecordShape {
             "prerelease",
             Shape::Word(Prerelease::WORDS),
             "auto",
-            "Whether releases are prereleases, which are never the latest; `auto`: by the version or the word `nightly` in the tag.",
+            "Whether releases are prereleases, which are never the latest; `auto`: if the version \
+             is one or the tag contains the word `nightly`.",
         ),
         optional(
             "pages",
             Shape::Boolean,
             "false",
-            "Whether finder, packages and index of all releases are deployed to GitHub Pages.",
+            "Whether to deploy finder, packages and index of all releases to GitHub Pages.",
         ),
         optional(
             "yank",
             TEXTS,
             "[]",
-            "Files to yank in the index of the pages, written as for `index yank`: `\"flash-attn<2.6: superseded\"`.",
+            "Files to yank in the index of the pages, in the syntax of `index yank`: \
+             `\"flash-attn<2.6: superseded\"`.",
         ),
         optional(
             "yank-older-than",
             Shape::Text,
             "never",
-            "Age at which the index of the pages yanks nightly builds, written as for `index yank --older-than`: `30d`.",
+            "Age at which the index of the pages yanks nightly builds, in the syntax of `index \
+             yank --older-than`: `30d`.",
         ),
         optional(
             "yank-keep",
             Shape::Integer,
             "3",
-            "With `yank-older-than`: the number of newest versions to keep, for each project in each index.",
+            "With `yank-older-than`: the number of newest versions to keep, for each project in \
+             each index.",
         ),
     ],
 };

@@ -54,11 +54,11 @@ pub fn requested(
     let root = yaml::parse(matrix, sink)?;
     if matrix.text.trim_start().starts_with('{') {
         let message = format!(
-            "`{}` is one mapping in braces, behind which no row can stand",
+            "`{}` is a single mapping in braces, so no row can be appended",
             matrix.path
         );
         let fault = Diagnostic::new(&codes::BAD_ISSUE, message).at(matrix.location(0..1), "");
-        sink.push(fault.help("write its keys on lines of their own"));
+        sink.push(fault.help("write each key on its own line"));
         return None;
     }
     let axes = axes(&root);
@@ -71,13 +71,10 @@ pub fn requested(
         );
     };
     if axes.is_empty() {
-        let help = "name a matrix file that has `axes`, whose names are the fields of the form";
+        let help = "pass a matrix file with `axes`; the fields of the form are named after them";
         fault(
             &(0..0),
-            format!(
-                "`{}` has no axes that an issue could choose from",
-                matrix.path
-            ),
+            format!("`{}` has no axes to choose values of", matrix.path),
             help.to_owned(),
         );
         return None;
@@ -95,8 +92,8 @@ pub fn requested(
         if let [_, again, ..] = found.as_slice() {
             fault(
                 &again.span,
-                format!("`{axis}` is answered twice"),
-                "leave one of the two".to_owned(),
+                format!("`{axis}` is answered more than once"),
+                "keep one of the answers".to_owned(),
             );
         } else if let Some(answer) = given {
             match word(answer.value) {
@@ -117,12 +114,12 @@ pub fn requested(
             let near = nearest(axis, answers.iter().map(|answer| answer.heading))
                 .map(|near| format!(", not `### {near}`"));
             let help = format!(
-                "answer it below a line `### {axis}`{}",
+                "answer it below the heading `### {axis}`{}",
                 near.unwrap_or_default()
             );
             fault(
                 &(0..0),
-                format!("the issue does not say which `{axis}`"),
+                format!("the issue does not select a value for `{axis}`"),
                 help,
             );
         }
@@ -217,16 +214,16 @@ fn word(value: &str) -> Result<&str, String> {
         return Err("has more than one line".to_owned());
     }
     if value.chars().count() > LONGEST_ISSUE_VALUE {
-        return Err(format!("is longer than {LONGEST_ISSUE_VALUE} letters"));
+        return Err(format!("is longer than {LONGEST_ISSUE_VALUE} characters"));
     }
     let is_strange = |letter: &char| !letter.is_ascii_alphanumeric() && !".:+-_".contains(*letter);
     match (value.chars().find(is_strange), value.parse()) {
         (Some(letter), _) => Err(format!(
-            "holds {letter:?}, which no version and no name has"
+            "contains {letter:?}, which is not allowed in versions and names"
         )),
         // A short hash may later match another commit, even one that was pushed to a fork.
         (None, Ok(PackageVersion::Commit { hash, .. })) if hash.len() < FULL_HASH => Err(format!(
-            "names a commit by {} digits, and an issue may name one by all its {FULL_HASH} only",
+            "abbreviates a commit to {} digits, but an issue must name all {FULL_HASH}",
             hash.len()
         )),
         (None, _) => Ok(value),
@@ -337,7 +334,10 @@ mod tests {
         );
         let faults = read("### pyton\n\n3.12\n").unwrap_err();
         assert_eq!(faults.len(), 1);
-        assert_eq!(faults[0].0, "the issue does not say which `python`");
+        assert_eq!(
+            faults[0].0,
+            "the issue does not select a value for `python`"
+        );
         assert_eq!(read("").unwrap_err().len(), 1);
     }
 
@@ -372,7 +372,7 @@ mod tests {
         let told = |letters: usize| read(&format!("### python\n\n{}\n", "z".repeat(letters)));
         assert!(told(LONGEST_ISSUE_VALUE).is_ok());
         let fault = &told(LONGEST_ISSUE_VALUE + 1).unwrap_err()[0].0;
-        assert_eq!(fault, "`python` is longer than 64 letters");
+        assert_eq!(fault, "`python` is longer than 64 characters");
     }
 
     #[test]
@@ -381,7 +381,10 @@ mod tests {
             read("### python\n\n3.12\n\n### Why\n\nbecause\n### python\n\n3.11\n").unwrap_err();
         assert_eq!(
             faults,
-            [("`python` is answered twice".to_owned(), "3.11".to_owned())]
+            [(
+                "`python` is answered more than once".to_owned(),
+                "3.11".to_owned()
+            )]
         );
     }
 }

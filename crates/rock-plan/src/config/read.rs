@@ -31,8 +31,9 @@ pub fn read(source: &SourceText, lookups: &Lookups<'_>, sink: &mut Sink) -> Opti
     let source = &source.with_arguments(lookups.given.arguments());
     let tree = yaml::parse(source, sink)?;
     if is_saved_plan(&tree) {
-        let message = "this is a saved plan, and no matrix file";
-        let help = "`rock-matrix build`, `render` and `publish --plan` take it; name the matrix files that it was made from";
+        let message = "this is a saved plan, not a matrix file";
+        let help = "pass it to `rock-matrix build`, `render` or `publish --plan`, or name the \
+            matrix files from which it was made";
         sink.push(
             Diagnostic::new(&codes::SAVED_PLAN, message)
                 .at(Location::File(source.path.clone()), "")
@@ -304,7 +305,7 @@ mod tests {
             [(
                 "M033",
                 "torhc".to_owned(),
-                "`exclude` names `torhc`, which is no axis of this file; did you mean `torch`?"
+                "`exclude` names `torhc`, which is not an axis of this file; did you mean `torch`?"
                     .to_owned()
             )]
         );
@@ -350,7 +351,7 @@ mod tests {
             vec![(
                 "M054",
                 at.to_owned(),
-                format!("`{runner}` runs {os}, and the jobs are for {platform}"),
+                format!("`{runner}` runs {os}, but the jobs are for {platform}"),
             )]
         };
         let on_windows = wrong("windows-2022", "windows-2022", "windows", "linux");
@@ -406,7 +407,7 @@ mod tests {
         );
         assert_eq!(
             found[0].2,
-            "a text of 4097 bytes; a matrix file takes at most 4096"
+            "the text has 4097 bytes, but a matrix file allows at most 4096"
         );
     }
 
@@ -464,7 +465,7 @@ mod tests {
             assert_eq!(errors(&file(name, most)), [""; 0], "{name}");
             let beyond = errors(&file(name, most + 1));
             let told = format!(
-                "M071 `{name}` has {} entries, and {most} are the most",
+                "M071 `{name}` has {} entries, but at most {most} are allowed",
                 most + 1
             );
             assert_eq!(beyond, [told], "{name}");

@@ -15,14 +15,14 @@ pub fn schema() -> serde_json::Value {
 /// Returns the reference page of the matrix file, in Markdown.
 pub fn reference() -> String {
     let mut out = String::from(
-        "# Matrix file\n\n\
-         <!-- Made of crates/rock-plan/src/config/fields.rs by `ROCK_BLESS=1 cargo test`; do not edit. -->\n\n\
-         One YAML file describes one group of wheels; several files make one plan.\n\
-         Every text is kept as written, so `3.10` stays `3.10`; quote versions all the same, since other tools read a number.\n\
-         Unknown keys, duplicate keys, tags, merge keys and second documents are errors.\n\
-         `rock-matrix check` reports every fault of every file in one run.\n\n\
-         An editor with a YAML language server checks as you write with this first line:\n\n\
-         ```yaml\n# yaml-language-server: $schema=https://raw.githubusercontent.com/org/rock-action/main/docs/matrix.schema.json\n```\n\n",
+        "# Matrix file\n\n<!-- Generated from crates/rock-plan/src/config/fields.rs by \
+         `ROCK_BLESS=1 cargo test`; do not edit. -->\n\nOne YAML file describes one group of \
+         wheels; one plan can combine several files.\nValues are kept as written, so `3.10` stays \
+         `3.10`; quote versions anyway, because other tools read a number.\nUnknown keys, \
+         duplicate keys, tags, merge keys and multiple documents are errors.\n`rock-matrix check` \
+         reports all errors of all files in one run.\n\nAn editor with a YAML language server \
+         checks as you write with this first line:\n\n```yaml\n# yaml-language-server: \
+         $schema=https://raw.githubusercontent.com/org/rock-action/main/docs/matrix.schema.json\n```\n\n",
     );
     out.push_str(&reference_tables(&MATRIX, "Fields"));
     out

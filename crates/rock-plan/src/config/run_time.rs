@@ -58,7 +58,7 @@ impl RunTime {
             if value.is_empty() || !value.bytes().all(is_plain) || unprintable(value).is_some() {
                 return Some((
                     value,
-                    format!("`{}` is not a value of one plain word", visible(value)),
+                    format!("`{}` is not a single plain word", visible(value)),
                 ));
             }
         }
@@ -161,7 +161,7 @@ mod tests {
         );
         assert_eq!(
             with("A", "$(id)", "einops").unwrap(),
-            "`$(id)` is not a value of one plain word"
+            "`$(id)` is not a single plain word"
         );
         assert!(with("A", "b", "einops >").is_some());
     }

@@ -58,7 +58,8 @@ impl fmt::Display for RunnerSelector {
 /// A text that is not a runner selector.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "`{0}` does not name runners: labels joined with `,`, after `{GROUP}NAME,` where they are of a group"
+    "`{0}` is not a runner selection: labels joined with `,`, after `{GROUP}NAME,` if they belong \
+     to a group"
 )]
 pub struct RunnerSelectorError(String);
 

@@ -80,7 +80,7 @@ pub fn matrix_of_settings(
     }
     if named.is_none() && recipe.distribution.is_empty() {
         let message = format!(
-            "the recipe `{}` builds any project, and none is named",
+            "the recipe `{}` builds any project, but no project is given",
             recipe.name
         );
         let fault = Diagnostic::new(&MISSING_AXIS, message)
@@ -140,7 +140,8 @@ pub fn matrix_of_settings(
         .keys()
         .filter_map(|name| Some((name.clone(), json!(values_of(name, &of_vars).last()?))));
     matrix.insert("vars".to_owned(), set.collect());
-    let text = to_yaml(&matrix).expect("texts, lists and mappings of texts have a YAML form");
+    let text =
+        to_yaml(&matrix).expect("strings, lists and mappings of strings can be written as YAML");
     Ok(SourceText::new(SETTINGS_SOURCE, text))
 }
 
@@ -176,7 +177,7 @@ fn values_of<'s>(name: &str, settings: &[(&str, &'s String)]) -> Vec<&'s str> {
 fn missing_setting(code: &'static Code, recipe: &str, name: &str) -> Diagnostic {
     Diagnostic::new(
         code,
-        format!("the recipe `{recipe}` needs a value of `{name}`"),
+        format!("the recipe `{recipe}` requires a value for `{name}`"),
     )
     .at(Location::Argument(format!("--recipe {recipe}")), "")
     .help(format!("add `--set {name}=VALUE`"))
@@ -188,7 +189,8 @@ fn unknown_setting<'s>(
     known: impl Iterator<Item = &'s str>,
 ) -> Diagnostic {
     let message = format!(
-        "`{name}` is not an axis or a variable of the recipe `{recipe}`, and not a key of matrix files"
+        "`{name}` is neither an axis or a variable of the recipe `{recipe}` nor a key of matrix \
+         files"
     );
     Diagnostic::new(&UNKNOWN_KEY, with_nearest(message, nearest(name, known)))
         .at(Location::Argument(format!("--set {name}")), "")

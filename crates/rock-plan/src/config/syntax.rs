@@ -118,7 +118,7 @@ pub fn library_pattern_fault(text: &str) -> Option<String> {
     if text.is_empty() || text.starts_with('-') || text.chars().any(|c| c.is_control() || c == ',')
     {
         return Some(
-            "names of libraries have no control characters and commas and begin with no `-`"
+            "library names cannot contain control characters or commas, or start with `-`"
                 .to_owned(),
         );
     }

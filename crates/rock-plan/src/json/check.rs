@@ -72,7 +72,10 @@ impl JsonChecker {
             if !ids.insert(job.id.as_str()) {
                 self.fault(
                     at.key("id"),
-                    format!("is `{}`, as that of another job", visible(&job.id)),
+                    format!(
+                        "is `{}`, which is also the ID of another job",
+                        visible(&job.id)
+                    ),
                 );
             }
         }
@@ -86,7 +89,7 @@ impl JsonChecker {
             if !ids.contains(id.as_str()) {
                 self.fault(
                     at.key("id"),
-                    format!("is `{}`, which is no job of the plan", visible(id)),
+                    format!("is `{}`, which is not a job of the plan", visible(id)),
                 );
             }
             self.covers(at.key("axes"), axes, None);
@@ -141,25 +144,28 @@ impl JsonChecker {
             if !syntax::is_secret_word(name) {
                 self.fault(
                     list.item(number),
-                    "is not the name of a secret: capitals, digits and `_`",
+                    "is not a valid secret name: only capitals, digits and `_` are allowed",
                 );
             } else if syntax::is_taken(name) {
                 self.fault(
                     list.item(number),
-                    format!("is `{name}`, a variable of the runner or the system"),
+                    format!("is `{name}`, which is a variable of the runner or the system"),
                 );
             } else if !known.insert(name) {
-                self.fault(list.item(number), format!("is `{name}` once more"));
+                self.fault(
+                    list.item(number),
+                    format!("is `{name}`, which is listed twice"),
+                );
             }
         }
         let list = at.key("indexes");
         for (name, address) in indexes {
-            self.fits(list, syntax::is_label(name), name, "the name of an index");
+            self.fits(list, syntax::is_label(name), name, "an index name");
             if !syntax::is_index_address(address) {
                 // The URL may contain a password.
                 self.fault(
                     list.key(name),
-                    "is not the address of an index: http(s), without user, blanks or quotes",
+                    "is not a valid index URL: http(s), without user, spaces or quotes",
                 );
             }
             self.text(list.key(name), address);
@@ -184,7 +190,10 @@ impl JsonChecker {
         let list = of.key("exclude");
         for (number, pattern) in exclude.iter().enumerate() {
             if let Some(reason) = syntax::library_pattern_fault(pattern) {
-                self.fault(list.item(number), format!("matches no library: {reason}"));
+                self.fault(
+                    list.item(number),
+                    format!("is not a valid library name or pattern: {reason}"),
+                );
             }
         }
         let TestDocument {
@@ -204,7 +213,7 @@ impl JsonChecker {
                     of.key("families"),
                     is_family(family),
                     family,
-                    "a family of GPUs",
+                    "a GPU family",
                 );
             }
         }
@@ -225,11 +234,11 @@ impl JsonChecker {
             at.key("repository"),
             is_repository,
             repository,
-            "the name of an image",
+            "an image name",
         );
         let reference = format!("image:{tag}");
         let is_tag = tag.is_empty() || syntax::is_image_reference(&reference);
-        self.fits(at.key("tag"), is_tag, tag, "the tag of an image");
+        self.fits(at.key("tag"), is_tag, tag, "an image tag");
         self.word(at.key("missing"), missing, MissingImage::WORDS);
         self.word(at.key("digest"), digest, DigestRule::WORDS);
     }
@@ -256,7 +265,7 @@ impl JsonChecker {
                 list.item(number),
                 syntax::is_group(group),
                 group,
-                "the name or number of a group",
+                "a group name or number",
             );
         }
         self.word(at.key("gid"), gid, GroupIds::WORDS);
@@ -266,7 +275,7 @@ impl JsonChecker {
             if let Some((message, _)) = docker_argument_fault(number, text) {
                 self.fault(
                     list.item(number),
-                    format!("cannot be given to the container: {}", visible(&message)),
+                    format!("is not a valid container argument: {}", visible(&message)),
                 );
             }
         }
@@ -280,7 +289,7 @@ impl JsonChecker {
             if *first != next {
                 self.fault(
                     of.key("first"),
-                    format!("is {first}, and the next job is {next}"),
+                    format!("is {first}, but the next job is {next}"),
                 );
                 return;
             }
@@ -288,7 +297,7 @@ impl JsonChecker {
                 self.fault(
                     of.key("count"),
                     format!(
-                        "is {count}: {} jobs are left, and a shard has 1 to {JOBS_PER_MATRIX}",
+                        "is {count}, but {} jobs are left and a shard has 1 to {JOBS_PER_MATRIX}",
                         jobs - next
                     ),
                 );
@@ -297,7 +306,7 @@ impl JsonChecker {
             next += count;
         }
         if !shards.is_empty() && next != jobs {
-            self.fault(at, format!("have {next} jobs, and the plan has {jobs}"));
+            self.fault(at, format!("have {next} jobs, but the plan has {jobs}"));
         }
     }
 }

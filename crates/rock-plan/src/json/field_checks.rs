@@ -17,7 +17,7 @@ use rock_names::{
 
 impl JsonChecker {
     pub(super) fn axis_name(&mut self, at: JsonPath<'_>, name: &str) {
-        self.fits(at, syntax::is_label(name), name, "the name of an axis");
+        self.fits(at, syntax::is_label(name), name, "an axis name");
     }
 
     pub(super) fn axis(
@@ -62,12 +62,7 @@ impl JsonChecker {
 
     pub(super) fn vars(&mut self, at: JsonPath<'_>, vars: &IndexMap<String, String>) {
         for (name, value) in vars {
-            self.fits(
-                at,
-                syntax::is_label(name),
-                name,
-                "the name of a recipe variable",
-            );
+            self.fits(at, syntax::is_label(name), name, "a recipe variable");
             self.path_or_word(at.key(name), value);
         }
     }
@@ -77,7 +72,7 @@ impl JsonChecker {
         if syntax::leaves_the_repository(value) {
             self.fault(
                 at,
-                format!("is `{}`, a path that leaves the repository", visible(value)),
+                format!("is `{}`, a path outside the repository", visible(value)),
             );
         }
     }
@@ -96,7 +91,7 @@ impl JsonChecker {
             at,
             is_name,
             name,
-            "the name of a wheel, a source distribution or a tree",
+            "the filename of a wheel or source distribution, or the name of a tree",
         );
     }
 
@@ -117,10 +112,7 @@ impl JsonChecker {
         if let Some(c) = syntax::unprintable(text) {
             self.fault(
                 at,
-                format!(
-                    "holds the character U+{:04X}, which does not print",
-                    u32::from(c)
-                ),
+                format!("contains the unprintable character U+{:04X}", u32::from(c)),
             );
         }
     }
@@ -154,7 +146,7 @@ impl JsonChecker {
 
     pub(super) fn parses<T: FromStr<Err: Display>>(&mut self, at: JsonPath<'_>, text: &str) {
         match text.parse::<T>() {
-            Err(error) => self.fault(at, format!("is refused: {}", visible(&error.to_string()))),
+            Err(error) => self.fault(at, format!("is invalid: {}", visible(&error.to_string()))),
             Ok(_) => self.text(at, text),
         }
     }

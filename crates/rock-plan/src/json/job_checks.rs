@@ -45,7 +45,7 @@ impl JsonChecker {
         let longest = job_id::LONGEST;
         if !is_id(id) {
             let reason = format!(
-                "is `{}`, not an id: a-z, 0-9, `.`, `_` and `-`, at most {longest}",
+                "is `{}`, not a valid ID: a-z, 0-9, `.`, `_` and `-`, at most {longest} characters",
                 visible(id)
             );
             self.fault(at.key("id"), reason);
@@ -54,7 +54,7 @@ impl JsonChecker {
         if of.is_none() {
             self.fault(
                 at.key("matrix"),
-                format!("is {matrix}, and the plan has {} matrices", matrices.len()),
+                format!("is {matrix}, but the plan has {} matrices", matrices.len()),
             );
         }
         let list = at.key("axes");
@@ -65,7 +65,10 @@ impl JsonChecker {
         if of.is_some_and(|of| of.distribution != *distribution) {
             self.fault(
                 at.key("distribution"),
-                format!("is `{}`, not that of its matrix", visible(distribution)),
+                format!(
+                    "is `{}`, which differs from its matrix",
+                    visible(distribution)
+                ),
             );
         }
         self.optional::<Version>(at.key("version"), version.as_deref());
@@ -79,13 +82,13 @@ impl JsonChecker {
             at.key("backend"),
             syntax::is_label(backend),
             backend,
-            "the name of a backend",
+            "a backend name",
         );
         self.fits(
             at.key("recipe"),
             syntax::is_name(recipe),
             recipe,
-            "the name of a recipe",
+            "a recipe name",
         );
         self.words(at.key("gates"), gates, Gate::WORDS);
         let list = at.key("gfx");
@@ -94,12 +97,7 @@ impl JsonChecker {
         }
         let list = at.key("families");
         for (number, family) in families.iter().enumerate() {
-            self.fits(
-                list.item(number),
-                is_family(family),
-                family,
-                "a family of GPUs",
-            );
+            self.fits(list.item(number), is_family(family), family, "a GPU family");
         }
         let list = at.key("dropped_gfx");
         for (number, DroppedDocument { target, reason }) in dropped_gfx.iter().enumerate() {
@@ -112,7 +110,7 @@ impl JsonChecker {
                 at.key("image"),
                 syntax::is_image_reference(image),
                 image,
-                "the name of an image",
+                "an image name",
             );
         }
         self.optional::<Version>(at.key("image_glibc"), image_glibc.as_deref());
@@ -124,7 +122,7 @@ impl JsonChecker {
                 at.key("runner_group"),
                 is_runner_group(group),
                 group,
-                "the name of a group of runners",
+                "a runner group",
             );
         }
         self.labels(at.key("runner"), runner, "a runner label");
@@ -139,7 +137,10 @@ impl JsonChecker {
         {
             let of = at.key("estimate");
             if !hours.is_finite() || hours.is_sign_negative() {
-                self.fault(of.key("hours"), format!("is {hours}, which no build takes"));
+                self.fault(
+                    of.key("hours"),
+                    format!("is {hours}, which is not a valid duration"),
+                );
             }
             self.text(of.key("verdict"), verdict);
         }
@@ -170,7 +171,7 @@ impl JsonChecker {
         if of.is_none() {
             self.fault(
                 at.key("matrix"),
-                format!("is {matrix}, and the plan has {} matrices", matrices.len()),
+                format!("is {matrix}, but the plan has {} matrices", matrices.len()),
             );
         }
         let list = at.key("axes");

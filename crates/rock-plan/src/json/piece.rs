@@ -14,7 +14,7 @@ pub(super) fn keep<T>(pieces: &mut Vec<Option<T>>, number: u32, make: impl FnOnc
 /// Serializes a struct without its outer braces.
 pub(super) fn inner<T: Serialize>(value: &T) -> Vec<u8> {
     let mut bytes =
-        serde_json::to_vec(value).expect("structs of texts and numbers always serialise");
+        serde_json::to_vec(value).expect("structs of strings and numbers always serialize");
     bytes.pop();
     bytes.remove(0);
     bytes

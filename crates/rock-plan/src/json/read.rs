@@ -22,20 +22,20 @@ pub fn read_saved(source: &SourceText, sink: &mut Sink) -> Option<SavedPlan> {
     let fault_at = |reason: String, at: usize| {
         Diagnostic::new(
             &codes::BAD_PLAN_FILE,
-            format!("`{}` is not a plan: {reason}", source.path),
+            format!("`{}` is not a valid plan: {reason}", source.path),
         )
         .at(source.location(at..at), "")
-        .help("write it with `rock-matrix plan --format json`")
+        .help("create it with `rock-matrix plan --format json`")
     };
     let fault = |reason: String| fault_at(reason, 0);
     let document: PlanDocument = match serde_json::from_str(&source.text) {
         Ok(document) => document,
         Err(error) => {
-            let told = error.to_string();
+            let message = error.to_string();
             // The location is reported separately.
-            let reason = told
+            let reason = message
                 .rsplit_once(" at line ")
-                .map_or(told.as_str(), |(reason, _)| reason);
+                .map_or(message.as_str(), |(reason, _)| reason);
             let line: usize = source
                 .text
                 .split_inclusive('\n')
@@ -51,7 +51,7 @@ pub fn read_saved(source: &SourceText, sink: &mut Sink) -> Option<SavedPlan> {
     };
     if document.version != VERSION {
         sink.push(fault(format!(
-            "it is of version {}, this program reads {VERSION}",
+            "it has version {}, but this program reads version {VERSION}",
             document.version
         )));
         return None;
@@ -66,7 +66,7 @@ pub fn read_saved(source: &SourceText, sink: &mut Sink) -> Option<SavedPlan> {
         }
         if faults.len() > check::MOST_FAULTS {
             sink.push(fault(format!(
-                "more than {} of its fields are refused",
+                "more than {} fields are invalid",
                 check::MOST_FAULTS
             )));
         }
@@ -99,15 +99,18 @@ fn test_families(text: &str) -> TestFamilies {
 }
 
 fn left_out(row: &ExcludedDocument, matrices: &[MatrixDocument]) -> Result<LeftOut, String> {
-    let matrix = matrices
-        .get(row.matrix)
-        .ok_or_else(|| format!("an excluded row names matrix {}", row.matrix))?;
+    let matrix = matrices.get(row.matrix).ok_or_else(|| {
+        format!(
+            "an excluded row refers to matrix {}, which does not exist",
+            row.matrix
+        )
+    })?;
     let fault =
         |error: &dyn std::fmt::Display| format!("an excluded row of `{}`: {error}", matrix.matrix);
     Ok(LeftOut {
         distribution: matrix.distribution.parse().map_err(|e| fault(&e))?,
         platform: Platform::from_word(&matrix.platform)
-            .ok_or_else(|| fault(&format!("`{}` is no known word", matrix.platform)))?,
+            .ok_or_else(|| fault(&format!("unknown value `{}`", matrix.platform)))?,
         axes: row.axes.clone(),
         count: row.count,
         code: row.code.clone(),
@@ -118,7 +121,7 @@ fn left_out(row: &ExcludedDocument, matrices: &[MatrixDocument]) -> Result<LeftO
 fn job_of(job: &JobDocument, matrices: &[MatrixDocument]) -> Result<Job, String> {
     let matrix = matrices
         .get(job.matrix)
-        .ok_or_else(|| format!("job `{}` names no matrix", job.id))?;
+        .ok_or_else(|| format!("job `{}` refers to a matrix that does not exist", job.id))?;
     let fault = |error: &dyn std::fmt::Display| format!("job `{}`: {error}", job.id);
     let axis = |name: &str| job.axes.get(name).map(String::as_str);
     macro_rules! parsed {
@@ -128,8 +131,7 @@ fn job_of(job: &JobDocument, matrices: &[MatrixDocument]) -> Result<Job, String>
     }
     macro_rules! word {
         ($kind:ty, $text:expr) => {
-            <$kind>::from_word($text)
-                .ok_or_else(|| fault(&format!("`{}` is no known word", $text)))?
+            <$kind>::from_word($text).ok_or_else(|| fault(&format!("unknown value `{}`", $text)))?
         };
     }
     let mut vars = matrix.vars.clone();

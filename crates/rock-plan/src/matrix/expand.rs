@@ -149,7 +149,7 @@ fn explicit_cells(
         if let Some(against) = walk.against(cell, RuleScope::Facts) {
             idle.insert(
                 number,
-                (against, "the cell of this `include` entry is left out"),
+                (against, "the cell of this `include` entry is excluded"),
             );
         }
     }
@@ -179,10 +179,7 @@ fn explicit_cells(
         {
             idle.insert(
                 *number,
-                (
-                    against,
-                    "no cell is left for this `include` entry to change",
-                ),
+                (against, "no cells are left for this `include` entry"),
             );
         }
     }

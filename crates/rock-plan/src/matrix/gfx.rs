@@ -37,7 +37,7 @@ pub fn choose_gfx(
             let list = allowed.map(|list| list.join(", ")).unwrap_or_default();
             let version = package.1.map(ToString::to_string).unwrap_or_default();
             Some(format!(
-                "{} {version} ({backend}) builds for {list} only",
+                "{} {version} ({backend}) only builds for {list}",
                 package.0
             ))
         } else if let Some(since) = rocm.and_then(|rocm| compat.gfx_too_new(target, rocm)) {
@@ -45,7 +45,7 @@ pub fn choose_gfx(
         } else {
             in_torch.filter(|row| !has(&row.gfx)).map(|row| {
                 format!(
-                    "torch wheels for ROCm {} hold no code for it",
+                    "torch wheels for ROCm {} contain no code for it",
                     row.rocm.join(", ")
                 )
             })

@@ -373,7 +373,7 @@ fn imports(
         }
         (Support::Unsupported(because), TorchFrom::Image | TorchFrom::AmdIndex) => {
             let reason = format!(
-                "{}; torch from elsewhere may require another version",
+                "{}; torch from another source may require another version",
                 because.reason
             );
             Some((
@@ -480,7 +480,7 @@ fn policy(
     let kept = kept.filter(|kept| *kept != rocm)?;
     let because = SupportReason {
         reason: format!("`rocm-policy: {policy}` keeps {kept} for torch {torch}"),
-        hint: "set `rocm-policy: all` to build every one".into(),
+        hint: "set `rocm-policy: all` to build all of them".into(),
         source: String::new(),
     };
     Some((&codes::ROCM_POLICY, because, RuleEffect::Exclude))

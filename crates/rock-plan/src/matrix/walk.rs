@@ -33,11 +33,12 @@ pub(super) enum TooLarge {
     Legs,
     /// Too many combinations to evaluate against the compatibility data.
     #[error(
-        "facts would have to judge more than {MOST_COMBINATIONS} combinations of the values of two or three axes"
+        "the compatibility data would have to be evaluated for more than {MOST_COMBINATIONS} \
+         combinations of two or three axes"
     )]
     Facts,
     /// Too many steps, even if few cells are legal.
-    #[error("more than {MOST_STEPS} questions about combinations have to be asked one by one")]
+    #[error("expanding the matrix takes more than {MOST_STEPS} steps")]
     Steps,
 }
 

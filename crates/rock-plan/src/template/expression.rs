@@ -63,8 +63,7 @@ impl ExpressionEnv {
                 .map_err(fault)
                 .and_then(|value| {
                     if value.is_undefined() {
-                        let reason =
-                            format!("`{}` names something that is not there", expression.trim());
+                        let reason = format!("`{}` is undefined", expression.trim());
                         return Err(TemplateError {
                             name: text.to_owned(),
                             reason,
@@ -124,7 +123,7 @@ impl ExpressionEnv {
             Ok(())
         });
         if text.contains([OPEN, CLOSE]) {
-            return Err(fault("it has a control character"));
+            return Err(fault("it contains a control character"));
         }
         let rendered = environment
             .render_str(text, context)
@@ -138,14 +137,14 @@ impl ExpressionEnv {
             } else {
                 depth.checked_sub(1)
             };
-            depth = next.ok_or_else(|| fault("a value has a control character"))?;
+            depth = next.ok_or_else(|| fault("a value contains a control character"))?;
             rest = &rest[at + OPEN.len_utf8()..];
         }
         push_span(&mut spans, rest, depth > 0);
         if depth == 0 {
             Ok(spans)
         } else {
-            Err(fault("a value has a control character"))
+            Err(fault("a value contains a control character"))
         }
     }
 

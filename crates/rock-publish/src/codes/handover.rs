@@ -28,7 +28,7 @@ pub const BAD_LEG_REPORT: Code = Code::error(
 pub const ARTIFACT_REPLACED: Code = Code::error(
     "G342",
     "artifact-replaced",
-    "A leg uploads its wheel in an artifact with a `SHA256SUMS`, and outputs the digest of that file. The downloaded artifact has other bytes, lacks a file, or has a `SHA256SUMS` that cannot be read or lists no file, so it was replaced after the upload or never complete. Nothing is published.\n\nFind out which job of the run replaced it. Code that is built cannot write the outputs of its leg; code that takes over the runner can.",
+    "A leg uploads its wheel in an artifact with a `SHA256SUMS`, and outputs the digest of that file. The downloaded artifact has different content, lacks a file, or has a `SHA256SUMS` that cannot be read or lists no file, so it was replaced after the upload or never complete. Nothing is published.\n\nFind out which job of the run replaced it. Code that is built cannot write the outputs of its leg; code that takes over the runner can.",
 );
 /// A file that no build record lists.
 pub const UNREPORTED_FILE: Code = Code::error(

@@ -38,7 +38,7 @@ pub const ALL: &[&Code] = &[
 pub const ASSET_DIFFERS: Code = Code::error(
     "G002",
     "asset-differs",
-    "The release already has a file of this name with other bytes. Anyone who pinned its hash could not install the new file, so it is not replaced by default.\n\nPublish the file under another version or build tag, or replace it with `--replace`.",
+    "The release already has a file of this name with different content. Anyone who pinned its hash could not install the new file, so it is not replaced by default.\n\nPublish the file under another version or build tag, or replace it with `--replace`.",
 );
 /// Two wheels for one cell.
 pub const SAME_CELL_TWICE: Code = Code::error(
@@ -140,7 +140,7 @@ pub const LABEL_NOT_NORMAL: Code = Code::error(
 pub const NO_SUCH_TARGET: Code = Code::error(
     "G122",
     "no-such-target",
-    "`--target` is the commit at which the tag is created, or must be: a commit, or a branch, which stands for its current commit. The repository has neither. GitHub would report this only after all uploads. Nothing was uploaded.\n\nPush the commit or branch, or name the commit that the wheels were built from.",
+    "`--target` is the commit at which the tag is created, or must be: a commit, or a branch, which means its current commit. The repository has neither. GitHub would report this only after all uploads. Nothing was uploaded.\n\nPush the commit or branch, or name the commit that the wheels were built from.",
 );
 /// A published `.whl` file with an unreadable name.
 pub const UNREADABLE_PUBLISHED_NAME: Code = Code::warning(
@@ -188,7 +188,7 @@ pub const ENVIRONMENT_REFUSES_TAG: Code = Code::error(
 pub const TAG_CREATION_RESTRICTED: Code = Code::error(
     "G365",
     "tag-creation-restricted",
-    "The tag does not exist, so publishing would create it. An active ruleset of the repository or its organization restricts who creates tags of this name (\"Restrict creations\"), and the token may not bypass it, so GitHub would refuse the release after all builds.\n\nPush the tag as someone who may, and publish then; or add the user or app that publishes to the bypass list of the ruleset.",
+    "The tag does not exist, so publishing would create it. An active ruleset of the repository or its organization restricts who creates tags of this name (\"Restrict creations\"), and the token may not bypass it, so GitHub would refuse the release after all builds.\n\nPush the tag as a user who may create it, then publish; or add the user or app that publishes to the bypass list of the ruleset.",
 );
 /// A wheel that was built with another torch than its label names.
 pub const BUILT_WITH_OTHER_TORCH: Code = Code::error(

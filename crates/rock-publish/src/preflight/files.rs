@@ -23,16 +23,16 @@ pub(super) fn file_names(request: &PreflightRequest<'_>) -> CheckResult {
             )
         } else if name.len() > LONGEST_NAME_BYTES {
             let text = format!(
-                "its name has {} bytes, and {LONGEST_NAME_BYTES} can be published",
+                "its name has {} bytes; at most {LONGEST_NAME_BYTES} are possible",
                 name.len()
             );
             (
                 &codes::FILE_NOT_TAKEN,
                 text,
-                "give it a shorter local version label",
+                "use a shorter local version label",
             )
         } else if let Some((written, normal)) = label_not_normal(name) {
-            let text = format!("its label is `{written}`, and the normal form is `{normal}`");
+            let text = format!("its label is `{written}`, but the normal form is `{normal}`");
             (
                 &codes::LABEL_NOT_NORMAL,
                 text,
@@ -53,7 +53,8 @@ pub(super) fn file_names(request: &PreflightRequest<'_>) -> CheckResult {
             .filter(|other| other != name)
         {
             let text = format!(
-                "the plan expects `{other}` and `{name}`, which are one name to a GitHub release"
+                "the plan expects `{other}` and `{name}`, which are the same name in a GitHub \
+                 release"
             );
             let fault = Diagnostic::new(&codes::SAME_NAME_TWICE, text)
                 .at(Location::Url((*name).to_owned()), "");
@@ -86,7 +87,7 @@ pub(super) fn files_per_hour(
     let sent = request.files.iter().filter(|name| !is_there(name)).count() + [SUMS, MANIFEST].len();
     let most = request.files_per_hour;
     if sent <= most {
-        return passed(format!("{sent} files can be sent within an hour"));
+        return passed(format!("{sent} files can be uploaded within an hour"));
     }
     if request.slow {
         return passed(format!(
@@ -96,11 +97,14 @@ pub(super) fn files_per_hour(
     failed(
         Diagnostic::new(
             &codes::TOO_MANY_CALLS,
-            format!("{sent} files would be sent, and {most} can be sent within an hour"),
+            format!(
+                "{sent} files would be uploaded, but only {most} can be uploaded within an hour"
+            ),
         )
         .at(Location::Argument("--plan".to_owned()), "")
         .help(
-            "publish with `--slow`, and say so here; `rock-matrix render workflow` writes it where the plan needs it",
+            "publish with `--slow`, and pass it here too; `rock-matrix render workflow` adds it if \
+             the plan needs it",
         ),
     )
 }

@@ -16,9 +16,10 @@ pub(super) fn tag_name(request: &PreflightRequest<'_>) -> CheckResult {
     };
     match request.tag.parse::<TagName>() {
         Ok(_) => passed(format!("`{}` can be published", request.tag)),
-        Err(error) if request.tag.parse::<GitTag>().is_ok() => {
-            fault(error.to_string(), "divide it by `-`, as in `release-1`")
-        }
+        Err(error) if request.tag.parse::<GitTag>().is_ok() => fault(
+            error.to_string(),
+            "separate its parts with `-`, as in `release-1`",
+        ),
         Err(error) => fault(
             error.to_string(),
             "write it like `v1` or `nightly-20261101`",
@@ -33,7 +34,7 @@ pub(super) fn tag_commit(observed: &ObservedRepository) -> CheckResult {
     match (tag.fault(), &tag.commit) {
         (Some(fault), _) => failed(fault),
         (None, Some(commit)) => passed(format!("at {commit}")),
-        (None, None) => passed("it will be made with the release"),
+        (None, None) => passed("it will be created with the release"),
     }
 }
 
@@ -70,23 +71,25 @@ pub(super) fn tag_creation(
         }
     }
     if unsure.is_empty() {
-        return passed("no ruleset keeps the tag from being created");
+        return passed("no ruleset prevents the creation of the tag");
     }
     let names = unsure.join("`, `");
     unknown(format!(
-        "the ruleset `{names}` may keep the tag from being created; push it before the build to be sure"
+        "the ruleset `{names}` may prevent the creation of the tag; push it before the build to be \
+         sure"
     ))
 }
 
 fn tag_restricted(tag: &str, ruleset: &str) -> Diagnostic {
     Diagnostic::new(
         &codes::TAG_CREATION_RESTRICTED,
-        format!(
-            "the ruleset `{ruleset}` restricts who creates the tag `{tag}`, and this token may not"
-        ),
+        format!("the ruleset `{ruleset}` does not permit this token to create the tag `{tag}`"),
     )
     .at(Location::Argument("--tag".to_owned()), "")
-    .help("push the tag as someone who may, or add who publishes to the bypass list of the ruleset")
+    .help(
+        "push the tag as a user who may create it, or add the user or app that publishes to the \
+         bypass list of the ruleset",
+    )
 }
 
 pub(super) fn of_tag<'o>(
@@ -135,21 +138,22 @@ pub(super) fn release(
         return failed(
             Diagnostic::new(
                 &codes::IMMUTABLE_RELEASE,
-                format!("the release `{tag}` is immutable and holds {files}"),
+                format!("the release `{tag}` is immutable and has {files}"),
             )
             .at(at, "")
             .help(
-                "publish under a new tag: assets and tag of an immutable release stay as they are",
+                "publish under a new tag: the assets and the tag of an immutable release cannot \
+                 change",
             ),
         );
     }
     if request.allow_published {
-        return passed(format!("published with {files}, and may be added to"));
+        return passed(format!("published with {files}; more can be added"));
     }
     failed(
         Diagnostic::new(
             &codes::RELEASE_IS_PUBLISHED,
-            format!("the release `{tag}` is published already, with {files}"),
+            format!("the release `{tag}` is already published, with {files}"),
         )
         .at(at, "")
         .help("publish under a new tag, or change this release with `publish --allow G101`"),
@@ -168,7 +172,7 @@ pub(super) fn drafts(request: &PreflightRequest<'_>, observed: &ObservedReposito
         .is_some_and(|may| may.push)
         || releases.iter().any(|release| release.draft);
     if !sees_drafts {
-        return unknown("only a token that may write sees drafts");
+        return unknown("only a token with write access sees drafts");
     }
     let Some((first, others)) = of_tag.split_first() else {
         return passed("no draft of the tag");
@@ -201,7 +205,7 @@ pub(super) fn drafts(request: &PreflightRequest<'_>, observed: &ObservedReposito
     // Publishing deletes another draft of an earlier run only if its files are those of the plan.
     if let Some(draft) = others.iter().find(|release| !release.assets.is_empty()) {
         return unknown(format!(
-            "the draft {} of an earlier run has files, which may not be those of the plan",
+            "the draft {} of an earlier run has files that may not be those of the plan",
             draft.id
         ));
     }
@@ -224,7 +228,7 @@ pub(super) fn room(request: &PreflightRequest<'_>, observed: &ObservedRepository
     };
     let most = request.most_assets;
     let Some(&first) = by_use(request, releases).first() else {
-        return passed(format!("a release takes {most} files"));
+        return passed(format!("a release can have {most} files"));
     };
     let holds = |name: &&&str| first.assets.iter().any(|asset| asset.name == **name);
     let documents = [SUMS, MANIFEST];
@@ -234,7 +238,7 @@ pub(super) fn room(request: &PreflightRequest<'_>, observed: &ObservedRepository
     let beside = usize::from(!first.draft && missing < documents.len());
     let free = most.saturating_sub(first.assets.len());
     if first.is_locked() {
-        return unknown("the release takes no files");
+        return unknown("the release accepts no files");
     }
     if free < missing + beside {
         return failed(
@@ -247,7 +251,7 @@ pub(super) fn room(request: &PreflightRequest<'_>, observed: &ObservedRepository
     }
     let sent = request.files.iter().filter(|name| !holds(name)).count();
     let more = if sent + missing > free {
-        format!("; what does not fit goes to `{}-2`", request.tag)
+        format!("; the rest goes to `{}-2`", request.tag)
     } else {
         String::new()
     };

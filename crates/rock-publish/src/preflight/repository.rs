@@ -28,14 +28,21 @@ fn runs_rendered_workflows(server: &str) -> bool {
 pub(super) fn server(request: &PreflightRequest<'_>) -> CheckResult {
     match request.server {
         None => unknown("not a workflow run"),
-        Some(server) if runs_rendered_workflows(server) => passed(format!("`{server}` runs rendered workflows")),
+        Some(server) if runs_rendered_workflows(server) => {
+            passed(format!("`{server}` runs rendered workflows"))
+        }
         Some(server) => failed(
             Diagnostic::new(
                 &codes::ENTERPRISE_SERVER,
-                format!("`{server}` is a GitHub Enterprise Server, which cannot run rendered workflows"),
+                format!(
+                    "`{server}` is a GitHub Enterprise Server, which cannot run rendered workflows"
+                ),
             )
             .at(Location::Argument("GITHUB_SERVER_URL".to_owned()), "")
-            .help("build there with `rock-matrix plan`, `build` and `publish --api-url` in a workflow of your own"),
+            .help(
+                "write your own workflow there, with `rock-matrix plan`, `build` and `publish \
+                 --api-url`",
+            ),
         ),
     }
 }
@@ -47,15 +54,15 @@ pub(super) fn repository(observed: &ObservedRepository) -> CheckResult {
     let why = match (facts.archived, facts.disabled) {
         (true, _) => "it is archived",
         (_, true) => "GitHub has disabled it",
-        (false, false) => return passed("it takes releases"),
+        (false, false) => return passed("it accepts releases"),
     };
     failed(
         Diagnostic::new(
             &codes::REPOSITORY_TAKES_NO_RELEASE,
-            format!("the repository takes no release: {why}"),
+            format!("the repository does not accept releases: {why}"),
         )
         .at(Location::Argument("--repo".to_owned()), "")
-        .help("unarchive it in its settings, or publish in another repository"),
+        .help("unarchive it in its settings, or publish to another repository"),
     )
 }
 
@@ -68,30 +75,38 @@ pub(super) fn rights(request: &PreflightRequest<'_>, observed: &ObservedReposito
         return failed(
             Diagnostic::new(
                 &codes::TOKEN_WITHOUT_RIGHT,
-                "there is no token, and without one nothing can be published",
+                "there is no token, which publishing requires",
             )
             .at(Location::Argument("--repo".to_owned()), "")
-            .help("set GITHUB_TOKEN, or say `--read-only` where another job publishes"),
+            .help("set GITHUB_TOKEN, or pass `--read-only` if another job publishes"),
         );
     }
     match permissions {
         Some(TokenPermissions { push: true }) => passed("the token may publish"),
         Some(TokenPermissions { push: false }) if !request.read_only => failed(
-            Diagnostic::new(&codes::TOKEN_WITHOUT_RIGHT, "the token may not publish in this repository")
-                .at(Location::Argument("--repo".to_owned()), "")
-                .help(
-                    "give a token with \"Contents: read and write\", or say `--read-only` where another job publishes",
-                ),
+            Diagnostic::new(
+                &codes::TOKEN_WITHOUT_RIGHT,
+                "the token may not publish in this repository",
+            )
+            .at(Location::Argument("--repo".to_owned()), "")
+            .help(
+                "use a token with \"Contents: read and write\", or pass `--read-only` if another \
+                 job publishes",
+            ),
         ),
-        Some(TokenPermissions { push: false }) => unknown("the token of this run only reads; another one publishes"),
-        None => unknown("GitHub does not say what the token may do"),
+        Some(TokenPermissions { push: false }) => {
+            unknown("the token of this run has only read access; another one publishes")
+        }
+        None => unknown("GitHub did not report the permissions of the token"),
     }
 }
 
 pub(super) fn immutable_releases(observed: &ObservedRepository) -> CheckResult {
     match observed.immutable_releases {
-        Some(true) => passed("releases become immutable: what is published cannot be added to"),
-        Some(false) => passed("releases can be added to"),
+        Some(true) => {
+            passed("releases become immutable: nothing can be added once they are published")
+        }
+        Some(false) => passed("files can be added to published releases"),
         None => unknown("not enabled, or not visible to this token"),
     }
 }
@@ -116,12 +131,15 @@ pub(super) fn attestation(
         (true, Attest::On, "User") => failed(
             Diagnostic::new(
                 &codes::ATTESTATION_NOT_AVAILABLE,
-                "`release.attest` is `on`, and a private repository of a person has no attestations",
+                "`release.attest` is `on`, but private repositories of user accounts have no \
+                 attestations",
             )
             .at(Location::Argument("--attest".to_owned()), "")
-            .help("write `attest: auto` or `attest: off` under `release`"),
+            .help("set `attest: auto` or `attest: off` under `release`"),
         ),
-        (true, Attest::On, _) => unknown("a private repository needs Enterprise Cloud for attestations"),
+        (true, Attest::On, _) => {
+            unknown("a private repository needs Enterprise Cloud for attestations")
+        }
         (true, ..) => passed("the repository is private, so nothing is attested"),
     }
 }
@@ -140,17 +158,19 @@ pub(super) fn environment(
             ));
         }
         Some(DeploymentRules::NoEnvironment) => {
-            return passed(format!("`{name}` is made when it is first used"));
+            return passed(format!("`{name}` is created when it is first used"));
         }
-        Some(DeploymentRules::All) => return passed(format!("`{name}` takes every tag")),
-        Some(DeploymentRules::ProtectedBranches) => "takes protected branches only".to_owned(),
+        Some(DeploymentRules::All) => return passed(format!("`{name}` accepts every tag")),
+        Some(DeploymentRules::ProtectedBranches) => "accepts only protected branches".to_owned(),
         // GitHub matches with fnmatch, in which `*` does not match `/`; the tag has none.
         Some(DeploymentRules::Tags(patterns)) => {
             let fits = |pattern: &&String| TagGlob::matches(pattern, request.tag);
             match patterns.iter().find(fits) {
-                Some(pattern) => return passed(format!("`{name}` takes tags such as `{pattern}`")),
-                None if patterns.is_empty() => "takes no tags".to_owned(),
-                None => format!("takes tags of `{}` only", patterns.join("`, `")),
+                Some(pattern) => {
+                    return passed(format!("`{name}` accepts tags such as `{pattern}`"));
+                }
+                None if patterns.is_empty() => "accepts no tags".to_owned(),
+                None => format!("accepts only tags that match `{}`", patterns.join("`, `")),
             }
         }
     };

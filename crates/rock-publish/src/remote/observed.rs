@@ -171,7 +171,7 @@ impl ObservedOverlay {
 fn in_words(asset: &ListedAsset) -> String {
     let state = match asset.state {
         AssetState::Uploaded => "uploaded",
-        AssetState::Starter => "not uploaded to its end",
+        AssetState::Starter => "incomplete",
     };
     let digest = asset.digest.map_or_else(
         || "without a digest".to_owned(),

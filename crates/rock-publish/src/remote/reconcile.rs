@@ -103,10 +103,10 @@ pub enum DeleteReason {
 impl fmt::Display for DeleteReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::Unfinished => "an upload of it did not end",
-            Self::OtherBytes => "it has other bytes",
-            Self::PlaceTaken => "it was to take a place that another has",
-            Self::Renamed => "GitHub gave it another name",
+            Self::Unfinished => "its upload did not complete",
+            Self::OtherBytes => "it has different content",
+            Self::PlaceTaken => "another asset already has its final name",
+            Self::Renamed => "GitHub renamed it",
         })
     }
 }

@@ -53,13 +53,14 @@ impl From<ReleaseRefusal> for Diagnostic {
             ReleaseRefusal::Immutable { tag, lacking } => Self::new(
                 &codes::IMMUTABLE_RELEASE,
                 format!(
-                    "the release `{tag}` is immutable, and {} would have to be written",
+                    "the release `{tag}` is immutable, but {} would have to be written",
                     files(lacking)
                 ),
             )
             .at(Location::Url(tag), "")
             .help(
-                "publish under a new tag: assets and tag of an immutable release stay as they are",
+                "publish under a new tag: the assets and the tag of an immutable release cannot \
+                 change",
             ),
             ReleaseRefusal::Published { tag, lacking } => Self::new(
                 &codes::RELEASE_IS_PUBLISHED,
@@ -78,12 +79,12 @@ impl From<ReleaseRefusal> for Diagnostic {
             ReleaseRefusal::Full { tag, assets } => Self::new(
                 &codes::RELEASE_IS_FULL,
                 format!(
-                    "the release `{tag}` holds {}, and there is no room for more",
+                    "the release `{tag}` has {}, and there is no room for more",
                     files(assets)
                 ),
             )
             .at(Location::Url(tag), "")
-            .help("delete what is not needed from it, or publish under a new tag"),
+            .help("delete unneeded files from it, or publish under a new tag"),
             ReleaseRefusal::Duplicates {
                 tag,
                 releases,
@@ -94,9 +95,9 @@ impl From<ReleaseRefusal> for Diagnostic {
                     .map(|(id, assets)| format!("{id} with {}", files(*assets)))
                     .collect();
                 let help = if others_are_empty {
-                    "delete the empty drafts, or let `--clean-duplicates` do it"
+                    "delete the empty drafts, or pass `--clean-duplicates` to delete them"
                 } else {
-                    "look at them, and delete all but one"
+                    "compare them, and delete all but one"
                 };
                 Self::new(
                     &codes::SEVERAL_RELEASES_OF_TAG,
@@ -107,7 +108,7 @@ impl From<ReleaseRefusal> for Diagnostic {
             }
             ReleaseRefusal::Differs { name, why } => Self::new(
                 &codes::ASSET_DIFFERS,
-                format!("the release holds `{name}` with other bytes: {why}"),
+                format!("the release has `{name}` with different content: {why}"),
             )
             .at(Location::Url(name), "")
             .help("publish it under another version or build tag, or replace it with `--replace`"),

@@ -28,7 +28,10 @@ pub const EMPTY_PLAN: Code = Code::warning(
 pub const HOST_VALUE_IN_WORKFLOW: Code = Code::warning(
     "P094",
     "host-value-in-workflow",
-    "`gfx: [host]` and `rocm: [host]` stand for the GPUs and ROCm of the machine that makes the plan. A workflow makes its plan again in its first job, on a GitHub runner without a GPU and without ROCm, where they are errors.\n\nName the values, or list the targets to build without a GPU under `gfx-fallback`.",
+    "`gfx: [host]` and `rocm: [host]` select the GPUs and ROCm of the machine that makes the plan. \
+     A workflow makes its plan again in its first job, on a GitHub runner without a GPU and \
+     without ROCm, where they are errors.\n\nWrite the values, or list the targets to build \
+     without a GPU under `gfx-fallback`.",
 );
 /// Matrix files of one workflow with different options.
 pub const OPTIONS_DIFFER: Code = Code::error(
@@ -64,7 +67,11 @@ pub const WORKFLOW_TOO_LARGE: Code = Code::error(
 pub const BUILDS_WITHOUT_CACHE: Code = Code::warning(
     "P045",
     "builds-without-cache",
-    "A build is estimated to take longer than its runner lets a job run. The workflow stops such a build before that, with exit code 124. With `workflow: {cache: on}` the compiler cache is then saved, and `Re-run failed jobs` continues with it. Without the cache, each attempt starts over and ends the same way.\n\nTurn the cache on, choose a larger runner, or make the build smaller as the estimate suggests.",
+    "A build is estimated to take longer than its runner lets a job run. The workflow stops such a \
+     build before that, with exit code 124. With `workflow: {cache: on}` the compiler cache is \
+     then saved, and `Re-run failed jobs` continues with it. Without the cache, each attempt \
+     starts over and ends the same way.\n\nTurn the cache on, choose a larger runner, or make the \
+     build smaller as the estimate suggests.",
 );
 /// A value that cannot be an output of a step.
 pub const BAD_OUTPUT: Code = Code::error(
@@ -82,7 +89,10 @@ pub const MATRIX_KEY_MISSING: Code = Code::error(
 pub const TREE_ON_A_RUNNER: Code = Code::error(
     "P054",
     "tree-on-a-runner",
-    "A recipe with `leaves: tree` installs the build on the machine that it runs on and leaves no file. Runners are discarded after a job, so such a workflow would take hours and produce nothing.\n\nBuild it with `rock-matrix build` on the machine that needs the tree, or write a recipe that packs it: `leaves: archive`.",
+    "A recipe with `leaves: tree` installs the build on the machine that it runs on and produces \
+     no file. Runners are discarded after a job, so such a workflow would take hours and produce \
+     nothing.\n\nBuild it with `rock-matrix build` on the machine that needs the tree, or write a \
+     recipe that packs it: `leaves: archive`.",
 );
 /// Too many subjects for one attestation.
 pub const TOO_MANY_SUBJECTS: Code = Code::error(

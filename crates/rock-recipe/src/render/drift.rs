@@ -3,7 +3,7 @@
 /// Describes the first difference in one line; returns `None` if the texts are equal.
 pub fn drift(path: &str, present: Option<&str>, rendered: &str) -> Option<String> {
     let Some(present) = present else {
-        return Some(format!("{path}: the file is not there"));
+        return Some(format!("{path}: the file does not exist"));
     };
     if present == rendered {
         return None;
@@ -28,7 +28,7 @@ pub fn drift(path: &str, present: Option<&str>, rendered: &str) -> Option<String
                     )
                 };
                 return Some(format!(
-                    "{path}:{line}: has {}, would be {}",
+                    "{path}:{line}: is {}, should be {}",
                     shown(old),
                     shown(new)
                 ));
@@ -63,13 +63,13 @@ mod tests {
         assert_eq!(drift("a", Some("x\ny\n"), "x\ny\n"), None);
         assert_eq!(
             drift("a", Some("x\ny\n"), "x\nz\n").unwrap(),
-            "a:2: has `y`, would be `z`"
+            "a:2: is `y`, should be `z`"
         );
         assert_eq!(
             drift("a", Some("x"), "x\n").unwrap(),
-            "a:2: has nothing, would be ``"
+            "a:2: is nothing, should be ``"
         );
-        assert_eq!(drift("a", None, "x").unwrap(), "a: the file is not there");
+        assert_eq!(drift("a", None, "x").unwrap(), "a: the file does not exist");
     }
 
     #[test]
@@ -79,12 +79,12 @@ mod tests {
         let (before, after) = ("ä".repeat(20), "b".repeat(75));
         assert_eq!(
             told,
-            format!("a:1: has `…{before}one{after}bb…`, would be `…{before}three{after}…`")
+            format!("a:1: is `…{before}one{after}bb…`, should be `…{before}three{after}…`")
         );
         let told = drift("a", Some(&long("")), "short\n").unwrap();
         assert_eq!(
             told,
-            format!("a:1: has `{}…`, would be `short`", "ä".repeat(100))
+            format!("a:1: is `{}…`, should be `short`", "ä".repeat(100))
         );
         assert!(drift("a", Some(&long("")), &long("")).is_none());
     }

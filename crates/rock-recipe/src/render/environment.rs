@@ -78,7 +78,7 @@ fn sh(one: &EnvVariable) -> Result<String, UnwritableValue> {
     if value.contains(':') {
         return Err(unwritable(
             one,
-            "is a list of folders with `:` between, and the folder has one in its name",
+            "is a list of folders separated by `:`, but a folder's name contains `:`",
         ));
     }
     let folder = single_quoted(value);
@@ -106,7 +106,7 @@ fn yaml(variables: &[EnvVariable]) -> String {
         .map(|one| (one.name.as_str(), value(one)))
         .collect();
     let block = indexmap::IndexMap::from([("env", values)]);
-    rock_yaml::to_yaml(&block).expect("a map of texts has a YAML form")
+    rock_yaml::to_yaml(&block).expect("a map of strings can be written as YAML")
 }
 
 /// Renders a line as docker reads it: the text after the first `=` up to the end of the line,
@@ -115,7 +115,7 @@ fn env_line(one: &EnvVariable) -> Result<String, UnwritableValue> {
     if one.value.contains(['\n', '\r']) {
         return Err(unwritable(
             one,
-            "has a line break, which a file of variables cannot hold",
+            "contains a line break, which an environment file cannot contain",
         ));
     }
     Ok(format!("{}={}\n", one.name, one.value))
@@ -186,7 +186,7 @@ pub fn environment_json(
         variables,
         left_out,
     };
-    serde_json::to_string_pretty(&document).expect("texts always serialize") + "\n"
+    serde_json::to_string_pretty(&document).expect("strings always serialize") + "\n"
 }
 
 #[cfg(test)]
@@ -232,7 +232,7 @@ mod tests {
             let fault = text(value, EnvironmentFormat::EnvFile).unwrap_err();
             assert_eq!(
                 fault,
-                "`A` has a line break, which a file of variables cannot hold"
+                "`A` contains a line break, which an environment file cannot contain"
             );
         }
         let list = [variable("A", "/a:b", true)];

@@ -79,7 +79,7 @@ pub fn plan(plan: &Plan, notes: &[String], detail: PlanDetail) -> String {
         if group.job_count() > SHOWN {
             let _ = writeln!(
                 text,
-                "  … and {} more; `--format json` has them all",
+                "  … and {} more; `--format json` lists all",
                 group.job_count() - SHOWN
             );
         }
@@ -91,7 +91,7 @@ pub fn plan(plan: &Plan, notes: &[String], detail: PlanDetail) -> String {
         explain_excluded(plan, &mut text);
     }
     let published: Vec<&str> = plan.published.iter().map(String::as_str).collect();
-    tell_wheels("published already", &published, detail, &mut text);
+    tell_wheels("already published", &published, detail, &mut text);
     tell_wheels(
         "did not fail in the run",
         &plan.not_failed(),
@@ -143,7 +143,7 @@ fn unless_none(count: u64, what: &str) -> String {
 fn explain_job(job: &JobView<'_>, text: &mut String) {
     let _ = writeln!(text, "    id {}", job.id());
     for (axis, values) in job.covers() {
-        let _ = writeln!(text, "    serves {axis} {}", values.join(", "));
+        let _ = writeln!(text, "    covers {axis} {}", values.join(", "));
     }
 }
 
@@ -250,7 +250,7 @@ fn tell_wheels(why: &str, wheels: &[&str], detail: PlanDetail, text: &mut String
     if wheels.len() > shown {
         let _ = writeln!(
             text,
-            "  … and {} more; `--explain` names them",
+            "  … and {} more; `--explain` lists all",
             wheels.len() - shown
         );
     }

@@ -148,7 +148,7 @@ pub fn script(job: &Job, build: &Build, site: &BuildSite, generator: &str) -> St
         steps,
     };
     template::render("build.sh", TEMPLATE, &view)
-        .expect("the template names only fields of its view")
+        .expect("the template uses only fields of its view")
 }
 
 /// Multi-line programs that steps take as one argument. Each is defined once under a name, at the

@@ -101,7 +101,7 @@ pub fn recipe(job: &Job, build: &Build) -> String {
         relabel: build.relabel,
         steps: build.steps.iter().map(view).collect(),
     };
-    yaml::to_yaml(&view).expect("the view holds texts, numbers, lists and mappings")
+    yaml::to_yaml(&view).expect("the view contains only strings, numbers, lists and mappings")
 }
 
 fn view(step: &Step) -> StepTextView<'_> {
@@ -231,7 +231,7 @@ pub fn dry_run(job: &Job, build: &Build, docker: Result<&str, &str>, from: usize
     let mut programs = SharedPrograms::default();
     for (number, step) in build.steps.iter().enumerate() {
         let view = step_view(step, &mut programs);
-        let passed_over = if number < from { "  passed over" } else { "" };
+        let passed_over = if number < from { "  skipped" } else { "" };
         let _ = writeln!(
             text,
             "   {}/{} {}{passed_over}",

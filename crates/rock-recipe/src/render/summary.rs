@@ -60,7 +60,7 @@ fn coverage(plan: &Plan) -> String {
     if not_failed > 0 {
         let _ = writeln!(
             text,
-            "\n{} left out, for they did not fail in the run.",
+            "\n{} omitted, because they did not fail in the run.",
             counted(not_failed, "job")
         );
     }
@@ -69,7 +69,7 @@ fn coverage(plan: &Plan) -> String {
         let percent = 100 * published / all;
         let _ = writeln!(
             text,
-            "\n{published} of {} are published already, {percent} %.",
+            "\n{published} of {} are already published, {percent} %.",
             counted(all, "wheel")
         );
     }

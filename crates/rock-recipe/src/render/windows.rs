@@ -60,7 +60,7 @@ pub(super) fn cmd(one: &EnvVariable) -> Result<String, UnwritableValue> {
     if value.contains(['%', '=', ';']) {
         return Err(unwritable(
             name,
-            "is a list of folders, and the folder has one of `%=;` in its name",
+            "is a list of folders, but a folder's name contains one of `%=;`",
         ));
     }
     Ok(format!(
@@ -78,13 +78,13 @@ pub(super) fn cmd_text(name: &str, text: &str) -> Result<String, UnwritableValue
     if text.contains(['\n', '\r']) {
         return Err(unwritable(
             name,
-            "has a line break, which a variable of cmd cannot be given",
+            "contains a line break, which a variable of cmd cannot contain",
         ));
     }
     if text.contains('"') {
         return Err(unwritable(
             name,
-            "has a quotation mark, behind which cmd reads signs of its own",
+            "contains a quotation mark, after which cmd interprets special characters",
         ));
     }
     let part = |(number, part): (usize, &str)| match number % 2 {

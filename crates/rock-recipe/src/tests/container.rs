@@ -179,7 +179,7 @@ fn an_image_with_another_python_is_refused_where_its_python_is_used() {
     assert_eq!(fault.code.id, "B009");
     assert_eq!(
         fault.message,
-        format!("image `{image}` holds Python 3.12, and the job is for 3.11")
+        format!("image `{image}` contains Python 3.12, but the job is for 3.11")
     );
     assert!(container::image(&with("uv"), Some(image)).is_ok());
     assert!(

@@ -37,7 +37,7 @@ fn a_fact_may_not_have_the_name_of_a_value_that_every_recipe_has() {
     let faults = built(&document).unwrap_err();
     assert_eq!(
         told(&faults),
-        ["B001: fact `version` has the name of a value that every recipe sees"]
+        ["B001: fact `version` has the name of a value that every recipe can use"]
     );
 }
 

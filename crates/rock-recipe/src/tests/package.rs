@@ -146,7 +146,7 @@ fn a_number_of_jobs_in_the_matrix_file_is_taken() {
     .unwrap_err();
     assert_eq!(
         told(&faults),
-        ["B002: `many` is no number of jobs for `MAX_JOBS`"]
+        ["B002: `many` is not a valid number of jobs for `MAX_JOBS`"]
     );
 }
 

@@ -165,7 +165,7 @@ fn what_a_job_cannot_be_built_with_is_told() {
     windows.settings.python_from = rock_plan::config::PythonFrom::Manylinux;
     assert_eq!(
         told(&made(&windows).unwrap_err()),
-        ["B007: there is no Python of `python-from: manylinux` on Windows"]
+        ["B007: `python-from: manylinux` is not available on Windows"]
     );
     let mut unknown = flash_attn("2.8.3", "6.2", "2.5.1", "ck", "");
     unknown.settings.vars.insert("opt-dims".into(), "64".into());
@@ -180,7 +180,7 @@ fn what_a_job_cannot_be_built_with_is_told() {
     let faults = made(&image).unwrap_err();
     assert_eq!(
         told(&faults),
-        ["B010: the torch of `torch-from: image` is not there for `python-from: uv`"]
+        ["B010: `python-from: uv` cannot use the torch of `torch-from: image`"]
     );
 }
 
@@ -204,7 +204,8 @@ fn without_an_index_of_torch_the_job_is_refused() {
         .map_err(|faults| told(&faults))
     };
     let message =
-        "B073: the facts name no index of `torch-from: pytorch-index` for torch 2.5.1".to_owned();
+        "B073: the compatibility data has no index of `torch-from: pytorch-index` for torch 2.5.1"
+            .to_owned();
     assert_eq!(of(""), Err(vec![message]));
     assert_eq!(
         of("indexes: {torch: \"https://mirror.example.org/rocm{rocm}\"}"),

@@ -205,16 +205,16 @@ fn candidate(
         .as_ref()
         .filter(|parsed| !parsed.ambiguous)
         .map(|parsed| &parsed.parts.accelerator);
-    let told = offer.row.as_ref().and_then(|row| row.accelerator.as_ref());
-    let accelerator = match (told, certain) {
-        (Some(told), _) if told.name == "rocm" => told
+    let recorded = offer.row.as_ref().and_then(|row| row.accelerator.as_ref());
+    let accelerator = match (recorded, certain) {
+        (Some(recorded), _) if recorded.name == "rocm" => recorded
             .version
             .parse()
             .map_or(WheelAccelerator::Unsaid, WheelAccelerator::Rocm),
-        (Some(told), _) => WheelAccelerator::Other(format!(
+        (Some(recorded), _) => WheelAccelerator::Other(format!(
             "{} {}",
-            told.name.to_uppercase(),
-            names::cuda_version(&told.version)
+            recorded.name.to_uppercase(),
+            names::cuda_version(&recorded.version)
         )),
         (None, Some(names::Accelerator::Rocm(rocm))) => WheelAccelerator::Rocm(rocm.release()),
         (None, Some(names::Accelerator::Cuda(digits))) => {

@@ -21,13 +21,10 @@ pub fn for_machine(
     let sentence = torch_sentence(wheel.torch.is_some());
     match (from_nothing, &wheel.official_torch) {
         (Some(line), Some(torch)) if is_missing => {
-            format!(
-                "  {line}\n\nThe line installs {} as well.\n",
-                torch.requirement
-            )
+            format!("  {line}\n\nThis also installs {}.\n", torch.requirement)
         }
         (Some(line), _) if !is_installed => {
-            format!("  {with_torch}\n\n{sentence}\nWhere nothing is installed:\n\n  {line}\n")
+            format!("  {with_torch}\n\n{sentence}\nIf torch is not installed:\n\n  {line}\n")
         }
         _ => format!("  {with_torch}\n\n{sentence}\n"),
     }

@@ -122,7 +122,8 @@ pub fn json(
             })
             .collect(),
     };
-    serde_json::to_string_pretty(&document).expect("a struct of text and numbers serialises") + "\n"
+    serde_json::to_string_pretty(&document).expect("a struct of strings and numbers serializes")
+        + "\n"
 }
 
 fn machine_row(machine: &TargetMachine) -> MachineRow {

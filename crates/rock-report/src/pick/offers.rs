@@ -204,9 +204,10 @@ impl WheelOffer {
 /// is for wheels that need torch.
 pub fn torch_sentence(has_torch: bool) -> &'static str {
     if has_torch {
-        "The installer keeps a torch that is installed, and takes what else is needed from the index that it uses anyway."
+        "The installer keeps an installed torch, and takes the other requirements from its usual \
+         index."
     } else {
-        "The installer takes what else is needed from the index that it uses anyway."
+        "The installer takes the requirements from its usual index."
     }
 }
 

@@ -76,7 +76,7 @@ pub enum LibcKind {
 
 /// The error for input that is not a report of `doctor --format json`.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("it is not what `rock-matrix doctor --format json` prints: {0}")]
+#[error("it is not the output of `rock-matrix doctor --format json`: {0}")]
 pub struct MachineError(pub String);
 
 /// The fields of a doctor report that are used here. Others are ignored, so that reports of later
@@ -233,7 +233,7 @@ impl fmt::Display for TorchSeries {
 
 /// The error for text that is not a C library.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is no C library: write it as `glibc 2.35` or `musl 1.2`")]
+#[error("`{0}` is not a C library: write it as `glibc 2.35` or `musl 1.2`")]
 pub struct LibcError(pub String);
 
 impl FromStr for MachineLibc {

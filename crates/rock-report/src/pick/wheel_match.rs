@@ -174,7 +174,7 @@ const NO_COMPILED_CODE: &str = "no-compiled-code";
 fn not_known(wheel: &str) -> AxisMatch {
     AxisMatch::Fine {
         cost: 0,
-        text: format!("the wheel is for {wheel}; yours is not known"),
+        text: format!("the wheel is for {wheel}; yours is unknown"),
     }
 }
 
@@ -287,8 +287,7 @@ fn one_system(need: &PlatformNeed, platform: &str, libc: Option<MachineLibc>) ->
             version: Some(own), ..
         }) => differs(WEIGHTS.libc + WEIGHTS.steps(own, (major, minor))),
         _ => {
-            let text =
-                format!("the wheel needs {kind} {major}.{minor} or newer; yours is not known");
+            let text = format!("the wheel needs {kind} {major}.{minor} or newer; yours is unknown");
             AxisMatch::Fine {
                 cost: WEIGHTS.unknown_libc,
                 text,
@@ -302,7 +301,7 @@ fn gpu(wheel: &WheelCandidate, machine: &TargetMachine) -> AxisMatch {
     let targets = match &wheel.gfx {
         GfxCode::Any => return AxisMatch::Exact,
         GfxCode::Unsaid => {
-            let text = "nothing says which GPUs the wheel has code for".to_owned();
+            let text = "it is unknown which GPUs the wheel has code for".to_owned();
             return AxisMatch::Fine {
                 cost: WEIGHTS.unsaid_gfx,
                 text,
@@ -329,7 +328,7 @@ fn gpu(wheel: &WheelCandidate, machine: &TargetMachine) -> AxisMatch {
         return AxisMatch::Exact;
     }
     let text = format!(
-        "the wheel has code for {} and none for {}",
+        "the wheel has code for {}, but not for {}",
         joined(&covered, ", "),
         joined(&bare, ", ")
     );
@@ -355,7 +354,7 @@ fn rocm(wheel: &WheelCandidate, machine: &TargetMachine, rules: &MatchRules) -> 
             };
         }
         WheelAccelerator::Unsaid => {
-            let text = "the wheel's name does not say which it is for".to_owned();
+            let text = "the wheel's name does not contain a ROCm version".to_owned();
             return AxisMatch::Fine {
                 cost: WEIGHTS.unsaid_rocm,
                 text,
@@ -498,10 +497,10 @@ fn python(wheel: &WheelCandidate, machine: &TargetMachine) -> AxisMatch {
 fn backend(wheel: &WheelCandidate, machine: &TargetMachine) -> AxisMatch {
     let own = wheel.backend.as_deref().unwrap_or("default");
     match &machine.backend {
-        Some(asked) if asked != own => AxisMatch::Differs {
+        Some(wanted) if wanted != own => AxisMatch::Differs {
             size: WEIGHTS.backend,
             wheel: own.to_owned(),
-            yours: asked.clone(),
+            yours: wanted.clone(),
             why: None,
         },
         _ => AxisMatch::Exact,

@@ -89,7 +89,7 @@ pub(super) fn list_archive(
                 return Err(one(bad_artifact(
                     path,
                     format!(
-                        "its first member is not `{ARTIFACT_MANIFEST}`, which lists what it holds"
+                        "its first member is not `{ARTIFACT_MANIFEST}`, which lists its contents"
                     ),
                 )));
             }
@@ -116,8 +116,8 @@ fn read_checksum_file(path: &Path) -> Result<Option<(Digest, PathBuf)>, Diagnost
         return Ok(None);
     }
     let text = rock_sys::read_text(&checksum_path, MAX_SUM_BYTES)?;
-    let sum = sum_in(&text).map_err(|said| {
-        bad_artifact(&checksum_path, format!("`{said}` is not a SHA-256 digest"))
+    let sum = sum_in(&text).map_err(|word| {
+        bad_artifact(&checksum_path, format!("`{word}` is not a SHA-256 digest"))
     })?;
     Ok(Some((sum, checksum_path)))
 }
@@ -329,7 +329,7 @@ impl ArchiveListing<'_> {
                 parent_directories(path).find(|folder| others.contains(&(*root, *folder)))
             {
                 let message = format!(
-                    "it lies below `{}/{above}`, which is no folder",
+                    "it is below `{}/{above}`, which is not a directory",
                     roots[*root]
                 );
                 found.push((format!("{}/{path}", roots[*root]), message));

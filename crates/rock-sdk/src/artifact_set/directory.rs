@@ -35,7 +35,8 @@ pub(super) fn list_directory(
     for link in &links {
         findings.push(bad_artifact(
             link,
-            "the manifest lists a folder behind this link, and no link is followed".to_owned(),
+            "the manifest lists a directory behind this link, but links are not followed"
+                .to_owned(),
         ));
     }
     let mut sorter = RootSorter::new(folder, roots);

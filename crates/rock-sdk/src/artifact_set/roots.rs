@@ -43,7 +43,7 @@ pub fn parse_artifact_manifest(
         return Err(beyond_limit(
             manifest,
             &format!(
-                "the manifest lists {} folders; at most {MAX_ROOTS} are read",
+                "the manifest lists {} directories; at most {MAX_ROOTS} are read",
                 roots.len()
             ),
         ));
@@ -86,7 +86,7 @@ impl RootSorter {
         if let Some((at, why)) = unpackable(path) {
             self.refuse(&path[..at], |place| {
                 bad_artifact(place, format!("its name has {why}"))
-                    .help("rename it in the build that made it")
+                    .help("rename it in the build that created it")
             });
             return None;
         }
@@ -106,7 +106,7 @@ impl RootSorter {
             self.refuse(path, |place| {
                 bad_artifact(
                     place,
-                    "it is below none of the folders that the manifest lists".to_owned(),
+                    "it is below none of the directories that the manifest lists".to_owned(),
                 )
             });
             return None;
@@ -131,7 +131,7 @@ fn unpackable(path: &str) -> Option<(usize, &'static str)> {
         .find('/')
         .map_or(path.len(), |length| at + length);
     let why = match found {
-        '\\' => "a backslash, which wheels cannot hold",
+        '\\' => "a backslash, which wheels cannot contain",
         _ => "a control character or a line break, which installers cannot list",
     };
     Some((end, why))

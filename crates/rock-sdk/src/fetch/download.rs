@@ -86,13 +86,23 @@ pub(super) fn fetch_digest(
     let file = format!("{}{SUM}", published.file());
     retry(|| {
         let (source, _) = store.open(&file)?;
-        let text = read_to_string_limited(source, MAX_SUM_BYTES).map_err(|error| interrupted(store, &file, 0, &error))?;
-        let bad = |said: &str| {
-            Diagnostic::new(&codes::BAD_ARTIFACT, format!("`{said}` is not a SHA-256 digest"))
-                .at(store.file_location(&file), "")
-                .help("an archive without a valid digest is not used; report this to the owners of the run, or fetch another run")
+        let text = read_to_string_limited(source, MAX_SUM_BYTES)
+            .map_err(|error| interrupted(store, &file, 0, &error))?;
+        let bad = |word: &str| {
+            Diagnostic::new(
+                &codes::BAD_ARTIFACT,
+                format!("`{word}` is not a SHA-256 digest"),
+            )
+            .at(store.file_location(&file), "")
+            .help(
+                "an archive without a valid digest is not used; report this to the owners of the \
+                 run, or fetch another run",
+            )
         };
-        sum_in(&text).map_err(|said| AttemptError { diagnostic: bad(said), is_transient: store.is_remote() })
+        sum_in(&text).map_err(|word| AttemptError {
+            diagnostic: bad(word),
+            is_transient: store.is_remote(),
+        })
     })
     .map(Some)
 }
@@ -278,7 +288,7 @@ fn interrupted(
         ArtifactStore::Bucket { .. } => {
             let diagnostic = Diagnostic::new(
                 &CANNOT_FETCH,
-                format!("the file broke off after {size_bytes} bytes: {error}"),
+                format!("the download was interrupted after {size_bytes} bytes: {error}"),
             )
             .at(store.file_location(file), "")
             .help("run the command again: complete downloads are kept");

@@ -151,14 +151,14 @@ impl ArtifactFetcher<'_> {
         {
             remove_archive(archive)?;
             meter.add(published.size_bytes);
-            self.report("there already:", path);
+            self.report("already there:", path);
             return Ok(None);
         }
         let downloaded = download(store, published, expected, archive, meter)?;
         let action = if downloaded.is_new {
             "fetched"
         } else {
-            "there already:"
+            "already there:"
         };
         self.report(action, archive);
         Ok(Some(downloaded.digest))
@@ -176,7 +176,7 @@ impl ArtifactFetcher<'_> {
         } else {
             &artifact.path
         };
-        let action = if is_new { "unpacked" } else { "there already:" };
+        let action = if is_new { "unpacked" } else { "already there:" };
         self.report(action, path);
         if self.removes_archives && matches!(self.form, ArtifactForm::Directories(_)) {
             remove_archive(&artifact.archive)?;

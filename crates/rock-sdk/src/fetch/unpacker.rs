@@ -101,8 +101,8 @@ impl Unpacker {
             return false;
         };
         let folder = lock.path().join(published.name.to_string());
-        let said = rock_sys::read_text(&folder.join(UNPACKED_SUM), MAX_SUM_BYTES);
-        rock_sys::is_real_directory(&folder) && said.is_ok_and(|text| sum_in(&text) == Ok(digest))
+        let sum = rock_sys::read_text(&folder.join(UNPACKED_SUM), MAX_SUM_BYTES);
+        rock_sys::is_real_directory(&folder) && sum.is_ok_and(|text| sum_in(&text) == Ok(digest))
     }
 
     /// Unpacks an archive with this digest, unless its directory was unpacked from it before.
@@ -230,7 +230,7 @@ fn unpack_members(
 
 fn no_manifest() -> UnpackError {
     UnpackError::Bad(format!(
-        "its first member is not `{ARTIFACT_MANIFEST}`, which lists what it holds"
+        "its first member is not `{ARTIFACT_MANIFEST}`, which lists its contents"
     ))
 }
 
@@ -259,7 +259,7 @@ impl MemberUnpacker<'_> {
         };
         if !path.is_empty() && !is_known(&path) {
             return Err(UnpackError::Bad(format!(
-                "`{path}` is below none of the folders that the manifest lists"
+                "`{path}` is below none of the directories that the manifest lists"
             )));
         }
         let Some(place) = self.place(&path).filter(|place| !place.is_empty()) else {

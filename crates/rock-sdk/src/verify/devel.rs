@@ -20,7 +20,7 @@ pub(super) fn findings(wheel: &OpenedWheel, facts: &SdkTables) -> Vec<Diagnostic
     }
     let [payload] = wheel.payloads.as_slice() else {
         let message = format!(
-            "it must have one archive of the tree to build against, and has {}",
+            "it must have one archive of the devel tree, but has {}",
             wheel.payloads.len()
         );
         return vec![wheel.fault(&codes::SDK_DEVEL_TREE, message)];
@@ -45,7 +45,7 @@ pub(super) fn findings(wheel: &OpenedWheel, facts: &SdkTables) -> Vec<Diagnostic
     let init = format!("{}/__init__.py", tree.root);
     if !tree.by_path.contains_key(init.as_str()) {
         found.push(tree.fault(format!(
-            "the tree has no `{init}`, by which it is known to be whole"
+            "the tree has no `{init}`, which marks it as complete"
         )));
     }
     if found.len() > MAX_FAULTS {
@@ -79,7 +79,7 @@ pub(super) fn owners(
                 );
                 found.push(
                     tree.fault(message)
-                        .help("make all packages of one build in one go"),
+                        .help("create all packages of a build together"),
                 );
             }
         }
@@ -133,7 +133,7 @@ impl<'t> VerifiedTree<'t> {
             .strip_prefix(&self.root)
             .is_some_and(|rest| rest.starts_with('/'));
         if !is_below || without_dots(path).as_deref() != Some(path) {
-            return Some(self.fault(format!("`{path}` is not in the folder `{}`", self.root)));
+            return Some(self.fault(format!("`{path}` is not in the directory `{}`", self.root)));
         }
         matches!(
             entry.kind,
@@ -141,7 +141,7 @@ impl<'t> VerifiedTree<'t> {
         )
         .then(|| {
             self.fault(format!(
-                "`{path}` is neither file, link nor folder, and is not unpacked"
+                "`{path}` is not a file, link or directory, and is not unpacked"
             ))
         })
     }
@@ -164,7 +164,8 @@ impl<'t> VerifiedTree<'t> {
             let Some(folder) = above.next() else { continue };
             if met.insert(folder) && filled.contains(folder) {
                 let message = format!(
-                    "`{}` comes after what lies deeper in `{folder}`, which is removed then",
+                    "`{}` comes after files in subdirectories of `{folder}`, which would be \
+                     removed",
                     entry.path
                 );
                 found.push(self.fault(message));
@@ -195,7 +196,7 @@ impl<'t> VerifiedTree<'t> {
             };
             let leads = match follow(&entry.path, text, |at| self.met(at)) {
                 LinkTarget::File(_) | LinkTarget::Folder | LinkTarget::Elsewhere => continue,
-                LinkTarget::Outside => "out of all packages",
+                LinkTarget::Outside => "which leads out of all packages",
                 LinkTarget::Loop => "which leads to itself",
                 LinkTarget::Nothing => {
                     let message = format!(
@@ -247,7 +248,7 @@ impl<'t> VerifiedTree<'t> {
                 && let Some(runpath) = &linked.runpath
             {
                 let message = format!(
-                    "`{}` has the RUNPATH `{runpath}`, and must have an RPATH",
+                    "`{}` has the RUNPATH `{runpath}`, but must have an RPATH",
                     entry.path
                 );
                 found.push(self.wheel.fault_at(

@@ -35,13 +35,13 @@ pub(super) fn findings(wheel: &OpenedWheel, facts: &SdkTables) -> Vec<Diagnostic
     };
     let list: Value = match serde_json::from_str(text) {
         Ok(list) => list,
-        Err(error) => return vec![fault(format!("it is no list of files: {error}"))],
+        Err(error) => return vec![fault(format!("it is not a list of files: {error}"))],
     };
     let mut found = Vec::new();
     let version = wheel.name.version().normalized();
     if list["version"].as_str() != Some(&version) {
         found.push(fault(format!(
-            "it is of version {}, and the package of `{version}`",
+            "it has version {}, but the package has `{version}`",
             list["version"]
         )));
     }
@@ -61,11 +61,11 @@ pub(super) fn findings(wheel: &OpenedWheel, facts: &SdkTables) -> Vec<Diagnostic
         let expected = format!("{}{folder}/{path}", up(path));
         if !unlisted.remove(path) {
             found.push(fault(format!(
-                "it lists `{path}`, which is not in the package, or was listed before"
+                "it lists `{path}`, which is not in the package or is listed twice"
             )));
         } else if target != expected {
             found.push(fault(format!(
-                "it says that `{path}` is at `{target}`, and it is at `{expected}`"
+                "it says that `{path}` is at `{target}`, but it is at `{expected}`"
             )));
         }
     }

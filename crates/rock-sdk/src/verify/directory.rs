@@ -207,17 +207,17 @@ fn check_directory(directory: &Path, paths: &[(String, PathBuf)]) -> Result<(), 
     let place = Location::File(directory.display().to_string().into());
     if paths.is_empty() {
         let message = if rock_sys::exists(directory) {
-            "there is no package of the SDK in the folder"
+            "there is no package of the SDK in the directory"
         } else {
-            "there is no such folder"
+            "there is no such directory"
         };
         return Err(Diagnostic::new(&codes::NO_SDK_PACKAGES, message)
             .at(place, "")
-            .help("give the folder `dist` that `rock-matrix sdk build` wrote"));
+            .help("pass the directory `dist` that `rock-matrix sdk build` wrote"));
     }
     if paths.iter().all(|(shown, _)| shown.starts_with("dist/")) {
         let dist = directory.join("dist").display().to_string();
-        let message = "the packages are in its folder `dist`";
+        let message = "the packages are in its subdirectory `dist`";
         return Err(Diagnostic::new(&codes::NO_SDK_PACKAGES, message)
             .at(place, "")
             .help(format!("run `rock-matrix sdk verify {dist}`")));

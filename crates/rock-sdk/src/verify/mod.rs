@@ -46,7 +46,7 @@ pub const ON_PURPOSE: [&Code; 4] = [
 
 /// The help for a package that differs from what a build writes.
 const MAKE_AGAIN: &str =
-    "make the packages again with `rock-matrix sdk build`, and leave them as they are";
+    "create the packages again with `rock-matrix sdk build`, and do not change them";
 
 /// Checks the packages of a directory, each by itself and all together.
 pub fn verify(opened: &OpenedPackages, facts: &SdkTables) -> Vec<Diagnostic> {

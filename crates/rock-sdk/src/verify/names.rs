@@ -103,12 +103,15 @@ fn different<'o>(all: impl Iterator<Item = (String, &'o str)>, what: &str) -> Op
         return None;
     }
     let texts: Vec<&str> = by_text.keys().map(String::as_str).collect();
-    let message = format!("the packages are not of one {what}: {}", texts.join(", "));
+    let message = format!(
+        "the packages do not have the same {what}: {}",
+        texts.join(", ")
+    );
     let found = Diagnostic::new(&codes::SDK_PACKAGE_NAME, message);
     let labelled = by_text.iter().fold(found, |found, (text, path)| {
         found.at(Location::File((*path).into()), format!("{what} {text}"))
     });
-    Some(labelled.help("keep the packages of one build in a folder"))
+    Some(labelled.help("keep only the packages of one build in a directory"))
 }
 
 /// Returns a version in normal form, as in filenames, or the unchanged text if it is not a version.
@@ -156,7 +159,7 @@ fn missing(opened: &OpenedPackages, family: &str, facts: &SdkTables) -> Vec<Diag
                 &codes::SDK_PACKAGE_MISSING,
                 format!("there is no package `{project}`{at}"),
             )
-            .help("put all packages of one build into the folder, or build them anew"),
+            .help("put all packages of one build into the directory, or build them again"),
         );
     };
     for row in kinds.into_iter().filter_map(|kind| row(facts, kind)) {

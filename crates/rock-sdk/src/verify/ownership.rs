@@ -50,7 +50,7 @@ pub(super) fn findings(opened: &OpenedPackages) -> Vec<Diagnostic> {
                     found.push(clash(
                         wheel,
                         file,
-                        format!("it is a file here and a folder in `{}`", other.path),
+                        format!("it is a file here and a directory in `{}`", other.path),
                     ));
                 }
             }
@@ -82,7 +82,7 @@ pub(super) fn too_long<'p>(paths: impl Iterator<Item = &'p str>) -> Option<(&'p 
     let longest = long.iter().copied().max_by_key(|path| path.len())?;
     let more = match long.len() - 1 {
         0 => String::new(),
-        more => format!(", and so have {}", counted(more, "other path")),
+        more => format!(", as have {}", counted(more, "other path")),
     };
     let bytes = longest.len();
     Some((
@@ -92,7 +92,8 @@ pub(super) fn too_long<'p>(paths: impl Iterator<Item = &'p str>) -> Option<(&'p 
 }
 
 fn clash(wheel: &OpenedWheel, path: &str, message: String) -> Diagnostic {
-    wheel
-        .fault_at(&codes::PATH_OF_TWO, path, message)
-        .help("installers put one over the other, and removing one package breaks the other; leave it out of one")
+    wheel.fault_at(&codes::PATH_OF_TWO, path, message).help(
+        "installers overwrite one with the other, and uninstalling one package breaks the other; \
+         leave it out of one",
+    )
 }

@@ -13,7 +13,7 @@ pub(super) fn findings(wheel: &OpenedWheel) -> Vec<Diagnostic> {
         let program = assigned.entry("SCRIPTS", script.function);
         if !has_function(wheel, &script, program.is_some()) {
             let message = format!(
-                "`{}` runs `{}:{}`, which is not there",
+                "`{}` runs `{}:{}`, which does not exist",
                 script.name, script.module, script.function
             );
             found.push(wheel.fault_at(&codes::SCRIPT_WITHOUT_PROGRAM, &member, message));
@@ -25,7 +25,7 @@ pub(super) fn findings(wheel: &OpenedWheel) -> Vec<Diagnostic> {
         let message = match lacking.len() {
             1 => format!("`{script}` runs `{program}`, which is not in the package"),
             more => format!(
-                "{more} scripts run programs that are not in the package, `{script}` the first"
+                "{more} scripts run programs that are not in the package, such as `{script}`"
             ),
         };
         let names: Vec<&str> = lacking.iter().map(|(_, program)| *program).collect();
@@ -33,7 +33,7 @@ pub(super) fn findings(wheel: &OpenedWheel) -> Vec<Diagnostic> {
             wheel
                 .fault_at(&codes::SCRIPT_WITHOUT_PROGRAM, &member, message)
                 .severity(Severity::Warning)
-                .note(format!("not there are {}", names.join(", "))),
+                .note(format!("missing are {}", names.join(", "))),
         );
     }
     found

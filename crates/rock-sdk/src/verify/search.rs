@@ -86,7 +86,8 @@ fn of_file(
     let mut found = Vec::new();
     if let Some(runpath) = &linked.runpath {
         let message = format!(
-            "it has the RUNPATH `{runpath}`, which LD_LIBRARY_PATH overrides, and must have an RPATH"
+            "it has the RUNPATH `{runpath}`, which LD_LIBRARY_PATH overrides, but must have an \
+             RPATH"
         );
         found.push(
             fault(message)
@@ -97,10 +98,10 @@ fn of_file(
         match place {
             SearchLocation::Inside(_) => {}
             SearchLocation::Above => found.push(fault(format!(
-                "it searches `{entry}`, above the folder of all packages"
+                "it searches `{entry}`, above the directory of all packages"
             ))),
             SearchLocation::Machine => {
-                let message = format!("it searches `{entry}`, where the ROCm of a machine may lie");
+                let message = format!("it searches `{entry}`, where the ROCm of a machine may be");
                 found.push(fault(message).severity(Severity::Warning));
             }
         }
@@ -243,7 +244,7 @@ fn leads_elsewhere(
         };
         let top = folder.split('/').next().unwrap_or_default();
         let is_known = top.is_empty() || together.tops.contains(top);
-        let message = format!("it searches `{entry}`, and no package has the folder `{top}`");
+        let message = format!("it searches `{entry}`, but no package has the directory `{top}`");
         (!is_known).then(|| wheel.fault_at(&codes::SDK_SEARCH_PATH, path, message))
     };
     entries(path, linked).filter_map(tell).collect()
@@ -263,16 +264,18 @@ fn need<'o>(
     let fault = |message: String| wheel.fault_at(&codes::UNREACHABLE_LIBRARY, path, message);
     let Some(folders) = together.offered.get(needed) else {
         let message =
-            format!("it needs `{needed}`, which is in no package, and not on every Linux system");
+            format!("it needs `{needed}`, which is in no package and not on every Linux system");
         return (!is_of_system(needed)).then(|| fault(message).severity(Severity::Warning));
     };
     if folders.contains(folder(path)) {
-        let message = format!("it needs `{needed}` beside it, and does not search its own folder");
+        let message = format!(
+            "it needs `{needed}`, which is next to it, but does not search its own directory"
+        );
         return Some(fault(message).severity(Severity::Warning));
     }
     let at: Vec<&str> = folders.iter().copied().collect();
     Some(fault(format!(
-        "it needs `{needed}` of {}, where nothing searches for it",
+        "it needs `{needed}` of {}, which is not searched",
         at.join(" or ")
     )))
 }

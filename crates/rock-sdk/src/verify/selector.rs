@@ -18,8 +18,7 @@ const NEEDED: [&str; 4] = ["PKG-INFO", "pyproject.toml", "setup.py", ABOUT];
 const ABOUT: &str = "src/rocm_sdk/_dist_info.py";
 
 /// The help of all findings.
-const HELP: &str =
-    "keep the packages of one run of `rock-matrix sdk build` in a folder, all of them";
+const HELP: &str = "keep all packages of one run of `rock-matrix sdk build` in a directory";
 
 pub(super) fn findings(
     selector: &SelectorSdist,
@@ -50,7 +49,7 @@ pub(super) fn findings(
     let about = String::from_utf8_lossy(text(ABOUT));
     let is_own = about.lines().any(|line| line.starts_with("LIBRARIES = "));
     let about = AssignedValues::read(&about);
-    let mut told: Vec<String> = form(selector, stem, is_own);
+    let mut problems: Vec<String> = form(selector, stem, is_own);
     let info = HeaderDocument::parse(text("PKG-INFO").to_vec());
     let version = selector_version(&selector.path).unwrap_or_default();
     for (what, says) in [
@@ -61,19 +60,19 @@ pub(super) fn findings(
         (ABOUT, about.text("__version__").unwrap_or_default()),
     ] {
         if normalized(&says) != version {
-            told.push(format!(
-                "its name says version `{version}`, and {what} `{says}`"
+            problems.push(format!(
+                "its filename has version `{version}`, but {what} has `{says}`"
             ));
         }
     }
-    told.extend(targets(selector, &about, opened));
+    problems.extend(targets(selector, &about, opened));
     let project_of_a_target =
         |requirement: &str| told_of(requirement, &version, selector, opened, facts);
-    told.extend(
+    problems.extend(
         info.get_all("Requires-Dist")
             .filter_map(|requirement| project_of_a_target(&requirement)),
     );
-    told.into_iter().map(fault).collect()
+    problems.into_iter().map(fault).collect()
 }
 
 /// Checks that the files that installers need exist and that all files are in one directory. In an
@@ -83,7 +82,7 @@ fn form(selector: &SelectorSdist, stem: &str, is_own: bool) -> Vec<String> {
     let missing = NEEDED
         .into_iter()
         .filter(|name| !selector.files.contains_key(&format!("{stem}/{name}")));
-    let mut told: Vec<String> = missing
+    let mut problems: Vec<String> = missing
         .map(|name| format!("there is no `{name}` in it"))
         .collect();
     for (path, content) in &selector.files {
@@ -91,15 +90,15 @@ fn form(selector: &SelectorSdist, stem: &str, is_own: bool) -> Vec<String> {
             .strip_prefix(stem)
             .is_some_and(|rest| rest.starts_with('/'))
         {
-            told.push(format!("`{path}` is not in its folder `{stem}`"));
+            problems.push(format!("`{path}` is not in its directory `{stem}`"));
         }
         if is_own && content.contains(&b'\r') {
-            told.push(format!(
-                "`{path}` has lines that end with CR, so that the same build elsewhere differs"
+            problems.push(format!(
+                "`{path}` has lines that end with CR, so the same build on another system differs"
             ));
         }
     }
-    told
+    problems
 }
 
 /// Compares the targets or families that the sdist lists with those that have packages.
@@ -131,10 +130,10 @@ fn targets(
     };
     let available = about.list("AVAILABLE_TARGET_FAMILIES");
     let default = about.text("DEFAULT_TARGET_FAMILY").unwrap_or_default();
-    let mut told = Vec::new();
+    let mut problems = Vec::new();
     if !available.is_empty() && !available.contains(&default) {
-        told.push(format!(
-            "where no GPU is found it takes `{default}`, which is none of {}",
+        problems.push(format!(
+            "if no GPU is found, it selects `{default}`, which is not one of {}",
             available.join(", ")
         ));
     }
@@ -144,16 +143,16 @@ fn targets(
         .iter()
         .map(|target| base_target(target).to_owned())
         .collect();
-    told.extend(
+    problems.extend(
         knows
             .difference(&have)
             .map(|target| format!("it offers `{target}`, for which there is no package")),
     );
-    told.extend(
+    problems.extend(
         have.difference(&knows)
             .map(|target| format!("it does not know `{target}`, for which there is a package")),
     );
-    told
+    problems
 }
 
 /// Reports a requirement on another version, or on a missing package for a target or family. Other
@@ -169,7 +168,7 @@ fn told_of(
     let (project, asked) = needed.trim().split_once("==")?;
     if normalized(asked.trim()) != version {
         return Some(format!(
-            "it requires `{}`, and is of version `{version}`",
+            "it requires `{}`, but has version `{version}`",
             needed.trim()
         ));
     }
@@ -183,7 +182,7 @@ fn told_of(
         .any(|wheel| wheel.project.eq_ignore_ascii_case(project.trim()));
     (made_for.is_some() && !marker.contains(other) && !is_there).then(|| {
         format!(
-            "it requires `{}`, and there is no such package",
+            "it requires `{}`, but there is no such package",
             needed.trim()
         )
     })

@@ -14,7 +14,8 @@ pub(super) fn findings(wheel: &OpenedWheel, facts: &SdkTables) -> Vec<Diagnostic
     let mut found = Vec::new();
     if !wheel.is_purelib {
         let member = format!("{}/WHEEL", wheel.dist_info());
-        let message = "WHEEL does not say `Root-Is-Purelib: true`, so that some systems put it apart from `rocm_sdk`";
+        let message = "WHEEL does not have `Root-Is-Purelib: true`, so some systems install it \
+                       apart from `rocm_sdk`";
         found.push(
             wheel
                 .fault_at(&codes::SDK_PACKAGE_LAYOUT, &member, message)
@@ -31,7 +32,7 @@ pub(super) fn findings(wheel: &OpenedWheel, facts: &SdkTables) -> Vec<Diagnostic
             .keys()
             .find(|path| path.split('/').next() == Some(top))
             .map_or(top, String::as_str);
-        let message = format!("it lies outside of `{folder}`, the folder of its package");
+        let message = format!("it is outside `{folder}`, the directory of its package");
         found.push(
             wheel
                 .fault_at(&codes::SDK_PACKAGE_LAYOUT, at, message)
@@ -41,8 +42,8 @@ pub(super) fn findings(wheel: &OpenedWheel, facts: &SdkTables) -> Vec<Diagnostic
     let init = format!("{folder}/__init__.py");
     let has_init = wheel.files.contains_key(&init);
     if is_device && has_init {
-        let message =
-            "it is that of the libraries: removing this package would take it away from them";
+        let message = "it belongs to the libraries package, which would lose it if this package \
+                       was uninstalled";
         found.push(
             wheel
                 .fault_at(&codes::SDK_PACKAGE_LAYOUT, &init, message)
@@ -51,7 +52,7 @@ pub(super) fn findings(wheel: &OpenedWheel, facts: &SdkTables) -> Vec<Diagnostic
     }
     // The directory of the devel package gets one when the tree is extracted.
     if !is_device && wheel.kind != PackageKind::Devel && !has_init {
-        let message = format!("there is no `{init}`, and Python would not find the folder");
+        let message = format!("there is no `{init}`, so Python would not find the directory");
         found.push(
             wheel
                 .fault(&codes::SDK_PACKAGE_LAYOUT, message)
@@ -71,7 +72,7 @@ pub(super) fn findings(wheel: &OpenedWheel, facts: &SdkTables) -> Vec<Diagnostic
 fn about(wheel: &OpenedWheel) -> Option<Diagnostic> {
     let member = format!("{}/_dist_info.py", wheel.module());
     if !wheel.texts.contains_key(&member) {
-        let message = format!("there is no `{member}`, by which `rocm_sdk` finds the folder");
+        let message = format!("there is no `{member}`, by which `rocm_sdk` finds the directory");
         return Some(
             wheel
                 .fault(&codes::SDK_PACKAGE_LAYOUT, message)
@@ -83,7 +84,7 @@ fn about(wheel: &OpenedWheel) -> Option<Diagnostic> {
         wheel.name.version().normalized(),
     );
     let says = normalized(&says);
-    let message = format!("it is of version `{says}`, and the package of `{version}`");
+    let message = format!("it has version `{says}`, but the package has `{version}`");
     (says != version).then(|| {
         wheel
             .fault_at(&codes::SDK_PACKAGE_NAME, &member, message)
@@ -103,6 +104,6 @@ fn requirement(wheel: &OpenedWheel, facts: &SdkTables) -> Option<Diagnostic> {
     };
     let is_there = wheel.requires.iter().any(|one| is_wanted(one));
     let member = format!("{}/METADATA", wheel.dist_info());
-    let message = format!("METADATA does not say `Requires-Dist: {wanted}`");
+    let message = format!("METADATA does not have `Requires-Dist: {wanted}`");
     (!is_there).then(|| wheel.fault_at(&codes::SDK_PACKAGE_LAYOUT, &member, message))
 }

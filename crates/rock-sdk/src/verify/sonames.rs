@@ -35,14 +35,15 @@ pub(super) fn findings(wheel: &OpenedWheel, facts: &SdkTables) -> Vec<Diagnostic
             continue;
         };
         if soname != name && !is_short(folder, name, soname) {
-            let message =
-                format!("loaders ask for it as `{soname}`, and the file has another name");
+            let message = format!(
+                "the dynamic linker looks it up as `{soname}`, but the file has another name"
+            );
             let fault = wheel.fault_at(&codes::OTHER_SONAME, path, message);
             let is_twice =
                 is_file_name(soname) && wheel.files.contains_key(&format!("{folder}/{soname}"));
             // A library that is opened by its path may have any filename.
             let opened =
-                "name the file so in the build that made it, unless programs open it by its path";
+                "rename the file in the build that created it, unless programs open it by its path";
             found.push(if is_twice {
                 fault.help(MAKE_AGAIN)
             } else {

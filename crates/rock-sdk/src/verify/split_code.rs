@@ -45,9 +45,9 @@ pub(super) fn findings(opened: &OpenedPackages, splits: &[SplitCode]) -> Vec<Dia
                 let finding = Diagnostic::new(&rocm::KPACK_MISSING, message)
                     .severity(Severity::Warning)
                     .at(place, "");
-                found.push(
-                    finding.help("where it should have some, fetch the artifacts of these targets and build again"),
-                );
+                found.push(finding.help(
+                    "if it should have some, fetch the artifacts of these targets and build again",
+                ));
             }
         }
     }

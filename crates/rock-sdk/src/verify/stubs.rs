@@ -25,12 +25,12 @@ pub(super) fn findings(wheel: &OpenedWheel) -> Vec<Diagnostic> {
         {
             None => fault(format!("it runs `{text}`, which is not in the package")),
             Some(target) if !target.is_executable => {
-                fault(format!("it runs `{text}`, which may not be run"));
+                fault(format!("it runs `{text}`, which is not executable"));
             }
             Some(_) => {}
         }
         if !file.is_executable {
-            fault("it stands for a link to a program, and may not be run".to_owned());
+            fault("it replaces a link to a program, but is not executable".to_owned());
         }
     }
     found

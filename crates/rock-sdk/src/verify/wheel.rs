@@ -110,7 +110,7 @@ pub fn verify_wheel(
 pub(super) fn not_an_sdk_package(shown: &str) -> Diagnostic {
     Diagnostic::new(
         &codes::NO_SDK_PACKAGES,
-        "it is no package of the SDK, and not looked at as one",
+        "it is not a package of the SDK, and was not checked as one",
     )
     .severity(Severity::Warning)
     .at(Location::File(shown.to_owned().into()), "")

@@ -84,7 +84,7 @@ fn write_build_environment(
         return Ok(sys::remove(&path)?);
     }
     let text = serde_json::to_string_pretty(&wanted.build_environment)
-        .expect("texts have a JSON form")
+        .expect("strings can be serialized")
         + "\n";
     sys::write_if_changed(&path, text.as_bytes())?;
     Ok(())

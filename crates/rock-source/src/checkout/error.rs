@@ -27,10 +27,10 @@ pub enum CheckoutError {
     #[error("it is refused")]
     Refused(Vec<Diagnostic>),
     /// Another run uses the directory.
-    #[error("the folder `{}` is in use", .0.display())]
+    #[error("the directory `{}` is in use", .0.display())]
     Busy(PathBuf),
     /// The directory is not a checkout.
-    #[error("`{}` is no checkout", .0.display())]
+    #[error("`{}` is not a checkout", .0.display())]
     NoCheckout(PathBuf),
     /// The state file of the last checkout is invalid.
     #[error("`{}`: {fault}", path.display())]
@@ -51,7 +51,7 @@ pub enum CheckoutError {
         said: String,
     },
     /// The fetch failed.
-    #[error("`{origin}` cannot be fetched from")]
+    #[error("cannot fetch from `{origin}`")]
     Fetch {
         /// The URL that was fetched from.
         origin: String,
@@ -83,7 +83,7 @@ pub enum CheckoutError {
         said: String,
     },
     /// The hipify script failed.
-    #[error("hipify ended with {status}")]
+    #[error("hipify failed with {status}")]
     Hipify {
         /// The exit status.
         status: ProcessStatus,
@@ -91,7 +91,7 @@ pub enum CheckoutError {
         said: String,
     },
     /// Another git command failed.
-    #[error("`{command}` in {} ended with {status}", named(repository))]
+    #[error("`{command}` in {} failed with {status}", named(repository))]
     Git {
         /// The start of the command.
         command: String,
@@ -203,71 +203,73 @@ impl CheckoutError {
         let is_of_disk = self.is_of_disk();
         let notes: Vec<String> = self.said().map(last_lines).unwrap_or_default();
         let message = self.to_string();
-        let told = |code, help: &str| Diagnostic::new(code, message.clone()).help(help);
+        let with_help = |code, help: &str| Diagnostic::new(code, message.clone()).help(help);
         let found = match self {
             Self::Refused(diagnostics) => return diagnostics,
             Self::File(error) => return vec![error.into()],
-            Self::Busy(_) => told(
+            Self::Busy(_) => with_help(
                 &codes::CHECKOUT_IN_USE,
                 "wait until it is done, then try again",
             ),
-            Self::NoCheckout(_) => told(
+            Self::NoCheckout(_) => with_help(
                 &codes::NO_CHECKOUT,
-                "make one with `rock-matrix source checkout`",
+                "create one with `rock-matrix source checkout`",
             ),
             Self::State { .. } => {
-                told(&codes::BAD_CHECKOUT_FILE, "remove the file, then try again")
+                with_help(&codes::BAD_CHECKOUT_FILE, "remove the file, then try again")
             }
             Self::NoSuchReference { origin, .. } => {
-                let help = "look for its name with `git ls-remote`; a commit must be given whole";
-                told(&codes::NO_SUCH_REFERENCE, help).at(Location::Url(origin), "")
+                let help =
+                    "list the names with `git ls-remote`; a commit must be given as its full hash";
+                with_help(&codes::NO_SUCH_REFERENCE, help).at(Location::Url(origin), "")
             }
             Self::Fetch { origin, .. } => {
-                let help = "see to the address and the network, then run the same command again";
-                told(&codes::FETCH_FAILED, help).at(Location::Url(origin), "")
+                let help = "check the address and the network, then run the same command again";
+                with_help(&codes::FETCH_FAILED, help).at(Location::Url(origin), "")
             }
-            Self::Submodules { .. } => told(
+            Self::Submodules { .. } => with_help(
                 &codes::SUBMODULES_FAILED,
-                "mend what git names, then run the same command again",
+                "fix what git reports, then run the same command again",
             ),
             Self::Broken { path, .. } => {
                 let help = format!("move `{path}` away, then run the same command again");
-                told(&codes::BROKEN_SUBMODULE, &help)
+                with_help(&codes::BROKEN_SUBMODULE, &help)
             }
             Self::Patch { patch, .. } => {
-                let help = "mend the patch or take another set with `--patchset`, then run the same command again";
-                told(&codes::PATCH_FAILED, help).at(Location::File(patch.into()), "")
+                let help = "fix the patch or select another set with `--patchset`, then run the \
+                            same command again";
+                with_help(&codes::PATCH_FAILED, help).at(Location::File(patch.into()), "")
             }
             Self::Hipify { .. } => {
                 let help =
-                    "mend what it names, or pass `--no-hipify`, then run the same command again";
-                told(&codes::HIPIFY_FAILED, help)
+                    "fix what it reports, or pass `--no-hipify`, then run the same command again";
+                with_help(&codes::HIPIFY_FAILED, help)
             }
-            Self::Git { .. } => told(
+            Self::Git { .. } => with_help(
                 &codes::GIT_FAILED,
-                "mend what git names, then run the same command again",
+                "fix what git reports, then run the same command again",
             ),
-            Self::Start(ProcessError::ProgramNotFound(name)) => told(
+            Self::Start(ProcessError::ProgramNotFound(name)) => with_help(
                 &codes::NO_GIT,
                 &format!("install `{name}`, or put it on the PATH"),
             ),
-            Self::Start(_) => told(&codes::NO_GIT, "see that the program can be run"),
+            Self::Start(_) => with_help(&codes::NO_GIT, "check that the program can be run"),
             Self::Stopped(signal) => {
                 let name = if signal == StopSignal::Interrupt {
                     "SIGINT"
                 } else {
                     "SIGTERM"
                 };
-                let message = format!("{name} ended the checkout");
+                let message = format!("{name} stopped the checkout");
                 return vec![
                     Diagnostic::new(&codes::CHECKOUT_STOPPED, message)
-                        .help("run the same command again to go on"),
+                        .help("run the same command again to resume"),
                 ];
             }
         };
         let found = notes.into_iter().fold(found, Diagnostic::note);
         vec![if is_of_disk {
-            found.help("make room, then run the same command again")
+            found.help("free some space, then run the same command again")
         } else {
             found
         }]
@@ -305,7 +307,7 @@ mod tests {
         );
         assert_eq!(
             other.message,
-            "`git checkout` in `third_party/a` ended with exit status 128"
+            "`git checkout` in `third_party/a` failed with exit status 128"
         );
         let [full] = fault("error: write: No space left on device")
             .diagnostics()
@@ -313,7 +315,7 @@ mod tests {
             .unwrap();
         assert_eq!(
             full.help.as_deref(),
-            Some("make room, then run the same command again")
+            Some("free some space, then run the same command again")
         );
         // A full disk is not the fault of the patch.
         let said = "fatal: No space left on device".to_owned();

@@ -218,7 +218,7 @@ impl<'a> GitRunner<'a> {
             );
             let fault = Diagnostic::new(&host::TOO_MUCH_OUTPUT, message);
             return Err(CheckoutError::Refused(vec![
-                fault.help("look at what it prints"),
+                fault.help("run it to see what it prints"),
             ]));
         }
         match self.stop.wish() {

@@ -125,10 +125,7 @@ pub fn patches(
     let lock =
         sys::try_lock(&folder.join(LOCK))?.ok_or_else(|| CheckoutError::Busy(folder.to_owned()))?;
     if state.outcome != CheckoutOutcome::Done {
-        let message = format!(
-            "the checkout in `{}` did not come to its end",
-            folder.display()
-        );
+        let message = format!("the checkout in `{}` did not complete", folder.display());
         let help = "run `rock-matrix source checkout` again first: patches may not be applied yet";
         return Err(CheckoutError::Refused(vec![
             Diagnostic::new(&codes::UNDER_WAY, message).help(help),
@@ -206,14 +203,14 @@ fn compare(
         changes.insert(path, PatchFileChange::Added);
     }
     for place in idle {
-        let message = format!("no repository is named `{place}`, so its patches stay as they are");
+        let message = format!("no repository is named `{place}`, so its patches are not changed");
         warnings.push(
             Diagnostic::new(&codes::IDLE_PATCHES, message)
                 .at(
                     Location::File(target.join(&place).display().to_string().into()),
                     "",
                 )
-                .help("move the folder to where the submodule is, or remove it"),
+                .help("move the directory to the path of the submodule, or remove it"),
         );
     }
     let saved = SavedPatches {
@@ -275,11 +272,14 @@ fn of_repository(
         worktree_status::status(git, &record)?.filter(|found| !found.changes.is_empty())
     {
         let count = counted(found.changes.len(), "file");
-        let message = format!("{count} in {} in no patch: not committed", named(path));
+        let message = format!(
+            "{count} in {} not saved in a patch: not committed",
+            named(path)
+        );
         made.warnings.push(
             Diagnostic::new(&codes::UNCOMMITTED_CHANGES, message)
                 .severity(Severity::Warning)
-                .note(format!("that is {}", shown(found.changes.into_iter())))
+                .note(format!("affected: {}", shown(found.changes.into_iter())))
                 .help("commit them, then save again"),
         );
     }
@@ -300,23 +300,23 @@ fn of_repository(
         |fault| match fault {
             crate::NoLine::Merge(commit) => {
                 let message = format!(
-                    "commit {} of {} is a merge",
+                    "commit {} of {} is a merge commit",
                     &commit[..commit.len().min(12)],
                     named(path)
                 );
                 refused(
                     Diagnostic::new(&codes::MERGE_ABOVE_UPSTREAM, message)
-                        .help("make the commits one line with `git rebase`, then save again"),
+                        .help("make the history linear with `git rebase`, then save again"),
                 )
             }
             crate::NoLine::Apart => {
                 let message = format!(
-                    "the tag `{UPSTREAM_TAG}` of {} is not below its head",
+                    "the tag `{UPSTREAM_TAG}` of {} is not an ancestor of its head",
                     named(path)
                 );
                 refused(
                     Diagnostic::new(&codes::NO_UPSTREAM_TAG, message)
-                        .help("go to commits that lie above what was checked out, then save again"),
+                        .help("check out commits above the checked-out ones, then save again"),
                 )
             }
         },
@@ -324,11 +324,11 @@ fn of_repository(
     let (base, hipified) = line.split(hipify.as_deref());
     if hipify.is_some() && hipified.is_none() {
         let message = format!(
-            "the tag `{HIPIFY_TAG}` of {} is not below its head, and is not heeded",
+            "the tag `{HIPIFY_TAG}` of {} is not an ancestor of its head, so it is ignored",
             named(path)
         );
         let help =
-            format!("remove it with `git tag --delete {HIPIFY_TAG}` where nothing is hipified");
+            format!("if nothing is hipified, remove it with `git tag --delete {HIPIFY_TAG}`");
         made.warnings
             .push(Diagnostic::new(&codes::STALE_HIPIFY_TAG, message).help(help));
     }

@@ -45,7 +45,7 @@ impl CheckoutRun<'_, '_> {
                 calls.push((call.long(), patches));
             } else if self.wanted.submodules && !path.contains('/') && !set.is_about(name) {
                 let message = format!(
-                    "the patch set `{}` has patches of `{path}` and none of `{name}`",
+                    "the patch set `{}` has patches for `{path}`, but none for `{name}`",
                     set.name
                 );
                 let help = format!(
@@ -62,7 +62,7 @@ impl CheckoutRun<'_, '_> {
                 self.say(CheckoutEvent::Told(
                     &Diagnostic::new(&codes::IDLE_PATCHES, message)
                         .at(Spot::File(folder.into()), "")
-                        .help("move the folder to where the submodule is, or remove it"),
+                        .help("move the directory to the path of the submodule, or remove it"),
                 ));
             }
         }

@@ -54,11 +54,12 @@ impl CheckoutRun<'_, '_> {
             self.succeed(&GitCall::git(path, &["update-ref", &reference, &commit]))?;
             sys::remove(&index)?;
             let message = format!(
-                "what an ended checkout left in {} is kept as `{reference}`",
+                "uncommitted files of an interrupted checkout in {} are kept as `{reference}`",
                 named(path)
             );
-            let help =
-                format!("look with `git show --stat {reference}` whether some of it is yours");
+            let help = format!(
+                "run `git show --stat {reference}` to check whether some of them are yours"
+            );
             self.say(CheckoutEvent::Told(
                 &Diagnostic::new(&codes::CHANGES_KEPT, message).help(help),
             ));

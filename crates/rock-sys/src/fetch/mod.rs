@@ -48,9 +48,9 @@ impl From<FetchError> for Diagnostic {
     fn from(error: FetchError) -> Self {
         let message = error.to_string();
         let help = if error.reason.contains("certificate") {
-            "name the certificates of the authority that signs for the server in `SSL_CERT_FILE`"
+            "set `SSL_CERT_FILE` to the certificates of the authority that signs for the server"
         } else {
-            "check the address and the network; saved pages work as well: give their folder"
+            "check the address and the network; saved pages work as well: pass their directory"
         };
         Self::new(&codes::CANNOT_FETCH, message)
             .at(Location::Url(error.address), "")
@@ -256,7 +256,7 @@ fn check_status<B>(address: &str, response: Response<B>) -> Result<Response<B>, 
         ..fetch_error(
             address,
             Some(status),
-            format!("the server answers {status}"),
+            format!("the server responded with {status}"),
         )
     })
 }

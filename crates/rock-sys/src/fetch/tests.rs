@@ -75,7 +75,9 @@ fn an_error_names_the_address_and_the_status() {
         "{error}"
     );
     assert!(
-        error.to_string().ends_with("/page: the server answers 404"),
+        error
+            .to_string()
+            .ends_with("/page: the server responded with 404"),
         "{error}"
     );
     assert_eq!(

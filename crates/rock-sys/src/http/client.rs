@@ -105,7 +105,7 @@ impl HttpClient {
                 }
                 Err(_) if moved.load(Ordering::Relaxed) == before => {
                     return Err(HttpError::transient(format!(
-                        "nothing moved for {} seconds",
+                        "no data for {} seconds",
                         silence.as_secs()
                     )));
                 }
@@ -122,7 +122,7 @@ fn set_content_length(request: &mut Request<HttpBody>) -> Result<(), HttpError> 
     request.headers_mut().remove(TRANSFER_ENCODING);
     let Some(length) = request.body().size_hint().exact() else {
         return Err(HttpError::permanent(
-            "the length of the body of a request is not known",
+            "the length of the body of a request is unknown",
         ));
     };
     let expects_body = matches!(

@@ -22,11 +22,13 @@ static CLIENT_CONFIG: LazyLock<Result<ClientConfig, String>> = LazyLock::new(|| 
     roots.add_parsable_certificates(found.certs);
     if roots.is_empty() {
         if let Some(error) = found.errors.first() {
-            return Err(format!("no certificates can be read: {error}"));
+            return Err(format!("cannot read certificates: {error}"));
         }
         let is_set = |name: &&&str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
         if let Some(name) = ["SSL_CERT_FILE", "SSL_CERT_DIR"].iter().find(is_set) {
-            return Err(format!("`{name}` names no certificates in PEM format"));
+            return Err(format!(
+                "`{name}` does not refer to certificates in PEM format"
+            ));
         }
         roots.extend(webpki_roots::TLS_SERVER_ROOTS.iter().cloned());
     }

@@ -87,7 +87,7 @@ impl RewriteSummary {
         let message = match self.weak_hashes.len() {
             1 => weak_hash_message(listed),
             count => format!(
-                "RECORD has no hash that may be used of {count} members, of which this is the first"
+                "RECORD has no acceptable hash for {count} members, of which this is the first"
             ),
         };
         let place = Location::Member {
@@ -98,7 +98,7 @@ impl RewriteSummary {
             Diagnostic::new(&codes::WEAK_RECORD_HASH, message).severity(Severity::Warning);
         vec![finding.at(
             place,
-            "the new RECORD has SHA-256, of the bytes as they were found",
+            "the new RECORD has the SHA-256 hash of the current bytes",
         )]
     }
 }

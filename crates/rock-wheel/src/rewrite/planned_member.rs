@@ -147,7 +147,7 @@ fn rows_by_path<'w>(wheel: &'w Wheel<'_>) -> Result<BTreeMap<&'w str, &'w Record
             .insert(&row.path, row)
             .is_some_and(|other| other != row)
         {
-            let reason = format!("another row of `{}` says otherwise", row.path);
+            let reason = format!("another row for `{}` contradicts it", row.path);
             return Err(WheelError::InvalidRecord {
                 member: wheel.dist_info_path("RECORD"),
                 line,

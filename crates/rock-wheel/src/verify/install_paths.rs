@@ -129,7 +129,7 @@ fn collisions<'m>(
         if let Some((.., above)) = above.filter(|(.., above)| is_data(above) || is_data(name)) {
             found.push((
                 name,
-                format!("`{above}` is installed as a file where this needs a folder"),
+                format!("`{above}` is installed as a file where this member needs a directory"),
             ));
         }
         prefixes.push((root, path, name));
@@ -148,12 +148,12 @@ fn data_error(member: &ZipMember, stem: &str) -> Option<String> {
     let folder = top.strip_suffix(".data")?;
     if !member.name().contains('/') {
         return Some(format!(
-            "`{top}` is a file where installers expect a folder"
+            "`{top}` is a file where installers expect a directory"
         ));
     }
     if folder != stem {
         return Some(format!(
-            "`{top}` is not the `.data` folder of this wheel, `{stem}.data`"
+            "`{top}` is not the `.data` directory of this wheel, `{stem}.data`"
         ));
     }
     if rest.is_empty() {
@@ -161,19 +161,19 @@ fn data_error(member: &ZipMember, stem: &str) -> Option<String> {
     }
     let Some((scheme, path)) = rest.split_once('/') else {
         return Some(format!(
-            "it is in none of the folders {}",
+            "it is in none of the directories {}",
             SCHEMES.join(", ")
         ));
     };
     if !SCHEMES.contains(&scheme) {
         return Some(format!(
-            "`{scheme}` is none of the folders {}",
+            "`{scheme}` is not one of the directories {}",
             SCHEMES.join(", ")
         ));
     }
     let script = match (scheme, path.split_once('/')) {
         // uv: "invalid entry (directory)".
-        ("scripts", Some(_)) => return Some("there are no folders in `scripts`".to_owned()),
+        ("scripts", Some(_)) => return Some("`scripts` must not contain directories".to_owned()),
         ("scripts", None) => path,
         ("data", Some((folder, name))) if SCRIPT_FOLDERS.contains(&folder) => name,
         _ => return None,
@@ -210,10 +210,10 @@ mod tests {
             .collect();
         insta::assert_snapshot!(shown.join("\n"), @r"
         demo-1.0.data/data/bin/run: `demo-1.0.data/scripts/run` is installed at the same path
-        demo-1.0.data/data/bin/run/deep: `demo-1.0.data/scripts/run` is installed as a file where this needs a folder
+        demo-1.0.data/data/bin/run/deep: `demo-1.0.data/scripts/run` is installed as a file where this member needs a directory
         demo-1.0.data/platlib/demo/x.py: `demo/x.py` is installed at the same path
         demo-1.0.data/purelib/demo/x.py: `demo/x.py` is installed at the same path
-        demo-1.0.data/purelib/demo/x.py/y.py: `demo/x.py` is installed as a file where this needs a folder
+        demo-1.0.data/purelib/demo/x.py/y.py: `demo/x.py` is installed as a file where this member needs a directory
         ");
         assert_eq!(collisions(names[..1].iter().copied(), "demo-1.0.data/"), []);
     }

@@ -157,7 +157,7 @@ pub(super) fn check_names<'w>(
         .keys()
         .filter(|path| archive.member(path).is_none() && !is_unhashed(wheel, path))
     {
-        let message = format!("RECORD lists `{path}`, and there is no such member");
+        let message = format!("RECORD lists `{path}`, but there is no such member");
         findings.push(findings.member(
             &codes::RECORD_NAMES_NO_MEMBER,
             &wheel.dist_info_path("RECORD"),
@@ -171,7 +171,7 @@ pub(super) fn check_names<'w>(
         .iter()
         .filter(|member| !member.is_dir() && !is_listed(member))
     {
-        let message = "RECORD does not list it, so nothing vouches for it".to_owned();
+        let message = "RECORD does not list it, so it cannot be verified".to_owned();
         findings.push(findings.member(&codes::MEMBER_NOT_IN_RECORD, member.name(), message));
     }
     rows
@@ -221,11 +221,11 @@ fn check_member(
             }
             Some(RecordMismatch::HashMismatch { listed, actual }) => Some((
                 &codes::RECORD_MISMATCH,
-                format!("RECORD says `{listed}`, and it is `{actual}`"),
+                format!("RECORD has `{listed}`, but it is `{actual}`"),
             )),
             Some(RecordMismatch::SizeMismatch { listed, actual }) => Some((
                 &codes::RECORD_MISMATCH,
-                format!("RECORD says `{listed}` bytes, and it has {actual}"),
+                format!("RECORD has `{listed}` bytes, but it has {actual}"),
             )),
         },
     )

@@ -91,7 +91,7 @@ fn check_name_and_version(
         && !is_same_distribution(&written, name.distribution())
     {
         let message = format!(
-            "METADATA says `Name: {written}`, and the file is named after `{}`",
+            "METADATA has `Name: {written}`, but the filename has `{}`",
             name.distribution()
         );
         findings.push(findings.member(&codes::NAME_MISMATCH, &member, message));
@@ -108,7 +108,7 @@ fn check_name_and_version(
                 })
             };
             let message = format!(
-                "METADATA's version has {}, and the file's name {}",
+                "the version in METADATA has {}, but the filename has {}",
                 label(&version),
                 label(name.version())
             );
@@ -125,7 +125,7 @@ fn check_name_and_version(
         }
         Ok(version) => {
             let message = format!(
-                "METADATA says `Version: {version}`, and the file's name `{}`",
+                "METADATA has `Version: {version}`, but the filename has `{}`",
                 name.version()
             );
             findings.push(findings.member(&codes::VERSION_MISMATCH, &member, message));
@@ -159,7 +159,7 @@ fn check_dist_info_name(
     if !is_same {
         let expected = name.dist_info();
         let message = format!(
-            "the folder is named `{}`, and should be `{expected}`",
+            "the directory is named `{}`, but should be named `{expected}`",
             wheel.dist_info()
         );
         findings.push(findings.member(
@@ -211,7 +211,7 @@ fn check_torch(wheel: &WheelHeaders<'_>, name: &WheelName, findings: &mut Findin
         let Some(torch) = &torch else {
             if is_pin(&specifiers) {
                 let message = format!(
-                    "`Requires-Dist: {requirement}` pins a torch, and no label says which it is for"
+                    "`Requires-Dist: {requirement}` pins a torch version, but no label names one"
                 );
                 findings.push(
                     findings
@@ -221,14 +221,17 @@ fn check_torch(wheel: &WheelHeaders<'_>, name: &WheelName, findings: &mut Findin
                             message,
                         )
                         .severity(Severity::Warning)
-                        .help("require `torch` without a version, and name the torch in the label"),
+                        .help(
+                            "require `torch` without a version, and name the torch version in the \
+                             label",
+                        ),
                 );
             }
             continue;
         };
         if !allows(&specifiers, torch) {
             let message = format!(
-                "`Requires-Dist: {requirement}` contradicts the label, which says torch {}",
+                "`Requires-Dist: {requirement}` contradicts the label, which names torch {}",
                 torch.minor()
             );
             findings.push(
@@ -341,7 +344,7 @@ fn check_tags(wheel: &WheelHeaders<'_>, name: &WheelName, findings: &mut Finding
         findings.push(findings.invalid_header(&member, "`Tag` is missing".to_owned()));
     } else if written != named {
         let message = format!(
-            "WHEEL says `Tag: {}`, and the file's name {}",
+            "WHEEL has `Tag: {}`, but the filename has {}",
             format_tags(&written),
             format_tags(&named)
         );
@@ -358,7 +361,7 @@ fn check_tags(wheel: &WheelHeaders<'_>, name: &WheelName, findings: &mut Finding
             })
         };
         let message = format!(
-            "WHEEL has {}, and the file's name {}",
+            "WHEEL has {}, but the filename has {}",
             word(build.as_deref()),
             word(name.build_tag().map(BuildTag::as_str))
         );
@@ -420,7 +423,7 @@ fn check_purelib(wheel: &WheelHeaders<'_>, name: &WheelName, findings: &mut Find
         return;
     }
     let message = format!(
-        "WHEEL says `Root-Is-Purelib: {written}` in a wheel for `{}`",
+        "WHEEL has `Root-Is-Purelib: {written}` in a wheel for `{}`",
         name.platform_tags()
     );
     // Such a platform wheel is installed to purelib instead of platlib, usually the same directory.

@@ -139,7 +139,7 @@ impl HeaderRecord<'_> {
             // refuses one to three bytes behind the last field.
             let Some((id, content, after)) = split_extra_field(rest) else {
                 let what = format!(
-                    "ends with {} bytes of extra fields that are not a whole one",
+                    "ends with {} bytes that are not a complete extra field",
                     rest.len()
                 );
                 return Err(self.violation(ArchiveRule::ExtraField, &what));
@@ -186,7 +186,7 @@ impl HeaderRecord<'_> {
         }
         if head[0] != UNICODE_PATH_VERSION {
             return Err(violation(format!(
-                "of version {}, and only version 1 is defined",
+                "of version {}, but only version 1 is defined",
                 head[0]
             )));
         }
@@ -296,7 +296,7 @@ pub(super) fn check_paths<'m>(
             .find(|file| name.as_bytes().get(file.name.len()) == Some(&b'/'))
         {
             let reason = format!(
-                "`{}` is a file, and a folder in the name of `{name}`",
+                "`{}` is a file, but a directory in the name of `{name}`",
                 file.name
             );
             let (member, offset) = (Some(file.name.clone()), file.header_offset);
@@ -359,10 +359,10 @@ fn check_gap(source: &dyn ReadAt, start: u64, end: u64) -> Result<(), WheelError
     let mut signature = [0; 4];
     let is_read = end - start >= 4 && source.read_exact_at(&mut signature, start).is_ok();
     let reason = if is_read && u32_at(&signature, 0) == LOCAL_SIGNATURE {
-        format!("a member begins at byte {start} that the table of contents does not list")
+        format!("a member that the central directory does not list starts at byte {start}")
     } else {
         format!(
-            "{} bytes from byte {start} on belong to no member",
+            "{} bytes from byte {start} on do not belong to a member",
             end - start
         )
     };
@@ -402,7 +402,8 @@ fn check_descriptor(
     if !has_signature && end - start != bare_bytes as u64 {
         let found = end - start;
         return violation(format!(
-            "`{}` has a data descriptor, and {found} bytes are where its {bare_bytes} should be, at byte {start}",
+            "the data descriptor of `{}` should have {bare_bytes} bytes, but {found} bytes are in \
+             its place, at byte {start}",
             member.name
         ));
     }
@@ -419,7 +420,7 @@ fn check_descriptor(
         .map_err(WheelError::Read)?;
     if has_signature != (u32_at(&signature, 0) == DESCRIPTOR_SIGNATURE) {
         return violation(format!(
-            "the data descriptor of `{}`, at byte {start}, has no right signature",
+            "the data descriptor of `{}`, at byte {start}, has no valid signature",
             member.name
         ));
     }
@@ -440,7 +441,8 @@ fn check_descriptor(
         return Ok(());
     };
     violation(format!(
-        "the data descriptor of `{}`, at byte {start}, gives another {differing} than the central directory",
+        "the data descriptor of `{}`, at byte {start}, has another {differing} than the central \
+         directory",
         member.name
     ))
 }
@@ -553,7 +555,7 @@ mod tests {
         the central header of `demo/ü.bin`, at byte 7, has an Info-ZIP Unicode Path field (0x7075) that names `demo/__init__.py`
         the central header of `demo/ü.bin`, at byte 7, has an Info-ZIP Unicode Path field (0x7075) that names `a\u{1b}[m�`
         the central header of `demo/ü.bin`, at byte 7, has an Info-ZIP Unicode Path field (0x7075) that names ``
-        the central header of `demo/ü.bin`, at byte 7, has an Info-ZIP Unicode Path field (0x7075) of version 2, and only version 1 is defined
+        the central header of `demo/ü.bin`, at byte 7, has an Info-ZIP Unicode Path field (0x7075) of version 2, but only version 1 is defined
         the central header of `demo/ü.bin`, at byte 7, has an Info-ZIP Unicode Path field (0x7075) whose CRC-32 is not that of the name
         the central header of `demo/ü.bin`, at byte 7, has an Info-ZIP Unicode Path field (0x7075) of 4 bytes, too few for one
         ");

@@ -36,7 +36,7 @@ pub(super) fn read_central(
         (
             end.length,
             MAX_CENTRAL_BYTES,
-            "bytes of headers in its table of contents",
+            "bytes of headers in its central directory",
         ),
     ];
     if let Some((found, limit, what)) = limits.into_iter().find(|(found, limit, _)| found > limit) {
@@ -63,7 +63,7 @@ pub(super) fn read_central(
         let offset = end.offset + (end.length - left);
         let cut_off = || WheelError::DamagedZip {
             offset,
-            reason: "the table of contents is cut off here".to_owned(),
+            reason: "the central directory is truncated here".to_owned(),
         };
         left = left.checked_sub(CENTRAL_BYTES as u64).ok_or_else(cut_off)?;
         let mut fixed = [0; CENTRAL_BYTES];
@@ -85,7 +85,7 @@ pub(super) fn read_central(
         members.push(parse_member(&fixed, [name, extra, comment], offset)?);
     }
     if left > 0 {
-        let reason = format!("{left} bytes follow the last header of the table of contents");
+        let reason = format!("{left} bytes follow the last header of the central directory");
         return Err(WheelError::DamagedZip {
             offset: end.offset + (end.length - left),
             reason,
@@ -170,7 +170,8 @@ fn parse_member(
         && size_bytes > compressed_bytes.saturating_mul(MAX_DEFLATE_RATIO)
     {
         let reason = format!(
-            "its header at byte {offset} claims {size_bytes} bytes, more than {compressed_bytes} bytes of deflated data hold"
+            "its header at byte {offset} claims {size_bytes} bytes, more than {compressed_bytes} \
+             bytes of deflated data can contain"
         );
         return Err(WheelError::CorruptMember {
             member: name,
@@ -179,7 +180,7 @@ fn parse_member(
     }
     // uv's stream.rs: `BadCrc32` and `BadUncompressedSize` of a directory.
     if name.ends_with('/') && (size_bytes > 0 || u32_at(fixed, 16) != 0) {
-        return Err(damaged("there is content in the folder entry"));
+        return Err(damaged("there is content in the directory entry"));
     }
     let external_attributes = u32_at(fixed, 38);
     if external_attributes >> 16 & TYPE_BITS == LINK_TYPE {

@@ -50,7 +50,7 @@ pub(super) fn read_eocd(source: &dyn ReadAt) -> Result<CentralDirectory, WheelEr
         .ok_or(WheelError::NotAZip(if size == 0 {
             "it is empty"
         } else {
-            "it does not end with a table of contents"
+            "it does not end with a central directory"
         }))?;
     let end = &tail[at..];
     let eocd = Eocd::read(end);
@@ -69,7 +69,8 @@ pub(super) fn read_eocd(source: &dyn ReadAt) -> Result<CentralDirectory, WheelEr
     };
     if found.offset.checked_add(found.length) != Some(directory_end) {
         let reason = format!(
-            "the table of contents is said to be {} bytes from byte {} on, and does not end where it should, at byte {directory_end}",
+            "the central directory is recorded as {} bytes from byte {} on, but should end at byte \
+             {directory_end}",
             found.length, found.offset
         );
         return Err(WheelError::DamagedZip {
@@ -154,7 +155,7 @@ fn read_zip64_eocd(
         .is_none_or(|end| end > locator_at)
     {
         return Err(damaged(
-            "the ZIP64 record is said to be here, behind its end",
+            "the offset of the ZIP64 record leaves no room for it",
         ));
     }
     let mut record = [0; ZIP64_EOCD_BYTES];

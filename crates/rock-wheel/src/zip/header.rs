@@ -182,6 +182,6 @@ fn with_zip64(values: &[u64], others: &[u8]) -> Vec<u8> {
 fn field_length(member: &ZipMember, part: &[u8]) -> Result<u16, WheelError> {
     u16::try_from(part.len()).map_err(|_| WheelError::UnsafeName {
         member: member.name.chars().take(80).collect(),
-        reason: "it is longer than a zip header can say",
+        reason: "it is longer than a zip header can record",
     })
 }

@@ -27,7 +27,7 @@ pub(super) fn check_local_header(
         .is_none_or(|header_end| header_end > end)
     {
         return Err(damaged(format!(
-            "`{}` is said to be here, where no member can be",
+            "the header of `{}` is recorded here, where no member can be",
             member.name
         )));
     }
@@ -37,7 +37,7 @@ pub(super) fn check_local_header(
         .map_err(WheelError::Read)?;
     if u32_at(&header, 0) != LOCAL_SIGNATURE {
         return Err(damaged(format!(
-            "`{}` is said to be here, and there is no header of a member",
+            "the header of `{}` is recorded here, but there is no member header",
             member.name
         )));
     }
@@ -66,7 +66,7 @@ pub(super) fn check_local_header(
         .is_none_or(|data_end| data_end > end)
     {
         return Err(damaged(format!(
-            "the data of `{}` reaches into the table of contents",
+            "the data of `{}` extends into the central directory",
             member.name
         )));
     }

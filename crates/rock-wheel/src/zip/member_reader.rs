@@ -61,7 +61,7 @@ pub(super) fn inflate<'s>(
     Ok(content)
 }
 
-const TRAILING_CONTENT: &str = "there is more of it than its header says";
+const TRAILING_CONTENT: &str = "it is longer than its header says";
 const CRC_MISMATCH: &str = "its CRC-32 is not the one in its header";
 
 /// A reader of a member's content, which checks size and CRC-32 at the end.
@@ -189,7 +189,7 @@ impl<'m> MemberReader<'m> {
         };
         match error.kind() {
             io::ErrorKind::InvalidData => damaged(error.to_string()),
-            io::ErrorKind::InvalidInput => damaged("it is no deflated data".to_owned()),
+            io::ErrorKind::InvalidInput => damaged("it is not deflated data".to_owned()),
             io::ErrorKind::UnexpectedEof => damaged("it ends too early".to_owned()),
             _ => WheelError::Read(error),
         }

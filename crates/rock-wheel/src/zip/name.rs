@@ -30,21 +30,21 @@ pub(super) fn parse_member_name(bytes: &[u8], flags: u16) -> Result<String, Whee
     if name.contains('\0') {
         refuse("it contains a NUL")
     } else if name.contains('\\') {
-        refuse("it contains a backslash; folders are separated by `/`")
+        refuse("it contains a backslash; directories are separated by `/`")
     } else if name.starts_with('/')
         || (path.as_bytes().get(1) == Some(&b':') && path.as_bytes()[0].is_ascii_alphabetic())
     {
         refuse("it is absolute")
     } else if path.split('/').any(|part| part == "..") {
-        refuse("it leads out of its folder with `..`")
+        refuse("it leads out of its directory with `..`")
     } else if path.split('/').any(|part| part.is_empty() || part == ".") {
-        refuse("it has an empty part")
+        refuse("it has an empty component")
     } else if name.chars().any(is_unprintable) {
         refuse("it contains a character that is not printable")
     } else if name.len() > MAX_NAME_BYTES {
         refuse("it is longer than 2048 bytes")
     } else if path.split('/').any(|part| part.len() > MAX_NAME_PART_BYTES) {
-        refuse("a part of it is longer than 255 bytes, and no file has such a name")
+        refuse("a component is longer than 255 bytes, which no file system permits")
     } else {
         Ok(name)
     }

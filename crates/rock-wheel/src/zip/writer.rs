@@ -268,7 +268,7 @@ impl<'t> ZipWriter<'t> {
             ..open.member
         };
         if SizeEncoding::of(&member) == SizeEncoding::Zip64 && open.sizes == SizeEncoding::Plain {
-            let reason = "the data grew beyond what its header was made for";
+            let reason = "the data is larger than its header can record";
             return Err(WheelError::Write(std::io::Error::other(reason)));
         }
         let header = header::local_header(&member, open.sizes, &[])?;

@@ -102,7 +102,9 @@ pub const KEY_NOT_TEXT: Code = Code::error(
 pub const UNKNOWN_KEY: Code = Code::error(
     "M020",
     "unknown-key",
-    "The key is not allowed here. Unknown keys are errors, because a typo would otherwise silently leave a default in place.\n\n`docs/matrix-reference.md` lists all keys; `rock-matrix schema` prints a JSON Schema for editors.",
+    "The key is not allowed here. Unknown keys are errors, because a typo would otherwise silently \
+     leave a default in place.\n\n`docs/matrix-reference.md` lists all keys; `rock-matrix schema` \
+     prints a JSON Schema for editors.",
 );
 /// A missing required key.
 pub const MISSING_KEY: Code = Code::error(
@@ -114,7 +116,8 @@ pub const MISSING_KEY: Code = Code::error(
 pub const WRONG_KIND: Code = Code::error(
     "M022",
     "wrong-kind",
-    "The value is text where a list or a mapping is required, or the reverse. Lists are always written as lists, even with one item: `python: [\"3.12\"]`.",
+    "The value is a string where a list or a mapping is required, or the reverse. Lists are always \
+     written as lists, even with one item: `python: [\"3.12\"]`.",
 );
 /// A value that is not one of the allowed words.
 pub const UNKNOWN_WORD: Code = Code::error(
@@ -144,5 +147,7 @@ pub const TOO_MANY_VALUES: Code = Code::error(
 pub const TOO_LONG: Code = Code::error(
     "M072",
     "too-long",
-    "A key of a YAML file may have at most 1,024 bytes and a string 64 KiB. In a matrix file a string may have at most 4 KiB, because a plan repeats it for many jobs.\n\nShorten it, or put it into a file and name that file.",
+    "A key of a YAML file may have at most 1,024 bytes and a string 64 KiB. In a matrix file a \
+     string may have at most 4 KiB, because a plan repeats it for many jobs.\n\nShorten it, or put \
+     it into a file and write the name of that file.",
 );

@@ -173,7 +173,7 @@ impl ShapeChecker<'_> {
             Some(near) if !present.contains(near) => {
                 diagnostic.help(format!("write `{near}`, or remove the key"))
             }
-            Some(near) => diagnostic.help(format!("remove it: `{near}` is there already")),
+            Some(near) => diagnostic.help(format!("remove it: `{near}` is already present")),
             None => {
                 let names: Vec<_> = record.fields.iter().map(|field| field.name).collect();
                 diagnostic
@@ -207,7 +207,7 @@ impl ShapeChecker<'_> {
             (
                 Shape::Text | Shape::Word(_) | Shape::Integer | Shape::Boolean,
                 NodeValue::List(items),
-            ) if items.len() == 1 => "remove the brackets: this takes one value".into(),
+            ) if items.len() == 1 => "remove the brackets: this key takes one value".into(),
             (Shape::List(_), NodeValue::Map(_)) => "put `- ` before each entry".into(),
             (_, NodeValue::Null) => "write a value, or remove the line".into(),
             (Shape::Map(_) | Shape::Record(_), _) => "write lines of `key: value`".into(),
@@ -258,12 +258,12 @@ impl ShapeChecker<'_> {
     fn report_number(&mut self, node: &Node, text: &str, name: ValueName<'_>) {
         let (message, help) = match text.parse::<u64>() {
             Ok(number) => (
-                format!("{name} must be a whole number without quotes"),
+                format!("{name} must be an integer without quotes"),
                 format!("write `{number}`"),
             ),
             Err(_) => (
-                format!("{name} must be a whole number, not `{}`", truncated(text)),
-                "write digits only".into(),
+                format!("{name} must be an integer, not `{}`", truncated(text)),
+                "write only digits".into(),
             ),
         };
         self.sink.push(
@@ -428,14 +428,17 @@ mod tests {
         let text = "count: '8'\nflag: yes\nlist: a, b\ninner: {word: of, wrod: 1}\neither: {}\nvars: [x]\ncuont: 3\nzebra: 1\n";
         let expected = [
             "M021 the sample file has no `name` / add `name:`",
-            "M024 `count` must be a whole number without quotes / write `8`",
+            "M024 `count` must be an integer without quotes / write `8`",
             "M023 `flag` must be `true` or `false`, not `yes` / write `true`",
             "M022 `list` must be a list, not `a, b` / put the items in brackets: `[a, b]`",
             "M023 `word` must be `on` or `off`, not `of` / write `off`",
-            "M020 unknown key `wrod` in `inner`; did you mean `word`? / remove it: `word` is there already",
-            "M022 `either` must be text or a list, not a mapping / write text or a list here",
+            "M020 unknown key `wrod` in `inner`; did you mean `word`? / remove it: `word` is \
+             already present",
+            "M022 `either` must be a string or a list, not a mapping / write a string or a list \
+             here",
             "M022 `vars` must be a mapping, not a list / write lines of `key: value`",
-            "M020 unknown key `cuont` in a sample file; did you mean `count`? / remove it: `count` is there already",
+            "M020 unknown key `cuont` in a sample file; did you mean `count`? / remove it: `count` \
+             is already present",
             "M020 unknown key `zebra` in a sample file / remove the key",
         ];
         let mut found = messages(text);
@@ -452,7 +455,8 @@ mod tests {
         let found = messages(&format!("name: x\nvars: {{{key}: [a]}}\n{key}: 1\n"));
         let expected = [
             format!(
-                "M022 `{cut}` must be text, not a list / remove the brackets: this takes one value"
+                "M022 `{cut}` must be a string, not a list / remove the brackets: this key takes \
+                 one value"
             ),
             format!("M020 unknown key `{cut}` in a sample file / remove the key"),
         ];
@@ -504,7 +508,8 @@ mod tests {
         assert_eq!(
             messages("name: x\nlist:\n  -\n"),
             [
-                "M022 an item of `list` must be text, not nothing / write a value, or remove the line"
+                "M022 an item of `list` must be a string, not nothing / write a value, or remove \
+                 the line"
             ]
         );
     }

@@ -81,8 +81,8 @@ fn default(field: &FieldShape) -> String {
 /// Describes a shape in the singular.
 fn kind(shape: &Shape) -> String {
     match shape {
-        Shape::Text => "text".into(),
-        Shape::Integer => "whole number".into(),
+        Shape::Text => "string".into(),
+        Shape::Integer => "integer".into(),
         Shape::Boolean => "`true`, `false`".into(),
         Shape::Word(words) => quoted_words(words),
         Shape::List(item) => format!("list of {}", plural_kind(item)),
@@ -97,7 +97,7 @@ fn kind(shape: &Shape) -> String {
 /// Describes a shape in the plural.
 fn plural_kind(shape: &Shape) -> String {
     match shape {
-        Shape::Text => "texts".into(),
+        Shape::Text => "strings".into(),
         Shape::Record(_) => "mappings, see below".into(),
         Shape::Map(value) => format!("mappings to {}", plural_kind(value)),
         Shape::List(item) => format!("lists of {}", plural_kind(item)),
@@ -136,7 +136,7 @@ mod tests {
         let header = "| key | value | default | meaning |\n|---|---|---|---|\n";
         let expected = format!(
             "## File\n\n{header}| `steps` | list of mappings, see below | required | The steps. |\n\n\
-             ## `steps[]`\n\n{header}| `run` | text | required | A command \\| with a pipe. |\n\
+             ## `steps[]`\n\n{header}| `run` | string | required | A command \\| with a pipe. |\n\
              | `steps` | list of mappings, see below | `[]` | More steps. |\n\n"
         );
         assert_eq!(reference_tables(&FILE, "File"), expected);

@@ -12,18 +12,18 @@ fn what_would_need_guesses_is_refused() {
     let empty = rpath("");
     assert_eq!(
         refusal(&library_file, &empty),
-        "it cannot be edited: \"\" can be no name and no search path"
+        "it cannot be edited: \"\" is not a valid name or search path"
     );
     assert_eq!(
         refusal(&library_file, &rpath("a\0b")),
-        "it cannot be edited: \"a\\0b\" can be no name and no search path"
+        "it cannot be edited: \"a\\0b\" is not a valid name or search path"
     );
     let remove = ElfEdits {
         remove_needed: ["libfoo.so.1".to_owned()].into(),
         ..ElfEdits::default()
     };
     let expected =
-        "it cannot be edited: it needs symbol versions of `libfoo.so.1`, which is to be removed";
+        "it cannot be edited: it needs symbol versions of `libfoo.so.1`, which would be removed";
     assert_eq!(refusal(&library_file, &remove), expected);
     let code = ElfSample {
         machine: machine::AMDGPU,
@@ -51,7 +51,7 @@ fn what_would_need_guesses_is_refused() {
     .build();
     assert!(
         refusal(&mips, &edits())
-            .ends_with("one of its dynamic entries tells a distance from itself")
+            .ends_with("one of its dynamic entries is an offset from its own address")
     );
 
     let mut unordered = sample::bytes(&library_file);

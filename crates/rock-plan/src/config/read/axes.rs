@@ -62,7 +62,7 @@ impl ConfigReader<'_> {
         known.extend(ROLES.iter().map(|(word, _)| *word));
         known.push(naming.distribution);
         let near = nearest(name, known.iter().copied().chain(variables()));
-        let message = with_nearest(format!("no axis is called `{name}`"), near);
+        let message = with_nearest(format!("unknown axis `{name}`"), near);
         let mut diagnostic = Diagnostic::new(&codes::UNKNOWN_AXIS, message)
             .at(self.source.location(key.span.clone()), "");
         diagnostic = match near {
@@ -76,7 +76,7 @@ impl ConfigReader<'_> {
                     ""
                 };
                 diagnostic
-                    .note(format!("axes here: {}{also}", known.join(", ")))
+                    .note(format!("valid axes: {}{also}", known.join(", ")))
                     .help("remove it")
             }
         };
@@ -107,7 +107,10 @@ impl ConfigReader<'_> {
                 .iter()
                 .find(|(other, _)| other.role == role && role != AxisRole::Field);
             if let Some((other, span)) = twin {
-                let message = format!("the axes `{}` and `{}` mean the same", other.name, key.text);
+                let message = format!(
+                    "the axes `{}` and `{}` have the same meaning",
+                    other.name, key.text
+                );
                 self.push(
                     Diagnostic::new(&codes::UNKNOWN_AXIS, message)
                         .at(self.source.location(key.span.clone()), "again here")
@@ -141,7 +144,7 @@ impl ConfigReader<'_> {
                 continue;
             };
             let message = if *text == value.text {
-                format!("`{text}` stands twice in the axis `{name}`")
+                format!("`{text}` is listed twice in the axis `{name}`")
             } else {
                 format!(
                     "`{text}` and `{}` in the axis `{name}` are the same version",
@@ -237,7 +240,8 @@ fn version(role: AxisRole, text: &str) -> Result<ParsedValue, MessageAndHelp> {
         _ if is_name(text) => Ok(ParsedValue::Text(text.to_owned())),
         _ => Err((
             format!(
-                "`{text}` cannot be the name of a backend: these have lower-case letters, digits and `-` only"
+                "`{text}` is not a valid backend name: only lower-case letters, digits and `-` are \
+                 allowed"
             ),
             "write one of the recipe's backends".into(),
         )),
@@ -301,8 +305,8 @@ fn plain_version(text: &str, example: &str) -> Result<Version, MessageAndHelp> {
     })?;
     if text.contains('!') {
         return Err((
-            format!("`{text}` has an epoch, which names of release files cannot hold"),
-            "leave out what stands before `!`".into(),
+            format!("`{text}` has an epoch, which names of release files cannot contain"),
+            "remove everything up to `!`".into(),
         ));
     }
     Ok(version)
@@ -312,8 +316,8 @@ fn torch(text: &str) -> Result<Version, MessageAndHelp> {
     let version = plain_version(text, "2.6.0")?;
     if version.release().len() < 2 {
         return Err((
-            format!("`{text}` does not say which minor release of torch is meant"),
-            "write `\"2.6.0\"`, for instance".into(),
+            format!("`{text}` does not include the minor version of torch"),
+            "write a release such as `\"2.6.0\"`".into(),
         ));
     }
     Ok(version)
@@ -324,7 +328,7 @@ fn package(text: &str) -> Result<PackageVersion, MessageAndHelp> {
         return text.parse().map_err(|e: rock_names::VersionError| {
             (
                 e.to_string(),
-                "name the commit itself: its first seven hex digits or more".into(),
+                "write the commit's hash, at least its first seven hex digits".into(),
             )
         });
     }
@@ -335,7 +339,7 @@ fn package(text: &str) -> Result<PackageVersion, MessageAndHelp> {
             format!("`{text}` looks like a commit without its family; did you mean `{commit}`?");
         return Err((
             message,
-            "write the short name of its family before it".into(),
+            "prefix it with the short name of its family".into(),
         ));
     }
     if is_label(text)
@@ -345,7 +349,8 @@ fn package(text: &str) -> Result<PackageVersion, MessageAndHelp> {
         let help = "pin a release, such as `\"2.8.3\"`, or a commit, such as `\"fa2:4a948e9\"`";
         return Err((
             format!(
-                "`{text}` is not a version: branches and tags move, so a wheel could not say what is in it"
+                "`{text}` is not a version: branches and tags move, so a wheel's version would not \
+                 identify its sources"
             ),
             help.into(),
         ));
@@ -354,7 +359,7 @@ fn package(text: &str) -> Result<PackageVersion, MessageAndHelp> {
     if version.local().is_some() {
         let help = format!("write `\"{}\"`", version.public());
         return Err((
-            format!("`{text}` has a label already; the plan makes the label"),
+            format!("`{text}` already has a label; the plan adds the label"),
             help,
         ));
     }

@@ -109,7 +109,7 @@ impl ConfigReader<'_> {
                 continue;
             };
             if entries.is_empty() {
-                let message = "an empty `exclude` entry would leave out every cell";
+                let message = "an empty `exclude` entry would exclude every cell";
                 self.fault(
                     &codes::EMPTY_ENTRY,
                     node,
@@ -158,7 +158,7 @@ impl ConfigReader<'_> {
                     &codes::EMPTY_ENTRY,
                     node,
                     message,
-                    "name the axes of the cells that it is about",
+                    "name the axes of the cells to change",
                 );
                 continue;
             }
@@ -253,7 +253,7 @@ impl ConfigReader<'_> {
                         &codes::WRONG_KIND,
                         value,
                         message,
-                        "write one value; several values make several rows",
+                        "write one value, or one row per value",
                     );
                 }
                 match role.and_then(|role| self.value(role, &key.text, value)) {
@@ -274,7 +274,7 @@ impl ConfigReader<'_> {
                 let name = axes.iter().find(|axis| axis.role == AxisRole::Package);
                 let name = name.map_or(naming.distribution, |axis| &axis.name);
                 let message =
-                    format!("a row does not say which version it builds: `{name}` is missing");
+                    format!("a row does not set the version to build: `{name}` is missing");
                 self.fault(
                     &codes::INCOMPLETE_CELL,
                     node,
@@ -312,7 +312,7 @@ impl ConfigReader<'_> {
                 None => format!("name one of {}, or remove the entry", names.join(", ")),
             };
             let message = format!(
-                "`{entry}` names `{}`, which is no axis of this file",
+                "`{entry}` names `{}`, which is not an axis of this file",
                 key.text
             );
             let message = with_nearest(message, near);
@@ -339,7 +339,7 @@ impl ConfigReader<'_> {
                 None => "remove the entry".into(),
             };
             let message = format!(
-                "no cell has `{}: {}`, so this entry leaves out nothing",
+                "no cell has `{}: {}`, so this entry excludes nothing",
                 key.text, value.text
             );
             self.fault(&codes::IDLE_ENTRY, node, message, help);
@@ -378,7 +378,8 @@ impl ConfigReader<'_> {
         let (repository, tag, digest) = syntax::image_parts(text);
         let tag = tag.unwrap_or_default();
         if let (Some(_), "") = (digest, tag) {
-            let help = "write `REPOSITORY:TAG@sha256:…`, so that the plan can tell what is in it";
+            let help = "write `REPOSITORY:TAG@sha256:…`: the digest alone does not identify the \
+                versions in the image";
             self.fault(
                 &codes::BAD_IMAGE,
                 node,
@@ -398,7 +399,7 @@ impl ConfigReader<'_> {
         let fits = syntax::is_image_repository(text);
         if !fits {
             let message = format!(
-                "`{text}` is not the name of an image: these are lower case, such as `rocm/pytorch`"
+                "`{text}` is not a valid image name: these are lower case, such as `rocm/pytorch`"
             );
             self.fault(
                 &codes::BAD_IMAGE,
@@ -419,13 +420,14 @@ impl ConfigReader<'_> {
         let digest_fits = digest.is_none_or(syntax::is_image_digest);
         if !fits {
             let message = format!(
-                "`{tag}` is not the tag of an image: these have letters, digits, `_`, `.` and `-` only"
+                "`{tag}` is not a valid image tag: only letters, digits, `_`, `.` and `-` are \
+                 allowed"
             );
             self.fault(
                 &codes::BAD_IMAGE,
                 node,
                 message,
-                "copy the tag as the registry shows it",
+                "copy the tag from the registry",
             );
         } else if !digest_fits {
             let message = "the digest of the image is not `sha256:` with 64 hex digits";
@@ -433,7 +435,7 @@ impl ConfigReader<'_> {
                 &codes::BAD_IMAGE,
                 node,
                 message,
-                "copy the whole digest, or leave it out",
+                "copy the full digest, or omit it",
             );
         }
         fits && digest_fits

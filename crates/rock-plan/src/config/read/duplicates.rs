@@ -74,15 +74,15 @@ impl ConfigReader<'_> {
         };
         let (message, severity) = match &differing {
             Some(path) => (
-                format!("{who} and disagree on `{}`", path.join(".")),
+                format!("{who} but set `{}` differently", path.join(".")),
                 Severity::Error,
             ),
             None => (who.to_owned(), Severity::Warning),
         };
         let help = match &differing {
-            Some(_) => "keep one of them, with what is meant",
+            Some(_) => "keep the intended one",
             None if earlier.row.set == later.row.set => "remove one of them",
-            None => "join them into one",
+            None => "merge them into one",
         };
         let diagnostic = Diagnostic::new(&codes::CELL_TWICE, message)
             .severity(severity)

@@ -125,7 +125,7 @@ impl ConfigReader<'_> {
                 &codes::BAD_GFX,
                 gfx,
                 "`gfx` lists no targets",
-                "list the targets wanted, or remove the line",
+                "list the targets to build for, or remove the line",
             );
         }
         let gfx = self.gfx(items(node, "gfx"));
@@ -197,7 +197,7 @@ impl ConfigReader<'_> {
                 &codes::OTHER_FORMAT,
                 version,
                 message,
-                format!("write `version: {FORMAT}`, or use a later release"),
+                format!("write `version: {FORMAT}`, or use a later release of rock-matrix"),
             );
         }
     }
@@ -238,8 +238,9 @@ impl ConfigReader<'_> {
             normalized()
         };
         if given.is_some() && !texts::is_name(&recipe) {
-            let message = format!("`{recipe}` is not the name of a recipe");
-            let help = "write its name, such as `flash-attn`; recipes of your own are found with `--recipes DIR`";
+            let message = format!("`{recipe}` is not a valid recipe name");
+            let help =
+                "write its name, such as `flash-attn`; `--recipes DIR` adds your own recipes";
             self.fault(&codes::BAD_NAME, place, message, help);
             return recipe;
         }
@@ -297,7 +298,7 @@ impl ConfigReader<'_> {
         let size = node.get("shm-size")?;
         let shm_size = size.text()?;
         if !syntax::is_size(shm_size) {
-            let message = format!("`{shm_size}` is not a size for shared memory");
+            let message = format!("`{shm_size}` is not a valid size for shared memory");
             self.fault(
                 &codes::BAD_DOCKER_ARGUMENT,
                 size,
@@ -311,7 +312,7 @@ impl ConfigReader<'_> {
             if syntax::is_group(name) {
                 groups.push(name.to_owned());
             } else {
-                let message = format!("`{name}` is not the name or number of a group");
+                let message = format!("`{name}` is not a valid group name or number");
                 self.fault(
                     &codes::BAD_NAME,
                     node,
@@ -354,7 +355,8 @@ impl ConfigReader<'_> {
             match syntax::library_pattern_fault(pattern) {
                 None => exclude.push(pattern.to_owned()),
                 Some(reason) => {
-                    let message = format!("`{pattern}` matches no library: {reason}");
+                    let message =
+                        format!("`{pattern}` is not a valid library name or pattern: {reason}");
                     self.fault(
                         &codes::BAD_NAME,
                         node,
@@ -377,7 +379,7 @@ impl ConfigReader<'_> {
         if let RepairPlatform::Tag(tag) = &platform
             && !syntax::is_repair_platform(tag)
         {
-            let message = format!("`{tag}` is not a platform that wheels are repaired for");
+            let message = format!("`{tag}` is not a supported platform tag for repairing wheels");
             let help = "write `auto`, `off`, or a tag such as `manylinux_2_28_x86_64`";
             self.fault(&codes::BAD_NAME, node, message, help);
             return None;
@@ -406,12 +408,12 @@ impl ConfigReader<'_> {
                     .find(|word| is_control(word))
                     .copied()
                     .unwrap_or_default();
-                let message = format!("`{word}` stands beside families to test on");
+                let message = format!("`{word}` cannot be combined with other families");
                 self.fault(
                     &codes::BAD_GFX,
                     node,
                     message,
-                    format!("write `{word}` alone, or name the families"),
+                    format!("write only `{word}`, or only families"),
                 );
                 None
             }
@@ -442,7 +444,7 @@ impl ConfigReader<'_> {
             None => None,
         };
         if let (Some(families), false) = (node.get("families"), runner.is_empty()) {
-            let message = "`families` and `runner` both say where wheels are tested";
+            let message = "`families` and `runner` both set where wheels are tested";
             self.fault(&codes::BAD_GFX, families, message, "remove one of them");
         }
         Some(TestConfig {
@@ -498,7 +500,7 @@ impl ConfigReader<'_> {
     fn tag_patterns(&mut self, node: &Node) -> Vec<String> {
         let patterns = node.items().unwrap_or_default();
         if patterns.is_empty() {
-            let message = "`tags` is empty, and nothing would be published".to_owned();
+            let message = "`tags` is empty, so nothing would be published".to_owned();
             self.fault(
                 &codes::BAD_NAME,
                 node,
@@ -510,7 +512,7 @@ impl ConfigReader<'_> {
         for node in patterns {
             let Some(pattern) = node.text() else { continue };
             if !pattern.chars().all(is_sign) || !is_filter(pattern) {
-                let message = format!("`{}` is not a pattern of tags", pattern.escape_debug());
+                let message = format!("`{}` is not a valid tag pattern", pattern.escape_debug());
                 self.fault(
                     &codes::BAD_NAME,
                     node,
@@ -519,13 +521,14 @@ impl ConfigReader<'_> {
                 );
             } else if pattern.contains('/') || pattern.contains("**") {
                 let message = format!(
-                    "`{pattern}` means tags with `/`, and the workflow publishes into a folder of that name"
+                    "`{pattern}` matches tags with `/`, but the workflow publishes into a folder \
+                     named after the tag"
                 );
                 self.fault(
                     &release::BAD_TAG,
                     node,
                     message,
-                    "divide the tags by `-`: `release-*` for `release/*`",
+                    "use `-` instead of `/` in tags: `release-*` for `release/*`",
                 );
             }
         }
@@ -540,13 +543,13 @@ impl ConfigReader<'_> {
             texts.push(text.to_owned());
         }
         if !texts.is_empty() && texts.iter().all(|pattern| pattern.starts_with('!')) {
-            let message = "every pattern of `tags` begins with `!`, and nothing would be published"
-                .to_owned();
+            let message =
+                "every pattern of `tags` begins with `!`, so nothing would be published".to_owned();
             self.fault(
                 &codes::BAD_NAME,
                 node,
                 message,
-                "write a pattern of tags that are meant first, such as `v*`",
+                "start with a pattern of tags to include, such as `v*`",
             );
         }
         texts
@@ -566,7 +569,7 @@ impl ConfigReader<'_> {
                 "`{name}` must be 1 to {MOST_PARALLEL}, not {}",
                 bound.text()?
             );
-            let help = "write a number of at most 256, as many as GitHub runs of one matrix";
+            let help = "write a number from 1 to 256; GitHub runs at most 256 jobs of one matrix";
             self.fault(&codes::BAD_NUMBER, bound, message, help);
         }
         number

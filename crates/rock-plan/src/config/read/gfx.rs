@@ -20,12 +20,12 @@ impl ConfigReader<'_> {
     pub(super) fn gfx(&mut self, nodes: &[Node]) -> GfxSelection {
         if let Some(host) = nodes.iter().find(|node| node.text() == Some("host")) {
             if nodes.len() > 1 {
-                let message = "`host` stands beside other gfx targets";
+                let message = "`host` cannot be combined with other gfx targets";
                 self.fault(
                     &codes::BAD_GFX,
                     host,
                     message,
-                    "write `[host]` alone, or name the targets",
+                    "write only `[host]`, or list the targets",
                 );
             }
             return GfxSelection::Host;
@@ -38,8 +38,7 @@ impl ConfigReader<'_> {
         if let Some(first) = nodes.first()
             && *gfx != GfxSelection::Host
         {
-            let message =
-                "`gfx-fallback` has no effect, because `gfx` does not ask for this machine's GPUs";
+            let message = "`gfx-fallback` has no effect without `gfx: [host]`";
             self.fault(
                 &codes::BAD_GFX,
                 first,
@@ -84,7 +83,7 @@ impl ConfigReader<'_> {
                 &codes::TOO_MANY_ENTRIES,
                 node,
                 message,
-                "remove those that no build needs",
+                "remove targets that no build needs",
             );
             return None;
         }
@@ -108,15 +107,12 @@ impl ConfigReader<'_> {
             return;
         }
         let near = nearest(target.processor(), known.iter().map(String::as_str));
-        let message = with_nearest(
-            format!("no fact knows the gfx target `{}`", target.processor()),
-            near,
-        );
+        let message = with_nearest(format!("unknown gfx target `{}`", target.processor()), near);
         self.fault(
             &codes::UNKNOWN_GFX,
             node,
             message,
-            "check its spelling; a target newer than the facts is fine as it is",
+            "check its spelling; if the target is newer than the compatibility data, ignore this",
         );
     }
 
@@ -151,7 +147,8 @@ impl ConfigReader<'_> {
                 let near = nearest(text, known.iter().map(String::as_str));
                 let help = match near {
                     Some(near) => format!("write `{near}`"),
-                    None if text == "host" => "`host` stands only in the `gfx` field, alone".into(),
+                    None if text == "host" => "`host` is only allowed in the `gfx` field, as the \
+                        only entry".into(),
                     None => {
                         "write a target such as `gfx942`, a family such as `gfx110X-all`, or a product such as `mi300x`"
                             .into()

@@ -26,8 +26,10 @@ impl ConfigReader<'_> {
         {
             found.push(HostValue::Rocm { index });
             let Some(version) = self.lookups.host_rocm.find() else {
-                let message = "`rocm: [host]` asks for the ROCm of this machine, and none is found, or several";
-                let help = "name the version, or say with ROCM_PATH which installation is meant; `rock-matrix doctor` shows what it sees";
+                let message = "`rocm: [host]` needs one ROCm installation on this machine, but \
+                    there is none, or several";
+                let help = "write the version, or select an installation with ROCM_PATH; \
+                    `rock-matrix doctor` shows those it finds";
                 self.fault(&codes::HOST_WITHOUT_ROCM, node, message, help);
                 // An empty value yields no second error.
                 node.value = NodeValue::Null;

@@ -24,10 +24,10 @@ pub(super) fn note_unquoted(tree: &Node, source: &SourceText, sink: &mut Sink) {
     };
     let more = match found.len() {
         1 => String::new(),
-        2 => ", and 1 more of this file".into(),
-        count => format!(", and {} more of this file", count - 1),
+        2 => ", and 1 more in this file".into(),
+        count => format!(", and {} more in this file", count - 1),
     };
-    let message = format!("other tools read `{text}` without quotes as `{number}`{more}");
+    let message = format!("other tools read the unquoted `{text}` as `{number}`{more}");
     let mut diagnostic = Diagnostic::new(&codes::UNQUOTED_NUMBER, message).at(
         source.location(first.span.clone()),
         format!("kept as `{text}` here"),
@@ -35,7 +35,7 @@ pub(super) fn note_unquoted(tree: &Node, source: &SourceText, sink: &mut Sink) {
     for (node, _, number) in found.iter().skip(1).take(SHOWN) {
         diagnostic = diagnostic.also(
             source.location(node.span.clone()),
-            format!("`{number}` to others"),
+            format!("read as `{number}` by other tools"),
         );
     }
     sink.push(diagnostic.help(format!("write `\"{text}\"`")));

@@ -21,23 +21,23 @@ pub(super) fn give(whole: &mut Node, given: &AxisOverrides, places: &mut KeyLoca
         return;
     };
     // The order is that of `AxisOverrides::arguments`.
-    let mut stands = |number: usize, path: &str| {
+    let mut locate = |number: usize, path: &str| {
         let span = places.source().argument_span(number);
         places.replace(path, span.clone());
         span
     };
     if let Some(word) = &given.release_type {
-        let span = stands(0, "release-type");
+        let span = locate(0, "release-type");
         put(entries, "release-type", scalar(word, &span));
     }
     if let Some(families) = &given.gfx {
         match axes_with(entries, "gfx") {
             Some(axes) => {
-                let span = stands(1, "axes.gfx");
+                let span = locate(1, "axes.gfx");
                 put(axes, "gfx", list(families, &span));
             }
             None => {
-                let span = stands(1, "gfx");
+                let span = locate(1, "gfx");
                 put(entries, "gfx", list(families, &span));
             }
         }
@@ -48,7 +48,7 @@ pub(super) fn give(whole: &mut Node, given: &AxisOverrides, places: &mut KeyLoca
             ..
         }) = node_mut(entries, "test")
     {
-        let span = stands(2, "test.families");
+        let span = locate(2, "test.families");
         put(fields, "families", list(families, &span));
     }
     for (number, (name, values)) in given.axes.iter().enumerate() {
@@ -57,7 +57,7 @@ pub(super) fn give(whole: &mut Node, given: &AxisOverrides, places: &mut KeyLoca
             ..
         }) = node_mut(entries, "axes")
         {
-            let span = stands(3 + number, &format!("axes.{name}"));
+            let span = locate(3 + number, &format!("axes.{name}"));
             put(axes, name, list(values, &span));
         }
     }
@@ -141,7 +141,7 @@ impl ConfigReader<'_> {
                 words.sort_unstable();
                 words.dedup();
                 let near = nearest(word, words.iter().copied());
-                let message = with_nearest(format!("no fact knows a release type `{word}`"), near);
+                let message = with_nearest(format!("unknown release type `{word}`"), near);
                 let help = format!("write one of {}", words.join(", "));
                 self.fault(&codes::UNKNOWN_WORD, &node, message, help);
             }

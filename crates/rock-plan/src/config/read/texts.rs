@@ -24,7 +24,7 @@ pub(super) fn check_texts(node: &Node, source: &SourceText, sink: &mut Sink) {
     let mut fault = |text: &str, span: &std::ops::Range<usize>| {
         if text.len() > LONGEST_TEXT_BYTES {
             let message = format!(
-                "a text of {} bytes; a matrix file takes at most {LONGEST_TEXT_BYTES}",
+                "the text has {} bytes, but a matrix file allows at most {LONGEST_TEXT_BYTES}",
                 text.len()
             );
             sink.push(
@@ -46,7 +46,7 @@ pub(super) fn check_texts(node: &Node, source: &SourceText, sink: &mut Sink) {
         sink.push(
             Diagnostic::new(
                 &codes::CONTROL_CHARACTER,
-                format!("a text cannot hold {name}"),
+                format!("the text contains {name}"),
             )
             .at(source.location(span.clone()), "")
             .help(help),
@@ -72,7 +72,7 @@ pub(super) fn check_texts(node: &Node, source: &SourceText, sink: &mut Sink) {
 
 /// Values of a recipe variable that is a switch.
 const SWITCH: [&str; 2] = ["on", "off"];
-const TAKEN_BY: &str = "the runner, the workflow or the system has a variable of that name";
+const TAKEN_BY: &str = "the runner, the workflow or the system has a variable with this name";
 
 impl ConfigReader<'_> {
     /// Reads the runners that take jobs: a label, a list of labels, or a group with labels.
@@ -89,8 +89,8 @@ impl ConfigReader<'_> {
         if let (Some(name), Some(place)) = (group, node.get("group"))
             && !is_runner_group(name)
         {
-            let message = format!("`{name}` cannot be a group of runners");
-            let help = "write its name, with letters, digits, blanks, `-`, `_`, `.` and `/`";
+            let message = format!("`{name}` is not a valid runner group name");
+            let help = "use only letters, digits, spaces, `-`, `_`, `.` and `/`";
             self.fault(&codes::BAD_NAME, place, message, help);
             return None;
         }
@@ -103,12 +103,12 @@ impl ConfigReader<'_> {
         for label in nodes {
             let text = label.text()?;
             if !is_label(text) {
-                let message = format!("`{text}` cannot be a runner label");
+                let message = format!("`{text}` is not a valid runner label");
                 self.fault(
                     &codes::BAD_NAME,
                     label,
                     message,
-                    "write letters, digits, `-`, `_` and `.` only",
+                    "use only letters, digits, `-`, `_` and `.`",
                 );
                 return None;
             }
@@ -147,7 +147,8 @@ impl ConfigReader<'_> {
         let text = node.text()?;
         if !is_label(text) {
             let message = format!(
-                "`{text}` cannot be a runner label: these have letters, digits, `-`, `_` and `.` only"
+                "`{text}` is not a valid runner label: only letters, digits, `-`, `_` and `.` are \
+                 allowed"
             );
             self.fault(
                 &codes::BAD_NAME,
@@ -164,16 +165,17 @@ impl ConfigReader<'_> {
             let near = nearest(text, known.keys().map(String::as_str));
             let help = match near {
                 Some(near) => format!(
-                    "did you mean `{near}`? A label of a self-hosted runner is fine as it is"
+                    "did you mean `{near}`? If it is the label of a self-hosted runner, ignore this"
                 ),
                 None => {
-                    "check its spelling; a label of a self-hosted runner is fine as it is".into()
+                    "check its spelling; if it is the label of a self-hosted runner, ignore this"
+                        .into()
                 }
             };
             self.fault(
                 &codes::UNKNOWN_RUNNER,
                 node,
-                format!("no known runner is called `{text}`"),
+                format!("unknown runner `{text}`"),
                 help,
             );
         }
@@ -190,9 +192,10 @@ impl ConfigReader<'_> {
         }
         // A default has no location.
         let at = if node.span.is_empty() { at } else { node };
-        let message = format!("`{label}` runs {os}, and the jobs are for {platform}");
+        let message = format!("`{label}` runs {os}, but the jobs are for {platform}");
         let help = format!(
-            "name a `runner` with {platform}; `rock-matrix compat list runners` shows those that are known"
+            "set `runner` to one with {platform}; `rock-matrix compat list runners` shows the \
+             known ones"
         );
         self.fault(&codes::OTHER_SYSTEM, at, message, help);
     }
@@ -213,22 +216,22 @@ impl ConfigReader<'_> {
             let Some(text) = node.text() else { continue };
             if !is_secret_word(text) {
                 // The text itself is not repeated: it may be the secret.
-                let help = "list names such as `HF_TOKEN`; the values are kept by GitHub";
+                let help = "list names such as `HF_TOKEN`; GitHub stores the values";
                 self.push(
                     Diagnostic::new(
                         &codes::BAD_SECRET_NAME,
-                        "a secret is named in capitals, digits and `_`",
+                        "names of secrets have only capitals, digits and `_`",
                     )
                     .at(self.hidden(node), "")
                     .help(help),
                 );
             } else if is_taken(text) {
-                let message = format!("`{text}` cannot be the name of a secret: {TAKEN_BY}");
+                let message = format!("`{text}` is not a valid secret name: {TAKEN_BY}");
                 self.fault(
                     &codes::BAD_SECRET_NAME,
                     node,
                     message,
-                    "give the secret another name, on GitHub too",
+                    "rename the secret, also on GitHub",
                 );
             } else if !found.insert(text.to_owned()) {
                 self.fault(
@@ -253,14 +256,14 @@ impl ConfigReader<'_> {
             return entries;
         };
         let message = format!(
-            "`{name}` has {} entries, and {most} are the most",
+            "`{name}` has {} entries, but at most {most} are allowed",
             entries.len()
         );
         self.fault(
             &codes::TOO_MANY_ENTRIES,
             beyond,
             message,
-            "remove those that no build needs",
+            "remove entries that no build needs",
         );
         &entries[..most]
     }
@@ -279,7 +282,7 @@ impl ConfigReader<'_> {
                 .map(|(_, node)| node)
         };
         if let (Some(_), Some(links)) = (node("rocm"), node("find-links")) {
-            let message = "`rocm` and `find-links` both say where ROCm packages come from";
+            let message = "`rocm` and `find-links` both set where ROCm packages come from";
             self.fault(&codes::BAD_INDEX, links, message, "remove one of them");
         }
         let base = node("base").and_then(|base| self.index_address(base));
@@ -299,13 +302,12 @@ impl ConfigReader<'_> {
                 .filter(|base| !base.is_empty())
                 .map(String::as_str))
             else {
-                let message =
-                    format!("`{text}` is a layout of indexes, and nothing says where it is");
+                let message = format!("`{text}` is an index layout without a known server");
                 self.fault(
                     &codes::BAD_INDEX,
                     node,
                     message,
-                    "add `base:` with the address before it",
+                    "add `base:` with the server's URL",
                 );
                 continue;
             };
@@ -330,11 +332,11 @@ impl ConfigReader<'_> {
         let host = found.unwrap_or_default();
         let (message, help) = if found.is_none() {
             (
-                format!("the address of an index must begin with `https://`, not `{text}`"),
-                "write the whole address",
+                format!("an index URL must begin with `https://`, not `{text}`"),
+                "write the full URL",
             )
         } else if host.contains('@') {
-            let message = "the address of an index cannot hold a user name or a password";
+            let message = "an index URL must not contain a user name or a password";
             self.push(
                 Diagnostic::new(&codes::BAD_INDEX, message)
                     .at(self.hidden(node), "")
@@ -344,9 +346,10 @@ impl ConfigReader<'_> {
         } else if host.is_empty() || has_address_breaker(text) {
             (
                 format!(
-                    "`{text}` is not the address of an index: these hold no spaces, quotes or brackets"
+                    "`{text}` is not a valid index URL: it must not contain spaces, quotes or \
+                     brackets"
                 ),
-                "write a whole address, percent-encoded where needed",
+                "write the full URL, percent-encoded if needed",
             )
         } else {
             return Some(text.to_owned());
@@ -391,7 +394,7 @@ impl ConfigReader<'_> {
                         "remove it: the recipe has no variables".into()
                     }
                     None => format!(
-                        "the recipe knows {}",
+                        "the recipe's variables are {}",
                         words
                             .vars
                             .keys()
@@ -452,16 +455,20 @@ pub fn docker_argument_fault(number: usize, text: &str) -> Option<(String, Strin
     }
     if number == 0 && !text.starts_with('-') {
         let message = format!(
-            "the first argument of the container is `{text}`, which docker would take for the image"
+            "the first argument of the container is `{text}`, which docker would interpret as the \
+             image"
         );
         return Some((
             message,
-            "begin with an option such as `--env=NAME=value`".to_owned(),
+            "start with an option such as `--env=NAME=value`".to_owned(),
         ));
     }
     let (option, value) = two_words(text)?;
     let help = format!("write `[\"{option}\", \"{value}\"]`, or `{option}={value}`");
-    Some((format!("`{text}` is two words in one"), help))
+    Some((
+        format!("`{text}` is an option and its value in one argument"),
+        help,
+    ))
 }
 
 /// Splits a text such as `--env NAME` or `-v /a:/b` into option and value.

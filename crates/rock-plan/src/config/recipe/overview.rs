@@ -85,7 +85,7 @@ impl std::fmt::Display for RecipeOverview {
         let mut text = format!("{}\n", self.name);
         push_wrapped(&mut text, &self.about, "  ");
         for (what, names) in [
-            ("axes it needs", &self.requires),
+            ("required axes", &self.requires),
             ("backends", &self.backends),
         ] {
             if !names.is_empty() {

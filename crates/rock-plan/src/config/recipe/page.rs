@@ -11,7 +11,7 @@ pub fn page(document: &RecipeDocument, text: &str) -> String {
     let mut page = format!("# The recipe `{}`\n\n{}\n", document.name, head(text));
     let _ = writeln!(
         page,
-        "\nThis page is made of `matrices/recipes/{}.yaml`.",
+        "\nThis page is generated from `matrices/recipes/{}.yaml`.",
         document.name
     );
     if !document.requires.is_empty() {
@@ -24,7 +24,7 @@ pub fn page(document: &RecipeDocument, text: &str) -> String {
     if !document.axes.is_empty() {
         let _ = writeln!(
             page,
-            "It knows the axes {} beside those of every matrix file.",
+            "In addition to the axes of every matrix file, it has {}.",
             code(&document.axes)
         );
     }
@@ -41,14 +41,14 @@ pub fn page(document: &RecipeDocument, text: &str) -> String {
             .collect();
         let _ = writeln!(
             page,
-            "It uses {}: their variables and stages are its own too.",
+            "It uses {}, including all variables and stages.",
             links.join(", ")
         );
     }
     list(
         &mut page,
         if document.leaves == Leaves::Sdist {
-            "Wheels beside the source distribution"
+            "Wheels in addition to the source distribution"
         } else {
             "Wheels"
         },
@@ -73,14 +73,14 @@ pub fn page(document: &RecipeDocument, text: &str) -> String {
             let _ = writeln!(page, "| `{name}` | {default} | {} |", cell(what));
         }
     }
-    for (title, told) in [
-        ("What it refuses", &document.refuse),
-        ("What it warns of", &document.warn),
+    for (title, refusals) in [
+        ("Refused combinations", &document.refuse),
+        ("Combinations with a warning", &document.warn),
     ] {
         list(
             &mut page,
             title,
-            told.iter().map(|refusal| {
+            refusals.iter().map(|refusal| {
                 let help = if refusal.help.is_empty() {
                     String::new()
                 } else {
@@ -96,7 +96,7 @@ pub fn page(document: &RecipeDocument, text: &str) -> String {
             let _ = writeln!(page, "| `{name}` | {} |", cell(&value_of(value)));
         }
     }
-    page.push_str("\n## Stages\n\n| stage | when | variables of its own |\n| --- | --- | --- |\n");
+    page.push_str("\n## Stages\n\n| stage | when | own variables |\n| --- | --- | --- |\n");
     for step in &document.steps {
         let stage = if step.r#use.is_empty() {
             format!("`{}`", step.stage)
@@ -106,12 +106,12 @@ pub fn page(document: &RecipeDocument, text: &str) -> String {
         let when = step.when.as_deref().map(code_of);
         let at_end = step
             .finally
-            .then(|| "at the end, after a failure too".to_owned());
+            .then(|| "at the end, also after a failure".to_owned());
         let when = at_end
             .into_iter()
             .chain(when)
             .collect::<Vec<_>>()
-            .join(", where ");
+            .join(", if ");
         let names: Vec<String> = step.env.keys().cloned().collect();
         let _ = writeln!(page, "| {stage} | {} | {} |", cell(&when), code(&names));
     }
@@ -196,7 +196,7 @@ fn value_of(value: &EnvValue) -> String {
             let parts = [part("begins with", prepend), part("ends with", append)];
             parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
         }
-        EnvValue::If { fact, value } => format!("`{value}`, where `{fact}` has an answer"),
+        EnvValue::If { fact, value } => format!("`{value}`, if `{fact}` has a value"),
         EnvValue::Jobs { gib_per_job, .. } => format!("parallel jobs of `{gib_per_job}` GiB each"),
     }
 }

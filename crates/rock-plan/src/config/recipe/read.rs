@@ -28,7 +28,7 @@ pub fn from_source(source: &SourceText, sink: &mut Sink) -> Option<RecipeDocumen
             sink.push(
                 Diagnostic::new(&codes::BAD_RECIPE, error.message.clone())
                     .at(source.location(error.span.clone()), "")
-                    .help("docs/recipes.md lists what a recipe may hold"),
+                    .help("docs/recipes.md describes the format"),
             );
             None
         }
@@ -121,21 +121,20 @@ fn checked(
     for name in &document.required_vars {
         match document.vars.get(name).map(String::as_str) {
             None => {
-                let message = format!("the required variable `{name}` is not among `vars`");
+                let message = format!("the required variable `{name}` is not in `vars`");
                 fault(
                     name,
                     message,
-                    "list it under `vars` with an empty text, and say above it what it is for",
+                    "add it to `vars` with an empty value, and describe it in a comment above",
                 );
             }
             Some("") => {}
             Some(default) => {
-                let message =
-                    format!("the variable `{name}` is required and has the default `{default}`");
+                let message = format!("the required variable `{name}` has the default `{default}`");
                 fault(
                     name,
                     message,
-                    "leave the default empty, or take the variable out of `required-vars`",
+                    "remove the default, or remove the variable from `required-vars`",
                 );
             }
         }
@@ -161,25 +160,26 @@ fn checked(
     let has_wheels = matches!(document.leaves, Leaves::Wheels | Leaves::Sdist);
     if !fits || (!has_wheels && !document.wheels.is_empty()) {
         let message = format!(
-            "a recipe that leaves {} has {needs} under `collect`",
+            "a recipe that produces {} must have {needs} under `collect`",
             describe(document.leaves)
         );
         fault(
             "collect:",
             message,
-            "say with `leaves` what it is: wheels, a source distribution, an archive or a tree",
+            "set `leaves` to what the recipe produces: wheels, a source distribution, an archive \
+             or a tree",
         );
     }
     let is_named_whole = matches!(document.leaves, Leaves::Archive | Leaves::Sdist);
     if is_named_whole && document.version_from == VersionFrom::Build {
         let what = describe(document.leaves);
         let message = format!(
-            "the name of {what} holds the version, and `version-from: build` leaves it open"
+            "the name of {what} contains the version, which is unknown with `version-from: build`"
         );
         fault(
             "version-from:",
             message,
-            "take it out, so that an axis names the version",
+            "remove it, so that an axis sets the version",
         );
     }
     for wheel in &document.wheels {
@@ -195,8 +195,8 @@ fn checked(
         if let Some(tag) = wheel.tag.as_deref().filter(|tag| !is_wheel_tag(tag)) {
             fault(
                 tag,
-                format!("`{tag}` is not three wheel tags"),
-                "write Python, ABI and platform, `py3-none-any`",
+                format!("`{tag}` is not a wheel tag"),
+                "write Python tag, ABI tag and platform tag, such as `py3-none-any`",
             );
         }
     }
@@ -211,25 +211,25 @@ fn checked(
             };
             if *step != bare {
                 let message = format!(
-                    "a step that uses `{}` has nothing else but `when`",
+                    "a step that uses `{}` may only have `when` in addition",
                     step.r#use
                 );
-                fault(&step.r#use, message, "put the rest into a step of its own");
+                fault(&step.r#use, message, "move the rest to its own step");
             }
             continue;
         }
         if !is_name(stage) {
             fault(
                 stage,
-                format!("`{stage}` is no name for a stage"),
+                format!("`{stage}` is not a valid stage name"),
                 "use letters, digits, `-` and `_`",
             );
         }
         if !stages.insert(stage.as_str()) {
             fault(
                 stage,
-                format!("two steps are called `{stage}`"),
-                "give each step a stage of its own",
+                format!("two steps have the stage `{stage}`"),
+                "give each step its own stage",
             );
         }
         let own = !step.rock_matrix.is_empty();
@@ -260,8 +260,9 @@ fn checked(
         if step.script.contains("{{") {
             fault(
                 stage,
-                format!("the script of step `{stage}` holds an expression"),
-                "put the value into `env` and use it as `\"$NAME\"`: a script is never made of values",
+                format!("the script of step `{stage}` contains an expression"),
+                "set a variable in `env` and use it as `\"$NAME\"`: values are never inserted into \
+                 scripts",
             );
         }
     }
@@ -272,8 +273,8 @@ fn checked(
     {
         fault(
             name,
-            format!("`{name}` is no name for a point"),
-            "use letters, digits, `-` and `_`, and not `auto`",
+            format!("`{name}` is not a valid point name"),
+            "use letters, digits, `-` and `_`, but not `auto`",
         );
     }
     for (name, fact) in &document.facts {
@@ -293,13 +294,12 @@ fn checked(
         }
         let is_late = fact.stage().is_some();
         if is_late && fact.command.is_none() && fact.file.is_none() && fact.path.is_none() {
-            let message = format!(
-                "fact `{name}`: `after` and `before` belong to `command`, `file` or `path`"
-            );
+            let message =
+                format!("fact `{name}`: `after` and `before` require `command`, `file` or `path`");
             fault(
                 &format!("{name}:"),
                 message,
-                "take it out, or ask one of these",
+                "remove it, or use one of these",
             );
         }
         if !fact.after.is_empty() && !fact.before.is_empty() {
@@ -312,16 +312,16 @@ fn checked(
         if let Err(error) = regex::Regex::new(&fact.find) {
             fault(
                 &fact.find,
-                format!("fact `{name}`: `find` is no regular expression: {error}"),
-                "correct it",
+                format!("fact `{name}`: `find` is not a valid regular expression: {error}"),
+                "fix the expression",
             );
         }
         if fact.table.is_some() == fact.column.is_empty() {
-            let message = format!("fact `{name}`: `table` and `column` belong together");
+            let message = format!("fact `{name}`: `table` and `column` must be set together");
             fault(
                 &format!("{name}:"),
                 message,
-                "name the table and the column whose value is taken",
+                "set the table and the column whose value to use",
             );
         }
     }
@@ -332,7 +332,7 @@ fn checked(
             fault(
                 text,
                 format!("`run-time`: {reason}"),
-                "pages print it as a line of a shell: write one plain word",
+                "pages show it as a shell command, so write a single plain word",
             );
         }
     }
@@ -362,24 +362,23 @@ fn checked(
             ),
         ] {
             if is_written && !is_kind {
-                let message =
-                    format!("source `{name}`: `{key}` has an effect beside `{kind}` alone");
-                fault(&format!("{key}:"), message, "take it out");
+                let message = format!("source `{name}`: `{key}` only has an effect with `{kind}`");
+                fault(&format!("{key}:"), message, "remove it");
             }
         }
         if from.git.is_some() && from.r#ref.is_empty() {
-            let message = format!("source `{name}` names no `ref`");
+            let message = format!("source `{name}` has no `ref`");
             fault(
                 &format!("{name}:"),
                 message,
-                "name the commit or the tag to build",
+                "set it to the commit or tag to build",
             );
         }
     }
     for name in document.sources.keys().filter(|name| !is_name(name)) {
         fault(
             name,
-            format!("`{name}` is no name for a source"),
+            format!("`{name}` is not a valid source name"),
             "use letters, digits, `-` and `_`",
         );
     }
@@ -395,16 +394,16 @@ fn checked(
     for name in env.filter(|name| !is_variable(name)) {
         fault(
             name,
-            format!("`{name}` is no name for a variable"),
-            "use letters, digits and `_`, no digit first",
+            format!("`{name}` is not a valid variable name"),
+            "use letters, digits and `_`, and no digit first",
         );
     }
     for name in document.facts.keys().filter(|name| !is_variable(name)) {
-        let message = format!("`{name}` is no name for a fact");
+        let message = format!("`{name}` is not a valid fact name");
         fault(
             name,
             message,
-            "use letters, digits and `_`, no digit first: expressions name it",
+            "use letters, digits and `_`, and no digit first, because expressions refer to it",
         );
     }
     for (number, edit) in document.edits.iter().enumerate() {
@@ -501,14 +500,14 @@ mod tests {
             told,
             [
                 "recipes/x.yaml:4:3: fact `both` needs exactly one of `expr`, `command`, `file`, `path`, `env`, `table`",
-                "recipes/x.yaml:5:3: fact `rows`: `table` and `column` belong together",
+                "recipes/x.yaml:5:3: fact `rows`: `table` and `column` must be set together",
                 "recipes/x.yaml:7:3: source `tree` needs exactly one of `sdist`, `git`, `path`, `artifact`, `project`",
-                "recipes/x.yaml:8:3: source `repo` names no `ref`",
+                "recipes/x.yaml:8:3: source `repo` has no `ref`",
                 "recipes/x.yaml:9:1: edit 1 needs either `file` with `find` or `write`, or `remove`",
                 "recipes/x.yaml:12:13: step `build` needs either `argv`, or `rock-matrix`, or `shell: bash` with `script`, or `place`",
-                "recipes/x.yaml:12:13: two steps are called `build`",
-                "recipes/x.yaml:14:14: `a b` is no name for a stage",
-                "recipes/x.yaml:15:13: the script of step `paste` holds an expression",
+                "recipes/x.yaml:12:13: two steps have the stage `build`",
+                "recipes/x.yaml:14:14: `a b` is not a valid stage name",
+                "recipes/x.yaml:15:13: the script of step `paste` contains an expression",
             ]
         );
     }

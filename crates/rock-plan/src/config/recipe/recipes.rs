@@ -53,7 +53,7 @@ impl RecipeSet {
             nearest(name, self.names()),
         );
         Diagnostic::new(&UNKNOWN_RECIPE, message)
-            .help("`rock-matrix recipe list` shows all of them; `--recipes DIR` adds your own")
+            .help("`rock-matrix recipe list` shows all recipes; `--recipes DIR` adds your own")
     }
 
     /// Returns the names, sorted.

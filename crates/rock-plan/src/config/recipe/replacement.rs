@@ -2,7 +2,7 @@
 
 /// The help for an invalid escape.
 pub const ESCAPES: &str =
-    "write `\\\\` for a backslash; there are `\\1`, `\\g<N>`, `\\n` and `\\t`";
+    "write `\\\\` for a backslash; the supported escapes are `\\1`, `\\g<N>`, `\\n` and `\\t`";
 
 /// A part of a replacement.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -32,7 +32,7 @@ impl ReplacementPart {
             let after = &rest[at + 1..];
             let (part, length) = escape(after).ok_or_else(|| {
                 format!(
-                    "`\\{}` is not an escape of a replacement",
+                    "`\\{}` is not a supported escape in a replacement",
                     after.chars().take(1).collect::<String>()
                 )
             })?;

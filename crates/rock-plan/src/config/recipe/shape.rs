@@ -44,7 +44,11 @@ pub const RECIPE: Shape = Shape::Record(&RecordShape {
     name: "recipe",
     fields: &[
         needed("recipe", Shape::Integer, "Version of the format, 1."),
-        needed("name", Shape::Text, "Its name, the file's stem."),
+        needed(
+            "name",
+            Shape::Text,
+            "Its name, the same as the file's stem.",
+        ),
         field(
             "distribution",
             Shape::Text,
@@ -55,32 +59,34 @@ pub const RECIPE: Shape = Shape::Record(&RecordShape {
             "package",
             Shape::Text,
             "\"\"",
-            "The package whose rows of the facts apply; without it the matrix file's distribution.",
+            "The package whose rows of the compatibility data apply. Default: the matrix file's \
+             distribution.",
         ),
         field(
             "version-from",
             Shape::Word(VersionFrom::WORDS),
             "axis",
-            "Where the version stands: in an axis of the matrix file, or in the sources, which only the build reads.",
+            "Where the version comes from: an axis of the matrix file, or the sources, which only \
+             the build reads.",
         ),
         field(
             "leaves",
             Shape::Word(Leaves::WORDS),
             "wheels",
-            "What a job leaves: wheels, a source distribution with its wheels, an archive of an install tree, or the tree \
-             alone.",
+            "What a job produces: wheels, a source distribution with its wheels, an archive of an \
+             install tree, or only the tree.",
         ),
         field(
             "wheels",
             Shape::List(&Shape::Record(&WHEEL)),
             "[]",
-            "Wheels of other distributions that the build leaves beside its own.",
+            "Wheels of other distributions that the build also produces.",
         ),
         field(
             "axes",
             TEXT_LIST,
             "[]",
-            "Axes it knows beyond package, python, torch, rocm, backend and gfx.",
+            "Axes in addition to package, python, torch, rocm, backend and gfx.",
         ),
         field(
             "requires",
@@ -92,13 +98,13 @@ pub const RECIPE: Shape = Shape::Record(&RecordShape {
             "backends",
             Shape::Map(&Shape::Record(&BACKEND)),
             "{}",
-            "Ways of building, the default one first.",
+            "Build variants, the default one first.",
         ),
         field(
             "vars",
             TEXTS,
             "{}",
-            "Variables with their defaults; a matrix file may set these and no others.",
+            "Variables with their defaults; a matrix file may set only these.",
         ),
         field(
             "required-vars",
@@ -129,7 +135,7 @@ pub const RECIPE: Shape = Shape::Record(&RecordShape {
             "sources",
             Shape::Map(&Shape::Record(&SOURCE)),
             "{}",
-            "What is fetched; `NAME` lands in `src/NAME`.",
+            "Sources to fetch; `NAME` is placed in `src/NAME`.",
         ),
         field(
             "edits",
@@ -140,7 +146,7 @@ pub const RECIPE: Shape = Shape::Record(&RecordShape {
         needed(
             "steps",
             Shape::List(&Shape::Record(&STEP)),
-            "The build, in order.",
+            "The steps of the build, in order.",
         ),
         field(
             "points",
@@ -152,19 +158,19 @@ pub const RECIPE: Shape = Shape::Record(&RecordShape {
             "collect",
             Shape::Record(&COLLECT),
             "{}",
-            "The wheels it leaves.",
+            "The wheels that it produces.",
         ),
         field(
             "test",
             Shape::Record(&TEST),
             "{}",
-            "What is run with the built wheel.",
+            "Tests of the built wheel.",
         ),
         field(
             "run-time",
             Shape::Record(&RUN_TIME),
             "{}",
-            "Needs of the installed package.",
+            "Requirements of the installed package.",
         ),
     ],
 });
@@ -175,25 +181,26 @@ const WHEEL: RecordShape = RecordShape {
         needed(
             "distribution",
             Shape::Text,
-            "The distribution, in which an expression may name `each`.",
+            "The distribution; an expression may use `each`.",
         ),
         field(
             "when",
             Shape::Text,
             "",
-            "When it is left: an expression over axes, vars, platform, backend, python, gfx and families.",
+            "When it is produced: an expression over axes, vars, platform, backend, python, gfx \
+             and families.",
         ),
         field(
             "each",
             Shape::Text,
             "",
-            "An expression over the same that gives a list: one wheel for each item.",
+            "An expression over the same names that returns a list: one wheel for each item.",
         ),
         field(
             "same-version",
             Shape::Boolean,
             "false",
-            "Whether it has the version of the job's own distribution.",
+            "Whether it has the same version as the job's distribution.",
         ),
         field(
             "tag",
@@ -216,7 +223,7 @@ const BACKEND: RecordShape = RecordShape {
             "collapsible",
             AXES,
             "[]",
-            "Axes whose values share one wheel where `collapse` of the matrix file says so.",
+            "Axes whose values share one wheel if `collapse` of the matrix file lists them.",
         ),
         field(
             "tag",
@@ -228,19 +235,20 @@ const BACKEND: RecordShape = RecordShape {
             "device-code",
             Shape::Boolean,
             "true",
-            "Whether the wheel holds device code, so that gfx targets matter.",
+            "Whether the wheel contains device code, so that gfx targets matter.",
         ),
         field(
             "levers",
             TEXT_LIST,
             "[]",
-            "What makes a build shorter, for estimates that do not fit. One that begins with a variable and its value in backticks is left out where the file sets that value.",
+            "Ways to shorten a build, for estimates that exceed the limit. One that begins with a \
+             variable and its value in backticks is omitted if the file sets that value.",
         ),
         field(
             "run-time",
             Shape::Record(&RUN_TIME),
             "{}",
-            "Further needs of the installed package.",
+            "Additional requirements of the installed package.",
         ),
     ],
 };
@@ -276,32 +284,32 @@ const FACT: RecordShape = RecordShape {
             "command",
             TEXT_LIST,
             "",
-            "The trimmed output of a command, asked before the build.",
+            "The trimmed output of a command, run before the build.",
         ),
         field(
             "after",
             Shape::Text,
             "\"\"",
-            "With `command`, `file` or `path`: asked by the build itself, after this stage.",
+            "With `command`, `file` or `path`: evaluated during the build, after this stage.",
         ),
         field(
             "before",
             Shape::Text,
             "\"\"",
-            "The same, right before this stage.",
+            "The same, but right before this stage.",
         ),
         field("file", Shape::Text, "", "The trimmed content of a file."),
         field(
             "find",
             Shape::Text,
             "\"\"",
-            "With `file`: a regular expression, whose first group or match is taken.",
+            "With `file`: a regular expression; the fact is its first group, or the match.",
         ),
         field(
             "path",
             TEXT_LIST,
             "",
-            "The first of these paths that is there.",
+            "The first of these paths that exists.",
         ),
         field(
             "env",
@@ -313,43 +321,43 @@ const FACT: RecordShape = RecordShape {
             "table",
             Shape::Text,
             "",
-            "A table of the facts, such as `rocm-gfx`.",
+            "A table of the compatibility data, such as `rocm-gfx`.",
         ),
         field(
             "where",
             TEXTS,
             "{}",
-            "With `table`: what the columns of the row must have or hold.",
+            "With `table`: values that the columns of the row must equal or contain.",
         ),
         field(
             "at-most",
             TEXTS,
             "{}",
-            "With `table`: column and version; the newest row up to it is taken.",
+            "With `table`: a column and a version; selects the newest row up to this version.",
         ),
         field(
             "key",
             Shape::Text,
             "",
-            "With `table`: the column that names the values of all rows, which become a mapping.",
+            "With `table`: the column with the keys, if all rows become a mapping.",
         ),
         field(
             "column",
             Shape::Text,
             "",
-            "With `table`: the column whose value is taken.",
+            "With `table`: the column whose value is used.",
         ),
         field(
             "default",
             Shape::Text,
             "",
-            "What to take when there is no answer.",
+            "The default, if the fact has no value.",
         ),
         field(
             "stand-in",
             Shape::Text,
             "",
-            "What `check` and a dry run take, which ask nothing.",
+            "The value for `check` and dry runs, which run nothing.",
         ),
     ],
 };
@@ -359,7 +367,7 @@ const REFUSE: RecordShape = RecordShape {
     fields: &[
         needed("when", Shape::Text, "When it applies."),
         needed("reason", Shape::Text, "Why."),
-        field("help", Shape::Text, "\"\"", "What to do instead."),
+        field("help", Shape::Text, "\"\"", "How to avoid it."),
     ],
 };
 
@@ -373,36 +381,37 @@ const SOURCE: RecordShape = RecordShape {
             "",
             "A requirement whose source distribution is fetched, `flash-attn==2.8.3`.",
         ),
-        field("git", Shape::Text, "", "A git address."),
+        field("git", Shape::Text, "", "A git URL."),
         field(
             "path",
             Shape::Text,
             "",
-            "A folder on this machine, copied; relative to where rock-matrix is called.",
+            "A folder on this machine to copy; relative to the directory in which rock-matrix is \
+             called.",
         ),
         field(
             "project",
             Shape::Text,
             "",
-            "A project of the facts, as `source checkout` knows it.",
+            "A project of the compatibility data, as for `source checkout`.",
         ),
         field(
             "checkout",
             TEXT_LIST,
             "[]",
-            "With `project`: further options of `source checkout`.",
+            "With `project`: additional options of `source checkout`.",
         ),
         field(
             "artifact",
             Shape::Text,
             "",
-            "A `.tar.gz` on this machine that another job left, unpacked.",
+            "A `.tar.gz` on this machine from another job, which is unpacked.",
         ),
         field(
             "sha256",
             Shape::Text,
             "\"\"",
-            "The archive's digest; without one it is not checked, with a warning.",
+            "The archive's digest; without it the archive is not checked, with a warning.",
         ),
         field(
             "ref",
@@ -420,7 +429,8 @@ const SOURCE: RecordShape = RecordShape {
             "sparse",
             Shape::Text,
             "\"\"",
-            "With `git`: the folder that is checked out, with the files above it; all without one.",
+            "With `git`: the only folder to check out, with the files in its parent folders. \
+             Default: everything.",
         ),
         field(
             "env",
@@ -434,7 +444,7 @@ const SOURCE: RecordShape = RecordShape {
 const EDIT: RecordShape = RecordShape {
     name: "recipe edit",
     fields: &[
-        field("when", Shape::Text, "", "When it is made."),
+        field("when", Shape::Text, "", "When it is applied."),
         field(
             "file",
             Shape::Text,
@@ -445,43 +455,45 @@ const EDIT: RecordShape = RecordShape {
             "find",
             Shape::Text,
             "\"\"",
-            "A regular expression, Python's, by line.",
+            "A Python regular expression, matched per line.",
         ),
         field(
             "replace",
             Shape::Text,
             "\"\"",
-            "What takes its place: `\\1` and `\\g<N>` are groups, `\\n`, `\\t` and `\\\\` a line break, a tab and a backslash; values of expressions are literal.",
+            "The replacement: `\\1` and `\\g<N>` are groups, `\\n`, `\\t` and `\\\\` a line break, \
+             a tab and a backslash; values of expressions are literal.",
         ),
         field(
             "unless",
             Shape::Text,
             "\"\"",
-            "A text that is there when the edit is made already.",
+            "A text that the file contains if the edit has already been applied.",
         ),
         field(
             "only-with",
             Shape::Text,
             "\"\"",
-            "A text of the sources that it is for: where the file or the text is not there, it does not apply.",
+            "A text that the file must contain; if the file or the text is missing, the edit is \
+             skipped.",
         ),
         field(
             "count",
             Shape::Integer,
             "",
-            "How many places must match; without it any number but none.",
+            "The number of matches required. Default: at least one.",
         ),
         field(
             "write",
             Shape::Text,
             "",
-            "Instead of `find`: the whole content of the file.",
+            "Instead of `find`: the new content of the file.",
         ),
         field(
             "remove",
             TEXT_LIST,
             "[]",
-            "Paths removed instead, relative to the job's folder.",
+            "Paths to remove instead, relative to the job's folder.",
         ),
     ],
 };

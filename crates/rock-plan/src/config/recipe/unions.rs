@@ -62,7 +62,8 @@ impl<'de> Deserialize<'de> for EnvValue {
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str(
-                    "text, a list of texts, nothing, or a mapping with `prepend`, `append`, `if` or `gib-per-job`",
+                    "a string, a list of strings, nothing, or a mapping with `prepend`, `append`, \
+                     `if` or `gib-per-job`",
                 )
             }
             fn visit_str<E: de::Error>(self, text: &str) -> Result<EnvValue, E> {
@@ -71,7 +72,7 @@ impl<'de> Deserialize<'de> for EnvValue {
             fn visit_bool<E: de::Error>(self, value: bool) -> Result<EnvValue, E> {
                 Err(E::invalid_type(
                     de::Unexpected::Bool(value),
-                    &"quoted text such as \"TRUE\"",
+                    &"a quoted string such as \"TRUE\"",
                 ))
             }
             fn visit_u64<E: de::Error>(self, value: u64) -> Result<EnvValue, E> {
@@ -125,7 +126,7 @@ impl<'de> Deserialize<'de> for EnvValue {
                     }
                     _ => {
                         return Err(de::Error::custom(
-                            "`if` and `value` belong together and stand alone",
+                            "`if` and `value` require each other and exclude other keys",
                         ));
                     }
                 }
@@ -137,7 +138,9 @@ impl<'de> Deserialize<'de> for EnvValue {
                     (None, None, None) => Err(de::Error::custom(
                         "one of `prepend`, `append`, `if`, `gib-per-job` is needed",
                     )),
-                    (Some(_), _, _) => Err(de::Error::custom("`gib-per-job` stands alone")),
+                    (Some(_), _, _) => {
+                        Err(de::Error::custom("`gib-per-job` excludes the other keys"))
+                    }
                     (None, prepend, append) => {
                         let separator = separator.unwrap_or_else(|| PATH_SEPARATOR.to_owned());
                         Ok(EnvValue::Extend {

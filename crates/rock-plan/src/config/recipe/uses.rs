@@ -50,12 +50,12 @@ pub(super) fn resolve(
         if let Some(stage) = fact.stage().filter(|stage| !stages.contains(stage)) {
             let near = nearest(stage, stages.iter().copied());
             let message = with_nearest(
-                format!("fact `{name}` is asked beside `{stage}`, which is no stage"),
+                format!("fact `{name}` refers to `{stage}`, which is not a stage"),
                 near,
             );
             return Err(merge
                 .fault(&format!("{name}:"), message)
-                .help("name a stage of the recipe, or of one it uses"));
+                .help("use a stage of this recipe, or of a recipe it uses"));
         }
     }
     Ok(whole)
@@ -90,14 +90,14 @@ impl<'a> UseChain<'a> {
             let message = with_nearest(format!("there is no recipe `{}` to use", step.r#use), near);
             return Err(self
                 .fault(&step.r#use, message)
-                .help("name a shipped recipe, or one beside this one"));
+                .help("use a built-in recipe, or one in the same directory"));
         };
         if self.open.contains(&used.name.as_str()) {
             let way = self.open.join("` uses `");
             let message = format!("a recipe uses itself: `{way}` uses `{}`", used.name);
             return Err(self
                 .fault(&step.r#use, message)
-                .help("take one of the two uses out"));
+                .help("remove one of the two uses"));
         }
         if !self.used.insert(used.name.as_str()) {
             return Ok(());
@@ -265,7 +265,7 @@ mod tests {
         let after = "a\nfacts:\n  x: {command: [y], after: romc}\nsteps:\n  - {use: sdk}\n";
         assert_eq!(
             told(&[after, SDK]),
-            "fact `x` is asked beside `romc`, which is no stage; did you mean `rocm`?"
+            "fact `x` refers to `romc`, which is not a stage; did you mean `rocm`?"
         );
     }
 }

@@ -38,7 +38,7 @@ fn a_listing_that_contradicts_an_answer_is_found() {
     };
     assert_eq!(
         told(starter),
-        "`a.whl`, not uploaded to its end, 7 bytes, without a digest"
+        "`a.whl`, incomplete, 7 bytes, without a digest"
     );
     assert!(contradiction(asset(5, "a.whl", 2)).is_some());
 }

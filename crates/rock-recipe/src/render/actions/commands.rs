@@ -16,7 +16,7 @@ pub fn usage_error(text: &str) -> String {
             .unwrap_or_default()
     };
     let fault = match text.split_once(": ") {
-        Some(("error", told)) => told
+        Some(("error", rest)) => rest
             .split("\n\n")
             .next()
             .unwrap_or_default()

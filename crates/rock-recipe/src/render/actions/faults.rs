@@ -24,8 +24,9 @@ pub fn faults(diagnostics: &[Diagnostic], room: usize) -> String {
             message(&one.message)
         )
     };
-    let head = "### Faults\n\n| | code | place | what | help |\n| --- | --- | --- | --- | --- |\n";
-    table(head, sorted.into_iter().map(row), "fault", room)
+    let head = "### Diagnostics\n\n| | code | location | message | help |\n| --- | --- | --- | --- \
+        | --- |\n";
+    table(head, sorted.into_iter().map(row), "diagnostic", room)
 }
 
 #[cfg(test)]
@@ -43,7 +44,8 @@ mod tests {
             .help("x|y");
         assert_eq!(
             faults(&[warning, error], 1 << 20),
-            "### Faults\n\n| | code | place | what | help |\n| --- | --- | --- | --- | --- |\n\
+            "### Diagnostics\n\n| | code | location | message | help |\n| --- | --- | --- | --- | \
+             --- |\n\
              | error | M001 duplicate-key | `a\\|b.yaml:2:1` | a \\| b \\| \\<img\\> \\@\u{2060}me | x\\|y |\n\
              | warning | M005 byte-order-mark |  | w |  |\n"
         );
@@ -63,7 +65,7 @@ mod tests {
             .filter(|line| line.starts_with("| error "))
             .count();
         assert!(text.ends_with(&format!(
-            "\n{} faults left out of this summary, which is full.\n",
+            "\n{} diagnostics omitted from this summary, which is full.\n",
             10_000 - kept
         )));
         assert!(

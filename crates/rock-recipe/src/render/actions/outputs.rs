@@ -13,20 +13,23 @@ pub type ActionOutput = (String, String);
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum OutputError {
     /// The name is not a word: the runner splits a line at its first `=` or `<<`.
-    #[error("`{0}` is no name of an output: letters, digits, `_` and `-`, a letter or `_` first")]
+    #[error(
+        "`{0}` is not a valid output name: letters, digits, `_` and `-`, starting with a letter or \
+         `_`"
+    )]
     Name(String),
     /// The value contains NUL, but the file is text.
-    #[error("the output `{0}` holds a NUL")]
+    #[error("the output `{0}` contains a NUL character")]
     Nul(String),
     /// The value contains its own delimiter line, so it would end too early.
-    #[error("a line of the output `{0}` is the word that ends it")]
+    #[error("the output `{0}` contains its own delimiter line")]
     Delimiter(String),
 }
 
 impl From<OutputError> for Diagnostic {
     fn from(error: OutputError) -> Self {
         Self::new(&codes::BAD_OUTPUT, error.to_string())
-            .help("look where the value comes from: it should be text")
+            .help("check where the value comes from: it should be text")
     }
 }
 

@@ -21,7 +21,7 @@ pub fn table(
 ) -> String {
     if head.len() + LAST_LINE > room {
         let line = format!(
-            "\n{} left out of this summary, which is full.\n",
+            "\n{} omitted from this summary, which is full.\n",
             counted(rows.into_iter().count(), noun)
         );
         return if line.len() <= room {
@@ -36,7 +36,7 @@ pub fn table(
         if text.len() + row.len() + LAST_LINE > room {
             let left = 1 + rows.count();
             text.push_str(&format!(
-                "\n{} left out of this summary, which is full.\n",
+                "\n{} omitted from this summary, which is full.\n",
                 counted(left, noun)
             ));
             break;
@@ -70,7 +70,7 @@ mod tests {
                 .filter(|line| line.starts_with("| 0") || line.starts_with("| 1"))
                 .count();
             let last = format!(
-                "\n\n{} rows left out of this summary, which is full.\n",
+                "\n\n{} rows omitted from this summary, which is full.\n",
                 150_000 - kept
             );
             assert!(text.ends_with(&last), "{}", &text[text.len() - 100..]);
@@ -87,7 +87,7 @@ mod tests {
     fn a_full_summary_gets_the_count_alone_or_nothing() {
         assert_eq!(
             table(HEAD, rows(3), "row", 100),
-            "\n3 rows left out of this summary, which is full.\n"
+            "\n3 rows omitted from this summary, which is full.\n"
         );
         assert_eq!(table(HEAD, rows(3), "row", 10), "");
     }

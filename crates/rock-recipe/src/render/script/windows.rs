@@ -128,7 +128,7 @@ pub fn windows_script(
         WindowsShell::Cmd => ("build.cmd", CMD),
     };
     let text =
-        template::render(name, text, &view).expect("the template names only fields of its view");
+        template::render(name, text, &view).expect("the template uses only fields of its view");
     // PowerShell 5.1 decodes a file without a byte order mark with the system's code page.
     let mark = if shell == WindowsShell::PowerShell && !text.is_ascii() {
         "\u{feff}"
@@ -229,7 +229,7 @@ impl WindowsScriptWriter {
         if self.shell == WindowsShell::Cmd && line.len() > LONGEST_LINE {
             return Err(UnwritableValue {
                 name: stage.to_owned(),
-                why: "is a command of more characters than cmd takes",
+                why: "has a command longer than cmd allows",
             });
         }
         Ok(line)
@@ -279,7 +279,7 @@ impl WindowsScriptWriter {
         if word.contains('\r') {
             return Err(UnwritableValue {
                 name: stage.to_owned(),
-                why: "has a carriage return in its command",
+                why: "contains a carriage return in its command",
             });
         }
         let part = |(number, part): (usize, &str)| match number % 2 {

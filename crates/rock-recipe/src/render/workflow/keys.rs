@@ -20,13 +20,14 @@ pub(super) fn check(text: &str, plan: &GithubPlan, sink: &mut Sink) {
                 .count();
             if lacking > 0 {
                 let message = format!(
-                    "the job `{job}` reads `matrix.{key}`, and {lacking} of its {} legs lack it",
+                    "the job `{job}` reads `matrix.{key}`, but {lacking} of its {} legs do not \
+                     have this key",
                     legs.len()
                 );
                 let fault = Diagnostic::new(&codes::MATRIX_KEY_MISSING, message);
-                sink.push(
-                    fault.help("give fewer jobs to one workflow, or report what was rendered"),
-                );
+                sink.push(fault.help(
+                    "split the jobs into several workflows, or report this with the rendered file",
+                ));
             }
         }
     }
@@ -151,14 +152,16 @@ mod tests {
         assert_eq!(
             told(&some),
             [
-                "P053 matrix-key-missing the job `build` reads `matrix.runner`, and 1 of its 2 legs lack it"
+                "P053 matrix-key-missing the job `build` reads `matrix.runner`, but 1 of its 2 \
+                 legs do not have this key"
             ]
         );
         let all = job("build", "matrix_0", "x: ${{ matrix.x }}");
         assert_eq!(
             told(&all),
             [
-                "P053 matrix-key-missing the job `build` reads `matrix.x`, and 2 of its 2 legs lack it"
+                "P053 matrix-key-missing the job `build` reads `matrix.x`, but 2 of its 2 legs do \
+                 not have this key"
             ]
         );
     }

@@ -11,11 +11,13 @@ use rock_plan::{self as plan, Plan};
 pub(super) fn check_jobs(plan: &Plan, attest: Attest, compat: &Compat, sink: &mut Sink) {
     let (jobs, most) = (plan.job_count(), compat.limit_value("job-artifacts"));
     if jobs > most {
-        let message =
-            format!("the workflow would have {jobs} artifacts with wheels, and a job takes {most}");
+        let message = format!(
+            "the workflow would have {jobs} artifacts with wheels, but a job can download at most \
+             {most}"
+        );
         let fault = Diagnostic::new(&codes::TOO_MANY_ARTIFACTS, message)
             .note(format!(
-                "one run has a matrix for each {} jobs, and all its wheels are published together",
+                "one run has a matrix for each {} jobs, and publishes all its wheels together",
                 plan::JOBS_PER_MATRIX
             ))
             .help("give each workflow fewer matrix files, or list fewer values");
@@ -28,8 +30,9 @@ pub(super) fn check_jobs(plan: &Plan, attest: Attest, compat: &Compat, sink: &mu
         compat.limit_value("attestation-subjects"),
     );
     if attest != Attest::Off && files > most {
-        let message =
-            format!("the workflow would attest {files} files, and one attestation takes {most}");
+        let message = format!(
+            "the workflow would attest {files} files, but one attestation covers at most {most}"
+        );
         let fault = Diagnostic::new(&codes::TOO_MANY_SUBJECTS, message);
         sink.push(
             fault.help(
@@ -44,14 +47,13 @@ pub(super) fn check_jobs(plan: &Plan, attest: Attest, compat: &Compat, sink: &mu
     {
         let name = &group.profile.name;
         let message = format!(
-            "the recipe `{name}` leaves an install tree on its runner, and nothing to publish"
+            "the recipe `{name}` installs a tree on its runner and produces nothing to publish"
         );
         let fault = Diagnostic::new(&codes::TREE_ON_A_RUNNER, message)
             .at(group.config.places.of("recipe"), "");
-        sink.push(
-            fault
-                .help("leave this file out of the workflow, and build it where the tree is wanted"),
-        );
+        sink.push(fault.help(
+            "remove this file from the workflow, and build it on the machine that needs the tree",
+        ));
     }
     plan::check_fit(plan, compat, Severity::Error, sink);
     plan::check_images(plan, sink);
@@ -84,12 +86,13 @@ pub(super) fn warn_of_host_values(plan: &Plan, sink: &mut Sink) {
                 HostValue::Gfx => (
                     "gfx",
                     "a GPU",
-                    "name the targets, or list under `gfx-fallback` those that are built without a GPU",
+                    "list the targets, or list those to build without a GPU under `gfx-fallback`",
                 ),
-                HostValue::Rocm { .. } => ("rocm", "ROCm", "name the version"),
+                HostValue::Rocm { .. } => ("rocm", "ROCm", "write the version"),
             };
             let message = format!(
-                "`{key}: [host]` fails in the workflow: the runner that makes its plan is without {has_not}"
+                "`{key}: [host]` fails in the workflow: the runner that makes its plan does not \
+                 have {has_not}"
             );
             let warning = Diagnostic::new(&codes::HOST_VALUE_IN_WORKFLOW, message);
             sink.push(warning.at(config.places.of(&value.place()), "").help(help));
@@ -122,16 +125,19 @@ pub(super) fn warn_of_attempts(plan: &Plan, sink: &mut Sink) {
         });
         if let Some(worst) = worst {
             let need = if count == 1 {
-                "needs more time than its"
+                "takes longer than its"
             } else {
-                "need more time than their"
+                "take longer than their"
             };
-            let message = format!("{} {need} runner gives", counted(count as u64, "build"));
+            let message = format!("{} {need} runner allows", counted(count as u64, "build"));
             sink.push(
                 Diagnostic::new(&codes::BUILDS_WITHOUT_CACHE, message)
                     .at(group.config.places.of("workflow.cache"), "")
                     .note(format!("the longest has {}", worst.verdict))
-                    .help("set `workflow: {cache: on}`, so that an attempt goes on where the last one was capped, or name a larger runner"),
+                    .help(
+                        "set `workflow: {cache: on}`, so that each attempt continues the \
+                        previous one, or use a larger runner",
+                    ),
             );
         }
     }
@@ -140,20 +146,20 @@ pub(super) fn warn_of_attempts(plan: &Plan, sink: &mut Sink) {
 /// Returns the file unless it is larger than GitHub reads; warns if it is larger than half of that.
 pub(super) fn check_text(text: String, compat: &Compat, sink: &mut Sink) -> Option<String> {
     let (bytes, most) = (text.len(), compat.limit_value("workflow-file"));
-    let told = |message: String| {
+    let too_large = |message: String| {
         Diagnostic::new(&codes::WORKFLOW_TOO_LARGE, message)
             .help("give each workflow fewer matrix files")
     };
     if bytes > most {
-        sink.push(told(format!(
-            "the workflow has {bytes} bytes, and GitHub reads files of {most}"
+        sink.push(too_large(format!(
+            "the workflow has {bytes} bytes, but GitHub reads files of at most {most}"
         )));
         return None;
     }
     if bytes > most / 2 {
         let message =
             format!("the workflow has {bytes} bytes, more than half of what GitHub reads ({most})");
-        sink.push(told(message).severity(Severity::Warning));
+        sink.push(too_large(message).severity(Severity::Warning));
     }
     Some(text)
 }

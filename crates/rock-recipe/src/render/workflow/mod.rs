@@ -65,7 +65,7 @@ pub fn workflow(
     };
     let view = view::WorkflowView::new(plan, compat, &options, pins, words);
     let text = template::render("templates/workflow/wheels.yml", TEMPLATE, &view);
-    let text = text.expect("the view has every value that the template names");
+    let text = text.expect("the view has every value that the template uses");
     keys::check(&text, &plan::github(plan, sink)?, sink);
     limits::check_text(text, compat, sink).filter(|_| sink.error_count() == errors)
 }

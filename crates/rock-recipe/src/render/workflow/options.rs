@@ -33,7 +33,7 @@ pub(super) fn agreed(plan: &Plan, sink: &mut Sink) -> Option<WorkflowOptions> {
     {
         sink.push(for_windows(
             &group.config,
-            "jobs for Windows can be planned, not built by a workflow",
+            "a workflow cannot build jobs for Windows",
         ));
     }
     let collected = |of: fn(&MatrixConfig) -> Vec<String>| {
@@ -69,7 +69,8 @@ pub fn for_windows(config: &MatrixConfig, message: impl Into<String>) -> Diagnos
     Diagnostic::new(&build::WINDOWS_JOB, message)
         .at(config.places.of("platform"), "")
         .help(format!(
-            "leave it to `{command}`, which writes what builds its jobs, with `--shell cmd` for cmd"
+            "omit the file; `{command}` writes a script that builds its jobs, with `--shell cmd` \
+             for cmd"
         ))
 }
 
@@ -109,14 +110,14 @@ fn differ(plan: &Plan) -> Option<Diagnostic> {
             let place = other.config.places.of(field);
             places.push((
                 place,
-                format!("not that of `{}`", first.config.places.source().path),
+                format!("differs from `{}`", first.config.places.source().path),
             ));
         }
     }
     let fields = fields.into_iter().collect::<Vec<_>>().join(" and ");
     let mut fault = Diagnostic::new(
         &codes::OPTIONS_DIFFER,
-        format!("files of one workflow differ in {fields}"),
+        format!("the files of a workflow have different {fields}"),
     );
     for (number, (place, text)) in places.into_iter().enumerate() {
         fault = if number == 0 {
@@ -129,7 +130,7 @@ fn differ(plan: &Plan) -> Option<Diagnostic> {
         .iter()
         .map(|of| format!("`{}`", render_command(of)))
         .collect();
-    let help = "write the same in each, or render several workflows, whose tags must differ";
+    let help = "use the same values in each, or render several workflows with different tags";
     Some(fault.help(format!("{help}: {}", commands.join(", "))))
 }
 
@@ -167,16 +168,15 @@ pub(super) fn check_paths(plan: &Plan, words: &WorkflowOverrides<'_>, sink: &mut
         .chain(words.recipes)
         .chain([words.out]);
     for path in read.chain(named).collect::<BTreeSet<_>>() {
-        let from_root =
-            "run the command in the repository's root, and name files by paths from there";
+        let from_root = "run the command in the repository's root, and pass paths relative to it";
         let (why, help) = if path.starts_with('/') {
             ("is not below the repository's root", from_root)
         } else if path.split('/').any(|part| part == "..") {
-            ("leaves the repository", from_root)
+            ("leads out of the repository", from_root)
         } else if path.contains("${{") {
-            ("holds `${{`, which GitHub evaluates", "rename it")
+            ("contains `${{`, which GitHub evaluates", "rename it")
         } else if path.chars().any(is_unseen) {
-            ("holds a control character or an invisible one", "rename it")
+            ("contains a control or invisible character", "rename it")
         } else if path.starts_with('-') {
             ("begins with `-`, like an option", "rename it")
         } else {
@@ -186,11 +186,11 @@ pub(super) fn check_paths(plan: &Plan, words: &WorkflowOverrides<'_>, sink: &mut
             .chars()
             .map(|c| if is_unseen(c) { '\u{fffd}' } else { c })
             .collect();
-        let told = Diagnostic::new(
+        let fault = Diagnostic::new(
             &codes::PATH_NOT_IN_CHECKOUT,
-            format!("`{shown}` cannot stand in a workflow: it {why}"),
+            format!("`{shown}` cannot be used in a workflow: it {why}"),
         );
-        sink.push(told.at(Location::Argument(shown.clone()), "").help(help));
+        sink.push(fault.at(Location::Argument(shown.clone()), "").help(help));
     }
 }
 

@@ -12,7 +12,8 @@ use rock_diagnostic::{Diagnostic, Sink};
 const TOOL_BY_VERSION: &str = concat!(
     "org/rock-action@v",
     env!("CARGO_PKG_VERSION"),
-    " # zizmor: ignore[unpinned-uses] the facts have no commit of it: add its row to pin it"
+    " # zizmor: ignore[unpinned-uses] the compatibility data has no commit of it: add its row to \
+     pin it"
 );
 
 /// Name in the template, repository, and path inside the repository.
@@ -45,9 +46,9 @@ pub(super) fn pins(compat: &Compat, sink: &mut Sink) -> Option<BTreeMap<&'static
             None => sink.push(
                 Diagnostic::new(
                     &codes::ACTION_WITHOUT_COMMIT,
-                    format!("the facts have no commit of `{repository}`"),
+                    format!("the compatibility data has no commit of `{repository}`"),
                 )
-                .help("leave out `--compat`, or add the action's row to the folder's tables"),
+                .help("omit `--compat`, or add the action's row to the tables in its folder"),
             ),
         }
     }

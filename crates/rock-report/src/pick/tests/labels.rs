@@ -14,7 +14,7 @@ fn a_later_minor_of_rocm_fits_by_a_fact_that_is_told_and_an_earlier_one_does_not
         .unwrap();
     assert!(
         note.text
-            .starts_with("the wheel is for 7.1, you have 7.2.1; one wheel serves the later"),
+            .starts_with("the wheel is for 7.1, you have 7.2.1; one wheel works with later"),
         "{}",
         note.text
     );
@@ -78,7 +78,7 @@ fn a_wheel_for_cuda_never_fits_and_one_without_a_label_is_told_of() {
     let plain = decided(&wheels(&["a-1-py3-none-any.whl"]), &usual_machine());
     assert_eq!(
         plain.fits[0].notes[0].text,
-        "the wheel's name does not say which it is for"
+        "the wheel's name does not contain a ROCm version"
     );
 }
 
@@ -93,7 +93,7 @@ fn a_label_with_two_readings_says_nothing_unless_a_manifest_does() {
     assert!(
         note(&wheels(&[name]))
             .iter()
-            .any(|note| note.text == "the wheel's name does not say which it is for")
+            .any(|note| note.text == "the wheel's name does not contain a ROCm version")
     );
     let told = AcceleratorVersion {
         name: "rocm".to_owned(),

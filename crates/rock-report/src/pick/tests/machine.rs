@@ -63,7 +63,7 @@ fn a_wheel_has_code_for_the_gpus_that_its_manifest_names_and_without_one_it_is_n
     let partly = decided(&targets(&["gfx1100"]), &on(&["gfx1100", "gfx1036"]));
     assert_eq!(
         partly.fits[0].notes[0].text,
-        "the wheel has code for gfx1100 and none for gfx1036"
+        "the wheel has code for gfx1100, but not for gfx1036"
     );
     assert_eq!(
         targets(&["gfx110X-all"])[0].gfx,
@@ -76,7 +76,7 @@ fn a_wheel_has_code_for_the_gpus_that_its_manifest_names_and_without_one_it_is_n
     let unsaid = decided(&wheels(&[CP312]), &on(&["gfx1100"]));
     assert_eq!(
         unsaid.fits[0].notes[0].text,
-        "nothing says which GPUs the wheel has code for"
+        "it is unknown which GPUs the wheel has code for"
     );
     assert_eq!(
         decided(&wheels(&[TRITON]), &on(&["gfx1100"])).fits[0].notes,

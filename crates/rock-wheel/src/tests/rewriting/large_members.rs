@@ -167,7 +167,7 @@ fn sources_that_end_early_or_fail_are_named() {
         let error = rewritten_small(&edits).unwrap_err();
         assert_eq!(
             error.to_string(),
-            "cannot read what `libs/x.so` shall hold: the disk is gone"
+            "cannot read the new content of `libs/x.so`: the disk is gone"
         );
         assert_eq!(error.diagnostic("w.whl").code.name, "cannot-read-file");
     }

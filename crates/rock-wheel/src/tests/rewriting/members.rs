@@ -126,7 +126,7 @@ fn invalid_edits_are_refused() {
     };
     assert_eq!(
         error(out),
-        "the member name `../x` is refused: it leads out of its folder with `..`"
+        "the member name `../x` is not valid: it leads out of its directory with `..`"
     );
 }
 

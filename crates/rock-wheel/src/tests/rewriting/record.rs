@@ -36,11 +36,11 @@ fn rows_are_trusted_or_verified() {
     };
     let hash = "a.py,sha256=";
     for (from, to, expect) in [
-        (hash, "a.py,sha256=A", "W022: RECORD says `sha256=A"),
+        (hash, "a.py,sha256=A", "W022: RECORD has `sha256=A"),
         (
             ",99\n",
             ",98\n",
-            "W022: RECORD says `98 bytes` of `b/c.so`, and it is `99 bytes`",
+            "W022: RECORD has `98 bytes` for `b/c.so`, but it is `99 bytes`",
         ),
     ] {
         let bytes = with_record(from, to);
@@ -56,7 +56,7 @@ fn rows_are_trusted_or_verified() {
         let error = outcome(&with_record("a.py", "gone.py"), record_check).unwrap_err();
         assert_eq!(
             error,
-            "W020: RECORD does not list `a.py`, so nothing vouches for it"
+            "W020: RECORD does not list `a.py`, so it cannot be verified"
         );
     }
     assert_eq!(outcome(&small(), RecordCheck::AllMembers), Ok(()));
@@ -79,13 +79,13 @@ fn weak_hashes_are_replaced_with_a_warning() {
     for (wrong, expect) in [
         (
             "b/c.so,md5=",
-            "RECORD has a hash of it that may not be used, `md5`",
+            "RECORD has a hash for it that is not permitted, `md5`",
         ),
         (
             "b/c.so,sha1=",
-            "RECORD has a hash of it that may not be used, `sha1`",
+            "RECORD has a hash for it that is not permitted, `sha1`",
         ),
-        ("b/c.so,=", "RECORD has no hash of it"),
+        ("b/c.so,=", "RECORD has no hash for it"),
     ] {
         let bytes = with_record("b/c.so,sha256=", wrong);
         let (found, out) = rewritten_with(&bytes, RecordCheck::AllMembers);
@@ -151,7 +151,7 @@ fn rows_without_hash_but_another_size_are_mismatches() {
     let error = rewritten(&bytes, &WheelEdits::default(), &all).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "RECORD says `98 bytes` of `b/c.so`, and it is `99 bytes`"
+        "RECORD has `98 bytes` for `b/c.so`, but it is `99 bytes`"
     );
 }
 

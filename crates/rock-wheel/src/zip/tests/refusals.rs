@@ -36,7 +36,7 @@ fn wrong_bytes_never_panic_or_change_content_unnoticed() {
 fn bytes_before_and_after_the_archive_are_an_error() {
     assert!(
         open_error(&[b"#!/bin/sh\n".as_slice(), &sample()].concat())
-            .contains("does not end where it should")
+            .contains("but should end at byte")
     );
     assert!(matches!(
         read(&[sample().as_slice(), b"x"].concat()),
@@ -61,15 +61,16 @@ fn other_compression_methods_are_refused_by_name() {
         (9, "Deflate64"),
         (77, "method 77"),
     ] {
-        let expect =
-            format!("the member `a.txt` is compressed by {name}, which installers do not read");
+        let expect = format!(
+            "the member `a.txt` is compressed with {name}, which installers do not support"
+        );
         assert_eq!(open_error(&patched(CENTRAL, 0, 10, &[number])), expect);
     }
 }
 
 #[test]
 fn split_archives_are_refused() {
-    let expect = "it is one of several parts of a zip archive";
+    let expect = "it is one part of a split zip archive";
     assert_eq!(open_error(&patched(END, 0, 4, &[1])), expect);
     assert_eq!(open_error(&patched(END, 0, 8, &[9])), expect);
     assert_eq!(open_error(&patched(CENTRAL, 1, 34, &[1])), expect);
@@ -97,7 +98,7 @@ fn duplicate_names_are_refused() {
 #[test]
 fn contradictory_local_headers_are_refused() {
     let differs = |what| {
-        format!("the local header of `a.txt` gives another {what} than the central directory")
+        format!("the local header and the central directory disagree about the {what} of `a.txt`")
     };
     assert_eq!(open_error(&patched(LOCAL, 0, 30, b"b")), differs("name"));
     assert_eq!(
@@ -181,7 +182,7 @@ fn inflating_stops_at_the_size_of_the_header() {
     }
     assert_eq!(
         open_error(&bytes),
-        "the data of `bomb` is damaged: there is more of it than its header says"
+        "the data of `bomb` is damaged: it is longer than its header says"
     );
 }
 
@@ -209,7 +210,7 @@ fn deflated_members_claim_at_most_1032_times_their_data() {
         .unwrap_err()
         .to_string();
     let expected = format!(
-        "{} bytes, more than {compressed_bytes} bytes of deflated data hold",
+        "{} bytes, more than {compressed_bytes} bytes of deflated data can contain",
         limit + 1
     );
     assert!(refused.ends_with(&expected), "{refused}");
@@ -252,7 +253,7 @@ fn central_directories_have_limits() {
     );
     assert_eq!(
         error_message(1, MAX_CENTRAL_BYTES + 1),
-        "the archive has 33554433 bytes of headers in its table of contents; the limit is 33554432"
+        "the archive has 33554433 bytes of headers in its central directory; the limit is 33554432"
     );
     for (count, length) in [(MAX_MEMBERS, 46), (1, MAX_CENTRAL_BYTES)] {
         assert_eq!(
