@@ -1,13 +1,13 @@
 //! `attention`: the attention backend that torch selects, and whether it works.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use super::targets::{GfxWords, gfx_words, targets};
 use super::wheel::fail;
 use super::{Exit, Format, OutputFormat, Shell, load};
 use crate::codes::host as codes;
 use crate::compat::Compat;
-use crate::diagnostic::{Diagnostic, SourceText};
+use crate::diagnostic::Diagnostic;
 use crate::doctor::attention::{self, AttentionPreference, AttentionQuery};
 use crate::names::{GfxTarget, Version};
 use crate::sys::{self, HostRoots};
@@ -141,14 +141,7 @@ fn gfx(args: &ReportArgs, compat: &Compat, shell: &Shell) -> Result<Vec<GfxTarge
 
 fn judge(args: &JudgeArgs, shell: &Shell) -> Result<Exit, Exit> {
     let compat = load::compat(shell)?;
-    let log = args.log.as_path();
-    let source = if log == Path::new("-") {
-        let text =
-            load::text(Path::new("/dev/stdin")).map_err(|error| shell.report(&[error.into()]))?;
-        SourceText::new("standard input", text)
-    } else {
-        load::source(shell, log)?
-    };
+    let source = load::source(shell, &args.log)?;
     let named = args
         .gfx
         .as_ref()

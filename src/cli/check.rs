@@ -3,10 +3,9 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::documents::documents;
 use super::{Exit, Format, OutputFormat, Shell, load};
 use crate::codes::plan as codes;
-use crate::config::{AxisOverrides, KeyLocations};
+use crate::config::KeyLocations;
 use crate::diagnostic::{Diagnostic, Location, Severity, Sink, counted, render, shell_quoted};
 use crate::exec;
 use crate::plan::{
@@ -34,7 +33,8 @@ Examples:
 pub(super) struct Args {
     /// Matrix and recipe files [default: matrices/*.yaml]
     ///
-    /// The default is all files in `matrices/` that end in `.yaml` or `.yml`.
+    /// The default is all files in `matrices/` that end in `.yaml` or `.yml`. `-` reads standard
+    /// input.
     files: Vec<PathBuf>,
     /// Fail if there are no jobs
     #[arg(long)]
@@ -71,9 +71,9 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
 /// Checks the files and returns their number; problems are in the sink.
 fn check(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<usize, Exit> {
     let compat = load::compat(shell)?;
-    let read = documents(shell, compat, &args.files, &AxisOverrides::default(), sink)?;
+    let workspace = load::workspace(shell, compat, &args.files, sink)?;
     // Problems between combinations and files are reported for valid files only.
-    if let Some(plan) = load::plan(shell, &read.matrices, compat, &PlanInputs::default(), sink) {
+    if let Some(plan) = workspace.plan(&PlanInputs::default(), sink) {
         check_fit(&plan, compat, Severity::Warning, sink);
         check_images(&plan, sink);
         warn_of_caches(&plan, sink);
@@ -99,7 +99,7 @@ fn check(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<usize, Exit> {
             }
         };
         sink.extend(empty.into_iter().map(severity));
-        for (number, (group, matrix)) in plan.groups.iter().zip(&read.matrices).enumerate() {
+        for (number, (group, matrix)) in plan.groups.iter().zip(workspace.matrices()).enumerate() {
             let mut found = Sink::new();
             // An earlier step of a workflow may create the source.
             let missing = |build: &recipe::Build| {
@@ -125,7 +125,7 @@ fn check(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<usize, Exit> {
             );
         }
     }
-    Ok(read.files)
+    Ok(workspace.file_count())
 }
 
 /// Locates a problem that a recipe reported without a location: at the first variable, field or

@@ -27,6 +27,16 @@ impl TypedValueParser for CompletedValue {
     }
 }
 
+/// The word in completion scripts that [`completions`](super::completions) replaces with a command
+/// that lists the IDs of the jobs in `matrices/`.
+pub(super) const JOB_IDS: &str = "__ROCK_MATRIX_JOB_IDS__";
+
+/// Returns the word that stands for the IDs of jobs, which depend on the directory in which a shell
+/// completes.
+pub(super) fn job_ids() -> Vec<String> {
+    vec![JOB_IDS.to_owned()]
+}
+
 /// Returns the IDs and names of all diagnostic codes.
 pub(super) fn diagnostic_codes() -> Vec<String> {
     crate::codes::all()

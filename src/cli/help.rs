@@ -229,6 +229,9 @@ Environment variables override the file, and options override both: ROCK_MATRIX_
 ROCK_MATRIX_RECIPES, ROCK_MATRIX_ENGINE, ROCK_MATRIX_JOBS, ROCK_MATRIX_COLOR,
 ROCK_MATRIX_MESSAGE_FORMAT. ROCK_MATRIX_API_URL sets --api-url; a file cannot, because the server
 receives the token of the environment.
+
+Without compat and recipes, rows in matrices/compat and recipes in matrices/recipes of the working
+directory are used before the built-in ones.
 ";
 
 /// The text below the list of global options.

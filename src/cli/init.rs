@@ -2,12 +2,14 @@
 
 use std::path::{Path, PathBuf};
 
-use super::{Exit, Shell, documents, load};
+use super::wheel::fail;
+use super::{Exit, Shell, load};
 use crate::compat::Compat;
 use crate::diagnostic::{Sink, SourceText, shell_quoted};
 use crate::names::DistributionName;
 use crate::plan::PlanInputs;
 use crate::plan::starter::{self, ProjectFiles, StarterMatrix, StarterRequest};
+use crate::plan::workspace::Workspace;
 use crate::{render, sys};
 
 /// The path of the workflow.
@@ -193,16 +195,24 @@ fn rendered(
     sink: &mut Sink,
 ) -> Result<String, Exit> {
     let source = SourceText::new(path, &*starter.matrix);
-    let matrix = documents::matrix(shell, compat, &source, sink)?.ok_or(Exit::Fault)?;
-    let matrices = [matrix];
-    let plan =
-        load::plan(shell, &matrices, compat, &PlanInputs::default(), sink).ok_or(Exit::Fault)?;
-    let text = |path: &PathBuf| path.display().to_string();
+    let workspace = Workspace::from_matrix(load::workspace_data(shell, compat), &source, sink)
+        .map_err(|errors| fail(shell, &errors))?;
+    if workspace.matrices().is_empty() {
+        return Err(Exit::Fault);
+    }
+    let plan = workspace
+        .plan(&PlanInputs::default(), sink)
+        .ok_or(Exit::Fault)?;
+    let text = |path: &Path| path.display().to_string();
     let (facts, recipes) = (
-        shell.folders.compat.as_ref().map(text),
-        shell.folders.recipes.as_ref().map(text),
+        shell.directories.compat.as_deref().map(text),
+        shell.directories.recipes.as_deref().map(text),
     );
-    let sources = super::render::sources(&plan, &matrices, compat);
+    let (compat_overlay, recipe_overlay) = (
+        shell.directories.compat_overlay().map(text),
+        shell.directories.recipe_overlay().map(text),
+    );
+    let sources = super::render::sources(&plan, workspace.matrices(), compat);
     let words = render::WorkflowOverrides {
         sources: &sources,
         generator: super::render::GENERATOR,
@@ -210,6 +220,8 @@ fn rendered(
         out: WORKFLOW_PATH,
         compat: facts.as_deref(),
         recipes: recipes.as_deref(),
+        compat_overlay: compat_overlay.as_deref(),
+        recipe_overlay: recipe_overlay.as_deref(),
     };
     render::workflow(&plan, compat, &words, sink).ok_or(Exit::Fault)
 }

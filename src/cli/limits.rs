@@ -1,9 +1,6 @@
 //! Size limits of input files whose format has no limit.
 
-/// Maximum size of a matrix or recipe file. A matrix of ten thousand explicit rows takes about 1
-/// MiB.
-pub(super) const MAX_DOCUMENT_BYTES: u64 = 16 << 20;
-/// Maximum size of other files: logs, reports of machines, lists of runs and results, checksums,
+/// Maximum size of files without another limit: logs, reports of machines, lists of runs and results, checksums,
 /// rendered files.
 pub(super) const MAX_FILE_BYTES: u64 = 64 << 20;
 /// Maximum size of a workflow to compare with the rendered one: twice GitHub's limit.

@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use clap::{Arg, Command};
 
+use super::completed_value::JOB_IDS;
 use super::help::GROUPS;
 
 /// Returns the text of `docs/cli.md`.
@@ -91,7 +92,7 @@ fn list<'a>(text: &mut String, arguments: impl Iterator<Item = &'a Arg>) {
         let values: Vec<String> = argument
             .get_possible_values()
             .iter()
-            .filter(|value| !value.is_hide_set())
+            .filter(|value| !value.is_hide_set() && value.get_name() != JOB_IDS)
             .map(|value| format!("`{}`", value.get_name()))
             .collect();
         if argument.get_action().takes_values() && !values.is_empty() {

@@ -19,11 +19,9 @@ mod compat;
 mod completed_value;
 mod completions;
 mod doctor;
-mod documents;
 mod env;
 mod exit;
 mod explain;
-mod facts;
 mod help;
 mod index;
 mod init;
@@ -59,18 +57,20 @@ mod wheel_file;
 mod withdrawals;
 
 use std::ffi::OsString;
+use std::path::Path;
 
 use clap::{CommandFactory, FromArgMatches, Parser};
 
 pub use exit::Exit;
 pub use markdown::reference;
 pub use project_file::ProjectFile;
-pub use shell::{ColorChoice, Folders, Format, Shell, Verbosity};
+pub use shell::{ColorChoice, Format, Shell, Verbosity};
 
 use output_format::OutputFormat;
 
 use crate::diagnostic::Diagnostics;
 use crate::diagnostic::render::{human, printable, redact_urls, visible};
+use crate::plan::workspace::DataDirectories;
 use crate::sys::Environment;
 
 /// Maximum width of help in columns, on wider terminals too: longer lines are hard to read.
@@ -217,6 +217,18 @@ impl Command {
         )
     }
 
+    /// Whether the command uses files of the working directory; other commands print built-in texts.
+    fn reads_directory(&self) -> bool {
+        !matches!(
+            self,
+            Self::Completions(_)
+                | Self::Explain(_)
+                | Self::Help(_)
+                | Self::Man(_)
+                | Self::Schema(_)
+        )
+    }
+
     fn run(self, shell: &Shell) -> Exit {
         match self {
             Self::Attention(args) => attention::run(&args, shell),
@@ -309,6 +321,15 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>, environment: Environme
         Err(errors) => (ProjectFile::default(), Some(errors)),
     };
     let global = cli.global;
+    let directories = DataDirectories::named(
+        global.compat.or_else(|| project_file.compat.clone()),
+        global.recipes.or_else(|| project_file.recipes.clone()),
+    );
+    let directories = if cli.command.reads_directory() {
+        directories.find_overlays(Path::new(""))
+    } else {
+        directories
+    };
     let shell = Shell {
         arguments,
         color: is_colored(global.color, project_file.color, &environment),
@@ -324,10 +345,8 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>, environment: Environme
             .message_format
             .or(project_file.message_format)
             .unwrap_or_default(),
-        folders: Folders {
-            compat: global.compat.or_else(|| project_file.compat.clone()),
-            recipes: global.recipes.or_else(|| project_file.recipes.clone()),
-        },
+        directories,
+        compat: std::sync::OnceLock::new(),
         project_file,
     };
     if let Some(errors) = file_errors {
@@ -336,6 +355,9 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>, environment: Environme
     }
     if let Some(path) = &shell.project_file.path {
         shell.detail(&format!("using defaults of {}", path.display()));
+    }
+    for note in shell.directories.notes() {
+        shell.detail(&note);
     }
     if cli.command.uses_github() {
         actions::TOKENS
@@ -349,18 +371,12 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>, environment: Environme
 /// Reads the project file of the working directory, except for commands that only print built-in
 /// texts.
 fn project_file(command: &Command, environment: &Environment) -> Result<ProjectFile, Diagnostics> {
-    match command {
-        Command::Completions(_)
-        | Command::Explain(_)
-        | Command::Help(_)
-        | Command::Man(_)
-        | Command::Schema(_) => Ok(ProjectFile::default()),
-        _ => {
-            let mut file = ProjectFile::find(&environment.current_dir)?;
-            file.override_with(environment)?;
-            Ok(file)
-        }
+    if !command.reads_directory() {
+        return Ok(ProjectFile::default());
     }
+    let mut file = ProjectFile::find(&environment.current_dir)?;
+    file.override_with(environment)?;
+    Ok(file)
 }
 
 /// Returns the error that clap reports for the same arguments with escaped control characters,

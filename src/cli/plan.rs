@@ -1,8 +1,6 @@
 //! `plan`: the jobs of a matrix, and the reasons for missing ones.
 
-mod failed;
-mod given;
-mod only;
+mod overrides;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -10,12 +8,14 @@ use std::path::{Path, PathBuf};
 use super::command_line::repeated;
 use super::publish::Connection;
 use super::published::{self, Manifests, Published};
+use super::wheel::fail;
 use super::{Exit, Shell, load};
 use crate::codes::plan as codes;
 use crate::compat::Compat;
 use crate::config::{self, RequestedCell};
 use crate::diagnostic::{Diagnostic, Severity, Sink, counted};
-use crate::plan::{self, Plan, PlanInputs, RunnerShape, SavedPlan};
+use crate::plan::workspace::{MatrixFile, Workspace, read_document, single_matrix_file};
+use crate::plan::{self, AxisFilter, Plan, PlanInputs, RunnerShape, SavedPlan};
 use crate::report::ExpectedCells;
 use crate::{exec, recipe, render, report};
 
@@ -43,7 +43,8 @@ Examples:
 pub(super) struct Args {
     /// Matrix files, combined into one plan [default: matrices/*.yaml]
     ///
-    /// The default is all files in `matrices/` that end in `.yaml` or `.yml`.
+    /// The default is all files in `matrices/` that end in `.yaml` or `.yml`. `-` reads standard
+    /// input.
     files: Vec<PathBuf>,
     /// Keep only jobs with this value, such as `torch=2.9.1`
     ///
@@ -53,7 +54,7 @@ pub(super) struct Args {
     #[arg(
         long,
         value_name = "AXIS=VALUE",
-        value_parser = only::pair,
+        value_parser = overrides::axis_value,
         help_heading = "Selection"
     )]
     only: Vec<(String, String)>,
@@ -74,7 +75,7 @@ pub(super) struct Args {
     #[arg(long, value_name = "FILE", help_heading = "Selection")]
     from_issue: Option<PathBuf>,
     #[command(flatten)]
-    given: given::Instead,
+    overrides: overrides::OverrideArgs,
     /// Output format
     #[arg(long, value_enum, default_value = "human", help_heading = "Output")]
     format: PlanFormat,
@@ -169,6 +170,8 @@ enum PlanFormat {
     Json,
     /// Matrices for GitHub (`{"include":[…]}`) of at most --max-jobs jobs, one per line
     Github,
+    /// The IDs of the jobs, one per line
+    Ids,
 }
 
 /// Options that are left out of the command that prints the reasons for missing cells.
@@ -211,37 +214,35 @@ fn make(
         runner: args.runner,
         jobs_per_matrix,
     };
-    let matrices = match &args.from_issue {
-        None => load::given(shell, compat, &args.files, &args.given.given(), sink)?,
+    let data = load::workspace_data(shell, compat);
+    let workspace = match &args.from_issue {
+        None => Workspace::load(data, &args.files, &args.overrides.overrides(), sink),
         Some(issue) => {
-            *requested = asked_for(issue, args, shell, sink)?;
+            *requested = requested_cell(issue, args, shell, sink)?;
             let source = requested
                 .as_ref()
                 .map(|requested| &requested.source)
                 .ok_or(Exit::Fault)?;
-            super::documents::matrix(shell, compat, source, sink)?
-                .into_iter()
-                .collect()
+            Workspace::from_matrix(data, source, sink)
         }
     };
-    let read = matrices
-        .iter()
-        .map(|matrix| Path::new(&*matrix.config.places.source().path));
-    let read = read
+    let workspace = workspace.map_err(|errors| fail(shell, &errors))?;
+    let read = workspace
+        .paths()
         .chain(args.published.iter().map(PathBuf::as_path))
         .chain(args.diff.as_deref());
     let read = read
         .chain(args.from_issue.as_deref())
         .chain(args.only_failed.as_deref());
-    load::spare(shell, args.out.as_deref(), read)?;
+    load::refuse_overwriting_input(shell, args.out.as_deref(), read)?;
     if sink.has_errors() {
         return Err(Exit::Fault);
     }
     let mut side_by_side = None;
     if let Some(shape) = args.runner
-        && let Some(plan) = load::plan(shell, &matrices, compat, &options, &mut Sink::new())
+        && let Some(plan) = workspace.plan(&options, &mut Sink::new())
     {
-        let found = parallel_jobs(&plan, &matrices, compat, shape);
+        let found = parallel_jobs(&plan, workspace.matrices(), compat, shape);
         // If the memory suffices for fewer compilers than threads, the estimate uses their number.
         let threads = found
             .values()
@@ -252,15 +253,17 @@ fn make(
         options.runner = Some(RunnerShape { threads, ..shape });
         side_by_side = Some((shape, found));
     }
-    let Some(mut plan) = load::plan(shell, &matrices, compat, &options, sink) else {
-        return Err(Exit::Fault);
-    };
-    only::keep(&mut plan, &only::with_targets(&args.only, compat), sink);
+    let mut plan = workspace.plan(&options, sink).ok_or(Exit::Fault)?;
+    AxisFilter::new(&args.only, compat).apply(&mut plan, sink);
     if sink.has_errors() {
         return Err(Exit::Fault);
     }
     if let Some(path) = &args.only_failed {
-        failed::keep(&mut plan, path, shell, sink)?;
+        let run = load::source(shell, path)?;
+        plan::keep_failed_jobs(&mut plan, &run, sink).map_err(|errors| {
+            sink.extend(errors);
+            Exit::Fault
+        })?;
     }
     warn_of_targets(&plan, &mut published, args, shell, sink)?;
     plan::check_images(&plan, sink);
@@ -284,7 +287,7 @@ fn make(
             .as_deref()
             .filter(|_| !plan.not_failed().is_empty());
         let empty = match run {
-            Some(run) => failed::none(run),
+            Some(run) => plan::no_failed_jobs(&run.display().to_string()),
             None => no_jobs(&plan, args, shell),
         };
         sink.push(if args.fail_empty {
@@ -293,11 +296,11 @@ fn make(
             empty
         });
     }
-    let mut notes = notes(&plan, compat);
+    let mut notes = plan::notes(&plan, compat);
     notes.extend(plan.runner_hours().map(|hours| hours.to_string()));
     notes.extend(copies(
         &plan,
-        &matrices,
+        workspace.matrices(),
         compat,
         &shell.environment.current_dir,
     ));
@@ -350,18 +353,19 @@ fn warn_of_targets(
 }
 
 /// Returns the combination that an issue requests, as a row of the matrix file.
-fn asked_for(
+fn requested_cell(
     issue: &Path,
     args: &Args,
     shell: &Shell,
     sink: &mut Sink,
 ) -> Result<Option<RequestedCell>, Exit> {
-    let matrix = super::documents::only_file(shell, &args.files)?;
-    let (Some(matrix), Some(issue)) = (
-        super::documents::source(&matrix, sink),
-        super::documents::source(issue, sink),
-    ) else {
-        return Err(Exit::Fault);
+    let matrix = single_matrix_file(&args.files).map_err(|errors| fail(shell, &errors))?;
+    let (matrix, issue) = match (read_document(&matrix), read_document(issue)) {
+        (Ok(matrix), Ok(issue)) => (matrix, issue),
+        (matrix, issue) => {
+            sink.extend(matrix.err().into_iter().chain(issue.err()));
+            return Err(Exit::Fault);
+        }
     };
     let requested = config::requested(&matrix, &issue, sink);
     if let Some(requested) = &requested {
@@ -383,11 +387,11 @@ fn print(
         let new: Vec<plan::Job> = plan.jobs().map(plan::JobView::to_job).collect();
         let changes = plan::diff(&old, &new);
         return Ok(match args.format() {
-            PlanFormat::Json => load::deliver(shell, args.out.as_deref(), |out| {
+            PlanFormat::Json => load::write_output(shell, args.out.as_deref(), |out| {
                 serde_json::to_writer(&mut *out, &changes)?;
                 out.write_all(b"\n")
             }),
-            _ => load::deliver(shell, args.out.as_deref(), |out| {
+            _ => load::write_output(shell, args.out.as_deref(), |out| {
                 out.write_all(render::changes(&changes).as_bytes())
             }),
         });
@@ -397,18 +401,22 @@ fn print(
     }
     let generator = concat!("rock-matrix ", env!("CARGO_PKG_VERSION"));
     Ok(match args.format() {
-        PlanFormat::Json => load::deliver(shell, args.out.as_deref(), |out| {
+        PlanFormat::Json => load::write_output(shell, args.out.as_deref(), |out| {
             plan::write_json(plan, generator, notes, out)
         }),
         PlanFormat::Github => {
             let github = legs(plan, sink)?;
-            load::deliver(shell, args.out.as_deref(), |out| {
+            load::write_output(shell, args.out.as_deref(), |out| {
                 github
                     .shards
                     .iter()
                     .try_for_each(|shard| writeln!(out, "{}", shard.json))
             })
         }
+        PlanFormat::Ids => load::write_output(shell, args.out.as_deref(), |out| {
+            plan.jobs()
+                .try_for_each(|job| writeln!(out, "{}", job.id()))
+        }),
         PlanFormat::Human if args.github_output => Exit::Done,
         PlanFormat::Human => {
             let detail = if args.explain {
@@ -417,41 +425,11 @@ fn print(
                 render::PlanDetail::Summary
             };
             let text = render::plan(plan, notes, detail);
-            load::deliver(shell, args.out.as_deref(), |out| {
+            load::write_output(shell, args.out.as_deref(), |out| {
                 out.write_all(text.as_bytes())
             })
         }
     })
-}
-
-/// Returns notes about the whole plan.
-fn notes(plan: &Plan, compat: &Compat) -> Vec<String> {
-    let (jobs, most) = (plan.job_count(), plan.jobs_per_matrix);
-    let untested: BTreeSet<&str> = plan
-        .jobs()
-        .flat_map(plan::JobView::families_without_runner)
-        .collect();
-    let names = untested.into_iter().collect::<Vec<_>>().join(", ");
-    let untested = (!names.is_empty())
-        .then(|| format!("no runner is known for {names}, so nothing is tested there"));
-    if jobs <= most {
-        return untested.into_iter().collect();
-    }
-    let mut note = format!(
-        "{jobs} jobs make {} matrices of at most {most}",
-        jobs.div_ceil(most)
-    );
-    if jobs > plan::JOBS_PER_MATRIX {
-        let in_one_run = compat.limit_value("job-artifacts");
-        note += &if jobs <= in_one_run {
-            format!("; a rendered workflow has them in one run, up to {in_one_run} jobs")
-        } else {
-            format!(
-                "; a rendered workflow has up to {in_one_run} jobs, so render several with fewer matrix files each"
-            )
-        };
-    }
-    std::iter::once(note).chain(untested).collect()
 }
 
 /// Returns the diagnostic of a plan without jobs.
@@ -482,7 +460,7 @@ fn no_jobs(plan: &Plan, args: &Args, shell: &Shell) -> Diagnostic {
 /// copy the same trees.
 fn copies(
     plan: &Plan,
-    matrices: &[load::Matrix],
+    matrices: &[MatrixFile],
     compat: &Compat,
     current_dir: &Path,
 ) -> Vec<String> {
@@ -513,7 +491,7 @@ const EXAMINED_JOBS: usize = 200;
 /// Returns the number of compilers that run in parallel on a machine, by variable.
 fn parallel_jobs(
     plan: &Plan,
-    matrices: &[load::Matrix],
+    matrices: &[MatrixFile],
     compat: &Compat,
     shape: RunnerShape,
 ) -> BTreeMap<String, u32> {

@@ -1,10 +1,11 @@
 //! `recipe`: the recipes that matrix files can use.
 
 use super::completed_value::{self, CompletedValue};
-use super::{Exit, Format, OutputFormat, Shell, load};
-use crate::codes::plan as codes;
+use super::wheel::fail;
+use super::{Exit, Format, OutputFormat, Shell};
 use crate::config::recipe::RecipeOverview;
 use crate::diagnostic::Sink;
+use crate::plan::workspace::load_recipes;
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
@@ -50,9 +51,10 @@ struct ShowArgs {
 /// Runs the command.
 pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
     let mut sink = Sink::new();
-    let recipes = match load::recipes(shell, &[], &mut sink) {
+    let recipes = match load_recipes(&shell.directories, [], &mut sink) {
         Ok(recipes) => recipes,
-        Err(exit) => {
+        Err(errors) => {
+            let exit = fail(shell, &errors);
             shell.report(&sink.finish());
             return exit;
         }
@@ -65,20 +67,15 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
         Command::List(_) => recipes.names(),
         Command::Show(show) => vec![show.name.as_str()],
     };
-    let mut overviews: Vec<RecipeOverview> = Vec::new();
-    for name in names {
-        match recipes.overview(name) {
-            Some(Ok(overview)) => overviews.push(overview),
-            Some(Err(fault)) => sink.push(fault),
-            None => sink.push(recipes.unknown(name)),
+    let overviews = match recipes.overviews(names) {
+        Ok(overviews) => overviews,
+        Err(errors) => {
+            let exit_class = errors.exit_class();
+            sink.extend(errors);
+            shell.report(&sink.finish());
+            return exit_class.into();
         }
-    }
-    if sink.has_errors() {
-        let found = sink.finish();
-        let is_unknown = found.iter().any(|one| one.code == &codes::UNKNOWN_RECIPE);
-        let exit = shell.report(&found);
-        return if is_unknown { Exit::Usage } else { exit };
-    }
+    };
     shell.report(&sink.finish());
     match &args.command {
         Command::List(list) if list.format.get() == Format::Json => shell.print(&format!(

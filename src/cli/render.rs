@@ -8,7 +8,7 @@ use std::path::{Component, Path};
 
 use clap::error::ErrorKind;
 
-use super::jobs::{EngineChoice, Named, Ready, check_given, named};
+use super::jobs::{EngineChoice, named};
 use super::limits::MAX_FILE_BYTES;
 use super::{Exit, Format, Shell, load, misused};
 use crate::codes::{build as codes, host};
@@ -17,6 +17,7 @@ use crate::config::Platform;
 use crate::diagnostic::render::visible;
 use crate::diagnostic::{Diagnostic, Sink};
 use crate::exec::{self, ROOT, SOURCE_DATE, ignore_folder};
+use crate::plan::workspace::{JobSelection, ReadyJob, check_job_options, is_stdin};
 use crate::recipe::container::{self, ContainerRun, DeviceAccess, EngineProgram, PROXY_VARIABLES};
 use crate::recipe::{self, Build, BuildSite, shell_variable};
 use crate::render::WindowsShell;
@@ -137,12 +138,12 @@ fn rendered(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, Exit> {
         .jobs
         .iter()
         .map(|ready| Path::new(&ready.job.settings.matrix));
-    load::spare(
+    load::refuse_overwriting_input(
         shell,
         options.out.as_deref(),
         read.chain(options.words.iter().map(Path::new)),
     )?;
-    check_given(
+    check_job_options(
         &found.jobs,
         &options.docker_arg,
         ("--set", &options.set),
@@ -209,7 +210,7 @@ fn rendered(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, Exit> {
 }
 
 /// Returns the plan that precedes the jobs of a dry run.
-fn summary(found: &Named) -> String {
+fn summary(found: &JobSelection) -> String {
     found
         .plan
         .as_ref()
@@ -228,7 +229,7 @@ enum Text {
 
 /// Renders the text of one job.
 struct Maker<'a> {
-    ready: &'a Ready,
+    ready: &'a ReadyJob,
     options: &'a Options,
     compat: &'a Compat,
     shell: &'a Shell,
@@ -389,8 +390,8 @@ impl Maker<'_> {
         let path = |path: &Path| path.display().to_string();
         let mut words = vec!["rock-matrix".to_owned()];
         let folders = [
-            ("--compat", &self.shell.folders.compat),
-            ("--recipes", &self.shell.folders.recipes),
+            ("--compat", &self.shell.directories.compat),
+            ("--recipes", &self.shell.directories.recipes),
         ];
         words.extend(
             folders
@@ -403,7 +404,7 @@ impl Maker<'_> {
             .options
             .words
             .iter()
-            .filter(|word| sys::is_file(Path::new(word)))
+            .filter(|word| is_stdin(Path::new(word)) || sys::is_file(Path::new(word)))
             .cloned()
             .collect();
         let job = &self.ready.job;

@@ -1,13 +1,15 @@
 //! The streams and settings of a command: data goes to stdout, messages go to stderr.
 
 use std::io::Write;
-use std::sync::Mutex;
+use std::sync::{Mutex, OnceLock};
 
 use super::exit::Exit;
 use super::project_file::ProjectFile;
 use crate::codes::host::CANNOT_WRITE_FILE;
+use crate::compat::Compat;
 use crate::diagnostic::render::GithubAnnotations;
 use crate::diagnostic::{Diagnostic, render};
+use crate::plan::workspace::DataDirectories;
 use crate::sys::Environment;
 
 /// The verbosity of messages on stderr.
@@ -42,15 +44,6 @@ pub enum ColorChoice {
     Never,
 }
 
-/// Directories that replace or precede the built-in data.
-#[derive(Debug, Clone, Default)]
-pub struct Folders {
-    /// Compatibility tables instead of the built-in ones.
-    pub compat: Option<std::path::PathBuf>,
-    /// Recipes that precede the built-in ones.
-    pub recipes: Option<std::path::PathBuf>,
-}
-
 /// Streams, environment and global options of a command.
 #[derive(Debug)]
 pub struct Shell {
@@ -69,7 +62,9 @@ pub struct Shell {
     /// The annotations so far.
     pub annotated: Mutex<GithubAnnotations>,
     /// Directories of compatibility tables and recipes.
-    pub folders: Folders,
+    pub directories: DataDirectories,
+    /// The compatibility data, once a command has loaded it.
+    pub compat: OnceLock<&'static Compat>,
     /// Defaults of the project file.
     pub project_file: ProjectFile,
 }

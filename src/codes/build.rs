@@ -11,8 +11,6 @@ pub const ALL: &[&Code] = &[
     &BAD_BUILD_FILE,
     &BUILDS_FAILED,
     &WHEEL_REFUSED,
-    &NO_RECIPES,
-    &UNKNOWN_FACT,
     &TORCH_NOT_OF_LABEL,
 ];
 
@@ -33,18 +31,6 @@ pub const WHEEL_REFUSED: Code = Code::error(
     "B072",
     "wheel-refused",
     "The wheel was built but failed one of the recipe's checks, so it is not copied to the output directory.",
-);
-/// A recipe directory without recipes.
-pub const NO_RECIPES: Code = Code::error(
-    "B075",
-    "no-recipes",
-    "The directory in `--recipes` does not exist, or contains no YAML files. Its recipes override the built-in ones, so without them something else than intended would be built.",
-);
-/// A fact that no recipe has.
-pub const UNKNOWN_FACT: Code = Code::error(
-    "B076",
-    "unknown-fact",
-    "`build --fact NAME=VALUE` or `render --set NAME=VALUE` sets a fact that none of the selected jobs' recipes has, so the value would be ignored.\n\nA recipe lists its facts under `facts`.",
 );
 /// A build with another torch than the label of its wheel.
 pub const TORCH_NOT_OF_LABEL: Code = Code::warning(

@@ -46,7 +46,6 @@ const CRATES: &[&[&[&Code]]] = &[
         facts::ALL,
         handover::ALL,
         host::ALL,
-        matrix::ALL,
         plan::ALL,
         release::ALL,
         sources::ALL,

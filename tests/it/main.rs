@@ -45,6 +45,7 @@ mod find_a_wheel;
 mod first_answers;
 mod first_errors;
 mod fit_a_runner;
+mod folders_next_to_matrices;
 mod gfx_of_a_wheel;
 mod hand_over_wheels;
 mod hints_are_command_lines;

@@ -29,10 +29,12 @@
 
 #![warn(missing_docs)]
 
+mod overlay;
 pub mod policy;
 pub mod rows;
 mod validate;
 
+pub use overlay::TableOverlay;
 pub use validate::{RowError, validate_tables};
 
 #[cfg(test)]

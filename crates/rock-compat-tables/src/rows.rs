@@ -18,6 +18,7 @@ mod run_time;
 mod runners;
 mod sdk;
 mod source;
+mod table_list;
 mod torch_abi;
 mod wheels;
 
@@ -502,84 +503,3 @@ pub struct ReachRow {
     /// The provenance of the row.
     pub origin: Provenance,
 }
-
-macro_rules! impl_compat_tables {
-    ($($table:ident),+ $(,)?) => {
-        impl CompatTables {
-            /// Appends the rows of another file. A table may be split over several files. Sources
-            /// with the same name are replaced.
-            pub fn merge(&mut self, other: Self) {
-                self.sources.extend(other.sources);
-                $(self.$table.extend(other.$table);)+
-            }
-
-            /// Returns the YAML keys of all tables but `sources`, in the order of the fields.
-            pub fn names() -> Vec<String> {
-                vec![$(stringify!($table).replace('_', "-")),+]
-            }
-
-            /// Returns the YAML key and the number of rows of each table but `sources`.
-            pub fn row_counts(&self) -> Vec<(String, usize)> {
-                vec![$((stringify!($table).replace('_', "-"), self.$table.len())),+]
-            }
-        }
-    };
-}
-
-impl_compat_tables!(
-    torch,
-    torch_indexes,
-    torch_requirements,
-    import_requirements,
-    rocm,
-    hip,
-    torch_gfx,
-    rocm_gfx,
-    gfx_since,
-    families,
-    products,
-    family_builds,
-    release_types,
-    unsupported_families,
-    index_templates,
-    packages,
-    absent_families,
-    images,
-    builders,
-    runners,
-    runner_pools,
-    actions,
-    libc,
-    build_costs,
-    build_needs,
-    limits,
-    presets,
-    sonames,
-    claims,
-    reach,
-    wheel_contents,
-    embeddings,
-    device_wheels,
-    device_bundles,
-    projects,
-    torch_sources,
-    torch_companions,
-    pins,
-    torch_aotriton,
-    recipe_rows,
-    torch_abi_read,
-    torch_abi,
-    profiles,
-    variables,
-    variable_rules,
-    attention,
-    attention_expects,
-    tools,
-    paths,
-    known_failures,
-    sdk_packages,
-    sdk_libraries,
-    sdk_scripts,
-    sdk_versions,
-    sdk_buckets,
-);

@@ -28,14 +28,16 @@ pub struct RowError {
     pub name: String,
     /// The reason, in one line.
     pub message: String,
+    /// The index of the first row with the same name, if the error is that there are two.
+    pub duplicate_of: Option<usize>,
 }
 
 /// Collects the errors of one table.
 struct TableValidator<'a> {
     name: &'static str,
     sources: &'a BTreeMap<String, String>,
-    /// Names of the rows checked so far.
-    row_names: BTreeSet<String>,
+    /// Names of the rows checked so far, with the index of the first row.
+    row_names: BTreeMap<String, usize>,
     errors: &'a mut Vec<RowError>,
 }
 
@@ -52,7 +54,7 @@ impl<'a> TableValidator<'a> {
         Self {
             name,
             sources: &tables.sources,
-            row_names: BTreeSet::new(),
+            row_names: BTreeMap::new(),
             errors,
         }
     }
@@ -65,14 +67,22 @@ impl<'a> TableValidator<'a> {
         name: String,
         provenance: &Provenance,
     ) -> RowValidator<'_> {
-        let is_first = self.row_names.insert(name.clone());
+        let first = *self.row_names.entry(name.clone()).or_insert(number);
+        if first != number {
+            self.errors.push(RowError {
+                table: self.name,
+                row: number,
+                name: name.clone(),
+                message: "the row is listed twice".to_owned(),
+                duplicate_of: Some(first),
+            });
+        }
         let mut row = RowValidator {
             table: self.name,
             number,
             name,
             errors: self.errors,
         };
-        row.require(is_first, || "the row is listed twice".to_owned());
         row.require(self.sources.contains_key(&provenance.source), || {
             format!(
                 "source `{}` is not in the table of sources",
@@ -98,6 +108,7 @@ impl RowValidator<'_> {
                 row: self.number,
                 name: self.name.clone(),
                 message: message(),
+                duplicate_of: None,
             };
             self.errors.push(error);
         }

@@ -43,7 +43,7 @@ mod support;
 pub mod table_file;
 mod torch_symbols;
 
-pub use rock_compat_tables::{RowError, rows, validate_tables};
+pub use rock_compat_tables::{RowError, TableOverlay, rows, validate_tables};
 
 pub use compat::Compat;
 pub use devices::DevicePackage;

@@ -1,8 +1,14 @@
-//! Finds the failed legs of a workflow run in GitHub's list of its jobs.
+//! Finds the failed legs of a workflow run in GitHub's list of its jobs, and plans only those.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
+
+use crate::codes::plan as codes;
+use crate::{JobView, Plan};
+use rock_diagnostic::{
+    Diagnostic, Diagnostics, Location, Severity, Sink, SourceText, counted, is_or_are,
+};
 
 /// An error in a list of a run's jobs.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -48,6 +54,56 @@ pub fn failed_jobs(text: &str) -> Result<BTreeSet<String>, RunError> {
         .filter(|(_, (_, is_bad))| *is_bad)
         .map(|(name, _)| leg(&name).to_owned())
         .collect())
+}
+
+/// Drops the jobs of a plan that did not fail in a workflow run. Failed jobs that the plan does not
+/// have are a warning in the sink. `run` is described at [`failed_jobs`].
+///
+/// # Errors
+/// If `run` does not list the jobs of a run.
+pub fn keep_failed_jobs(
+    plan: &mut Plan,
+    run: &SourceText,
+    sink: &mut Sink,
+) -> Result<(), Diagnostics> {
+    let place = Location::File(run.path.clone());
+    let mut failed = failed_jobs(&run.text).map_err(|error| {
+        Diagnostic::new(&codes::BAD_RUN_FILE, format!("`{}`: {error}", run.path))
+            .at(place.clone(), "")
+            .help(
+                "save it with `gh api repos/OWNER/REPO/actions/runs/ID/jobs --paginate > run.json`",
+            )
+    })?;
+    plan.keep_failed(&failed);
+    plan.jobs().map(JobView::id).for_each(|id| {
+        failed.remove(&id);
+    });
+    if failed.is_empty() {
+        return Ok(());
+    }
+    let names: Vec<String> = failed.iter().map(|name| format!("`{name}`")).collect();
+    let count = failed.len();
+    let message = format!(
+        "{} {} not in this plan: {}",
+        counted(count, "failed job"),
+        is_or_are(count),
+        names.join(", ")
+    );
+    sink.push(
+        Diagnostic::new(&codes::BAD_RUN_FILE, message)
+            .severity(Severity::Warning)
+            .at(place, "")
+            .help("plan the matrix files of that run; wheels published since then are not planned again"),
+    );
+    Ok(())
+}
+
+/// Returns the warning about a plan without jobs because none of them failed in the run of this
+/// file.
+pub fn no_failed_jobs(run: &str) -> Diagnostic {
+    let message = format!("the plan has no jobs: none of them failed in `{run}`");
+    Diagnostic::new(&codes::EMPTY_PLAN, message)
+        .help("plan without `--only-failed` to build all of them again")
 }
 
 /// Returns the ID of the leg that a job belongs to.

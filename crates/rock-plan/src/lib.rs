@@ -2,7 +2,8 @@
 //!
 //! Input: matrix files, recipes, compatibility data, published wheels and limits. Output: a
 //! [`Plan`] of self-contained jobs with IDs, labels, wheel names, images and shards, and
-//! `plan.json`.
+//! `plan.json`. With the feature `workspace`, the [`workspace`] reads all files of a directory and
+//! looks up jobs.
 //!
 //! **Invariant:** No two jobs have the same ID or the same wheel name with a version, and equal
 //! input gives equal bytes.
@@ -14,6 +15,7 @@ pub mod template;
 
 mod architecture;
 mod assemble;
+mod axis_filter;
 mod cache;
 mod collapse;
 mod collisions;
@@ -28,11 +30,13 @@ mod image;
 mod interner;
 mod job;
 mod job_id;
+mod job_variable;
 mod job_view;
 mod json;
 mod leg;
 mod machine_kind;
 mod naming;
+mod notes;
 mod override_rows;
 mod plan_checks;
 mod published;
@@ -43,16 +47,21 @@ mod runner_hours;
 mod saved_plan;
 mod shared_values;
 pub mod starter;
+#[cfg(feature = "workspace")]
+pub mod workspace;
 
 pub use assemble::{Plan, PlanGroup, first_reasons, plan};
+pub use axis_filter::AxisFilter;
 pub use diff::{JobChange, diff};
-pub use failed_jobs::{RunError, failed_jobs};
+pub use failed_jobs::{RunError, failed_jobs, keep_failed_jobs, no_failed_jobs};
 pub use github::{GithubPlan, JOBS_PER_MATRIX, OUTPUT_BYTES, PlanShard, github, warn_of_size};
 pub use job::{BuildEstimate, DroppedGfx, Job, JobSettings};
 pub use job_id::is_id;
+pub use job_variable::job_of_variable;
 pub use job_view::JobView;
 pub use json::{LARGEST_PLAN_BYTES, PlanDocument, read_json, read_saved, write_json};
 pub use machine_kind::MachineKind;
+pub use notes::notes;
 pub use published::PublishedSet;
 pub use runner::{RunnerShape, RunnerShapeError};
 pub use runner_fit::{check_fit, check_images, warn_of_caches};

@@ -100,6 +100,29 @@ pub fn read_bytes(path: &Path, limit_bytes: u64) -> Result<Vec<u8>, FileError> {
     read_open_bytes(file, path, limit_bytes)
 }
 
+/// The name of standard input in messages.
+pub const STDIN: &str = "standard input";
+
+/// Reads standard input, of at most `limit_bytes`, to its end.
+///
+/// # Errors
+///
+/// Returns an error if it cannot be read or is longer.
+pub fn read_stdin(limit_bytes: u64) -> Result<Vec<u8>, FileError> {
+    let path = Path::new(STDIN);
+    let mut bytes = Vec::new();
+    std::io::stdin()
+        .lock()
+        .take(limit_bytes + 1)
+        .read_to_end(&mut bytes)
+        .map_err(FileError::context("read", path))?;
+    if bytes.len() as u64 > limit_bytes {
+        Err(too_large(path, limit_bytes))
+    } else {
+        Ok(bytes)
+    }
+}
+
 fn read_open_bytes(
     file: std::fs::File,
     path: &Path,

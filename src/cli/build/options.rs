@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use crate::cli::completed_value::{self, CompletedValue};
 use crate::cli::jobs::EngineChoice;
 use crate::cli::{Format, OutputFormat};
 use crate::exec;
@@ -18,8 +19,12 @@ pub(in crate::cli) struct JobOptions {
     /// Jobs by ID, unique prefix of an ID or wheel name; also matrix files
     ///
     /// Arguments that end in `.yaml` or `.yml` are matrix files, and those that end in `.json` are
-    /// saved plans.
-    #[arg(value_name = "JOB")]
+    /// saved plans. `-` reads one of them from standard input.
+    #[arg(
+        value_name = "JOB",
+        value_parser = CompletedValue(completed_value::job_ids),
+        hide_possible_values = true
+    )]
     pub(super) words: Vec<String>,
     /// Select all jobs, which run one after the other
     #[arg(long, help_heading = "Selection")]

@@ -95,7 +95,7 @@ impl YankRequest<'_> {
                 keep: self.keep,
             }));
         if !self.rules.is_empty() {
-            for matrix in load::matrices(shell, compat, self.rules, sink)? {
+            for matrix in load::workspace(shell, compat, self.rules, sink)?.matrices() {
                 if !rules.add_kept(&matrix.config) {
                     let file = &matrix.config.places.source().path;
                     shell.say(&format!(

@@ -3,14 +3,20 @@
 use std::path::PathBuf;
 
 use crate::cli::Format;
+use crate::cli::completed_value::{self, CompletedValue};
 use crate::cli::jobs::{EngineChoice, image_name};
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Options {
     /// Matrix files or a saved plan, and jobs by ID or wheel name [default: all jobs]
     ///
-    /// Without files, uses all files in `matrices/` that end in `.yaml` or `.yml`.
-    #[arg(value_name = "FILE|JOB")]
+    /// Without files, uses all files in `matrices/` that end in `.yaml` or `.yml`. `-` reads a file
+    /// from standard input.
+    #[arg(
+        value_name = "FILE|JOB",
+        value_parser = CompletedValue(completed_value::job_ids),
+        hide_possible_values = true
+    )]
     pub(super) words: Vec<String>,
     /// Where to run the steps [default: docker if an image is known, else local]
     #[arg(long, value_enum)]

@@ -5,12 +5,12 @@ use std::path::{Path, PathBuf};
 
 use super::GENERATOR;
 use crate::cli::limits::MAX_WORKFLOW_BYTES;
-use crate::cli::load::{self, Matrix};
-use crate::cli::{Exit, Shell};
+use crate::cli::{Exit, Shell, load};
 use crate::codes::plan as codes;
 use crate::compat::Compat;
 use crate::config::Platform;
 use crate::diagnostic::{Diagnostic, Severity, Sink};
+use crate::plan::workspace::{MatrixFile, Workspace};
 use crate::plan::{JobView, Plan, PlanInputs};
 use crate::recipe::container::CALLER_MOUNT;
 use crate::{names, recipe, render, sys};
@@ -55,29 +55,34 @@ pub(super) struct Args {
 /// Renders, then writes or compares.
 pub(super) fn run(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, Exit> {
     let compat = load::compat(shell)?;
-    let mut matrices = load::matrices(shell, compat, &args.files, sink)?;
-    let read = matrices
-        .iter()
-        .map(|matrix| Path::new(&*matrix.config.places.source().path));
-    load::spare(shell, args.out.as_deref(), read)?;
+    let mut workspace = load::workspace(shell, compat, &args.files, sink)?;
+    load::refuse_overwriting_input(shell, args.out.as_deref(), workspace.paths())?;
     if sink.has_errors() {
         return Err(Exit::Fault);
     }
     let mut files = args.files.clone();
     if files.is_empty() {
-        files = without_windows(&mut matrices, sink);
+        files = without_windows(&mut workspace, sink);
     }
-    let plan =
-        load::plan(shell, &matrices, compat, &PlanInputs::default(), sink).ok_or(Exit::Fault)?;
+    let plan = workspace
+        .plan(&PlanInputs::default(), sink)
+        .ok_or(Exit::Fault)?;
     let text = |path: &Path| path.display().to_string();
     let files: Vec<String> = files.iter().map(|path| text(path)).collect();
     let out = args
         .out
         .clone()
         .unwrap_or_else(|| PathBuf::from(DEFAULT_OUT));
-    let (name, facts) = (text(&out), shell.folders.compat.as_deref().map(text));
-    let recipes = shell.folders.recipes.as_deref().map(text);
-    let sources = sources(&plan, &matrices, compat);
+    let (name, directories) = (text(&out), &shell.directories);
+    let (facts, recipes) = (
+        directories.compat.as_deref().map(text),
+        directories.recipes.as_deref().map(text),
+    );
+    let (compat_overlay, recipe_overlay) = (
+        directories.compat_overlay().map(text),
+        directories.recipe_overlay().map(text),
+    );
+    let sources = sources(&plan, workspace.matrices(), compat);
     let words = render::WorkflowOverrides {
         sources: &sources,
         generator: GENERATOR,
@@ -85,6 +90,8 @@ pub(super) fn run(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, E
         out: &name,
         compat: facts.as_deref(),
         recipes: recipes.as_deref(),
+        compat_overlay: compat_overlay.as_deref(),
+        recipe_overlay: recipe_overlay.as_deref(),
     };
     let rendered = render::workflow(&plan, compat, &words, sink).ok_or(Exit::Fault)?;
     if args.out.is_none() && !args.check {
@@ -116,7 +123,11 @@ pub(super) fn run(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, E
 
 /// Returns the files and directories below the working directory that the jobs copy: the `path:`
 /// sources of their recipes.
-pub(in crate::cli) fn sources(plan: &Plan, matrices: &[Matrix], compat: &Compat) -> Vec<String> {
+pub(in crate::cli) fn sources(
+    plan: &Plan,
+    matrices: &[MatrixFile],
+    compat: &Compat,
+) -> Vec<String> {
     let mut found = BTreeSet::new();
     let groups = plan.groups.iter().zip(matrices).enumerate();
     for (number, (group, matrix)) in
@@ -142,22 +153,20 @@ pub(in crate::cli) fn sources(plan: &Plan, matrices: &[Matrix], compat: &Compat)
 
 /// Removes the matrix files for Windows with a note, and returns the paths of the others. Returns
 /// nothing if there are no files for Windows, or no others.
-fn without_windows(matrices: &mut Vec<Matrix>, sink: &mut Sink) -> Vec<PathBuf> {
-    let is_windows = |matrix: &Matrix| matrix.config.platform == Platform::Windows;
+fn without_windows(workspace: &mut Workspace<'_>, sink: &mut Sink) -> Vec<PathBuf> {
+    let is_windows = |matrix: &MatrixFile| matrix.config.platform == Platform::Windows;
+    let matrices = workspace.matrices();
     if matrices.iter().all(is_windows) || !matrices.iter().any(is_windows) {
         return Vec::new();
     }
-    for left_out in matrices.extract_if(.., |matrix| is_windows(matrix)) {
+    for left_out in workspace.remove(is_windows) {
         let message = format!(
             "`{}` is not part of the workflow: its jobs are for Windows",
             left_out.config.places.source().path
         );
         sink.push(render::for_windows(&left_out.config, message).severity(Severity::Note));
     }
-    matrices
-        .iter()
-        .map(|matrix| PathBuf::from(&*matrix.config.places.source().path))
-        .collect()
+    workspace.paths().map(Path::to_owned).collect()
 }
 
 /// Whether GitHub reads a workflow from this path: a file with one of two extensions directly in

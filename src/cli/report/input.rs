@@ -237,11 +237,12 @@ pub(super) fn expected(
     }
     if !matrices.is_empty() {
         let files: Vec<PathBuf> = matrices.into_iter().cloned().collect();
-        let matrices = load::matrices(shell, compat, &files, sink)?;
+        let workspace = load::workspace(shell, compat, &files, sink)?;
         if sink.has_errors() {
             return Err(Exit::Fault);
         }
-        let made = load::plan(shell, &matrices, compat, &PlanInputs::default(), sink)
+        let made = workspace
+            .plan(&PlanInputs::default(), sink)
             .ok_or(Exit::Fault)?;
         plan = plan.with(SavedPlan::of(&made));
     }

@@ -37,7 +37,7 @@ impl Output {
         inputs: impl Iterator<Item = &'a Path>,
         shell: &Shell,
     ) -> Result<(), Exit> {
-        load::spare(shell, self.out.as_deref(), inputs)
+        load::refuse_overwriting_input(shell, self.out.as_deref(), inputs)
     }
 
     /// Prints the document, writes it to `--out`, or compares it with that file.

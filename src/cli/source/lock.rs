@@ -145,7 +145,7 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
             path.clone()
         }
     });
-    load::deliver(shell, out.as_deref(), |file| {
+    load::write_output(shell, out.as_deref(), |file| {
         file.write_all(manifest.to_json().as_bytes())
     })
 }

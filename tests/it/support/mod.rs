@@ -27,7 +27,7 @@ pub use finding::appears;
 pub use git::Sources;
 pub use http::Served;
 pub use pip::{need_pip, pip};
-pub use project::{Outcome, Project};
+pub use project::{Outcome, Project, path_with_program};
 pub use rock_testkit::{bundle, raw_zip};
 pub use source_archive::SourceArchive;
 pub use wheel::Wheel;

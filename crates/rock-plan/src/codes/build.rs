@@ -8,6 +8,8 @@ pub const ALL: &[&Code] = &[
     &BAD_EXPRESSION,
     &NO_IMAGE,
     &UNKNOWN_VARIABLE,
+    &NO_RECIPES,
+    &UNKNOWN_FACT,
     &BAD_REPLACEMENT,
 ];
 
@@ -34,6 +36,18 @@ pub const UNKNOWN_VARIABLE: Code = Code::error(
     "B008",
     "unknown-variable",
     "The matrix file sets a variable that the recipe does not have. `docs/recipes.md` lists the variables of each built-in recipe.",
+);
+/// A recipe directory without recipes.
+pub const NO_RECIPES: Code = Code::error(
+    "B075",
+    "no-recipes",
+    "The directory in `--recipes` does not exist, or contains no YAML files. Its recipes override the built-in ones, so without them something else than intended would be built.",
+);
+/// A fact that no recipe has.
+pub const UNKNOWN_FACT: Code = Code::error(
+    "B076",
+    "unknown-fact",
+    "`build --fact NAME=VALUE` or `render --set NAME=VALUE` sets a fact that none of the selected jobs' recipes has, so the value would be ignored.\n\nA recipe lists its facts under `facts`.",
 );
 /// An invalid escape in the replacement of an edit.
 pub const BAD_REPLACEMENT: Code = Code::error(

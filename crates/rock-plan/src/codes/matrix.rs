@@ -26,6 +26,7 @@ pub const ALL: &[&Code] = &[
     &EMPTY_ENTRY,
     &INCOMPLETE_CELL,
     &NO_CELLS,
+    &NO_MATRIX_FILE,
     &UNKNOWN_GFX,
     &SAVED_PLAN,
     &CELL_TWICE,
@@ -153,6 +154,12 @@ pub const NO_CELLS: Code = Code::error(
     "M048",
     "no-cells",
     "The file has neither `axes` nor `rows`, so there is nothing to build. To keep a file without building it, write `enabled: false` and keep its axes.",
+);
+/// No matrix files.
+pub const NO_MATRIX_FILE: Code = Code::error(
+    "M049",
+    "no-matrix-file",
+    "Without files on the command line, the matrix files in the directory `matrices/` are used, and there are none. `rock-matrix init` writes a first one.",
 );
 /// A gfx target that no table contains.
 pub const UNKNOWN_GFX: Code = Code::warning(

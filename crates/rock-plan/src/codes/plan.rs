@@ -17,15 +17,20 @@ pub const ALL: &[&Code] = &[
     &TOO_MANY_CELLS,
     &COLLIDING_WHEELS,
     &AMBIGUOUS_LABEL,
+    &EMPTY_PLAN,
     &UNKNOWN_RECIPE,
     &UNKNOWN_BACKEND,
+    &UNKNOWN_JOB,
     &BAD_PLAN_FILE,
     &OUTPUT_TOO_LARGE,
     &COLLIDING_IDS,
     &VALUE_WITHOUT_JOB,
     &NO_VERSION_AXIS,
+    &HOST_WITHOUT_GPU,
     &MISSING_AXIS,
     &INCLUDE_LEFT_OUT,
+    &BAD_JOB_VARIABLE,
+    &BAD_RUN_FILE,
     &HOST_WITHOUT_ROCM,
     &MORE_MATRICES,
     &FAMILY_NOT_SUPPORTED,
@@ -124,6 +129,12 @@ pub const AMBIGUOUS_LABEL: Code = Code::error(
     "ambiguous-label",
     "With `label-style: compact` the digits of the label can be read in two ways: `rocm714` is ROCm 7.14 and 7.1.4.\n\nUse `label-style: auto`, which writes such labels with dots, or `dotted`.",
 );
+/// A plan without jobs.
+pub const EMPTY_PLAN: Code = Code::warning(
+    "P014",
+    "empty-plan",
+    "The plan has no jobs: every cell is excluded, is already published, belongs to a file with `enabled: false`, or did not fail in the run given to `--only-failed`.\n\n`rock-matrix plan --explain` shows the reasons. With `--fail-empty` this is an error.",
+);
 /// An unknown recipe.
 pub const UNKNOWN_RECIPE: Code = Code::error(
     "P015",
@@ -135,6 +146,12 @@ pub const UNKNOWN_BACKEND: Code = Code::error(
     "P016",
     "unknown-backend",
     "The `backend` axis has a value that is not a backend of the recipe.",
+);
+/// An unknown job.
+pub const UNKNOWN_JOB: Code = Code::error(
+    "P017",
+    "unknown-job",
+    "No job of the plan has this ID or wheel name, or several start with it; or no matrix file has the axis or value given to `plan --only`.\n\n`rock-matrix plan` lists the jobs.",
 );
 /// An invalid plan file.
 pub const BAD_PLAN_FILE: Code = Code::error(
@@ -166,6 +183,12 @@ pub const NO_VERSION_AXIS: Code = Code::error(
     "no-version-axis",
     "The name of a wheel contains its version, so an axis must list the versions to build: one named after the distribution, `flash-attn: [\"2.8.3\"]`, or `version`.",
 );
+/// `gfx: [host]` on a machine without a GPU.
+pub const HOST_WITHOUT_GPU: Code = Code::error(
+    "P027",
+    "host-without-gpu",
+    "`gfx: [host]` stands for the targets of the GPUs in this machine, for local builds. The driver shows no GPU here.\n\nName the targets in the matrix file; `rock-matrix doctor` shows the GPUs of a machine. If the file is also built on machines without a GPU, list the targets to build there under `gfx-fallback`; then this is a warning.",
+);
 /// A missing axis that the recipe needs.
 pub const MISSING_AXIS: Code = Code::error(
     "P030",
@@ -177,6 +200,18 @@ pub const INCLUDE_LEFT_OUT: Code = Code::warning(
     "P032",
     "include-left-out",
     "An `include` entry changes or adds nothing, because every cell that it names is excluded. An entry that names every axis restores a cell that `exclude` removes, but not one that the compatibility data or a policy excludes.",
+);
+/// An invalid leg in the variable of `--job-env`.
+pub const BAD_JOB_VARIABLE: Code = Code::error(
+    "P048",
+    "bad-job-variable",
+    "`build --job-env NAME` reads the job from an environment variable that contains a leg of the workflow's matrix as JSON, `${{ toJSON(matrix) }}`: an object whose `id` is a job of the plan.",
+);
+/// An invalid list of the jobs of a run.
+pub const BAD_RUN_FILE: Code = Code::error(
+    "P050",
+    "bad-run-file",
+    "`plan --only-failed` takes the jobs of a workflow run as GitHub lists them: `gh api \"repos/OWNER/REPO/actions/runs/ID/jobs\" --paginate > run.json`, with or without `--slurp`.\n\nAs a warning, it lists jobs that failed in the run but are not in the plan: the run used other matrix files, or the failed job was not a leg.",
 );
 /// `rocm: [host]` on a machine without ROCm, or with several.
 pub const HOST_WITHOUT_ROCM: Code = Code::error(

@@ -68,6 +68,25 @@ pub struct AxisOverrides {
 }
 
 impl AxisOverrides {
+    /// Creates overrides of lists as they are typed. Values of an axis are separated by commas,
+    /// semicolons or blanks; `gfx` and `test_families` by commas or semicolons.
+    pub fn from_lists(
+        release_type: Option<&str>,
+        axes: &[(String, String)],
+        gfx: Option<&str>,
+        test_families: Option<&str>,
+    ) -> Self {
+        let split_axis = |(name, values): &(String, String)| {
+            (name.clone(), split_list(values, &[',', ';', ' ', '\t']))
+        };
+        Self {
+            release_type: release_type.map(str::to_owned),
+            axes: axes.iter().map(split_axis).collect(),
+            gfx: gfx.map(|list| split_list(list, &[',', ';'])),
+            test_families: test_families.map(|list| split_list(list, &[',', ';'])),
+        }
+    }
+
     /// Returns the arguments that give values, as diagnostics show them: those of single values,
     /// then one for each of `axes`.
     pub(super) fn arguments(&self) -> Vec<String> {
@@ -77,6 +96,15 @@ impl AxisOverrides {
             .chain(self.axes.iter().map(|(name, _)| format!("--axis {name}")))
             .collect()
     }
+}
+
+/// Returns the non-empty words between these separators.
+fn split_list(text: &str, separators: &[char]) -> Vec<String> {
+    text.split(separators)
+        .map(str::trim)
+        .filter(|word| !word.is_empty())
+        .map(str::to_owned)
+        .collect()
 }
 
 impl<'c> Lookups<'c> {

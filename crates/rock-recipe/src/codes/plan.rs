@@ -4,7 +4,6 @@ use rock_diagnostic::Code;
 
 /// All codes of this module, sorted by ID.
 pub const ALL: &[&Code] = &[
-    &EMPTY_PLAN,
     &HOST_VALUE_IN_WORKFLOW,
     &OPTIONS_DIFFER,
     &PATH_NOT_IN_CHECKOUT,
@@ -18,12 +17,6 @@ pub const ALL: &[&Code] = &[
     &TOO_MANY_SUBJECTS,
 ];
 
-/// A plan without jobs.
-pub const EMPTY_PLAN: Code = Code::warning(
-    "P014",
-    "empty-plan",
-    "The plan has no jobs: every cell is excluded, is already published, belongs to a file with `enabled: false`, or did not fail in the run given to `--only-failed`.\n\n`rock-matrix plan --explain` shows the reasons. With `--fail-empty` this is an error.",
-);
 /// Values of the machine in a workflow.
 pub const HOST_VALUE_IN_WORKFLOW: Code = Code::warning(
     "P094",

@@ -23,6 +23,8 @@ pub use document::{
 };
 pub use overview::{RecipeOverview, RecipeVariable};
 pub use page::page;
+#[cfg(feature = "workspace")]
+pub(crate) use read::is_embedded;
 pub use read::{embedded, embedded_names, from_source, name_in};
 pub use recipes::RecipeSet;
 pub use replacement::{ESCAPES, ReplacementPart};

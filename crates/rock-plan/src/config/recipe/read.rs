@@ -62,6 +62,12 @@ pub fn embedded_names() -> impl Iterator<Item = &'static str> {
     EMBEDDED.iter().map(|(name, ..)| *name)
 }
 
+/// Whether this is the text of a shipped recipe's file.
+#[cfg(feature = "workspace")]
+pub(crate) fn is_embedded(text: &str) -> bool {
+    EMBEDDED.iter().any(|(.., known)| *known == text)
+}
+
 /// Returns the text of the file of the shipped recipe with this name.
 pub(super) fn embedded_text(name: &str) -> Option<&'static str> {
     EMBEDDED

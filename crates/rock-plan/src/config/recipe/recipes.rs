@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use super::read::embedded_text;
 use super::{RecipeDocument, RecipeOverview, embedded, embedded_names, resolve};
 use crate::codes::plan::UNKNOWN_RECIPE;
-use rock_diagnostic::Diagnostic;
 use rock_diagnostic::nearest::{nearest, with_nearest};
+use rock_diagnostic::{Diagnostic, Diagnostics, ExitClass, Sink};
 
 /// The recipes that can be named. Each is merged with the recipes that it uses when it is first
 /// requested.
@@ -114,6 +114,34 @@ impl RecipeSet {
             .chain(used)
             .filter_map(|name| self.text(name));
         Some(Ok(RecipeOverview::new(&whole, &texts.collect::<Vec<_>>())))
+    }
+
+    /// Returns the overviews of the recipes with these names.
+    ///
+    /// # Errors
+    /// If a name is unknown, which is an error of the command line, or if a recipe cannot be merged
+    /// with those that it uses; all of these errors.
+    pub fn overviews<'n>(
+        &self,
+        names: impl IntoIterator<Item = &'n str>,
+    ) -> Result<Vec<RecipeOverview>, Diagnostics> {
+        let (mut overviews, mut errors) = (Vec::new(), Sink::new());
+        let mut exit_class = ExitClass::Input;
+        for name in names {
+            match self.overview(name) {
+                Some(Ok(overview)) => overviews.push(overview),
+                Some(Err(error)) => errors.push(error),
+                None => {
+                    errors.push(self.unknown(name));
+                    exit_class = ExitClass::Usage;
+                }
+            }
+        }
+        if errors.has_errors() {
+            Err(Diagnostics::from(errors.finish()).exits_with(exit_class))
+        } else {
+            Ok(overviews)
+        }
     }
 
     /// Returns the text of a recipe's file.

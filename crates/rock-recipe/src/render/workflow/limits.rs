@@ -60,7 +60,7 @@ pub(super) fn check_jobs(plan: &Plan, attest: Attest, compat: &Compat, sink: &mu
     plan::github(plan, sink);
     if jobs == 0 {
         let empty = Diagnostic::new(
-            &codes::EMPTY_PLAN,
+            &rock_plan::codes::plan::EMPTY_PLAN,
             "the plan has no jobs, so the workflow would build nothing",
         );
         let files = plan

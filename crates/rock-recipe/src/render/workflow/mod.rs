@@ -38,6 +38,10 @@ pub struct WorkflowOverrides<'a> {
     pub sources: &'a [String],
     /// The argument of `--recipes`.
     pub recipes: Option<&'a str>,
+    /// The folder of tables that every command finds in the checkout.
+    pub compat_overlay: Option<&'a str>,
+    /// The folder of recipes that every command finds in the checkout.
+    pub recipe_overlay: Option<&'a str>,
 }
 
 /// Renders the workflow of a plan. Reports everything that prevents this to the sink, and then

@@ -177,6 +177,11 @@ pub(super) fn check_paths(plan: &Plan, words: &WorkflowOverrides<'_>, sink: &mut
             ("contains `${{`, which GitHub evaluates", "rename it")
         } else if path.chars().any(is_unseen) {
             ("contains a control or invisible character", "rename it")
+        } else if path == "-" {
+            (
+                "is standard input, which the workflow does not have",
+                "save the matrix file, and name it",
+            )
         } else if path.starts_with('-') {
             ("begins with `-`, like an option", "rename it")
         } else {

@@ -46,6 +46,8 @@ pub(super) struct WorkflowView<'a> {
     /// Options before the subcommand, for jobs with a checkout and for those without.
     options: String,
     global: String,
+    /// Whether the checkout has compatibility tables, which every command reads.
+    has_tables: bool,
     files: String,
     shards: Vec<ShardView>,
     /// Options that name the variables with the job reports of the legs.
@@ -216,6 +218,7 @@ impl<'a> WorkflowView<'a> {
             ),
             light: LIGHT,
             options,
+            has_tables: words.compat.or(words.compat_overlay).is_some(),
             global,
             files,
             legs: shards
@@ -274,7 +277,12 @@ fn plain(path: &str) -> String {
 /// as a pattern, there are none, so that every change counts.
 fn changes(words: &WorkflowOverrides<'_>) -> Vec<String> {
     let has_signs = |path: &&str| path.contains(['*', '?', '[', ']', '!', '+']);
-    let folders = || words.recipes.into_iter().chain(words.compat);
+    let folders = || {
+        let named = words.recipes.into_iter().chain(words.compat);
+        named
+            .chain(words.recipe_overlay)
+            .chain(words.compat_overlay)
+    };
     let sources = || {
         words
             .sources

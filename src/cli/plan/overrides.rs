@@ -1,11 +1,10 @@
 //! `plan`: values of the command line that replace those of the matrix files.
 
-use super::only;
 use crate::config::AxisOverrides;
 
 // Options that override values of the matrix files.
 #[derive(Debug, clap::Args)]
-pub(super) struct Instead {
+pub(super) struct OverrideArgs {
     /// GPU targets and families to build for, such as `gfx942,gfx110X-all`
     ///
     /// Product names are accepted too. Values are separated by commas or semicolons.
@@ -23,7 +22,7 @@ pub(super) struct Instead {
     #[arg(
         long,
         value_name = "NAME=VALUES",
-        value_parser = only::pair,
+        value_parser = axis_value,
         conflicts_with = "from_issue",
         help_heading = "Overrides"
     )]
@@ -51,30 +50,22 @@ pub(super) struct Instead {
     test_families: Option<String>,
 }
 
-impl Instead {
+impl OverrideArgs {
     /// Returns the values that replace those of the matrix files.
-    pub(super) fn given(&self) -> AxisOverrides {
-        AxisOverrides {
-            release_type: self.release_type.clone(),
-            axes: self
-                .axis
-                .iter()
-                .map(|(name, values)| (name.clone(), split(values, &[',', ';', ' ', '\t'])))
-                .collect(),
-            gfx: self.gfx.as_deref().map(|gfx| split(gfx, &[',', ';'])),
-            test_families: self
-                .test_families
-                .as_deref()
-                .map(|families| split(families, &[',', ';'])),
-        }
+    pub(super) fn overrides(&self) -> AxisOverrides {
+        AxisOverrides::from_lists(
+            self.release_type.as_deref(),
+            &self.axis,
+            self.gfx.as_deref(),
+            self.test_families.as_deref(),
+        )
     }
 }
 
-/// Returns the non-empty words between these separators.
-fn split(text: &str, by: &[char]) -> Vec<String> {
-    text.split(by)
-        .map(str::trim)
-        .filter(|word| !word.is_empty())
-        .map(str::to_owned)
-        .collect()
+/// Parses `AXIS=VALUE`.
+pub(super) fn axis_value(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((axis, value)) if !axis.is_empty() => Ok((axis.to_owned(), value.to_owned())),
+        _ => Err("expected AXIS=VALUE, such as torch=2.9.1".to_owned()),
+    }
 }

@@ -1,0 +1,138 @@
+//! Reads the compatibility tables of a directory.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use super::DataDirectories;
+use super::data_directories::EXTENSIONS;
+use crate::codes::facts as codes;
+use rock_compat::rows::CompatTables;
+use rock_compat::{Compat, RowError, TableOverlay, validate_tables};
+use rock_diagnostic::{Diagnostic, Diagnostics, ExitClass, Location, Sink, SourceText, Span};
+use rock_sys as sys;
+use rock_yaml::{self as yaml, Node};
+
+/// Maximum size in bytes of a file of tables.
+const MAX_TABLE_FILE_BYTES: u64 = 64 << 20;
+
+/// Reads the tables of the user's directory: those of a named directory replace all built-in tables, and
+/// rows of the directory next to the matrix files replace built-in rows with the same key. Returns
+/// `None` if there is no directory, so that the built-in data applies unchanged.
+///
+/// # Errors
+/// If the directory or a file cannot be read, or a table or row is invalid; all errors in the files are
+/// reported at once.
+pub fn load_compat(directories: &DataDirectories) -> Result<Option<Compat>, Diagnostics> {
+    let (directory, is_overlay) = match (&directories.compat, directories.compat_overlay()) {
+        (Some(named), _) => (named.as_path(), false),
+        (None, Some(found)) => (found, true),
+        (None, None) => return Ok(None),
+    };
+    let (own, places) = read_tables(directory)?;
+    if !is_overlay {
+        check_rows(directory, &own, |error| places.of(error.table, error.row))?;
+        return Ok(Some(Compat::new(own)));
+    }
+    let overlay = TableOverlay::new(Compat::embedded().all_tables(), own);
+    check_rows(directory, &overlay.tables, |error| {
+        places.of(error.table, overlay.own_row(error.table, error.row)?)
+    })?;
+    Ok(Some(Compat::new(overlay.tables)))
+}
+
+/// Reads and merges the tables of all files in a directory.
+fn read_tables(directory: &Path) -> Result<(CompatTables, RowPlaces), Diagnostics> {
+    let mut sink = Sink::new();
+    let mut tables = CompatTables::default();
+    let mut places = RowPlaces::default();
+    let files = sys::files_with_extension(directory, &EXTENSIONS).map_err(input_error)?;
+    if files.is_empty() {
+        sink.push(
+            Diagnostic::new(
+                &codes::NO_TABLES,
+                format!("there are no tables in `{}`", directory.display()),
+            )
+            .help("give a directory like matrices/compat"),
+        );
+    }
+    for path in files {
+        let text = sys::read_text(&path, MAX_TABLE_FILE_BYTES).map_err(input_error)?;
+        let source = SourceText::new(path.display().to_string(), text);
+        let Some(node) = yaml::parse(&source, &mut sink) else {
+            continue;
+        };
+        places.add(&node, &source);
+        match yaml::de::from_node::<CompatTables>(&node) {
+            Ok(read) => tables.merge(read),
+            Err(error) => sink.push(
+                Diagnostic::new(&codes::BAD_TABLE, error.message.clone())
+                    .at(source.location(error.span.clone()), "")
+                    .help("docs/compat.md lists the tables and their columns"),
+            ),
+        }
+    }
+    input_errors(sink)?;
+    Ok((tables, places))
+}
+
+/// Reports invalid rows at their place, or at the directory if `place_of` returns none.
+fn check_rows(
+    directory: &Path,
+    tables: &CompatTables,
+    place_of: impl Fn(&RowError) -> Option<Location>,
+) -> Result<(), Diagnostics> {
+    let mut sink = Sink::new();
+    for error in validate_tables(tables) {
+        let place = place_of(&error)
+            .unwrap_or_else(|| Location::File(directory.display().to_string().into()));
+        sink.push(
+            Diagnostic::new(&codes::BAD_ROW, error.to_string())
+                .at(place, "")
+                .help("fix the row; docs/compat.md describes its columns"),
+        );
+    }
+    input_errors(sink)
+}
+
+/// Returns the diagnostics of the sink as an error of the input, if one of them is an error.
+fn input_errors(sink: Sink) -> Result<(), Diagnostics> {
+    if sink.has_errors() {
+        Err(Diagnostics::from(sink.finish()).exits_with(ExitClass::Input))
+    } else {
+        Ok(())
+    }
+}
+
+fn input_error(error: sys::FileError) -> Diagnostics {
+    Diagnostics::from(error).exits_with(ExitClass::Input)
+}
+
+/// The locations of all rows by table, in the order in which the files are merged.
+#[derive(Debug, Default)]
+struct RowPlaces(BTreeMap<String, Vec<Location>>);
+
+impl RowPlaces {
+    fn add(&mut self, document: &Node, source: &SourceText) {
+        for (table, rows) in document.entries().unwrap_or_default() {
+            let places = self.0.entry(table.text.clone()).or_default();
+            places.extend(
+                rows.items()
+                    .unwrap_or_default()
+                    .iter()
+                    .map(|row| source.location(first_column(row))),
+            );
+        }
+    }
+
+    fn of(&self, table: &str, row: usize) -> Option<Location> {
+        self.0.get(table)?.get(row).cloned()
+    }
+}
+
+/// Returns the span of a row's first column, which names the row.
+fn first_column(row: &Node) -> Span {
+    match row.entries() {
+        Some([(key, value), ..]) => key.span.start..value.span.end,
+        _ => row.span.clone(),
+    }
+}

@@ -1,0 +1,99 @@
+//! Reads matrix files, recipes and issues as text.
+
+use std::path::Path;
+
+use super::MAX_DOCUMENT_BYTES;
+use crate::LARGEST_PLAN_BYTES;
+use rock_diagnostic::codes::{host, matrix as codes};
+use rock_diagnostic::{Diagnostic, Location, SourceText};
+use rock_sys as sys;
+
+/// Whether a path on the command line, `-`, means standard input.
+pub fn is_stdin(path: &Path) -> bool {
+    path == Path::new("-")
+}
+
+/// Reads a UTF-8 file of at most 16 MiB, or standard input if the path is `-`.
+///
+/// # Errors
+/// If the file is missing, special, too large or not UTF-8.
+pub fn read_document(path: &Path) -> Result<SourceText, Diagnostic> {
+    if is_stdin(path) {
+        return read_stdin_document(MAX_DOCUMENT_BYTES);
+    }
+    let name = path.display().to_string();
+    let place = Location::File(name.as_str().into());
+    if let Some(kind) = sys::special_file_kind(path) {
+        // Reading a pipe could block forever.
+        let message = format!("cannot read `{name}`: it is {kind}, not a file");
+        let error = Diagnostic::new(&host::CANNOT_READ_FILE, message).at(place, "");
+        return Err(error.help("save its content as a file, and give that"));
+    }
+    let bytes = sys::read_bytes(path, MAX_DOCUMENT_BYTES).map_err(|error| {
+        let help = if sys::exists(path) {
+            "give a YAML file that can be read"
+        } else {
+            "check the name of the file"
+        };
+        Diagnostic::from(error).at(place, "").help(help)
+    })?;
+    decode(name, bytes)
+}
+
+/// Reads standard input as UTF-8 text.
+///
+/// # Errors
+/// If it cannot be read, is larger than `limit_bytes` or is not UTF-8.
+pub(super) fn read_stdin_document(limit_bytes: u64) -> Result<SourceText, Diagnostic> {
+    decode(sys::STDIN.to_owned(), sys::read_stdin(limit_bytes)?)
+}
+
+/// Reads a saved plan of at most [`LARGEST_PLAN_BYTES`], or standard input if the path is `-`.
+///
+/// # Errors
+/// If it cannot be read, is too large or is not UTF-8.
+pub fn read_plan_text(path: &Path) -> Result<SourceText, Diagnostic> {
+    read_text(path, LARGEST_PLAN_BYTES)
+}
+
+/// Reads a UTF-8 file of at most `limit_bytes`, or standard input if the path is `-`.
+///
+/// # Errors
+/// If it cannot be read, is too large or is not UTF-8.
+pub fn read_text(path: &Path, limit_bytes: u64) -> Result<SourceText, Diagnostic> {
+    if is_stdin(path) {
+        return read_stdin_document(limit_bytes);
+    }
+    let text = sys::read_text(path, limit_bytes)?;
+    Ok(SourceText::new(path.display().to_string(), text))
+}
+
+/// Decodes UTF-8; the error is located at the first invalid byte.
+fn decode(name: String, bytes: Vec<u8>) -> Result<SourceText, Diagnostic> {
+    let error = match String::from_utf8(bytes) {
+        Ok(text) => return Ok(SourceText::new(name, text)),
+        Err(error) => error,
+    };
+    let at = error.utf8_error().valid_up_to();
+    let bytes = error.as_bytes();
+    let is_utf16 = bytes.starts_with(&[0xff, 0xfe]) || bytes.starts_with(&[0xfe, 0xff]);
+    let message = format!(
+        "the file is not UTF-8 text: byte {at} is 0x{:02x}",
+        bytes[at]
+    );
+    let place = if is_utf16 {
+        Location::File(name.into())
+    } else {
+        // The first invalid byte becomes U+FFFD at the same offset.
+        SourceText::new(name, String::from_utf8_lossy(bytes).into_owned())
+            .location(at..at + char::REPLACEMENT_CHARACTER.len_utf8())
+    };
+    let help = if is_utf16 {
+        "save the file as UTF-8; it looks like UTF-16"
+    } else {
+        "save the file as UTF-8"
+    };
+    Err(Diagnostic::new(&codes::NOT_UTF8, message)
+        .at(place, "")
+        .help(help))
+}
