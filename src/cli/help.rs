@@ -220,7 +220,7 @@ the nearest file, from the working directory upwards. Paths are relative to the 
 
   compat = \"facts\"           # directory of compatibility tables
   recipes = \"recipes\"        # directory of recipes
-  engine = \"docker\"          # of build and test: local, docker or podman
+  engine = \"docker\"          # of build, test and render: local, docker or podman
   jobs = 4                   # threads of wheel repair and sdk build
   color = \"never\"            # auto, always or never
   message-format = \"json\"    # human or json

@@ -72,11 +72,6 @@ impl EngineChoice {
             Self::Podman => Some(EngineProgram::Podman),
         }
     }
-
-    /// Returns its name on the command line and in records.
-    pub(super) fn word(self) -> &'static str {
-        self.container().map_or("local", EngineProgram::program)
-    }
 }
 
 /// Returns the ID of the job of a workflow's matrix entry, which is JSON in this variable.

@@ -9,5 +9,3 @@ pub(super) const MAX_WORKFLOW_BYTES: u64 = 1 << 20;
 pub(super) const MAX_INDEX_PAGE_BYTES: u64 = 64 << 20;
 /// Maximum size of a `.metadata` file next to a wheel, as of METADATA in the wheel.
 pub(super) const MAX_METADATA_BYTES: u64 = 16 << 20;
-/// Maximum size of a file that a recipe detects a fact from.
-pub(super) const MAX_FACT_FILE_BYTES: u64 = 1 << 20;

@@ -8,6 +8,7 @@ use std::path::{Component, Path};
 
 use clap::error::ErrorKind;
 
+use super::engine::{check_container_options, selected_engine};
 use super::jobs::{EngineChoice, named};
 use super::limits::MAX_FILE_BYTES;
 use super::{Exit, Format, Shell, load, misused};
@@ -43,9 +44,9 @@ Without a subcommand, shows everything that the builds of all selected jobs do.
 
 Examples:
   rock-matrix render                                      show the plan and every build
+  rock-matrix render script JOB                           print a script for this machine
   rock-matrix render docker matrices/flash-attn.yaml JOB  print the container command of one job
-  rock-matrix render script JOB --out .rock/JOB/build.sh  write the script that it runs
-  rock-matrix render script --engine local JOB            print a script for this machine
+  rock-matrix render script JOB --engine docker -o .rock/JOB/build.sh    write the script it runs
   rock-matrix render recipe --out rendered --check        check that the files are up to date
   rock-matrix render docker --format json                 print the commands of all jobs as JSON"
 )]
@@ -64,18 +65,18 @@ Examples:
   rock-matrix render docker JOB            print a command to paste
   rock-matrix render docker --format json  print the commands of all jobs as JSON")]
     Docker(Options),
-    /// Print the script that builds a job, in a container or on this machine
+    /// Print the script that builds a job, on this machine or in a container
     #[command(
         after_help = "\
 Examples:
-  rock-matrix render script JOB                 print the script for the job's container
-  rock-matrix render script --engine local JOB  print a script for this machine",
+  rock-matrix render script JOB                  print a script for this machine
+  rock-matrix render script JOB --engine docker  print the script for the job's container",
         after_long_help = "\
 Examples:
-  rock-matrix render script JOB                 print the script for the job's container
-  rock-matrix render script --engine local JOB  print a script for this machine
-  rock-matrix render script --shell cmd JOB     print a Windows job as a batch file
-  rock-matrix render script --out rendered/     write a script for each job"
+  rock-matrix render script JOB                  print a script for this machine
+  rock-matrix render script JOB --engine docker  print the script for the job's container
+  rock-matrix render script JOB --shell cmd      print a Windows job as a batch file
+  rock-matrix render script --out rendered/      write a script for each job"
     )]
     Script(Options),
     /// Print the steps of a job with all values filled in
@@ -115,15 +116,14 @@ fn rendered(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, Exit> {
         Some(Kind::Recipe(options)) => (options, "recipe", "yaml", Text::Recipe),
         Some(Kind::Workflow(args)) => return workflow::run(args, shell, sink),
     };
-    if options.engine == Some(EngineChoice::Local) {
-        if matches!(args.kind, Some(Kind::Docker(_))) {
+    let engine = selected_engine(options.engine, shell);
+    if matches!(args.kind, Some(Kind::Docker(_))) {
+        if options.engine == Some(EngineChoice::Local) {
             let text = "`--engine local` does not start a container; `render script --engine local` prints its script";
             return Err(misused(&["render"], ErrorKind::ArgumentConflict, text));
         }
-        if options.image.is_some() || !options.docker_arg.is_empty() {
-            let text = "`--image` and `--docker-arg` need a container; leave out `--engine local`";
-            return Err(misused(&["render"], ErrorKind::ArgumentConflict, text));
-        }
+    } else if engine == EngineChoice::Local {
+        check_container_options("render", options.image.as_ref(), &options.docker_arg)?;
     }
     if options.shell.is_some() && !matches!(args.kind, Some(Kind::Script(_))) {
         return Err(misused(
@@ -157,6 +157,7 @@ fn rendered(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, Exit> {
         let maker = Maker {
             ready,
             options,
+            engine,
             compat,
             shell,
         };
@@ -231,6 +232,7 @@ enum Text {
 struct Maker<'a> {
     ready: &'a ReadyJob,
     options: &'a Options,
+    engine: EngineChoice,
     compat: &'a Compat,
     shell: &'a Shell,
 }
@@ -282,14 +284,18 @@ impl Maker<'_> {
         Ok(())
     }
 
+    /// Returns where the steps run. Builds for Windows do not use containers.
     fn site(&self) -> BuildSite {
-        let image = self.options.image.is_some() || self.ready.job.image.is_some();
-        match self.options.engine {
-            Some(EngineChoice::Docker | EngineChoice::Podman) => BuildSite::Container,
-            Some(EngineChoice::Local) => BuildSite::Script,
-            None if image => BuildSite::Container,
-            None => BuildSite::Script,
+        let is_windows = self.ready.job.settings.platform == Platform::Windows;
+        match self.engine.container() {
+            Some(_) if !is_windows => BuildSite::Container,
+            _ => BuildSite::Script,
         }
+    }
+
+    /// Returns the engine of a container command.
+    fn container_engine(&self) -> EngineProgram {
+        self.engine.container().unwrap_or(EngineProgram::Docker)
     }
 
     fn build(&self, site: &BuildSite, sink: &mut Sink) -> Result<Build, Vec<Diagnostic>> {
@@ -414,10 +420,7 @@ impl Maker<'_> {
             files
         });
         words.push(job.id.clone());
-        // Without an image in the plan, a script is for this machine.
-        if job.image.is_none() {
-            words.extend(["--engine", "docker"].map(str::to_owned));
-        }
+        words.extend(["--engine", self.container_engine().program()].map(str::to_owned));
         words.extend(
             self.options
                 .set
@@ -440,11 +443,7 @@ impl Maker<'_> {
         pass_env.extend(PROXY_VARIABLES.map(str::to_owned));
         pass_env.push(SOURCE_DATE.to_owned());
         let container = ContainerRun {
-            engine: self
-                .options
-                .engine
-                .and_then(EngineChoice::container)
-                .unwrap_or(EngineProgram::Docker),
+            engine: self.container_engine(),
             image,
             devices: DeviceAccess::Absent,
             folder: &format!("{here}/{}/{}", ROOT, job.id),

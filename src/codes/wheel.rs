@@ -5,12 +5,7 @@ use rock_diagnostic::{Code, ExitClass};
 pub use rock_wheel::codes::wheel::*;
 
 /// All codes of this module, sorted by ID.
-pub const ALL: &[&Code] = &[
-    &UNKNOWN_PRESET,
-    &UNMATCHED_EXCLUDE,
-    &BAD_SOURCE_DATE,
-    &EMBEDDED_ALREADY,
-];
+pub const ALL: &[&Code] = &[&UNKNOWN_PRESET, &UNMATCHED_EXCLUDE, &EMBEDDED_ALREADY];
 
 /// An unknown preset of excluded libraries.
 pub const UNKNOWN_PRESET: Code = Code::error(
@@ -24,12 +19,6 @@ pub const UNMATCHED_EXCLUDE: Code = Code::warning(
     "W031",
     "unmatched-exclude",
     "A pattern of `--exclude` matched no library that the wheel needs. Patterns match whole names, so `libamdhip64.so` does not match `libamdhip64.so.6`; `libamdhip64.so*` does.",
-);
-/// An invalid `SOURCE_DATE_EPOCH`.
-pub const BAD_SOURCE_DATE: Code = Code::error(
-    "W063",
-    "bad-source-date",
-    "`SOURCE_DATE_EPOCH` must be a whole number of seconds since 1970-01-01 UTC. It becomes the time of the archive's members. Zip archives represent times from 1980 to 2107 in steps of two seconds; other times are rounded to the nearest of these.",
 );
 /// A wheel in which ROCm is already embedded.
 pub const EMBEDDED_ALREADY: Code = Code::note(

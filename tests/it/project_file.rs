@@ -29,22 +29,25 @@ fn options_and_environment_variables_override_the_file() {
     assert!(reports_json(&project, &["--message-format", "json"]));
 }
 
+/// `build` and `render` have one default.
 #[test]
 fn the_engine_of_the_file_is_used() {
-    let dry_run = |project: &Project| {
-        project
-            .run(&["build", JOB, "--dry-run"])
-            .exits(0)
-            .stdout
-            .contains("docker run")
+    let in_container = |project: &Project| {
+        let commands = [&["build", JOB, "--dry-run"][..], &["render", JOB]];
+        let [build, render] = commands.map(|command| {
+            let text = project.run(command).exits(0).stdout;
+            text.contains("docker run")
+        });
+        assert_eq!(build, render);
+        build
     };
     let project = project();
-    assert!(!dry_run(&project));
+    assert!(!in_container(&project));
     let pyproject = "[project]\nname = \"x\"\n\n[tool.rock-matrix]\nengine = \"docker\"\n";
     let project = project.file("pyproject.toml", pyproject);
-    assert!(dry_run(&project));
+    assert!(in_container(&project));
     let project = project.env("ROCK_MATRIX_ENGINE", "local");
-    assert!(!dry_run(&project));
+    assert!(!in_container(&project));
 }
 
 #[test]

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::record::BuiltWheel;
+use rock_diagnostic::{Diagnostic, Diagnostics, ExitClass};
 use rock_names::{ExpectedWheel, WheelName, WheelNameError};
 use rock_sys::{self as sys, FileError};
 
@@ -124,6 +125,17 @@ pub fn wheel_matches(expected: &str, found: &str) -> Result<(), CollectError> {
     wanted
         .difference(&built)
         .map_or(Ok(()), |reason| Err(fault(reason)))
+}
+
+/// Creates the output directory of a build, and checks that files can be written to it.
+///
+/// # Errors
+/// If they cannot.
+pub fn check_output(out: &Path) -> Result<(), Diagnostics> {
+    sys::ensure_writable(out).map_err(|error| {
+        let diagnostic = Diagnostic::from(&CollectError::File(error));
+        Diagnostics::from(diagnostic).exits_with(ExitClass::Machine)
+    })
 }
 
 /// Copies the wheels of a build to the output directory: all of them, or none if one cannot be read

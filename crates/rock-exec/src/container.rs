@@ -80,7 +80,8 @@ pub fn run_container(
         None,
     );
     let mut watch = Watchdog::new(allowance, begun);
-    if watch.wish(begun, order.signals) != Control::Continue || allowance == StepAllowance::Over {
+    if watch.control(begun, order.signals) != Control::Continue || allowance == StepAllowance::Over
+    {
         return watch.end(first);
     }
     let count = order.steps.len();
@@ -115,7 +116,7 @@ pub fn run_container(
         if lost_log.is_some() {
             Control::Terminate
         } else {
-            watch.wish(clock(), order.signals)
+            watch.control(clock(), order.signals)
         }
     });
     lost_log = lost_log.or(transcript.finish().err());
@@ -514,7 +515,11 @@ mod tests {
                 | BuildEvent::OtherAnswers { .. }
                 | BuildEvent::SourceChanged { .. }
                 | BuildEvent::Tick { .. }
-                | BuildEvent::Retried { .. } => {}
+                | BuildEvent::Retried { .. }
+                | BuildEvent::StagesEnded { .. }
+                | BuildEvent::Findings(_)
+                | BuildEvent::RepairNote { .. }
+                | BuildEvent::Repaired { .. } => {}
             },
         );
         assert_eq!(

@@ -3,9 +3,9 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use super::build_start::BuildStart;
 use super::host_env::MARK;
 use super::record::BuildRecord;
-use super::resume::ResumePoint;
 use rock_recipe::{LIBRARIES_FOLDER, TESTED};
 use rock_sys::{self as sys, FileError, FileLock, PathBelow};
 
@@ -185,7 +185,7 @@ pub fn ignore_folder(root: &Path) -> Result<(), FileError> {
 ///
 /// # Errors
 /// If another build has locked it, or the system refuses.
-pub fn open(folder: &JobFolder, wish: &ResumePoint) -> Result<LockedFolder, OpenFolderError> {
+pub fn open(folder: &JobFolder, start: &BuildStart) -> Result<LockedFolder, OpenFolderError> {
     sys::create_directory(folder.path())?;
     if let Some(root) = folder.path().parent() {
         ignore_folder(root)?;
@@ -197,12 +197,12 @@ pub fn open(folder: &JobFolder, wish: &ResumePoint) -> Result<LockedFolder, Open
         Ok(record) => (record, None),
         Err(reason) => (None, Some(reason)),
     };
-    let before = if *wish == ResumePoint::Fresh {
+    let before = if *start == BuildStart::Fresh {
         None
     } else {
         last.clone()
     };
-    if *wish == ResumePoint::Fresh {
+    if *start == BuildStart::Fresh {
         for name in sys::entry_names(folder.path())?
             .iter()
             .filter(|name| *name != LOCK_FILE)
@@ -272,10 +272,10 @@ mod tests {
         BuildRecord::new("g", "one", "w")
             .save(&folder.record())
             .unwrap();
-        let opened = open(&folder, &ResumePoint::Auto).unwrap();
+        let opened = open(&folder, &BuildStart::Auto).unwrap();
         assert!(opened.before.is_some() && sys::exists(&folder.path().join("src/old")));
         assert!(matches!(
-            open(&folder, &ResumePoint::Auto),
+            open(&folder, &BuildStart::Auto),
             Err(OpenFolderError::Busy(_))
         ));
         assert!(matches!(
@@ -283,7 +283,7 @@ mod tests {
             Err(OpenFolderError::Busy(_))
         ));
         drop(opened);
-        let opened = open(&folder, &ResumePoint::Fresh).unwrap();
+        let opened = open(&folder, &BuildStart::Fresh).unwrap();
         assert!(opened.before.is_none() && opened.last.is_some());
         assert_eq!(sys::entry_names(folder.path()).unwrap(), ["lock"]);
         assert!(sys::exists(&other));

@@ -6,6 +6,7 @@ use sha2::{Digest as _, Sha256};
 
 use super::folder::FACTS;
 use super::limits::MAX_ANSWER_BYTES;
+use rock_host::{HostFacts, build_memory_bytes, build_threads};
 use rock_names::Digest;
 use rock_recipe::{self as recipe, CALLER_VARIABLE, LATE, SHELL_VARIABLE, Step};
 use rock_sys::process::Invocation;
@@ -19,6 +20,9 @@ pub(super) const MARK: &str = "ROCK_JOB_FOLDER";
 /// 1970-01-01 UTC (reproducible-builds.org, "`SOURCE_DATE_EPOCH`").
 pub const SOURCE_DATE: &str = "SOURCE_DATE_EPOCH";
 
+/// A tenth of a GiB in bytes.
+const TENTH_OF_GIB: u64 = (1 << 30) / 10;
+
 /// The environment and resources that steps have on this machine.
 #[derive(Debug, Clone)]
 pub struct HostEnv<'a> {
@@ -28,6 +32,18 @@ pub struct HostEnv<'a> {
     pub threads: u32,
     /// Memory that a build may use, in tenths of a GiB.
     pub memory_tenths_gib: u32,
+}
+
+impl<'a> HostEnv<'a> {
+    /// Returns the environment and the resources of a machine with these facts.
+    pub fn new(environment: &'a Environment, facts: &HostFacts) -> Self {
+        Self {
+            environment,
+            threads: build_threads(facts),
+            memory_tenths_gib: u32::try_from(build_memory_bytes(facts) / TENTH_OF_GIB)
+                .unwrap_or(u32::MAX),
+        }
+    }
 }
 
 /// Returns the process of a step in a job directory.

@@ -1,7 +1,10 @@
-//! Runs the steps of a job on this machine, or as one script in a container.
+//! Builds a job: runs its steps on this machine or as one script in a container, and delivers the
+//! wheels.
 //!
-//! Input: [`rock_recipe::Step`]s, a directory, limits, and a [`StepExecutor`]. Output: a
-//! [`BuildRecord`] (`build.json`, from which builds are resumed), a log, and the outcome.
+//! [`PreparedBuild::prepare`] turns a job, its recipe and [`BuildOptions`] into steps and writes
+//! nothing; [`PreparedBuild::run`] runs them in the job directory and returns a [`BuildReport`] with
+//! the [`BuildRecord`] (`build.json`, from which builds are resumed). Processes are started by a
+//! [`StepExecutor`], and everything that happens is reported as a [`BuildEvent`].
 //!
 //! **Invariant:** Nothing outside the directory of the job is written or removed, except for wheels
 //! that are copied to the output directory. No started process is left when a run returns.
@@ -9,19 +12,26 @@
 pub mod codes;
 
 mod assigned_gpu;
+mod build_options;
+mod build_report;
+mod build_start;
 mod clean;
 mod collect;
 mod compiler_errors;
 mod container;
 mod engine_failure;
+mod fact_detector;
 mod folder;
 mod handover;
 mod host_env;
+mod job_container;
+mod known_failures;
 mod limits;
 mod mask;
 mod missing_sources;
+mod prepared_build;
 mod record;
-mod resume;
+mod resume_points;
 mod run;
 mod runner;
 mod session;
@@ -29,11 +39,17 @@ mod source_tree;
 mod step_failure;
 mod step_hash;
 mod transcript;
+mod wheel_delivery;
 mod wheels_to_test;
 
 pub use assigned_gpu::{PODINFO, assigned_gpu};
+pub use build_options::{BuildOptions, CallerEnv, ResumeRequest};
+pub use build_report::BuildReport;
+pub use build_start::{BuildStart, UnknownStage, first_step};
 pub use clean::{BuildFolder, build_folders, remove_build_folders};
-pub use collect::{CollectError, CollectedWheel, collect, copy_out, wheel_matches, wheels_match};
+pub use collect::{
+    CollectError, CollectedWheel, check_output, collect, copy_out, wheel_matches, wheels_match,
+};
 pub use container::{ContainerSetup, run_container};
 pub use engine_failure::{EngineErrorKind, EngineFailure};
 pub use folder::{
@@ -41,12 +57,12 @@ pub use folder::{
     ignore_folder, open,
 };
 pub use handover::{HandoverError, hand_over, record_name};
-pub use host_env::{HostEnv, invocation};
-pub use host_env::{SOURCE_DATE, source_date_s};
+pub use host_env::{HostEnv, SOURCE_DATE, invocation, source_date_s};
 pub use mask::SecretMasks;
 pub use missing_sources::missing_sources;
+pub use prepared_build::{BuildContext, PreparedBuild};
 pub use record::{BuildOutcome, BuildRecord, BuiltWheel, StageRecord, StageState, shown_text};
-pub use resume::{ResumePoint, UnknownStage, first_step};
+pub use resume_points::ResumePoint;
 pub use run::{BuildEvent, RunLimits, RunRequest, run_steps};
 pub use runner::{ProcessRunner, RecordedProcess, RecordingRunner, StepExecutor};
 pub use session::{BuildSession, FinishedBuild, StartError, build};

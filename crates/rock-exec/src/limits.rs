@@ -13,6 +13,8 @@ pub(super) const MAX_SHOWN_BYTES: usize = 8 << 10;
 pub(super) const MAX_FACTS_BYTES: u64 = 1 << 20;
 /// Maximum size of a deferred fact. They are paths and versions.
 pub(super) const MAX_ANSWER_BYTES: u64 = 1 << 20;
+/// Maximum size of a file that a recipe detects a fact from.
+pub(super) const MAX_FACT_FILE_BYTES: u64 = 1 << 20;
 /// Maximum size of a runner's device list (`gha-render-devices`). Typical ones have a few hundred
 /// bytes.
 pub(super) const MAX_DEVICES_BYTES: u64 = 4096;

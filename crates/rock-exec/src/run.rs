@@ -1,5 +1,7 @@
 //! Runs steps in order on this machine.
 
+use std::collections::BTreeMap;
+use std::path::Path;
 use std::time::Duration;
 
 use super::folder::JobFolder;
@@ -9,6 +11,8 @@ use super::record::{BuildOutcome, BuildRecord, StageRecord, StageState};
 use super::runner::StepExecutor;
 use super::step_failure::{BuildEnd, StepError, StepErrorKind};
 use super::transcript::BuildTranscript;
+use rock_audit::{RepairNote, RepairedWheel};
+use rock_diagnostic::Diagnostic;
 use rock_recipe::Step;
 use rock_recipe::render;
 use rock_recipe::time_cap::{CapDecision, StepAllowance, StepEnd, TimeCap, next};
@@ -88,6 +92,28 @@ pub enum BuildEvent<'a> {
         /// Wall-clock seconds.
         seconds: u64,
         state: StageState,
+    },
+    /// All stages have ended, or the build was stopped. Wheels are delivered next, if all stages
+    /// are done.
+    StagesEnded {
+        /// The reason why the build did not succeed, and problems of an earlier record.
+        diagnostics: &'a [Diagnostic],
+        /// Counters that steps reported.
+        figures: &'a BTreeMap<String, BTreeMap<String, u64>>,
+    },
+    /// Findings about built wheels, or the reasons why they are not delivered.
+    Findings(&'a [Diagnostic]),
+    /// Something that the repair of a wheel leaves as it is.
+    RepairNote {
+        /// The path of the wheel.
+        path: &'a Path,
+        note: &'a RepairNote,
+    },
+    /// A wheel was repaired.
+    Repaired {
+        /// The path of the original wheel.
+        path: &'a Path,
+        repaired: &'a RepairedWheel,
     },
 }
 
@@ -351,7 +377,8 @@ fn attempt(
         step.timeout_s,
     );
     let mut watch = Watchdog::new(allowance, begun);
-    if watch.wish(begun, order.signals) != Control::Continue || allowance == StepAllowance::Over {
+    if watch.control(begun, order.signals) != Control::Continue || allowance == StepAllowance::Over
+    {
         return AttemptResult::Over(watch.end(&step.stage));
     }
     let mut lost_log = None;
@@ -370,7 +397,7 @@ fn attempt(
             if lost_log.is_some() {
                 Control::Terminate
             } else {
-                watch.wish(clock(), order.signals)
+                watch.control(clock(), order.signals)
             }
         },
     );
@@ -449,7 +476,7 @@ impl Watchdog {
 
     /// Returns the request to the process at this time. A second signal kills what the first
     /// terminated.
-    pub(super) fn wish(&mut self, now: Duration, signals: &Signals) -> Control {
+    pub(super) fn control(&mut self, now: Duration, signals: &Signals) -> Control {
         if let Some(signal) = signals.take() {
             self.is_forced |= self.stopped.is_some();
             self.stopped.get_or_insert(signal);

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use serde::de::DeserializeOwned;
 
+use super::build_start::{BuildStart, UnknownStage, first_step};
 use super::container::{ContainerSetup, run_container, unusable};
 use super::engine_failure::EngineFailure;
 use super::folder::{JobFolder, LockedFolder, OpenFolderError, open};
@@ -13,7 +14,6 @@ use super::limits::MAX_FACTS_BYTES;
 use super::record::{
     BuildOutcome, BuildRecord, StageRecord, StageState, is_counted, is_used, shown_text,
 };
-use super::resume::{ResumePoint, UnknownStage, first_step};
 use super::run::{BuildEvent, RunLimits, RunRequest, ask_again, run_steps};
 use super::runner::StepExecutor;
 use super::step_failure::BuildEnd;
@@ -33,7 +33,7 @@ pub struct BuildSession<'a> {
     /// The job directory.
     pub folder: &'a JobFolder,
     /// The stage to start at.
-    pub wish: ResumePoint,
+    pub start: BuildStart,
     pub steps: &'a [Step],
     /// The container to run the steps in; `None` runs them on this machine.
     pub containment: Option<ContainerSetup<'a>>,
@@ -95,7 +95,7 @@ pub fn build(
 ) -> Result<FinishedBuild, StartError> {
     let BuildSession {
         folder,
-        wish,
+        start,
         steps,
         containment,
         mut record,
@@ -115,8 +115,8 @@ pub fn build(
         )
     };
     let stages: Vec<(String, String)> = steps.iter().map(hash).collect();
-    if let ResumePoint::Stage(_) = &wish {
-        first_step(&wish, &stages, &[]).map_err(StartError::Stage)?;
+    if let BuildStart::Stage(_) = &start {
+        first_step(&start, &stages, &[]).map_err(StartError::Stage)?;
     }
     if let Some(fault) = containment
         .as_ref()
@@ -124,8 +124,8 @@ pub fn build(
     {
         return Err(StartError::Engine(fault));
     }
-    let opened = open(folder, &wish).map_err(StartError::Open)?;
-    if let (ResumePoint::Fresh, Some(last)) = (&wish, &opened.last) {
+    let opened = open(folder, &start).map_err(StartError::Open)?;
+    if let (BuildStart::Fresh, Some(last)) = (&start, &opened.last) {
         tell(BuildEvent::Replaces(last.outcome));
     }
     let killed = opened
@@ -149,7 +149,7 @@ pub fn build(
             }
         }
     }
-    let mut from = first_step(&wish, &stages, &before).map_err(StartError::Stage)?;
+    let mut from = first_step(&start, &stages, &before).map_err(StartError::Stage)?;
     if let Some(number) = changed_copy(&steps[..from], &stages, &before) {
         tell(BuildEvent::SourceChanged {
             stage: &steps[number].stage,
@@ -172,8 +172,8 @@ pub fn build(
         signals,
     };
     // In a container the image determines the deferred facts, and it is part of every stage's hash.
-    let asked = match (&wish, &containment) {
-        (ResumePoint::Auto | ResumePoint::Test, None) => ask_again(&order, &before, runner, tell),
+    let asked = match (&start, &containment) {
+        (BuildStart::Auto | BuildStart::Test, None) => ask_again(&order, &before, runner, tell),
         _ => Ok(from),
     };
     let from = *asked.as_ref().unwrap_or(&from);
@@ -247,7 +247,7 @@ pub fn build(
         BuildEnd::Engine(_) | BuildEnd::File(_) => BuildOutcome::Machine,
     };
     record.reason = end.reason().map(|reason| shown_text(&reason));
-    if wish == ResumePoint::Test {
+    if start == BuildStart::Test {
         // A test run has only some of the stages; keep the others, so that a build can still
         // resume.
         record.stages = with_earlier(record.stages, before);
@@ -358,7 +358,7 @@ mod tests {
 
         fn build(
             &self,
-            wish: ResumePoint,
+            start: BuildStart,
             steps: &[Step],
             inputs: &[(&str, &str)],
         ) -> (Result<FinishedBuild, StartError>, Vec<String>) {
@@ -372,7 +372,7 @@ mod tests {
             record.engine = "local".into();
             let session = BuildSession {
                 folder: &self.folder(),
-                wish,
+                start,
                 steps,
                 containment: None,
                 container_name: "rock-job",
@@ -430,32 +430,30 @@ mod tests {
             step("b", "echo b >>order; [ -e mended ]"),
             step("c", "echo c >>order"),
         ];
-        let (built, ran) = bench.build(ResumePoint::Auto, &steps, &[]);
+        let (built, ran) = bench.build(BuildStart::Auto, &steps, &[]);
         assert_eq!(built.unwrap().record.outcome, BuildOutcome::Failed);
         assert_eq!(ran, ["a", "b"]);
         sys::write_atomic(&bench.folder().path().join("mended"), b"").unwrap();
-        let (built, ran) = bench.build(ResumePoint::Auto, &steps, &[]);
+        let (built, ran) = bench.build(BuildStart::Auto, &steps, &[]);
         assert_eq!(
             (built.unwrap().record.outcome, ran.join(" ").as_str()),
             (BuildOutcome::Done, "b c")
         );
         assert!(
-            bench.build(ResumePoint::Auto, &steps, &[]).1.is_empty(),
+            bench.build(BuildStart::Auto, &steps, &[]).1.is_empty(),
             "all is done"
         );
         assert_eq!(
-            bench
-                .build(ResumePoint::Auto, &steps, &[("b", "changed")])
-                .1,
+            bench.build(BuildStart::Auto, &steps, &[("b", "changed")]).1,
             ["b", "c"]
         );
         assert_eq!(
             bench
-                .build(ResumePoint::Stage("c".into()), &steps, &[("b", "changed")])
+                .build(BuildStart::Stage("c".into()), &steps, &[("b", "changed")])
                 .1,
             ["c"]
         );
-        let (built, ran) = bench.build(ResumePoint::Fresh, &steps, &[]);
+        let (built, ran) = bench.build(BuildStart::Fresh, &steps, &[]);
         assert_eq!(ran, ["a", "b"], "a fresh build begins in an empty folder");
         assert_eq!(built.unwrap().record.stages[1].state, StageState::Failed);
     }
@@ -487,33 +485,33 @@ mod tests {
         ];
         answer("7.13");
         assert_eq!(
-            bench.build(ResumePoint::Auto, &steps, &[]).1,
+            bench.build(BuildStart::Auto, &steps, &[]).1,
             ["sdk", "facts-sdk", "between", "torch", "audio"]
         );
         assert!(
-            bench.build(ResumePoint::Auto, &steps, &[]).1.is_empty(),
+            bench.build(BuildStart::Auto, &steps, &[]).1.is_empty(),
             "the same answer builds nothing"
         );
         answer("7.14");
         sys::write_atomic(&bench.folder().path().join("cut"), b"").unwrap();
         assert_eq!(
-            bench.build(ResumePoint::Auto, &steps, &[]).1,
+            bench.build(BuildStart::Auto, &steps, &[]).1,
             ["torch"],
             "it was cut there"
         );
         sys::remove(&bench.folder().path().join("cut")).unwrap();
         assert_eq!(
-            bench.build(ResumePoint::Auto, &steps, &[]).1,
+            bench.build(BuildStart::Auto, &steps, &[]).1,
             ["torch", "audio"]
         );
-        assert!(bench.build(ResumePoint::Auto, &steps, &[]).1.is_empty());
+        assert!(bench.build(BuildStart::Auto, &steps, &[]).1.is_empty());
         let built = sys::read_text(&bench.folder().path().join("built"), 99).unwrap();
         assert_eq!(
             built.split_whitespace().collect::<Vec<_>>(),
             ["7.13", "7.14", "7.14"]
         );
         sys::remove(&bench.folder().path().join("installed")).unwrap();
-        let (built, ran) = bench.build(ResumePoint::Auto, &steps, &[]);
+        let (built, ran) = bench.build(BuildStart::Auto, &steps, &[]);
         assert_eq!(
             (built.unwrap().record.outcome, ran.join(" ").as_str()),
             (BuildOutcome::Failed, "facts-sdk")
@@ -535,7 +533,7 @@ mod tests {
             ]
         };
         for script in ["true", "exit 9"] {
-            let (built, ran) = bench.build(ResumePoint::Fresh, &steps(script), &[]);
+            let (built, ran) = bench.build(BuildStart::Fresh, &steps(script), &[]);
             let built = built.unwrap();
             assert_eq!(
                 (built.end.reason().unwrap().as_str(), ran.join(" ").as_str()),
@@ -545,12 +543,12 @@ mod tests {
         }
         sys::write_atomic(&bench.folder().path().join("mended"), b"").unwrap();
         assert_eq!(
-            bench.build(ResumePoint::Auto, &steps("true"), &[]).1,
+            bench.build(BuildStart::Auto, &steps("true"), &[]).1,
             ["a", "b", "last"]
         );
         assert!(
             bench
-                .build(ResumePoint::Auto, &steps("true"), &[])
+                .build(BuildStart::Auto, &steps("true"), &[])
                 .1
                 .is_empty()
         );
@@ -565,7 +563,7 @@ mod tests {
                 ..step("build", script)
             };
             let (built, _) = bench.build(
-                ResumePoint::Auto,
+                BuildStart::Auto,
                 &[self::step("fetch", "true"), step],
                 inputs,
             );
@@ -587,7 +585,7 @@ mod tests {
     #[test]
     fn a_stage_that_is_not_there_changes_nothing() {
         let bench = Bench::new();
-        let (built, _) = bench.build(ResumePoint::Stage("z".into()), &[step("a", "true")], &[]);
+        let (built, _) = bench.build(BuildStart::Stage("z".into()), &[step("a", "true")], &[]);
         assert!(matches!(built, Err(StartError::Stage(_))));
         assert!(!sys::exists(bench.folder().path()));
     }
@@ -598,7 +596,7 @@ mod tests {
         let counts = "echo '{\"ccache\": {\"hits\": 12, \"misses\": 3}}' >figures.json";
         let built = |steps: &[Step]| {
             bench
-                .build(ResumePoint::Fresh, steps, &[])
+                .build(BuildStart::Fresh, steps, &[])
                 .0
                 .unwrap()
                 .record
@@ -616,7 +614,7 @@ mod tests {
     #[test]
     fn what_was_used_and_measured_is_recorded() {
         let facts = "echo '{\"torch\": \"1.13.1\", \"hip\": null}' >used.json";
-        let (built, _) = Bench::new().build(ResumePoint::Fresh, &[step("record", facts)], &[]);
+        let (built, _) = Bench::new().build(BuildStart::Fresh, &[step("record", facts)], &[]);
         let record = built.unwrap().record;
         assert_eq!(record.used["torch"].as_deref(), Some("1.13.1"));
         assert_eq!(record.used["hip"], None);
@@ -627,7 +625,7 @@ mod tests {
     fn a_daemon_that_left_its_group_ends_with_the_build() {
         let bench = Bench::new();
         let (built, _) = bench.build(
-            ResumePoint::Fresh,
+            BuildStart::Fresh,
             &[step("a", "setsid sleep 60 >/dev/null 2>&1 & echo $! >id")],
             &[],
         );
@@ -640,7 +638,7 @@ mod tests {
     fn a_record_that_cannot_be_read_begins_anew() {
         let bench = Bench::new();
         sys::write_atomic(&bench.folder().record(), b"{").unwrap();
-        let (built, ran) = bench.build(ResumePoint::Auto, &[step("a", "true")], &[]);
+        let (built, ran) = bench.build(BuildStart::Auto, &[step("a", "true")], &[]);
         assert!(built.unwrap().unreadable.is_some());
         assert_eq!(ran, ["a"]);
     }

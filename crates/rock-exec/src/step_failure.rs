@@ -5,11 +5,11 @@ use rock_diagnostic::{Diagnostic, nearest::nearest};
 use rock_names::{ExpectedWheel, WheelName};
 use rock_sys::StopSignal;
 
+use super::build_start::UnknownStage;
 use super::collect::CollectError;
 use super::engine_failure::EngineFailure;
 use super::folder::OpenFolderError;
 use super::limits::{MAX_REASON_CHARS, MAX_TAIL_LINES_AFTER_ERRORS};
-use super::resume::UnknownStage;
 use super::transcript::OutputExcerpt;
 
 /// The message of the C library for a full disk (`ENOSPC`).

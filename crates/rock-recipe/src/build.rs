@@ -28,7 +28,7 @@ pub struct Build {
     /// prepare the environment. They come first, whatever the recipe says.
     pub ready: usize,
     /// Words for `--resume` and the index of the step that each starts at, in recipe order.
-    pub points: Vec<(String, usize)>,
+    pub resume_points: Vec<(String, usize)>,
     /// Glob of the wheels that the build must produce, relative to the job directory.
     pub wheels: String,
     /// Glob of the archive that the build must produce instead of wheels; empty if there is none.
@@ -118,7 +118,7 @@ impl Build {
         let last = self.steps.len().saturating_sub(1);
         self.steps
             .splice(last..last, self.elsewhere.requires.take());
-        self.points.clear();
+        self.resume_points.clear();
         self
     }
 }

@@ -140,12 +140,12 @@ impl StepBuilder<'_> {
         };
         let is_inside = |step: &&Step| !(step.host && *self.site == BuildSite::Container);
         let uses_caller = steps.iter().filter(is_inside).any(|step| of_caller(&step));
-        let points = points(document, &steps);
+        let resume_points = resume_points(document, &steps);
         let relabel = document.collect.relabel;
         Ok(Build {
             steps,
             ready,
-            points,
+            resume_points,
             wheels,
             archive,
             relabel,
@@ -352,9 +352,9 @@ impl StepBuilder<'_> {
     }
 }
 
-/// Returns the step that each point starts at: the first of its stages, or the detection of facts
-/// right before it. A point without a stage in this job starts where the next one does.
-fn points(document: &RecipeDocument, steps: &[Step]) -> Vec<(String, usize)> {
+/// Returns the step that each resume point starts at: the first of its stages, or the detection of
+/// facts right before it. A point without a stage in this job starts where the next one does.
+fn resume_points(document: &RecipeDocument, steps: &[Step]) -> Vec<(String, usize)> {
     let begin = |stage: &String| {
         let at = steps.iter().position(|step| step.stage == *stage)?;
         let questions = steps[..at]

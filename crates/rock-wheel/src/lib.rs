@@ -61,6 +61,7 @@ mod relabel;
 mod rename_plan;
 mod retag;
 mod rewrite;
+mod source_date;
 mod tar_archive;
 mod verify;
 mod version_strings;
@@ -81,6 +82,7 @@ pub use retag::{BuildTagChange, RetagOptions, TagChange, retag};
 pub use rewrite::{
     RecordCheck, RewriteOptions, RewriteSummary, UnchangedMembers, WheelRewriter, rewrite,
 };
+pub use source_date::parse_source_date;
 pub use tar_archive::{verify_source_distribution, verify_tree_archive};
 pub use verify::{
     CopiedMembers, MAX_FINDINGS, check_dist_info, filter_persistent_errors, persistent_errors,

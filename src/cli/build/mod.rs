@@ -1,38 +1,32 @@
-//! `build`: runs the recipes of jobs and checks the wheels.
+//! `build`: builds jobs, and tests or delivers their wheels.
 
-mod containment;
-mod finish;
 mod options;
-mod points;
-mod prepare;
-mod progress;
-mod recipe_facts;
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::error::ErrorKind;
-use itertools::Itertools as _;
 
 use super::command_line::repeated;
-use super::jobs::{EngineChoice, Ready, named};
+use super::engine::{check_container_options, selected_engine};
+use super::jobs::{EngineChoice, Ready, is_file_of_jobs, named};
+use super::reporters::{BuildReporter, WheelReporter, format_duration};
+use super::wheel::fail;
 use super::{Exit, Shell, load, misused};
 use crate::cli::completed_value::{self, CompletedValue};
 use crate::codes::build as codes;
 use crate::compat::Compat;
-use crate::compat::rows::KnownFailureRow;
 use crate::diagnostic::render::redact_urls;
-use crate::diagnostic::{Diagnostic, Sink};
-use crate::doctor;
-use crate::exec::{self, BuildEnd, MessageContext, ProcessRunner, StartError};
-use crate::host::HostFacts;
+use crate::diagnostic::{Diagnostic, Severity, Sink, counted, shell_line};
+use crate::exec::{
+    self, BuildContext, BuildEnd, BuildOptions, BuildOutcome, BuildReport, BuildStart, CallerEnv,
+    PreparedBuild, ProcessRunner, ResumePoint, ResumeRequest,
+};
 use crate::recipe::measurements::BuildMeasurements;
 use crate::render::actions::table;
 use crate::sys::{self, HostRoots, Signals};
 use options::AUTO;
 pub(super) use options::JobOptions;
-use prepare::Prepared;
-use progress::Progress;
 
 /// The default output directory.
 pub(super) const DEFAULT_OUT: &str = "dist";
@@ -100,7 +94,7 @@ pub(super) struct Args {
 
 /// The jobs of `build` or `test`, and the action for them.
 #[derive(Debug)]
-pub(super) struct BuildRequest<'a> {
+struct BuildRequest<'a> {
     /// The command, for errors.
     command: &'static str,
     options: &'a JobOptions,
@@ -120,13 +114,13 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
     let request = BuildRequest {
         command: "build",
         options: &args.options,
-        engine: engine(&args.options, shell),
+        engine: selected_engine(args.options.engine, shell),
         recipe: args.recipe.as_deref(),
         set: &args.set,
         out: &args.out,
         test: None,
     };
-    run_jobs(&request, shell)
+    request.run(shell)
 }
 
 /// Tests the wheels of jobs in a directory.
@@ -139,342 +133,372 @@ pub(super) fn test(options: &JobOptions, directory: &Path, shell: &Shell) -> Exi
     let request = BuildRequest {
         command: "test",
         options,
-        engine: engine(options, shell),
+        engine: selected_engine(options.engine, shell),
         recipe: None,
         set: &[],
         out: directory,
         test: Some(directory),
     };
-    run_jobs(&request, shell)
+    request.run(shell)
 }
 
-/// Returns the engine that an option, an environment variable or the project file selects.
-fn engine(options: &JobOptions, shell: &Shell) -> EngineChoice {
-    options
-        .engine
-        .or(shell.project_file.engine)
-        .unwrap_or(EngineChoice::Local)
-}
-
-/// Builds or tests the jobs of a request.
-fn run_jobs(args: &BuildRequest<'_>, shell: &Shell) -> Exit {
-    if args.engine == EngineChoice::Local
-        && (args.options.image.is_some() || !args.options.docker_arg.is_empty())
-    {
-        let text = "`--image` and `--docker-arg` need a container; add `--engine docker` or `--engine podman`";
-        return misused(&[args.command], ErrorKind::ArgumentConflict, text);
-    }
-    let mut sink = Sink::new();
-    let compat = match load::compat(shell) {
-        Ok(compat) => compat,
-        Err(exit) => return exit,
-    };
-    let ready = match gather(args, shell, compat, &mut sink) {
-        Ok(ready) => ready,
-        Err(exit) => {
-            shell.report(&sink.finish());
+impl BuildRequest<'_> {
+    /// Builds or tests the jobs.
+    fn run(&self, shell: &Shell) -> Exit {
+        let (image, docker_args) = (self.options.image.as_ref(), &self.options.docker_arg);
+        if self.engine == EngineChoice::Local
+            && let Err(exit) = check_container_options(self.command, image, docker_args)
+        {
             return exit;
         }
-    };
-    super::jobs::check_given(
-        &ready,
-        &args.options.docker_arg,
-        ("--fact", &args.options.fact),
-        &mut sink,
-    );
-    if sink.has_errors() {
-        return shell.report(&sink.finish());
-    }
-    let facts = sys::read_host_facts(&HostRoots::default(), &shell.environment, &[]);
-    let mut jobs = Vec::new();
-    for one in &ready {
-        match prepare::prepare(one, args, shell, compat, &facts) {
-            Ok(prepared) => {
-                sink.extend(prepared.build.warnings.iter().cloned());
-                jobs.push(prepared);
+        let mut sink = Sink::new();
+        let compat = match load::compat(shell) {
+            Ok(compat) => compat,
+            Err(exit) => return exit,
+        };
+        let ready = match self.jobs(shell, compat, &mut sink) {
+            Ok(ready) => ready,
+            Err(exit) => {
+                shell.report(&sink.finish());
+                return exit;
             }
-            Err(faults) => sink.extend(faults),
+        };
+        super::jobs::check_given(
+            &ready,
+            &self.options.docker_arg,
+            ("--fact", &self.options.fact),
+            &mut sink,
+        );
+        if sink.has_errors() {
+            return shell.report(&sink.finish());
         }
-    }
-    if shell.report(&sink.finish()) != Exit::Done {
-        return Exit::Fault;
-    }
-    if args.options.dry_run {
-        if let Some(exit) = jobs.iter().find_map(|job| job.cannot_go_on(args, shell)) {
-            return exit;
-        }
-        let exit = shell.print(&redact_urls(
-            &jobs.iter().map(|job| job.dry_run(args)).collect::<String>(),
-        ));
-        for job in &jobs {
-            points::tell(job, args, shell);
-        }
-        return exit;
-    }
-    let is_ready = match args.test {
-        Some(_) => Ok(()),
-        None => sys::ensure_writable(args.out),
-    };
-    match is_ready {
-        Ok(()) => {
-            let mut measured = Vec::new();
-            let exit = build_all(&jobs, args, shell, &facts, &mut measured);
-            if !measured.is_empty() {
-                shell.summarise_if_it_can_be(|room| {
-                    table(BuildMeasurements::TABLE_HEAD, measured, "build", room)
-                });
+        let options = self.build_options();
+        let facts = sys::read_host_facts(&HostRoots::default(), &shell.environment, &[]);
+        let caller = CallerEnv {
+            compat,
+            environment: &shell.environment,
+            host: &facts,
+        };
+        let mut builds = Vec::new();
+        for one in &ready {
+            match PreparedBuild::prepare(&one.job, &one.recipe, &options, caller) {
+                Ok(build) => {
+                    sink.extend(build.warnings().iter().cloned());
+                    builds.push(build);
+                }
+                Err(errors) => {
+                    sink.extend(errors.into_iter().map(|error| self.with_help(error, one)));
+                }
             }
-            exit
         }
-        Err(error) => {
-            shell.report(&[Diagnostic::from(&exec::CollectError::File(error))]);
-            Exit::Machine
+        if shell.report(&sink.finish()) != Exit::Done {
+            return Exit::Fault;
         }
+        if self.options.dry_run {
+            return describe(&builds, shell);
+        }
+        if self.test.is_none()
+            && let Err(errors) = exec::check_output(self.out)
+        {
+            return fail(shell, &errors);
+        }
+        let mut measured = Vec::new();
+        let exit = self.build_all(&builds, shell, &mut measured);
+        if !measured.is_empty() {
+            shell.summarise_if_it_can_be(|room| {
+                table(BuildMeasurements::TABLE_HEAD, measured, "build", room)
+            });
+        }
+        exit
     }
-}
 
-/// Returns the jobs that the command line selects.
-fn gather(
-    args: &BuildRequest<'_>,
-    shell: &Shell,
-    compat: &Compat,
-    sink: &mut Sink,
-) -> Result<Vec<Ready>, Exit> {
-    if let Some(recipe) = args.recipe {
-        return super::jobs::of_recipe(shell, compat, recipe, args.set, sink);
-    }
-    let files = args
-        .options
-        .matrix
-        .iter()
-        .chain(&args.options.plan)
-        .map(|path| path.display().to_string());
-    let leg = args
-        .options
-        .job_env
-        .as_deref()
-        .map(|name| super::jobs::leg_id(name, shell))
-        .transpose();
-    let leg = leg.map_err(|fault| {
-        sink.push(fault);
-        Exit::Fault
-    })?;
-    let words: Vec<String> = args
-        .options
-        .words
-        .iter()
-        .cloned()
-        .chain(leg)
-        .chain(files)
-        .collect();
-    let found = named(shell, compat, &words, sink)?;
-    match (args.options.all, found.by_name) {
-        (true, true) => Err(misused(
-            &[args.command],
-            ErrorKind::ArgumentConflict,
-            "`--all` selects all jobs, so name none",
-        )),
-        (false, false) => Err(misused(
-            &[args.command],
-            ErrorKind::MissingRequiredArgument,
-            &format!(
-                "{}, or select all with `--all`",
-                super::jobs::one_of(found.jobs.iter().map(|ready| ready.job.id.as_str()))
-            ),
-        )),
-        _ => Ok(found.jobs),
-    }
-}
-
-/// Builds one job after the other and returns the worst exit code. A signal or the cap ends the
-/// run. Each build adds a row of measurements.
-fn build_all(
-    jobs: &[Prepared],
-    args: &BuildRequest<'_>,
-    shell: &Shell,
-    facts: &HostFacts,
-    measured: &mut Vec<String>,
-) -> Exit {
-    let signals = match Signals::listen() {
-        Ok(signals) => signals,
-        Err(error) => {
-            shell.report(&[exec::no_signals(&error)]);
-            return Exit::Machine;
+    /// Returns the options of the builds.
+    fn build_options(&self) -> BuildOptions {
+        let options = self.options;
+        BuildOptions {
+            engine: self.engine.container(),
+            image: options.image.clone(),
+            engine_args: options.docker_arg.clone(),
+            facts: options.fact.iter().cloned().collect(),
+            resume: match options.resume() {
+                None => ResumeRequest::Fresh,
+                Some(AUTO) => ResumeRequest::Auto,
+                Some(name) => ResumeRequest::At(name.to_owned()),
+            },
+            dry_run: options.dry_run,
+            cap_s: options.cap.map(|minutes| minutes * 60),
+            cap_starts_at_s: options.started_at,
+            stage_timeout_s: options.timeout.map(|minutes| minutes * 60),
+            out: self.out.to_owned(),
+            test: self.test.map(Path::to_owned),
+            podinfo: options.podinfo_dir.clone(),
         }
-    };
-    let mut runner = ProcessRunner::new(Duration::from_secs(args.options.grace));
-    let (mut worst, mut failed) = (Exit::Done, Vec::new());
-    for (number, job) in jobs.iter().enumerate() {
-        if jobs.len() > 1 {
-            shell.say(&format!(
-                "job {} of {}: {}",
-                number + 1,
-                jobs.len(),
-                job.job.id
+    }
+
+    /// Adds the command that renders the script of a job for Windows.
+    fn with_help(&self, error: Diagnostic, ready: &Ready) -> Diagnostic {
+        if error.code != &codes::WINDOWS_JOB || error.help.is_some() {
+            return error;
+        }
+        if let Some(recipe) = &self.recipe {
+            return error.help(format!(
+                "write `recipe: {recipe}` and these settings into a matrix file, and run the output of `rock-matrix render script` on a Windows machine"
             ));
         }
-        let exit = build_one(job, args, shell, facts, &signals, &mut runner, measured);
-        if matches!(exit, Exit::Interrupted | Exit::Terminated | Exit::Capped) {
-            return exit;
-        }
-        if exit != Exit::Done {
-            failed.push(job.job.id.as_str());
-            worst = if exit.code() > worst.code() {
-                exit
-            } else {
-                worst
-            };
-        }
-    }
-    if jobs.len() > 1 && !failed.is_empty() {
-        let message = format!("{} of {} builds failed", failed.len(), jobs.len());
-        let told = Diagnostic::new(&codes::BUILDS_FAILED, message)
-            .note(format!("the failed jobs are {}", failed.join(", ")));
-        shell.report(&[told.help(format!(
-            "fix the causes, then run `{}`",
-            prepare::resume(shell)
-        ))]);
-    }
-    worst
-}
-
-/// Adds the known failures that match a failed step: its name, command, variables and output.
-fn with_known_failures(
-    told: Diagnostic,
-    job: &Prepared,
-    end: &BuildEnd,
-    shell: &Shell,
-) -> Diagnostic {
-    let BuildEnd::Failed(fault) = end else {
-        return told;
-    };
-    let Ok(compat) = load::compat(shell) else {
-        return told;
-    };
-    let step = job
-        .build
-        .steps
-        .iter()
-        .find(|step| step.stage == fault.stage);
-    let variables = step
-        .iter()
-        .flat_map(|step| &step.env)
-        .map(|(name, value)| format!("{name}={value}"));
-    let mut said = vec![fault.stage.clone(), fault.command.clone()];
-    said.extend(
-        variables.chain(
-            fault
-                .output
-                .errors
-                .iter()
-                .chain(&fault.output.tail)
-                .cloned(),
-        ),
-    );
-    let known = doctor::known_failures(compat, &said.join("\n"));
-    let reason = |row: &KnownFailureRow| {
-        let source = compat.cite("run-time.yaml", &row.failure, &row.origin);
-        format!("known problem: {} ({source})", row.reason)
-    };
-    let help = known
-        .iter()
-        .map(|row| row.help.as_str())
-        .unique()
-        .join("; ");
-    let told = known.iter().fold(told, |told, row| told.note(reason(row)));
-    if help.is_empty() {
-        told
-    } else {
-        told.help(format!("{help}, then run `{}`", prepare::resume(shell)))
-    }
-}
-
-fn build_one(
-    job: &Prepared,
-    args: &BuildRequest<'_>,
-    shell: &Shell,
-    facts: &HostFacts,
-    signals: &Signals,
-    runner: &mut ProcessRunner,
-    measured: &mut Vec<String>,
-) -> Exit {
-    let wheels = match args
-        .test
-        .map(|dist| prepare::wheels_to_test(job, dist))
-        .transpose()
-    {
-        Ok(wheels) => wheels.unwrap_or_default(),
-        Err(fault) => return shell.report(&[fault]),
-    };
-    points::tell(job, args, shell);
-    let mut progress = Progress::new(shell);
-    let surroundings = prepare::surroundings(shell, facts);
-    let session = job.session(args, shell, wheels, &surroundings, signals);
-    let built = exec::build(session, runner, &mut |event| progress.tell(event));
-    progress.finish();
-    let log = prepare::shown(job.folder.log().as_path(), shell);
-    let (resume, dry_run) = (
-        prepare::resume(shell),
-        repeated(&shell.arguments, &["--format=", "--json"], &["--dry-run"]),
-    );
-    let context = MessageContext {
-        log: &log,
-        resume: &resume,
-        dry_run: &dry_run,
-    };
-    let mut built = match built {
-        Ok(built) => built,
-        Err(StartError::Open(fault)) => {
-            shell.report(&[Diagnostic::from(&fault)]);
-            return Exit::Machine;
-        }
-        Err(StartError::Wheels(fault)) => {
-            shell.report(&[Diagnostic::from(fault)]);
-            return Exit::Machine;
-        }
-        Err(StartError::Engine(fault)) => {
-            shell.report(&[fault.diagnostic(&context)]);
-            return Exit::Machine;
-        }
-        Err(StartError::Stage(fault)) => {
-            shell.report(&[job.unknown(&fault)]);
-            return Exit::Usage;
-        }
-    };
-    if let Some(reason) = &built.unreadable {
-        let message = format!(
-            "`{}` cannot be read: {reason}",
-            prepare::shown(&job.folder.record(), shell)
+        let words = self.options.words.iter();
+        let files = words
+            .filter(|word| is_file_of_jobs(word))
+            .cloned()
+            .chain(self.options.files());
+        let command = ["rock-matrix", "render", "script"].map(str::to_owned);
+        let command = shell_line(
+            command
+                .into_iter()
+                .chain(files)
+                .chain([ready.job.id.clone()]),
         );
-        shell.report(&[Diagnostic::new(&codes::BAD_BUILD_FILE, message)
-            .help("no action is needed: the file is written again")]);
+        error.help(format!(
+            "run the output of `{command}` on a Windows machine"
+        ))
     }
-    if let Some(told) = built.end.diagnostic(&context) {
-        shell.report(&[with_known_failures(told, job, &built.end, shell)]);
-    }
-    for (name, counts) in &built.record.figures {
-        let counts: Vec<String> = counts
+
+    /// Returns the jobs that the command line selects.
+    fn jobs(&self, shell: &Shell, compat: &Compat, sink: &mut Sink) -> Result<Vec<Ready>, Exit> {
+        if let Some(recipe) = self.recipe {
+            return super::jobs::of_recipe(shell, compat, recipe, self.set, sink);
+        }
+        let leg = self
+            .options
+            .job_env
+            .as_deref()
+            .map(|name| super::jobs::leg_id(name, shell))
+            .transpose();
+        let leg = leg.map_err(|error| {
+            sink.push(error);
+            Exit::Fault
+        })?;
+        let words: Vec<String> = self
+            .options
+            .words
             .iter()
-            .map(|(word, count)| format!("{count} {word}"))
+            .cloned()
+            .chain(leg)
+            .chain(self.options.files())
             .collect();
-        shell.say(&format!("{name}: {}", counts.join(", ")));
+        let found = named(shell, compat, &words, sink)?;
+        match (self.options.all, found.by_name) {
+            (true, true) => Err(misused(
+                &[self.command],
+                ErrorKind::ArgumentConflict,
+                "`--all` selects all jobs, so name none",
+            )),
+            (false, false) => Err(misused(
+                &[self.command],
+                ErrorKind::MissingRequiredArgument,
+                &format!(
+                    "{}, or select all with `--all`",
+                    super::jobs::one_of(found.jobs.iter().map(|ready| ready.job.id.as_str()))
+                ),
+            )),
+            _ => Ok(found.jobs),
+        }
     }
-    let exit = match &built.end {
-        BuildEnd::Done if args.test.is_some() => Exit::Done,
-        BuildEnd::Done => finish::finish(job, &mut built, args, shell),
-        BuildEnd::Failed(_) => Exit::Step,
-        BuildEnd::Capped(_) => Exit::Capped,
-        BuildEnd::Stopped(signal, _) => (*signal).into(),
-        BuildEnd::Engine(_) | BuildEnd::File(_) => Exit::Machine,
-    };
-    measured.push(finish::measure(job, &built, exit, shell));
-    if args.options.is_json() {
-        let line = serde_json::to_string(&built.record).unwrap_or_default();
-        shell.print(&redact_urls(&(line + "\n")));
+
+    /// Builds one job after the other and returns the worst exit code. A signal or the cap ends the
+    /// run. Each build adds a row of measurements.
+    fn build_all(
+        &self,
+        builds: &[PreparedBuild<'_>],
+        shell: &Shell,
+        measured: &mut Vec<String>,
+    ) -> Exit {
+        let signals = match Signals::listen() {
+            Ok(signals) => signals,
+            Err(error) => {
+                shell.report(&[exec::no_signals(&error)]);
+                return Exit::Machine;
+            }
+        };
+        let mut runner = ProcessRunner::new(Duration::from_secs(self.options.grace));
+        let (mut worst, mut failed) = (Exit::Done, Vec::new());
+        for (number, build) in builds.iter().enumerate() {
+            if builds.len() > 1 {
+                shell.say(&format!(
+                    "job {} of {}: {}",
+                    number + 1,
+                    builds.len(),
+                    build.job_id()
+                ));
+            }
+            let exit = self.build_one(build, shell, &signals, &mut runner, measured);
+            if matches!(exit, Exit::Interrupted | Exit::Terminated | Exit::Capped) {
+                return exit;
+            }
+            if exit != Exit::Done {
+                failed.push(build.job_id());
+                worst = if exit.code() > worst.code() {
+                    exit
+                } else {
+                    worst
+                };
+            }
+        }
+        if builds.len() > 1 && !failed.is_empty() {
+            let message = format!("{} of {} builds failed", failed.len(), builds.len());
+            let error = Diagnostic::new(&codes::BUILDS_FAILED, message)
+                .note(format!("the failed jobs are {}", failed.join(", ")))
+                .help(format!(
+                    "fix the causes, then run `{}`",
+                    resume_command(shell)
+                ));
+            shell.report(&[error]);
+        }
+        worst
     }
-    if matches!(built.end, BuildEnd::Done) {
-        shell.say(&format!("the log is {log}"));
+
+    fn build_one(
+        &self,
+        build: &PreparedBuild<'_>,
+        shell: &Shell,
+        signals: &Signals,
+        runner: &mut ProcessRunner,
+        measured: &mut Vec<String>,
+    ) -> Exit {
+        say_resume_points(build, shell);
+        let mut reporter = BuildReporter::new(shell);
+        let context = BuildContext {
+            signals,
+            resume_command: &resume_command(shell),
+            dry_run_command: &repeated(&shell.arguments, &["--format=", "--json"], &["--dry-run"]),
+            progress: &WheelReporter::new(shell),
+        };
+        let result = build.run(context, runner, &mut |event| reporter.report(event));
+        reporter.finish();
+        let report = match result {
+            Ok(report) => report,
+            Err(errors) => return fail(shell, &errors),
+        };
+        let exit = self.print_result(&report, shell);
+        let (measurements, error) = build.write_measurements(&report, exit.code());
+        if let Some(error) = error {
+            shell.report(&[error.severity(Severity::Warning)]);
+        }
+        measured.push(measurements.row());
+        if self.options.is_json() {
+            let line = serde_json::to_string(&report.record).unwrap_or_default();
+            shell.print(&redact_urls(&(line + "\n")));
+        }
+        if matches!(report.end, BuildEnd::Done) {
+            shell.say(&format!("the log is {}", build.log()));
+        }
+        // A signal received while the wheel was checked ends the run.
+        signals.take().map_or(exit, Exit::from)
     }
-    // A signal received while the wheel was checked ends the run.
-    signals.take().map_or(exit, Exit::from)
+
+    /// Prints the delivered wheels, and returns the exit code of a build.
+    fn print_result(&self, report: &BuildReport, shell: &Shell) -> Exit {
+        let printed = if report.is_delivered {
+            shell.report(&report.warnings);
+            self.print_wheels(report, shell)
+        } else {
+            Exit::Done
+        };
+        if let Some(error) = &report.record_error {
+            shell.report(std::slice::from_ref(error));
+            return Exit::Machine;
+        }
+        match &report.end {
+            BuildEnd::Done => match report.record.outcome {
+                BuildOutcome::Done => printed,
+                BuildOutcome::Refused => Exit::Fault,
+                _ => Exit::Machine,
+            },
+            BuildEnd::Failed(_) => Exit::Step,
+            BuildEnd::Capped(_) => Exit::Capped,
+            BuildEnd::Stopped(signal, _) => (*signal).into(),
+            BuildEnd::Engine(_) | BuildEnd::File(_) => Exit::Machine,
+        }
+    }
+
+    fn print_wheels(&self, report: &BuildReport, shell: &Shell) -> Exit {
+        let record = &report.record;
+        let used: Vec<String> = record
+            .used
+            .iter()
+            .filter_map(|(name, value)| Some(format!("{name} {}", value.as_ref()?)))
+            .collect();
+        let took = format_duration(Duration::from_secs(record.seconds));
+        match report.skipped_stages {
+            0 => shell.say(&format!("built in {took}")),
+            stages => shell.say(&format!(
+                "built in {took}; skipped {}",
+                counted(stages, "completed stage")
+            )),
+        }
+        if !used.is_empty() {
+            shell.say(&format!("used {}", used.join(", ")));
+        }
+        if self.options.is_json() {
+            return Exit::Done;
+        }
+        let lines = record.wheels.iter().map(|wheel| {
+            let path = Path::new(&wheel.path);
+            let shown = path
+                .strip_prefix(&shell.environment.current_dir)
+                .unwrap_or(path)
+                .display();
+            format!("{shown}  {}  {} bytes\n", wheel.digest, wheel.size_bytes)
+        });
+        shell.print(&lines.collect::<String>())
+    }
+}
+
+/// Prints the steps of builds without running them.
+fn describe(builds: &[PreparedBuild<'_>], shell: &Shell) -> Exit {
+    for build in builds {
+        if build.start() == BuildStart::Auto {
+            shell.say("the stage at which it resumes depends on this machine, so a dry run shows every stage");
+        }
+        if let Err(errors) = build.check_start() {
+            return fail(shell, &errors);
+        }
+    }
+    let steps: String = builds.iter().map(PreparedBuild::describe).collect();
+    let exit = shell.print(&redact_urls(&steps));
+    for build in builds {
+        say_resume_points(build, shell);
+    }
+    exit
+}
+
+/// Lists the points at which an earlier build of a job can be resumed.
+fn say_resume_points(build: &PreparedBuild<'_>, shell: &Shell) {
+    let points = build.resume_points();
+    if points.is_empty() {
+        return;
+    }
+    shell.say("an earlier build of this job can be resumed; add one of these options:");
+    for ResumePoint { name, after, files } in points {
+        let files = if files.is_empty() {
+            String::new()
+        } else {
+            format!(": {}", files.join(", "))
+        };
+        shell.say(&format!("  --resume={name:<10} `{after}` is done{files}"));
+    }
+}
+
+/// Returns the command line that resumes the builds of this run.
+fn resume_command(shell: &Shell) -> String {
+    repeated(
+        &shell.arguments,
+        &[
+            "--continue=",
+            "--resume[=]",
+            "--dry-run",
+            "-n",
+            "--started-at=",
+        ],
+        &["--resume"],
+    )
 }

@@ -162,6 +162,14 @@ impl JobOptions {
         self.resume.as_deref().or(self.resume_at.as_deref())
     }
 
+    /// Returns the matrix files and the plan that options name.
+    pub(super) fn files(&self) -> impl Iterator<Item = String> {
+        self.matrix
+            .iter()
+            .chain(&self.plan)
+            .map(|path| path.display().to_string())
+    }
+
     /// Returns whether the output is JSON.
     pub(super) fn is_json(&self) -> bool {
         self.format.get() == Format::Json

@@ -7,7 +7,6 @@ mod folder;
 mod github;
 mod outcome;
 mod planned;
-mod progress;
 
 use std::path::PathBuf;
 

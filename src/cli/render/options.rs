@@ -18,7 +18,9 @@ pub(super) struct Options {
         hide_possible_values = true
     )]
     pub(super) words: Vec<String>,
-    /// Where to run the steps [default: docker if an image is known, else local]
+    /// Where to run the steps [default: local]
+    ///
+    /// `render docker` always prints a container command, by default for docker.
     #[arg(long, value_enum)]
     pub(super) engine: Option<EngineChoice>,
     /// Container image to use instead of the one in the plan

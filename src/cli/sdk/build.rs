@@ -12,11 +12,12 @@ use super::targets::FamiliesFrom;
 use super::{Exit, Format, OutputFormat, Shell};
 use crate::bytes::on_threads;
 use crate::cli::load;
-use crate::cli::wheel::{Watchers, fail, source_date_s};
+use crate::cli::reporters::WheelReporter;
+use crate::cli::wheel::fail;
 use crate::sdk::python::BuildInfo;
 use crate::sdk::{self, ResolvedLayout, SdkBuildError, SdkBuilder, WrittenPackage};
 use crate::sys::{DirectorySwap, ScratchSpace, Signals};
-use crate::wheel::{DosTime, NewWheelOptions};
+use crate::wheel::{DosTime, NewWheelOptions, parse_source_date};
 
 /// Build the wheels of the SDK and the `rocm` sdist that selects among them
 #[derive(Debug, clap::Args)]
@@ -220,7 +221,10 @@ fn try_build(args: &Args, shell: &Shell) -> Result<Exit, SdkBuildError> {
         .or(shell.environment.get("SOURCE_DATE_EPOCH"));
     // The sdist and the devel tree are limited to times that wheels can represent, because
     // installers build wheels from them.
-    let time_s = source_date_s(epoch)?.unwrap_or_else(|| DosTime::clamp_epoch_s(0));
+    let time_s = epoch
+        .map(parse_source_date)
+        .transpose()?
+        .unwrap_or_else(|| DosTime::clamp_epoch_s(0));
     let builder = SdkBuilder {
         layout: &layout,
         facts: compat.sdk_tables(),
@@ -244,7 +248,7 @@ fn try_build(args: &Args, shell: &Shell) -> Result<Exit, SdkBuildError> {
         compresses_tree: args.devel_tarball_compression,
         inits_devices: args.device_init_compat,
         scratch,
-        progress: &Watchers::of(shell),
+        progress: &WheelReporter::new(shell),
         on_package: &|distribution| shell.detail(&format!("building {distribution}")),
     };
     let written = if args.dry_run {

@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 
 use super::by_manifest::{ByManifest, Tree};
 use super::choices::Choices;
-use super::progress::Progress;
 use super::{Exit, Format, OutputFormat, Shell, failed, listen, load};
 use crate::checkout::{self, CheckoutResult};
+use crate::cli::reporters::CheckoutReporter;
 use crate::codes::sources as codes;
 use crate::diagnostic::render::redact_urls;
 use crate::diagnostic::{Diagnostic, Sink};
@@ -238,11 +238,11 @@ fn one(args: &Args, wanted: &CheckoutSpec, shell: &Shell, signals: &Signals) -> 
             Err(fault) => failed(fault, shell),
         };
     }
-    let mut progress = Progress::new(shell);
+    let mut reporter = CheckoutReporter::new(shell);
     let made = checkout::check_out(wanted, &shell.environment, signals, &mut |event| {
-        progress.tell(event);
+        reporter.report(event);
     });
-    progress.finish();
+    reporter.finish();
     match made {
         Ok(made) => shell.print(&redact_urls(&told(&made, wanted, args.format.get()))),
         Err(fault) => failed(fault, shell),

@@ -8,7 +8,6 @@ mod limits;
 mod lock;
 mod pins;
 mod plan;
-mod progress;
 mod save_patches;
 mod status;
 

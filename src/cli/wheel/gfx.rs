@@ -4,7 +4,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use super::bar::{Bar, Watchers};
 use super::options::Work;
 use super::{Format, OutputFormat, fail, report};
 use crate::audit::gfx::{
@@ -12,8 +11,10 @@ use crate::audit::gfx::{
     kpack_locations, unexpected_targets,
 };
 use crate::audit::{
-    self, FindingView, InspectOptions, InspectedFile, InspectedKind, InspectionDepth, WheelFile,
+    self, FindingView, InspectOptions, InspectedFile, InspectedKind, InspectionDepth,
+    ProgressReporter as _, WheelFile,
 };
+use crate::cli::reporters::WheelReporter;
 use crate::cli::targets::{GfxWords, gfx_words, targets};
 use crate::cli::{Exit, Shell, load};
 use crate::codeobj::{CodeContainerKind, CodeInventory, CodeTarget, InventoryTotals, SourceKind};
@@ -88,9 +89,10 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
             .into_owned()
     };
     let (paths, mut all) = audit::find_wheels(&args.wheels);
+    let reporter = WheelReporter::new(shell);
     let wheels: Vec<(String, Inspected)> = paths
         .iter()
-        .map(|path| (named(path), inspect(path, args, &room, shell)))
+        .map(|path| (named(path), inspect(path, args, &room, &reporter)))
         .collect();
     let split = |(path, (name, files)): (&PathBuf, &(String, Inspected))| {
         Some(
@@ -199,11 +201,11 @@ fn unread(name: &str, faults: &[Diagnostic], args: &Args) -> String {
 /// The files of a wheel, or the errors that keep it from being read.
 type Inspected = Result<Vec<InspectedFile>, Vec<Diagnostic>>;
 
-fn inspect(path: &Path, args: &Args, room: &ScratchSpace, shell: &Shell) -> Inspected {
+fn inspect(path: &Path, args: &Args, room: &ScratchSpace, reporter: &WheelReporter) -> Inspected {
     let file = WheelFile::open(path).map_err(|fault| vec![fault])?;
     let fault = |error: crate::wheel::WheelError| error.diagnostic(&file.file_name);
     let archive = ZipArchive::open(&file.file).map_err(|error| vec![fault(error)])?;
-    let bar = Bar::new(Watchers::of(shell), &file.file_name);
+    let on_progress = reporter.start(&file.file_name);
     let depth = if args.fast {
         InspectionDepth::Tables
     } else {
@@ -214,7 +216,7 @@ fn inspect(path: &Path, args: &Args, room: &ScratchSpace, shell: &Shell) -> Insp
         keeps_symbol: &|_| false,
         make_scratch: &|size_bytes| room.allocate(size_bytes),
         record: None,
-        progress: &|progress| bar.tell(progress),
+        progress: &*on_progress,
     };
     audit::inspect_members(&archive, options)
         .map_err(|faults| faults.into_iter().map(fault).collect())

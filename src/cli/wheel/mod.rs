@@ -1,6 +1,5 @@
 //! `wheel`: inspect, check, repair, retag and label built wheels.
 
-mod bar;
 mod check;
 mod embed;
 mod expected;
@@ -13,9 +12,7 @@ mod retag;
 mod show;
 mod verify;
 
-pub(super) use bar::Watchers;
-pub(super) use output::source_date_s;
-pub(super) use repair::{BuildLibraries, BuildRepair, repair_built};
+pub(super) use repair::{graft_lines, repair_note_line, unchanged_line};
 
 use super::{Exit, Format, OutputFormat, Shell};
 use crate::diagnostic::{Diagnostic, Diagnostics};

@@ -2,11 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
-use super::bar::Watchers;
 use crate::audit::{
     AuditOptions, Auditor, InspectionDepth, LibraryPatterns, NoLibraries, Sysroot, SystemLibraries,
 };
 use crate::cli::Shell;
+use crate::cli::reporters::WheelReporter;
 use crate::codes::wheel as codes;
 use crate::compat::Compat;
 use crate::compat::policy::PolicyFile;
@@ -110,22 +110,10 @@ pub(super) struct Options {
     disable_isa_ext_check: bool,
     #[command(flatten, next_help_heading = "Performance")]
     work: Work,
-    /// Excluded libraries of a build; not an option of the command line.
-    #[arg(skip)]
-    left_outside: Vec<String>,
 }
 
 /// The value of `--exclude-preset` that excludes no set of libraries.
 const NO_PRESET: &str = "none";
-
-/// Source of the libraries that are grafted into the wheels of a build.
-#[derive(Debug, Clone)]
-pub(in crate::cli) enum BuildLibraries {
-    /// Libraries of this machine.
-    Machine,
-    /// Copies of a container's libraries below this folder, which may not exist.
-    Below(PathBuf),
-}
 
 // Storage for members that must be read out of order.
 #[derive(Debug, Clone, clap::Args)]
@@ -148,27 +136,6 @@ impl Work {
 }
 
 impl Options {
-    /// Returns the options of a build: its libraries and the patterns of excluded ones.
-    pub(super) fn of_build(libraries: &BuildLibraries, outside: &[String]) -> Self {
-        let sysroot = match libraries {
-            BuildLibraries::Machine => PathBuf::from("/"),
-            BuildLibraries::Below(root) => root.clone(),
-        };
-        Self {
-            ldpaths: None,
-            no_host_libs: !Sysroot::new(&sysroot).is_there(),
-            sysroot,
-            exclude: Vec::new(),
-            exclude_preset: Vec::new(),
-            exclude_file: None,
-            policy_file: None,
-            disable_isa_ext_check: false,
-            allow_rpath: Vec::new(),
-            work: Work { work_dir: None },
-            left_outside: outside.to_vec(),
-        }
-    }
-
     /// Adds default presets of excluded libraries, unless presets or `none` are named.
     pub(super) fn with_presets(&self, presets: &[&str]) -> Self {
         let exclude_preset = match self.exclude_preset.as_slice() {
@@ -192,12 +159,7 @@ impl Options {
         shell: &Shell,
     ) -> Result<Auditor<'c>, Diagnostics> {
         let mut sink = Sink::new();
-        let mut patterns: Vec<String> = self
-            .exclude
-            .iter()
-            .chain(&self.left_outside)
-            .cloned()
-            .collect();
+        let mut patterns = self.exclude.clone();
         for name in self
             .exclude_preset
             .iter()
@@ -302,7 +264,7 @@ impl Options {
             }
             Auditor::new(compat, SystemLibraries::new(sysroot, path), options)
         };
-        Ok(auditor.with_progress(Watchers::of(shell)))
+        Ok(auditor.with_progress(WheelReporter::new(shell)))
     }
 
     /// Returns a warning for each pattern of `--exclude` that matched no library, unless one of the

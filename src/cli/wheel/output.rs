@@ -2,14 +2,16 @@
 
 use std::path::{Path, PathBuf};
 
-use super::bar::{Bar, Watchers};
 use super::{Format, OutputFormat, fail, report};
-use crate::audit::WheelFile;
+use crate::audit::{ProgressReporter as _, WheelFile};
+use crate::cli::reporters::WheelReporter;
 use crate::cli::{Exit, Shell};
 use crate::codes::wheel as codes;
 use crate::diagnostic::{Diagnostic, Diagnostics, Location};
 use crate::sys::{self, OnExisting, WriteOutcome};
-use crate::wheel::{self, DosTime, LabelCheck, RenamePlan, RewriteOptions, Wheel, WheelRewriter};
+use crate::wheel::{
+    self, DosTime, LabelCheck, RenamePlan, RewriteOptions, Wheel, WheelRewriter, parse_source_date,
+};
 
 // The folder of the new wheel.
 #[derive(Debug, clap::Args)]
@@ -172,7 +174,8 @@ pub(super) fn save(
         .unwrap_or_default()
         .to_string_lossy()
         .into_owned();
-    let bar = Bar::new(Watchers::of(shell), &change.name.to_string());
+    let reporter = WheelReporter::new(shell);
+    let on_progress = reporter.start(&change.name.to_string());
     let saved = sys::save::<Diagnostic>(&out, existing, |target| {
         let rewriter = WheelRewriter {
             wheel: opened,
@@ -180,7 +183,7 @@ pub(super) fn save(
             options: &options,
         };
         rewriter
-            .write(target, &|progress| bar.tell(progress))
+            .write(target, &*on_progress)
             .map(drop)
             .map_err(|error| error.diagnostic(&shown))
     })?;
@@ -199,22 +202,8 @@ pub(super) fn save(
 
 /// Parses `SOURCE_DATE_EPOCH`, the time of all members.
 pub(super) fn source_date(text: Option<&str>) -> Result<Option<DosTime>, Diagnostic> {
-    Ok(source_date_s(text)?.map(DosTime::from_epoch_s))
-}
-
-/// Parses `SOURCE_DATE_EPOCH` as seconds since 1970-01-01, clamped to the range of ZIP timestamps.
-///
-/// # Errors
-/// Returns an error if it is not a number.
-pub(in crate::cli) fn source_date_s(text: Option<&str>) -> Result<Option<i64>, Diagnostic> {
-    text.map(|text| {
-        text.parse().map(DosTime::clamp_epoch_s).map_err(|_| {
-            let message = format!("`SOURCE_DATE_EPOCH` is `{text}`, not a whole number of seconds");
-            Diagnostic::new(&codes::BAD_SOURCE_DATE, message)
-                .help("set it to seconds since 1970-01-01, or unset it")
-        })
-    })
-    .transpose()
+    let time_s = text.map(parse_source_date).transpose()?;
+    Ok(time_s.map(DosTime::from_epoch_s))
 }
 
 /// Returns the first error of a wheel that cannot be read.

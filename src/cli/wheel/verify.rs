@@ -3,9 +3,9 @@
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use super::bar::Watchers;
 use super::{Format, OutputFormat, report};
 use crate::audit::{WheelFile, find_wheels, verify_wheel};
+use crate::cli::reporters::WheelReporter;
 use crate::cli::{Exit, Shell};
 use crate::codes::wheel as codes;
 use crate::diagnostic::{Diagnostic, Location, Severity, counted};
@@ -37,8 +37,9 @@ pub(super) struct Args {
 /// Runs the command.
 pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
     let (paths, mut all) = find_wheels(&args.wheels);
+    let reporter = WheelReporter::new(shell);
     for path in &paths {
-        let found = check(path, shell);
+        let found = check(path, &reporter);
         let text = match args.format.get() {
             Format::Human => human(path, &found),
             Format::Json => json(path, &found),
@@ -51,17 +52,12 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
     report(shell, all)
 }
 
-fn check(path: &Path, shell: &Shell) -> Vec<Diagnostic> {
+fn check(path: &Path, reporter: &WheelReporter) -> Vec<Diagnostic> {
     let wheel = match WheelFile::open(path) {
         Ok(wheel) => wheel,
         Err(fault) => return vec![fault],
     };
-    let mut found = verify_wheel(
-        &wheel.file_name,
-        &wheel.name,
-        &wheel.file,
-        &Watchers::of(shell),
-    );
+    let mut found = verify_wheel(&wheel.file_name, &wheel.name, &wheel.file, reporter);
     found.extend(encoded_name(&wheel, path));
     found
 }

@@ -5,9 +5,9 @@ use super::{Case, Elsewhere, assert_effects, merge, observed};
 use crate::support::{Project, Wheel};
 
 const PLAN: &str = "plan m.yaml";
-const SCRIPT: &str = "render script m.yaml --out out/";
+const SCRIPT: &str = "render script m.yaml --engine docker --out out/";
 const WORKFLOW: &str = "render workflow m.yaml --out out.yml";
-const RENDER: &str = "render m.yaml";
+const RENDER: &str = "render m.yaml --engine docker";
 const INDEX: &str = "index yank dist --rules m.yaml";
 
 /// Groups have numbers only where the device nodes are.

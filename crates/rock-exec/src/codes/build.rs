@@ -13,6 +13,7 @@ pub const ALL: &[&Code] = &[
     &BUILD_STOPPED,
     &JOB_BUSY,
     &UNKNOWN_STAGE,
+    &BAD_BUILD_FILE,
     &BUILD_FOLDER,
     &ENGINE_MISSING,
     &NO_ENGINE_ANSWERS,
@@ -24,8 +25,10 @@ pub const ALL: &[&Code] = &[
     &CLEANS_OUTSIDE,
     &BAD_JOB_ID,
     &OUT_FOLDER,
+    &WHEEL_REFUSED,
     &NO_SIGNALS,
     &MISSING_SOURCE,
+    &TORCH_NOT_OF_LABEL,
 ];
 
 /// A stage that failed.
@@ -81,6 +84,12 @@ pub const UNKNOWN_STAGE: Code = Code::error(
     "B058",
     "unknown-stage",
     "`--resume=STAGE` names a stage that the build of this job does not have. `rock-matrix build JOB --dry-run` lists the stages.",
+);
+/// An unreadable build record.
+pub const BAD_BUILD_FILE: Code = Code::warning(
+    "B059",
+    "bad-build-file",
+    "The `build.json` in the job directory cannot be read: another version wrote it, or it is damaged. The build starts at the first stage.",
 );
 /// A job directory that is not writable.
 pub const BUILD_FOLDER: Code = Code::error(
@@ -148,6 +157,12 @@ pub const OUT_FOLDER: Code = Code::error(
     "out-folder",
     "The wheel was built, but could not be copied to the directory in `--out`. It is kept in the job directory; `--resume` copies it without building again.",
 );
+/// A wheel that failed a check.
+pub const WHEEL_REFUSED: Code = Code::error(
+    "B072",
+    "wheel-refused",
+    "The wheel was built but failed one of the recipe's checks, so it is not copied to the output directory.",
+);
 /// Signal handlers that cannot be installed.
 pub const NO_SIGNALS: Code = Code::error(
     "B074",
@@ -159,4 +174,10 @@ pub const MISSING_SOURCE: Code = Code::error(
     "B077",
     "missing-source",
     "A variable of the recipe or the recipe itself names a directory or archive on this machine to build from, and it does not exist. This is checked before the first stage runs, because the checkouts and stages before it may take hours. `check` only warns, since an earlier step of a workflow may create it.\n\nRelative paths start at the directory in which rock-matrix is run.",
+);
+/// A build with another torch than the label of its wheel.
+pub const TORCH_NOT_OF_LABEL: Code = Code::warning(
+    "B095",
+    "torch-not-of-label",
+    "The build used another torch or ROCm than the label of the wheel names: torch has another version or no HIP, or the HIP compiler belongs to another ROCm. `torch-from: host` uses whatever is installed.\n\n`publish` refuses such a wheel if it contains compiled code (G130). A wheel without compiled code is the same with every torch.",
 );

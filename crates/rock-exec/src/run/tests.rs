@@ -81,7 +81,11 @@ impl Bench {
             | BuildEvent::OtherAnswers { .. }
             | BuildEvent::SourceChanged { .. }
             | BuildEvent::Line(_)
-            | BuildEvent::Tick { .. } => {}
+            | BuildEvent::Tick { .. }
+            | BuildEvent::StagesEnded { .. }
+            | BuildEvent::Findings(_)
+            | BuildEvent::RepairNote { .. }
+            | BuildEvent::Repaired { .. } => {}
         });
         assert_eq!(
             BuildRecord::load(&folder.record()).unwrap().unwrap(),

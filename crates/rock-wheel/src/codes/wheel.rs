@@ -32,6 +32,7 @@ pub const ALL: &[&Code] = &[
     &BAD_WHEEL_HEADER,
     &OTHER_VERSION_STRING,
     &HAS_LABEL,
+    &BAD_SOURCE_DATE,
     &UNICODE_PATH,
     &BAD_EXTRA_FIELD,
     &MEMBER_AND_FOLDER,
@@ -220,6 +221,12 @@ pub const HAS_LABEL: Code = Code::error(
     "W060",
     "has-label",
     "The wheel's version already has a local version label, which is not replaced by default.\n\n`--replace` replaces it; `--append` appends the new label after a dot.",
+);
+/// An invalid `SOURCE_DATE_EPOCH`.
+pub const BAD_SOURCE_DATE: Code = Code::error(
+    "W063",
+    "bad-source-date",
+    "`SOURCE_DATE_EPOCH` must be a whole number of seconds since 1970-01-01 UTC. It becomes the time of the archive's members. Zip archives represent times from 1980 to 2107 in steps of two seconds; other times are rounded to the nearest of these.",
 );
 /// A Unicode Path field that contradicts the name in its header.
 pub const UNICODE_PATH: Code = Code::error(

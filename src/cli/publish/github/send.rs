@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use crate::cli::publish::connect::{Opened, client};
 use crate::cli::publish::outcome::{Rehearsal, line};
-use crate::cli::publish::progress::Sending;
 use crate::cli::publish::{Args, Exit, Gathered, Shell};
+use crate::cli::reporters::UploadReporter;
 use crate::codes::release as codes;
 use crate::compat::Compat;
 use crate::github::{
@@ -43,8 +43,8 @@ pub(super) fn send(
         clean_duplicates: options.clean_duplicates,
         fetch_to_verify: options.verify == "full",
     };
-    let sending = Arc::new(Sending::of(goal, &listed, shell));
-    let shown = Arc::clone(&sending);
+    let reporter = Arc::new(UploadReporter::new(goal, &listed, shell));
+    let sent = Arc::clone(&reporter);
     let mut doing = PublishCallbacks {
         open: &|name| content.open(name),
         on_step: &mut |step| {
@@ -61,13 +61,13 @@ pub(super) fn send(
                 }
                 step => shell.detail(&line(step)),
             }
-            sending.step(step);
+            reporter.step(step);
         },
-        on_sent: Arc::new(move |name, bytes| shown.sent(name, bytes)),
+        on_sent: Arc::new(move |name, bytes| sent.sent(name, bytes)),
         at_once: usize::from(options.jobs),
     };
     let applied = apply(client, goal, allowed, listed, &mut doing);
-    sending.end();
+    reporter.finish();
     applied
 }
 

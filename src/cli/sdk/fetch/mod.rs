@@ -10,7 +10,8 @@ use self::asked::AskedRun;
 use super::layout_args::platform;
 use super::{Exit, Format, OutputFormat, Shell};
 use crate::cli::load;
-use crate::cli::wheel::{Watchers, fail};
+use crate::cli::reporters::WheelReporter;
+use crate::cli::wheel::fail;
 use crate::codes::sdk as codes;
 use crate::compat::Compat;
 use crate::config::Platform;
@@ -272,7 +273,7 @@ fn fetched(
             downloads: args.download_concurrency,
             unpacks: args.extract_concurrency,
             removes_archives: args.delete_after_extract,
-            progress: &Watchers::of(shell),
+            progress: &WheelReporter::new(shell),
             on_message: &|message| shell.detail(message),
         };
         fetcher.fetch(&store, &wanted, || {

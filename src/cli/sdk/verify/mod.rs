@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use super::{Exit, Format, OutputFormat, Shell};
 use crate::cli::load;
-use crate::cli::wheel::Watchers;
+use crate::cli::reporters::WheelReporter;
 use crate::sdk::verify::VerifiedPackages;
 
 /// Check finished packages before anyone installs them
@@ -39,10 +39,11 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
         Ok(compat) => compat,
         Err(exit) => return exit,
     };
-    let verified = match VerifiedPackages::verify(&args.dist_dir, compat, &Watchers::of(shell)) {
-        Ok(verified) => verified,
-        Err(error) => return shell.report(&[error]),
-    };
+    let verified =
+        match VerifiedPackages::verify(&args.dist_dir, compat, &WheelReporter::new(shell)) {
+            Ok(verified) => verified,
+            Err(error) => return shell.report(&[error]),
+        };
     let text = match args.format.get() {
         Format::Human => table::human(&verified),
         Format::Json => table::json(&verified),

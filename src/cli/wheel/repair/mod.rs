@@ -5,22 +5,22 @@ mod text;
 
 use std::path::{Path, PathBuf};
 
-pub(in crate::cli) use super::options::BuildLibraries;
 use super::options::{AuditSettings, Options};
 use super::output::source_date;
 use super::{OutputFormat, fail, report};
 use crate::audit::{
-    Auditor, InspectionDepth, LibraryDirSuffix, LibraryPatterns, RepairDestination, RepairNote,
-    RepairOptions, RepairOutcome, RepairedWheel, WheelFile,
+    Auditor, InspectionDepth, LibraryDirSuffix, LibraryPatterns, RepairDestination, RepairOptions,
+    RepairedWheel, WheelFile,
 };
 use crate::bytes::on_threads;
 use crate::cli::{Exit, Format, Shell, load};
 use crate::codes::wheel as codes;
-use crate::compat::Compat;
 use crate::config::REPAIR_PRESETS;
 use crate::diagnostic::{Diagnostic, Diagnostics, ExitClass};
-use crate::names::{LocalLabel, WheelName};
+use crate::names::LocalLabel;
 use crate::wheel::DosTime;
+
+pub(in crate::cli) use text::{graft_lines, repair_note_line, unchanged_line};
 
 /// Graft external libraries into wheels and set the platform tag they comply with
 #[derive(Debug, clap::Args)]
@@ -166,80 +166,6 @@ pub(super) struct Args {
     allow_pure_python_wheel: bool,
 }
 
-/// Options of the repair of a built wheel.
-#[derive(Debug)]
-pub(in crate::cli) struct BuildRepair<'b> {
-    /// The compatibility data.
-    pub(in crate::cli) compat: &'b Compat,
-    /// The platform; `None` for the most compatible one that the wheel complies with.
-    pub(in crate::cli) platform: Option<&'b str>,
-    /// Names and shell patterns of excluded libraries.
-    pub(in crate::cli) outside: &'b [String],
-    /// Source of the libraries to graft.
-    pub(in crate::cli) libraries: BuildLibraries,
-    /// The folder of the repaired wheel.
-    pub(in crate::cli) folder: &'b Path,
-    /// The time of all members.
-    pub(in crate::cli) time: DosTime,
-}
-
-/// A repaired wheel of a build.
-#[derive(Debug)]
-pub(in crate::cli) struct RepairedBuild {
-    /// Its path.
-    pub(in crate::cli) path: PathBuf,
-    /// Its name.
-    pub(in crate::cli) name: WheelName,
-    /// Grafted libraries, one line each.
-    pub(in crate::cli) grafts: Vec<String>,
-    /// Findings about it.
-    pub(in crate::cli) findings: Vec<Diagnostic>,
-}
-
-/// Repairs a wheel of a build into another directory.
-///
-/// # Errors
-/// Returns the errors that keep the wheel from being repaired or written.
-pub(in crate::cli) fn repair_built(
-    path: &Path,
-    how: &BuildRepair<'_>,
-    shell: &Shell,
-) -> Result<RepairedBuild, Diagnostics> {
-    let settings = AuditSettings {
-        depth: InspectionDepth::HeldLayouts,
-        platform: how.platform.filter(|tag| *tag != AUTO).map(str::to_owned),
-        verify_record: true,
-    };
-    let auditor =
-        Options::of_build(&how.libraries, how.outside).auditor(settings, how.compat, shell)?;
-    let options = RepairOptions {
-        // Directories of the build machine do not exist on others.
-        fix_rpaths: true,
-        time: Some(how.time),
-        // The build has set the time already: a wheel that needs no change keeps its bytes.
-        rewrite_for_time: false,
-        ..RepairOptions::default()
-    };
-    let destination = RepairDestination {
-        directory: how.folder,
-        input: path,
-        overwrite: true,
-        dry_run: false,
-    };
-    let file = WheelFile::open(path)?;
-    let audited = auditor.audit_as(&file.file_name, &file.name, &file.file)?;
-    let plan = audited.plan_repair(options)?;
-    say_note(plan.note(), path, shell);
-    let repaired = plan.write(&destination)?;
-    say_unchanged(&repaired, path, shell);
-    Ok(RepairedBuild {
-        grafts: text::grafts(&repaired.changes),
-        path: repaired.path,
-        name: repaired.name,
-        findings: repaired.findings,
-    })
-}
-
 /// The value of `--plat` for the most compatible platform.
 const AUTO: &str = "auto";
 
@@ -292,7 +218,7 @@ fn repair_all(args: &Args, auditor: &Auditor<'_>, kept: &LibraryPatterns, shell:
         match repaired {
             Ok(repaired) => {
                 if !args.dry_run {
-                    for line in text::grafts(&repaired.changes) {
+                    for line in graft_lines(&repaired.changes) {
                         shell.say(&line);
                     }
                 }
@@ -319,41 +245,19 @@ fn repair(
     let plan = audited.plan_repair(options)?;
     // Reported only for wheels that can be repaired.
     time?;
-    say_note(plan.note(), path, shell);
+    if let Some(note) = plan.note() {
+        shell.say(&repair_note_line(&note, path));
+    }
     let repaired = plan.write(&RepairDestination {
         directory: &args.out,
         input: path,
         overwrite: args.replace,
         dry_run: args.dry_run,
     })?;
-    say_unchanged(&repaired, path, shell);
+    if let Some(line) = unchanged_line(&repaired, path) {
+        shell.say(&line);
+    }
     Ok(repaired)
-}
-
-fn say_note(note: Option<RepairNote>, path: &Path, shell: &Shell) {
-    let shown = path.display();
-    match note {
-        Some(RepairNote::ForeignSystem(system)) => shell.say(&format!(
-            "{shown} is for {system}, which is not judged: its tags and dependencies are kept"
-        )),
-        Some(RepairNote::KeptTags(tags)) => shell.say(&format!(
-            "{shown} keeps tags that are not judged: {}",
-            tags.join(", ")
-        )),
-        Some(RepairNote::NoLibraries) => shell.say(&format!(
-            "{shown} contains no libraries for Linux: nothing is grafted"
-        )),
-        None => {}
-    }
-}
-
-fn say_unchanged(repaired: &RepairedWheel, path: &Path, shell: &Shell) {
-    if repaired.outcome == RepairOutcome::LeftInPlace {
-        shell.say(&format!(
-            "{} needs no repair: it is left unchanged",
-            path.display()
-        ));
-    }
 }
 
 impl Args {

@@ -1,8 +1,9 @@
 //! The result of a repair as text.
 
 use std::fmt::Write as _;
+use std::path::Path;
 
-use crate::audit::{Graft, RepairChanges, RepairedWheel, format_size};
+use crate::audit::{Graft, RepairChanges, RepairNote, RepairOutcome, RepairedWheel, format_size};
 use crate::diagnostic::counted;
 use crate::elf::SearchPathEdit;
 
@@ -22,8 +23,31 @@ pub(super) fn text(repaired: &RepairedWheel, is_dry_run: bool) -> String {
     text + &format!("{verb}{}\n", repaired.path.display())
 }
 
+/// Returns a line about something that a repair leaves as it is.
+pub(in crate::cli) fn repair_note_line(note: &RepairNote, path: &Path) -> String {
+    let shown = path.display();
+    match note {
+        RepairNote::ForeignSystem(system) => format!(
+            "{shown} is for {system}, which is not judged: its tags and dependencies are kept"
+        ),
+        RepairNote::KeptTags(tags) => format!(
+            "{shown} keeps tags that are not judged: {}",
+            tags.join(", ")
+        ),
+        RepairNote::NoLibraries => {
+            format!("{shown} contains no libraries for Linux: nothing is grafted")
+        }
+    }
+}
+
+/// Returns a line about a wheel that needs no repair; `None` for others.
+pub(in crate::cli) fn unchanged_line(repaired: &RepairedWheel, path: &Path) -> Option<String> {
+    (repaired.outcome == RepairOutcome::LeftInPlace)
+        .then(|| format!("{} needs no repair: it is left unchanged", path.display()))
+}
+
 /// Returns the grafted libraries, one line each.
-pub(super) fn grafts(plan: &RepairChanges) -> Vec<String> {
+pub(in crate::cli) fn graft_lines(plan: &RepairChanges) -> Vec<String> {
     let line = |graft: &Graft| {
         let (path, source) = (plan.path_of(graft), &graft.library.real_path);
         let verb = if plan.present.contains(&path) {

@@ -1,41 +1,43 @@
-//! The progress of a build: a status line on a terminal, otherwise a line when a stage starts or
-//! ends and a heartbeat in between.
+//! Progress of a build.
 
 use std::time::Duration;
 
-use crate::cli::moving_line::{HEARTBEAT, MovingLine, cut};
+use super::{Heartbeat, StatusLine, shorten};
 use crate::cli::shell::{Format, Shell, Verbosity};
+use crate::cli::wheel::{graft_lines, repair_note_line, unchanged_line};
 use crate::exec::{BuildEvent, BuildOutcome, StageState};
 use crate::render::actions;
 use crate::sys;
 
-/// Shows the progress of a build.
-pub(super) struct Progress<'a> {
+/// Shows a status line at a terminal; elsewhere a line when a stage starts or ends, and heartbeats
+/// in between. Findings and results are shown everywhere.
+pub(in crate::cli) struct BuildReporter<'a> {
     shell: &'a Shell,
-    moving: MovingLine,
+    status: StatusLine,
     last_line: String,
-    last_beat: Duration,
+    /// Counts from the start of the stage.
+    heartbeat: Heartbeat,
+    /// The number of the stage, `[2/5]`.
     number: String,
     /// The text that ends the open group of a stage in a workflow's log.
     group: Option<String>,
 }
 
-impl<'a> Progress<'a> {
-    /// Creates the progress display for the terminal or log of `shell`.
-    pub(super) fn new(shell: &'a Shell) -> Self {
-        let moving = MovingLine::new(shell);
+impl<'a> BuildReporter<'a> {
+    /// Returns a reporter for the stderr of a shell.
+    pub(in crate::cli) fn new(shell: &'a Shell) -> Self {
         Self {
             shell,
-            moving,
+            status: StatusLine::new(shell),
             last_line: String::new(),
-            last_beat: Duration::ZERO,
+            heartbeat: Heartbeat::new(Duration::ZERO),
             number: String::new(),
             group: None,
         }
     }
 
-    /// Shows one event.
-    pub(super) fn tell(&mut self, event: BuildEvent<'_>) {
+    /// Shows an event.
+    pub(in crate::cli) fn report(&mut self, event: BuildEvent<'_>) {
         match event {
             BuildEvent::Replaces(outcome) => {
                 if let Some(word) = unfinished(outcome) {
@@ -57,9 +59,9 @@ impl<'a> Progress<'a> {
             BuildEvent::Started { stage, number, of } => {
                 self.number = format!("[{number}/{of}]");
                 self.last_line.clear();
-                self.last_beat = Duration::ZERO;
-                if !self.moving.is_shown() {
-                    self.begin(&format!("{} {stage}", self.number));
+                self.heartbeat = Heartbeat::new(Duration::ZERO);
+                if !self.status.is_shown() {
+                    self.begin_group(&format!("{} {stage}", self.number));
                 }
             }
             BuildEvent::Line(line) => {
@@ -82,20 +84,54 @@ impl<'a> Progress<'a> {
                     StageState::Stopped => "stopped",
                     _ => "failed",
                 };
-                self.end();
+                self.end_group();
                 self.line(&format!(
                     "{} {stage}: {word} after {}",
                     self.number,
-                    span(Duration::from_secs(seconds))
+                    format_duration(Duration::from_secs(seconds))
                 ));
+            }
+            BuildEvent::StagesEnded {
+                diagnostics,
+                figures,
+            } => {
+                self.finish();
+                for diagnostic in diagnostics {
+                    self.shell.report(std::slice::from_ref(diagnostic));
+                }
+                for (name, counts) in figures {
+                    let counts: Vec<String> = counts
+                        .iter()
+                        .map(|(word, count)| format!("{count} {word}"))
+                        .collect();
+                    self.shell.say(&format!("{name}: {}", counts.join(", ")));
+                }
+            }
+            BuildEvent::Findings(findings) => {
+                self.shell.report(findings);
+            }
+            BuildEvent::RepairNote { path, note } => self.shell.say(&repair_note_line(note, path)),
+            BuildEvent::Repaired { path, repaired } => {
+                for line in unchanged_line(repaired, path)
+                    .into_iter()
+                    .chain(graft_lines(&repaired.changes))
+                {
+                    self.shell.say(&line);
+                }
+                self.shell.report(&repaired.findings);
+                let name = repaired.name.to_string();
+                if path.file_name().is_none_or(|old| old != name.as_str()) {
+                    let tags = repaired.name.platform_tags();
+                    self.shell.say(&format!("repaired for {tags}"));
+                }
             }
         }
     }
 
     /// Announces a stage. In a workflow its lines form a group and cannot be workflow commands,
     /// because the build wrote them.
-    fn begin(&mut self, title: &str) {
-        self.end();
+    fn begin_group(&mut self, title: &str) {
+        self.end_group();
         let is_text = self.shell.message_format == Format::Human;
         if !self.shell.is_in_actions() || !is_text || self.shell.verbosity < Verbosity::Normal {
             return self.shell.say(title);
@@ -106,43 +142,46 @@ impl<'a> Progress<'a> {
         self.group = Some(go_on + end);
     }
 
-    fn end(&mut self) {
+    fn end_group(&mut self) {
         if let Some(end) = self.group.take() {
             Shell::command(&end);
         }
     }
 
-    /// Removes the status line and closes the open group.
-    pub(super) fn finish(&mut self) {
-        self.end();
-        self.moving.finish();
+    /// Removes the status line and ends the open group.
+    pub(in crate::cli) fn finish(&mut self) {
+        self.end_group();
+        self.status.finish();
     }
 
     fn tick(&mut self, stage: &str, elapsed: Duration) {
-        self.moving.draw(|| {
+        self.status.draw(|| {
             format!(
                 "{} {stage}  {}  {}",
                 self.number,
-                span(elapsed),
-                cut(&self.last_line)
+                format_duration(elapsed),
+                shorten(&self.last_line)
             )
         });
-        if !self.moving.is_shown() && elapsed.saturating_sub(self.last_beat) >= HEARTBEAT {
-            self.last_beat = elapsed;
-            if self.shell.verbosity == Verbosity::Normal {
-                let said = if self.last_line.is_empty() {
-                    String::new()
-                } else {
-                    format!(": {}", cut(&self.last_line))
-                };
-                self.shell
-                    .say(&format!("{} {stage}, {}{said}", self.number, span(elapsed)));
-            }
+        if !self.status.is_shown()
+            && self.heartbeat.is_due(elapsed)
+            && self.shell.verbosity == Verbosity::Normal
+        {
+            let output = if self.last_line.is_empty() {
+                String::new()
+            } else {
+                format!(": {}", shorten(&self.last_line))
+            };
+            self.shell.say(&format!(
+                "{} {stage}, {}{output}",
+                self.number,
+                format_duration(elapsed)
+            ));
         }
     }
 
     fn line(&self, line: &str) {
-        self.moving.above(|| self.shell.say(line));
+        self.status.write_above(|| self.shell.say(line));
     }
 }
 
@@ -158,8 +197,8 @@ fn unfinished(outcome: BuildOutcome) -> Option<&'static str> {
 }
 
 /// Formats a duration: `7 s`, `12 min 05 s`, `3 h 20 min`.
-pub(super) fn span(span: Duration) -> String {
-    match span.as_secs() {
+pub(in crate::cli) fn format_duration(duration: Duration) -> String {
+    match duration.as_secs() {
         s @ 0..60 => format!("{s} s"),
         s @ 60..3600 => format!("{} min {:02} s", s / 60, s % 60),
         s => format!("{} h {:02} min", s / 3600, s / 60 % 60),
@@ -171,8 +210,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn spans_are_written_for_people() {
-        let words = [7, 60, 725, 3600, 12_059].map(|s| span(Duration::from_secs(s)));
+    fn durations_are_written_for_people() {
+        let words = [7, 60, 725, 3600, 12_059].map(|s| format_duration(Duration::from_secs(s)));
         assert_eq!(
             words,
             [

@@ -1,43 +1,45 @@
-//! Progress of a checkout: a line that is updated on a terminal; elsewhere a line for each step,
-//! and heartbeats during long ones.
+//! Progress of a checkout.
 
 use std::time::Instant;
 
+use super::{Heartbeat, StatusLine, shorten};
 use crate::checkout::CheckoutEvent;
-use crate::cli::moving_line::{HEARTBEAT, MovingLine, cut};
 use crate::cli::shell::{Shell, Verbosity};
 
-/// Reports the progress of a checkout.
-pub(super) struct Progress<'a> {
+/// Shows a status line at a terminal; elsewhere a line for each step, and heartbeats during long
+/// ones.
+pub(in crate::cli) struct CheckoutReporter<'a> {
     shell: &'a Shell,
-    moving: MovingLine,
+    status: StatusLine,
     title: String,
     last_line: String,
-    last_beat: Instant,
+    begun: Instant,
+    heartbeat: Heartbeat,
 }
 
-impl<'a> Progress<'a> {
-    /// Returns a reporter for the stderr of `shell`.
-    pub(super) fn new(shell: &'a Shell) -> Self {
-        let moving = MovingLine::new(shell);
+impl<'a> CheckoutReporter<'a> {
+    /// Returns a reporter for the stderr of a shell.
+    pub(in crate::cli) fn new(shell: &'a Shell) -> Self {
+        let begun = Instant::now();
         Self {
             shell,
-            moving,
+            status: StatusLine::new(shell),
             title: String::new(),
             last_line: String::new(),
-            last_beat: Instant::now(),
+            begun,
+            heartbeat: Heartbeat::new(begun.elapsed()),
         }
     }
 
-    /// Reports an event.
-    pub(super) fn tell(&mut self, event: CheckoutEvent<'_>) {
+    /// Shows an event.
+    pub(in crate::cli) fn report(&mut self, event: CheckoutEvent<'_>) {
         match event {
             CheckoutEvent::Step { number, of, title } => {
                 self.title = format!("[{number}/{of}] {title}");
                 self.last_line.clear();
-                self.last_beat = Instant::now();
+                self.heartbeat = Heartbeat::new(self.begun.elapsed());
                 self.draw();
-                if !self.moving.is_shown() {
+                if !self.status.is_shown() {
                     self.shell.say(&self.title);
                 }
             }
@@ -60,31 +62,31 @@ impl<'a> Progress<'a> {
             CheckoutEvent::Told(diagnostic) => {
                 // A warning does not change the exit code.
                 let _ = self
-                    .moving
-                    .above(|| self.shell.report(std::slice::from_ref(diagnostic)));
+                    .status
+                    .write_above(|| self.shell.report(std::slice::from_ref(diagnostic)));
             }
             CheckoutEvent::Tick => self.tick(),
         }
     }
 
     fn draw(&self) {
-        self.moving
-            .draw(|| format!("{}  {}", self.title, cut(&self.last_line)));
+        self.status
+            .draw(|| format!("{}  {}", self.title, shorten(&self.last_line)));
     }
 
     fn tick(&mut self) {
         self.draw();
-        if !self.moving.is_shown() && self.last_beat.elapsed() >= HEARTBEAT {
-            self.last_beat = Instant::now();
-            if self.shell.verbosity == Verbosity::Normal {
-                self.shell
-                    .say(format!("{} {}", self.title, cut(&self.last_line)).trim_end());
-            }
+        if !self.status.is_shown()
+            && self.heartbeat.is_due(self.begun.elapsed())
+            && self.shell.verbosity == Verbosity::Normal
+        {
+            self.shell
+                .say(format!("{} {}", self.title, shorten(&self.last_line)).trim_end());
         }
     }
 
-    /// Clears the updated line.
-    pub(super) fn finish(&mut self) {
-        self.moving.finish();
+    /// Removes the status line.
+    pub(in crate::cli) fn finish(&mut self) {
+        self.status.finish();
     }
 }

@@ -4,7 +4,7 @@ use super::record::{StageRecord, StageState};
 
 /// The stage at which a build starts.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum ResumePoint {
+pub enum BuildStart {
     /// The first stage, in an empty directory.
     Fresh,
     /// The first stage that changed or did not succeed.
@@ -32,25 +32,25 @@ pub struct UnknownStage {
 /// # Errors
 /// If the requested stage does not exist.
 pub fn first_step(
-    wish: &ResumePoint,
+    start: &BuildStart,
     stages: &[(String, String)],
     before: &[StageRecord],
 ) -> Result<usize, UnknownStage> {
-    match wish {
-        ResumePoint::Fresh => Ok(0),
-        ResumePoint::Auto | ResumePoint::Test => {
+    match start {
+        BuildStart::Fresh => Ok(0),
+        BuildStart::Auto | BuildStart::Test => {
             let is_done = |((stage, hash), old): &(&(String, String), &StageRecord)| {
                 *stage == old.stage && *hash == old.hash && old.state == StageState::Done
             };
             let done = stages.iter().zip(before).take_while(is_done).count();
             let last = stages.len().saturating_sub(1);
-            Ok(if *wish == ResumePoint::Test {
+            Ok(if *start == BuildStart::Test {
                 done.min(last)
             } else {
                 done
             })
         }
-        ResumePoint::Stage(wanted) => stages
+        BuildStart::Stage(wanted) => stages
             .iter()
             .position(|(stage, _)| stage == wanted)
             .ok_or_else(|| UnknownStage {
@@ -71,7 +71,7 @@ mod tests {
             .collect()
     }
 
-    fn check(wish: &ResumePoint, now: &str, before: &str) -> Option<usize> {
+    fn check(start: &BuildStart, now: &str, before: &str) -> Option<usize> {
         let before: Vec<StageRecord> = before
             .split(' ')
             .filter(|word| !word.is_empty())
@@ -89,12 +89,12 @@ mod tests {
                 ended: None,
             })
             .collect();
-        first_step(wish, &stages(now), &before).ok()
+        first_step(start, &stages(now), &before).ok()
     }
 
     #[test]
     fn auto_begins_at_the_first_stage_that_changed_or_failed() {
-        let auto = ResumePoint::Auto;
+        let auto = BuildStart::Auto;
         assert_eq!(check(&auto, "a1 b1 c1", "a1 b1! c1"), Some(1));
         assert_eq!(check(&auto, "a1 b2 c1", "a1 b1 c1"), Some(1));
         assert_eq!(check(&auto, "a1 x1 b1", "a1 b1 c1"), Some(1));
@@ -105,18 +105,18 @@ mod tests {
 
     #[test]
     fn tests_of_a_wheel_run_again_though_they_passed_before() {
-        assert_eq!(check(&ResumePoint::Test, "a1 b1", "a1 b1"), Some(1));
-        assert_eq!(check(&ResumePoint::Test, "a1 b1 c1", "a2 b1 c1"), Some(0));
-        assert_eq!(check(&ResumePoint::Test, "a1", ""), Some(0));
+        assert_eq!(check(&BuildStart::Test, "a1 b1", "a1 b1"), Some(1));
+        assert_eq!(check(&BuildStart::Test, "a1 b1 c1", "a2 b1 c1"), Some(0));
+        assert_eq!(check(&BuildStart::Test, "a1", ""), Some(0));
     }
 
     #[test]
     fn a_named_stage_is_forced_and_must_exist() {
         assert_eq!(
-            check(&ResumePoint::Stage("b".into()), "a1 b1 c1", "a1 b1 c1"),
+            check(&BuildStart::Stage("b".into()), "a1 b1 c1", "a1 b1 c1"),
             Some(1)
         );
-        assert_eq!(check(&ResumePoint::Stage("z".into()), "a1 b1 c1", ""), None);
-        assert_eq!(check(&ResumePoint::Fresh, "a1", "a1"), Some(0));
+        assert_eq!(check(&BuildStart::Stage("z".into()), "a1 b1 c1", ""), None);
+        assert_eq!(check(&BuildStart::Fresh, "a1", "a1"), Some(0));
     }
 }
