@@ -1,7 +1,5 @@
 //! `clean`: removes the build folders in the sources of jobs, or the whole folders of jobs.
 
-use std::path::Path;
-
 use clap::error::ErrorKind;
 use serde::Serialize;
 
@@ -9,8 +7,7 @@ use super::{Exit, Format, OutputFormat, Shell, misused};
 use crate::codes::plan as codes;
 use crate::diagnostic::nearest::nearest;
 use crate::diagnostic::{Diagnostic, Location};
-use crate::exec::{self, JobFolder, OpenFolderError, ROOT};
-use crate::sys;
+use crate::exec::{CleanError, JobCleaner, OpenFolderError, RemovedFolder};
 
 #[derive(Debug, clap::Args)]
 #[command(
@@ -49,10 +46,20 @@ pub(super) struct Args {
 
 /// A folder that was removed, or would be removed.
 #[derive(Serialize)]
-struct Freed {
+struct FolderDocument {
     job: String,
     path: String,
     bytes: u64,
+}
+
+impl From<RemovedFolder> for FolderDocument {
+    fn from(removed: RemovedFolder) -> Self {
+        Self {
+            job: removed.job,
+            path: removed.path.display().to_string(),
+            bytes: removed.bytes,
+        }
+    }
 }
 
 /// Runs the command.
@@ -61,41 +68,27 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
         let text = "name a job, or clean all jobs with `--all`";
         return misused(&["clean"], ErrorKind::MissingRequiredArgument, text);
     }
-    let base = &shell.environment.current_dir;
-    // Files in `.rock` may hold the state of a checkout.
-    let is_folder = |name: &String| !sys::is_file(&base.join(ROOT).join(name));
-    let present: Vec<String> = match sys::entry_names(&base.join(ROOT)) {
-        Ok(names) => names
-            .into_iter()
-            .filter(is_folder)
-            .filter(|name| JobFolder::new(base, name).is_ok())
-            .collect(),
+    let cleaner = match JobCleaner::new(&shell.environment) {
+        Ok(cleaner) => cleaner.whole(args.whole).dry_run(args.dry_run),
         Err(error) => {
             shell.report(&[error.into()]);
             return Exit::Machine;
         }
     };
-    let ids = if args.all { &present } else { &args.jobs };
-    let (mut exit, mut freed) = (Exit::Done, Vec::new());
-    for name in ids {
-        let id = only_one(name, &present).unwrap_or(name);
-        let folder = match JobFolder::new(base, id) {
-            Ok(folder) => folder,
-            Err(fault) => {
-                exit = shell.report(&[Diagnostic::from(&fault)]);
-                continue;
+    let names = if args.all { cleaner.jobs() } else { &args.jobs };
+    let (mut exit, mut freed) = (Exit::Done, Vec::<FolderDocument>::new());
+    for name in names {
+        match cleaner.clean(name) {
+            Ok(cleaned) => {
+                for (path, reason) in &cleaned.kept {
+                    shell.say(&format!("kept {}: {reason}", path.display()));
+                }
+                freed.extend(cleaned.removed.into_iter().map(FolderDocument::from));
             }
-        };
-        match clean(&folder, id, args, shell) {
-            Ok(Some(removed)) => freed.extend(removed),
-            Ok(None) => exit = shell.report(&[unknown(name, &present)]),
-            Err(fault) => {
-                shell.report(&[Diagnostic::from(&fault)]);
-                exit = Exit::Machine;
-            }
+            Err(error) => exit = report(&error, name, cleaner.jobs(), shell),
         }
     }
-    let sum = freed.iter().map(|one| one.bytes).sum();
+    let sum = freed.iter().map(|folder| folder.bytes).sum();
     if args.format.get() == Format::Json {
         let document = serde_json::json!({"version": 1, "dry_run": args.dry_run, "folders": freed, "bytes": sum});
         shell.print(&format!("{document}\n"));
@@ -105,7 +98,8 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
         } else {
             "removed"
         };
-        let line = |one: &Freed| format!("{verb} {}  {}\n", one.path, size(one.bytes));
+        let line =
+            |folder: &FolderDocument| format!("{verb} {}  {}\n", folder.path, size(folder.bytes));
         shell.print(&freed.iter().map(line).collect::<String>());
     }
     if exit == Exit::Done && freed.is_empty() {
@@ -128,85 +122,29 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
     exit
 }
 
-/// Removes the folders of a job, and reports which are kept and why; `None` if the job has no
-/// folder.
-fn clean(
-    folder: &JobFolder,
-    id: &str,
-    args: &Args,
-    shell: &Shell,
-) -> Result<Option<Vec<Freed>>, OpenFolderError> {
-    let base = &shell.environment.current_dir;
-    let freed = |path: &Path, bytes: u64| {
-        let path = path
-            .strip_prefix(base)
-            .unwrap_or(path)
-            .display()
-            .to_string();
-        Freed {
-            job: id.to_owned(),
-            path,
-            bytes,
+/// Reports why a job was not cleaned, and returns the exit code.
+fn report(error: &CleanError, name: &str, jobs: &[String], shell: &Shell) -> Exit {
+    let help = match error {
+        CleanError::Folder(error) => {
+            let exit = shell.report(&[Diagnostic::from(error)]);
+            return if matches!(error, OpenFolderError::BadId(_)) {
+                exit
+            } else {
+                Exit::Machine
+            };
         }
+        CleanError::AmbiguousJob { jobs, .. } => format!("name one of {}", jobs.join(", ")),
+        CleanError::UnknownJob(_) => match nearest(name, jobs.iter().map(String::as_str)) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None if jobs.is_empty() => {
+                "no job has a build folder, so there is nothing to clean".to_owned()
+            }
+            None => format!("the jobs are {}", jobs.join(", ")),
+        },
     };
-    if args.whole {
-        let bytes = exec::freed_by_cleaning(folder, args.dry_run)?;
-        return Ok(bytes.map(|bytes| vec![freed(folder.path(), bytes)]));
-    }
-    let Some(found) = exec::build_folders(folder, &shell.environment)? else {
-        return Ok(None);
-    };
-    if !args.dry_run {
-        exec::remove_build_folders(folder, &found)?;
-    }
-    for (one, why) in found.iter().filter_map(|one| Some((one, one.kept?))) {
-        shell.say(&format!(
-            "kept {}: {why}",
-            one.path.strip_prefix(base).unwrap_or(&one.path).display()
-        ));
-    }
-    Ok(Some(
-        found
-            .iter()
-            .filter(|one| one.kept.is_none())
-            .map(|one| freed(&one.path, one.bytes))
-            .collect(),
-    ))
-}
-
-/// Returns the ID of the job with this name, or of the only job whose ID starts with it.
-fn only_one<'a>(name: &str, present: &'a [String]) -> Option<&'a String> {
-    let begun: Vec<&String> = present
-        .iter()
-        .filter(|id| id.starts_with(name) && !name.is_empty())
-        .collect();
-    present
-        .iter()
-        .find(|id| *id == name)
-        .or(if let [id] = begun[..] { Some(id) } else { None })
-}
-
-/// Returns the error for a name that does not select one job.
-fn unknown(name: &str, present: &[String]) -> Diagnostic {
-    let begun: Vec<&str> = present
-        .iter()
-        .filter(|id| id.starts_with(name))
-        .map(String::as_str)
-        .collect();
-    let message = match begun.len() {
-        0 | 1 => format!("job `{name}` has no build folder"),
-        count => format!("{count} jobs begin with `{name}`"),
-    };
-    let told =
-        Diagnostic::new(&codes::UNKNOWN_JOB, message).at(Location::Argument(name.to_owned()), "");
-    match nearest(name, present.iter().map(String::as_str)) {
-        _ if begun.len() > 1 => told.help(format!("name one of {}", begun.join(", "))),
-        Some(near) => told.help(format!("did you mean `{near}`?")),
-        None if present.is_empty() => {
-            told.help("no job has a build folder, so there is nothing to clean")
-        }
-        None => told.help(format!("the jobs are {}", present.join(", "))),
-    }
+    shell.report(&[Diagnostic::new(&codes::UNKNOWN_JOB, error.to_string())
+        .at(Location::Argument(name.to_owned()), "")
+        .help(help)])
 }
 
 /// Formats a number of bytes.

@@ -71,7 +71,7 @@ Examples:
             default_value = "targets",
             value_name = "FORM"
         )]
-        form: expand::As,
+        form: expand::TargetForm,
     },
     Refresh(refresh::Args),
 }

@@ -60,7 +60,8 @@ pub(super) fn recipes() -> Vec<String> {
 /// Returns the names of the environment profiles.
 pub(super) fn profiles() -> Vec<String> {
     let compat = crate::compat::Compat::embedded();
-    super::env::profiles(&compat)
+    compat
+        .profile_names()
         .into_iter()
         .map(str::to_owned)
         .collect()

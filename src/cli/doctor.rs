@@ -5,7 +5,6 @@ use std::path::PathBuf;
 
 use super::{Exit, Format, OutputFormat, Shell, load};
 use crate::codes::host as codes;
-use crate::compat::Compat;
 use crate::diagnostic::Diagnostic;
 use crate::doctor::BuildMachine;
 use crate::sys::{self, HostRoots};
@@ -71,7 +70,15 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
     };
     let facts = facts(args, shell);
     let mut findings = doctor::findings(&facts);
-    findings.extend(for_builds(args, &facts, compat, shell));
+    let current_dir = shell.environment.current_dir.display().to_string();
+    let machine = BuildMachine {
+        platform: &args.platform,
+        python: args.python.as_deref(),
+        folder: args.folder.as_deref(),
+        ninja: args.ninja.as_deref(),
+    };
+    let machine = machine.complete(&facts, &current_dir);
+    findings.extend(doctor::build_findings(compat, &machine));
     let printed = shell.print(&match args.format.get() {
         Format::Human => doctor::human(&facts, compat),
         Format::Json => doctor::json(&facts, &findings),
@@ -92,33 +99,5 @@ fn facts(args: &Args, shell: &Shell) -> host::HostFacts {
     sys::add_program_versions(
         sys::read_host_facts(&roots, &shell.environment, &folders),
         &shell.environment,
-    )
-}
-
-/// Returns the problems that torch builds would have on this machine, or on a machine with another
-/// system and the given properties.
-fn for_builds(
-    args: &Args,
-    facts: &host::HostFacts,
-    compat: &Compat,
-    shell: &Shell,
-) -> Vec<Diagnostic> {
-    let is_here = args.platform == "linux";
-    let here = shell.environment.current_dir.display().to_string();
-    let python = facts.python.as_ref().map(|python| python.program.as_str());
-    doctor::build_findings(
-        compat,
-        &BuildMachine {
-            platform: &args.platform,
-            python: args.python.as_deref().or(python.filter(|_| is_here)),
-            folder: args
-                .folder
-                .as_deref()
-                .or(Some(here.as_str()).filter(|_| is_here)),
-            ninja: args
-                .ninja
-                .as_deref()
-                .or(facts.ninja_version.as_deref().filter(|_| is_here)),
-        },
     )
 }

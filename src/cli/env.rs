@@ -1,7 +1,6 @@
 //! `env`: environment profiles in the format of a shell, conda, a workflow or docker.
 
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use clap::error::ErrorKind;
 
@@ -9,13 +8,13 @@ use super::completed_value::{self, CompletedValue};
 use super::targets::{GfxWords, gfx_words, targets};
 use super::{Exit, Shell, load, misused};
 use crate::codes::{facts, host};
-use crate::compat::{Compat, EnvVariable, ProfileContext, ProfileVariables, variable_diagnostic};
+use crate::compat::{Compat, ProfileContext, ProfileVariables, variable_diagnostic};
 use crate::config::RunTime;
 use crate::diagnostic::nearest::{nearest, with_nearest};
 use crate::diagnostic::{Diagnostic, Location, counted};
+use crate::exec::RocmSdkQuery;
 use crate::names::{WheelName, WheelNameError, is_absolute};
 use crate::render::{self, EnvironmentFormat};
-use crate::sys;
 
 #[derive(Debug, clap::Args)]
 #[command(
@@ -149,7 +148,7 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
     let profile = match (&args.profile, &args.profile_option) {
         (Some(profile), _) | (None, Some(profile)) => profile.as_str(),
         (None, None) => {
-            let text = format!("name a profile: {}", profiles(compat).join(", "));
+            let text = format!("name a profile: {}", compat.profile_names().join(", "));
             return misused(&["env"], ErrorKind::MissingRequiredArgument, &text);
         }
     };
@@ -179,9 +178,13 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
         if needs.env.is_empty() {
             shell.say(&format!("no variables are known for {wheel}"));
         }
-        put(&needs.env.into_iter().collect::<Vec<_>>(), &mut variables);
+        for (name, value) in &needs.env {
+            variables.assign(name, value);
+        }
     }
-    put(&args.set, &mut variables);
+    for (name, value) in &args.set {
+        variables.assign(name, value);
+    }
     let text = match args.format.taker() {
         None => render::environment_json(profile, &variables.set, &variables.unset),
         Some(taker) => match render::environment(&variables.set, taker) {
@@ -194,28 +197,6 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
     };
     shell.report(&warnings(args, profile, &variables, compat));
     shell.print_data(&text)
-}
-
-/// Adds variables to a profile, or replaces their values.
-fn put(settings: &[(String, String)], variables: &mut ProfileVariables) {
-    for (name, value) in settings {
-        variables.unset.retain(|one| one.name != *name);
-        let put = EnvVariable {
-            name: name.clone(),
-            value: value.clone(),
-            prepend: false,
-            effect: String::new(),
-        };
-        match variables.set.iter_mut().find(|one| one.name == *name) {
-            Some(one) => {
-                *one = EnvVariable {
-                    effect: one.effect.clone(),
-                    ..put
-                }
-            }
-            None => variables.set.push(put),
-        }
-    }
 }
 
 /// Returns warnings about the variables of the output, and those left out.
@@ -239,7 +220,7 @@ fn warnings(
             });
         }
     }
-    for (wants, what, help) in [
+    for (placeholder, reason, help) in [
         (
             "rocm",
             "the ROCm directory is unknown",
@@ -251,14 +232,9 @@ fn warnings(
             "give the targets with `--gfx`, such as `--gfx gfx1151`",
         ),
     ] {
-        let names: Vec<&str> = variables
-            .unset
-            .iter()
-            .filter(|one| one.missing == wants)
-            .map(|one| one.name.as_str())
-            .collect();
+        let names = variables.left_out(placeholder);
         if !names.is_empty() {
-            let message = format!("{} left out: {what}", counted(names.len(), "variable"));
+            let message = format!("{} left out: {reason}", counted(names.len(), "variable"));
             warnings.push(
                 Diagnostic::new(&host::VARIABLES_LEFT_OUT, message)
                     .note(names.join(", "))
@@ -266,12 +242,7 @@ fn warnings(
             );
         }
     }
-    let lists: Vec<&str> = variables
-        .set
-        .iter()
-        .filter(|one| one.prepend)
-        .map(|one| one.name.as_str())
-        .collect();
+    let lists = variables.directory_lists();
     if args
         .format
         .taker()
@@ -288,18 +259,8 @@ fn warnings(
     warnings
 }
 
-/// Returns the names of all profiles.
-pub(super) fn profiles(compat: &Compat) -> Vec<&str> {
-    compat
-        .machine_tables()
-        .profiles
-        .iter()
-        .map(|row| row.profile.as_str())
-        .collect()
-}
-
 fn unknown(name: &str, compat: &Compat) -> Diagnostic {
-    let known = profiles(compat);
+    let known = compat.profile_names();
     let near = nearest(name, known.iter().copied());
     Diagnostic::new(
         &facts::UNKNOWN_PROFILE,
@@ -324,36 +285,18 @@ fn rocm(args: &Args, shell: &Shell) -> Result<Option<String>, Diagnostic> {
         .transpose()
 }
 
-/// Returns the output of `python -m rocm_sdk path --root`. The first call may unpack gigabytes.
+/// Returns the ROCm directory of a Python with the packages of the ROCm SDK.
 fn query_python(python: &Path, shell: &Shell) -> Result<String, Diagnostic> {
-    const TIMEOUT: Duration = Duration::from_mins(10);
-    let arguments = ["-m", "rocm_sdk", "path", "--root"];
-    let shown = format!("{} {}", python.display(), arguments.join(" "));
-    shell.detail(&format!("running {shown}"));
-    let is_path = python.components().count() > 1;
-    let program = if is_path {
-        Some(shell.environment.current_dir.join(python))
-    } else {
-        python
-            .to_str()
-            .and_then(|name| sys::find_program(name, &shell.environment))
-    };
-    let output =
-        program.map(|program| sys::probe(&program, &arguments, &shell.environment, TIMEOUT));
-    let folder = output
-        .and_then(|output| output.first_line_of_success())
-        .filter(|line| line.starts_with('/'));
-    folder.ok_or_else(|| {
-        Diagnostic::new(
-            &host::NO_ROCM_SDK,
-            format!("`{shown}` printed no directory"),
-        )
-        .at(
-            Location::Argument(format!("--python {}", python.display())),
-            "",
-        )
-        .help(
-            "install `rocm[libraries,devel]` for that Python, or give the directory with `--rocm`",
-        )
+    let query = RocmSdkQuery::new(python);
+    shell.detail(&format!("running {query}"));
+    query.run(&shell.environment).ok_or_else(|| {
+        let message = format!("`{query}` printed no directory");
+        let argument = format!("--python {}", python.display());
+        Diagnostic::new(&host::NO_ROCM_SDK, message)
+            .at(Location::Argument(argument), "")
+            .help(
+                "install `rocm[libraries,devel]` for that Python, or give the directory with \
+                 `--rocm`",
+            )
     })
 }

@@ -34,45 +34,24 @@ pub(super) fn targets(
     compat: &Compat,
     shell: &Shell,
 ) -> Result<Vec<GfxTarget>, Diagnostics> {
-    let (mut found, mut faults): (Vec<GfxTarget>, Vec<Diagnostic>) = Default::default();
-    // Blanks separate words too, except in product names such as `RX 7900 XTX`.
-    let words = words
-        .0
-        .iter()
-        .flat_map(|part| match compat.resolve_gfx(part) {
-            Ok(_) => vec![part.as_str()],
-            // An unknown product name is one error.
-            Err(_) => {
-                let parts: Vec<&str> = part.split_whitespace().collect();
-                let is_target = |part: &&str| compat.resolve_gfx(part).is_ok();
-                if parts.iter().any(is_target) {
-                    parts
-                } else {
-                    vec![part.as_str()]
-                }
+    match compat.resolve_gfx_words(&words.0) {
+        Ok(resolved) => {
+            for (product, target) in &resolved.products {
+                shell.say(&format!("{product} is {target}"));
             }
-        });
-    for word in words {
-        match compat.resolve_gfx(word) {
-            Ok(targets) => {
-                if let (Some(product), [target]) = (compat.product(word), targets.as_slice()) {
-                    shell.say(&format!("{} is {target}", product.name));
-                }
-                for target in targets {
-                    if !found.contains(&target) {
-                        found.push(target);
-                    }
-                }
-            }
-            Err(unknown) => faults.push(
-                Diagnostic::new(&codes::BAD_GFX, unknown.to_string())
-                    .at(Location::Argument(format!("{option} {word}")), "")
-                    .help("`rock-matrix compat list products` and `compat list families` show the names"),
-            ),
+            Ok(resolved.targets)
+        }
+        Err(errors) => {
+            let errors: Vec<Diagnostic> = errors
+                .iter()
+                .map(|error| {
+                    let argument = format!("{option} {}", error.word);
+                    Diagnostic::new(&codes::BAD_GFX, error.to_string())
+                        .at(Location::Argument(argument), "")
+                        .help("`rock-matrix compat list products` and `compat list families` show the names")
+                })
+                .collect();
+            Err(Diagnostics::from(errors).exits_with(ExitClass::Usage))
         }
     }
-    if faults.is_empty() {
-        return Ok(found);
-    }
-    Err(Diagnostics::from(faults).exits_with(ExitClass::Usage))
 }

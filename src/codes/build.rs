@@ -15,4 +15,3 @@ pub const BUILDS_FAILED: Code = Code::error(
     "builds-failed",
     "Some of the builds of `--all` failed. Each was reported separately; the last message lists them.",
 );
-);

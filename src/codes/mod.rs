@@ -42,13 +42,11 @@ const CRATES: &[&[&[&Code]]] = &[
     rock_exec::codes::ALL,
     &[
         build::ALL,
-        checkout::ALL,
         facts::ALL,
         handover::ALL,
         host::ALL,
         plan::ALL,
         release::ALL,
-        sources::ALL,
         wheel::ALL,
     ],
 ];

@@ -59,7 +59,7 @@ fn a_socks_proxy_is_an_error_with_a_code() {
 
     error[K004 cannot-fetch]: cannot fetch https://bucket.example.com/?list-type=2&prefix=123-linux%2F: `all_proxy` is a `socks5:` proxy, but only `http:` proxies are supported
     --> https://bucket.example.com/?list-type=2&prefix=123-linux%2F
-    help: see whether this machine reaches the bucket, or give a folder that is laid out as one (`--local-staging`)
+    help: check whether this machine reaches the bucket, or use a directory with the layout of a bucket (`--local-staging`)
 
     error[K004 cannot-fetch]: cannot fetch https://example.com/m.json: `all_proxy` is a `socks5:` proxy, but only `http:` proxies are supported
     --> https://example.com/m.json

@@ -50,7 +50,7 @@ fn packages_are_replaced_and_files_of_others_are_not() {
     error[S051 foreign-output]: 5 files are not packages of the SDK and would be removed
     --> out/dist
      = note: they are `empty`, `mine/deep/rocm_sdk_core-7.9.0-py3-none-linux_x86_64.whl`, `notes.txt`, `rocm-notes.md`, `torch-2.9.0-cp312-cp312-linux_x86_64.whl`
-    help: move them elsewhere, or choose another directory with `--out`
+    help: move them elsewhere, or choose another directory (`--out`)
     ");
 }
 
@@ -71,6 +71,6 @@ fn a_folder_of_packages_that_is_a_link_is_not_replaced() {
     insta::assert_snapshot!(said, @r"
     error[S051 foreign-output]: the package directory is a link, and its target would be removed
     --> out/dist
-    help: pass the target of the link with `--out`, or remove the link
+    help: remove the link, or write to its target (`--out`)
     ");
 }

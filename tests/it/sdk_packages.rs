@@ -610,8 +610,8 @@ fn a_version_that_installers_write_otherwise_is_refused() {
         "--version",
     ];
     for (version, help) in [
-        ("7.10.0-rc1", "give `--version 7.10.0rc1`"),
-        ("latest", "give one such as `7.10.0`"),
+        ("7.10.0-rc1", "pass `7.10.0rc1` with `--version`"),
+        ("latest", "pass one such as `7.10.0`"),
     ] {
         let said = project
             .run(&[&words[..], &[version]].concat())

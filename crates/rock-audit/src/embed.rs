@@ -1,12 +1,17 @@
 //! Embedding of the ROCm runtime: selection of the files of an installed ROCm, and the changes of
 //! the wheel.
 //!
-//! [`embedding_rule`] returns the rule for a wheel, [`select_embedded_files`] selects from the
-//! [`tree_entries`] of an installed ROCm, and [`embed_rocm`] returns the changes.
+//! [`embedding_rule`] returns the rule for a wheel. A [`RocmEmbedding`] has the selected files of an
+//! installed ROCm and the changes of a wheel.
+//!
+//! **Invariant:** The wheel and the installed ROCm are only read; all changes are in the
+//! [`RenamePlan`] of the embedding.
+
+mod rocm_embedding;
+
+pub use rocm_embedding::RocmEmbedding;
 
 use std::collections::{BTreeMap, BTreeSet};
-
-pub use crate::system::tree_entries;
 
 use super::library::ElfLibrary;
 use super::pattern::LibraryPatterns;
@@ -17,23 +22,23 @@ use rock_compat::rows::EmbeddingRow;
 use rock_diagnostic::{Diagnostic, Diagnostics, Location, Severity, counted};
 use rock_elf::SearchPathEdit;
 use rock_names::{DistributionName, LocalLabel, WheelName};
-use rock_wheel::{AddedMember, ExistingLabel, HeaderDocument, RenamePlan, Wheel, relabel};
+use rock_wheel::{ExistingLabel, HeaderDocument, RenamePlan, Wheel, relabel};
 
 /// Maximum size of a Python module that is read, in bytes.
 const MAX_MODULE_BYTES: u64 = 16 << 20;
 
 /// A file or symbolic link below a directory.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct TreeEntry {
+pub(crate) struct TreeEntry {
     /// The path relative to the directory, with slashes.
-    pub path: String,
+    pub(crate) path: String,
     /// Whether it is a file or a symbolic link.
-    pub kind: TreeEntryKind,
+    pub(crate) kind: TreeEntryKind,
 }
 
 /// The kind of a directory entry.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum TreeEntryKind {
+pub(crate) enum TreeEntryKind {
     /// A regular file.
     File {
         /// Whether it is executable.
@@ -49,13 +54,13 @@ pub enum TreeEntryKind {
 
 /// A file of ROCm that is embedded.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct EmbeddedFile {
+pub(crate) struct EmbeddedFile {
     /// The path below the directory of the wheel into which ROCm is embedded.
-    pub name: String,
+    pub(crate) name: String,
     /// The path below the directory of the installed ROCm.
-    pub path: String,
+    pub(crate) path: String,
     /// Whether it is executable.
-    pub is_executable: bool,
+    pub(crate) is_executable: bool,
 }
 
 /// Handling of the wheel's requirement of ROCm packages.
@@ -149,7 +154,7 @@ pub(super) fn says_embedded(name: &WheelName) -> bool {
 }
 
 /// Returns whether ROCm is embedded in a wheel.
-pub fn is_embedded(wheel: &Wheel<'_>, row: &EmbeddingRow) -> bool {
+pub(crate) fn is_embedded(wheel: &Wheel<'_>, row: &EmbeddingRow) -> bool {
     let into = format!("{}/", row.into);
     wheel
         .archive()
@@ -166,7 +171,7 @@ pub fn is_embedded(wheel: &Wheel<'_>, row: &EmbeddingRow) -> bool {
 ///
 /// # Errors
 /// Returns an error for each entry that a wheel cannot contain, or if no file remains.
-pub fn select_embedded_files(
+fn select_embedded_files(
     rocm_dir: &str,
     entries: &[TreeEntry],
     row: &EmbeddingRow,
@@ -275,22 +280,20 @@ pub fn select_embedded_files(
     Ok((files, findings))
 }
 
-/// Embeds ROCm: changes the label, the requirements and the module that loads ROCm, and adds the
-/// files.
+/// Plans to change the label, the requirements and the module that loads ROCm.
 ///
 /// # Errors
 /// Returns an error if METADATA names another project or version, or if the marker of the module is
 /// not there exactly once.
-pub fn embed_rocm<'c>(
+fn plan_rename(
     wheel: &Wheel<'_>,
     name: &WheelName,
     row: &EmbeddingRow,
-    files: BTreeMap<String, AddedMember<'c>>,
     requirements: RocmRequirement,
-) -> Result<RenamePlan<'c>, Diagnostic> {
+) -> Result<RenamePlan<'static>, Diagnostic> {
     let file_name = name.to_string();
     let label = LocalLabel::embedded(name.label().as_ref());
-    let mut plan: RenamePlan<'c> = relabel(wheel, name, &label, ExistingLabel::Replace)
+    let mut plan = relabel(wheel, name, &label, ExistingLabel::Replace)
         .map_err(|error| error.diagnostic(&file_name))?;
     // The modules of the wheel contain the version that they were built as, which stays true.
     plan.findings = plan
@@ -326,10 +329,6 @@ pub fn embed_rocm<'c>(
             with_rocm_loader(wheel, &file_name, row)?.into(),
         );
     }
-    let added = files
-        .into_iter()
-        .map(|(path, member)| (format!("{}/{path}", row.into), member));
-    plan.edits.added.extend(added);
     if row.experimental {
         let message = format!(
             "nobody has run a wheel of {} for {} that was made in this way",
@@ -415,7 +414,7 @@ fn with_rocm_loader(
 
 /// Returns the new search path of a library of the wheel that needs one of these: the directory of
 /// ROCm comes first.
-pub fn embedded_search_path(
+fn embedded_search_path(
     path: &str,
     library: &ElfLibrary,
     row: &EmbeddingRow,

@@ -64,6 +64,8 @@ mod compliance;
 mod document;
 mod edited_file;
 pub mod embed;
+mod exclude;
+mod expectations;
 mod findings;
 mod inspect;
 mod installed_libraries;
@@ -96,6 +98,7 @@ pub use check::{
 pub use compliance::{Compliance, PolicyGap, PolicyIndex, SymbolVersions};
 pub use document::{AuditDocument, AuditFacts, FindingView, JsonDialect};
 pub use edited_file::{EditedFile, FileChanges, StripMode};
+pub use exclude::{pattern_lines, preset_patterns};
 pub use findings::{TorchRequirement, check_size, contradicts_claim, pypi_findings};
 pub use inspect::{InspectOptions, InspectedFile, InspectedKind, InspectionDepth, inspect_members};
 pub use library::{ElfLibrary, ExtensionPython};
@@ -110,7 +113,7 @@ pub use repair::{
 };
 pub use resolve::{DependencyNode, DependencyTree, ResolvedLibrary};
 pub use search_path::LibrarySearchPath;
-pub use summary::format_size;
+pub use summary::{format_size, parse_size};
 pub use system::{Sysroot, SystemLibraries, find_wheels};
 pub use verify::{layout_code, verify_wheel};
 pub use wheel_file::WheelFile;
@@ -129,6 +132,7 @@ pub mod expected {
     //! Expected contents and requirements of the finished wheels of a distribution.
 
     pub use crate::check::check_contents;
+    pub use crate::expectations::Expectations;
     pub use crate::findings::ExpectedWheels;
 }
 

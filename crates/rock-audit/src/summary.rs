@@ -88,9 +88,39 @@ pub fn format_size(bytes: u64) -> String {
     }
 }
 
+/// Parses a size in bytes with a unit: MB is a power of ten, as GitHub and PyPI use it, MiB a power
+/// of two. The default unit is bytes.
+///
+/// # Errors
+/// Returns the reason for which the text is not a size.
+pub fn parse_size(text: &str) -> Result<u64, String> {
+    let digits = text
+        .find(|letter: char| !letter.is_ascii_digit())
+        .unwrap_or(text.len());
+    let (number, unit) = text.split_at(digits);
+    let factor = match unit.trim() {
+        "" | "B" => 1,
+        "MB" | "M" => 1_000_000,
+        "GB" | "G" => 1_000_000_000,
+        "MiB" => 1 << 20,
+        "GiB" => 1 << 30,
+        _ => {
+            return Err(
+                "a size is a number with B, MB, GB, MiB or GiB, such as `100MB`".to_owned(),
+            );
+        }
+    };
+    let number: u64 = number
+        .parse()
+        .map_err(|_| "a size begins with a number, such as `100MB`".to_owned())?;
+    number
+        .checked_mul(factor)
+        .ok_or_else(|| "the size is too large".to_owned())
+}
+
 #[cfg(test)]
 mod tests {
-    use super::format_size;
+    use super::{format_size, parse_size};
 
     #[test]
     fn size_has_the_largest_unit_below_it() {
@@ -103,6 +133,17 @@ mod tests {
             (2 << 30, "2.1 GB"),
         ] {
             assert_eq!(format_size(bytes), text);
+        }
+    }
+
+    #[test]
+    fn sizes_have_units() {
+        assert_eq!(
+            (parse_size("100MB"), parse_size("2GiB"), parse_size("7")),
+            (Ok(100_000_000), Ok(2 << 30), Ok(7))
+        );
+        for text in ["x", "1 parsec", "99999999999999GB"] {
+            assert!(parse_size(text).is_err(), "{text}");
         }
     }
 }

@@ -46,7 +46,50 @@ pub struct ProfileVariables {
     pub unset: Vec<UnsetVariable>,
 }
 
+impl ProfileVariables {
+    /// Sets a variable, or replaces its value.
+    pub fn assign(&mut self, name: &str, value: &str) {
+        self.unset.retain(|variable| variable.name != name);
+        match self.set.iter_mut().find(|variable| variable.name == name) {
+            Some(variable) => {
+                value.clone_into(&mut variable.value);
+                variable.prepend = false;
+            }
+            None => self.set.push(EnvVariable {
+                name: name.to_owned(),
+                value: value.to_owned(),
+                prepend: false,
+                effect: String::new(),
+            }),
+        }
+    }
+
+    /// Returns the names of the variables that cannot be set because a placeholder, `rocm` or
+    /// `gfx`, has no value.
+    pub fn left_out(&self, placeholder: &str) -> Vec<&str> {
+        let missing = self.unset.iter();
+        missing
+            .filter(|variable| variable.missing == placeholder)
+            .map(|variable| variable.name.as_str())
+            .collect()
+    }
+
+    /// Returns the names of the variables that are lists of directories.
+    pub fn directory_lists(&self) -> Vec<&str> {
+        let set = self.set.iter();
+        set.filter(|variable| variable.prepend)
+            .map(|variable| variable.name.as_str())
+            .collect()
+    }
+}
+
 impl Compat {
+    /// Returns the names of all profiles, in the order of the table.
+    pub fn profile_names(&self) -> Vec<&str> {
+        let profiles = self.machine_tables().profiles.iter();
+        profiles.map(|row| row.profile.as_str()).collect()
+    }
+
     /// Returns the profile with this name.
     pub fn profile(&self, name: &str) -> Option<&ProfileRow> {
         self.machine_tables()
@@ -264,5 +307,27 @@ mod tests {
         assert_eq!(profiles("bench-attention"), "bench bench-ck");
         assert_eq!(profiles("run_benchmark"), "bench bench-ck");
         assert_eq!(profiles("workbench"), "");
+    }
+
+    #[test]
+    fn an_assigned_variable_is_no_longer_left_out() {
+        let compat = Compat::embedded();
+        let mut variables = compat.profile_variables("run", &ProfileContext::default());
+        let left_out: Vec<String> = variables
+            .left_out("rocm")
+            .into_iter()
+            .map(str::to_owned)
+            .collect();
+        let name = left_out.first().unwrap();
+        variables.assign(name, "/opt/rocm");
+        variables.assign(name, "/opt/other");
+        assert!(!variables.left_out("rocm").contains(&name.as_str()));
+        let set: Vec<&str> = variables
+            .set
+            .iter()
+            .filter(|variable| variable.name == *name)
+            .map(|variable| variable.value.as_str())
+            .collect();
+        assert_eq!(set, ["/opt/other"]);
     }
 }

@@ -4,7 +4,8 @@ use crate::codes::host as codes;
 use rock_compat::Compat;
 use rock_compat::rows::KnownFailureRow;
 use rock_diagnostic::Diagnostic;
-use rock_names::Version;
+use rock_host::HostFacts;
+use rock_names::{Platform, Version};
 
 /// The known properties of a machine that builds torch.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -17,6 +18,24 @@ pub struct BuildMachine<'a> {
     pub folder: Option<&'a str>,
     /// The output of `ninja --version`.
     pub ninja: Option<&'a str>,
+}
+
+impl<'a> BuildMachine<'a> {
+    /// Completes the properties with those of this machine, unless it has another system.
+    /// `current_dir` is the working directory.
+    #[must_use]
+    pub fn complete(self, facts: &'a HostFacts, current_dir: &'a str) -> Self {
+        if self.platform != Platform::Linux.word() {
+            return self;
+        }
+        let python = facts.python.as_ref().map(|python| python.program.as_str());
+        Self {
+            platform: self.platform,
+            python: self.python.or(python),
+            folder: self.folder.or(Some(current_dir)),
+            ninja: self.ninja.or(facts.ninja_version.as_deref()),
+        }
+    }
 }
 
 /// Returns the problems that builds would have on a machine. Unknown properties are not checked.
@@ -90,6 +109,7 @@ pub fn known_failures<'a>(compat: &'a Compat, output: &str) -> Vec<&'a KnownFail
 mod tests {
     use super::{BuildMachine, build_findings, known_failures};
     use rock_compat::Compat;
+    use rock_host::HostFacts;
 
     fn check(machine: BuildMachine<'_>, expect: &[&str]) {
         let found = build_findings(&Compat::embedded(), &machine);
@@ -255,5 +275,23 @@ mod tests {
                 .help
                 .starts_with("build again with USE_FBGEMM_GENAI=OFF")
         );
+    }
+
+    #[test]
+    fn a_machine_with_another_system_has_no_properties_of_this_one() {
+        let facts = HostFacts {
+            ninja_version: Some("1.12.0".to_owned()),
+            ..HostFacts::default()
+        };
+        let complete = |platform| {
+            let machine = BuildMachine {
+                platform,
+                ..BuildMachine::default()
+            };
+            let machine = machine.complete(&facts, "/src");
+            (machine.folder, machine.ninja)
+        };
+        assert_eq!(complete("linux"), (Some("/src"), Some("1.12.0")));
+        assert_eq!(complete("windows"), (None, None));
     }
 }

@@ -20,13 +20,13 @@ const PATIENCE: Duration = Duration::from_mins(1);
 
 /// A build directory of a source.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct BuildFolder {
+pub(crate) struct BuildFolder {
     /// The path of the directory.
-    pub path: PathBuf,
+    pub(crate) path: PathBuf,
     /// Its size in bytes; 0 if it is kept.
-    pub bytes: u64,
+    pub(crate) bytes: u64,
     /// The reason why it is kept; `None` if it may be removed.
-    pub kept: Option<&'static str>,
+    pub(crate) kept: Option<&'static str>,
 }
 
 /// Returns the build directories in a job's sources, sorted: those directly in each source, and
@@ -34,7 +34,7 @@ pub struct BuildFolder {
 ///
 /// # Errors
 /// If a directory cannot be read.
-pub fn build_folders(
+pub(crate) fn build_folders(
     folder: &JobFolder,
     environment: &Environment,
 ) -> Result<Option<Vec<BuildFolder>>, OpenFolderError> {
@@ -67,7 +67,7 @@ pub fn build_folders(
 ///
 /// # Errors
 /// If a build of the job is running, or the system refuses.
-pub fn remove_build_folders(
+pub(crate) fn remove_build_folders(
     folder: &JobFolder,
     found: &[BuildFolder],
 ) -> Result<(), OpenFolderError> {

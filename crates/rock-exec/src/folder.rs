@@ -225,7 +225,7 @@ pub fn open(folder: &JobFolder, start: &BuildStart) -> Result<LockedFolder, Open
 ///
 /// # Errors
 /// If a build has locked it, or the system refuses.
-pub fn freed_by_cleaning(
+pub(super) fn freed_by_cleaning(
     folder: &JobFolder,
     only_measure: bool,
 ) -> Result<Option<u64>, OpenFolderError> {

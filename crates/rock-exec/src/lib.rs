@@ -24,6 +24,7 @@ mod fact_detector;
 mod folder;
 mod handover;
 mod host_env;
+mod job_cleaner;
 mod job_container;
 mod known_failures;
 mod limits;
@@ -32,6 +33,7 @@ mod missing_sources;
 mod prepared_build;
 mod record;
 mod resume_points;
+mod rocm_sdk_query;
 mod run;
 mod runner;
 mod session;
@@ -46,23 +48,23 @@ pub use assigned_gpu::{PODINFO, assigned_gpu};
 pub use build_options::{BuildOptions, CallerEnv, ResumeRequest};
 pub use build_report::BuildReport;
 pub use build_start::{BuildStart, UnknownStage, first_step};
-pub use clean::{BuildFolder, build_folders, remove_build_folders};
 pub use collect::{
     CollectError, CollectedWheel, check_output, collect, copy_out, wheel_matches, wheels_match,
 };
 pub use container::{ContainerSetup, run_container};
 pub use engine_failure::{EngineErrorKind, EngineFailure};
 pub use folder::{
-    JobFolder, LABELLED, LockedFolder, OpenFolderError, REPAIRED, ROOT, freed_by_cleaning,
-    ignore_folder, open,
+    JobFolder, LABELLED, LockedFolder, OpenFolderError, REPAIRED, ROOT, ignore_folder, open,
 };
 pub use handover::{HandoverError, hand_over, record_name};
 pub use host_env::{HostEnv, SOURCE_DATE, invocation, source_date_s};
+pub use job_cleaner::{CleanError, CleanedJob, JobCleaner, RemovedFolder};
 pub use mask::SecretMasks;
 pub use missing_sources::missing_sources;
 pub use prepared_build::{BuildContext, PreparedBuild};
 pub use record::{BuildOutcome, BuildRecord, BuiltWheel, StageRecord, StageState, shown_text};
 pub use resume_points::ResumePoint;
+pub use rocm_sdk_query::RocmSdkQuery;
 pub use run::{BuildEvent, RunLimits, RunRequest, run_steps};
 pub use runner::{ProcessRunner, RecordedProcess, RecordingRunner, StepExecutor};
 pub use session::{BuildSession, FinishedBuild, StartError, build};

@@ -34,11 +34,9 @@ pub const ARTIFACT_MANIFEST: &str = "artifact_manifest.txt";
 #[derive(Debug, Default)]
 pub struct ArtifactSet {
     /// The artifacts, sorted by name.
-    pub artifacts: Vec<BuildArtifact>,
-    /// The source of each artifact.
+    artifacts: Vec<BuildArtifact>,
+    /// The source of the artifact at the same position.
     sources: Vec<ArtifactSource>,
-    /// Warnings and errors that do not prevent other checks.
-    pub findings: Vec<Diagnostic>,
 }
 
 #[derive(Debug)]
@@ -51,13 +49,17 @@ enum ArtifactSource {
 type ListedArtifact = (BuildArtifact, ArtifactSource, Vec<Diagnostic>);
 
 impl ArtifactSet {
-    /// Lists every artifact of a directory and ignores anything else. The content of archives is
-    /// kept in `scratch`.
+    /// Lists every artifact of a directory and ignores anything else. Returns the artifacts with
+    /// warnings and errors that do not prevent other checks. The content of archives is kept in
+    /// `scratch`.
     ///
     /// # Errors
     /// When something cannot be read or an archive is damaged, with the diagnostics of all
     /// artifacts.
-    pub fn read(directory: &Path, scratch: &ScratchSpace) -> Result<Self, Diagnostics> {
+    pub fn read(
+        directory: &Path,
+        scratch: &ScratchSpace,
+    ) -> Result<(Self, Vec<Diagnostic>), Diagnostics> {
         let (mut candidates, mut findings) = find_candidates(directory)?;
         // Threads take the largest archive first, so that none is left alone with it at the end.
         candidates.sort_by_cached_key(|candidate| {
@@ -91,19 +93,21 @@ impl ArtifactSet {
             findings.extend(errors.into_iter().flatten());
             return Err(findings.into());
         }
-        let mut set = Self {
-            findings,
-            ..Self::default()
-        };
-        for (artifact, source, findings) in listed
+        let mut set = Self::default();
+        for (artifact, source, of_artifact) in listed
             .into_iter()
             .sorted_by(|(one, ..), (other, ..)| one.name.cmp(&other.name))
         {
             set.artifacts.push(artifact);
             set.sources.push(source);
-            set.findings.extend(findings);
+            findings.extend(of_artifact);
         }
-        Ok(set)
+        Ok((set, findings))
+    }
+
+    /// Returns the artifacts, sorted by name.
+    pub fn as_slice(&self) -> &[BuildArtifact] {
+        &self.artifacts
     }
 
     /// Opens a file of an artifact.

@@ -1,28 +1,25 @@
 //! Writes the Python packages of the ROCm SDK.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
 
-use rock_audit::ProgressReporter;
+use rock_audit::{NoProgress, ProgressReporter};
 use rock_bytes::archive::{TarBuilder, TarMember, TarMemberKind, compress_xz};
 use rock_bytes::{Concat, RangeReader, ReadAt, ScratchStorage, start_threads};
 use rock_compat::rows::SdkTables;
-use rock_diagnostic::{Diagnostic, Diagnostics, Location};
+use rock_diagnostic::Diagnostic;
 use rock_names::{DistributionNameError, WheelName};
-use rock_sys::{
-    DirectorySwap, FileError, OnExisting, ScratchSpace, Signals, StagingDirectory, StopSignal,
-    WalkEntryKind,
-};
+use rock_sys::{DirectorySwap, FileError, OnExisting, ScratchSpace, Signals, StagingDirectory};
 use rock_wheel::{
-    MemberContent, NewWheel, NewWheelFile, NewWheelOptions, ProgressMeter, WheelError,
+    DosTime, MemberContent, NewWheel, NewWheelFile, NewWheelOptions, ProgressMeter, WheelError,
 };
 
+use crate::build_error::SdkBuildError;
 use crate::codes::sdk as codes;
 use crate::file_contents::open_contents;
 use crate::python::{self, BuildInfo};
 use crate::stoppable::StoppableWriter;
 use crate::{
-    DevelKind, DevelTree, FileContent, PackageKind, ResolvedLayout, RuntimePackage, refuse_foreign,
+    DevelKind, DevelTree, FileContent, PackageKind, ResolvedLayout, RuntimePackage, check_output,
 };
 
 /// The archive with the tree of a devel package, in its module.
@@ -39,65 +36,20 @@ pub struct WrittenPackage {
     pub size_bytes: u64,
 }
 
-/// The reason for which packages were not written.
-#[derive(Debug, thiserror::Error)]
-pub enum SdkBuildError {
-    /// Errors of artifacts, options or files.
-    #[error(transparent)]
-    Diagnostics(Diagnostics),
-    /// A signal was received.
-    #[error("stopped by {0:?}")]
-    Stopped(StopSignal),
-}
-
-impl From<Diagnostics> for SdkBuildError {
-    fn from(diagnostics: Diagnostics) -> Self {
-        Self::Diagnostics(diagnostics)
-    }
-}
-
-impl From<Vec<Diagnostic>> for SdkBuildError {
-    fn from(diagnostics: Vec<Diagnostic>) -> Self {
-        Self::Diagnostics(diagnostics.into())
-    }
-}
-
-impl From<Diagnostic> for SdkBuildError {
-    fn from(diagnostic: Diagnostic) -> Self {
-        Self::Diagnostics(diagnostic.into())
-    }
-}
-
-impl From<FileError> for SdkBuildError {
-    fn from(error: FileError) -> Self {
-        Self::Diagnostics(error.into())
-    }
-}
-
 /// Writes the packages of a layout.
 pub struct SdkBuilder<'b> {
-    /// The packages and the artifacts with their files.
-    pub layout: &'b ResolvedLayout,
-    /// The facts about packages of the SDK.
-    pub facts: &'b SdkTables,
-    /// The version and the targets, which all packages contain.
-    pub build: BuildInfo,
-    /// The platform tag of the wheels.
-    pub platform_tag: String,
-    /// Compression and time of the members of wheels.
-    pub wheel_options: NewWheelOptions,
+    layout: &'b ResolvedLayout,
+    facts: &'b SdkTables,
+    build: BuildInfo,
+    platform_tag: String,
+    wheel_options: NewWheelOptions,
     /// The time of the members of archives, in seconds since 1970-01-01.
-    pub time_s: u64,
-    /// Whether the trees of devel packages are compressed with xz.
-    pub compresses_tree: bool,
-    /// Whether device packages have the `__init__.py` of the libraries, too.
-    pub inits_devices: bool,
-    /// Storage for data that is not kept in memory.
-    pub scratch: ScratchSpace,
-    /// Receives the progress of each wheel.
-    pub progress: &'b dyn ProgressReporter,
-    /// Receives the name of each package before it is written.
-    pub on_package: &'b (dyn Fn(&str) + Sync),
+    time_s: u64,
+    compresses_tree: bool,
+    inits_devices: bool,
+    scratch: ScratchSpace,
+    progress: &'b dyn ProgressReporter,
+    on_package: &'b (dyn Fn(&str) + Sync),
 }
 
 /// Writes at the end of scratch storage.
@@ -128,7 +80,89 @@ struct WheelParts<'p> {
     subdirectory: Option<&'p str>,
 }
 
-impl SdkBuilder<'_> {
+/// The default compression level of wheels.
+const COMPRESSION_LEVEL: u32 = 6;
+
+impl<'b> SdkBuilder<'b> {
+    /// Creates a builder of the packages of a layout. `build` has the values that all packages
+    /// contain, and `platform_tag` is the validated tag of the wheels. All members have the first
+    /// time that wheels can represent, 1980-01-01.
+    pub fn new(
+        layout: &'b ResolvedLayout,
+        facts: &'b SdkTables,
+        build: BuildInfo,
+        platform_tag: String,
+    ) -> Self {
+        let builder = Self {
+            layout,
+            facts,
+            build,
+            platform_tag,
+            wheel_options: NewWheelOptions {
+                level: COMPRESSION_LEVEL,
+                time: DosTime::from_epoch_s(0),
+            },
+            time_s: 0,
+            compresses_tree: false,
+            inits_devices: false,
+            scratch: ScratchSpace::default(),
+            progress: &NoProgress,
+            on_package: &|_| (),
+        };
+        builder.member_time(DosTime::clamp_epoch_s(0))
+    }
+
+    /// Sets the time of all members, in seconds since 1970-01-01. It must be one that wheels can
+    /// represent, also for the sdist and the devel tree, because installers build wheels from them.
+    #[must_use]
+    pub fn member_time(mut self, time_s: i64) -> Self {
+        self.wheel_options.time = DosTime::from_epoch_s(time_s);
+        self.time_s = time_s.unsigned_abs();
+        self
+    }
+
+    /// Sets the compression level of wheels, from 0 for uncompressed members to 9.
+    #[must_use]
+    pub fn compression_level(mut self, level: u32) -> Self {
+        self.wheel_options.level = level;
+        self
+    }
+
+    /// Sets whether the trees of devel packages are compressed with xz.
+    #[must_use]
+    pub fn compresses_tree(mut self, compresses: bool) -> Self {
+        self.compresses_tree = compresses;
+        self
+    }
+
+    /// Sets whether device packages have the `__init__.py` of the libraries, too.
+    #[must_use]
+    pub fn inits_devices(mut self, inits: bool) -> Self {
+        self.inits_devices = inits;
+        self
+    }
+
+    /// Sets the storage for data that is not kept in memory.
+    #[must_use]
+    pub fn scratch(mut self, scratch: ScratchSpace) -> Self {
+        self.scratch = scratch;
+        self
+    }
+
+    /// Sets the receiver of the progress of each wheel.
+    #[must_use]
+    pub fn progress(mut self, progress: &'b dyn ProgressReporter) -> Self {
+        self.progress = progress;
+        self
+    }
+
+    /// Sets the receiver of the name of each package before it is written.
+    #[must_use]
+    pub fn on_package(mut self, on_package: &'b (dyn Fn(&str) + Sync)) -> Self {
+        self.on_package = on_package;
+        self
+    }
+
     /// Writes all packages into the locked directory, or none: they are written to a staging
     /// directory that replaces it at the end. A signal in `signals` stops the build.
     ///
@@ -164,7 +198,6 @@ impl SdkBuilder<'_> {
     ) -> Result<Vec<WrittenPackage>, Vec<Diagnostic>> {
         let libraries = self
             .layout
-            .layout
             .packages
             .iter()
             .filter(|package| package.kind == PackageKind::Libraries);
@@ -191,7 +224,6 @@ impl SdkBuilder<'_> {
                     self.write_runtime(package, staging, signals)
                 };
                 self.layout
-                    .layout
                     .packages
                     .iter()
                     .map(write)
@@ -540,32 +572,4 @@ fn cannot(path: &str, error: &std::io::Error) -> FileError {
         reason: error.to_string(),
         source: None,
     }
-}
-
-/// Checks that `dist` is empty, or may be overwritten and contains only packages of the SDK.
-///
-/// # Errors
-/// When it has packages and `overwrite` is false, or has other files.
-pub fn check_output(dist: &Path, overwrite: bool, facts: &SdkTables) -> Result<(), Diagnostic> {
-    if rock_sys::read_entries(dist)?.is_empty() {
-        return Ok(());
-    }
-    if !overwrite {
-        return Err(Diagnostic::new(
-            &codes::SDK_OUTPUT_EXISTS,
-            "the directory already contains packages",
-        )
-        .at(Location::File(dist.display().to_string().into()), "")
-        .help("choose another directory, or replace it as a whole with `--replace`"));
-    }
-    let is_link = !rock_sys::is_real_directory(dist);
-    let found = if is_link {
-        Vec::new()
-    } else {
-        rock_sys::walk(dist)?
-    };
-    let found = found
-        .into_iter()
-        .map(|entry| (entry.path, entry.kind == WalkEntryKind::Directory));
-    refuse_foreign(dist, is_link, found, facts).map_or(Ok(()), Err)
 }

@@ -74,11 +74,11 @@ pub struct DevelTree {
 pub fn devel_trees(
     artifacts: &[BuildArtifact],
     facts: &SdkTables,
-    wish: &LayoutRequest,
+    request: &LayoutRequest,
     layout: &PackageLayout,
     keeps_dangling: bool,
 ) -> Vec<DevelTree> {
-    let families: Vec<Option<&str>> = match wish.mode {
+    let families: Vec<Option<&str>> = match request.mode {
         SplitMode::Kpack => vec![None],
         SplitMode::Legacy => {
             let libraries = layout
@@ -99,11 +99,11 @@ pub fn devel_trees(
                 && (package.made_for.is_none() || package.made_for.as_deref() == family)
         });
         let fed_by = of_family(artifacts, family, |artifact| {
-            feeds(artifact, facts, row, wish.mode)
+            feeds(artifact, facts, row, request.mode)
         });
         let mut members = TreeMembers {
             artifacts,
-            platform: wish.platform,
+            platform: request.platform,
             by_path: BTreeMap::new(),
             overlaps: Vec::new(),
         };
@@ -112,7 +112,7 @@ pub fn devel_trees(
         let (torn, overlaps) = (members.torn(), std::mem::take(&mut members.overlaps));
         let (distribution, folder) = (
             row.distribution.clone(),
-            folder_of(&row.distribution, &wish.nonce),
+            folder_of(&row.distribution, &request.name_suffix),
         );
         let entries = in_order(members.whole());
         DevelTree {

@@ -1,4 +1,4 @@
-//! Detection of files that are not packages in an output directory, which no run may remove.
+//! Checks of the output directory: no run may remove files that are not packages.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -8,14 +8,43 @@ use crate::codes::sdk as codes;
 use rock_compat::rows::SdkTables;
 use rock_diagnostic::{Diagnostic, Location};
 use rock_names::{WheelName, parent_directories};
+use rock_sys::WalkEntryKind;
 
 /// The maximum number of files that are named in the diagnostic.
 const SHOWN: usize = 5;
 
+/// Checks that `dist` is empty, or may be overwritten and contains only packages of the SDK.
+///
+/// # Errors
+/// When it has packages and `overwrite` is false, or has other files.
+pub fn check_output(dist: &Path, overwrite: bool, facts: &SdkTables) -> Result<(), Diagnostic> {
+    if rock_sys::read_entries(dist)?.is_empty() {
+        return Ok(());
+    }
+    if !overwrite {
+        return Err(Diagnostic::new(
+            &codes::SDK_OUTPUT_EXISTS,
+            "the directory already contains packages",
+        )
+        .at(Location::File(dist.display().to_string().into()), "")
+        .help("choose another directory, or replace this one as a whole"));
+    }
+    let is_link = !rock_sys::is_real_directory(dist);
+    let found = if is_link {
+        Vec::new()
+    } else {
+        rock_sys::walk(dist)?
+    };
+    let found = found
+        .into_iter()
+        .map(|entry| (entry.path, entry.kind == WalkEntryKind::Directory));
+    refuse_foreign(dist, is_link, found, facts).map_or(Ok(()), Err)
+}
+
 /// Returns an error if the package directory `dist` must not be replaced: because it is a symlink,
 /// or contains anything but SDK packages. `found` yields the path of everything below it, with
 /// slashes, and whether it is a directory.
-pub fn refuse_foreign(
+fn refuse_foreign(
     dist: &Path,
     is_link: bool,
     found: impl Iterator<Item = (String, bool)>,
@@ -30,7 +59,7 @@ pub fn refuse_foreign(
         return Some(
             fault
                 .at(place, "")
-                .help("pass the target of the link with `--out`, or remove the link"),
+                .help("remove the link, or write to its target"),
         );
     }
     let (folders, files): (Vec<_>, Vec<_>) = found.partition(|(_, is_folder)| *is_folder);
@@ -73,7 +102,7 @@ pub fn refuse_foreign(
         };
         fault = fault.note(format!("they are {}{more}", shown.join(", ")));
     }
-    Some(fault.help("move them elsewhere, or choose another directory with `--out`"))
+    Some(fault.help("move them elsewhere, or choose another directory"))
 }
 
 /// Whether a path is a file that a build of packages writes, directly in the directory or in the

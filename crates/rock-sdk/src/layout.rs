@@ -42,7 +42,7 @@ pub struct LayoutRequest {
     pub platform: Platform,
     /// A suffix for the names of the directories with package files, so that two versions can be
     /// installed side by side.
-    pub nonce: String,
+    pub name_suffix: String,
     /// Globs of library names that get a stub library, for programs that open libraries by these
     /// names.
     pub aliases: Vec<String>,
@@ -123,32 +123,29 @@ pub struct PackageLayout {
 pub fn lay_out(
     artifacts: &[BuildArtifact],
     facts: &SdkTables,
-    wish: &LayoutRequest,
+    request: &LayoutRequest,
 ) -> Result<PackageLayout, Vec<Diagnostic>> {
     let paths: Vec<resolve::ArtifactPaths<'_>> =
         artifacts.iter().map(resolve::ArtifactPaths::new).collect();
-    let aliases = globs(&wish.aliases).map_err(|error| {
-        let place = Location::Argument(format!(
-            "--runtime-alias {}",
-            error.glob().unwrap_or_default()
-        ));
-        let fault = Diagnostic::new(
-            &BAD_PATTERN,
-            format!("it is not a valid glob: {}", error.kind()),
-        )
-        .at(place, "");
-        vec![fault.help("pass a glob for whole paths, such as `lib/libhsa-runtime64.so`")]
+    let aliases = globs(&request.aliases).map_err(|error| {
+        let place = Location::Argument(error.glob().unwrap_or_default().to_owned());
+        let message = format!("it is not a valid glob: {}", error.kind());
+        vec![
+            Diagnostic::new(&BAD_PATTERN, message)
+                .at(place, "")
+                .help("pass a glob for whole paths, such as `lib/libhsa-runtime64.so`"),
+        ]
     })?;
     let builder = PackageBuilder {
         artifacts,
         paths,
         facts,
-        wish,
+        request,
         aliases,
     };
     let mut kinds: Vec<(PackageKind, DeviceFamily)> =
         vec![(PackageKind::Core, None), (PackageKind::Profiler, None)];
-    match wish.mode {
+    match request.mode {
         SplitMode::Kpack => {
             kinds.push((PackageKind::Libraries, None));
             kinds.extend(
@@ -243,8 +240,8 @@ pub fn is_package(project: &str, facts: &SdkTables) -> bool {
 }
 
 /// Returns the directory in `site-packages` with the files of a package.
-pub(super) fn folder_of(distribution: &str, nonce: &str) -> String {
-    format!("_{}{nonce}", distribution.replace('-', "_"))
+pub(super) fn folder_of(distribution: &str, name_suffix: &str) -> String {
+    format!("_{}{name_suffix}", distribution.replace('-', "_"))
 }
 
 /// Returns the row of a package in the compatibility data.
@@ -255,8 +252,8 @@ pub(super) fn row(facts: &SdkTables, kind: PackageKind) -> Option<&SdkPackageRow
         .find(|row| row.package == kind.word())
 }
 
-/// Formats the path of an artifact entry for messages.
-pub fn shown(artifacts: &[BuildArtifact], origin: FileOrigin) -> String {
+/// Returns the path of an artifact entry for messages: the artifact, its root, and the path below.
+pub fn entry_path(artifacts: &[BuildArtifact], origin: FileOrigin) -> String {
     let artifact = &artifacts[origin.artifact];
     let entry = &artifact.entries[origin.entry];
     format!(

@@ -15,7 +15,9 @@ mod alias;
 mod artifact;
 mod artifact_set;
 pub mod bucket;
+mod build_error;
 mod build_manifest;
+mod build_options;
 mod builder;
 mod case_clash;
 mod cmake_names;
@@ -28,12 +30,15 @@ pub mod limits;
 mod lint;
 mod mixed_builds;
 mod package_builder;
+mod placed_paths;
 mod placement;
 pub mod python;
 mod resolve;
 mod resolved_layout;
 mod search;
+mod search_path_change;
 mod select;
+mod selection_options;
 mod shape;
 mod stoppable;
 pub mod stub;
@@ -44,20 +49,27 @@ pub mod version;
 pub use alias::LibraryAlias;
 pub use artifact::{ArtifactEntry, BuildArtifact, EntryKind, FileFacts, FileShape};
 pub use artifact_set::{ARTIFACT_MANIFEST, ArtifactSet, parse_artifact_manifest, safe_member_path};
+pub use build_error::SdkBuildError;
 pub use build_manifest::parse_json_object;
-pub use builder::{
-    DEVEL_TARBALL, SdkBuildError, SdkBuilder, WrittenPackage, XZ_EXTENSION, check_output,
+pub use build_options::{
+    PLATFORM_TAG_VARIABLE, RequestedTargets, package_version, parse_name_suffix, platform_tag,
 };
+pub use builder::{DEVEL_TARBALL, SdkBuilder, WrittenPackage, XZ_EXTENSION};
 pub use cmake_names::{DeclaredError, declared_families};
 pub use devel::{DevelEntry, DevelKind, DevelTree, devel_trees};
-pub use foreign::refuse_foreign;
+pub use foreign::check_output;
 pub use layout::{
     LayoutRequest, PackageKind, PackageLayout, PathOverlap, RuntimePackage, SELECTOR, SplitMode,
-    is_package, lay_out, shown,
+    entry_path, is_package, lay_out,
 };
-pub use lint::{ContentComparison, overlaps, spellings, told};
+pub use lint::{ContentComparison, lint_layout, lint_spellings, overlaps};
+pub use placed_paths::{PathAction, PlacedPath};
 pub use placement::{DropReason, FileContent, FileOrigin, PackageFile};
 pub use resolved_layout::{LayoutOptions, ResolvedLayout};
 pub use search::search_path;
+pub use search_path_change::{
+    FileSearchPath, SearchPathChange, SearchPathTag, parse_search_entry, parse_search_path,
+};
 pub use select::globs;
-pub use targets::{base_target, expand, words};
+pub use selection_options::SelectionOptions;
+pub use targets::{TargetList, base_target, expand, read_families, words};

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::artifact::{BuildArtifact, EntryKind};
 use super::case_clash;
 use super::devel::{DevelKind, DevelTree};
-use super::layout::{LayoutRequest, PackageLayout, PathOverlap, shown};
+use super::layout::{LayoutRequest, PackageLayout, PathOverlap, entry_path};
 use super::placement::{DropReason, FileContent, FileOrigin};
 use super::select::globs;
 use crate::codes::sdk as codes;
@@ -26,7 +26,7 @@ pub enum ContentComparison {
 
 impl PathOverlap {
     /// Compares both entries by the listings.
-    pub fn sameness(&self, artifacts: &[BuildArtifact]) -> ContentComparison {
+    pub fn compare_listings(&self, artifacts: &[BuildArtifact]) -> ContentComparison {
         match (kind(artifacts, self.kept), kind(artifacts, self.other)) {
             (EntryKind::File(kept), EntryKind::File(other))
                 if kept.size_bytes == other.size_bytes =>
@@ -40,7 +40,7 @@ impl PathOverlap {
     }
 
     /// Reports a path at which the bytes of two artifacts differ.
-    pub fn told(&self, artifacts: &[BuildArtifact], is_strict: bool) -> Diagnostic {
+    pub fn diagnostic(&self, artifacts: &[BuildArtifact], is_strict: bool) -> Diagnostic {
         let message = format!(
             "two artifacts have different files at `{}`",
             path(artifacts, self.kept)
@@ -52,11 +52,8 @@ impl PathOverlap {
                 Severity::Warning
             })
             .at(place(artifacts, self.other), "this one is left out")
-            .note(format!(
-                "the other one is used: {}",
-                shown(artifacts, self.kept)
-            ))
-            .help("fetch all artifacts of one run; `--strict` makes this an error")
+            .note(format!("the other one is used: {}", entry_path(artifacts, self.kept)))
+            .help("fetch all artifacts of one run")
     }
 
     /// Whether exactly one of the entries is a directory.
@@ -66,7 +63,7 @@ impl PathOverlap {
 }
 
 /// Returns the paths that several artifacts have, each pair once. Pairs of a directory and
-/// something else are not included, because [`told`] reports them.
+/// something else are not included, because [`lint_layout`] reports them.
 pub fn overlaps(
     artifacts: &[BuildArtifact],
     layout: &PackageLayout,
@@ -84,47 +81,48 @@ pub fn overlaps(
 /// Returns all diagnostics that follow from the listings: symlinks that cannot be packed, paths
 /// that differ only in case, paths that are both a file and a directory, and globs that match
 /// nothing.
-pub fn told(
+pub fn lint_layout(
     artifacts: &[BuildArtifact],
     layout: &PackageLayout,
     devel: &[DevelTree],
-    wish: &LayoutRequest,
+    request: &LayoutRequest,
 ) -> Vec<Diagnostic> {
     let mut found = links(artifacts, layout, devel);
-    found.extend(cases(artifacts, layout, devel, wish.platform));
+    found.extend(cases(artifacts, layout, devel, request.platform));
     found.extend(torn(artifacts, devel));
-    found.extend(idle_aliases(layout, wish));
+    found.extend(idle_aliases(layout, request));
     found
 }
 
 /// Reports artifacts that spell their GPUs in another case than the compatibility data. Nothing
 /// would find their packages.
-pub fn spellings(artifacts: &[BuildArtifact], families: &[FamilyRow]) -> Vec<Diagnostic> {
+pub fn lint_spellings(artifacts: &[BuildArtifact], families: &[FamilyRow]) -> Vec<Diagnostic> {
     let known: BTreeSet<&str> = families
         .iter()
         .flat_map(|row| row.members.iter().chain([&row.family]))
         .map(String::as_str)
         .collect();
-    let misspelling = |artifact: &BuildArtifact| {
-        let written = artifact.name.base().filter(|base| !known.contains(base))?;
-        let meant = known
-            .iter()
-            .find(|word| word.eq_ignore_ascii_case(written))?;
-        let message = format!("`{}` is for GPUs that are spelled `{meant}`", artifact.name);
-        let renamed =
-            artifact
-                .name
-                .to_string()
-                .replacen(&format!("_{written}"), &format!("_{meant}"), 1);
-        Some(
-            Diagnostic::new(&codes::BAD_ARTIFACT, message)
-                .at(Location::File(artifact.name.to_string().into()), "")
-                .help(format!(
-                    "rename it to `{renamed}`, or remove it from the directory"
-                )),
-        )
-    };
-    artifacts.iter().filter_map(misspelling).collect()
+    artifacts
+        .iter()
+        .filter_map(|artifact| lint_spelling(artifact, &known))
+        .collect()
+}
+
+fn lint_spelling(artifact: &BuildArtifact, known: &BTreeSet<&str>) -> Option<Diagnostic> {
+    let written = artifact.name.base().filter(|base| !known.contains(base))?;
+    let usual = known
+        .iter()
+        .find(|word| word.eq_ignore_ascii_case(written))?;
+    let name = artifact.name.to_string();
+    let message = format!("`{name}` is for GPUs that are spelled `{usual}`");
+    let renamed = name.replacen(&format!("_{written}"), &format!("_{usual}"), 1);
+    Some(
+        Diagnostic::new(&codes::BAD_ARTIFACT, message)
+            .at(Location::File(name.into()), "")
+            .help(format!(
+                "rename it to `{renamed}`, or remove it from the directory"
+            )),
+    )
 }
 
 fn kind(artifacts: &[BuildArtifact], origin: FileOrigin) -> &EntryKind {
@@ -140,7 +138,7 @@ fn path(artifacts: &[BuildArtifact], origin: FileOrigin) -> &str {
 }
 
 fn place(artifacts: &[BuildArtifact], origin: FileOrigin) -> Location {
-    Location::File(shown(artifacts, origin).into())
+    Location::File(entry_path(artifacts, origin).into())
 }
 
 /// Reports symlinks that cannot be packed, each once.
@@ -249,7 +247,7 @@ fn cases(
                 clash = clash.at(place(artifacts, from), "");
             }
             if let (Some(from), Some(_)) = (from, other_from) {
-                clash = clash.note(format!("the other one is {}", shown(artifacts, from)));
+                clash = clash.note(format!("the other one is {}", entry_path(artifacts, from)));
             }
             found.push(clash);
         }
@@ -307,13 +305,13 @@ pub(super) fn file_and_folder(
     .at(place(artifacts, one), format!("this is the {word}"))
     .note(format!(
         "the directory is from {}",
-        shown(artifacts, inside)
+        entry_path(artifacts, inside)
     ))
     .help("one of the artifacts was built from another version; fetch all artifacts of one run")
 }
 
 /// Reports globs for stub libraries that match no library name.
-fn idle_aliases(layout: &PackageLayout, wish: &LayoutRequest) -> Vec<Diagnostic> {
+fn idle_aliases(layout: &PackageLayout, request: &LayoutRequest) -> Vec<Diagnostic> {
     let is_alias = |content: &FileContent| matches!(content, FileContent::Alias(_));
     let files = || layout.packages.iter().flat_map(|package| &package.files);
     let made: Vec<&str> = files()
@@ -329,8 +327,8 @@ fn idle_aliases(layout: &PackageLayout, wish: &LayoutRequest) -> Vec<Diagnostic>
             &codes::NO_SUCH_ALIAS,
             format!("no library has another name that matches `{glob}`"),
         )
-        .at(Location::Argument(format!("--runtime-alias {glob}")), "")
+        .at(Location::Argument(glob.clone()), "")
         .help("`rock-matrix sdk plan` lists the other names that are left out")
     };
-    wish.aliases.iter().filter(is_idle).map(tell).collect()
+    request.aliases.iter().filter(is_idle).map(tell).collect()
 }

@@ -27,7 +27,7 @@ pub(crate) fn find_mixed_builds(
 ) -> Result<Vec<Diagnostic>, FileError> {
     let mut archives: BTreeMap<(&str, &str), Vec<FileOrigin>> = BTreeMap::new();
     let (mut lists, mut found) = (Vec::new(), Vec::new());
-    for (artifact, listed) in artifacts.artifacts.iter().enumerate() {
+    for (artifact, listed) in artifacts.as_slice().iter().enumerate() {
         for (entry, one) in listed.entries.iter().enumerate() {
             let origin = FileOrigin { artifact, entry };
             if !matches!(one.kind, EntryKind::File(_)) {
@@ -60,7 +60,7 @@ pub(crate) fn find_mixed_builds(
         }
     }
     for list in lists {
-        let artifact = &artifacts.artifacts[list.artifact];
+        let artifact = &artifacts.as_slice()[list.artifact];
         let folder = artifact.entries[list.entry]
             .path
             .rsplit_once('/')
@@ -80,12 +80,13 @@ pub(crate) fn find_mixed_builds(
                 .flatten()
             {
                 let is = artifacts.size_bytes(*origin);
-                if artifacts.artifacts[origin.artifact].name.component()
+                if artifacts.as_slice()[origin.artifact].name.component()
                     == artifact.name.component()
                     && is != size_bytes
                 {
-                    let list = crate::shown(&artifacts.artifacts, list);
-                    let message = format!("it has {is} bytes, but `{list}` lists {size_bytes}");
+                    let list = crate::entry_path(artifacts.as_slice(), list);
+                    let message =
+                        format!("it has {is} bytes, but `{list}` lists {size_bytes}");
                     found.push(other_build(artifacts, *origin, &message));
                 }
             }
@@ -95,7 +96,7 @@ pub(crate) fn find_mixed_builds(
 }
 
 fn other_build(artifacts: &ArtifactSet, origin: FileOrigin, why: &str) -> Diagnostic {
-    let name = &artifacts.artifacts[origin.artifact].name;
+    let name = &artifacts.as_slice()[origin.artifact].name;
     Diagnostic::new(
         &codes::MIXED_ARTIFACTS,
         format!("`{name}` is from another build than other artifacts"),
@@ -116,7 +117,7 @@ fn read_small_file(
     let fault = |error| {
         FileError::new(
             "read",
-            std::path::Path::new(&crate::shown(&artifacts.artifacts, origin)),
+            std::path::Path::new(&crate::entry_path(artifacts.as_slice(), origin)),
             error,
         )
     };

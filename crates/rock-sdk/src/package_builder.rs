@@ -28,7 +28,7 @@ pub(super) struct PackageBuilder<'b> {
     /// The path index of each artifact.
     pub(super) paths: Vec<resolve::ArtifactPaths<'b>>,
     pub(super) facts: &'b SdkTables,
-    pub(super) wish: &'b LayoutRequest,
+    pub(super) request: &'b LayoutRequest,
     /// Globs of the library names that get a stub library.
     pub(super) aliases: GlobSet,
 }
@@ -42,7 +42,7 @@ impl PackageBuilder<'_> {
         let feeds = self
             .artifacts
             .iter()
-            .filter(|artifact| select::takes(row, artifact, self.wish.mode));
+            .filter(|artifact| select::takes(row, artifact, self.request.mode));
         feeds
             .filter_map(|artifact| artifact.name.base())
             .map(str::to_owned)
@@ -60,7 +60,8 @@ impl PackageBuilder<'_> {
         kind: PackageKind,
         made_for: DeviceFamily,
     ) -> Result<Option<(RuntimePackage, Vec<PathOverlap>)>, Vec<Diagnostic>> {
-        let Some(row) = row(self.facts, kind).filter(|row| select::is_for(row, self.wish.platform))
+        let Some(row) =
+            row(self.facts, kind).filter(|row| select::is_for(row, self.request.platform))
         else {
             return Ok(None);
         };
@@ -72,9 +73,12 @@ impl PackageBuilder<'_> {
                 let message = format!("a row of `sdk-packages` has a bad glob: {error}");
                 vec![Diagnostic::new(&BAD_PATTERN, message).help("correct the compatibility data")]
             })?;
-        let core = folder_of(&self.distribution(PackageKind::Core), &self.wish.nonce);
+        let core = folder_of(
+            &self.distribution(PackageKind::Core),
+            &self.request.name_suffix,
+        );
         let placing = PlacementRules {
-            platform: self.wish.platform,
+            platform: self.request.platform,
             core: &core,
             search: &row.search,
             is_once: kind != PackageKind::Device,
@@ -101,13 +105,13 @@ impl PackageBuilder<'_> {
         kind: PackageKind,
         made_for: Option<&str>,
     ) -> Result<Vec<usize>, Diagnostic> {
-        let wanted = match (kind, self.wish.mode, made_for) {
+        let wanted = match (kind, self.request.mode, made_for) {
             (PackageKind::Device, _, Some(target)) => DeviceScope::Target(target),
             (PackageKind::Libraries, _, Some(family)) => DeviceScope::AnyAnd(family),
             (PackageKind::Libraries, SplitMode::Kpack, None) => DeviceScope::Any,
             _ => DeviceScope::All,
         };
-        let fed_by = select::fed_by(row, self.artifacts, self.wish.mode, wanted);
+        let fed_by = select::fed_by(row, self.artifacts, self.request.mode, wanted);
         if !fed_by.is_empty() {
             return Ok(fed_by);
         }
@@ -142,7 +146,7 @@ impl PackageBuilder<'_> {
             PackageKind::Device => self.distribution(PackageKind::Libraries),
             _ => distribution.clone(),
         };
-        let folder = folder_of(&home, &self.wish.nonce);
+        let folder = folder_of(&home, &self.request.name_suffix);
         RuntimePackage {
             kind,
             made_for,

@@ -161,7 +161,7 @@ pub struct BuildInfo {
     /// The platform of the packages.
     pub platform: Platform,
     /// The suffix of the names of the directories with package files.
-    pub nonce: String,
+    pub name_suffix: String,
     /// The targets or families that have packages.
     pub gpus: BuildTargets,
 }
@@ -197,7 +197,7 @@ impl BuildTargets {
 
     /// Creates a value from the targets that were requested for each platform. The default is the
     /// first one that both platforms have, or else the first of all.
-    pub fn asked(linux: BTreeSet<String>, windows: BTreeSet<String>) -> Self {
+    pub fn requested(linux: BTreeSet<String>, windows: BTreeSet<String>) -> Self {
         let available: Vec<String> = linux.union(&windows).cloned().collect();
         let both = linux.intersection(&windows).next();
         let default = both.or(available.first()).cloned().unwrap_or_default();
@@ -303,7 +303,7 @@ pub fn module(distribution: &str) -> String {
 fn dist_info(package: &str, made_for: &str, build: &BuildInfo, facts: &SdkTables) -> String {
     let mut values: Vec<(&str, Value)> = vec![
         ("__version__", json!(build.version)),
-        ("PY_PACKAGE_SUFFIX_NONCE", json!(build.nonce)),
+        ("PY_PACKAGE_SUFFIX_NONCE", json!(build.name_suffix)),
         ("THIS_PACKAGE_ENTRY", json!(package)),
         ("THIS_TARGET_FAMILY", json!(made_for)),
         ("DEFAULT_TARGET_FAMILY", json!(build.gpus.default)),

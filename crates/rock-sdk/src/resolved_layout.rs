@@ -14,8 +14,8 @@ use crate::build_manifest::BuildManifest;
 use crate::codes::sdk as codes;
 use crate::mixed_builds::find_mixed_builds;
 use crate::{
-    ArtifactSet, ContentComparison, DevelTree, LayoutRequest, PackageLayout, PathOverlap,
-    SplitMode, devel_trees, lay_out, overlaps, spellings, told,
+    ArtifactSet, ContentComparison, DevelTree, LayoutRequest, PathOverlap, RuntimePackage,
+    SplitMode, devel_trees, lay_out, lint_layout, lint_spellings, overlaps,
 };
 
 /// Options of [`ResolvedLayout::resolve`].
@@ -29,7 +29,7 @@ pub struct LayoutOptions {
     /// The platform of the packages.
     pub platform: Platform,
     /// The suffix of the names of the directories with package files, which may be empty.
-    pub nonce: String,
+    pub name_suffix: String,
     /// In [`SplitMode::Legacy`], the GPU families whose artifacts are used; all if it is empty.
     pub families: BTreeSet<String>,
     /// Globs of library names that get a stub library.
@@ -40,6 +40,23 @@ pub struct LayoutOptions {
     pub keep_dangling: bool,
 }
 
+impl LayoutOptions {
+    /// Creates the options to lay out all artifacts of a directory as packages of a platform, in
+    /// the mode of the build.
+    pub fn new(artifact_dir: PathBuf, platform: Platform) -> Self {
+        Self {
+            artifact_dir,
+            mode: None,
+            platform,
+            name_suffix: String::new(),
+            families: BTreeSet::new(),
+            runtime_aliases: Vec::new(),
+            is_strict: false,
+            keep_dangling: false,
+        }
+    }
+}
+
 /// The artifacts of a build and the packages that they are laid out as.
 pub struct ResolvedLayout {
     /// The artifacts.
@@ -48,8 +65,8 @@ pub struct ResolvedLayout {
     pub mode: SplitMode,
     /// The ROCm version in the manifest of the build.
     pub rocm_version: Option<String>,
-    /// The runtime packages.
-    pub layout: PackageLayout,
+    /// The runtime packages, in build order: core, profiler, libraries, devices.
+    pub packages: Vec<RuntimePackage>,
     /// The trees of the devel packages.
     pub devel: Vec<DevelTree>,
 }
@@ -67,9 +84,8 @@ impl ResolvedLayout {
         scratch: &ScratchSpace,
         compat: &Compat,
     ) -> Result<(Self, Vec<Diagnostic>), Diagnostics> {
-        let mut artifacts = ArtifactSet::read(&options.artifact_dir, scratch)?;
-        let mut findings = std::mem::take(&mut artifacts.findings);
-        if artifacts.artifacts.is_empty() {
+        let (mut artifacts, mut findings) = ArtifactSet::read(&options.artifact_dir, scratch)?;
+        if artifacts.as_slice().is_empty() {
             findings.push(no_artifacts(options));
             return Err(findings.into());
         }
@@ -87,15 +103,18 @@ impl ResolvedLayout {
         }
         let rocm_version = manifest.ok().and_then(|manifest| manifest.rocm_version);
         findings.extend(find_mixed_builds(&artifacts, rocm_version.as_deref())?);
-        findings.extend(spellings(&artifacts.artifacts, &compat.tables().families));
+        findings.extend(lint_spellings(
+            artifacts.as_slice(),
+            &compat.tables().families,
+        ));
         let facts = compat.sdk_tables();
         let request = LayoutRequest {
             mode,
             platform: options.platform,
-            nonce: options.nonce.clone(),
+            name_suffix: options.name_suffix.clone(),
             aliases: options.runtime_aliases.clone(),
         };
-        let layout = match lay_out(&artifacts.artifacts, facts, &request) {
+        let layout = match lay_out(artifacts.as_slice(), facts, &request) {
             Ok(layout) => layout,
             Err(errors) => {
                 findings.extend(errors);
@@ -103,15 +122,15 @@ impl ResolvedLayout {
             }
         };
         let devel = devel_trees(
-            &artifacts.artifacts,
+            artifacts.as_slice(),
             facts,
             &request,
             &layout,
             options.keep_dangling,
         );
-        let shared = overlaps(&artifacts.artifacts, &layout, &devel);
+        let shared = overlaps(artifacts.as_slice(), &layout, &devel);
         findings.extend(report_overlaps(&artifacts, &shared, options.is_strict)?);
-        findings.extend(told(&artifacts.artifacts, &layout, &devel, &request));
+        findings.extend(lint_layout(artifacts.as_slice(), &layout, &devel, &request));
         if findings.iter().any(Diagnostic::is_error) {
             return Err(findings.into());
         }
@@ -119,7 +138,7 @@ impl ResolvedLayout {
             artifacts,
             mode,
             rocm_version,
-            layout,
+            packages: layout.packages,
             devel,
         };
         Ok((resolved, findings))
@@ -154,14 +173,14 @@ fn split_mode(
         && built != mode
     {
         let message = format!(
-            "the manifest of the build says {}, and `--mode` {}",
+            "the manifest of the build says {}, and the requested mode is {}",
             built.word(),
             mode.word()
         );
         findings.push(
             Diagnostic::new(&codes::OTHER_SDK_MODE, message)
-                .at(Location::Argument(format!("--mode {}", mode.word())), "")
-                .help("leave out `--mode` to make the packages as the build was made"),
+                .at(Location::Argument(mode.word().to_owned()), "")
+                .help("use the mode of the manifest to make the packages as the build was made"),
         );
     }
     Ok(mode)
@@ -173,7 +192,7 @@ fn missing_targets(
     mode: SplitMode,
 ) -> Option<Diagnostic> {
     let has_targets = artifacts
-        .artifacts
+        .as_slice()
         .iter()
         .any(|artifact| artifact.name.base().is_some());
     if mode != SplitMode::Kpack || has_targets {
@@ -202,7 +221,7 @@ fn report_overlaps(
         .into_par_iter()
         .map(|overlap| {
             let differs = has_different_content(artifacts, overlap)?;
-            Ok(differs.then(|| overlap.told(&artifacts.artifacts, is_strict)))
+            Ok(differs.then(|| overlap.diagnostic(artifacts.as_slice(), is_strict)))
         })
         .collect();
     Ok(reports?.into_iter().flatten().collect())
@@ -212,7 +231,7 @@ fn has_different_content(
     artifacts: &ArtifactSet,
     overlap: &PathOverlap,
 ) -> Result<bool, FileError> {
-    match overlap.sameness(&artifacts.artifacts) {
+    match overlap.compare_listings(artifacts.as_slice()) {
         ContentComparison::Same => Ok(false),
         ContentComparison::Other => Ok(true),
         ContentComparison::Bytes => {

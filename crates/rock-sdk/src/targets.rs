@@ -1,6 +1,107 @@
-//! Families of GPU targets on the command line.
+//! Lists of GPU targets and families.
+
+use std::collections::BTreeSet;
+use std::path::Path;
 
 use rock_compat::rows::FamilyRow;
+use rock_diagnostic::{Diagnostic, Location};
+
+use crate::codes::sdk as codes;
+use crate::declared_families;
+use crate::limits::MAX_TARGETS_BYTES;
+
+/// A list of GPU targets and families, separated by commas or semicolons.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct TargetList {
+    argument: String,
+    text: String,
+}
+
+impl TargetList {
+    /// Creates a list. `argument` is the name of the argument with the list, for messages.
+    pub fn new(argument: &str, text: &str) -> Self {
+        Self {
+            argument: argument.to_owned(),
+            text: text.to_owned(),
+        }
+    }
+
+    /// Returns whether the list has no items.
+    pub fn is_empty(&self) -> bool {
+        self.words().next().is_none()
+    }
+
+    /// Returns the items.
+    pub fn words(&self) -> impl Iterator<Item = &str> {
+        words(&self.text)
+    }
+
+    /// Returns the items without the features of targets.
+    pub fn base_targets(&self) -> BTreeSet<String> {
+        self.words().map(base_target).map(str::to_owned).collect()
+    }
+
+    /// Expands the families of the list to gfx targets, in list order without duplicates.
+    ///
+    /// # Errors
+    /// When an item is unknown.
+    pub fn expand(&self, families: &[FamilyRow]) -> Result<Vec<String>, Diagnostic> {
+        self.expand_some(families, |_| true)
+    }
+
+    /// Expands the items that match a predicate.
+    pub(crate) fn expand_some(
+        &self,
+        families: &[FamilyRow],
+        predicate: impl Fn(&str) -> bool,
+    ) -> Result<Vec<String>, Diagnostic> {
+        let words: Vec<&str> = self.words().filter(|word| predicate(word)).collect();
+        expand(&words.join(","), families)
+            .map_err(|unknown| self.unknown_families(&unknown, families))
+    }
+
+    /// Returns the targets of the whole list under its text.
+    ///
+    /// # Errors
+    /// When the list is empty or an item is unknown.
+    pub fn as_family(&self, families: &[FamilyRow]) -> Result<(String, Vec<String>), Diagnostic> {
+        if self.is_empty() {
+            return Err(self.unknown_families(std::slice::from_ref(&self.text), families));
+        }
+        Ok((self.text.clone(), self.expand(families)?))
+    }
+
+    /// Returns the error for unknown families.
+    pub(crate) fn unknown_families(
+        &self,
+        unknown: &[String],
+        families: &[FamilyRow],
+    ) -> Diagnostic {
+        let known: Vec<&str> = families.iter().map(|row| row.family.as_str()).collect();
+        let message = format!("there is no family `{}`", unknown.join("`, `"));
+        let argument = format!("{} {}", self.argument, self.text);
+        Diagnostic::new(&codes::MISSING_TARGETS, message)
+            .at(Location::Argument(argument), "")
+            .help(format!(
+                "known families are {}; their targets are accepted too",
+                known.join(", ")
+            ))
+    }
+}
+
+/// Reads the families that `cmake/therock_amdgpu_targets.cmake` of a ROCm/TheRock checkout
+/// declares.
+///
+/// # Errors
+/// When the file cannot be read, or declares no targets.
+pub fn read_families(path: &Path) -> Result<Vec<FamilyRow>, Diagnostic> {
+    let text = rock_sys::read_text(path, MAX_TARGETS_BYTES)?;
+    declared_families(&text).map_err(|error| {
+        Diagnostic::new(&codes::MISSING_TARGETS, error.to_string())
+            .at(Location::File(path.display().to_string().into()), "")
+            .help("pass `cmake/therock_amdgpu_targets.cmake` of a ROCm/TheRock checkout")
+    })
+}
 
 /// Splits a list at commas and semicolons, and skips empty items.
 pub fn words(text: &str) -> impl Iterator<Item = &str> {
@@ -53,8 +154,22 @@ pub fn expand(text: &str, rows: &[FamilyRow]) -> Result<Vec<String>, Vec<String>
 
 #[cfg(test)]
 mod tests {
-    use super::expand;
+    use super::{TargetList, expand};
     use rock_compat::Compat;
+
+    #[test]
+    fn an_unknown_family_is_reported_with_its_argument() {
+        let compat = Compat::embedded();
+        let families = &compat.tables().families;
+        let list = TargetList::new("gpus", "gfx94X-dcgpu;gfx12");
+        let error = list.expand(families).unwrap_err();
+        assert_eq!(error.message, "there is no family `gfx12`");
+        assert_eq!(
+            error.labels[0].location.to_string(),
+            "gpus gfx94X-dcgpu;gfx12"
+        );
+        assert!(TargetList::new("gpus", " ;").as_family(families).is_err());
+    }
 
     #[test]
     fn families_become_their_targets_in_order_and_each_once() {

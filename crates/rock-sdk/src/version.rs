@@ -1,8 +1,21 @@
 //! Versions of the SDK packages, as wheels, Debian packages and RPM packages.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::time::Duration;
 
 use rock_compat::rows::SdkVersionRow;
+use rock_names::{Version, day_digits};
+use rock_sys::{Environment, FileError};
+use serde::Deserialize;
+
+use crate::limits::MAX_VERSION_FILE_BYTES;
+use crate::parse_json_object;
+
+/// The environment variable with the commit of a workflow (GitHub Docs, "Variables reference").
+const COMMIT_VARIABLE: &str = "GITHUB_SHA";
+/// The time limit for reading a commit with git.
+const GIT_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The versions of the packages of one build.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -13,6 +26,246 @@ pub struct PackageVersions {
     pub deb: String,
     /// The version of RPM packages.
     pub rpm: String,
+}
+
+/// The inputs of the versions of a build.
+#[derive(Debug, Clone)]
+pub struct VersionRequest {
+    /// The type of the release, the name of a row of the table `sdk-versions`. It is not used with
+    /// a custom suffix.
+    pub release_type: Option<String>,
+    /// The number of the release candidate.
+    pub prerelease_number: Option<u32>,
+    /// The build date, `20251120`; `None` for today in UTC.
+    pub date: Option<String>,
+    /// The text that is appended to the base version in all three formats.
+    pub custom_suffix: Option<String>,
+    /// The base version, `7.10.0`; `None` for the one in the version file.
+    pub base: Option<String>,
+    /// The `version.json` of the ROCm sources. It may be missing if there is a base version.
+    pub version_file: PathBuf,
+    /// The commit of the sources; `None` for `GITHUB_SHA`, or else the head of the working
+    /// directory.
+    pub commit: Option<String>,
+}
+
+/// The reason for which versions cannot be computed.
+#[derive(Debug, thiserror::Error)]
+pub enum VersionError {
+    /// The version file cannot be read.
+    #[error(transparent)]
+    File(#[from] FileError),
+    /// The version file is not an object of the expected form.
+    #[error("this is not a version file: {0}")]
+    InvalidFile(String),
+    /// The version file has no `rocm-version`.
+    #[error("`rocm-version` is missing")]
+    NoBase,
+    /// The `rocm-version` of the version file is invalid.
+    #[error("{0}")]
+    InvalidBase(String),
+    /// The `release-metadata.base-date` of the version file is invalid.
+    #[error("{0}")]
+    InvalidBaseDate(String),
+    /// The base version with the custom suffix is not a version.
+    #[error("{0}")]
+    InvalidSuffix(String),
+    /// No row of the table `sdk-versions` has this release type.
+    #[error("unknown release type `{release_type}`")]
+    UnknownReleaseType {
+        /// The requested type.
+        release_type: String,
+        /// The types of the table.
+        known: Vec<String>,
+    },
+    /// Versions of this release type have no number.
+    #[error("a {0} version has no number")]
+    UnexpectedNumber(String),
+    /// The commit in the environment variable `GITHUB_SHA` is invalid.
+    #[error("{0}")]
+    InvalidCommit(String),
+    /// Values of the version pattern are unknown.
+    #[error("a {release_type} version requires {}", missing.join(", "))]
+    MissingValues {
+        /// The requested type.
+        release_type: String,
+        /// The placeholders of the values: `base`, `date`, `base-date`, `number`, `sha`, `sha8`.
+        missing: Vec<String>,
+    },
+    /// The version pattern of the table `sdk-versions` gives no version.
+    #[error("{0}")]
+    InvalidPattern(String),
+}
+
+/// The contents of `version.json` that are used (ROCm/TheRock).
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+struct VersionFile {
+    rocm_version: Option<String>,
+    #[serde(default)]
+    release_metadata: ReleaseMetadata,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+struct ReleaseMetadata {
+    #[serde(default)]
+    base_date: String,
+}
+
+impl VersionRequest {
+    /// Computes the versions of a build by the rows of the table `sdk-versions`.
+    ///
+    /// # Errors
+    /// When the version file cannot be read or is invalid, the release type is unknown, a value of
+    /// its versions is unknown, or the result is not a version.
+    pub fn compute(
+        &self,
+        rows: &[SdkVersionRow],
+        environment: &Environment,
+    ) -> Result<PackageVersions, VersionError> {
+        let file = self.read_file()?;
+        let base = match (&self.base, file.rocm_version) {
+            (Some(base), _) => base.clone(),
+            (None, Some(text)) => parse_base_version(&text).map_err(VersionError::InvalidBase)?,
+            (None, None) => return Err(VersionError::NoBase),
+        };
+        if let Some(suffix) = &self.custom_suffix {
+            return with_suffix(&base, suffix);
+        }
+        let release_type = self.release_type.as_deref().unwrap_or_default();
+        let row = rows
+            .iter()
+            .find(|row| row.release_type == release_type)
+            .ok_or_else(|| VersionError::UnknownReleaseType {
+                release_type: release_type.to_owned(),
+                known: rows.iter().map(|row| row.release_type.clone()).collect(),
+            })?;
+        if self.prerelease_number.is_some() && !row.wheel.contains("{number}") {
+            return Err(VersionError::UnexpectedNumber(release_type.to_owned()));
+        }
+        let mut known = BTreeMap::from([("base", base)]);
+        let date = self.date.clone();
+        known.insert(
+            "date",
+            date.unwrap_or_else(|| environment.today().replace('-', "")),
+        );
+        known.extend(
+            self.prerelease_number
+                .map(|number| ("number", number.to_string())),
+        );
+        let base_date = file.release_metadata.base_date;
+        if !base_date.is_empty() {
+            let base_date = parse_day(&base_date).map_err(VersionError::InvalidBaseDate)?;
+            known.insert("base-date", base_date);
+        }
+        if let Some(commit) = self.commit(row, environment)? {
+            known.insert("sha8", commit.chars().take(8).collect());
+            known.insert("sha", commit);
+        }
+        let made = versions(row, &known).map_err(|missing| VersionError::MissingValues {
+            release_type: release_type.to_owned(),
+            missing,
+        })?;
+        // Normalizing removes the leading zeros of a commit that has only digits.
+        let wheel = made
+            .wheel
+            .parse::<Version>()
+            .map_err(|error| VersionError::InvalidPattern(error.to_string()))?;
+        Ok(PackageVersions {
+            wheel: wheel.normalized(),
+            ..made
+        })
+    }
+
+    fn read_file(&self) -> Result<VersionFile, VersionError> {
+        if self.base.is_some() && !rock_sys::exists(&self.version_file) {
+            return Ok(VersionFile::default());
+        }
+        let text = rock_sys::read_text(&self.version_file, MAX_VERSION_FILE_BYTES)?;
+        parse_json_object(text.as_bytes()).map_err(VersionError::InvalidFile)
+    }
+
+    /// Returns the commit of the sources, if it is known; only a requested one if the versions of
+    /// the row do not contain it.
+    fn commit(
+        &self,
+        row: &SdkVersionRow,
+        environment: &Environment,
+    ) -> Result<Option<String>, VersionError> {
+        if self.commit.is_some() || !row.wheel.contains("{sha}") {
+            return Ok(self.commit.clone());
+        }
+        match environment.get(COMMIT_VARIABLE) {
+            Some(text) => parse_commit(text)
+                .map(Some)
+                .map_err(VersionError::InvalidCommit),
+            None => Ok(find_head(environment)),
+        }
+    }
+}
+
+/// Returns the versions of a base version with a suffix.
+fn with_suffix(base: &str, suffix: &str) -> Result<PackageVersions, VersionError> {
+    let text = format!("{base}{suffix}");
+    let wheel = text
+        .parse::<Version>()
+        .map_err(|error| VersionError::InvalidSuffix(error.to_string()))?;
+    Ok(PackageVersions {
+        wheel: wheel.normalized(),
+        deb: text.clone(),
+        rpm: text,
+    })
+}
+
+/// Returns the commit of the repository in the working directory.
+fn find_head(environment: &Environment) -> Option<String> {
+    let git = rock_sys::find_program("git", environment)?;
+    let output = rock_sys::probe(&git, &["rev-parse", "HEAD"], environment, GIT_TIMEOUT);
+    let is_full = |text: &String| matches!(text.len(), 40 | 64) && is_hex(text);
+    output.first_line_of_success().filter(is_full)
+}
+
+fn is_hex(text: &str) -> bool {
+    text.bytes().all(|byte| byte.is_ascii_hexdigit())
+}
+
+/// Parses a day in the form that versions have, `20251120`.
+///
+/// # Errors
+/// Returns the reason for which the text is not a day.
+pub fn parse_day(text: &str) -> Result<String, String> {
+    day_digits(text)
+        .filter(|digits| digits == text)
+        .ok_or_else(|| format!("`{text}` is not a date such as 20251120"))
+}
+
+/// Parses the version of the ROCm sources: numbers only, in normal form.
+///
+/// # Errors
+/// Returns the reason for which the text is not such a version.
+pub fn parse_base_version(text: &str) -> Result<String, String> {
+    let is_number = |word: &str| !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_digit());
+    let normal = text.parse::<Version>().map(|version| version.normalized());
+    let is_release =
+        text.contains('.') && text.split('.').all(is_number) && normal.as_deref() == Ok(text);
+    if is_release {
+        Ok(text.to_owned())
+    } else {
+        Err(format!("`{text}` is not a version such as 7.10.0"))
+    }
+}
+
+/// Parses a commit hash of at least eight digits, and returns it in lower case.
+///
+/// # Errors
+/// Returns the reason for which the text is not a commit hash.
+pub fn parse_commit(text: &str) -> Result<String, String> {
+    if (8..=64).contains(&text.len()) && is_hex(text) {
+        Ok(text.to_ascii_lowercase())
+    } else {
+        Err(format!("`{text}` is not a commit hash"))
+    }
 }
 
 /// Fills the version patterns of a row with the known values, by placeholder name.
@@ -64,8 +317,9 @@ mod tests {
     use std::collections::BTreeMap;
     use std::str::FromStr as _;
 
-    use super::versions;
+    use super::{VersionError, VersionRequest, versions};
     use rock_compat::Compat;
+    use rock_sys::Environment;
 
     const SHA: &str = "0123456789abcdef0123456789abcdef01234567";
 
@@ -141,5 +395,45 @@ mod tests {
             versions(row, &known).unwrap_err(),
             ["base-date", "sha", "date", "sha8"]
         );
+    }
+
+    /// The base version comes from the version file, and the commit from the workflow.
+    #[test]
+    fn versions_are_computed_from_the_version_file_and_the_environment() {
+        let compat = Compat::embedded();
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("version.json");
+        let request = VersionRequest {
+            release_type: Some("dev".to_owned()),
+            prerelease_number: None,
+            date: Some("20251120".to_owned()),
+            custom_suffix: None,
+            base: None,
+            version_file: file.clone(),
+            commit: None,
+        };
+        let mut environment = Environment::default();
+        let compute = |request: &VersionRequest, environment: &Environment| {
+            request
+                .compute(&compat.sdk_tables().sdk_versions, environment)
+                .map(|versions| versions.wheel)
+        };
+        assert!(matches!(
+            compute(&request, &environment),
+            Err(VersionError::File(_))
+        ));
+        rock_sys::write_atomic(&file, b"{\"rocm-version\": \"7.10.0\"}").unwrap();
+        let error = compute(&request, &environment).unwrap_err();
+        assert_eq!(error.to_string(), "a dev version requires sha, sha8");
+        let variables = &mut environment.variables;
+        variables.insert("GITHUB_SHA".to_owned(), SHA.to_uppercase());
+        let wheel = compute(&request, &environment).unwrap();
+        assert_eq!(wheel, format!("7.10.0.dev0+{SHA}"));
+        let numbered = VersionRequest {
+            prerelease_number: Some(2),
+            ..request
+        };
+        let error = compute(&numbered, &environment).unwrap_err();
+        assert_eq!(error.to_string(), "a dev version has no number");
     }
 }

@@ -8,7 +8,6 @@
 use std::path::Path;
 use std::sync::Mutex;
 
-use rock_audit::NoProgress;
 use rock_bytes::archive::{TarBuilder, TarMember, TarMemberKind, compress_xz};
 use rock_compat::Compat;
 use rock_names::Platform;
@@ -56,7 +55,7 @@ fn write_archive(artifacts: &Path) {
 
 /// Asserts that a directory has the artifact and returns the code of each finding.
 fn check_artifact(artifacts: &Path) -> Vec<&'static str> {
-    let set = ArtifactSet::read(artifacts, &ScratchSpace::default()).unwrap();
+    let (set, findings) = ArtifactSet::read(artifacts, &ScratchSpace::default()).unwrap();
     let file = set.find(NAME, ROOT, "share/a.txt").unwrap();
     let mut content = vec![0; 8];
     let reader = set.open(file).unwrap();
@@ -64,7 +63,7 @@ fn check_artifact(artifacts: &Path) -> Vec<&'static str> {
     assert_eq!(content, b"content\n");
     assert_eq!(set.size_bytes(file), 8);
     assert_eq!(set.find(NAME, ROOT, "share/b.txt"), None);
-    set.findings.iter().map(|finding| finding.code.id).collect()
+    findings.iter().map(|finding| finding.code.id).collect()
 }
 
 #[test]
@@ -83,16 +82,7 @@ fn directories_and_archives_have_the_same_content() {
 #[test]
 fn a_directory_without_artifacts_has_no_layout() {
     let temporary = tempfile::tempdir().unwrap();
-    let options = LayoutOptions {
-        artifact_dir: temporary.path().to_owned(),
-        mode: None,
-        platform: Platform::Linux,
-        nonce: String::new(),
-        families: std::collections::BTreeSet::new(),
-        runtime_aliases: Vec::new(),
-        is_strict: false,
-        keep_dangling: false,
-    };
+    let options = LayoutOptions::new(temporary.path().to_owned(), Platform::Linux);
     let resolve = || {
         ResolvedLayout::resolve(&options, &ScratchSpace::default(), &Compat::embedded())
             .err()
@@ -118,28 +108,18 @@ fn archives_are_fetched_and_unpacked() {
     let artifacts: Vec<FetchedArtifact> = ArtifactSelection::default()
         .of(&files)
         .into_iter()
-        .map(|published| {
-            let archive = output.join(published.file());
-            FetchedArtifact {
-                path: form.path(&published, &archive),
-                archive,
-                published,
-            }
-        })
+        .map(|published| FetchedArtifact::new(published, &output, &form))
         .collect();
     let messages = Mutex::new(Vec::new());
-    let fetcher = ArtifactFetcher {
-        directory: &output,
-        form: &form,
-        downloads: 2,
-        unpacks: Some(1),
-        removes_archives: true,
-        progress: &NoProgress,
-        on_message: &|message| {
-            let action = message.split(' ').next().unwrap_or_default();
-            messages.lock().unwrap().push(action.to_owned());
-        },
+    let on_message = |message: &str| {
+        let action = message.split(' ').next().unwrap_or_default();
+        messages.lock().unwrap().push(action.to_owned());
     };
+    let fetcher = ArtifactFetcher::new(&output, &form)
+        .downloads(2)
+        .unpacks(Some(1))
+        .removes_archives(true)
+        .on_message(&on_message);
     fetcher.fetch(&store, &artifacts, || {}).unwrap();
     assert_eq!(messages.into_inner().unwrap(), ["fetched", "unpacked"]);
     assert!(check_artifact(&output).is_empty());

@@ -130,9 +130,22 @@ impl SourceManifest {
         .help("use the manifest of that ref, or create one with `rock-matrix source lock`"))
     }
 
+    /// Returns a warning for each project whose version belongs to another torch minor.
+    pub fn check_companions(&self, compat: &Compat) -> Vec<Diagnostic> {
+        let mismatches = self.mismatched_companions(compat).into_iter();
+        mismatches
+            .map(|(project, version, minor)| {
+                let message = format!("{project} is {version}, but this torch needs {minor}");
+                Diagnostic::new(&codes::STRANGE_COMPANION, message).help(
+                    "check out the ref that fits this torch, or ignore this if it is on purpose",
+                )
+            })
+            .collect()
+    }
+
     /// Returns the projects whose version belongs to another torch minor: the project, its version,
     /// and the expected minor.
-    pub fn strangers<'a>(&'a self, compat: &'a Compat) -> Vec<(&'a str, &'a str, &'a str)> {
+    fn mismatched_companions<'a>(&'a self, compat: &'a Compat) -> Vec<(&'a str, &'a str, &'a str)> {
         let minor_of = |key: &str| -> Option<String> {
             Some(
                 self.entry(key)?
@@ -421,12 +434,12 @@ mod tests {
             entries: vec![torch(None, Some("2.13.0+rocm7.2")), vision.clone()],
         };
         assert_eq!(
-            manifest.strangers(&compat),
+            manifest.mismatched_companions(&compat),
             [("vision", "0.27.0a0", "0.28")]
         );
         let fitting = SourceManifest {
             entries: vec![torch(None, Some("2.12.1")), vision],
         };
-        assert_eq!(fitting.strangers(&compat), []);
+        assert_eq!(fitting.mismatched_companions(&compat), []);
     }
 }

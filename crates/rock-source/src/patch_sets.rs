@@ -4,9 +4,14 @@
 //! Input: a ref or a name, and the existing directories. Output: the directory to use, or the
 //! reason why there is none.
 
+use std::path::{Path, PathBuf};
+
 use crate::codes::sources as codes;
 use rock_diagnostic::{Diagnostic, Location};
 use rock_names::without_dots;
+
+/// The directory with the patch sets of all repositories, relative to the working directory.
+const ROOT: &str = "patches";
 
 /// The requested patch set.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -28,6 +33,12 @@ pub enum SelectedPatchSet {
     Absent(Vec<String>),
     /// No patches are applied to a pinned commit.
     Pinned,
+}
+
+/// Returns the default directory of the patch sets of an outer repository, relative to the working
+/// directory: `patches/NAME`.
+pub fn default_root(name: &str) -> PathBuf {
+    Path::new(ROOT).join(name)
 }
 
 /// Looks up a patch set. `has` returns whether the root contains a directory of this name.

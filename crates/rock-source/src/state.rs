@@ -153,6 +153,36 @@ impl CheckoutState {
             && files(self) == files(other)
     }
 
+    /// Returns a description of the tree in one line: the project, the ref, the commit and the
+    /// number of applied patches.
+    pub fn summary(&self) -> String {
+        let commit = self.commit.as_deref().unwrap_or_default();
+        let name = self.project.as_deref().unwrap_or(&self.name);
+        let patches = match self.applied_patches() {
+            0 => String::new(),
+            1 => ", 1 patch".to_owned(),
+            count => format!(", {count} patches"),
+        };
+        let short = &commit[..commit.len().min(12)];
+        if self.reference.starts_with(short) {
+            format!("{name} {short}{patches}")
+        } else {
+            format!("{name} {} ({short}{patches})", self.reference)
+        }
+    }
+
+    /// Returns the number of patches for repositories that the tree has.
+    fn applied_patches(&self) -> usize {
+        let files = self.patches.iter().flat_map(|patches| patches.files.keys());
+        files
+            .filter(|path| {
+                let repository = path.rsplitn(3, '/').nth(2).unwrap_or_default();
+                repository == self.name
+                    || self.repositories.iter().any(|one| one.path == repository)
+            })
+            .count()
+    }
+
     /// Parses a state file.
     ///
     /// # Errors

@@ -163,6 +163,11 @@ pub fn is_real_directory(path: &Path) -> bool {
     std::fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_dir())
 }
 
+/// Returns whether a directory, or a link to one, is at the path.
+pub fn is_directory(path: &Path) -> bool {
+    path.is_dir()
+}
+
 /// Returns the UTF-8 names in a directory, sorted. A missing directory has none.
 ///
 /// # Errors

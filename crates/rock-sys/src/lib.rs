@@ -61,9 +61,9 @@ pub use atomic_dir::{
 pub use directories::{
     DirectoryEntry, DirectoryEntryKind, FileLock, copy_atomic, create_directory, disk_usage,
     effective_ids, ensure_writable, entry_names, exists, file_listing, files_with_extension,
-    free_bytes, glob, has_foreign_files, hash_file, is_real_directory, link_or_copy, monotonic_now,
-    now_s, open_file, read_entries, remove, size_and_mtime, subdirectories, try_lock,
-    try_lock_below,
+    free_bytes, glob, has_foreign_files, hash_file, is_directory, is_real_directory, link_or_copy,
+    monotonic_now, now_s, open_file, read_entries, remove, size_and_mtime, subdirectories,
+    try_lock, try_lock_below,
 };
 pub use environment::{Environment, current_program};
 pub use escaping_links::{find_escaping_link, find_escaping_link_after_merge};

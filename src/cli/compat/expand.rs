@@ -7,7 +7,7 @@ use crate::diagnostic::{Diagnostic, Location};
 
 /// The form in which targets are printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-pub(super) enum As {
+pub(super) enum TargetForm {
     /// `gfx942,gfx1200`
     Targets,
     /// `device-gfx942,device-gfx1200`, extras of the ROCm packages
@@ -15,38 +15,28 @@ pub(super) enum As {
 }
 
 /// Prints the targets of families that are separated by semicolons, each once, in the given order.
-pub(super) fn run(compat: &Compat, families: &str, form: As, shell: &Shell) -> Exit {
-    let (mut found, mut faults) = (Vec::new(), Vec::new());
-    for family in families
-        .split(';')
-        .map(str::trim)
-        .filter(|family| !family.is_empty())
-    {
-        match compat.resolve_gfx(family) {
-            Ok(targets) => found.extend(targets.iter().map(ToString::to_string)),
-            Err(unknown) => {
-                let known: Vec<&str> = compat
-                    .tables()
-                    .families
-                    .iter()
-                    .map(|row| row.family.as_str())
-                    .collect();
-                let fault = Diagnostic::new(&codes::BAD_GFX, unknown.to_string());
-                let fault = fault.at(Location::Argument(families.to_owned()), "");
-                faults.push(fault.help(format!("the families are {}", known.join(", "))));
-            }
+pub(super) fn run(compat: &Compat, families: &str, form: TargetForm, shell: &Shell) -> Exit {
+    let targets = match compat.expand_families(families) {
+        Ok(targets) => targets,
+        Err(errors) => {
+            let rows = compat.tables().families.iter();
+            let known: Vec<&str> = rows.map(|row| row.family.as_str()).collect();
+            let errors: Vec<Diagnostic> = errors
+                .iter()
+                .map(|error| {
+                    Diagnostic::new(&codes::BAD_GFX, error.to_string())
+                        .at(Location::Argument(families.to_owned()), "")
+                        .help(format!("the families are {}", known.join(", ")))
+                })
+                .collect();
+            return shell.report(&errors);
         }
-    }
-    if !faults.is_empty() {
-        return shell.report(&faults);
-    }
-    let mut seen = std::collections::BTreeSet::new();
-    found.retain(|target| seen.insert(target.clone()));
-    let prefix = match form {
-        As::Targets => "",
-        As::DeviceExtras => "device-",
     };
-    let words: Vec<String> = found
+    let prefix = match form {
+        TargetForm::Targets => "",
+        TargetForm::DeviceExtras => "device-",
+    };
+    let words: Vec<String> = targets
         .iter()
         .map(|target| format!("{prefix}{target}"))
         .collect();

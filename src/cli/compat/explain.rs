@@ -1,16 +1,14 @@
 //! `compat explain`: whether the values of `AXIS=VALUE` pairs are compatible.
 
-use std::fmt::{Display, Write as _};
-use std::str::FromStr;
+use std::fmt::Write as _;
 
 use super::json;
 use crate::cli::shell::Verbosity;
 use crate::cli::{Exit, Format, Shell};
 use crate::codes::facts as codes;
 use crate::compat::rows::{ClaimRow, Provenance};
-use crate::compat::{Compat, CompatOverview, CompatQuery, OverviewLine, Support, SupportReason};
-use crate::diagnostic::{Diagnostic, Location, Sink, nearest::nearest};
-use crate::names::{DistributionName, GfxTarget};
+use crate::compat::{Compat, CompatOverview, OverviewLine, Support, SupportReason};
+use crate::diagnostic::Diagnostic;
 
 /// The output as JSON.
 #[derive(serde::Serialize)]
@@ -55,25 +53,20 @@ struct Answer<'a> {
 
 /// Runs the command.
 pub(super) fn run(compat: &Compat, values: &[String], format: Format, shell: &Shell) -> Exit {
-    let mut sink = Sink::new();
-    let question = read(compat, values, &mut sink);
+    let question = match compat.parse_query(values) {
+        Ok(question) => question,
+        Err(errors) => return shell.report(errors.as_slice()),
+    };
     let answers: Vec<Answer<'_>> = compat.explain(&question).into_iter().map(view).collect();
     let overviews = if answers.is_empty() {
         compat.overviews(&question)
     } else {
         Vec::new()
     };
-    if answers.is_empty() && overviews.is_empty() && sink.is_empty() {
-        sink.push(
-            Diagnostic::new(
-                &codes::BAD_QUESTION,
-                "no compatibility data covers these values",
-            )
-            .help("`rock-matrix compat list` shows the tables with the known values"),
-        );
-    }
-    if sink.has_errors() {
-        return shell.report(&sink.finish());
+    if answers.is_empty() && overviews.is_empty() {
+        let message = "no compatibility data covers these values";
+        return shell.report(&[Diagnostic::new(&codes::BAD_QUESTION, message)
+            .help("`rock-matrix compat list` shows the tables with the known values")]);
     }
     let claims = compat.claims_about(&question);
     shell.print(&match format {
@@ -208,95 +201,4 @@ fn text(compat: &Compat, answers: &[Answer<'_>], claims: &[&ClaimRow], sources: 
         }
     }
     text
-}
-
-const AXES: [&str; 5] = ["torch", "rocm", "python", "backend", "gfx"];
-
-fn read(compat: &Compat, values: &[String], sink: &mut Sink) -> CompatQuery {
-    let mut question = CompatQuery::default();
-    let mut given: Vec<String> = Vec::new();
-    for pair in values {
-        let fault = |text: String| {
-            Diagnostic::new(&codes::BAD_QUESTION, text).at(Location::Argument(pair.clone()), "")
-        };
-        let Some((axis, value)) = pair.split_once('=') else {
-            sink.push(
-                fault(format!("`{pair}` is not of the form AXIS=VALUE"))
-                    .help("for example `torch=2.6.0 rocm=6.2`"),
-            );
-            continue;
-        };
-        let name = axis
-            .parse::<DistributionName>()
-            .map_or_else(|_| axis.to_owned(), |name| name.normalized());
-        let is_package = compat.has_package(&name);
-        if !is_package && !AXES.contains(&name.as_str()) {
-            sink.push(unknown_axis(compat, axis, fault));
-            continue;
-        }
-        let slot = if is_package {
-            "a package"
-        } else {
-            name.as_str()
-        };
-        if given.iter().any(|before| before == slot) {
-            let help = "give each axis once; separate gfx targets with `;`";
-            sink.push(fault(format!("{slot} is given twice")).help(help));
-            continue;
-        }
-        given.push(slot.to_owned());
-        match name.as_str() {
-            "torch" => question.torch = parsed(value, pair, sink),
-            "rocm" => question.rocm = parsed(value, pair, sink),
-            "python" => question.python = parsed(value, pair, sink),
-            "backend" => question.backend = Some(value.to_owned()),
-            "gfx" => {
-                question.gfx = value
-                    .split([';', ','])
-                    .flat_map(|word| gfx(compat, word, pair, sink))
-                    .collect();
-            }
-            _ => question.package = parsed(value, pair, sink).map(|version| (name, version)),
-        }
-    }
-    question
-}
-
-/// Returns the targets of a word, which may be a target, a family or a product.
-fn gfx(compat: &Compat, word: &str, pair: &str, sink: &mut Sink) -> Vec<GfxTarget> {
-    compat.resolve_gfx(word).unwrap_or_else(|unknown| {
-        sink.push(
-            Diagnostic::new(&codes::BAD_QUESTION, unknown.to_string())
-                .at(Location::Argument(pair.to_owned()), "")
-                .help(
-                    "`rock-matrix compat list products` and `compat list families` show the names",
-                ),
-        );
-        Vec::new()
-    })
-}
-
-fn unknown_axis(compat: &Compat, axis: &str, fault: impl Fn(String) -> Diagnostic) -> Diagnostic {
-    let mut packages: Vec<&str> = compat
-        .tables()
-        .packages
-        .iter()
-        .map(|row| row.package.as_str())
-        .collect();
-    packages.dedup();
-    let known: Vec<&str> = AXES.into_iter().chain(packages).collect();
-    let fault = fault(format!("the compatibility data has no axis `{axis}`"));
-    match nearest(axis, known.iter().copied()) {
-        Some(near) => fault.help(format!("did you mean `{near}`?")),
-        None => fault.help(format!("the axes are {}", known.join(", "))),
-    }
-}
-
-fn parsed<T: FromStr<Err: Display>>(text: &str, pair: &str, sink: &mut Sink) -> Option<T> {
-    let fault = |error: T::Err| {
-        Diagnostic::new(&codes::BAD_QUESTION, error.to_string())
-            .at(Location::Argument(pair.to_owned()), "")
-            .help("correct the value")
-    };
-    text.parse().map_err(|error| sink.push(fault(error))).ok()
 }

@@ -1,23 +1,27 @@
 //! `sdk build`: builds all packages, or none if one fails.
 
-mod asked;
-
 use std::path::{Path, PathBuf};
 
 use serde_json::json;
 
-use self::asked::{TAG, platform_tag, suffix};
 use super::layout_args::LayoutArgs;
+use super::option_help::{
+    add_help, name_argument, name_layout_options, name_layout_options_of_errors,
+};
 use super::targets::FamiliesFrom;
 use super::{Exit, Format, OutputFormat, Shell};
 use crate::bytes::on_threads;
 use crate::cli::load;
 use crate::cli::reporters::WheelReporter;
 use crate::cli::wheel::fail;
+use crate::config::Platform;
 use crate::sdk::python::BuildInfo;
-use crate::sdk::{self, ResolvedLayout, SdkBuildError, SdkBuilder, WrittenPackage};
+use crate::sdk::{
+    self, PLATFORM_TAG_VARIABLE, RequestedTargets, ResolvedLayout, SdkBuildError, SdkBuilder,
+    TargetList, WrittenPackage,
+};
 use crate::sys::{DirectorySwap, ScratchSpace, Signals};
-use crate::wheel::{DosTime, NewWheelOptions, parse_source_date};
+use crate::wheel::{DosTime, parse_source_date};
 
 /// Build the wheels of the SDK and the `rocm` sdist that selects among them
 #[derive(Debug, clap::Args)]
@@ -53,7 +57,7 @@ pub(super) struct Args {
         default_value = "",
         hide_default_value = true,
         hide_short_help = true,
-        value_parser = suffix,
+        value_parser = sdk::parse_name_suffix,
         help_heading = "Packages"
     )]
     version_suffix: String,
@@ -194,7 +198,9 @@ fn build(args: &Args, shell: &Shell) -> Exit {
     match try_build(args, shell) {
         Ok(exit) => exit,
         Err(SdkBuildError::Stopped(signal)) => signal.into(),
-        Err(SdkBuildError::Diagnostics(errors)) => fail(shell, &errors),
+        Err(SdkBuildError::Diagnostics(errors)) => {
+            fail(shell, &name_layout_options_of_errors(errors))
+        }
     }
 }
 
@@ -208,49 +214,49 @@ fn try_build(args: &Args, shell: &Shell) -> Result<Exit, SdkBuildError> {
         sdk::check_output(&dist, args.replace, compat.sdk_tables())?;
     }
     let scratch = ScratchSpace::near(&args.out)?;
-    let options = args
-        .layout
-        .layout_options(&args.version_suffix, args.own_families());
+    let requested = args.requested_targets();
+    let platform = args.layout.platform;
+    let options = args.layout.options(
+        &args.version_suffix,
+        requested.list(platform).base_targets(),
+    );
     let (layout, warnings) = ResolvedLayout::resolve(&options, &scratch, compat)?;
-    shell.report(&warnings);
-    let version = args.version(&layout)?;
-    let gpus = args.gpus(&layout, compat)?;
+    shell.report(&name_layout_options(warnings));
+    let version = sdk::package_version(args.version.as_deref(), &layout)
+        .map_err(|error| add_help(name_argument(error, "--version"), " with `--version`"))?;
+    let families = args.families.read(compat)?;
+    let gpus = requested.resolve(&layout, platform, &families)?;
     let epoch = args
         .source_date_epoch
         .as_deref()
         .or(shell.environment.get("SOURCE_DATE_EPOCH"));
-    // The sdist and the devel tree are limited to times that wheels can represent, because
-    // installers build wheels from them.
     let time_s = epoch
         .map(parse_source_date)
         .transpose()?
         .unwrap_or_else(|| DosTime::clamp_epoch_s(0));
-    let builder = SdkBuilder {
-        layout: &layout,
-        facts: compat.sdk_tables(),
-        build: BuildInfo {
-            version,
-            mode: layout.mode,
-            platform: args.layout.platform,
-            nonce: args.version_suffix.clone(),
-            gpus,
-        },
-        platform_tag: platform_tag(shell.environment.get(TAG), args.layout.platform)?,
-        wheel_options: NewWheelOptions {
-            level: if args.no_wheel_compression {
-                0
-            } else {
-                args.compression_level
-            },
-            time: DosTime::from_epoch_s(time_s),
-        },
-        time_s: time_s.unsigned_abs(),
-        compresses_tree: args.devel_tarball_compression,
-        inits_devices: args.device_init_compat,
-        scratch,
-        progress: &WheelReporter::new(shell),
-        on_package: &|distribution| shell.detail(&format!("building {distribution}")),
+    let build = BuildInfo {
+        version,
+        mode: layout.mode,
+        platform,
+        name_suffix: args.version_suffix.clone(),
+        gpus,
     };
+    let tag = sdk::platform_tag(shell.environment.get(PLATFORM_TAG_VARIABLE), platform)?;
+    let level = if args.no_wheel_compression {
+        0
+    } else {
+        args.compression_level
+    };
+    let progress = WheelReporter::new(shell);
+    let on_package = |distribution: &str| shell.detail(&format!("building {distribution}"));
+    let builder = SdkBuilder::new(&layout, compat.sdk_tables(), build, tag)
+        .member_time(time_s)
+        .compression_level(level)
+        .compresses_tree(args.devel_tarball_compression)
+        .inits_devices(args.device_init_compat)
+        .scratch(scratch)
+        .progress(&progress)
+        .on_package(&on_package);
     let written = if args.dry_run {
         Vec::new()
     } else {
@@ -260,6 +266,19 @@ fn try_build(args: &Args, shell: &Shell) -> Result<Exit, SdkBuildError> {
         builder.build(lock, args.replace, &signals)?
     };
     Ok(print_result(args, shell, &dist, &written))
+}
+
+impl Args {
+    fn requested_targets(&self) -> RequestedTargets {
+        let list = |platform: Platform, option: &str, list: &Option<String>| match &self.gfx {
+            Some(gfx) if platform == self.layout.platform => TargetList::new("--gfx", gfx),
+            _ => TargetList::new(option, list.as_deref().unwrap_or_default()),
+        };
+        RequestedTargets::new(
+            list(Platform::Linux, "--linux-gfx", &self.linux_gfx),
+            list(Platform::Windows, "--windows-gfx", &self.windows_gfx),
+        )
+    }
 }
 
 fn print_result(args: &Args, shell: &Shell, dist: &Path, written: &[WrittenPackage]) -> Exit {

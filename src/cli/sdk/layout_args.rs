@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use crate::config::Platform;
+use crate::sdk::fetch::parse_platform;
 use crate::sdk::{LayoutOptions, SplitMode};
 
 // The artifacts and the layout of packages. A doc comment would become the description of the
@@ -22,7 +23,7 @@ pub(super) struct LayoutArgs {
     #[arg(
         long,
         default_value = "linux",
-        value_parser = platform,
+        value_parser = parse_platform,
         value_name = "PLATFORM"
     )]
     pub(super) platform: Platform,
@@ -53,27 +54,20 @@ enum ModeWord {
 }
 
 impl LayoutArgs {
-    /// Returns the layout options for a directory suffix and the GPU families to use.
-    pub(super) fn layout_options(&self, nonce: &str, families: BTreeSet<String>) -> LayoutOptions {
+    /// Returns the layout options for a suffix of directory names and the GPU families to use.
+    pub(super) fn options(&self, name_suffix: &str, families: BTreeSet<String>) -> LayoutOptions {
         LayoutOptions {
-            artifact_dir: self.artifact_dir.clone(),
             mode: match self.mode {
                 ModeWord::Auto => None,
                 ModeWord::Kpack => Some(SplitMode::Kpack),
                 ModeWord::Legacy => Some(SplitMode::Legacy),
             },
-            platform: self.platform,
-            nonce: nonce.to_owned(),
+            name_suffix: name_suffix.to_owned(),
             families,
             runtime_aliases: self.runtime_alias.clone(),
             is_strict: self.strict,
             keep_dangling: self.keep_dangling,
+            ..LayoutOptions::new(self.artifact_dir.clone(), self.platform)
         }
     }
-}
-
-/// Parses a platform.
-pub(super) fn platform(word: &str) -> Result<Platform, String> {
-    Platform::from_word(word)
-        .ok_or_else(|| format!("expected one of {}", Platform::WORDS.join(", ")))
 }

@@ -1,16 +1,11 @@
 //! `sdk rpath`: shows and changes the search paths of libraries and programs, like `sdk build`.
 
-use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use serde_json::json;
 
 use super::{Exit, Format, OutputFormat, Shell};
-use crate::bytes::{RangeReader, ReadAt};
-use crate::codes::elf::UNEDITABLE_ELF;
-use crate::diagnostic::{Diagnostic, Location};
-use crate::elf::{self, Elf, ElfEdits, ElfError, PatchedFile, SearchPathEdit, tag};
-use crate::sys::{self, FileError, OnExisting, PositionalFile};
+use crate::sdk::{self, FileSearchPath, SearchPathChange, SearchPathTag};
 
 /// Show or change the search paths of libraries and programs
 #[derive(Debug, clap::Args)]
@@ -35,10 +30,10 @@ pub(super) struct Args {
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
     /// Append this directory to the search path; can be repeated
-    #[arg(long, value_name = "DIR", value_parser = entry)]
+    #[arg(long, value_name = "DIR", value_parser = sdk::parse_search_entry)]
     add: Vec<String>,
     /// Replace the search path, a list of directories separated by colons
-    #[arg(long, value_name = "PATH", value_parser = entries, conflicts_with = "add")]
+    #[arg(long, value_name = "PATH", value_parser = sdk::parse_search_path, conflicts_with = "add")]
     set: Option<String>,
     /// Convert a RUNPATH to an RPATH with the same entries
     #[arg(long)]
@@ -47,27 +42,20 @@ pub(super) struct Args {
     format: OutputFormat,
 }
 
-/// The search path of a file.
-struct FileSearchPath {
-    path: PathBuf,
-    /// The tag, `RPATH` or `RUNPATH`, and its text.
-    search: Option<(&'static str, String)>,
-    is_changed: bool,
-}
-
 /// Runs the command.
 pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
-    let (mut all, mut errors) = (Vec::new(), Vec::new());
+    let change = args.change();
+    let (mut files, mut errors) = (Vec::new(), Vec::new());
     for path in &args.files {
-        match args.process(path) {
-            Ok(file) => all.push(file),
+        match FileSearchPath::change(path, &change) {
+            Ok(file) => files.push(file),
             Err(error) => errors.push(error),
         }
     }
     let text = match args.format.get() {
-        Format::Human => all.iter().map(FileSearchPath::line).collect::<String>(),
+        Format::Human => files.iter().map(line).collect::<String>(),
         Format::Json => {
-            let files: Vec<_> = all.iter().map(FileSearchPath::json).collect();
+            let files: Vec<_> = files.iter().map(document).collect();
             format!("{:#}\n", json!({"version": 1, "files": files}))
         }
     };
@@ -80,114 +68,36 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
 }
 
 impl Args {
-    /// Reads the search path of a file, and changes it as the options request.
-    fn process(&self, path: &Path) -> Result<FileSearchPath, Diagnostic> {
-        let uneditable = |error: ElfError| -> Diagnostic {
-            Diagnostic::new(&UNEDITABLE_ELF, error.to_string())
-                .at(Location::File(path.display().to_string().into()), "")
-                .help("only shared libraries and dynamically linked programs have a search path")
-        };
-        let file = PositionalFile::open(path)?;
-        let had = search(&file).map_err(uneditable)?;
-        let wanted = match (&self.set, &had) {
-            (Some(path), _) => path.clone(),
-            (None, _) if !self.add.is_empty() => {
-                let had = had
-                    .iter()
-                    .flat_map(|(_, text)| text.split(':'))
-                    .filter(|entry| !entry.is_empty());
-                let mut seen = BTreeSet::new();
-                let entries = had
-                    .chain(self.add.iter().map(String::as_str))
-                    .filter(|entry| seen.insert(*entry));
-                entries.collect::<Vec<_>>().join(":")
-            }
-            (None, Some((_, text))) if self.force => text.clone(),
-            (None, _) => {
-                return Ok(FileSearchPath {
-                    path: path.to_owned(),
-                    search: had,
-                    is_changed: false,
-                });
-            }
-        };
-        let edits = ElfEdits {
-            rpath: SearchPathEdit::Rpath(wanted.clone()),
-            ..ElfEdits::default()
-        };
-        let patch = elf::edit(&file, &edits).map_err(uneditable)?;
-        let is_changed = !patch.is_empty();
-        if is_changed {
-            let made = PatchedFile::new(&file, &patch);
-            let cannot = |error: std::io::Error| FileError::new("write", path, error);
-            sys::save::<FileError>(path, OnExisting::Update, |target| {
-                std::io::copy(&mut RangeReader::new(&made, 0, made.size_bytes()), target)
-                    .map(drop)
-                    .map_err(cannot)
-            })?;
-        }
-        Ok(FileSearchPath {
-            path: path.to_owned(),
-            search: Some(("RPATH", wanted)),
-            is_changed,
-        })
-    }
-}
-
-impl FileSearchPath {
-    fn line(&self) -> String {
-        let search = match &self.search {
-            Some((kind, text)) => format!("{kind} {text}"),
-            None => "no search path".to_owned(),
-        };
-        format!(
-            "{}: {search}{}\n",
-            self.path.display(),
-            if self.is_changed { " (changed)" } else { "" }
-        )
-    }
-
-    fn json(&self) -> serde_json::Value {
-        let of = |wanted: &str| {
-            self.search
-                .as_ref()
-                .filter(|(kind, _)| *kind == wanted)
-                .map(|(_, text)| text)
-        };
-        json!({
-            "path": self.path.display().to_string(),
-            "rpath": of("RPATH"),
-            "runpath": of("RUNPATH"),
-            "changed": self.is_changed,
-        })
-    }
-}
-
-/// Parses an entry of a search path.
-fn entry(text: &str) -> Result<String, String> {
-    match text {
-        "" => Err("an empty entry means the working directory of the program".to_owned()),
-        text if text.contains(':') => Err("an entry is one directory, without colons".to_owned()),
-        text => Ok(text.to_owned()),
-    }
-}
-
-/// Parses a search path.
-fn entries(text: &str) -> Result<String, String> {
-    text.split(':')
-        .try_for_each(|one| entry(one).map(drop))
-        .map(|()| text.to_owned())
-}
-
-/// Returns the search path that a loader uses. It ignores the RPATH of a file with a RUNPATH
-/// (ld.so(8)).
-fn search(file: &PositionalFile) -> Result<Option<(&'static str, String)>, ElfError> {
-    let elf = Elf::read(file)?;
-    let strings = elf.string_table(file)?;
-    for (tag, word) in [(tag::RUNPATH, "RUNPATH"), (tag::RPATH, "RPATH")] {
-        if let Some(text) = elf.dynamic_strings(&strings, tag)?.into_iter().next() {
-            return Ok(Some((word, text)));
+    fn change(&self) -> SearchPathChange {
+        match &self.set {
+            Some(path) => SearchPathChange::Replace(path.clone()),
+            None if !self.add.is_empty() => SearchPathChange::Append(self.add.clone()),
+            None if self.force => SearchPathChange::Convert,
+            None => SearchPathChange::Keep,
         }
     }
-    Ok(None)
+}
+
+fn line(file: &FileSearchPath) -> String {
+    let search = match &file.search {
+        Some((tag, text)) => format!("{} {text}", tag.word()),
+        None => "no search path".to_owned(),
+    };
+    let changed = if file.is_changed { " (changed)" } else { "" };
+    format!("{}: {search}{changed}\n", file.path.display())
+}
+
+fn document(file: &FileSearchPath) -> serde_json::Value {
+    let text = |wanted: SearchPathTag| {
+        let search = file.search.as_ref();
+        search
+            .filter(|(tag, _)| *tag == wanted)
+            .map(|(_, text)| text)
+    };
+    json!({
+        "path": file.path.display().to_string(),
+        "rpath": text(SearchPathTag::Rpath),
+        "runpath": text(SearchPathTag::Runpath),
+        "changed": file.is_changed,
+    })
 }

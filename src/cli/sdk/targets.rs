@@ -7,11 +7,10 @@ use serde_json::json;
 
 use super::{Exit, Format, OutputFormat, Shell};
 use crate::cli::load;
-use crate::codes::sdk as codes;
 use crate::compat::Compat;
 use crate::compat::rows::FamilyRow;
-use crate::diagnostic::{Diagnostic, Location};
-use crate::sdk;
+use crate::diagnostic::Diagnostic;
+use crate::sdk::{self, TargetList};
 use crate::sys;
 
 /// List GPU families and their targets, or the GPUs of this machine
@@ -59,26 +58,11 @@ impl FamiliesFrom {
     ///
     /// # Errors
     /// If the file cannot be read, or declares no targets.
-    pub(super) fn read<'c>(
-        &self,
-        compat: &'c Compat,
-    ) -> Result<Cow<'c, [FamilyRow]>, Vec<Diagnostic>> {
-        let Some(path) = &self.targets_file else {
-            return Ok(Cow::Borrowed(&compat.tables().families));
-        };
-        let text = sys::read_text(path, sdk::limits::MAX_TARGETS_BYTES)
-            .map_err(|error| vec![error.into()])?;
-        sdk::declared_families(&text)
-            .map(Cow::Owned)
-            .map_err(|error| {
-                vec![
-                    Diagnostic::new(&codes::MISSING_TARGETS, error.to_string())
-                        .at(Location::File(path.display().to_string().into()), "")
-                        .help(
-                            "pass `cmake/therock_amdgpu_targets.cmake` of a ROCm/TheRock checkout",
-                        ),
-                ]
-            })
+    pub(super) fn read<'c>(&self, compat: &'c Compat) -> Result<Cow<'c, [FamilyRow]>, Diagnostic> {
+        match &self.targets_file {
+            Some(path) => sdk::read_families(path).map(Cow::Owned),
+            None => Ok(Cow::Borrowed(&compat.tables().families)),
+        }
     }
 }
 
@@ -90,7 +74,7 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
     };
     let rows = match args.families.read(compat) {
         Ok(rows) => rows,
-        Err(errors) => return shell.report(&errors),
+        Err(error) => return shell.report(&[error]),
     };
     let families: Vec<(String, Vec<String>)> = match &args.gfx {
         _ if args.detect => {
@@ -104,22 +88,9 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
             .iter()
             .map(|row| (row.family.clone(), row.members.clone()))
             .collect(),
-        Some(words) if sdk::words(words).next().is_none() => {
-            return shell.report(&[unknown_families(
-                std::slice::from_ref(words),
-                &format!("--gfx {words}"),
-                &rows,
-            )]);
-        }
-        Some(words) => match sdk::expand(words, &rows) {
-            Ok(targets) => vec![(words.clone(), targets)],
-            Err(unknown) => {
-                return shell.report(&[unknown_families(
-                    &unknown,
-                    &format!("--gfx {words}"),
-                    &rows,
-                )]);
-            }
+        Some(list) => match TargetList::new("--gfx", list).as_family(&rows) {
+            Ok(family) => vec![family],
+            Err(error) => return shell.report(&[error]),
         },
     };
     match args.format.get() {
@@ -140,22 +111,4 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
             ))
         }
     }
-}
-
-/// Returns the error for unknown families of an argument.
-pub(super) fn unknown_families(
-    unknown: &[String],
-    argument: &str,
-    rows: &[FamilyRow],
-) -> Diagnostic {
-    let known: Vec<&str> = rows.iter().map(|row| row.family.as_str()).collect();
-    Diagnostic::new(
-        &codes::MISSING_TARGETS,
-        format!("there is no family `{}`", unknown.join("`, `")),
-    )
-    .at(Location::Argument(argument.to_owned()), "")
-    .help(format!(
-        "known families are {}; their targets are accepted too",
-        known.join(", ")
-    ))
 }

@@ -1,23 +1,17 @@
 //! `sdk version`: computes the versions of a build.
 
-use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use serde::Deserialize;
 use serde_json::json;
 
 use super::{Exit, Format, OutputFormat, Shell};
 use crate::cli::load;
 use crate::codes::sdk as codes;
 use crate::diagnostic::{Diagnostic, Location};
-use crate::names::{Version, day_digits};
 use crate::render::actions::ActionOutput;
-use crate::sdk::limits::MAX_VERSION_FILE_BYTES;
-use crate::sdk::version::{self, PackageVersions};
-use crate::sys;
-
-/// The time limit for reading a commit with git.
-const GIT_TIMEOUT: std::time::Duration = std::time::Duration::from_secs(10);
+use crate::sdk::version::{
+    PackageVersions, VersionError, VersionRequest, parse_base_version, parse_commit, parse_day,
+};
 
 /// Compute the versions of a build for wheels, Debian packages and RPMs
 #[derive(Debug, clap::Args)]
@@ -53,7 +47,7 @@ pub(super) struct Args {
     #[arg(
         long,
         value_name = "YYYYMMDD",
-        value_parser = day,
+        value_parser = parse_day,
         help_heading = "Release"
     )]
     date: Option<String>,
@@ -69,7 +63,7 @@ pub(super) struct Args {
     #[arg(
         long,
         value_name = "X.Y.Z",
-        value_parser = release,
+        value_parser = parse_base_version,
         help_heading = "Sources"
     )]
     base: Option<String>,
@@ -85,28 +79,12 @@ pub(super) struct Args {
     #[arg(
         long,
         value_name = "SHA",
-        value_parser = commit,
+        value_parser = parse_commit,
         help_heading = "Sources"
     )]
     sha: Option<String>,
     #[command(flatten, next_help_heading = "Output")]
     format: OutputFormat,
-}
-
-/// The contents of `version.json` that are used.
-#[derive(Debug, Default, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-struct VersionFile {
-    rocm_version: Option<String>,
-    #[serde(default)]
-    release_metadata: Metadata,
-}
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-struct Metadata {
-    #[serde(default)]
-    base_date: String,
 }
 
 /// Runs the command.
@@ -115,11 +93,12 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
         Ok(compat) => compat,
         Err(exit) => return exit,
     };
-    let made = match versions(args, shell, &compat.sdk_tables().sdk_versions) {
-        Ok(made) => made,
-        Err(error) => return shell.report(&[error]),
+    let rows = &compat.sdk_tables().sdk_versions;
+    let PackageVersions { wheel, deb, rpm } = match args.request().compute(rows, &shell.environment)
+    {
+        Ok(versions) => versions,
+        Err(error) => return shell.report(&[args.diagnostic(error)]),
     };
-    let PackageVersions { wheel, deb, rpm } = &made;
     if shell.environment.get("GITHUB_OUTPUT").is_some() {
         let names = [
             "rocm_package_version",
@@ -128,7 +107,7 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
         ];
         let outputs: Vec<ActionOutput> = names
             .into_iter()
-            .zip([wheel, deb, rpm])
+            .zip([&wheel, &deb, &rpm])
             .map(|(name, value)| (name.to_owned(), value.clone()))
             .collect();
         if let Err(exit) = shell.write_outputs(&outputs) {
@@ -144,112 +123,58 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
     }
 }
 
-fn versions(
-    args: &Args,
-    shell: &Shell,
-    rows: &[crate::compat::rows::SdkVersionRow],
-) -> Result<PackageVersions, Diagnostic> {
-    let file = read(&args.version_file, args.base.is_some())?;
-    let of_file = || Location::File(args.version_file.display().to_string().into());
-    let base = match (&args.base, file.rocm_version) {
-        (Some(base), _) => base.clone(),
-        (None, Some(text)) => release(&text).map_err(|reason| {
-            invalid(&reason, "fix `rocm-version`, or pass `--base`").at(of_file(), "")
-        })?,
-        (None, None) => {
-            return Err(
-                invalid("`rocm-version` is missing", "add it, or pass `--base`").at(of_file(), ""),
-            );
+impl Args {
+    fn request(&self) -> VersionRequest {
+        VersionRequest {
+            release_type: self.release_type.clone(),
+            prerelease_number: self.prerelease_version,
+            date: self.date.clone(),
+            custom_suffix: self.custom_suffix.clone(),
+            base: self.base.clone(),
+            version_file: self.version_file.clone(),
+            commit: self.sha.clone(),
         }
-    };
-    if let Some(suffix) = &args.custom_suffix {
-        let text = format!("{base}{suffix}");
-        let wheel = text.parse::<Version>().map_err(|error| {
-            invalid(
-                &error.to_string(),
-                "append one such as `.dev0`, `rc1` or `+mine`",
-            )
-            .at(Location::Argument(format!("--custom-suffix {suffix}")), "")
-        })?;
-        return Ok(PackageVersions {
-            wheel: wheel.normalized(),
-            deb: text.clone(),
-            rpm: text,
-        });
     }
-    let wanted = args.release_type.as_deref().unwrap_or_default();
-    let row = rows
-        .iter()
-        .find(|row| row.release_type == wanted)
-        .ok_or_else(|| {
-            let known: Vec<&str> = rows.iter().map(|row| row.release_type.as_str()).collect();
-            invalid(
-                &format!("unknown release type `{wanted}`"),
-                &format!("known types are {}", known.join(", ")),
-            )
-            .at(Location::Argument(format!("--release-type {wanted}")), "")
-        })?;
-    let takes_number = row.wheel.contains("{number}");
-    if args.prerelease_version.is_some() && !takes_number {
-        return Err(invalid(
-            &format!("a {wanted} version has no number"),
-            "remove `--prerelease-version`",
-        ));
+
+    /// Returns the diagnostic of an error, with the options that avoid it.
+    fn diagnostic(&self, error: VersionError) -> Diagnostic {
+        let of_file = Location::File(self.version_file.display().to_string().into());
+        let of_option = |option: &str, value: &Option<String>| {
+            let value = value.as_deref().unwrap_or_default();
+            Location::Argument(format!("{option} {value}"))
+        };
+        let invalid = Diagnostic::new(&codes::BAD_SDK_VERSION, error.to_string());
+        match error {
+            VersionError::File(error) => Diagnostic::from(error)
+                .help("pass the version with `--base`, or the file with `--version-file`"),
+            VersionError::InvalidFile(_) => invalid
+                .help("see `version.json` of the ROCm sources")
+                .at(of_file, ""),
+            VersionError::NoBase => invalid.help("add it, or pass `--base`").at(of_file, ""),
+            VersionError::InvalidBase(_) => invalid
+                .help("fix `rocm-version`, or pass `--base`")
+                .at(of_file, ""),
+            VersionError::InvalidBaseDate(_) => invalid
+                .help("fix `release-metadata.base-date`")
+                .at(of_file, ""),
+            VersionError::InvalidSuffix(_) => invalid
+                .help("append one such as `.dev0`, `rc1` or `+mine`")
+                .at(of_option("--custom-suffix", &self.custom_suffix), ""),
+            VersionError::UnknownReleaseType { known, .. } => invalid
+                .help(format!("known types are {}", known.join(", ")))
+                .at(of_option("--release-type", &self.release_type), ""),
+            VersionError::UnexpectedNumber(_) => invalid.help("remove `--prerelease-version`"),
+            VersionError::InvalidCommit(_) => invalid
+                .help("pass `--sha`")
+                .at(Location::Argument("GITHUB_SHA".to_owned()), ""),
+            VersionError::MissingValues { missing, .. } => {
+                let mut help: Vec<&str> = missing.iter().map(|word| how_to_provide(word)).collect();
+                help.dedup();
+                invalid.help(help.join("; "))
+            }
+            VersionError::InvalidPattern(_) => invalid.help("fix the table `sdk-versions`"),
+        }
     }
-    let of_workflow = || {
-        shell
-            .environment
-            .get("GITHUB_SHA")
-            .filter(|_| row.wheel.contains("{sha}"))
-            .map(commit)
-    };
-    let sha = match args.sha.clone().map(Ok).or_else(of_workflow) {
-        Some(sha) => Some(sha.map_err(|reason| {
-            invalid(&reason, "pass `--sha`").at(Location::Argument("GITHUB_SHA".to_owned()), "")
-        })?),
-        None if row.wheel.contains("{sha}") => head(shell),
-        None => None,
-    };
-    let mut known = BTreeMap::from([("base", base)]);
-    known.insert(
-        "date",
-        args.date
-            .clone()
-            .unwrap_or_else(|| shell.environment.today().replace('-', "")),
-    );
-    known.extend(
-        args.prerelease_version
-            .map(|number| ("number", number.to_string())),
-    );
-    if !file.release_metadata.base_date.is_empty() {
-        known.insert(
-            "base-date",
-            day(&file.release_metadata.base_date).map_err(|reason| {
-                invalid(&reason, "fix `release-metadata.base-date`").at(of_file(), "")
-            })?,
-        );
-    }
-    if let Some(sha) = sha {
-        known.insert("sha8", sha.chars().take(8).collect());
-        known.insert("sha", sha);
-    }
-    let made = version::versions(row, &known).map_err(|missing| {
-        let mut help: Vec<&str> = missing.iter().map(|word| how_to_provide(word)).collect();
-        help.dedup();
-        invalid(
-            &format!("a {wanted} version requires {}", missing.join(", ")),
-            &help.join("; "),
-        )
-    })?;
-    // Normalizing removes the leading zeros of a commit that has only digits.
-    let wheel = made
-        .wheel
-        .parse::<Version>()
-        .map_err(|error| invalid(&error.to_string(), "fix the table `sdk-versions`"))?;
-    Ok(PackageVersions {
-        wheel: wheel.normalized(),
-        ..made
-    })
 }
 
 fn how_to_provide(word: &str) -> &'static str {
@@ -259,69 +184,4 @@ fn how_to_provide(word: &str) -> &'static str {
         "sha" | "sha8" => "pass `--sha`, or run the command in a checkout",
         _ => "pass `--base` and `--date`",
     }
-}
-
-fn read(path: &Path, may_be_absent: bool) -> Result<VersionFile, Diagnostic> {
-    if may_be_absent && !sys::exists(path) {
-        return Ok(VersionFile::default());
-    }
-    let text = sys::read_text(path, MAX_VERSION_FILE_BYTES).map_err(|error| {
-        Diagnostic::from(error)
-            .help("pass the version with `--base`, or the file with `--version-file`")
-    })?;
-    crate::sdk::parse_json_object(text.as_bytes()).map_err(|reason| {
-        invalid(
-            &format!("this is not a version file: {reason}"),
-            "see `version.json` of the ROCm sources",
-        )
-        .at(Location::File(path.display().to_string().into()), "")
-    })
-}
-
-fn head(shell: &Shell) -> Option<String> {
-    let git = sys::find_program("git", &shell.environment)?;
-    let answer = sys::probe(
-        &git,
-        &["rev-parse", "HEAD"],
-        &shell.environment,
-        GIT_TIMEOUT,
-    );
-    answer
-        .first_line_of_success()
-        .filter(|text| crate::source::is_commit_hash(text))
-}
-
-/// Parses a day in the form that versions have.
-fn day(text: &str) -> Result<String, String> {
-    day_digits(text)
-        .filter(|digits| digits == text)
-        .ok_or_else(|| format!("`{text}` is not a date such as 20251120"))
-}
-
-/// Parses the version of the sources: numbers only, in normal form.
-fn release(text: &str) -> Result<String, String> {
-    let is_number = |word: &str| !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_digit());
-    let normal = text.parse::<Version>().map(|version| version.normalized());
-    let is_release =
-        text.contains('.') && text.split('.').all(is_number) && normal.as_deref() == Ok(text);
-    if is_release {
-        Ok(text.to_owned())
-    } else {
-        Err(format!("`{text}` is not a version such as 7.10.0"))
-    }
-}
-
-/// Parses a commit hash of at least eight digits, and returns it in lower case.
-fn commit(text: &str) -> Result<String, String> {
-    let is_hash =
-        (8..=64).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_hexdigit());
-    if is_hash {
-        Ok(text.to_ascii_lowercase())
-    } else {
-        Err(format!("`{text}` is not a commit hash"))
-    }
-}
-
-fn invalid(message: &str, help: &str) -> Diagnostic {
-    Diagnostic::new(&codes::BAD_SDK_VERSION, message).help(help)
 }

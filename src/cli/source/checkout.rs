@@ -1,25 +1,18 @@
 //! `source checkout`: brings a directory to the desired source tree.
 
-use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use super::by_manifest::{ByManifest, Tree};
-use super::choices::Choices;
+use super::manifest_args::ManifestArgs;
+use super::selection_args::SelectionArgs;
 use super::{Exit, Format, OutputFormat, Shell, failed, listen, load};
 use crate::checkout::{self, CheckoutResult};
 use crate::cli::reporters::CheckoutReporter;
-use crate::codes::sources as codes;
 use crate::diagnostic::render::redact_urls;
-use crate::diagnostic::{Diagnostic, Sink};
-use crate::source::patch_sets::{self, PatchSetSelection, SelectedPatchSet};
 use crate::source::{
-    CheckoutSpec, CheckoutState, CheckoutStep, CommandPlace, DiscardPolicy, ExplicitSelection,
-    HipifyMode, PatchSet, ProjectQuery, SourceRef, resolve,
+    CheckoutOptions, CheckoutSpec, CheckoutStep, CommandPlace, DiscardPolicy, ExplicitSelection,
+    RepositoryCheckout,
 };
-use crate::sys::{self, Signals};
-
-/// The default directory of patch sets, relative to the working directory.
-pub(super) const PATCHES: &str = "patches";
+use crate::sys::Signals;
 
 /// Check out a source tree with submodules, apply patches and run hipify
 #[derive(Debug, clap::Args)]
@@ -58,9 +51,9 @@ pub(super) struct Args {
     )]
     checkout_dir: Option<PathBuf>,
     #[command(flatten)]
-    choices: Choices,
+    selection: SelectionArgs,
     #[command(flatten)]
-    by_manifest: ByManifest,
+    manifest: ManifestArgs,
     /// Branch, tag or commit hash [default: set by preset, pins or project]
     ///
     /// A commit hash must be complete.
@@ -207,300 +200,115 @@ pub(super) struct Args {
 
 /// Runs the command.
 pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
-    let mut sink = Sink::new();
-    let wanted = match args.wanted(shell, &mut sink) {
-        Ok(wanted) => wanted,
+    let specs = match args.specs(shell) {
+        Ok(specs) => specs,
         Err(exit) => return exit,
     };
-    let exit = shell.report(&sink.finish());
-    if exit != Exit::Done {
-        return exit;
-    }
     let signals = match listen(shell) {
         Ok(signals) => signals,
         Err(exit) => return exit,
     };
     // torch comes first; a failure skips the remaining trees.
-    let exits = wanted
+    specs
         .iter()
-        .map(|wanted| one(args, wanted, shell, &signals));
-    exits
-        .into_iter()
+        .map(|spec| check_out(args, spec, shell, &signals))
         .find(|exit| *exit != Exit::Done)
         .unwrap_or(Exit::Done)
 }
 
 /// Checks out a tree, or prints the commands.
-fn one(args: &Args, wanted: &CheckoutSpec, shell: &Shell, signals: &Signals) -> Exit {
+fn check_out(args: &Args, spec: &CheckoutSpec, shell: &Shell, signals: &Signals) -> Exit {
+    let format = args.format.get();
     if args.dry_run {
-        return match checkout::plan(wanted, &shell.environment, signals) {
-            Ok(steps) => shell.print(&redact_urls(&planned(&steps, args.format.get()))),
-            Err(fault) => failed(fault, shell),
+        return match checkout::plan(spec, &shell.environment, signals) {
+            Ok(steps) => shell.print(&redact_urls(&format_steps(&steps, format))),
+            Err(error) => failed(error, shell),
         };
     }
     let mut reporter = CheckoutReporter::new(shell);
-    let made = checkout::check_out(wanted, &shell.environment, signals, &mut |event| {
+    let result = checkout::check_out(spec, &shell.environment, signals, &mut |event| {
         reporter.report(event);
     });
     reporter.finish();
-    match made {
-        Ok(made) => shell.print(&redact_urls(&told(&made, wanted, args.format.get()))),
-        Err(fault) => failed(fault, shell),
+    match result {
+        Ok(result) => shell.print(&redact_urls(&format_result(&result, spec, format))),
+        Err(error) => failed(error, shell),
     }
-}
-
-/// The resolved properties of a tree that do not come from options common to all trees.
-struct Origin {
-    project: Option<String>,
-    url: String,
-    reference: String,
-    name: String,
-    folder: PathBuf,
-    set: PatchSetSelection,
-    hipify: bool,
-    jobs: Option<u32>,
 }
 
 impl Args {
-    fn wanted(&self, shell: &Shell, sink: &mut Sink) -> Result<Vec<CheckoutSpec>, Exit> {
-        if self.by_manifest.is_given() {
+    /// Returns the trees to check out.
+    ///
+    /// # Errors
+    /// The exit code of the command, after reporting the errors.
+    fn specs(&self, shell: &Shell) -> Result<Vec<CheckoutSpec>, Exit> {
+        let options = self.options(shell);
+        let on_note = &mut |note: &str| shell.say(note);
+        let resolved = if self.manifest.is_given() {
             let compat = load::compat(shell)?;
-            let trees = self
-                .by_manifest
-                .trees(compat, &self.choices.platform, shell, sink)?;
-            return Ok(trees
-                .into_iter()
-                .filter_map(|tree| self.of_tree(tree, shell, sink))
-                .collect());
-        }
-        let origin = match &self.project {
-            Some(project) => self.of_project(project, shell, sink)?,
-            None => self.of_repository(),
+            let (text, name) = self.manifest.read(shell)?;
+            let manifest = self.manifest.checkout(&self.selection.platform);
+            options.resolve_manifest(&manifest, &text, &name, compat, on_note)
+        } else if let Some(project) = &self.project {
+            let resolved = options.resolve_project(
+                project,
+                self.checkout_dir.as_deref(),
+                &self.selection.selection(),
+                &self.explicit(),
+                load::compat(shell)?,
+                on_note,
+            );
+            resolved.map(|(spec, warnings)| {
+                shell.report(&warnings);
+                vec![spec]
+            })
+        } else {
+            let resolved = options.resolve_repository(self.repository(), on_note);
+            resolved.map(|spec| vec![spec])
         };
-        Ok(origin
-            .and_then(|origin| self.of_origin(origin, shell, sink))
-            .into_iter()
-            .collect())
+        resolved.map_err(|errors| shell.report(errors.as_slice()))
     }
 
-    /// Returns the desired state of a tree of a manifest; `None` and a diagnostic if its patch set
-    /// differs from the manifest.
-    fn of_tree(&self, tree: Tree<'_>, shell: &Shell, sink: &mut Sink) -> Option<CheckoutSpec> {
-        let Tree { row, entry, folder } = tree;
-        let is_hipified = if row.hipify_is_fixed {
-            row.hipify
-        } else {
-            row.hipify && !self.no_hipify || self.hipify
-        };
-        let origin = Origin {
-            project: Some(row.project.clone()),
-            url: entry.repo,
-            reference: entry.commit,
-            name: row.folder.clone(),
-            folder,
-            set: entry
-                .patchset
-                .map_or(PatchSetSelection::Pinned, PatchSetSelection::Named),
-            hipify: is_hipified,
-            jobs: row.fetch_jobs,
-        };
-        let wanted = self.of_origin(origin, shell, sink)?;
-        let series = wanted.patches.iter().flat_map(|set| &set.series);
-        let patches = series.flat_map(|series| &series.patches);
-        let there: BTreeMap<String, String> = patches
-            .map(|one| (one.path.clone(), one.digest.to_hex()))
-            .collect();
-        if self.no_patch || there == entry.patches {
-            return Some(wanted);
-        }
-        let message = format!(
-            "the patches of {} differ from those in the manifest",
-            row.project
-        );
-        sink.push(Diagnostic::new(&codes::OTHER_PATCHES, message).help(
-            "pass the folder of the right patches with `--patch-dir`, or apply none with \
-                     `--no-patch`",
-        ));
-        None
-    }
-
-    fn of_origin(&self, origin: Origin, shell: &Shell, sink: &mut Sink) -> Option<CheckoutSpec> {
-        let here = &shell.environment.current_dir;
-        let name = self.repo_name.clone().unwrap_or(origin.name);
-        let patches = if self.no_patch {
-            Ok(None)
-        } else {
-            self.patches(&origin.set, &name, shell)
-        };
-        let patches = match patches {
-            Ok(patches) => patches,
-            Err(faults) => {
-                sink.extend(faults);
-                return None;
-            }
-        };
-        let hipify = match (origin.hipify, self.no_commit_hipify) {
-            (false, _) => HipifyMode::Skip,
-            (true, false) => HipifyMode::Commit,
-            (true, true) => HipifyMode::Leave,
-        };
-        Some(CheckoutSpec {
-            folder: sys::real_path(&here.join(&origin.folder)),
-            project: origin.project,
-            origin: from_here(&origin.url, here),
-            reference: origin.reference,
-            name,
-            patches,
-            hipify,
+    fn options(&self, shell: &Shell) -> CheckoutOptions {
+        CheckoutOptions {
+            repository_name: self.repo_name.clone(),
+            applies_patches: !self.no_patch,
+            patch_dir: self.patch_dir.clone(),
+            allows_missing_patch_set: self.allow_empty_patchset,
+            hipify: (self.hipify || self.no_hipify).then_some(self.hipify),
+            commits_hipify: !self.no_commit_hipify,
             submodules: !self.no_submodules,
             depth: self.depth,
-            jobs: self.jobs.or(origin.jobs),
-            python: from_here(&self.python, here),
-            build_environment: BTreeMap::new(),
+            jobs: self.jobs,
+            python: self.python.clone(),
             discard: DiscardPolicy {
                 changes: self.discard_changes,
                 commits: self.discard_commits,
             },
-        })
+            ..CheckoutOptions::new(&shell.environment.current_dir)
+        }
     }
 
-    fn of_repository(&self) -> Option<Origin> {
-        let (folder, reference) = (self.checkout_dir.clone()?, self.reference.clone()?);
-        let name = folder
-            .file_name()
-            .map(|name| name.to_string_lossy().into_owned())
-            .unwrap_or_default();
-        let fitting = PatchSetSelection::Fitting(reference.clone());
-        Some(Origin {
-            project: None,
-            url: self.origin.clone()?,
-            set: self
-                .patchset
-                .clone()
-                .map_or(fitting, PatchSetSelection::Named),
-            reference,
-            name,
-            folder,
-            hipify: !self.no_hipify,
-            jobs: None,
-        })
-    }
-
-    fn of_project(
-        &self,
-        project: &str,
-        shell: &Shell,
-        sink: &mut Sink,
-    ) -> Result<Option<Origin>, Exit> {
-        let compat = load::compat(shell)?;
-        let explicit = ExplicitSelection {
+    fn explicit(&self) -> ExplicitSelection {
+        ExplicitSelection {
             url: self.origin.clone(),
             reference: self.reference.clone(),
             patchset: self.patchset.clone(),
             hipify: (self.hipify || self.no_hipify).then_some(self.hipify),
-            release: self.choices.release,
-            require_related: self.choices.require_related_commit,
-        };
-        let mut resolved = || {
-            let chosen = self.choices.chosen(compat, &[project.to_owned()], sink)?;
-            let files = self
-                .choices
-                .pin_files(compat, &chosen, &explicit, shell, sink)?;
-            let row = chosen.rows.first()?;
-            let related_os = &self.choices.related_os;
-            let question = ProjectQuery {
-                row,
-                explicit: &explicit,
-                preset: chosen.preset,
-                files: &files,
-                related_os,
-            };
-            resolve(&question, compat)
-                .map_err(|fault| sink.push(fault))
-                .ok()
-        };
-        let Some(found) = resolved() else {
-            return Ok(None);
-        };
-        let reference = match found.reference {
-            SourceRef::Known(told) => told.value,
-            SourceRef::Later(file) => {
-                let message = format!(
-                    "torch's `{file}` pins the commit of `{project}`, but torch is not checked out"
-                );
-                sink.push(Diagnostic::new(&codes::NO_PIN, message).help(
-                    "check out torch first and pass its folder with `--torch-dir`, or pass \
-                             `--ref`",
-                ));
-                return Ok(None);
-            }
-        };
-        Ok(Some(Origin {
-            project: Some(found.project),
-            url: found.url.value,
-            reference,
-            folder: self
-                .checkout_dir
-                .clone()
-                .unwrap_or_else(|| found.folder.clone().into()),
-            name: found.folder,
-            set: found.patch_set.value,
-            hipify: found.hipify.value,
-            jobs: found.fetch_jobs,
-        }))
-    }
-
-    /// Returns the patches of the selected patch set, if it exists.
-    fn patches(
-        &self,
-        choice: &PatchSetSelection,
-        name: &str,
-        shell: &Shell,
-    ) -> Result<Option<PatchSet>, Vec<Diagnostic>> {
-        let root = self
-            .patch_dir
-            .clone()
-            .unwrap_or_else(|| Path::new(PATCHES).join(name));
-        let folder = shell.environment.current_dir.join(&root);
-        let has =
-            |name: &str| sys::read_entries(&folder.join(name)).is_ok_and(|found| !found.is_empty());
-        let found = patch_sets::look_up(choice, &root.display().to_string(), has);
-        let found = match found {
-            Err(fault) if self.allow_empty_patchset && fault.code == &codes::NO_PATCH_SET => {
-                shell.say(&format!("no patches: {}", fault.message));
-                return Ok(None);
-            }
-            found => found.map_err(|fault| vec![fault])?,
-        };
-        match found {
-            SelectedPatchSet::Found(set) => {
-                checkout::read_set(&set, &sys::real_path(&folder.join(&set)))
-                    .map(Some)
-                    .map_err(|error| vec![error.into()])
-            }
-            SelectedPatchSet::Absent(names) if sys::exists(&folder) => {
-                shell.say(&format!(
-                    "no patches: `{}` has none of {}",
-                    root.display(),
-                    names.join(", ")
-                ));
-                Ok(None)
-            }
-            SelectedPatchSet::Absent(_) | SelectedPatchSet::Pinned => Ok(None),
+            release: self.selection.release,
+            require_related: self.selection.require_related_commit,
         }
     }
-}
 
-/// Makes the path of an existing file absolute; returns any other text unchanged.
-fn from_here(text: &str, here: &Path) -> String {
-    let path = here.join(text);
-    if text.contains("://")
-        || !text.contains('/') && text != "." && text != ".."
-        || !sys::exists(&path)
-    {
-        return text.to_owned();
+    /// Returns the repository of a command line without a project, which has all three options.
+    fn repository(&self) -> RepositoryCheckout {
+        RepositoryCheckout {
+            url: self.origin.clone().unwrap_or_default(),
+            reference: self.reference.clone().unwrap_or_default(),
+            folder: self.checkout_dir.clone().unwrap_or_default(),
+            patch_set: self.patchset.clone(),
+        }
     }
-    sys::real_path(&path).display().to_string()
 }
 
 #[derive(serde::Serialize)]
@@ -511,7 +319,7 @@ struct Planned {
 }
 
 /// Formats the commands of the steps.
-fn planned(steps: &[CheckoutStep], format: Format) -> String {
+fn format_steps(steps: &[CheckoutStep], format: Format) -> String {
     let all = steps
         .iter()
         .flat_map(|step| step.orders().into_iter().map(|order| (step.title(), order)));
@@ -540,55 +348,21 @@ fn planned(steps: &[CheckoutStep], format: Format) -> String {
 }
 
 /// Formats the result of a checkout.
-fn told(made: &CheckoutResult, wanted: &CheckoutSpec, format: Format) -> String {
-    let state = &made.state;
+fn format_result(result: &CheckoutResult, spec: &CheckoutSpec, format: Format) -> String {
+    let state = &result.state;
     if format == Format::Json {
         let document = serde_json::json!({
             "version": 1,
-            "outcome": if made.was_there { "up-to-date" } else { "checked-out" },
-            "folder": wanted.folder,
+            "outcome": if result.was_up_to_date { "up-to-date" } else { "checked-out" },
+            "folder": spec.folder,
             "checkout": state,
         });
         return format!("{document}\n");
     }
-    let word = if made.was_there {
+    let word = if result.was_up_to_date {
         "up to date"
     } else {
         "checked out"
     };
-    format!("{word}: {} in {}\n", shown(state), wanted.folder.display())
-}
-
-/// Returns a one-line description of a tree: project, ref, commit and number of patches.
-pub(super) fn shown(state: &CheckoutState) -> String {
-    let commit = state.commit.as_deref().unwrap_or_default();
-    let what = state.project.as_deref().unwrap_or(&state.name);
-    let names: Vec<&str> = state
-        .repositories
-        .iter()
-        .map(|one| one.path.as_str())
-        .chain([state.name.as_str()])
-        .collect();
-    let is_applied = |path: &&String| {
-        let repository = path.rsplitn(3, '/').nth(2).unwrap_or_default();
-        names.contains(&repository)
-    };
-    let patches = match state
-        .patches
-        .iter()
-        .flat_map(|patches| patches.files.keys())
-        .filter(is_applied)
-        .count()
-    {
-        0 => String::new(),
-        1 => ", 1 patch".to_owned(),
-        count => format!(", {count} patches"),
-    };
-    let short = &commit[..commit.len().min(12)];
-    let is_named = !state.reference.starts_with(short);
-    if is_named {
-        format!("{what} {} ({short}{patches})", state.reference)
-    } else {
-        format!("{what} {short}{patches}")
-    }
+    format!("{word}: {} in {}\n", state.summary(), spec.folder.display())
 }

@@ -1,14 +1,13 @@
 //! `source`: plans, checks out, locks and patches the source trees that torch's wheels are built
 //! from.
 
-mod by_manifest;
 mod checkout;
-mod choices;
-mod limits;
 mod lock;
+mod manifest_args;
 mod pins;
 mod plan;
 mod save_patches;
+mod selection_args;
 mod status;
 
 use std::path::PathBuf;
@@ -77,7 +76,7 @@ impl Tree {
             (None, project) => {
                 let compat = load::compat(shell)?;
                 let row = projects::find(compat, project.as_deref().unwrap_or_default(), "linux");
-                row.map_err(|fault| shell.report(&[fault]))?
+                row.map_err(|error| shell.report(&[error]))?
                     .folder
                     .clone()
                     .into()
@@ -87,7 +86,7 @@ impl Tree {
     }
 
     /// Returns the absolute directory of the tree, and starts to catch signals.
-    fn taken(&self, shell: &Shell) -> Result<(PathBuf, Signals), Exit> {
+    fn open(&self, shell: &Shell) -> Result<(PathBuf, Signals), Exit> {
         Ok((self.folder(shell)?, listen(shell)?))
     }
 }
@@ -101,12 +100,12 @@ fn listen(shell: &Shell) -> Result<Signals, Exit> {
 }
 
 /// Reports why a checkout failed, and returns the exit code.
-fn failed(fault: CheckoutError, shell: &Shell) -> Exit {
-    let exit = match &fault {
+fn failed(error: CheckoutError, shell: &Shell) -> Exit {
+    let exit = match &error {
         CheckoutError::Stopped(signal) => (*signal).into(),
-        fault if fault.is_of_input() => Exit::Fault,
+        error if error.is_of_input() => Exit::Fault,
         _ => Exit::Machine,
     };
-    shell.report(&fault.diagnostics());
+    shell.report(&error.diagnostics());
     exit
 }

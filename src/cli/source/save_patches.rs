@@ -1,14 +1,9 @@
 //! `source save-patches`: saves the commits on top of upstream as a patch set.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use super::checkout::PATCHES;
 use super::{Exit, Format, OutputFormat, Shell, Tree, failed};
-use crate::checkout::{self, PatchFileChange, PatchTarget};
-use crate::codes::checkout as codes;
-use crate::diagnostic::{Diagnostic, Location, counted};
-use crate::source::{CheckoutState, patch_sets};
-use crate::sys;
+use crate::checkout::{self, PatchFileChange, PatchTargetOptions, SavedPatches};
 
 /// Save the commits on top of a checkout as patches
 #[derive(Debug, clap::Args)]
@@ -52,78 +47,36 @@ pub(super) struct Args {
 
 /// Runs the command.
 pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
-    let (folder, signals) = match args.tree.taken(shell) {
-        Ok(taken) => taken,
+    let (folder, signals) = match args.tree.open(shell) {
+        Ok(opened) => opened,
         Err(exit) => return exit,
     };
-    let mut target = PathBuf::new();
-    let unsaved = checkout::patches(
-        &folder,
-        |state| {
-            let found = args.target(state, shell)?;
-            target.clone_from(&found.folder);
-            Ok(found)
-        },
-        &shell.environment,
-        &signals,
-    );
-    let saved = match unsaved {
-        Ok(unsaved) if args.check => Ok(unsaved.saved),
-        Ok(unsaved) => unsaved.write(),
-        Err(fault) => Err(fault),
+    let target = PatchTargetOptions {
+        patch_dir: args.patch_dir.clone(),
+        patch_set: args.patchset.clone(),
+        repository_name: args.repo_name.clone(),
+    };
+    let pending = checkout::create_patches(&folder, &target, &shell.environment, &signals);
+    let saved = match pending {
+        Ok(pending) if args.check => Ok(pending.saved),
+        Ok(pending) => pending.write(),
+        Err(error) => Err(error),
     };
     let saved = match saved {
         Ok(saved) => saved,
-        Err(fault) => return failed(fault, shell),
+        Err(error) => return failed(error, shell),
     };
     shell.report(&saved.warnings);
-    let printed = shell.print(&told(&saved, &target, args));
-    if args.check && !saved.changes.is_empty() {
-        let count = saved.changes.len();
-        let differ = if count == 1 { "differs" } else { "differ" };
-        let message = format!(
-            "{} in `{}` {differ} from the commits",
-            counted(count, "file"),
-            target.display()
-        );
-        let place = Location::File(target.display().to_string().into());
-        let told = Diagnostic::new(&codes::PATCHES_DIFFER, message).at(place, "");
-        return shell.report(&[told.help("run the same command without `--check`")]);
+    let printed = shell.print(&format_result(&saved, args));
+    if args.check
+        && let Err(error) = saved.check_unchanged()
+    {
+        return shell.report(&[error]);
     }
     printed
 }
 
-impl Args {
-    /// Returns the patch set to write.
-    fn target(&self, state: &CheckoutState, shell: &Shell) -> Result<PatchTarget, Diagnostic> {
-        let name = self.repo_name.clone().unwrap_or_else(|| state.name.clone());
-        let applied = state.patches.as_ref();
-        if let Some(applied) =
-            applied.filter(|_| self.patch_dir.is_none() && self.patchset.is_none())
-        {
-            return Ok(PatchTarget {
-                folder: applied.folder.clone().into(),
-                name,
-            });
-        }
-        let set = self
-            .patchset
-            .clone()
-            .or_else(|| applied.map(|applied| applied.set.clone()));
-        let set = set.unwrap_or_else(|| state.reference.clone());
-        patch_sets::check(&set)?;
-        let root = self
-            .patch_dir
-            .clone()
-            .unwrap_or_else(|| Path::new(PATCHES).join(&name));
-        Ok(PatchTarget {
-            folder: sys::real_path(&shell.environment.current_dir.join(root).join(set)),
-            name,
-        })
-    }
-}
-
-fn told(saved: &checkout::SavedPatches, target: &Path, args: &Args) -> String {
+fn format_result(saved: &SavedPatches, args: &Args) -> String {
     if args.format.get() == Format::Json {
         let word = |change: PatchFileChange| match change {
             PatchFileChange::Added => "added",
@@ -137,7 +90,7 @@ fn told(saved: &checkout::SavedPatches, target: &Path, args: &Args) -> String {
             .collect();
         let document = serde_json::json!({
             "version": 1,
-            "folder": target,
+            "folder": saved.folder,
             "check": args.check,
             "patches": saved.patches,
             "changes": changes,
@@ -159,8 +112,8 @@ fn told(saved: &checkout::SavedPatches, target: &Path, args: &Args) -> String {
         count => format!("{count} patches"),
     };
     match (saved.changes.is_empty(), args.check) {
-        (true, _) => format!("up to date: {count} in {}\n", target.display()),
+        (true, _) => format!("up to date: {count} in {}\n", saved.folder.display()),
         (false, true) => lines,
-        (false, false) => format!("{lines}saved: {count} in {}\n", target.display()),
+        (false, false) => format!("{lines}saved: {count} in {}\n", saved.folder.display()),
     }
 }

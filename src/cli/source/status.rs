@@ -2,7 +2,6 @@
 
 use std::fmt::Write as _;
 
-use super::checkout::shown;
 use super::{Exit, Format, OutputFormat, Shell, Tree, failed};
 use crate::checkout::{self, CheckoutRecord};
 use crate::diagnostic::render::redact_urls;
@@ -31,18 +30,20 @@ pub(super) struct Args {
 
 /// Runs the command.
 pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
-    let (folder, signals) = match args.tree.taken(shell) {
-        Ok(taken) => taken,
+    let (folder, signals) = match args.tree.open(shell) {
+        Ok(opened) => opened,
         Err(exit) => return exit,
     };
-    match checkout::seen(&folder, &shell.environment, &signals) {
-        Ok(seen) if args.format.get() == Format::Json => shell.print(&redact_urls(&json(&seen))),
-        Ok(seen) => shell.print(&redact_urls(&human(&seen))),
-        Err(fault) => failed(fault, shell),
+    match checkout::read_record(&folder, &shell.environment, &signals) {
+        Ok(record) if args.format.get() == Format::Json => {
+            shell.print(&redact_urls(&json(&record)))
+        }
+        Ok(record) => shell.print(&redact_urls(&human(&record))),
+        Err(error) => failed(error, shell),
     }
 }
 
-fn json(seen: &CheckoutRecord) -> String {
+fn json(record: &CheckoutRecord) -> String {
     let repository = |found: &FoundRepository| {
         let above: Vec<_> = found
             .above
@@ -58,15 +59,15 @@ fn json(seen: &CheckoutRecord) -> String {
             "under_way": found.session.map(crate::source::GitOperation::word),
         })
     };
-    let repositories: Vec<_> = seen.repositories.iter().map(repository).collect();
+    let repositories: Vec<_> = record.repositories.iter().map(repository).collect();
     let document =
-        serde_json::json!({"version": 1, "checkout": seen.state, "repositories": repositories});
+        serde_json::json!({"version": 1, "checkout": record.state, "repositories": repositories});
     format!("{document}\n")
 }
 
-fn human(seen: &CheckoutRecord) -> String {
-    let state = &seen.state;
-    let mut text = format!("{}\n", shown(state));
+fn human(record: &CheckoutRecord) -> String {
+    let state = &record.state;
+    let mut text = format!("{}\n", state.summary());
     let hipified = match (state.hipify, state.commit_hipify) {
         (false, _) => "no",
         (true, true) => "yes",
@@ -82,7 +83,7 @@ fn human(seen: &CheckoutRecord) -> String {
             "incomplete: run the checkout again"
         }
     };
-    let count = seen.repositories.len().to_string();
+    let count = record.repositories.len().to_string();
     for (name, value) in [
         ("checkout", how),
         ("origin", &state.origin),
@@ -92,7 +93,7 @@ fn human(seen: &CheckoutRecord) -> String {
     ] {
         let _ = writeln!(text, "  {name:12} {value}");
     }
-    for found in &seen.repositories {
+    for found in &record.repositories {
         let place = if found.path.is_empty() {
             "."
         } else {

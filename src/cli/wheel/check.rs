@@ -10,7 +10,7 @@ use super::{Format, OutputFormat, fail, report};
 use crate::audit::expected::ExpectedWheels;
 use crate::audit::{
     Auditor, CheckedWheel, FindingView, VerifiedWheel, WheelFile, add_cross_wheel_findings,
-    find_wheels, pypi_findings,
+    find_wheels, parse_size, pypi_findings,
 };
 use crate::bytes::ReadAt as _;
 use crate::cli::{Exit, Shell, Verbosity, load};
@@ -70,7 +70,7 @@ pub(super) struct Args {
     /// Maximum size of a wheel, such as 100MB [default: GitHub's limit, under 2 GiB]
     ///
     /// In bytes, or with the unit B, MB, GB, MiB or GiB. GitHub's limit is that of a release asset.
-    #[arg(long, value_name = "SIZE", value_parser = size, help_heading = "Checks")]
+    #[arg(long, value_name = "SIZE", value_parser = parse_size, help_heading = "Checks")]
     max_size: Option<u64>,
     /// Report these findings as notes, given by code or name
     ///
@@ -114,32 +114,6 @@ enum Profile {
     Pypi,
     /// A package of the ROCm SDK, checked on its own; `sdk verify` checks all packages together
     Sdk,
-}
-
-/// Parses a size with a unit: MB is a power of ten, as GitHub and PyPI use it, MiB a power of two.
-fn size(text: &str) -> Result<u64, String> {
-    let digits = text
-        .find(|letter: char| !letter.is_ascii_digit())
-        .unwrap_or(text.len());
-    let (number, unit) = text.split_at(digits);
-    let factor = match unit.trim() {
-        "" | "B" => 1,
-        "MB" | "M" => 1_000_000,
-        "GB" | "G" => 1_000_000_000,
-        "MiB" => 1 << 20,
-        "GiB" => 1 << 30,
-        _ => {
-            return Err(
-                "a size is a number with B, MB, GB, MiB or GiB, such as `100MB`".to_owned(),
-            );
-        }
-    };
-    let number: u64 = number
-        .parse()
-        .map_err(|_| "a size begins with a number, such as `100MB`".to_owned())?;
-    number
-        .checked_mul(factor)
-        .ok_or_else(|| "the size is too large".to_owned())
 }
 
 /// Parses a code, given by its number or name.
@@ -323,20 +297,4 @@ fn json(path: &Path, wheel: &CheckedWheel) -> String {
             .collect::<Vec<_>>()
     );
     format!("{document}\n")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::size;
-
-    #[test]
-    fn sizes_have_units() {
-        assert_eq!(
-            (size("100MB"), size("2GiB"), size("7")),
-            (Ok(100_000_000), Ok(2 << 30), Ok(7))
-        );
-        assert!(
-            size("x").is_err() && size("1 parsec").is_err() && size("99999999999999GB").is_err()
-        );
-    }
 }

@@ -2,11 +2,10 @@
 
 use std::path::PathBuf;
 
-use crate::audit::expected::ExpectedWheels;
+use crate::audit::expected::{Expectations, ExpectedWheels};
 use crate::cli::{Shell, targets};
-use crate::codes::wheel as codes;
 use crate::compat::Compat;
-use crate::diagnostic::{Diagnostic, Diagnostics, ExitClass, Location};
+use crate::diagnostic::{Diagnostics, ExitClass};
 use crate::names::{DistributionName, GfxTarget};
 
 /// The values of `--expect`, by kind.
@@ -28,25 +27,13 @@ pub(super) fn words(
     compat: &Compat,
     shell: &Shell,
 ) -> Result<ExpectedWords, Diagnostics> {
-    let is_gfx = |word: &&String| word.starts_with("gfx") || compat.resolve_gfx(word).is_ok();
-    let (gfx, names): (Vec<&String>, Vec<&String>) = given.iter().partition(is_gfx);
-    let mut distributions = Vec::new();
-    for name in names {
-        match name.parse() {
-            Ok(name) => distributions.push(name),
-            Err(error) => {
-                let error: crate::names::DistributionNameError = error;
-                let fault = Diagnostic::new(&codes::WHEEL_NOT_THERE, error.to_string());
-                let fault = fault
-                    .at(Location::Argument(format!("--expect {name}")), "")
-                    .help("use GPU targets, families, products or distributions");
-                return Err(Diagnostics::from(fault).exits_with(ExitClass::Usage));
-            }
-        }
-    }
-    let gfx = targets::GfxWords(gfx.into_iter().cloned().collect());
+    let Expectations {
+        gfx_words,
+        distributions,
+    } = Expectations::parse(given, compat)?;
+    let gfx_words = targets::GfxWords(gfx_words);
     Ok(ExpectedWords {
-        targets: targets::targets(&gfx, "--expect", compat, shell)?,
+        targets: targets::targets(&gfx_words, "--expect", compat, shell)?,
         distributions,
     })
 }

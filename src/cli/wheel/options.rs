@@ -4,13 +4,14 @@ use std::path::{Path, PathBuf};
 
 use crate::audit::{
     AuditOptions, Auditor, InspectionDepth, LibraryPatterns, NoLibraries, Sysroot, SystemLibraries,
+    pattern_lines, preset_patterns,
 };
 use crate::cli::Shell;
 use crate::cli::reporters::WheelReporter;
 use crate::codes::wheel as codes;
 use crate::compat::Compat;
 use crate::compat::policy::PolicyFile;
-use crate::diagnostic::{Diagnostic, Diagnostics, ExitClass, Severity, Sink, SourceText, nearest};
+use crate::diagnostic::{Diagnostic, Diagnostics, ExitClass, Severity, Sink, SourceText};
 use crate::sys::{self, ScratchSpace};
 
 /// Maximum size of a file with patterns or policies, in bytes.
@@ -112,9 +113,6 @@ pub(super) struct Options {
     work: Work,
 }
 
-/// The value of `--exclude-preset` that excludes no set of libraries.
-const NO_PRESET: &str = "none";
-
 // Storage for members that must be read out of order.
 #[derive(Debug, Clone, clap::Args)]
 pub(super) struct Work {
@@ -160,31 +158,9 @@ impl Options {
     ) -> Result<Auditor<'c>, Diagnostics> {
         let mut sink = Sink::new();
         let mut patterns = self.exclude.clone();
-        for name in self
-            .exclude_preset
-            .iter()
-            .filter(|_| self.exclude_preset != [NO_PRESET])
-        {
-            match compat.preset(name) {
-                Some(preset) => patterns.extend(preset.patterns.iter().cloned()),
-                None => {
-                    let known: Vec<&str> = compat
-                        .tables()
-                        .presets
-                        .iter()
-                        .map(|row| row.name.as_str())
-                        .collect();
-                    let near = nearest::nearest(name, known.iter().copied());
-                    let message =
-                        nearest::with_nearest(format!("there is no preset `{name}`"), near);
-                    sink.push(
-                        Diagnostic::new(&codes::UNKNOWN_PRESET, message).help(format!(
-                            "known presets are {}; `{NO_PRESET}` alone excludes no set",
-                            known.join(", ")
-                        )),
-                    );
-                }
-            }
+        match preset_patterns(&self.exclude_preset, compat) {
+            Ok(presets) => patterns.extend(presets),
+            Err(errors) => sink.extend(errors),
         }
         if let Some(file) = &self.exclude_file {
             match sys::read_text(file, LIMIT_BYTES) {
@@ -274,32 +250,7 @@ impl Options {
         auditor: &Auditor<'_>,
         wheels: usize,
     ) -> Vec<Diagnostic> {
-        if auditor.audited_count() < wheels {
-            return Vec::new();
-        }
-        let unmatched = auditor.unmatched_excludes();
-        self.exclude
-            .iter()
-            .filter(|pattern| unmatched.contains(&pattern.as_str()))
-            .map(|pattern| {
-                Diagnostic::new(
-                    &codes::UNMATCHED_EXCLUDE,
-                    format!("`--exclude {pattern}` matches no library"),
-                )
-                .help(unmatched_help(pattern))
-            })
-            .collect()
-    }
-}
-
-/// Returns the help for a pattern that matched no library.
-fn unmatched_help(pattern: &str) -> &'static str {
-    if pattern.is_empty() {
-        "an empty pattern matches nothing: leave it out"
-    } else if pattern.contains(['*', '?', '[']) {
-        "no needed library has such a name or path: `rock-matrix wheel show` lists them"
-    } else {
-        "patterns match whole names: end them with `.so*`"
+        auditor.unmatched_exclude_findings(&self.exclude, wheels)
     }
 }
 
@@ -313,12 +264,4 @@ fn no_folder(path: &Path) -> Diagnostic {
         source: None,
     }
     .into()
-}
-
-/// Returns the patterns of a file, one per line, without empty lines and comments (`#`).
-fn pattern_lines(text: &str) -> impl Iterator<Item = String> {
-    text.lines()
-        .map(str::trim)
-        .filter(|line| !line.is_empty() && !line.starts_with('#'))
-        .map(str::to_owned)
 }

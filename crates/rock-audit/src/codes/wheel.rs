@@ -1,10 +1,12 @@
 //! The `W` codes, for names, repairs, checks and embedding.
 
-use rock_diagnostic::Code;
+use rock_diagnostic::{Code, ExitClass};
 
 /// All `W` codes of this crate, sorted by ID.
 pub const ALL: &[&Code] = &[
     &BAD_WHEEL_NAME,
+    &UNKNOWN_PRESET,
+    &UNMATCHED_EXCLUDE,
     &BAD_PATTERN,
     &COPIED_LIBRARY,
     &OUTPUT_EXISTS,
@@ -24,6 +26,7 @@ pub const ALL: &[&Code] = &[
     &NO_EMBEDDING,
     &MARKER_NOT_FOUND,
     &BAD_ROCM_FOLDER,
+    &EMBEDDED_ALREADY,
     &LINKS_IN_ROCM,
     &UNTRIED_EMBEDDING,
 ];
@@ -33,6 +36,19 @@ pub const BAD_WHEEL_NAME: Code = Code::error(
     "W016",
     "bad-wheel-name",
     "The filename of a wheel is `{distribution}-{version}(-{build})-{python}-{abi}-{platform}.whl`. Hyphens of the distribution are written as `_`, and the local version label follows a `+`. GitHub stores a dot instead if the asset was uploaded without encoding the `+`.\n\npip refuses a local file whose name contains `%2B`. Rename it with `+`.",
+);
+/// An unknown preset of excluded libraries.
+pub const UNKNOWN_PRESET: Code = Code::error(
+    "W030",
+    "unknown-preset",
+    "`--exclude-preset` names a set of libraries that repairs leave alone. The sets are in the compatibility data: `rock-matrix compat list presets`.",
+)
+.exits_with(ExitClass::Usage);
+/// An exclude pattern that matches nothing.
+pub const UNMATCHED_EXCLUDE: Code = Code::warning(
+    "W031",
+    "unmatched-exclude",
+    "A pattern of `--exclude` matched no library that the wheel needs. Patterns match whole names, so `libamdhip64.so` does not match `libamdhip64.so.6`; `libamdhip64.so*` does.",
 );
 /// An invalid pattern.
 pub const BAD_PATTERN: Code = Code::error(
@@ -147,6 +163,12 @@ pub const BAD_ROCM_FOLDER: Code = Code::error(
     "W092",
     "bad-rocm-folder",
     "The directory in `--rocm` has no files to embed, or contains something that a wheel cannot: a symbolic link that is dangling or leads out of the directory, a pipe, a socket or a device. If it were skipped silently, it would be missing at run time.\n\nPass the directory in which ROCm is installed, or remove what does not belong there.",
+);
+/// A wheel in which ROCm is already embedded.
+pub const EMBEDDED_ALREADY: Code = Code::note(
+    "W093",
+    "embedded-already",
+    "The wheel already has files in the directory for the embedded ROCm, so it is not changed. To embed another ROCm, start from the wheel as it was built.",
 );
 /// Symbolic links in a ROCm directory.
 pub const LINKS_IN_ROCM: Code = Code::note(

@@ -8,13 +8,15 @@
 )]
 
 mod package_owners;
+mod rocm_directory;
 mod sysroot;
 mod system_libraries;
 mod tree_entries;
 mod wheel_files;
 
 use package_owners::PackageOwners;
+pub(crate) use rocm_directory::RocmDirectory;
 pub use sysroot::Sysroot;
 pub use system_libraries::SystemLibraries;
-pub use tree_entries::tree_entries;
+use tree_entries::tree_entries;
 pub use wheel_files::find_wheels;

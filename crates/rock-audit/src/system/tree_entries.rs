@@ -10,7 +10,7 @@ use rock_sys::FileError;
 ///
 /// # Errors
 /// Returns an error if a directory cannot be read or a name is not UTF-8.
-pub fn tree_entries(directory: &Path) -> Result<Vec<TreeEntry>, FileError> {
+pub(super) fn tree_entries(directory: &Path) -> Result<Vec<TreeEntry>, FileError> {
     let root = std::fs::canonicalize(directory)
         .map_err(|error| FileError::new("read", directory, error))?;
     let mut entries = entries_below(&root, &root)?;

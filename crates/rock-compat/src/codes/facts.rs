@@ -4,12 +4,27 @@ use rock_diagnostic::Code;
 
 /// All `K` codes of this crate, sorted by ID.
 pub const ALL: &[&Code] = &[
+    &UNKNOWN_TABLE,
+    &BAD_QUESTION,
     &BAD_POLICY_FILE,
     &POLICY_SHRINKS,
     &MOVED_TAG,
+    &UNKNOWN_PROFILE,
     &VARIABLE_AGAINST_PROFILE,
 ];
 
+/// An unknown table.
+pub const UNKNOWN_TABLE: Code = Code::error(
+    "K005",
+    "unknown-table",
+    "There is no table of this name. `rock-matrix compat list` shows all tables.",
+);
+/// A question that the compatibility data cannot answer.
+pub const BAD_QUESTION: Code = Code::error(
+    "K006",
+    "bad-question",
+    "`compat explain` takes AXIS=VALUE pairs that some table relates to each other: torch with rocm, torch with python, flash-attn with backend or python.",
+);
 /// An invalid policy file.
 pub const BAD_POLICY_FILE: Code = Code::error(
     "K007",
@@ -32,6 +47,12 @@ pub const MOVED_TAG: Code = Code::warning(
      anything newer from that repository, and `compat refresh --check` fails.\n\nCheck the \
      releases and security advisories of the repository. If the move was intended, review the new \
      commit and write it into the row by hand.",
+);
+/// An unknown environment profile.
+pub const UNKNOWN_PROFILE: Code = Code::error(
+    "K010",
+    "unknown-profile",
+    "There is no profile of this name. Profiles are rows of the table `profiles`, and their variables are in the table `variables`: `rock-matrix compat list profiles` shows them.",
 );
 /// A value that is harmful for an environment profile.
 pub const VARIABLE_AGAINST_PROFILE: Code = Code::warning(

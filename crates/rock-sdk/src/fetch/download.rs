@@ -88,23 +88,25 @@ pub(super) fn fetch_digest(
         let (source, _) = store.open(&file)?;
         let text = read_to_string_limited(source, MAX_SUM_BYTES)
             .map_err(|error| interrupted(store, &file, 0, &error))?;
-        let bad = |word: &str| {
-            Diagnostic::new(
-                &codes::BAD_ARTIFACT,
-                format!("`{word}` is not a SHA-256 digest"),
-            )
-            .at(store.file_location(&file), "")
-            .help(
-                "an archive without a valid digest is not used; report this to the owners of the \
-                 run, or fetch another run",
-            )
-        };
         sum_in(&text).map_err(|word| AttemptError {
-            diagnostic: bad(word),
+            diagnostic: bad_digest(store, &file, word),
             is_transient: store.is_remote(),
+            is_missing: false,
         })
     })
     .map(Some)
+    .map_err(|error| error.diagnostic)
+}
+
+/// Returns the error of a file that does not start with a digest.
+fn bad_digest(store: &ArtifactStore, file: &str, word: &str) -> Diagnostic {
+    let message = format!("`{word}` is not a SHA-256 digest");
+    Diagnostic::new(&codes::BAD_ARTIFACT, message)
+        .at(store.file_location(file), "")
+        .help(
+            "an archive without a valid digest is not used; report this to the owners of the run, \
+             or fetch another run",
+        )
 }
 
 /// Downloads an archive with retries, which continue at the last byte if the store supports that.
@@ -145,7 +147,7 @@ fn download_with_retries(
             }
         });
         match outcome {
-            Some(Err(DownloadError::Restart)) => {}
+            Some(Err(DownloadError::NotResumable)) => {}
             Some(Err(DownloadError::Read(error))) if retries.wait_after(&error) => {}
             Some(Err(DownloadError::Read(error))) => return Err(error.diagnostic),
             Some(Ok(digest)) => return written.map(|()| digest).map_err(Diagnostic::from),
@@ -169,8 +171,8 @@ impl ProgressCounter<'_> {
 
 /// The reason for which an attempt ended.
 enum DownloadError {
-    /// The download must restart at the first byte.
-    Restart,
+    /// The server does not send the rest of this version: the download starts at the first byte.
+    NotResumable,
     Read(AttemptError),
     Write(io::Error),
 }
@@ -211,7 +213,7 @@ impl PartialDownload<'_> {
                     return Err(DownloadError::Read(error));
                 }
                 match self.store.open_rest(self.file, self.size_bytes, version) {
-                    Ok(rest) => break rest.ok_or(DownloadError::Restart)?,
+                    Ok(rest) => break rest.ok_or(DownloadError::NotResumable)?,
                     Err(other) => error = other,
                 }
             };
@@ -266,6 +268,7 @@ impl PartialDownload<'_> {
         Err(AttemptError {
             diagnostic,
             is_transient: self.store.is_remote(),
+            is_missing: false,
         })
     }
 }
@@ -295,6 +298,7 @@ fn interrupted(
             AttemptError {
                 diagnostic,
                 is_transient: true,
+                is_missing: false,
             }
         }
     }

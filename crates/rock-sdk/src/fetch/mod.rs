@@ -1,5 +1,6 @@
 //! Fetches the artifacts of a CI run.
 
+mod ci_run;
 mod download;
 mod retry;
 mod store;
@@ -9,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use rayon::prelude::*;
-use rock_audit::ProgressReporter;
+use rock_audit::{NoProgress, ProgressReporter};
 use rock_bytes::{on_threads, start_threads};
 use rock_diagnostic::{Diagnostic, Diagnostics};
 use rock_names::Digest;
@@ -20,7 +21,8 @@ use self::download::{download, fetch_digest, remove_archive};
 use self::unpacker::Unpacker;
 use crate::bucket::BucketArchive;
 
-pub use store::ArtifactStore;
+pub use ci_run::{CiRun, CiRunError, CiRunOptions, FindStoreError, parse_platform, parse_run_id};
+pub use store::{ArtifactStore, ListError};
 pub use unpacker::ArtifactForm;
 
 /// An artifact to fetch.
@@ -34,26 +36,83 @@ pub struct FetchedArtifact {
     pub path: PathBuf,
 }
 
-/// Fetches and unpacks archives in parallel: archives are unpacked while others are fetched.
-pub struct ArtifactFetcher<'f> {
-    /// The directory, which only one run at a time writes to.
-    pub directory: &'f Path,
-    /// The form of the artifacts.
-    pub form: &'f ArtifactForm,
-    /// The number of simultaneous downloads.
-    pub downloads: u16,
-    /// The number of archives that are unpacked at the same time; `None` for the number of
-    /// processors.
-    pub unpacks: Option<u16>,
-    /// Whether archives are removed after they were unpacked.
-    pub removes_archives: bool,
-    /// Receives the progress of all downloads together.
-    pub progress: &'f dyn ProgressReporter,
-    /// Receives a message for each archive.
-    pub on_message: &'f (dyn Fn(&str) + Sync),
+impl FetchedArtifact {
+    /// Plans to fetch an archive into a directory of archives.
+    pub fn new(published: BucketArchive, archive_dir: &Path, form: &ArtifactForm) -> Self {
+        let archive = archive_dir.join(published.file());
+        Self {
+            path: form.path(&published, &archive),
+            archive,
+            published,
+        }
+    }
 }
 
-impl ArtifactFetcher<'_> {
+/// The default number of simultaneous downloads.
+const DOWNLOADS: u16 = 10;
+
+/// Fetches and unpacks archives in parallel: archives are unpacked while others are fetched.
+pub struct ArtifactFetcher<'f> {
+    directory: &'f Path,
+    form: &'f ArtifactForm,
+    downloads: u16,
+    unpacks: Option<u16>,
+    removes_archives: bool,
+    progress: &'f dyn ProgressReporter,
+    on_message: &'f (dyn Fn(&str) + Sync),
+}
+
+impl<'f> ArtifactFetcher<'f> {
+    /// Creates a fetcher that writes artifacts of a form to a directory, which only one run at a
+    /// time writes to. It downloads ten archives at a time, and keeps them.
+    pub fn new(directory: &'f Path, form: &'f ArtifactForm) -> Self {
+        Self {
+            directory,
+            form,
+            downloads: DOWNLOADS,
+            unpacks: None,
+            removes_archives: false,
+            progress: &NoProgress,
+            on_message: &|_| (),
+        }
+    }
+
+    /// Sets the number of simultaneous downloads.
+    #[must_use]
+    pub fn downloads(mut self, count: u16) -> Self {
+        self.downloads = count;
+        self
+    }
+
+    /// Sets the number of archives that are unpacked at the same time; `None` for the number of
+    /// processors.
+    #[must_use]
+    pub fn unpacks(mut self, count: Option<u16>) -> Self {
+        self.unpacks = count;
+        self
+    }
+
+    /// Sets whether archives are removed after they were unpacked.
+    #[must_use]
+    pub fn removes_archives(mut self, removes: bool) -> Self {
+        self.removes_archives = removes;
+        self
+    }
+
+    /// Sets the receiver of the progress of all downloads together.
+    #[must_use]
+    pub fn progress(mut self, progress: &'f dyn ProgressReporter) -> Self {
+        self.progress = progress;
+        self
+    }
+
+    /// Sets the receiver of a message for each archive.
+    #[must_use]
+    pub fn on_message(mut self, on_message: &'f (dyn Fn(&str) + Sync)) -> Self {
+        self.on_message = on_message;
+        self
+    }
+
     /// Fetches artifacts from a store. `on_wait` is called before waiting for another run that
     /// writes to the directory.
     ///

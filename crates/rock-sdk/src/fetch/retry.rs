@@ -13,12 +13,15 @@ pub(super) struct AttemptError {
     pub(super) diagnostic: Diagnostic,
     /// Whether another attempt may succeed; not for a missing file or a full disk.
     pub(super) is_transient: bool,
+    /// Whether the server has no such file, or does not show it.
+    pub(super) is_missing: bool,
 }
 
 impl From<FetchError> for AttemptError {
     fn from(error: FetchError) -> Self {
         Self {
             is_transient: error.is_transient,
+            is_missing: matches!(error.status, Some(403 | 404)),
             diagnostic: error.into(),
         }
     }
@@ -28,6 +31,7 @@ impl From<FileError> for AttemptError {
     fn from(error: FileError) -> Self {
         Self {
             is_transient: false,
+            is_missing: false,
             diagnostic: error.into(),
         }
     }
@@ -88,12 +92,12 @@ impl Retries {
 }
 
 /// Runs an operation, again after transient errors.
-pub(super) fn retry<T>(operation: impl Fn() -> Result<T, AttemptError>) -> Result<T, Diagnostic> {
+pub(super) fn retry<T>(operation: impl Fn() -> Result<T, AttemptError>) -> Result<T, AttemptError> {
     let mut policy = Retries::new();
     loop {
         match operation() {
             Err(error) if policy.wait_after(&error) => {}
-            result => return result.map_err(|error| error.diagnostic),
+            result => return result,
         }
     }
 }

@@ -14,10 +14,11 @@ use rock_sys::{DirectoryEntryKind, FileError};
 /// Help for an archive that could not be fetched.
 const KEPT: &str = "run the command again: complete downloads are kept";
 /// Help for a bucket that does not answer.
-const NO_ANSWER: &str = "see whether this machine reaches the bucket, or give a folder that is laid out as one (`--local-staging`)";
+const UNREACHABLE: &str =
+    "check whether this machine reaches the bucket, or use a directory with the layout of a bucket";
 /// Help for a missing listing.
-const OTHER_PLACE: &str = "name another run (`--run-id`) or kind of release (`--release-type`), the bucket (`--bucket`), or a folder that is \
-                           laid out as one (`--local-staging`)";
+const NO_LISTING: &str =
+    "select another run, release type or bucket, or a directory with the layout of a bucket";
 
 /// The store of the artifacts of one run.
 #[derive(Debug)]
@@ -35,13 +36,53 @@ pub enum ArtifactStore {
     },
 }
 
+/// The reason for which a store cannot be listed.
+#[derive(Debug, thiserror::Error)]
+pub enum ListError {
+    /// The bucket does not exist, or is not public.
+    #[error("{}", .0.message)]
+    NoBucket(Box<Diagnostic>),
+    /// The bucket cannot be reached, or does not answer with a listing.
+    #[error("{}", .0.message)]
+    Unreachable(Box<Diagnostic>),
+    /// The listing exceeds a limit.
+    #[error("{}", .0.message)]
+    TooLarge(Box<Diagnostic>),
+    /// The directory cannot be read.
+    #[error(transparent)]
+    Directory(#[from] FileError),
+}
+
+impl From<AttemptError> for ListError {
+    fn from(error: AttemptError) -> Self {
+        let is_missing = error.is_missing;
+        let diagnostic = Box::new(error.diagnostic);
+        if is_missing {
+            Self::NoBucket(diagnostic)
+        } else {
+            Self::Unreachable(diagnostic)
+        }
+    }
+}
+
+impl From<ListError> for Diagnostic {
+    fn from(error: ListError) -> Self {
+        match error {
+            ListError::NoBucket(diagnostic)
+            | ListError::Unreachable(diagnostic)
+            | ListError::TooLarge(diagnostic) => *diagnostic,
+            ListError::Directory(error) => error.into(),
+        }
+    }
+}
+
 impl ArtifactStore {
     /// Lists the names and sizes of the files of the run. The list is empty if the store has no
     /// such run.
     ///
     /// # Errors
-    /// When the store cannot be listed.
-    pub fn list(&self) -> Result<Vec<BucketFile>, Diagnostic> {
+    /// When the store cannot be reached or read, or the listing exceeds a limit.
+    pub fn list(&self) -> Result<Vec<BucketFile>, ListError> {
         match self {
             Self::Directory(folder) if !rock_sys::exists(folder) => Ok(Vec::new()),
             Self::Directory(folder) => {
@@ -62,12 +103,12 @@ impl ArtifactStore {
                 let mut files = Vec::new();
                 let mut next: Option<String> = None;
                 for _ in 0..MAX_PAGES {
-                    let mut asked =
+                    let mut url =
                         format!("{address}/?list-type=2&prefix={}", percent_encode(folder));
                     if let Some(token) = &next {
-                        asked += &format!("&continuation-token={}", percent_encode(token));
+                        url += &format!("&continuation-token={}", percent_encode(token));
                     }
-                    let page = retry(|| page(&asked, proxies))?;
+                    let page = retry(|| page(&url, proxies))?;
                     let below = page.objects.into_iter().filter_map(|(key, size_bytes)| {
                         let name = key.strip_prefix(folder)?;
                         (!name.contains('/')).then(|| (name.to_owned(), size_bytes))
@@ -89,14 +130,14 @@ impl ArtifactStore {
     }
 
     /// Reports a listing that is not read.
-    fn unlisted(&self, reason: String) -> Diagnostic {
-        FetchError {
+    fn unlisted(&self, reason: String) -> ListError {
+        let error = FetchError {
             address: self.to_string(),
             status: Some(200),
             reason,
             is_transient: false,
-        }
-        .into()
+        };
+        ListError::TooLarge(Box::new(error.into()))
     }
 
     /// Opens a file of the run. Returns it with the version for [`Self::open_rest`], if the store
@@ -162,12 +203,15 @@ impl ArtifactStore {
 
 /// Fetches one page of a listing.
 fn page(address: &str, proxies: &ProxySettings) -> Result<BucketPage, AttemptError> {
-    let text =
-        fetch::get(address, MAX_PAGE_BYTES, proxies).map_err(|error| match error.status {
-            // The bucket does not exist or is not public.
-            Some(403 | 404) => AttemptError::from(error).help(OTHER_PLACE),
-            _ => AttemptError::from(error).help(NO_ANSWER),
-        })?;
+    let text = fetch::get(address, MAX_PAGE_BYTES, proxies).map_err(|error| {
+        let error = AttemptError::from(error);
+        let help = if error.is_missing {
+            NO_LISTING
+        } else {
+            UNREACHABLE
+        };
+        error.help(help)
+    })?;
     // The page may have been truncated.
     let none = |reason| FetchError {
         address: address.to_owned(),

@@ -39,8 +39,10 @@ impl ArtifactForm {
 enum UnpackError {
     Read(std::io::Error),
     Write(FileError),
-    Fault(Box<Diagnostic>),
-    Bad(String),
+    /// The manifest is invalid.
+    Manifest(Box<Diagnostic>),
+    /// The archive is not one of an artifact, for this reason.
+    Malformed(String),
 }
 
 impl From<std::io::Error> for UnpackError {
@@ -219,17 +221,17 @@ fn unpack_members(
             .at(Location::File(archive.display().to_string().into()), "")
             .help("remove it and fetch it again")
     };
-    done.map_err(|stop| match stop {
+    done.map_err(|error| match error {
         UnpackError::Read(error) => unreadable_archive(archive, &error),
-        UnpackError::Fault(fault) => *fault,
-        UnpackError::Bad(message) => bad(message),
+        UnpackError::Manifest(error) => *error,
+        UnpackError::Malformed(message) => bad(message),
         UnpackError::Write(error) => error.into(),
     })?;
     Ok(into.finish()?)
 }
 
 fn no_manifest() -> UnpackError {
-    UnpackError::Bad(format!(
+    UnpackError::Malformed(format!(
         "its first member is not `{ARTIFACT_MANIFEST}`, which lists its contents"
     ))
 }
@@ -245,9 +247,9 @@ struct MemberUnpacker<'m> {
 
 impl MemberUnpacker<'_> {
     fn member(&mut self, member: ParsedMember, content: &mut dyn Read) -> Result<(), UnpackError> {
-        let shown = member
-            .path
-            .ok_or_else(|| UnpackError::Bad("a member has a name that is not UTF-8".to_owned()))?;
+        let shown = member.path.ok_or_else(|| {
+            UnpackError::Malformed("a member has a name that is not UTF-8".to_owned())
+        })?;
         let path = check_path(&shown)?;
         let Some(roots) = &self.roots else {
             return self.manifest(&path, content);
@@ -258,7 +260,7 @@ impl MemberUnpacker<'_> {
                 .any(|root| is_or_is_below(path, root) || is_or_is_below(root, path))
         };
         if !path.is_empty() && !is_known(&path) {
-            return Err(UnpackError::Bad(format!(
+            return Err(UnpackError::Malformed(format!(
                 "`{path}` is below none of the directories that the manifest lists"
             )));
         }
@@ -269,7 +271,7 @@ impl MemberUnpacker<'_> {
             ParsedMemberKind::Directory => self.into.create_directory(&place)?,
             ParsedMemberKind::File { mode, .. } => self.into.write_file(&place, mode, content)?,
             ParsedMemberKind::Symlink(text) if resolve_link(&place, &text).is_none() => {
-                return Err(UnpackError::Bad(format!(
+                return Err(UnpackError::Malformed(format!(
                     "the link `{path}` leads out of the artifact, to `{text}`"
                 )));
             }
@@ -278,14 +280,16 @@ impl MemberUnpacker<'_> {
                 let other = check_path(&other)?;
                 let known = self.place(&other).filter(|other| self.into.has_file(other));
                 let known = known.ok_or_else(|| {
-                    UnpackError::Bad(format!(
+                    UnpackError::Malformed(format!(
                         "`{path}` is a hard link to `{other}`, which is not a file that precedes it"
                     ))
                 })?;
                 self.into.hard_link(&place, &known)?;
             }
             ParsedMemberKind::Unsupported(what) => {
-                return Err(UnpackError::Bad(format!("the member `{path}` is {what}")));
+                return Err(UnpackError::Malformed(format!(
+                    "the member `{path}` is {what}"
+                )));
             }
         }
         Ok(())
@@ -300,10 +304,10 @@ impl MemberUnpacker<'_> {
             self.into
                 .write_file(ARTIFACT_MANIFEST, 0o644, &mut text.as_bytes())?;
         }
-        let (roots, faults) = parse_artifact_manifest(&text, self.archive)
-            .map_err(|fault| UnpackError::Fault(Box::new(fault)))?;
-        if let Some(fault) = faults.into_iter().next() {
-            return Err(UnpackError::Bad(fault.message));
+        let (roots, errors) = parse_artifact_manifest(&text, self.archive)
+            .map_err(|error| UnpackError::Manifest(Box::new(error)))?;
+        if let Some(error) = errors.into_iter().next() {
+            return Err(UnpackError::Malformed(error.message));
         }
         self.roots = Some(roots);
         Ok(())
@@ -329,11 +333,12 @@ fn is_or_is_below(path: &str, root: &str) -> bool {
 /// Checks that a path stays in the artifact and has no control characters.
 fn check_path(path: &str) -> Result<String, UnpackError> {
     if path.contains(char::is_control) {
-        return Err(UnpackError::Bad(format!(
+        return Err(UnpackError::Malformed(format!(
             "the member `{}` has a control character in its name",
             path.escape_debug()
         )));
     }
-    safe_member_path(path)
-        .ok_or_else(|| UnpackError::Bad(format!("the member `{path}` leads out of the artifact")))
+    safe_member_path(path).ok_or_else(|| {
+        UnpackError::Malformed(format!("the member `{path}` leads out of the artifact"))
+    })
 }

@@ -68,7 +68,7 @@ impl VerifiedPackages {
             findings.extend(split_code::findings(&reader.opened, &reader.split_code));
         } else {
             for wheel in &reader.opened.wheels {
-                findings.extend(super::alone(wheel, facts));
+                findings.extend(super::check_wheel(wheel, facts));
             }
         }
         Ok(Self {

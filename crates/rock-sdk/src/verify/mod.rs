@@ -52,7 +52,7 @@ const MAKE_AGAIN: &str =
 pub fn verify(opened: &OpenedPackages, facts: &SdkTables) -> Vec<Diagnostic> {
     let mut found = names::findings(opened, facts);
     for wheel in &opened.wheels {
-        found.extend(alone(wheel, facts));
+        found.extend(check_wheel(wheel, facts));
     }
     found.extend(ownership::findings(opened));
     found.extend(search::across(opened));
@@ -66,7 +66,7 @@ pub fn verify(opened: &OpenedPackages, facts: &SdkTables) -> Vec<Diagnostic> {
 }
 
 /// Checks one wheel, independent of the other packages.
-pub fn alone(wheel: &OpenedWheel, facts: &SdkTables) -> Vec<Diagnostic> {
+pub fn check_wheel(wheel: &OpenedWheel, facts: &SdkTables) -> Vec<Diagnostic> {
     let mut found = names::of_wheel(wheel);
     found.extend(siblings::findings(wheel, facts));
     found.extend(scripts::findings(wheel));

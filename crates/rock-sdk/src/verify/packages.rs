@@ -197,11 +197,11 @@ impl OpenedWheel {
     /// Returns the directory in `site-packages` with the files. Device packages use that of the
     /// libraries package.
     pub(super) fn folder(&self, facts: &SdkTables) -> String {
-        format!("{}{}", self.home(facts), self.nonce(facts))
+        format!("{}{}", self.home(facts), self.name_suffix(facts))
     }
 
     /// Returns the suffix of the names of this build's directories.
-    pub(super) fn nonce(&self, facts: &SdkTables) -> String {
+    pub(super) fn name_suffix(&self, facts: &SdkTables) -> String {
         let home = self.home(facts);
         let of_folder = || {
             self.tops()

@@ -63,7 +63,7 @@ fn folder(path: &str) -> &str {
 /// Checks the search paths of one wheel, independent of other wheels.
 pub(super) fn of_wheel(wheel: &OpenedWheel, facts: &SdkTables) -> Vec<Diagnostic> {
     let core = row(facts, PackageKind::Core).map_or("", |row| &row.distribution);
-    let core = folder_of(core, &wheel.nonce(facts));
+    let core = folder_of(core, &wheel.name_suffix(facts));
     let promised: Vec<String> = wheel
         .row(facts)
         .into_iter()

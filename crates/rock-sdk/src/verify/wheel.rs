@@ -102,7 +102,7 @@ pub fn verify_wheel(
     let Some((opened, mut found)) = open_wheel(wheel, files, shown, name, facts)? else {
         return Ok(vec![not_an_sdk_package(shown)]);
     };
-    found.extend(super::alone(&opened, facts));
+    found.extend(super::check_wheel(&opened, facts));
     Ok(found)
 }
 

@@ -58,7 +58,7 @@ pub(super) fn confirm(
     }
     Ok(CheckoutResult {
         state,
-        was_there: true,
+        was_up_to_date: true,
     })
 }
 
@@ -133,7 +133,7 @@ impl<'a, 'b> CheckoutRun<'a, 'b> {
         self.write(&state)?;
         Ok(CheckoutResult {
             state,
-            was_there: false,
+            was_up_to_date: false,
         })
     }
 

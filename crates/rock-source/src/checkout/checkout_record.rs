@@ -21,7 +21,7 @@ pub struct CheckoutRecord {
 ///
 /// # Errors
 /// When the directory is not a checkout, or git fails.
-pub fn seen(
+pub fn read_record(
     folder: &Path,
     environment: &Environment,
     signals: &Signals,

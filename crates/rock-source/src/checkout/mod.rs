@@ -13,6 +13,7 @@ mod error;
 mod git;
 mod hipify;
 mod limits;
+mod patch_target;
 mod patches;
 mod recover;
 mod repository;
@@ -24,11 +25,12 @@ mod worktree_status;
 
 use std::sync::Mutex;
 
-pub use checkout_record::{CheckoutRecord, seen};
+pub use checkout_record::{CheckoutRecord, read_record};
 pub use error::CheckoutError;
+pub use patch_target::PatchTargetOptions;
 pub use patches::read_set;
-pub use save::{PatchFileChange, PatchTarget, PendingPatches, SavedPatches, patches};
-pub use sparse_checkout::glimpse;
+pub use save::{PatchFileChange, PendingPatches, SavedPatches, create_patches};
+pub use sparse_checkout::fetch_files;
 
 use crate::{self as source, CheckoutOutcome, CheckoutSpec, CheckoutState, CheckoutStep};
 use git::GitRunner;
@@ -74,7 +76,7 @@ pub struct CheckoutResult {
     /// The new state of the checkout.
     pub state: CheckoutState,
     /// Whether the tree was already up to date.
-    pub was_there: bool,
+    pub was_up_to_date: bool,
 }
 
 /// Returns the steps that a checkout would take; empty if the tree is up to date.

@@ -8,6 +8,7 @@ use rayon::prelude::*;
 use super::error::CheckoutError;
 use super::git::{GitCall, GitRunner};
 use super::limits::LARGEST_PATCH_BYTES;
+use super::patch_target::PatchTargetOptions;
 use super::{LOCK, repository, worktree_status};
 use crate::codes::checkout as codes;
 use crate::{
@@ -58,15 +59,6 @@ const STABLE_TEXT: [&str; 6] = [
     "--stat=72",
 ];
 
-/// The destination of saved patches.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct PatchTarget {
-    /// The directory of the patch set.
-    pub folder: PathBuf,
-    /// The name of the outer repository's directory in the set.
-    pub name: String,
-}
-
 /// The change of a patch file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PatchFileChange {
@@ -81,6 +73,8 @@ pub enum PatchFileChange {
 /// The patches that were or would be saved.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SavedPatches {
+    /// The directory of the patch set.
+    pub folder: PathBuf,
     /// The number of patches that the commits produce.
     pub patches: usize,
     /// The differences from the existing set, by path below its directory.
@@ -94,7 +88,6 @@ pub struct SavedPatches {
 pub struct PendingPatches {
     /// The changes that writing makes.
     pub saved: SavedPatches,
-    target: PathBuf,
     files: BTreeMap<String, Vec<u8>>,
     kept: Vec<String>,
     _lock: sys::FileLock,
@@ -107,21 +100,45 @@ struct RepositoryPatches {
     warnings: Vec<Diagnostic>,
 }
 
+impl SavedPatches {
+    /// Checks that the patch set has no differences from the commits.
+    ///
+    /// # Errors
+    /// When there are [changes](Self::changes).
+    pub fn check_unchanged(&self) -> Result<(), Diagnostic> {
+        let count = self.changes.len();
+        if count == 0 {
+            return Ok(());
+        }
+        let differ = if count == 1 { "differs" } else { "differ" };
+        let folder = self.folder.display().to_string();
+        let message = format!(
+            "{} in `{folder}` {differ} from the commits",
+            counted(count, "file")
+        );
+        Err(Diagnostic::new(&codes::PATCHES_DIFFER, message)
+            .at(Location::File(folder.into()), "")
+            .help("run the same command without `--check`"))
+    }
+}
+
 /// Creates the patches of a checkout and compares them with the target, which is not changed.
 ///
 /// # Errors
 /// When the directory is not a completed checkout, another run uses it, a tag is missing, or there
 /// are commits without a patch, such as merges.
-pub fn patches(
+pub fn create_patches(
     folder: &Path,
-    target: impl FnOnce(&CheckoutState) -> Result<PatchTarget, Diagnostic>,
+    target: &PatchTargetOptions,
     environment: &Environment,
     signals: &Signals,
 ) -> Result<PendingPatches, CheckoutError> {
     let git = GitRunner::new(folder, environment, signals);
     let state = worktree_status::state(&git)?
         .ok_or_else(|| CheckoutError::NoCheckout(folder.to_owned()))?;
-    let target = target(&state).map_err(|fault| CheckoutError::Refused(vec![fault]))?;
+    let target = target
+        .resolve(&state, &environment.current_dir)
+        .map_err(|error| CheckoutError::Refused(vec![error]))?;
     let lock =
         sys::try_lock(&folder.join(LOCK))?.ok_or_else(|| CheckoutError::Busy(folder.to_owned()))?;
     if state.outcome != CheckoutOutcome::Done {
@@ -214,13 +231,13 @@ fn compare(
         );
     }
     let saved = SavedPatches {
+        folder: target,
         patches: files.len(),
         changes,
         warnings,
     };
     Ok(PendingPatches {
         saved,
-        target,
         files,
         kept,
         _lock: lock,
@@ -234,7 +251,7 @@ impl PendingPatches {
     /// When the set cannot be written; the old set is then unchanged.
     pub fn write(self) -> Result<SavedPatches, CheckoutError> {
         if !self.saved.changes.is_empty() {
-            let staging = DirectorySwap::begin(&self.target, || ())?.stage()?;
+            let staging = DirectorySwap::begin(&self.saved.folder, || ())?.stage()?;
             for path in &self.kept {
                 staging.keep(path)?;
             }

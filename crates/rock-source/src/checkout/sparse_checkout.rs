@@ -11,7 +11,7 @@ use rock_sys::{Environment, Signals};
 ///
 /// # Errors
 /// When the commit cannot be fetched, git fails, or a signal arrives.
-pub fn glimpse(
+pub fn fetch_files(
     folder: &Path,
     origin: &str,
     reference: &str,

@@ -27,6 +27,7 @@ pub const ALL: &[&Code] = &[
     &NO_UPSTREAM_TAG,
     &STALE_HIPIFY_TAG,
     &MERGE_ABOVE_UPSTREAM,
+    &PATCHES_DIFFER,
     &OTHER_REPOSITORY_NAME,
 ];
 
@@ -167,6 +168,12 @@ pub const MERGE_ABOVE_UPSTREAM: Code = Code::error(
     "C023",
     "merge-above-upstream",
     "A merge commit has no patch, so the changes that it merged would be lost. Make the history linear, for example with `git rebase`.",
+);
+/// A patch set that differs from the commits.
+pub const PATCHES_DIFFER: Code = Code::error(
+    "C024",
+    "patches-differ",
+    "The patch set does not match the commits of the source tree. Without `--check`, the same command writes it.",
 );
 /// A patch set for an outer repository of another name.
 pub const OTHER_REPOSITORY_NAME: Code = Code::error(

@@ -1,13 +1,10 @@
 //! `sdk fetch`: downloads the artifacts of a CI run, as archives or extracted.
 
-mod asked;
-
 use std::path::PathBuf;
 
 use serde_json::json;
 
-use self::asked::AskedRun;
-use super::layout_args::platform;
+use super::option_help::{add_help, name_argument};
 use super::{Exit, Format, OutputFormat, Shell};
 use crate::cli::load;
 use crate::cli::reporters::WheelReporter;
@@ -15,11 +12,15 @@ use crate::cli::wheel::fail;
 use crate::codes::sdk as codes;
 use crate::compat::Compat;
 use crate::config::Platform;
-use crate::diagnostic::{Diagnostic, Diagnostics};
+use crate::diagnostic::{Diagnostic, Diagnostics, Location};
 use crate::fetch::ProxySettings;
 use crate::names::ArtifactComponent;
 use crate::sdk::bucket::ArtifactSelection;
-use crate::sdk::fetch::{ArtifactFetcher, ArtifactForm, FetchedArtifact};
+use crate::sdk::fetch::{
+    ArtifactFetcher, ArtifactForm, CiRun, CiRunError, CiRunOptions, FetchedArtifact,
+    FindStoreError, ListError, parse_platform, parse_run_id,
+};
+use crate::sdk::{SelectionOptions, TargetList};
 
 /// Download the artifacts of a CI run
 #[derive(Debug, clap::Args)]
@@ -48,7 +49,7 @@ pub(super) struct Args {
     #[arg(
         long,
         value_name = "ID",
-        value_parser = asked::run_id,
+        value_parser = parse_run_id,
         help_heading = "Source"
     )]
     run_id: Option<String>,
@@ -63,7 +64,7 @@ pub(super) struct Args {
     /// Artifact platform [default: `THEROCK_PLATFORM`, or linux]
     #[arg(
         long,
-        value_parser = platform,
+        value_parser = parse_platform,
         value_name = "PLATFORM",
         help_heading = "Source"
     )]
@@ -112,7 +113,7 @@ pub(super) struct Args {
         long,
         value_name = "LIST",
         value_delimiter = ',',
-        value_parser = asked::component,
+        value_parser = parse_component,
         help_heading = "Selection"
     )]
     exclude_components: Vec<ArtifactComponent>,
@@ -213,74 +214,112 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
         Ok(compat) => compat,
         Err(exit) => return exit,
     };
-    let run = match args.asked_run(shell) {
+    let run = match args
+        .run_options()
+        .resolve(|name| shell.environment.get(name))
+    {
         Ok(run) => run,
         Err(errors) => {
+            let errors: Vec<Diagnostic> = errors.into_iter().map(run_diagnostic).collect();
             shell.report(&errors);
             return Exit::Usage;
         }
     };
-    match fetched(args, &run, shell, compat) {
+    match fetch(args, &run, shell, compat) {
         Ok(fetched) => print_result(args, shell, &fetched),
         Err(errors) => fail(shell, &errors),
     }
 }
 
-fn fetched(
+fn fetch(
     args: &Args,
-    run: &AskedRun,
+    run: &CiRun,
     shell: &Shell,
     compat: &Compat,
 ) -> Result<Vec<FetchedArtifact>, Diagnostics> {
-    let choice = args.choice(compat)?;
+    let selection = ArtifactSelection::compile(args.selection_options(), compat)
+        .map_err(|errors| args.name_excluded_patterns(errors))?;
     let proxies = ProxySettings::from_variables(|name| shell.environment.get(name));
-    let (store, files) = args.store(run, shell, compat, &proxies)?;
-    let wanted = choice.of(&files);
-    if wanted.is_empty() {
-        let archives = ArtifactSelection::default().of(&files);
-        let message = format!(
-            "none of the {} artifacts of the run is selected",
-            archives.len()
-        );
-        let names: Vec<String> = archives
-            .iter()
-            .take(8)
-            .map(|one| one.name.to_string())
-            .collect();
-        let ellipsis = if archives.len() > 8 { ", …" } else { "" };
-        return Err(Diagnostic::new(&codes::NO_ARTIFACT, message)
-            .at(store.location(), "")
-            .note(format!("the run has {}{ellipsis}", names.join(", ")))
-            .help("select other GPUs or names")
-            .into());
-    }
+    let rows = &compat.sdk_tables().sdk_buckets;
+    let (store, files) = run
+        .find_store(rows, &proxies, &|message| shell.detail(message))
+        .map_err(store_diagnostic)?;
     let form = args.form();
-    let wanted: Vec<FetchedArtifact> = wanted
+    let archive_dir = args.archive_dir();
+    let artifacts: Vec<FetchedArtifact> = selection
+        .select(&files, store.location())?
         .into_iter()
-        .map(|published| {
-            let archive = args.archives().join(published.file());
-            FetchedArtifact {
-                path: form.path(&published, &archive),
-                archive,
-                published,
-            }
-        })
+        .map(|published| FetchedArtifact::new(published, &archive_dir, &form))
         .collect();
     if !args.dry_run {
-        let fetcher = ArtifactFetcher {
-            directory: &args.out,
-            form: &form,
-            downloads: args.download_concurrency,
-            unpacks: args.extract_concurrency,
-            removes_archives: args.delete_after_extract,
-            progress: &WheelReporter::new(shell),
-            on_message: &|message| shell.detail(message),
-        };
-        fetcher.fetch(&store, &wanted, || {
+        let progress = WheelReporter::new(shell);
+        let on_message = |message: &str| shell.detail(message);
+        let fetcher = ArtifactFetcher::new(&args.out, &form)
+            .downloads(args.download_concurrency)
+            .unpacks(args.extract_concurrency)
+            .removes_archives(args.delete_after_extract)
+            .progress(&progress)
+            .on_message(&on_message);
+        fetcher.fetch(&store, &artifacts, || {
             shell.say("waiting for another run to end");
         })?;
     }
-    Ok(wanted)
+    Ok(artifacts)
+}
+
+/// Returns the diagnostic of an invalid description of a run, with the option that completes it.
+fn run_diagnostic(error: CiRunError) -> Diagnostic {
+    let diagnostic = Diagnostic::new(&codes::NO_ARTIFACT, error.to_string());
+    match error {
+        CiRunError::NoId => diagnostic.help("pass the ID of the CI run with `--run-id`"),
+        CiRunError::InvalidVariable { variable, .. } => diagnostic
+            .at(Location::Argument(variable.to_owned()), "")
+            .help("set it to another value, or unset it"),
+    }
+}
+
+/// Returns the diagnostic of a run that is not found, with the options that select another one.
+fn store_diagnostic(error: FindStoreError) -> Diagnostic {
+    let diagnostic = Diagnostic::new(&codes::NO_ARTIFACT, error.to_string());
+    match error {
+        FindStoreError::UnknownReleaseType {
+            release_type,
+            known,
+        } => diagnostic
+            .at(
+                Location::Argument(format!("--release-type {release_type}")),
+                "",
+            )
+            .help(format!("known types are {}", known.join(", "))),
+        FindStoreError::NoArtifacts { id, .. } => diagnostic
+            .at(Location::Argument(format!("--run-id {id}")), "")
+            .help(
+                "check the run ID, its repository (`--run-github-repo`) and the release type \
+                 (`--release-type`); artifacts are deleted after some weeks",
+            ),
+        FindStoreError::List(error) => {
+            let options = match error {
+                ListError::NoBucket(_) => {
+                    " (`--run-id`, `--release-type`, `--bucket`, `--local-staging`)"
+                }
+                ListError::Unreachable(_) => " (`--local-staging`)",
+                ListError::TooLarge(_) | ListError::Directory(_) => "",
+            };
+            add_help(error.into(), options)
+        }
+    }
+}
+
+/// Parses a component.
+fn parse_component(word: &str) -> Result<ArtifactComponent, String> {
+    word.parse().map_err(|()| {
+        format!(
+            "expected one of {}",
+            ArtifactComponent::ALL
+                .map(ArtifactComponent::word)
+                .join(", ")
+        )
+    })
 }
 
 fn print_result(args: &Args, shell: &Shell, fetched: &[FetchedArtifact]) -> Exit {
@@ -315,8 +354,48 @@ fn print_result(args: &Args, shell: &Shell, fetched: &[FetchedArtifact]) -> Exit
 }
 
 impl Args {
+    fn run_options(&self) -> CiRunOptions {
+        CiRunOptions {
+            id: self.run_id.clone(),
+            platform: self.platform,
+            repository: self.run_github_repo.clone(),
+            release_type: self.release_type.clone(),
+            bucket: self.bucket.clone(),
+            staging: self.local_staging.clone(),
+        }
+    }
+
+    fn selection_options(&self) -> SelectionOptions {
+        SelectionOptions {
+            includes: self.include.clone(),
+            excludes: self.exclude.clone(),
+            gpus: TargetList::new("--gfx", &self.gfx.join(",")),
+            expands_families: self.expand_family_to_targets,
+            without_components: self.exclude_components.iter().copied().collect(),
+            without_names: self.exclude_artifacts.iter().cloned().collect(),
+        }
+    }
+
+    /// Names the option of the patterns that are not positional arguments.
+    fn name_excluded_patterns(&self, errors: Diagnostics) -> Diagnostics {
+        let exit_class = errors.exit_class();
+        let is_excluded = |error: &Diagnostic| {
+            error.labels.iter().any(|label| {
+                matches!(&label.location, Location::Argument(pattern) if self.exclude.contains(pattern))
+            })
+        };
+        let named = errors.into_iter().map(|error| {
+            if is_excluded(&error) {
+                name_argument(error, "--exclude")
+            } else {
+                error
+            }
+        });
+        Diagnostics::from(named.collect::<Vec<_>>()).exits_with(exit_class)
+    }
+
     /// Returns the directory of the archives.
-    fn archives(&self) -> PathBuf {
+    fn archive_dir(&self) -> PathBuf {
         match self.layout {
             Layout::Manager => self.out.join(".download_cache"),
             Layout::Flat => self.out.clone(),

@@ -1,0 +1,131 @@
+//! Queries as `AXIS=VALUE` pairs.
+
+use std::fmt::Display;
+use std::str::FromStr;
+
+use super::{Compat, CompatQuery};
+use crate::codes::facts as codes;
+use rock_diagnostic::nearest::nearest;
+use rock_diagnostic::{Diagnostic, Diagnostics, Location, Sink};
+use rock_names::{DistributionName, GfxTarget};
+
+/// The axes of a query, in addition to packages.
+const AXES: [&str; 5] = ["torch", "rocm", "python", "backend", "gfx"];
+
+impl Compat {
+    /// Parses a query from pairs such as `torch=2.6.0`, `flash-attn=2.8.3` or
+    /// `gfx=gfx942;mi300x`.
+    ///
+    /// # Errors
+    /// When a pair has no known axis or an invalid value, or an axis is given twice.
+    pub fn parse_query(&self, pairs: &[String]) -> Result<CompatQuery, Diagnostics> {
+        let mut sink = Sink::new();
+        let mut query = CompatQuery::default();
+        let mut given: Vec<String> = Vec::new();
+        for pair in pairs {
+            let Some((axis, value)) = pair.split_once('=') else {
+                let message = format!("`{pair}` is not of the form AXIS=VALUE");
+                sink.push(bad_question(pair, message).help("for example `torch=2.6.0 rocm=6.2`"));
+                continue;
+            };
+            let name = axis
+                .parse::<DistributionName>()
+                .map_or_else(|_| axis.to_owned(), |name| name.normalized());
+            let is_package = self.has_package(&name);
+            if !is_package && !AXES.contains(&name.as_str()) {
+                sink.push(self.unknown_axis(pair, axis));
+                continue;
+            }
+            let slot = if is_package {
+                "a package"
+            } else {
+                name.as_str()
+            };
+            if given.iter().any(|before| before == slot) {
+                let help = "give each axis once; separate gfx targets with `;`";
+                sink.push(bad_question(pair, format!("{slot} is given twice")).help(help));
+                continue;
+            }
+            given.push(slot.to_owned());
+            match name.as_str() {
+                "torch" => query.torch = parse_value(value, pair, &mut sink),
+                "rocm" => query.rocm = parse_value(value, pair, &mut sink),
+                "python" => query.python = parse_value(value, pair, &mut sink),
+                "backend" => query.backend = Some(value.to_owned()),
+                "gfx" => {
+                    query.gfx = value
+                        .split([';', ','])
+                        .flat_map(|word| self.parse_gfx(word, pair, &mut sink))
+                        .collect();
+                }
+                _ => {
+                    query.package =
+                        parse_value(value, pair, &mut sink).map(|version| (name, version));
+                }
+            }
+        }
+        Diagnostics::check(sink.finish())?;
+        Ok(query)
+    }
+
+    /// Returns the targets of a word, which may be a target, a family or a product.
+    fn parse_gfx(&self, word: &str, pair: &str, sink: &mut Sink) -> Vec<GfxTarget> {
+        self.resolve_gfx(word).unwrap_or_else(|error| {
+            sink.push(bad_question(pair, error.to_string()).help(
+                "`rock-matrix compat list products` and `compat list families` show the names",
+            ));
+            Vec::new()
+        })
+    }
+
+    fn unknown_axis(&self, pair: &str, axis: &str) -> Diagnostic {
+        let packages = self.tables().packages.iter();
+        let mut packages: Vec<&str> = packages.map(|row| row.package.as_str()).collect();
+        packages.dedup();
+        let known: Vec<&str> = AXES.into_iter().chain(packages).collect();
+        let message = format!("the compatibility data has no axis `{axis}`");
+        bad_question(pair, message).help(match nearest(axis, known.iter().copied()) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => format!("the axes are {}", known.join(", ")),
+        })
+    }
+}
+
+fn bad_question(pair: &str, message: String) -> Diagnostic {
+    Diagnostic::new(&codes::BAD_QUESTION, message).at(Location::Argument(pair.to_owned()), "")
+}
+
+fn parse_value<T: FromStr<Err: Display>>(text: &str, pair: &str, sink: &mut Sink) -> Option<T> {
+    text.parse()
+        .map_err(|error: T::Err| {
+            sink.push(bad_question(pair, error.to_string()).help("correct the value"));
+        })
+        .ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::Compat;
+
+    #[test]
+    fn pairs_become_a_query_and_every_error_is_reported() {
+        let compat = Compat::embedded();
+        let parse = |text: &str| {
+            let pairs: Vec<String> = text.split(' ').map(str::to_owned).collect();
+            compat.parse_query(&pairs)
+        };
+        let query = parse("torch=2.6.0 Flash_Attn=2.8.3 gfx=gfx942;gfx1100").unwrap();
+        assert_eq!(query.torch, Some("2.6.0".parse().unwrap()));
+        assert_eq!(query.package.unwrap().0, "flash-attn");
+        assert_eq!(query.gfx.len(), 2);
+        let errors = parse("torch torhc=2 rocm=6.2 rocm=6.3 python=x").unwrap_err();
+        let messages: Vec<&str> = errors
+            .as_slice()
+            .iter()
+            .map(|error| error.message.as_str())
+            .collect();
+        assert_eq!(messages.len(), 4);
+        assert!(messages.contains(&"rocm is given twice"));
+        assert!(messages.contains(&"the compatibility data has no axis `torhc`"));
+    }
+}
