@@ -382,7 +382,9 @@ fn a_call_is_made_six_times_at_most_within_the_deadline() {
             ..Files::of(0, 1)
         };
         let end = match operation {
-            ApiOperation::TagRef => PublishResult::Failed(play.client().tag("v1").unwrap_err()),
+            ApiOperation::TagRef => {
+                PublishResult::Failed(play.client().commit_of_tag("v1").unwrap_err())
+            }
             _ => play.publish(&files, &files.goal(1), PublishPolicy::default()),
         };
         assert!(

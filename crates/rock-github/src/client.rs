@@ -13,7 +13,8 @@ use std::time::Duration;
 
 use http::header::LINK;
 use http::{HeaderMap, Uri};
-use octocrab::Octocrab;
+use octocrab::repos::RepoHandler;
+use octocrab::{FromResponse as _, Octocrab};
 use serde::de::DeserializeOwned;
 
 use super::api::ApiEndpoint;
@@ -21,20 +22,20 @@ use super::clock::Clock;
 use super::error::GithubError;
 use super::executor::{Executor, OnWait, StopRequested};
 use super::limits::MOST_PAGES;
-use super::octocrab_service::{octocrab, read, reply};
+use super::octocrab_service::{LastRequest, github_error, octocrab};
 use super::rate_limiter::{RateLimiter, RateLimits};
 use super::token::Token;
 use super::transport::Transport;
 use rock_names::RepoName;
 
 pub use send::{PendingUpload, UploadResult};
-pub use tags::TagObject;
 
 /// A client for the releases of one repository.
 pub struct ReleaseClient {
     runtime: tokio::runtime::Runtime,
     caller: Arc<Executor>,
     octocrab: Octocrab,
+    last_request: LastRequest,
     repo: RepoName,
 }
 
@@ -78,7 +79,7 @@ impl ReleaseClient {
             stop: calls.stop,
             on_wait: calls.on_wait,
         });
-        let octocrab = {
+        let (octocrab, last_request) = {
             let _entered = runtime.enter();
             octocrab(&caller)
         };
@@ -86,6 +87,7 @@ impl ReleaseClient {
             runtime,
             caller,
             octocrab,
+            last_request,
             repo,
         })
     }
@@ -135,64 +137,36 @@ impl ReleaseClient {
             .map_err(|error| error.without(self.caller.token.as_ref()))
     }
 
-    fn get<T: DeserializeOwned>(&self, path: &str) -> Result<(T, HeaderMap), GithubError> {
-        let call = format!("GET {}", path.split('?').next().unwrap_or(path));
-        self.block_on(async { read(&call, self.octocrab._get(path).await).await })
-    }
-
-    /// Reads a resource; `None` if it does not exist.
-    fn find<T: DeserializeOwned>(&self, path: &str) -> Result<Option<T>, GithubError> {
-        found(self.get(path).map(|(found, _)| found))
-    }
-
-    /// Creates a resource. If the response cannot be parsed, the outcome is unknown.
-    fn post<T: DeserializeOwned>(
+    /// Sends a request of octocrab.
+    fn call<T>(
         &self,
-        path: &str,
-        fields: &serde_json::Value,
+        request: impl Future<Output = octocrab::Result<T>>,
     ) -> Result<T, GithubError> {
-        let call = format!("POST {path}");
-        let made = self
-            .block_on(async { read(&call, self.octocrab._post(path, Some(fields)).await).await });
-        made.map(|(made, _)| made).map_err(|error| match error {
-            GithubError::Malformed { call, reason } => GithubError::Unsure { call, reason },
-            error => error,
+        self.block_on(async {
+            let answer = request.await;
+            answer.map_err(|error| github_error(&error, &self.last_request))
         })
     }
 
-    fn patch<T: DeserializeOwned>(
-        &self,
-        path: &str,
-        fields: &serde_json::Value,
-    ) -> Result<T, GithubError> {
-        let call = format!("PATCH {path}");
-        let changed = self
-            .block_on(async { read(&call, self.octocrab._patch(path, Some(fields)).await).await });
-        changed.map(|(changed, _)| changed)
-    }
-
-    fn delete(&self, path: &str) -> Result<(), GithubError> {
-        let call = format!("DELETE {path}");
-        match self
-            .block_on(async { reply(&call, self.octocrab._delete(path, None::<&()>).await).await })
-        {
-            Ok(_) | Err(GithubError::Status { status: 404, .. }) => Ok(()),
-            Err(error) => Err(error),
-        }
+    /// Returns octocrab's requests for the repository.
+    fn handler(&self) -> RepoHandler<'_> {
+        let repo = self.repo.to_string();
+        let (owner, name) = repo.split_once('/').unwrap_or_default();
+        self.octocrab.repos(owner, name)
     }
 
     /// Reads all items of a listing, mapped by `kept`. Follows the `next` links of the `Link`
     /// header (RFC 8288), on the API's own host only.
-    fn pages<T: DeserializeOwned>(
+    fn pages<T: DeserializeOwned, K>(
         &self,
         first: &str,
-        kept: impl Fn(T) -> T,
-    ) -> Result<Vec<T>, GithubError> {
+        kept: impl Fn(T) -> K,
+    ) -> Result<Vec<K>, GithubError> {
         let (mut all, mut path) = (Vec::new(), first.to_owned());
         for _ in 0..MOST_PAGES {
-            let (page, headers): (Vec<T>, _) = self.get(&path)?;
-            all.extend(page.into_iter().map(&kept));
-            match next_page(&headers) {
+            let (items, next) = self.call(self.page(&path))?;
+            all.extend(items.into_iter().map(&kept));
+            match next {
                 None => return Ok(all),
                 Some(next) if self.caller.api.is_own(&next) => path = next.to_string(),
                 Some(next) => return Err(self.caller.api.elsewhere(&next).into()),
@@ -203,6 +177,17 @@ impl ReleaseClient {
             call: format!("GET {first}"),
             reason,
         })
+    }
+
+    /// Reads a page of a listing, and the URL of the next one.
+    async fn page<T: DeserializeOwned>(
+        &self,
+        path: &str,
+    ) -> octocrab::Result<(Vec<T>, Option<Uri>)> {
+        // octocrab's listings keep unused fields in memory, cut links at commas, print to stderr.
+        let response = self.octocrab._get(path).await?;
+        let next = next_page(response.headers());
+        Ok((Vec::from_response(response).await?, next))
     }
 }
 
@@ -242,8 +227,157 @@ fn next_page(headers: &HeaderMap) -> Option<Uri> {
 
 #[cfg(test)]
 mod tests {
-    use super::next_page;
-    use http::HeaderMap;
+    use std::sync::{Arc, Mutex};
+    use std::time::Duration;
+
+    use super::{CallOptions, GithubError, ReleaseClient, next_page};
+    use crate::{RateLimits, ResponseFuture, SkippingClock, Transport};
+    use http::{HeaderMap, Request, Response};
+    use rock_publish::DeploymentRules;
+    use rock_publish::remote::ReleaseDescription;
+    use rock_sys::http::{HttpBody, full_body};
+
+    /// Returns status and body for the path of a request.
+    type Answers = fn(&str) -> (u16, &'static str);
+
+    /// Answers requests and records them.
+    struct AnsweringTransport {
+        answers: Answers,
+        requests: Mutex<Vec<String>>,
+    }
+
+    impl Transport for AnsweringTransport {
+        fn send(&self, request: Request<HttpBody>) -> ResponseFuture<'_> {
+            let path = request.uri().path_and_query().unwrap().as_str();
+            let (status, body) = (self.answers)(path);
+            let line = format!("{} {path}", request.method());
+            self.requests.lock().unwrap().push(line);
+            let response = Response::builder().status(status).body(full_body(body));
+            Box::pin(std::future::ready(Ok(response.unwrap())))
+        }
+    }
+
+    fn client(answers: Answers) -> (ReleaseClient, Arc<AnsweringTransport>) {
+        let wire = Arc::new(AnsweringTransport {
+            answers,
+            requests: Mutex::default(),
+        });
+        let calls = CallOptions {
+            api: "https://ghe.test/api/v3".parse().unwrap(),
+            token: None,
+            wire: Arc::clone(&wire) as Arc<dyn Transport>,
+            clock: Arc::new(SkippingClock::default()),
+            rates: RateLimits {
+                per_minute: 80,
+                per_hour: 500,
+                between_writes: Duration::ZERO,
+            },
+            time: Duration::from_mins(1),
+            stop: Box::new(|| false),
+            on_wait: Box::new(|_, _, _| ()),
+        };
+        let client = ReleaseClient::new("o/r".parse().unwrap(), calls).unwrap();
+        (client, wire)
+    }
+
+    #[test]
+    fn requests_have_encoded_names_and_what_is_missing_is_no_error() {
+        let (client, wire) = client(|_| (404, r#"{"message": "Not Found"}"#));
+        assert_eq!(client.commit_of_tag("v1/a+b c"), Ok(None));
+        assert_eq!(client.delete_tag("v1/a+b c"), Ok(()));
+        assert_eq!(
+            client.deployment_rules("a b/c"),
+            Ok(Some(DeploymentRules::NoEnvironment))
+        );
+        assert_eq!(client.immutable_releases(), Ok(None));
+        assert_eq!(client.latest(), Ok(None));
+        assert_eq!(client.delete_release(7), Ok(()));
+        assert_eq!(client.delete_asset(8), Ok(()));
+        let requests: Vec<String> = [
+            "GET /api/v3/repos/o/r/git/ref/tags/v1/a%2Bb%20c",
+            "DELETE /api/v3/repos/o/r/git/refs/tags/v1/a%2Bb%20c",
+            "GET /api/v3/repos/o/r/environments/a%20b%2Fc",
+            "GET /api/v3/repos/o/r/immutable-releases",
+            "GET /api/v3/repos/o/r/releases/latest",
+            "DELETE /api/v3/repos/o/r/releases/7",
+            "DELETE /api/v3/repos/o/r/releases/assets/8",
+        ]
+        .map(str::to_owned)
+        .to_vec();
+        assert_eq!(*wire.requests.lock().unwrap(), requests);
+    }
+
+    #[test]
+    fn a_refused_deletion_is_an_error_with_the_codes_of_github() {
+        let (client, _) = client(|_| {
+            let body =
+                r#"{"message": "Validation Failed", "errors": [{"code": "custom", "field": "x"}]}"#;
+            (422, body)
+        });
+        let refused = |call: &str| {
+            Err(GithubError::Status {
+                call: call.to_owned(),
+                status: 422,
+                message: "Validation Failed".to_owned(),
+                codes: vec!["custom".to_owned()],
+                fields: vec!["x".to_owned()],
+            })
+        };
+        assert_eq!(
+            client.delete_release(7),
+            refused("DELETE /repos/o/r/releases/7")
+        );
+        assert_eq!(
+            client.delete_tag("v1"),
+            refused("DELETE /repos/o/r/git/refs/tags/v1")
+        );
+    }
+
+    #[test]
+    fn an_answer_that_is_not_json_is_an_error_of_its_request() {
+        let (client, _) = client(|_| (200, "<h1>Welcome</h1>"));
+        let reason = "expected value at line 1 column 1".to_owned();
+        assert_eq!(
+            client.latest(),
+            Err(GithubError::Malformed {
+                call: "GET /repos/o/r/releases/latest".to_owned(),
+                reason: reason.clone(),
+            })
+        );
+        assert_eq!(
+            client.create("v1", &ReleaseDescription::default()),
+            Err(GithubError::Unsure {
+                call: "POST /repos/o/r/releases".to_owned(),
+                reason,
+            })
+        );
+    }
+
+    #[test]
+    fn kinds_that_are_not_known_are_no_errors() {
+        let answers = |path: &str| match path.rsplit_once('/').unwrap().1 {
+            "rulesets?targets=tag&per_page=100" => (
+                200,
+                r#"[{"id": 1, "name": "a", "target": "new", "enforcement": "active"},
+                    {"id": 2, "name": "b", "target": "tag", "enforcement": "new"}]"#,
+            ),
+            "deployment-branch-policies?per_page=100" => (
+                200,
+                r#"{"total_count": 2, "branch_policies": [
+                    {"name": "v*", "type": "tag"}, {"name": "x", "type": "new"}]}"#,
+            ),
+            _ => (
+                200,
+                r#"{"id": 1, "node_id": "EN_1", "name": "e", "url": "https://ghe.test/e", "html_url": "https://ghe.test/e",
+                    "created_at": "2026-01-01T00:00:00Z", "updated_at": "2026-01-01T00:00:00Z",
+                    "protection_rules": [{"id": 1, "node_id": "GA_1", "type": "new"}],
+                    "deployment_branch_policy": {"protected_branches": false, "custom_branch_policies": true}}"#,
+            ),
+        };
+        let (client, _) = client(answers);
+        assert_eq!(client.tag_rulesets(), Ok(Some(Vec::new())));
+        assert_eq!(client.deployment_rules("e"), Ok(None));
+    }
 
     #[test]
     fn the_next_page_is_that_of_the_relation_next() {

@@ -1,9 +1,10 @@
 //! Executes the steps of a publish with GitHub's API for releases, tags and assets.
 //!
 //! Input: an [`ApiEndpoint`], a [`Token`], and the decisions of `rock-publish`. Output: the
-//! observed releases and the changes made. octocrab makes the JSON requests. Uploads use requests
-//! of this crate on the same HTTP stack, because a `+` in a name must not be decoded and files must
-//! not be held in memory. The API of this crate blocks.
+//! observed releases and the changes made. octocrab makes the JSON requests, with its builders and
+//! models unless a comment has a reason against them. Uploads use requests of this crate on the same
+//! HTTP stack, because a `+` in a name must not be decoded and files must not be held in memory. The
+//! API of this crate blocks.
 //!
 //! **Invariant:** The token is sent only to the API and its upload host, and is in no message. A
 //! request that creates something is not repeated before its outcome is known.
@@ -28,7 +29,7 @@ mod upload;
 
 pub use api::{ApiEndpoint, ApiError, UploadsHost};
 pub use apply::{OnSent, PublishCallbacks, PublishResult, PublishRun, apply, of_goal};
-pub use client::{CallOptions, PendingUpload, ReleaseClient, TagObject, UploadResult};
+pub use client::{CallOptions, PendingUpload, ReleaseClient, UploadResult};
 pub use clock::{Clock, SkippingClock, SystemClock};
 pub use error::GithubError;
 pub use executor::{OnWait, StopRequested};

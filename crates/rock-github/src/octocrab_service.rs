@@ -1,35 +1,45 @@
 //! The service that octocrab sends its requests through, on top of [`Executor`].
 
+use std::error::Error;
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll};
 
 use bytes::Bytes;
 use http::{Method, Request, Response};
 use http_body_util::{BodyExt, Full};
 use octocrab::{AuthState, OctoBody, Octocrab, OctocrabBuilder};
-use serde::de::DeserializeOwned;
 
 use super::error::GithubError;
 use super::executor::{Executor, Idempotency};
-use super::reply::ApiReply;
+
+/// Method and path of the last request, which octocrab's own errors do not have.
+pub(super) type LastRequest = Arc<Mutex<String>>;
 
 /// Returns an octocrab client whose requests are sent by the executor. It has no token, retries or
 /// redirects itself. Must be called within a runtime.
-pub(super) fn octocrab(caller: &Arc<Executor>) -> Octocrab {
+pub(super) fn octocrab(executor: &Arc<Executor>) -> (Octocrab, LastRequest) {
+    let last_request = LastRequest::default();
+    let service = OctocrabService {
+        executor: Arc::clone(executor),
+        last_request: Arc::clone(&last_request),
+    };
     let built = OctocrabBuilder::new_empty()
-        .with_service(OctocrabService(Arc::clone(caller)))
+        .with_service(service)
         .with_auth(AuthState::None)
         .build();
     match built {
-        Ok(octocrab) => octocrab,
+        Ok(octocrab) => (octocrab, last_request),
         Err(never) => match never {},
     }
 }
 
 #[derive(Clone)]
-struct OctocrabService(Arc<Executor>);
+struct OctocrabService {
+    executor: Arc<Executor>,
+    last_request: LastRequest,
+}
 
 impl tower_service::Service<Request<OctoBody>> for OctocrabService {
     type Response = Response<Full<Bytes>>;
@@ -40,10 +50,19 @@ impl tower_service::Service<Request<OctoBody>> for OctocrabService {
         Poll::Ready(Ok(()))
     }
 
+    /// Sends a request. A response with an error status is an error here, because octocrab ignores
+    /// the status of some requests, such as the deletion of a release.
     fn call(&mut self, request: Request<OctoBody>) -> Self::Future {
-        let caller = Arc::clone(&self.0);
+        let executor = Arc::clone(&self.executor);
+        let (parts, body) = request.into_parts();
+        let target = parts.uri.to_string();
+        let path = target.split('?').next().unwrap_or(&target);
+        let call = format!("{} {path}", parts.method);
+        *self
+            .last_request
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner) = call.clone();
         Box::pin(async move {
-            let (parts, body) = request.into_parts();
             let lost = |error: octocrab::Error| GithubError::Malformed {
                 call: parts.method.to_string(),
                 reason: error.to_string(),
@@ -58,69 +77,35 @@ impl tower_service::Service<Request<OctoBody>> for OctocrabService {
             let uri = if parts.uri.authority().is_some() {
                 parts.uri.clone()
             } else {
-                caller.api.at(path)?
+                executor.api.at(path)?
             };
-            caller
-                .call(&parts.method, &uri, &body, kind)
-                .await
-                .map(ApiReply::into_response)
+            let reply = executor.call(&parts.method, &uri, &body, kind).await?;
+            if (200..300).contains(&reply.status) {
+                Ok(reply.into_response())
+            } else {
+                Err(reply.refusal(call))
+            }
         })
     }
 }
 
-/// Parses the response to an octocrab request. Unwraps a [`GithubError`] from octocrab's error.
-pub(super) async fn read<T: DeserializeOwned>(
-    call: &str,
-    answer: Result<
-        Response<http_body_util::combinators::BoxBody<Bytes, octocrab::Error>>,
-        octocrab::Error,
-    >,
-) -> Result<(T, http::HeaderMap), GithubError> {
-    let (reply, headers) = reply(call, answer).await?;
-    let fault = |e: serde_json::Error| GithubError::Malformed {
-        call: call.to_owned(),
-        reason: e.to_string(),
-    };
-    Ok((serde_json::from_slice(&reply.body).map_err(fault)?, headers))
-}
-
-/// Reads the response to an octocrab request without parsing its body.
-pub(super) async fn reply(
-    call: &str,
-    answer: Result<
-        Response<http_body_util::combinators::BoxBody<Bytes, octocrab::Error>>,
-        octocrab::Error,
-    >,
-) -> Result<(ApiReply, http::HeaderMap), GithubError> {
-    let (parts, body) = answer.map_err(|error| ours(call, &error))?.into_parts();
-    let body = body
-        .collect()
-        .await
-        .map_err(|error| ours(call, &error))?
-        .to_bytes();
-    let reply = ApiReply {
-        status: parts.status.as_u16(),
-        headers: parts.headers.clone(),
-        body,
-    };
-    if parts.status.is_success() {
-        Ok((reply, parts.headers))
-    } else {
-        Err(reply.refusal(call.to_owned()))
-    }
-}
-
-/// Returns the [`GithubError`] that an octocrab error wraps, or one with its message.
-fn ours(call: &str, error: &octocrab::Error) -> GithubError {
-    let mut cause: Option<&(dyn std::error::Error + 'static)> = Some(error);
+/// Converts an error of octocrab. One of the executor is its source; any other means that the
+/// response to the last request is invalid.
+pub(super) fn github_error(error: &octocrab::Error, last_request: &LastRequest) -> GithubError {
+    let mut cause: Option<&(dyn Error + 'static)> = Some(error);
     while let Some(inner) = cause {
         if let Some(found) = inner.downcast_ref::<GithubError>() {
             return found.clone();
         }
         cause = inner.source();
     }
+    let reason = match error {
+        octocrab::Error::Json { source, .. } => source.inner().to_string(),
+        other => other.to_string(),
+    };
+    let call = last_request.lock().unwrap_or_else(PoisonError::into_inner);
     GithubError::Malformed {
-        call: call.to_owned(),
-        reason: error.to_string(),
+        call: call.clone(),
+        reason,
     }
 }

@@ -41,8 +41,20 @@ ELSEWHERE = {"storage", "download"}
 STARTER = "'starter' is not one of ['uploaded', 'open']"
 # Folders with requests to the API.
 SOURCES = ("crates/rock-github/src", "crates/rock-publish/src", "src/cli")
-# Methods of the client by the HTTP method that they send.
-METHODS = {"get": "GET", "find": "GET", "pages": "GET", "at": "GET", "post": "POST", "patch": "PATCH", "delete": "DELETE"}
+# Methods of the client and of octocrab that take a path, by the HTTP method that they send.
+METHODS = {"get": "GET", "pages": "GET", "at": "GET", "post": "POST", "patch": "PATCH"}
+# The requests of octocrab's builders, by the methods that are called on its handler of a repository.
+BUILDERS = {
+    "get_ref": ("GET", "/git/ref/tags/*"),
+    "get_tag": ("GET", "/git/tags/*"),
+    "delete_ref": ("DELETE", "/git/refs/tags/*"),
+    "immutable_releases": ("GET", "/immutable-releases"),
+    "environments.get": ("GET", "/environments/*"),
+    "environments.branch_policies.list": ("GET", "/environments/*/deployment-branch-policies"),
+    "releases.get_latest": ("GET", "/releases/latest"),
+    "releases.delete": ("DELETE", "/releases/*"),
+    "release_assets.delete": ("DELETE", "/releases/assets/*"),
+}
 
 
 class Description:
@@ -205,22 +217,18 @@ def requests_in_sources(folder):
     """Returns the method and path of each request in the sources of the client, with `*` for a variable."""
     found, unread = set(), []
     call = r"\b(" + "|".join(METHODS) + r")(?:::<[^>]*>)?\(\s*&"
+    # A method of a chain, with calls without arguments of their own as its arguments.
+    link = r"\s*\.(\w+)\((?:[^()]|\([^()]*\))*\)"
     files = [file for sources in SOURCES for file in sorted(folder.glob(f"{sources}/**/*.rs"))]
     for file in files:
         text = file.read_text(encoding="utf-8").split("#[cfg(test)]")[0]
         text = "\n".join(line for line in text.splitlines() if not line.lstrip().startswith("//"))
-        path = None
-        for literal in re.finditer(r'format!\(\s*"(/repos/[^"]*|\{path\}/[^"]*)"', text):
+        for literal in re.finditer(r'format!\(\s*"(/repos/[^"]*)"', text):
             written = literal[1].split("?")[0]
-            if written.startswith("{path}"):
-                if path is None:
-                    continue
-                written = path + written.removeprefix("{path}")
             before, after = text[: literal.start()], text[literal.end() :]
             method = re.search(call + r"$", before)
             if method is None and re.search(r"let path = $", before):
-                path = written
-                method = re.search(call + r"path\)", after)
+                method = re.search(call + r"path\b", after)
                 fetch = re.search(r"\.at\(&path\)", after)
                 if fetch and (method is None or fetch.start() <= method.start()):
                     method = fetch
@@ -232,6 +240,13 @@ def requests_in_sources(folder):
         literals = len(re.findall(r'"/repos/', text))
         if literals != len(re.findall(r'format!\(\s*"/repos/', text)):
             unread.append(f"{file}: a path that `format!` does not write")
+        for chain in re.finditer(r"\bhandler(?:\(\))?((?:" + link + ")+)", text):
+            builder = ".".join(re.findall(link, chain[1]))
+            if builder not in BUILDERS:
+                unread.append(f"{file}: handler.{builder}")
+                continue
+            method, path = BUILDERS[builder]
+            found.add((method, "/repos/*/*" + path))
     if "caller.api.upload(" in "".join(file.read_text(encoding="utf-8") for file in files):
         found.add(("POST", "/repos/*/*/releases/*/assets"))
     return found, unread

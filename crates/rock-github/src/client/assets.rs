@@ -4,7 +4,7 @@ use http::Uri;
 use serde_json::json;
 use sha2::{Digest as _, Sha256};
 
-use super::ReleaseClient;
+use super::{ReleaseClient, found};
 use crate::error::GithubError;
 use rock_names::Digest;
 use rock_publish::ListedAsset;
@@ -19,13 +19,12 @@ impl ReleaseClient {
     /// # Errors
     /// If they cannot be read.
     pub fn assets(&self, release: u64) -> Result<Vec<ListedAsset>, GithubError> {
-        self.pages(
-            &format!(
-                "/repos/{}/releases/{release}/assets?per_page=100",
-                self.repo
-            ),
-            |asset| asset,
-        )
+        let path = format!(
+            "/repos/{}/releases/{release}/assets?per_page=100",
+            self.repo
+        );
+        // octocrab's model demands fields that `RecordingTransport` does not have.
+        self.pages(&path, |asset: ListedAsset| asset)
     }
 
     /// Renames an asset.
@@ -33,10 +32,9 @@ impl ReleaseClient {
     /// # Errors
     /// If it was not renamed.
     pub fn rename(&self, asset: u64, name: &str) -> Result<ListedAsset, GithubError> {
-        self.patch(
-            &format!("/repos/{}/releases/assets/{asset}", self.repo),
-            &json!({ "name": name }),
-        )
+        let path = format!("/repos/{}/releases/assets/{asset}", self.repo);
+        // octocrab's model demands fields that `RecordingTransport` does not have.
+        self.call(self.octocrab.patch(&path, Some(&json!({ "name": name }))))
     }
 
     /// Deletes an asset. One that does not exist is not an error.
@@ -44,7 +42,7 @@ impl ReleaseClient {
     /// # Errors
     /// If it was not deleted.
     pub fn delete_asset(&self, asset: u64) -> Result<(), GithubError> {
-        self.delete(&format!("/repos/{}/releases/assets/{asset}", self.repo))
+        found(self.call(self.handler().release_assets().delete(asset))).map(|_| ())
     }
 
     /// Downloads a document that is an asset. Without a token, uses the browser URL, which does not

@@ -1,6 +1,10 @@
 //! Reads the repository, and the settings that can prevent publishing.
 
-use super::ReleaseClient;
+use octocrab::models::repos::{BranchPolicyType, DeploymentBranchPolicies};
+use octocrab::models::rulesets::{Rule, RulesetConditions};
+use serde::de::IgnoredAny;
+
+use super::{ReleaseClient, found};
 use crate::error::GithubError;
 use rock_names::percent_encode;
 use rock_publish::{DeploymentRules, RepositoryFacts, TagRuleset, TagRulesetDetails};
@@ -11,7 +15,9 @@ impl ReleaseClient {
     /// # Errors
     /// If it cannot be read.
     pub fn repository(&self) -> Result<Option<RepositoryFacts>, GithubError> {
-        self.find(&format!("/repos/{}", self.repo))
+        let path = format!("/repos/{}", self.repo);
+        // octocrab's model rejects new values of unused settings, and licenses without an ID.
+        found(self.call(self.octocrab.get(&path, None::<&()>)))
     }
 
     /// Reads whether published releases become immutable; `None` if the token may not read the
@@ -21,15 +27,8 @@ impl ReleaseClient {
     /// # Errors
     /// If the request itself fails.
     pub fn immutable_releases(&self) -> Result<Option<bool>, GithubError> {
-        #[derive(serde::Deserialize)]
-        struct ImmutableReleases {
-            enabled: bool,
-        }
-        let found =
-            self.find::<ImmutableReleases>(&format!("/repos/{}/immutable-releases", self.repo));
-        Ok(unless_forbidden(found)?
-            .flatten()
-            .map(|setting| setting.enabled))
+        let setting = unless_forbidden(found(self.call(self.handler().immutable_releases())))?;
+        Ok(setting.flatten().map(|setting| setting.enabled))
     }
 
     /// Reads the active rulesets for tags, including those of the organization; `None` if the token
@@ -39,34 +38,23 @@ impl ReleaseClient {
     /// # Errors
     /// If the requests themselves fail.
     pub fn tag_rulesets(&self) -> Result<Option<Vec<TagRuleset>>, GithubError> {
-        #[derive(serde::Deserialize)]
-        struct EnvironmentList {
-            id: u64,
-            name: String,
-            #[serde(default)]
-            target: Option<String>,
-            enforcement: String,
-        }
-        let path = format!("/repos/{}/rulesets", self.repo);
-        let found = self
-            .pages::<EnvironmentList>(&format!("{path}?targets=tag&per_page=100"), |ruleset| {
-                ruleset
-            });
-        let Some(Some(listed)) = unless_forbidden(super::found(found))? else {
+        let path = format!("/repos/{}/rulesets?targets=tag&per_page=100", self.repo);
+        let listed = found(self.pages(&path, |ruleset: RepositoryRuleset| ruleset));
+        let Some(Some(listed)) = unless_forbidden(listed)? else {
             return Ok(None);
         };
         // `evaluate` only reports, and `disabled` has no effect.
-        let is_active = |one: &EnvironmentList| {
+        let is_active = |one: &RepositoryRuleset| {
             one.enforcement == "active"
                 && one.target.as_deref().is_none_or(|target| target == "tag")
         };
-        let details = |one: EnvironmentList| {
-            let found =
-                unless_forbidden(self.find::<RepositoryRuleset>(&format!("{path}/{}", one.id)))?
-                    .flatten();
+        let details = |one: RepositoryRuleset| {
+            let path = format!("/repos/{}/rulesets/{}", self.repo, one.id);
+            let whole = found(self.call(self.octocrab.get(&path, None::<&()>)));
+            let whole = unless_forbidden(whole)?.flatten();
             Ok(TagRuleset {
                 name: one.name,
-                details: found.and_then(RepositoryRuleset::details),
+                details: whole.and_then(RepositoryRuleset::details),
             })
         };
         listed
@@ -85,34 +73,13 @@ impl ReleaseClient {
         &self,
         environment: &str,
     ) -> Result<Option<DeploymentRules>, GithubError> {
-        #[derive(serde::Deserialize)]
-        struct DeployEnvironment {
-            deployment_branch_policy: Option<BranchPolicy>,
-        }
-        #[derive(serde::Deserialize)]
-        struct BranchPolicy {
-            custom_branch_policies: bool,
-        }
-        #[derive(serde::Deserialize)]
-        struct BranchPatternList {
-            total_count: usize,
-            branch_policies: Vec<BranchPattern>,
-        }
-        #[derive(serde::Deserialize)]
-        struct BranchPattern {
-            name: String,
-            #[serde(default, rename = "type")]
-            kind: Option<String>,
-        }
-        let path = format!(
-            "/repos/{}/environments/{}",
-            self.repo,
-            percent_encode(environment)
-        );
-        let Some(found) = unless_forbidden(self.find::<DeployEnvironment>(&path))? else {
+        let name = percent_encode(environment);
+        let handler = self.handler();
+        let environment = found(self.call(handler.environments().get(&name)));
+        let Some(environment) = unless_forbidden(environment)? else {
             return Ok(None);
         };
-        let policy = match found.map(|environment| environment.deployment_branch_policy) {
+        let policy = match environment.map(|found| found.deployment_branch_policy) {
             None => return Ok(Some(DeploymentRules::NoEnvironment)),
             Some(None) => return Ok(Some(DeploymentRules::All)),
             Some(Some(policy)) => policy,
@@ -120,56 +87,43 @@ impl ReleaseClient {
         if !policy.custom_branch_policies {
             return Ok(Some(DeploymentRules::ProtectedBranches));
         }
-        let path = format!("{path}/deployment-branch-policies?per_page=100");
-        let Some(Some(found)) = unless_forbidden(self.find::<BranchPatternList>(&path))? else {
-            return Ok(None);
+        let policies = handler.environments().branch_policies(name).list();
+        let page = found(self.call(policies.per_page(100_u8).send()));
+        let page = match unless_forbidden(page) {
+            // octocrab rejects patterns of other kinds than branches and tags.
+            Err(GithubError::Malformed { .. }) => None,
+            page => page?.flatten(),
         };
         // More patterns are on further pages.
-        if found.branch_policies.len() < found.total_count {
-            return Ok(None);
-        }
-        let of_tags = |pattern: BranchPattern| {
-            (pattern.kind.as_deref() == Some("tag")).then_some(pattern.name)
-        };
-        Ok(Some(DeploymentRules::Tags(
-            found
-                .branch_policies
-                .into_iter()
-                .filter_map(of_tags)
-                .collect(),
-        )))
+        let is_whole =
+            |page: &DeploymentBranchPolicies| page.branch_policies.len() as u64 >= page.total_count;
+        Ok(page.filter(is_whole).map(rules_for_tags))
     }
 }
 
-/// A ruleset (REST API version 2022-11-28, "Get a repository ruleset").
+fn rules_for_tags(page: DeploymentBranchPolicies) -> DeploymentRules {
+    let patterns = page.branch_policies.into_iter();
+    let of_tags = patterns.filter(|pattern| pattern.policy_type == Some(BranchPolicyType::Tag));
+    DeploymentRules::Tags(of_tags.map(|pattern| pattern.name).collect())
+}
+
+/// A ruleset (REST API version 2022-11-28, "Get a repository ruleset"); a listing has no conditions
+/// and rules.
+///
+/// octocrab's model rejects new targets, and takes actors that are hidden for none.
 #[derive(serde::Deserialize)]
 struct RepositoryRuleset {
+    id: u64,
+    name: String,
+    target: Option<String>,
+    enforcement: String,
     conditions: Option<RulesetConditions>,
     #[serde(default)]
-    rules: Vec<RulesetRule>,
+    rules: Vec<Rule>,
     /// `always`, `pull_requests_only`, `never` or `exempt`.
     current_user_can_bypass: Option<String>,
     /// Present only if the token may edit the ruleset.
-    bypass_actors: Option<Vec<serde::de::IgnoredAny>>,
-}
-
-#[derive(serde::Deserialize)]
-struct RulesetConditions {
-    ref_name: Option<RefName>,
-}
-
-#[derive(serde::Deserialize)]
-struct RefName {
-    #[serde(default)]
-    include: Vec<String>,
-    #[serde(default)]
-    exclude: Vec<String>,
-}
-
-#[derive(serde::Deserialize)]
-struct RulesetRule {
-    #[serde(rename = "type")]
-    kind: String,
+    bypass_actors: Option<Vec<IgnoredAny>>,
 }
 
 impl RepositoryRuleset {
@@ -186,7 +140,7 @@ impl RepositoryRuleset {
             .is_some_and(|actors| actors.is_empty())
             .then_some(false);
         Some(TagRulesetDetails {
-            restricts_creation: self.rules.iter().any(|rule| rule.kind == "creation"),
+            restricts_creation: self.rules.iter().any(|rule| rule.rule_type == "creation"),
             include: refs.include,
             exclude: refs.exclude,
             may_bypass: may_bypass.or(nobody_may),

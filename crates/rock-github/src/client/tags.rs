@@ -1,25 +1,18 @@
 //! Lists, resolves and deletes tags.
 
+use octocrab::models::repos::{CommitObject, Object, Tag};
+use octocrab::params::repos::Reference;
+
 use super::{ReleaseClient, found};
 use crate::error::GithubError;
 use crate::limits::LARGEST_FILE_BYTES;
-use rock_compat::refresh::actions::ActionTag;
+use rock_compat::refresh::actions::{ActionTag, TagCommit};
 use rock_names::percent_encode;
 use rock_publish::{TagTarget, TargetCommitish};
 
 /// The media type for the content of a file instead of its metadata (REST API, "Get repository
 /// content").
 const RAW: &str = "application/vnd.github.raw+json";
-
-/// The object that a tag refers to: a commit, or the tag object of an annotated tag.
-#[derive(Debug, Clone, serde::Deserialize)]
-pub struct TagObject {
-    /// The hash of the object.
-    pub sha: String,
-    /// `commit` or `tag`.
-    #[serde(rename = "type")]
-    pub kind: String,
-}
 
 /// Encodes a ref name for a URL, with its slashes kept (REST API, "Git references").
 fn segments(name: &str) -> String {
@@ -36,11 +29,8 @@ impl ReleaseClient {
     /// # Errors
     /// If they cannot be read.
     pub fn tags(&self) -> Result<Option<Vec<ActionTag>>, GithubError> {
-        found(
-            self.pages(&format!("/repos/{}/tags?per_page=100", self.repo), |tag| {
-                tag
-            }),
-        )
+        let path = format!("/repos/{}/tags?per_page=100", self.repo);
+        found(self.pages(&path, action_tag))
     }
 
     /// Reads the text of a file at a commit; `None` if it does not exist.
@@ -65,31 +55,30 @@ impl ReleaseClient {
         Ok(content.map(|content| String::from_utf8_lossy(&content).into_owned()))
     }
 
-    /// Reads the object that a tag refers to; `None` if there is no such tag.
+    /// Resolves a tag to its commit; `None` if there is no such tag.
     ///
     /// # Errors
     /// If it cannot be read.
-    pub fn tag(&self, tag: &str) -> Result<Option<TagObject>, GithubError> {
-        #[derive(serde::Deserialize)]
-        struct GitReference {
-            object: TagObject,
+    pub fn commit_of_tag(&self, tag: &str) -> Result<Option<String>, GithubError> {
+        let (handler, reference) = (self.handler(), Reference::Tag(segments(tag)));
+        let malformed = || GithubError::Malformed {
+            call: format!("GET {reference}"),
+            reason: "it has no object".to_owned(),
+        };
+        let found = found(self.call(handler.get_ref(&reference)))?;
+        match found.map(|found| found.object) {
+            None => Ok(None),
+            // An annotated tag, which refers to an object itself.
+            Some(Object::Tag { sha, .. }) => {
+                let annotated = self.call(handler.get_tag(percent_encode(sha)))?;
+                let object = annotated.object.ok_or_else(malformed)?;
+                Ok(Some(object.sha))
+            }
+            Some(
+                Object::Commit { sha, .. } | Object::Tree { sha, .. } | Object::Blob { sha, .. },
+            ) => Ok(Some(sha)),
+            Some(_) => Err(malformed()),
         }
-        let path = format!("/repos/{}/git/ref/tags/{}", self.repo, segments(tag));
-        Ok(self.find::<GitReference>(&path)?.map(|found| found.object))
-    }
-
-    /// Reads the object that an annotated tag refers to, usually a commit.
-    ///
-    /// # Errors
-    /// If it cannot be read.
-    pub fn commit_of_tag_object(&self, sha: &str) -> Result<String, GithubError> {
-        #[derive(serde::Deserialize)]
-        struct AnnotatedTag {
-            object: TagObject,
-        }
-        let path = format!("/repos/{}/git/tags/{}", self.repo, percent_encode(sha));
-        self.get::<AnnotatedTag>(&path)
-            .map(|(found, _)| found.object.sha)
     }
 
     /// Resolves a branch, a tag or an abbreviated hash to a commit; `None` if there is none.
@@ -97,15 +86,12 @@ impl ReleaseClient {
     /// # Errors
     /// If it cannot be read.
     pub fn commit(&self, name: &str) -> Result<Option<String>, GithubError> {
-        #[derive(serde::Deserialize)]
-        struct CommitId {
-            sha: String,
-        }
         let name = name.strip_prefix("refs/").unwrap_or(name);
-        // The commit's list of files, which may be long, is paginated.
         let path = format!("/repos/{}/commits/{}?per_page=1", self.repo, segments(name));
-        match self.find::<CommitId>(&path) {
-            Ok(found) => Ok(found.map(|commit| commit.sha)),
+        // octocrab's request cannot shorten the commit's list of files, which is paginated.
+        let commit = self.call(self.octocrab.get(&path, None::<&()>));
+        match found(commit) {
+            Ok(found) => Ok(found.map(|commit: CommitObject| commit.sha)),
             // REST API version 2022-11-28, "Get a commit": no commit found for this name.
             Err(GithubError::Status { status: 422, .. }) => Ok(None),
             Err(error) => Err(error),
@@ -123,11 +109,7 @@ impl ReleaseClient {
         target: Option<&str>,
         is_published: bool,
     ) -> Result<TagTarget, GithubError> {
-        let commit = match self.tag(tag)? {
-            Some(object) if object.kind == "tag" => Some(self.commit_of_tag_object(&object.sha)?),
-            Some(object) => Some(object.sha),
-            None => None,
-        };
+        let commit = self.commit_of_tag(tag)?;
         let target = match target {
             None => None,
             // GitHub rejects branch names that look like a full hash.
@@ -162,17 +144,23 @@ impl ReleaseClient {
     /// # Errors
     /// If it was not deleted.
     pub fn delete_tag(&self, tag: &str) -> Result<(), GithubError> {
-        match self.delete(&format!(
-            "/repos/{}/git/refs/tags/{}",
-            self.repo,
-            segments(tag)
-        )) {
+        let reference = Reference::Tag(segments(tag));
+        match found(self.call(self.handler().delete_ref(&reference))) {
             Err(GithubError::Status {
                 status: 422,
                 message,
                 ..
             }) if message.contains("does not exist") => Ok(()),
-            done => done,
+            deleted => deleted.map(|_| ()),
         }
+    }
+}
+
+fn action_tag(tag: Tag) -> ActionTag {
+    ActionTag {
+        name: tag.name,
+        commit: TagCommit {
+            sha: tag.commit.sha,
+        },
     }
 }
