@@ -3,13 +3,10 @@
 use std::path::Path;
 
 use super::{Exit, Shell};
-use crate::codes::handover as codes;
-use crate::diagnostic::{Diagnostic, Location, Sink};
+use crate::diagnostic::Sink;
 use crate::names::Digest;
 use crate::plan::Job;
-use crate::publish::{
-    LegReport, check_all_reported, check_leg_reports, check_plan_digest, read_leg_reports,
-};
+use crate::publish::{LegReport, check_all_reported, check_plan_digest, leg_reports_of_variables};
 
 // Options for the reports of a workflow's build jobs (legs).
 #[derive(Debug, Clone, Default, clap::Args)]
@@ -54,26 +51,14 @@ impl LegOptions {
         shell: &Shell,
         sink: &mut Sink,
     ) -> Result<Vec<LegReport>, Exit> {
-        let mut reports = Vec::new();
-        for variable in &self.legs_env {
-            let read = match shell.environment.get(variable) {
-                None => Err("it is not set".to_owned()),
-                Some(text) => read_leg_reports(text).map_err(|error| error.to_string()),
-            };
-            match read {
-                Ok(read) => reports.extend(read),
-                Err(reason) => {
-                    let message =
-                        format!("the variable `{variable}` does not hold leg reports: {reason}");
-                    let place = Location::Argument(format!("--legs-env {variable}"));
-                    let fault = Diagnostic::new(&codes::BAD_LEG_REPORT, message).at(place, "");
-                    sink.push(fault.help(format!(
-                        "set it with `env: {{{variable}: \"${{{{ toJSON(needs.build.outputs) }}}}\"}}`"
-                    )));
-                }
-            }
-        }
-        check_leg_reports(&reports, jobs, sink);
+        let variables = self
+            .legs_env
+            .iter()
+            .map(|name| (name.as_str(), shell.environment.get(name)));
+        let reports = leg_reports_of_variables(variables, jobs).map_err(|errors| {
+            sink.extend(errors);
+            Exit::Fault
+        })?;
         if sink.has_errors() {
             Err(Exit::Fault)
         } else {

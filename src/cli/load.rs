@@ -12,7 +12,6 @@ use crate::compat::Compat;
 use crate::config::AxisOverrides;
 use crate::diagnostic::{Diagnostic, Sink, SourceText};
 use crate::plan::workspace::{self, HostProbe, Workspace, WorkspaceData};
-use crate::publish::LARGEST_LISTING_BYTES;
 use crate::sys::{self, FileError};
 
 /// Reads a text file, named as the user gave it.
@@ -68,11 +67,6 @@ pub(super) fn read_limited(
         sink.push(error);
         Exit::Fault
     })
-}
-
-/// Reads a saved listing or a manifest of at most [`LARGEST_LISTING_BYTES`].
-pub(super) fn listing_text(path: &Path) -> Result<String, FileError> {
-    sys::read_text(path, LARGEST_LISTING_BYTES)
 }
 
 /// Writes a file atomically, or streams to stdout. A closed pipe is not an error.

@@ -4,23 +4,20 @@ mod local;
 
 use std::path::PathBuf;
 
-use super::published::{self, Manifests, Prereleases, Reading};
+use super::published::{self, Prereleases, Reading};
 use super::targets::{GfxWords, gfx_words, targets};
 use super::withdrawals::Withdrawals;
 use super::{Exit, Format, OutputFormat, Shell, load};
 use crate::codes::release as codes;
 use crate::compat::Compat;
-use crate::diagnostic::nearest::{nearest, with_nearest};
-use crate::diagnostic::{Diagnostic, Location, Sink};
+use crate::diagnostic::{Diagnostic, Sink};
 use crate::names::{DistributionName, LocalLabel, PythonVersion, RocmVersion};
 use crate::pick::{
-    self, FittingWheel, InstalledTorch, LibcKind, MachineLibc, MatchRules, PassedOver,
-    PickDecision, TargetMachine, WheelCandidate,
+    self, InstalledTorch, LibcKind, MachineLibc, MachineOverrides, TargetMachine, WheelOffers,
+    WheelPick,
 };
+use crate::publish::ManifestSelection;
 use crate::sys;
-
-/// The maximum number of yanked wheels that messages list.
-const MAX_YANKED: usize = 3;
 
 #[derive(Debug, clap::Args)]
 #[command(
@@ -177,7 +174,7 @@ fn pick(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, Exit> {
         return local::pick(folder, args, shell, sink);
     }
     let compat = load::compat(shell)?;
-    let manifests = Manifests::Newest(args.reading.most_manifests);
+    let manifests = ManifestSelection::Newest(args.reading.most_manifests);
     let mut published = published::read(
         &args.published,
         &args.reading.connection,
@@ -186,59 +183,30 @@ fn pick(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, Exit> {
         sink,
     )?;
     args.prereleases.leave_out(published.listings_mut(), shell);
-    let reasons = args.withdrawals.read(&published, sink)?;
-    let offers = published.offers(None, sink)?;
+    let yanked = args.withdrawals.read(&published, sink)?;
+    let offers = WheelOffers::of_published(&published, None);
+    sink.extend(published.name_warnings());
+    if offers.is_empty() {
+        sink.push(published.no_wheels());
+        return Err(Exit::Fault);
+    }
     let offers = offers.into_wheels();
-    published::tell_unread(&offers, compat, sink);
+    sink.extend(pick::label_warnings(&offers, compat));
     let wheels = pick::candidates(offers, compat, args.prereleases.mode());
     let mut machine = machine(args, compat, shell, sink)?;
-    machine.distribution = Some(project(args, &wheels, sink)?);
-    shell.say(&format!(
-        "looking for {} for {machine}",
-        machine.distribution.as_deref().unwrap_or_default()
-    ));
-    if let Some(torch) = &machine.foreign_torch {
-        let message = format!("the installed torch, {torch}, is not a ROCm build");
-        sink.push(
-            Diagnostic::new(&codes::TORCH_NOT_FOR_ROCM, message)
-                .help("use a command that also installs torch for ROCm"),
-        );
-    }
-    let rules = MatchRules::of(compat);
-    let (wheels, withdrawn) = pick::split(wheels, &reasons);
-    let decision = pick::decide(&wheels, &machine, &rules);
-    let passed_over =
-        pick::passed_over((&wheels, &decision), &withdrawn, &reasons, &machine, &rules);
-    let fit = decision.fits.first().map(|fit| &wheels[fit.index]);
-    if let Some(torch) = fit
-        .and_then(|wheel| wheel.torch.as_ref())
-        .filter(|_| machine.has_no_torch && machine.torch.is_none())
-    {
-        let is_installed = fit.is_some_and(|wheel| wheel.official_torch.is_some());
-        let help = if is_installed {
-            "the command also installs it"
-        } else {
-            "install torch for ROCm first, then this wheel"
-        };
-        let message = format!("the wheel needs torch {torch}, and torch is not installed");
-        sink.push(Diagnostic::new(&codes::NO_TORCH, message).help(help));
-    }
-    let printed = match args.format.get() {
-        Format::Json => shell.print(&pick::json(&wheels, &machine, &decision, &passed_over)),
-        Format::Human => {
-            let text = |fit: &FittingWheel| {
-                human_text(&wheels[fit.index], &machine, &decision, &passed_over)
-            };
-            decision
-                .fits
-                .first()
-                .map_or(Exit::Done, |fit| shell.print(&text(fit)))
-        }
-    };
-    if decision.fits.is_empty() {
-        sink.push(none_fits(&wheels, &machine, &decision, &passed_over));
-    }
-    Ok(printed)
+    let distribution =
+        pick::select_distribution(args.distribution(), &wheels).map_err(|error| {
+            sink.push(error);
+            Exit::Fault
+        })?;
+    machine.distribution = Some(distribution.clone());
+    shell.say(&format!("looking for {distribution} for {machine}"));
+    let pick = WheelPick::new(wheels, &yanked, machine, compat);
+    sink.extend(pick.diagnostics());
+    Ok(match args.format.get() {
+        Format::Json => shell.print(&pick.json()),
+        Format::Human => pick.text().map_or(Exit::Done, |text| shell.print(&text)),
+    })
 }
 
 /// Returns this machine or that of `--environment`, with the properties given as options.
@@ -248,7 +216,7 @@ fn machine(
     shell: &Shell,
     sink: &mut Sink,
 ) -> Result<TargetMachine, Exit> {
-    let mut machine = match &args.environment {
+    let machine = match &args.environment {
         Some(path) => {
             let source = load::source(shell, path)?;
             TargetMachine::from_json(&source.text, compat).map_err(|error| {
@@ -278,76 +246,27 @@ fn machine(
             )
         }
     };
-    machine.python = args.python.or(machine.python);
-    if let Some(InstalledTorch {
-        series,
-        rocm,
-        foreign,
-    }) = args.torch.clone()
-    {
-        machine.torch = Some(series);
-        machine.rocm = rocm.or(machine.rocm);
-        machine.foreign_torch = foreign;
-    }
-    machine.rocm = args.rocm.clone().or(machine.rocm);
-    machine.platform = args.platform.clone().or(machine.platform);
-    machine.libc = args.glibc.or(args.musl).or(machine.libc);
-    machine.backend.clone_from(&args.backend);
-    if let Some(words) = &args.gfx {
-        let named = targets(words, "--gfx", load::compat(shell)?, shell)
-            .map_err(|errors| super::wheel::fail(shell, &errors))?;
-        machine.gfx = named
+    let targets = args
+        .gfx
+        .as_ref()
+        .map(|words| targets(words, "--gfx", compat, shell))
+        .transpose()
+        .map_err(|errors| super::wheel::fail(shell, &errors))?;
+    let processors = targets.map(|targets| {
+        targets
             .iter()
             .map(|target| target.processor().to_owned())
-            .collect();
-    }
-    Ok(machine)
-}
-
-/// Returns the requested distribution, or the only one that is published.
-fn project(args: &Args, wheels: &[WheelCandidate], sink: &mut Sink) -> Result<String, Exit> {
-    let mut projects: Vec<&str> = wheels
-        .iter()
-        .map(|wheel| wheel.distribution.as_str())
-        .collect();
-    projects.dedup();
-    let list = || {
-        projects
-            .iter()
-            .map(|name| format!("`{name}`"))
-            .collect::<Vec<_>>()
-            .join(", ")
-    };
-    let Some(asked) = args.distribution().map(DistributionName::normalized) else {
-        if let [only] = projects.as_slice() {
-            return Ok((*only).to_owned());
-        }
-        sink.push(
-            Diagnostic::new(
-                &codes::SEVERAL_PROJECTS,
-                format!("wheels of {} projects are published", projects.len()),
-            )
-            .note(format!("they are {}", list()))
-            .help(format!(
-                "name one, such as `{}`",
-                projects.first().copied().unwrap_or_default()
-            )),
-        );
-        return Err(Exit::Fault);
-    };
-    if projects.contains(&asked.as_str()) {
-        return Ok(asked);
-    }
-    let message = with_nearest(
-        format!("no wheel of `{asked}` is published"),
-        nearest(&asked, projects.iter().copied()),
-    );
-    sink.push(
-        Diagnostic::new(&codes::NO_SUCH_PROJECT, message)
-            .at(Location::Argument(asked.clone()), "")
-            .help(format!("the published projects are {}", list())),
-    );
-    Err(Exit::Fault)
+            .collect()
+    });
+    Ok(machine.with_overrides(MachineOverrides {
+        python: args.python,
+        torch: args.torch.clone(),
+        rocm: args.rocm.clone(),
+        gfx: processors,
+        backend: args.backend.clone(),
+        platform: args.platform.clone(),
+        libc: args.glibc.or(args.musl),
+    }))
 }
 
 /// Parses the system of a machine, without the C library that platform tags of wheels include.
@@ -371,122 +290,4 @@ fn libc(kind: LibcKind, text: &str) -> Result<MachineLibc, String> {
     format!("{kind} {text}")
         .parse()
         .map_err(|_| "write major and minor, such as `2.35`".to_owned())
-}
-
-/// Returns the output for people: the wheel with its install commands and notes.
-fn human_text(
-    wheel: &WheelCandidate,
-    machine: &TargetMachine,
-    decision: &PickDecision,
-    passed_over: &[PassedOver],
-) -> String {
-    let offer = &wheel.offer;
-    let mut text = format!("{}\n", offer.file);
-    if let Some(lines) = wheel.install_lines(&machine.gfx) {
-        text.push_str(&format!(
-            "{}\n\n{}",
-            offer.url,
-            pick::for_machine(lines, wheel, machine)
-        ));
-    } else {
-        text.push_str("\n  its URL is unknown\n");
-    }
-    text.push_str(&pick::run_time_text(&wheel.run_time));
-    for note in decision.fits.iter().take(1).flat_map(|fit| &fit.notes) {
-        text.push_str(&format!("note: {}: {}\n", note.axis, note.text));
-    }
-    let missed: Vec<&PassedOver> = passed_over.iter().filter(|wheel| wheel.is_missed).collect();
-    for wheel in missed.iter().take(MAX_YANKED) {
-        text.push_str(&format!("note: {wheel}\n"));
-    }
-    if let Some(more) = missed
-        .len()
-        .checked_sub(MAX_YANKED)
-        .filter(|more| *more > 0)
-    {
-        text.push_str(&format!("note: {more} more yanked\n"));
-    }
-    let others = match decision.fits.len() {
-        0 | 1 => return text,
-        2 => "1 other wheel fits".to_owned(),
-        count => format!("{} other wheels fit", count - 1),
-    };
-    let unknown: Vec<&str> = [
-        (machine.rocm.is_none(), "`--rocm`"),
-        (machine.torch.is_none(), "`--torch`"),
-        (machine.python.is_none(), "`--python`"),
-        (machine.gfx.is_empty(), "`--gfx`"),
-    ]
-    .into_iter()
-    .filter_map(|(is_unknown, flag)| is_unknown.then_some(flag))
-    .collect();
-    let fewer = if unknown.is_empty() {
-        String::new()
-    } else {
-        format!("narrow the selection with {}, or ", unknown.join(", "))
-    };
-    text.push_str(&format!(
-        "{others} too: {fewer}list all with `--format json`\n"
-    ));
-    text
-}
-
-fn none_fits(
-    wheels: &[WheelCandidate],
-    machine: &TargetMachine,
-    decision: &PickDecision,
-    passed_over: &[PassedOver],
-) -> Diagnostic {
-    let project = machine.distribution.as_deref().unwrap_or_default();
-    let mut diagnostic = Diagnostic::new(
-        &codes::NO_WHEEL_FITS,
-        format!("no wheel of {project} fits {machine}"),
-    );
-    for wheel in passed_over.iter().take(MAX_YANKED) {
-        diagnostic = diagnostic.note(wheel.to_string());
-    }
-    for (at, near) in decision.near.iter().enumerate() {
-        let nearest = if at == 0 { "the nearest is" } else { "next is" };
-        diagnostic = diagnostic.note(format!("{nearest} {}", wheels[near.index].offer.file));
-        for difference in &near.differences {
-            diagnostic = diagnostic.note(format!("  {difference}"));
-        }
-    }
-    let mut backends: Vec<&str> = wheels
-        .iter()
-        .filter(|wheel| wheel.distribution == project)
-        .map(|wheel| wheel.backend.as_deref().unwrap_or("default"))
-        .collect();
-    backends.sort_unstable();
-    backends.dedup();
-    if let Some(asked) = machine
-        .backend
-        .as_deref()
-        .filter(|asked| !backends.contains(asked))
-    {
-        let list = backends
-            .iter()
-            .map(|name| format!("`{name}`"))
-            .collect::<Vec<_>>()
-            .join(", ");
-        return diagnostic.help(with_nearest(
-            format!("no wheel has this backend; the published ones are {list}"),
-            nearest(asked, backends.iter().copied()),
-        ));
-    }
-    let missing = decision
-        .near
-        .first()
-        .map_or(&[][..], |near| &near.differences);
-    if missing.is_empty() {
-        return diagnostic.help("build the wheel with `rock-matrix build`");
-    }
-    let changes: Vec<String> = missing
-        .iter()
-        .map(|d| format!("{} {}", d.axis, d.wheel))
-        .collect();
-    diagnostic.help(format!(
-        "use {}, or build the wheel with `rock-matrix build`",
-        changes.join(" and ")
-    ))
 }

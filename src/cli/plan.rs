@@ -16,7 +16,7 @@ use crate::config::{self, RequestedCell};
 use crate::diagnostic::{Diagnostic, Severity, Sink, counted};
 use crate::plan::workspace::{MatrixFile, Workspace, read_document, single_matrix_file};
 use crate::plan::{self, AxisFilter, Plan, PlanInputs, RunnerShape, SavedPlan};
-use crate::report::ExpectedCells;
+use crate::report::{ExpectedCells, WheelListing};
 use crate::{exec, recipe, render, report};
 
 #[derive(Debug, clap::Args)]
@@ -208,9 +208,10 @@ fn make(
         shell,
         sink,
     )?;
+    sink.extend(published.name_warnings());
     let jobs_per_matrix = usize::from(args.max_jobs);
     let mut options = PlanInputs {
-        published: published.to_skip(compat, sink),
+        published: published.published_set(compat.rocm_versions()),
         runner: args.runner,
         jobs_per_matrix,
     };
@@ -343,10 +344,12 @@ fn warn_of_targets(
     // Names that cannot be read were reported before.
     let silent = &mut Sink::new();
     let expected = ExpectedCells::of(&skipped, &compat.rocm_versions(), silent);
-    let unread = report::unread_targets(&report::matched(&expected, &published.wheels(compat)));
-    published.add_manifests(&unread, &args.connection, shell, sink)?;
+    let wheels = WheelListing::of_sources(published, compat);
+    let unread = report::unread_targets(&report::matched(&expected, &wheels));
+    published::add_manifests(published, &unread, &args.connection, shell, sink)?;
+    let wheels = WheelListing::of_sources(published, compat);
     sink.extend(report::target_shortfalls(
-        &report::matched(&expected, &published.wheels(compat)),
+        &report::matched(&expected, &wheels),
         compat,
     ));
     Ok(())

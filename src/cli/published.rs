@@ -1,27 +1,28 @@
 //! `--published`: published releases, which every command reads the same way from GitHub, a saved
 //! list of releases, a manifest or a directory.
 
-mod files;
-mod github;
-mod offers;
+use std::collections::BTreeSet;
+use std::path::PathBuf;
 
-use std::path::{Path, PathBuf};
-
-use super::publish::Connection;
-use super::{Exit, Shell};
-use crate::codes::release as codes;
-use crate::compat::Compat;
-use crate::diagnostic::{Diagnostic, Location, Sink, counted};
+use super::publish::{Connection, Opened};
+use super::{Exit, Shell, load};
+use crate::diagnostic::{Diagnostic, Sink, counted};
+use crate::github::GithubError;
 use crate::names::RepoName;
 use crate::pick::PrereleaseMode;
-use crate::publish::{ListedRelease, ReleaseListing, ReleaseManifest};
-use crate::report::{ListingContext, WheelListing};
+use crate::publish::{
+    MANIFEST, ManifestSelection, PublishedLocation, PublishedReleases, PublishedSource,
+    ReleaseListing, ReleaseManifest,
+};
 
-pub(super) use files::no_listing;
-use files::{files, folder};
-use github::{live, repository};
-pub(super) use offers::tell_unread;
+// The former names, for `index`, `plan`, `publish` and `withdrawals`.
+pub(super) use crate::publish::{
+    ManifestSelection as Manifests, PublishedReleases as Published, PublishedSource as Part,
+    invalid_listing as no_listing,
+};
 
+/// Default time limit in minutes.
+const MINUTES: u64 = 10;
 /// Short help of `--published`.
 pub(super) const HELP: &str = "Published wheels: a repository, file or directory";
 /// Long help of `--published`.
@@ -57,91 +58,121 @@ pub(super) struct Prereleases {
     prereleases: bool,
 }
 
-/// Selects the manifests to fetch from GitHub.
-#[derive(Debug, Clone, Copy)]
-pub(super) enum Manifests<'m> {
-    /// None: filenames are enough.
-    None,
-    /// The manifests of at most this number of releases, newest first.
-    Newest(usize),
-    /// The manifests of one tag.
-    Of(&'m str),
-}
-
-/// Published releases, with a reduced form `M` of each manifest.
-#[derive(Debug)]
-pub(super) struct Published<M = ReleaseManifest> {
-    /// One for each given source, in order; for a directory of releases one for each release.
-    pub(super) parts: Vec<Part<M>>,
-    shown: String,
-}
-
-/// The releases of one source.
-#[derive(Debug)]
-pub(super) struct Part<M = ReleaseManifest> {
-    /// Its releases, including drafts. Empty for a manifest whose release is in another part.
-    pub(super) listing: ReleaseListing,
-    /// The manifests of the releases.
-    pub(super) manifests: Vec<M>,
-    /// The directory of the files; `None` if the listing has their URLs.
-    pub(super) folder: Option<PathBuf>,
-    /// Whether this is a manifest without its files.
-    is_bare_manifest: bool,
-    /// The repository on GitHub that this was read from.
-    live: Option<RepoName>,
-}
-
 /// Reads published releases from these sources: files, directories, and repositories `OWNER/REPO`.
-/// An existing file or directory takes precedence over a repository.
 ///
 /// # Errors
 /// The exit of the command; the reason was reported or is in the sink.
 pub(super) fn read(
     given: &[PathBuf],
     connection: &Connection,
-    manifests: Manifests<'_>,
+    manifests: ManifestSelection<'_>,
     shell: &Shell,
     sink: &mut Sink,
-) -> Result<Published, Exit> {
+) -> Result<PublishedReleases, Exit> {
     read_as(given, connection, manifests, shell, sink)
 }
 
-/// Does the same, and converts each manifest when it is read, because a manifest takes several
-/// times the memory that most commands need.
+/// Does the same, and converts each manifest when it is read.
 ///
 /// # Errors
 /// As [`read`].
 pub(super) fn read_as<M: From<ReleaseManifest> + Send>(
     given: &[PathBuf],
     connection: &Connection,
-    manifests: Manifests<'_>,
+    manifests: ManifestSelection<'_>,
     shell: &Shell,
     sink: &mut Sink,
-) -> Result<Published<M>, Exit> {
-    let shown: Vec<String> = given
-        .iter()
-        .map(|path| path.display().to_string())
-        .collect();
-    let mut published = Published {
-        parts: Vec::new(),
-        shown: shown.join(", "),
-    };
-    for path in given {
-        match repository(path) {
-            Some(repo) => published
-                .parts
-                .push(live(&repo, connection, manifests, shell, sink)?),
-            None if path.is_dir() => published.parts.extend(folder(path, shell, sink)?),
-            None => published
-                .parts
-                .extend(files(std::slice::from_ref(path), sink)),
-        }
+) -> Result<PublishedReleases<M>, Exit> {
+    let mut published = PublishedReleases::new(given);
+    for source in given {
+        let added = match PublishedLocation::of(source) {
+            PublishedLocation::Repository(repo) => {
+                published.add(fetch(&repo, connection, manifests, shell, sink)?);
+                Ok(())
+            }
+            PublishedLocation::Directory => published.add_directory(source),
+            PublishedLocation::File => published.add_file(source),
+        };
+        sink.extend(added.err().into_iter().flatten());
     }
     if sink.has_errors() {
         return Err(Exit::Fault);
     }
-    published.set_beside();
+    published.merge_bare_manifests();
     Ok(published)
+}
+
+/// Reads the releases of a repository from GitHub.
+fn fetch<M: From<ReleaseManifest>>(
+    repo: &RepoName,
+    connection: &Connection,
+    manifests: ManifestSelection<'_>,
+    shell: &Shell,
+    sink: &mut Sink,
+) -> Result<PublishedSource<M>, Exit> {
+    let opened = open(repo, connection, shell, sink)?;
+    let warn_of_limit = |all: usize, read: usize| {
+        shell.say(&format!(
+            "{repo} has {all} releases with a {MANIFEST}; the newest {read} are read (`--max-manifests`)"
+        ));
+    };
+    opened
+        .client
+        .published(manifests, warn_of_limit, sink)
+        .map_err(|error| failed(error, repo, &opened, sink))
+}
+
+/// Reads the manifests of the releases with these tags, newest first, from the repositories that
+/// were read without manifests. Returns whether there were any.
+///
+/// # Errors
+/// The exit of the command; the reason was reported or is in the sink.
+pub(super) fn add_manifests(
+    published: &mut PublishedReleases,
+    tags: &BTreeSet<String>,
+    connection: &Connection,
+    shell: &Shell,
+    sink: &mut Sink,
+) -> Result<bool, Exit> {
+    let mut has_any = false;
+    for source in &mut published.parts {
+        let Some(repo) = source.repository().cloned() else {
+            continue;
+        };
+        let selected = ManifestSelection::OfTags(tags).select(&source.listing);
+        if selected.assets.is_empty() {
+            continue;
+        }
+        let opened = open(&repo, connection, shell, sink)?;
+        source.manifests = opened
+            .client
+            .manifests(&selected.assets, sink)
+            .map_err(|error| failed(error, &repo, &opened, sink))?;
+        has_any = true;
+    }
+    Ok(has_any)
+}
+
+fn open(
+    repo: &RepoName,
+    connection: &Connection,
+    shell: &Shell,
+    sink: &mut Sink,
+) -> Result<Opened, Exit> {
+    let compat = load::compat(shell)?;
+    connection.open(&repo.to_string(), MINUTES, compat, shell, sink)
+}
+
+/// Reports why a repository could not be read, and returns the exit.
+fn failed(error: GithubError, repo: &RepoName, opened: &Opened, sink: &mut Sink) -> Exit {
+    if error == GithubError::Stopped {
+        return opened.exit_of_signal().unwrap_or(Exit::Machine);
+    }
+    sink.push(match error.repository_help(repo, opened.token.is_some()) {
+        Some(help) => Diagnostic::from(error).help(help),
+        None => opened.unread(error),
+    });
+    Exit::Machine
 }
 
 impl Prereleases {
@@ -163,148 +194,12 @@ impl Prereleases {
         if self.prereleases {
             return;
         }
-        let mut left_out = 0;
-        for listing in listings {
-            listing.releases.retain(|release| {
-                left_out += usize::from(release.prerelease && !release.draft);
-                !release.prerelease
-            });
-        }
-        if left_out > 0 {
-            let releases = counted(left_out, "release");
+        let removed: usize = listings.map(ReleaseListing::remove_prereleases).sum();
+        if removed > 0 {
+            let releases = counted(removed, "release");
             shell.say(&format!(
                 "skipped {releases} marked as a prerelease (include with `--prereleases`)"
             ));
         }
-    }
-}
-
-impl<M> Part<M> {
-    /// Creates a part whose listing has URLs.
-    fn of(listing: ReleaseListing, manifests: Vec<M>) -> Self {
-        Self {
-            listing,
-            manifests,
-            folder: None,
-            is_bare_manifest: false,
-            live: None,
-        }
-    }
-
-    /// Returns the subdirectory of the files in the given directory of releases, which is also
-    /// their path below a base URL.
-    pub(super) fn subfolder(&self) -> Option<&str> {
-        self.listing
-            .releases
-            .iter()
-            .find_map(|release| release.subfolder.as_deref())
-    }
-
-    /// Sets the subdirectory of the files in the given directory.
-    fn in_folder(mut self, given: &Path) -> Self {
-        let below = self
-            .folder
-            .as_deref()
-            .and_then(|folder| folder.strip_prefix(given).ok());
-        let name = below
-            .and_then(Path::to_str)
-            .filter(|name| !name.is_empty() && *name != ".")
-            .map(str::to_owned);
-        self.listing
-            .releases
-            .iter_mut()
-            .for_each(|release| release.subfolder.clone_from(&name));
-        Self {
-            is_bare_manifest: false,
-            ..self
-        }
-    }
-}
-
-impl<M> Published<M> {
-    /// The releases of each source.
-    pub(super) fn listings_mut(&mut self) -> impl Iterator<Item = &mut ReleaseListing> {
-        self.parts.iter_mut().map(|part| &mut part.listing)
-    }
-
-    /// The sources, as given.
-    pub(super) fn shown(&self) -> &str {
-        &self.shown
-    }
-
-    /// The directories of the files.
-    pub(super) fn folders(&self) -> impl Iterator<Item = &Path> {
-        self.parts.iter().filter_map(|part| part.folder.as_deref())
-    }
-
-    /// Returns the diagnostic for sources without wheels.
-    pub(super) fn no_wheels(&self) -> Diagnostic {
-        Diagnostic::new(&codes::NO_PUBLISHED_WHEELS, format!("there is no published wheel in {}", self.shown))
-            .at(Location::Argument("--published".to_owned()), "")
-            .help(
-                "publish a release first; drafts and incomplete uploads are ignored, and so are prereleases without \
-                 `--prereleases`",
-            )
-    }
-
-    /// Merges manifests without files into the listed releases, so that they are not counted as
-    /// releases themselves.
-    fn set_beside(&mut self) {
-        let (mut bare, others): (Vec<Part<M>>, Vec<Part<M>>) = std::mem::take(&mut self.parts)
-            .into_iter()
-            .partition(|part| part.is_bare_manifest);
-        let releases = || others.iter().flat_map(|part| &part.listing.releases);
-        let is_listed = |release: &ListedRelease| {
-            let of_tag = |other: &ListedRelease| {
-                !release.tag_name.is_empty() && other.tag_name == release.tag_name
-            };
-            let has = |name: &str| {
-                others
-                    .iter()
-                    .any(|part| part.listing.published().any(|(_, a)| a.name == name))
-            };
-            releases().any(of_tag)
-                || (release.tag_name.is_empty()
-                    && release.assets.iter().all(|asset| has(&asset.name)))
-        };
-        for part in &mut bare {
-            part.listing.releases.retain(|release| !is_listed(release));
-        }
-        self.parts = others;
-        self.parts.append(&mut bare);
-    }
-}
-
-impl Published {
-    /// Returns all releases, including drafts, and the repository if a source has it.
-    pub(super) fn listing(&self) -> ReleaseListing {
-        let mut all = ReleaseListing::default();
-        for part in &self.parts {
-            all.repository = all
-                .repository
-                .take()
-                .or_else(|| part.listing.repository.clone());
-            all.releases.extend(part.listing.releases.iter().cloned());
-        }
-        all
-    }
-
-    /// Returns all manifests.
-    pub(super) fn manifests(&self) -> Vec<ReleaseManifest> {
-        self.parts
-            .iter()
-            .flat_map(|part| part.manifests.iter().cloned())
-            .collect()
-    }
-
-    /// Returns the wheels that can be downloaded.
-    pub(super) fn wheels(&self, compat: &Compat) -> WheelListing {
-        let (known_rocm, manifests) = (compat.rocm_versions(), self.manifests());
-        let beside = ListingContext {
-            manifests: &manifests,
-            known_rocm: &known_rocm,
-            ..ListingContext::default()
-        };
-        WheelListing::published(&self.listing(), beside)
     }
 }

@@ -5,6 +5,7 @@ pub use rock_exec::codes::release::*;
 pub use rock_github::codes::release::*;
 pub use rock_index::codes::release::*;
 pub use rock_plan::codes::release::*;
+pub use rock_publish::codes::published::*;
 pub use rock_publish::codes::release::*;
 pub use rock_report::codes::release::*;
 
@@ -16,7 +17,6 @@ pub const ALL: &[&Code] = &[
     &DAMAGED_RELEASE,
     &NOTHING_TO_PUBLISH,
     &CANNOT_REPLACE_FOLDER,
-    &BAD_MANIFEST,
     &AMBIGUOUS_READING,
     &BAD_BASE_URL,
     &CANNOT_INDEX,
@@ -28,18 +28,7 @@ pub const ALL: &[&Code] = &[
     &MANIFEST_UNREADABLE,
     &NOT_IN_SUMS,
     &BAD_GITHUB_ADDRESS,
-    &NOT_A_LISTING,
-    &NO_WHEEL_FITS,
-    &NO_SUCH_PROJECT,
-    &SEVERAL_PROJECTS,
-    &NO_PUBLISHED_WHEELS,
     &BAD_ENVIRONMENT,
-    &TORCH_NOT_FOR_ROCM,
-    &NO_TORCH,
-    &NO_MARKER,
-    &UNKNOWN_RELEASE,
-    &BAD_RESULTS,
-    &ADDRESS_OF_THIS_MACHINE,
     &INDEX_DIFFERS,
 ];
 
@@ -78,12 +67,6 @@ pub const CANNOT_REPLACE_FOLDER: Code = Code::error(
     "G009",
     "cannot-replace-folder",
     "A release is written next to its directory, and then replaces it in one step. That was not possible, for example because the directory is a mount point or its parent is not writable. The release is unchanged.\n\nPublish to a subdirectory, for example with `--tag`.",
-);
-/// An unreadable release manifest.
-pub const BAD_MANIFEST: Code = Code::error(
-    "G010",
-    "bad-manifest",
-    "This program did not write the `rock-manifest.json` of a release, or a later version did, so the contents of the release are not known. Nothing was written.",
 );
 /// An ambiguous label.
 pub const AMBIGUOUS_READING: Code = Code::error(
@@ -151,77 +134,11 @@ pub const BAD_GITHUB_ADDRESS: Code = Code::error(
     "bad-github-address",
     "A repository is written `OWNER/REPO`, and the API is given as a URL, for example `https://github.example.com/api/v3`. A URL without encryption is accepted for this machine only, because the token would cross the network in plain text, and only from `--api-url`, not from `GITHUB_API_URL`. `--uploads-host` takes a host, with a port if it does not use the default one.",
 );
-/// An invalid list of releases.
-pub const NOT_A_LISTING: Code = Code::error(
-    "G114",
-    "not-a-listing",
-    "The input does not contain releases.\n\n`--published` takes a repository `OWNER/REPO`, whose releases are read from GitHub; a file written by `report listing`; GitHub's answer, saved with `gh api --paginate --slurp repos/OWNER/REPO/releases`: releases, pages of releases, one release, its assets, or a list of their names; a `rock-manifest.json`; and a directory of one release, of several, or of wheels.",
-);
-/// No wheel for this machine.
-pub const NO_WHEEL_FITS: Code = Code::error(
-    "G200",
-    "no-wheel-fits",
-    "Every published wheel needs something that this machine does not have: system and C library, GPU, ROCm, torch, Python, or the selected backend. The closest wheels are listed with all differences, the hardest to change first.\n\nInstall what the closest wheel needs, or build a wheel for this machine. `compat list reach` shows with which other ROCm versions a wheel works.",
-);
-/// No wheel of the selected project.
-pub const NO_SUCH_PROJECT: Code = Code::error(
-    "G201",
-    "no-such-project",
-    "None of the published wheels belongs to the requested project.",
-);
-/// Wheels of several projects.
-pub const SEVERAL_PROJECTS: Code = Code::error(
-    "G202",
-    "several-projects",
-    "Wheels of more than one project are published. Name one, such as `rock-matrix pick flash-attn`.",
-);
-/// No published wheels.
-pub const NO_PUBLISHED_WHEELS: Code = Code::error(
-    "G203",
-    "no-published-wheels",
-    "The list of releases, manifest or directory contains no wheel that people can download. Drafts and incomplete uploads do not count.\n\nFor `pick` this is an error. `index build` and `report page` warn, and write an empty index or page. An index that lists files is never emptied because of this; that is an error. To stop offering its files, remove its directory.",
-);
 /// An invalid environment.
 pub const BAD_ENVIRONMENT: Code = Code::error(
     "G206",
     "bad-environment",
     "`--environment` takes the output of `rock-matrix doctor --format json` on the machine that the wheel is for.",
-);
-/// A torch that is not built for ROCm.
-pub const TORCH_NOT_FOR_ROCM: Code = Code::warning(
-    "G207",
-    "torch-not-for-rocm",
-    "The installed torch is built for the CPU or for CUDA. A wheel for ROCm does not load with it.\n\nInstall torch from an index for ROCm first.",
-);
-/// A Python without torch.
-pub const NO_TORCH: Code = Code::warning(
-    "G208",
-    "no-torch",
-    "The selected wheel needs torch, and the Python that it was selected for has none, so the wheel cannot be imported.\n\nThe command that `pick` prints also installs torch, if the official index has it for the ROCm version of the wheel. Otherwise, install it from an index for ROCm first.",
-);
-/// A document without the markers to write between.
-pub const NO_MARKER: Code = Code::error(
-    "G302",
-    "no-marker",
-    "A document that people maintain is changed only between two marker comments, or below a heading, each of which must occur once. Nothing was written.\n\nCoverage goes between `<!-- COVERAGE_BADGE_START -->` and `<!-- COVERAGE_BADGE_END -->`, and between `<!-- COVERAGE_TABLE_START -->` and `<!-- COVERAGE_TABLE_END -->`; one pair is enough. The release history goes below the line `## History`.",
-);
-/// An unknown release.
-pub const UNKNOWN_RELEASE: Code = Code::error(
-    "G303",
-    "unknown-release",
-    "No release in the list has this tag, so there is nothing to write notes about.\n\nOnly a token with write access sees drafts. Save the list again, for example with `gh api --paginate --slurp repos/OWNER/REPO/releases`, or name the repository.",
-);
-/// An invalid results file.
-pub const BAD_RESULTS: Code = Code::error(
-    "G304",
-    "bad-results",
-    "A results file contains the outcomes of the jobs of a plan: the `build.json` of each build, a list of such objects, or one object per line, each with `job` and `outcome` and an optional `reason`.\n\nIt is a warning if a result belongs to a job that is not in the plan: the result is ignored. Use the plan that the run was started with.",
-);
-/// A page with links to this machine.
-pub const ADDRESS_OF_THIS_MACHINE: Code = Code::warning(
-    "G307",
-    "address-of-this-machine",
-    "The page was made from a directory, and its links and install commands refer to that directory on this machine. That is right for a local page, but such links are dead on a deployed one.\n\nSet the URL under which the files will be served with `--base-url`, or make the page from releases on GitHub, whose files have URLs.",
 );
 /// An index that a yank would change in other ways.
 pub const INDEX_DIFFERS: Code = Code::error(

@@ -2,6 +2,7 @@
 //!
 //! **Invariant:** [`text`], [`code`] and [`message`] return one line that can be a cell of a table.
 
+use super::counted;
 use super::render::is_invisible;
 
 /// Escapes a text so that no character is markup, no name a mention, no number an issue reference
@@ -103,6 +104,46 @@ pub fn fenced(language: &str, body: &str) -> String {
     format!("{fence}{language}\n{body}{fence}\n")
 }
 
+/// The space reserved for the line with the number of omitted rows: 20 digits and a noun of up to
+/// 30 letters.
+const LAST_LINE: usize = 120;
+
+/// Renders a title, the head of a table and its rows, cut at a row with a line that counts the
+/// omitted rows as `noun`. The result never exceeds `room` bytes, and is empty if not even that
+/// line fits. Rows end with a line feed.
+pub fn limited_table(
+    head: &str,
+    rows: impl IntoIterator<Item = String>,
+    noun: &str,
+    room: usize,
+) -> String {
+    if head.len() + LAST_LINE > room {
+        let line = format!(
+            "\n{} omitted from this summary, which is full.\n",
+            counted(rows.into_iter().count(), noun)
+        );
+        return if line.len() <= room {
+            line
+        } else {
+            String::new()
+        };
+    }
+    let mut text = head.to_owned();
+    let mut rows = rows.into_iter();
+    while let Some(row) = rows.next() {
+        if text.len() + row.len() + LAST_LINE > room {
+            let left = 1 + rows.count();
+            text.push_str(&format!(
+                "\n{} omitted from this summary, which is full.\n",
+                counted(left, noun)
+            ));
+            break;
+        }
+        text.push_str(&row);
+    }
+    text
+}
+
 /// Replaces control characters and invisible ones, such as direction marks, with spaces.
 fn plain(raw: &str) -> String {
     raw.replace(|c: char| c.is_control() || is_invisible(c), " ")
@@ -115,7 +156,13 @@ fn longest_run(text: &str) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::{cell, code, fenced, message, text};
+    use super::{cell, code, fenced, limited_table, message, text};
+
+    const HEAD: &str = "### x\n\n| a |\n| --- |\n";
+
+    fn rows(count: usize) -> impl Iterator<Item = String> {
+        (0..count).map(|number| format!("| {number:06} |\n"))
+    }
 
     #[test]
     fn text_has_no_markup_mention_or_line_break() {
@@ -161,5 +208,41 @@ mod tests {
         assert_eq!(message("`` is no rule"), "\\`\\` is no rule");
         assert_eq!(message("a\n| `x\ny` @me"), "a \\| `x y` \\@\u{2060}me");
         assert_eq!(cell("`a|b`\n*c*"), "`a\\|b` *c*");
+    }
+
+    #[test]
+    fn a_table_stays_below_its_room_and_says_how_many_rows_it_left_out() {
+        for room in [200, 1000, 1 << 20] {
+            let text = limited_table(HEAD, rows(150_000), "row", room);
+            assert!(
+                text.len() <= room && text.len() + 140 > room,
+                "{room}: {}",
+                text.len()
+            );
+            let kept = text
+                .lines()
+                .filter(|line| line.starts_with("| 0") || line.starts_with("| 1"))
+                .count();
+            let last = format!(
+                "\n\n{} rows omitted from this summary, which is full.\n",
+                150_000 - kept
+            );
+            assert!(text.ends_with(&last), "{}", &text[text.len() - 100..]);
+        }
+    }
+
+    #[test]
+    fn a_table_that_fits_is_whole() {
+        let text = limited_table(HEAD, rows(3), "row", 1 << 20);
+        assert_eq!(text, format!("{HEAD}| 000000 |\n| 000001 |\n| 000002 |\n"));
+    }
+
+    #[test]
+    fn a_full_summary_gets_the_count_alone_or_nothing() {
+        assert_eq!(
+            limited_table(HEAD, rows(3), "row", 100),
+            "\n3 rows omitted from this summary, which is full.\n"
+        );
+        assert_eq!(limited_table(HEAD, rows(3), "row", 10), "");
     }
 }

@@ -1,10 +1,15 @@
 //! The API requests that publishing needs. The submodules contain them by subject.
 
 mod assets;
+mod preflight;
+mod prune;
+mod published;
 mod releases;
 mod repository;
 mod send;
 mod tags;
+#[cfg(test)]
+mod testing;
 
 use std::future::Future;
 use std::io;
@@ -28,6 +33,7 @@ use super::token::Token;
 use super::transport::Transport;
 use rock_names::RepoName;
 
+pub use preflight::ObservationRequest;
 pub use send::{PendingUpload, UploadResult};
 
 /// A client for the releases of one repository.

@@ -29,7 +29,9 @@ mod upload;
 
 pub use api::{ApiEndpoint, ApiError, UploadsHost};
 pub use apply::{OnSent, PublishCallbacks, PublishResult, PublishRun, apply, of_goal};
-pub use client::{CallOptions, PendingUpload, ReleaseClient, UploadResult};
+pub use client::{
+    CallOptions, ObservationRequest, PendingUpload, ReleaseClient, UploadResult,
+};
 pub use clock::{Clock, SkippingClock, SystemClock};
 pub use error::GithubError;
 pub use executor::{OnWait, StopRequested};

@@ -11,7 +11,7 @@ use serde::Deserialize;
 
 use super::{Asset, SUMS, WheelCell, read_sums};
 use crate::codes::handover as codes;
-use rock_diagnostic::{Diagnostic, Location, Severity, Sink};
+use rock_diagnostic::{Diagnostic, Diagnostics, Location, Severity, Sink};
 use rock_names::{Digest, ExpectedWheel, is_tree_archive};
 use rock_plan::Job;
 
@@ -109,6 +109,41 @@ fn number<T: std::str::FromStr>(text: &str) -> Option<T> {
         .all(|byte| byte.is_ascii_digit())
         .then(|| text.parse().ok())
         .flatten()
+}
+
+/// Parses the reports of legs in environment variables and checks them against the jobs of the plan.
+/// `variables` are names and values; `None` is a variable that is not set.
+///
+/// # Errors
+/// If a variable has another format, or the reports contradict each other or the plan.
+pub fn leg_reports_of_variables<'v>(
+    variables: impl IntoIterator<Item = (&'v str, Option<&'v str>)>,
+    jobs: &[Job],
+) -> Result<Vec<LegReport>, Diagnostics> {
+    let (mut reports, mut sink) = (Vec::new(), Sink::new());
+    for (name, value) in variables {
+        let read = match value {
+            None => Err("it is not set".to_owned()),
+            Some(text) => read_leg_reports(text).map_err(|error| error.to_string()),
+        };
+        match read {
+            Ok(read) => reports.extend(read),
+            Err(reason) => sink.push(invalid_variable(name, &reason)),
+        }
+    }
+    check_leg_reports(&reports, jobs, &mut sink);
+    Diagnostics::check(sink.finish()).map(|()| reports)
+}
+
+fn invalid_variable(name: &str, reason: &str) -> Diagnostic {
+    Diagnostic::new(
+        &codes::BAD_LEG_REPORT,
+        format!("the variable `{name}` does not hold leg reports: {reason}"),
+    )
+    .at(Location::Argument(format!("--legs-env {name}")), "")
+    .help(format!(
+        "set it with `env: {{{name}: \"${{{{ toJSON(needs.build.outputs) }}}}\"}}`"
+    ))
 }
 
 /// Reports legs that contradict each other or the plan.
@@ -419,5 +454,17 @@ mod tests {
         the jobs `a` and `b` report the same artifact, 1
         two legs report the job `a`
         ");
+    }
+
+    #[test]
+    fn a_variable_that_is_not_set_is_named() {
+        let errors = leg_reports_of_variables([("LEGS", None), ("MORE", Some("{}"))], &[]);
+        let errors = errors.unwrap_err();
+        assert_eq!(errors.as_slice().len(), 1);
+        assert!(errors.to_string().contains("`LEGS`"), "{errors}");
+        assert_eq!(
+            leg_reports_of_variables([("LEGS", Some("null"))], &[]).unwrap(),
+            []
+        );
     }
 }

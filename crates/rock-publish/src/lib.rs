@@ -2,7 +2,7 @@
 //!
 //! Input: the desired and the observed files of a release. Output: [`FolderEdits`], which apply to
 //! directories and to GitHub, `SHA256SUMS`, `rock-manifest.json`, and the errors of a set of wheels
-//! as a release.
+//! as a release. [`PublishedReleases`] are read from saved listings, manifests and directories.
 //!
 //! **Invariant:** Applying the changes leaves no changes. A file that differs from the published
 //! one is never replaced unless requested. Files that this program did not write are never changed.
@@ -10,6 +10,7 @@
 pub mod codes;
 
 mod asset;
+mod attestation_subjects;
 mod built_torch;
 mod checks;
 mod folder_edits;
@@ -19,6 +20,7 @@ mod listing;
 mod manifest;
 mod preflight;
 mod prune;
+mod published_releases;
 mod rebuilt_files;
 mod release;
 pub mod remote;
@@ -31,6 +33,7 @@ mod target_shortfall;
 mod wheel_cell;
 
 pub use asset::Asset;
+pub use attestation_subjects::write_subjects;
 pub use built_torch::{built_with_other_torch, torch_contradictions};
 pub use checks::{
     LeftOut, MissingRule, PlannedWheel, against_plan, archives_against_plan, as_github_release,
@@ -41,7 +44,8 @@ pub use folder_edits::{
 };
 pub use handover::{
     ArtifactSums, LARGEST_SUMS_BYTES, LegArtifact, LegReport, LegReportError, check_all_reported,
-    check_artifact, check_leg_reports, check_plan_digest, check_strays, read_leg_reports,
+    check_artifact, check_leg_reports, check_plan_digest, check_strays, leg_reports_of_variables,
+    read_leg_reports,
 };
 pub use indexed::{ManifestRowSet, PublishedAt, index_files, merged};
 pub use listing::{
@@ -53,9 +57,15 @@ pub use manifest::{
 };
 pub use preflight::{
     CheckOutcome, DeploymentRules, ObservedRepository, PreflightCheck, PreflightReport,
-    PreflightRequest, RepositoryFacts, preflight,
+    PreflightRequest, RepositoryFacts, planned_files, preflight,
 };
-pub use prune::{PruneDecision, PruneFate, PruneReason, PruneRule, TagGlob, TagGlobError, prune};
+pub use prune::{
+    PruneDecision, PruneFate, PruneOutcome, PruneReason, PruneRule, TagGlob, TagGlobError, prune,
+};
+pub use published_releases::{
+    ManifestSelection, PublishedLocation, PublishedReleases, PublishedSource, SelectedManifests,
+    invalid_listing,
+};
 pub use rebuilt_files::{RebuiltFile, ReleasedBytes, newest_first, rebuilt_warning};
 pub use release::{FolderContents, FolderFile, INDEX, ReleaseContents, ReleaseDetails, superseded};
 pub use saved_document::{saved, saved_manifests};

@@ -1,7 +1,10 @@
 //! Published releases and their assets.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
+use super::remote::continued_tag;
 use super::{ManifestFile, ReleaseManifest};
 use rock_diagnostic::render::visible;
 use rock_names::{Digest, RepoName, WheelName, WheelNameError, has_wheel_extension, is_file_name};
@@ -247,6 +250,42 @@ impl ReleaseListing {
         assets.filter(|(_, asset)| asset.state == AssetState::Uploaded)
     }
 
+    /// Returns the release of a tag, followed by the releases that say they continue it because a
+    /// release cannot hold all of the files. If several releases have the same tag, a published one
+    /// is preferred to a draft, then the oldest. Without a release of the tag itself, the list is
+    /// empty.
+    pub fn of_tag(&self, tag: &str) -> Vec<&ListedRelease> {
+        let is_of_tag = |release: &&ListedRelease| {
+            release.tag_name == tag || release.body.as_deref().and_then(continued_tag) == Some(tag)
+        };
+        let mut of_tag: BTreeMap<(usize, &str), &ListedRelease> = BTreeMap::new();
+        for release in self.releases.iter().filter(is_of_tag) {
+            // Sort `v1-10` after `v1-9`.
+            let place = of_tag
+                .entry((release.tag_name.len(), &release.tag_name))
+                .or_insert(release);
+            if (release.draft, release.id) < (place.draft, place.id) {
+                *place = release;
+            }
+        }
+        if of_tag.contains_key(&(tag.len(), tag)) {
+            of_tag.into_values().collect()
+        } else {
+            Vec::new()
+        }
+    }
+
+    /// Removes releases that are marked as prereleases, and returns the number of those that are
+    /// published.
+    pub fn remove_prereleases(&mut self) -> usize {
+        let mut removed = 0;
+        self.releases.retain(|release| {
+            removed += usize::from(release.prerelease && !release.draft);
+            !release.prerelease
+        });
+        removed
+    }
+
     /// Returns the published wheels with valid names.
     pub fn wheels(&self) -> impl Iterator<Item = (&ListedRelease, &ListedAsset, WheelName)> {
         self.published()
@@ -286,6 +325,11 @@ impl ListedRelease {
     /// Whether its assets and tag can no longer change: it is immutable and published.
     pub fn is_locked(&self) -> bool {
         self.immutable && !self.draft
+    }
+
+    /// Returns the size of all assets in bytes.
+    pub fn size_bytes(&self) -> u64 {
+        self.assets.iter().map(|asset| asset.size).sum()
     }
 
     /// Creates the release that a manifest describes.
@@ -418,6 +462,39 @@ mod tests {
             ReleaseListing::from_json(&RELEASE.replace("\"draft\": false", "\"draft\": true"))
                 .unwrap();
         assert_eq!(draft.published().count(), 0);
+    }
+
+    #[test]
+    fn the_releases_of_a_tag_are_its_own_and_those_that_continue_it() {
+        let release = |id, tag: &str, draft| super::ListedRelease {
+            id,
+            tag_name: tag.to_owned(),
+            draft,
+            body: Some("<!-- rock-matrix continues v1 -->".to_owned()).filter(|_| tag == "v1-2"),
+            ..super::ListedRelease::default()
+        };
+        let mut listing = ReleaseListing {
+            repository: None,
+            releases: vec![
+                release(1, "v1", true),
+                release(2, "v1", false),
+                release(3, "v2", false),
+                release(4, "v1-2", false),
+            ],
+        };
+        let ids = |listing: &ReleaseListing, tag: &str| -> Vec<u64> {
+            listing
+                .of_tag(tag)
+                .iter()
+                .map(|release| release.id)
+                .collect()
+        };
+        assert_eq!(ids(&listing, "v1"), [2, 4]);
+        assert_eq!(ids(&listing, "v3"), [] as [u64; 0]);
+        listing.releases[1].prerelease = true;
+        listing.releases[0].prerelease = true;
+        assert_eq!(listing.remove_prereleases(), 1, "drafts are not counted");
+        assert_eq!(ids(&listing, "v2"), [3]);
     }
 
     #[test]

@@ -7,6 +7,7 @@
 //! **Invariant:** every check runs every time, so that one run reports all errors; unknown facts
 //! give [`CheckOutcome::Unknown`] and never a failure.
 
+mod document;
 mod files;
 mod release;
 mod repository;
@@ -19,6 +20,7 @@ use super::{ListedRelease, TagRuleset, TagTarget};
 use rock_diagnostic::Diagnostic;
 use rock_plan::config::Attest;
 
+pub use files::planned_files;
 use files::{file_names, files_per_hour};
 use release::{drafts, release, room, tag_commit, tag_creation, tag_name};
 use repository::{attestation, environment, immutable_releases, repository, rights, server};

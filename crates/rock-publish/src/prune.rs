@@ -7,12 +7,16 @@
 //! marked as latest, or if its age is unknown (unless it continues a release that is deleted). A
 //! rule without conditions deletes nothing, and a rule without an age deletes no drafts.
 
+mod outcome;
+
 use std::cmp::Reverse;
 use std::fmt;
 use std::str::FromStr;
 
 use super::{ListedRelease, ReleaseListing};
 use rock_names::Age;
+
+pub use outcome::PruneOutcome;
 
 /// A rule that selects releases to delete: those with matching tags that are neither among the
 /// newest nor young.

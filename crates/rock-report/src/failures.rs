@@ -7,6 +7,8 @@ use super::{
     ExpectedCells, JobOutcomes, MatchedArchive, MatchedCell, WheelListing, called, markdown,
     matched, matched_archives,
 };
+use rock_diagnostic::markdown::limited_table;
+use rock_diagnostic::{counted, is_or_are};
 
 /// The planned files of a run that are missing or failed their tests.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -44,6 +46,49 @@ impl MissingFile {
             markdown::message(&self.why),
         ]
     }
+}
+
+impl RunFailures {
+    /// Returns a Markdown table of the missing files and one of the untested files. Both, and some
+    /// text above them, fit in a step's summary of `summary_bytes`.
+    pub fn text(&self, summary_bytes: usize) -> String {
+        let table_bytes = (summary_bytes / 2).saturating_sub(1024);
+        let (absent, untested, noun) = (self.absent.len(), self.untested.len(), self.noun);
+        let absent_title = format!(
+            "{absent} of the {} {} missing:",
+            counted(self.planned, &format!("planned {noun}")),
+            is_or_are(absent)
+        );
+        let untested_title = format!(
+            "{} {} built and did not pass the test:",
+            counted(untested, noun),
+            is_or_are(untested)
+        );
+        let tables: Vec<String> = [
+            (&self.absent, absent_title),
+            (&self.untested, untested_title),
+        ]
+        .into_iter()
+        .filter(|(files, _)| !files.is_empty())
+        .map(|(files, title)| file_table(files, &title, noun, table_bytes))
+        .collect();
+        if tables.is_empty() {
+            return "No job recorded what failed: see the logs of the run.\n".to_owned();
+        }
+        tables.join("\n")
+    }
+}
+
+fn file_table(files: &[MissingFile], title: &str, noun: &str, limit_bytes: usize) -> String {
+    let head = table_line(&MissingFile::head(noun)) + &table_line(&["---"; 3]);
+    let rows = files
+        .iter()
+        .map(|file| table_line(&file.cells().each_ref().map(String::as_str)));
+    limited_table(&format!("{title}\n\n{head}"), rows, noun, limit_bytes)
+}
+
+fn table_line(cells: &[&str]) -> String {
+    format!("| {} |\n", cells.join(" | "))
 }
 
 /// Compares the wheels and archives of a plan with those that were built: the files in `built`, and
@@ -127,4 +172,38 @@ fn each<'a>(
         .map(|(file, job, _)| (file, job))
         .filter_map(failed)
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{MissingFile, RunFailures};
+
+    fn failures(absent: Vec<MissingFile>) -> RunFailures {
+        RunFailures {
+            planned: 3,
+            noun: "wheel",
+            absent,
+            untested: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn missing_files_are_a_table_with_their_jobs() {
+        let file = MissingFile {
+            file: "a.whl".to_owned(),
+            job: "j".to_owned(),
+            why: "failed".to_owned(),
+        };
+        let text = failures(vec![file]).text(1 << 20);
+        assert!(
+            text.starts_with("1 of the 3 planned wheels is missing:\n\n| wheel | job |"),
+            "{text}"
+        );
+        assert!(text.ends_with("| `a.whl` | `j` | failed |\n"), "{text}");
+        assert!(
+            failures(vec![])
+                .text(1 << 20)
+                .starts_with("No job recorded")
+        );
+    }
 }

@@ -16,6 +16,7 @@ mod archives;
 mod bands;
 mod coverage;
 mod coverage_share;
+mod documents;
 mod expected_cells;
 mod failures;
 mod heatmap;
@@ -25,10 +26,12 @@ mod markdown;
 mod markers;
 mod matched_cells;
 mod missing;
+mod missing_report;
 mod notes;
 mod outcomes;
 mod packages;
 mod pythons;
+mod release_inventory;
 mod split_release;
 mod target_shortfalls;
 #[cfg(test)]
@@ -41,6 +44,7 @@ pub use archives::{
 };
 pub use coverage::{Coverage, CoverageRow, badges, coverage, coverage_table, updated};
 pub use coverage_share::{CoverageGrade, CoverageShare};
+pub use documents::{coverage_json, packages_json};
 pub use expected_cells::{ExpectedCell, ExpectedCells};
 pub use failures::{MissingFile, RunFailures, failures};
 pub use heatmap::{ColorScheme, Heatmap, heatmaps, svg};
@@ -52,11 +56,13 @@ pub use missing::{
     CellState, GridCell, GridColumn, GridRow, MissingGrid, archives_text, grids, listed,
     missing_text,
 };
-pub use notes::{ReleaseNotes, history_section, notes, release_of};
+pub use missing_report::MissingReport;
+pub use notes::{ReleaseNotes, history_section, notes};
 pub use outcomes::{JobOutcomes, OutcomesError};
 pub use packages::{PackageRow, package_rows, packages};
 pub use pythons::WheelPythons;
+pub use release_inventory::ReleaseInventory;
 pub use rock_names::Combination;
-pub use split_release::dealt_out;
+pub use split_release::split_release;
 pub use target_shortfalls::{target_shortfalls, unread_targets};
 pub use wheels::{ListingContext, PublishedWheel, UnreadableName, WheelListing};

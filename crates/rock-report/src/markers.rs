@@ -1,5 +1,8 @@
 //! Generated parts of a hand-written document, each between two comment markers.
 
+use crate::codes::release as codes;
+use rock_diagnostic::{Diagnostic, Location};
+
 /// An error about the markers or headings of a document.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum MarkerError {
@@ -24,6 +27,16 @@ pub enum MarkerError {
     /// The heading is missing or not unique.
     #[error("it has no line `{0}`")]
     Heading(String),
+}
+
+impl MarkerError {
+    /// Returns the diagnostic for a document with this path.
+    pub fn diagnostic(&self, path: &str) -> Diagnostic {
+        let message = format!("`{path}` cannot be updated: {self}");
+        Diagnostic::new(&codes::NO_MARKER, message)
+            .at(Location::File(path.into()), "")
+            .help("add the line at the place for the generated text")
+    }
 }
 
 /// A marked part and its new content.

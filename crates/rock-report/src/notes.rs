@@ -16,8 +16,7 @@ use rock_index::{BaseUrl, IndexFolder};
 use rock_names::{RepoName, WheelName};
 use rock_plan::config::RunTime;
 use rock_plan::template::{TemplateError, render};
-use rock_publish::remote::continued_tag;
-use rock_publish::{AssetState, ListedAsset, ListedRelease, ReleaseListing, SUMS, sums};
+use rock_publish::{AssetState, ListedAsset, ListedRelease, SUMS, sums};
 
 /// The input of release notes.
 #[derive(Debug, Clone, Copy)]
@@ -42,30 +41,6 @@ pub struct ReleaseNotes<'a> {
     pub attested: Option<bool>,
     /// The maximum size of a release's text in bytes.
     pub most_bytes: u64,
-}
-
-/// Returns the release of a tag, followed by the releases that say they continue it because a
-/// release cannot hold all of the files. If several releases have the same tag, a published one is
-/// preferred to a draft, then the oldest. Without a release of the tag itself, the list is empty.
-pub fn release_of<'a>(listing: &'a ReleaseListing, tag: &str) -> Vec<&'a ListedRelease> {
-    let is_of = |release: &&ListedRelease| {
-        release.tag_name == tag || release.body.as_deref().and_then(continued_tag) == Some(tag)
-    };
-    let mut of_tag: BTreeMap<(usize, &str), &ListedRelease> = BTreeMap::new();
-    for release in listing.releases.iter().filter(is_of) {
-        // Sort `v1-10` after `v1-9`.
-        let place = of_tag
-            .entry((release.tag_name.len(), &release.tag_name))
-            .or_insert(release);
-        if (release.draft, release.id) < (place.draft, place.id) {
-            *place = release;
-        }
-    }
-    if of_tag.contains_key(&(tag.len(), tag)) {
-        of_tag.into_values().collect()
-    } else {
-        Vec::new()
-    }
 }
 
 /// The maximum number of missing files in a table that is open; a longer table is collapsed.
@@ -431,7 +406,7 @@ fn installs(notes: &ReleaseNotes<'_>) -> Vec<InstallView> {
         .wheels
         .all
         .iter()
-        .filter(|wheel| wheel.withdrawn.is_none())
+        .filter(|wheel| wheel.yanked.is_none())
     {
         let of_folder = folders
             .entry(IndexFolder::from(&wheel.combination))

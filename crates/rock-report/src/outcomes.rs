@@ -4,6 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
+use super::ExpectedCells;
+use crate::codes::release as codes;
+use rock_diagnostic::nearest::nearest;
+use rock_diagnostic::{Diagnostic, Location, Severity, SourceText};
+
 /// The outcomes of jobs, by job ID.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct JobOutcomes(BTreeMap<String, JobOutcome>);
@@ -42,6 +47,34 @@ impl JobOutcomes {
             )?;
         }
         Ok(jobs)
+    }
+
+    /// Adds a results file like [`Self::add_json`]. Returns an error for a file that cannot be read,
+    /// or a warning for each result whose job is not in the plan, because it would have no effect.
+    pub fn add_source(&mut self, source: &SourceText, expected: &ExpectedCells) -> Vec<Diagnostic> {
+        let jobs = match self.add_json(&source.text) {
+            Ok(jobs) => jobs,
+            Err(error) => {
+                let message = format!("`{}` cannot be read: {error}", source.path);
+                return vec![bad_results(source, message)];
+            }
+        };
+        let planned: BTreeSet<&str> = expected
+            .cells
+            .iter()
+            .filter_map(|cell| cell.job.as_deref())
+            .collect();
+        jobs.iter()
+            .filter(|job| !planned.contains(job.as_str()))
+            .map(|job| {
+                let warning = bad_results(source, format!("the plan has no job `{job}`"))
+                    .severity(Severity::Warning);
+                warning.help(match nearest(job, planned.iter().copied()) {
+                    Some(near) => format!("did you mean `{near}`?"),
+                    None => "give the plan that the results belong to".to_owned(),
+                })
+            })
+            .collect()
     }
 
     fn add(&mut self, value: &Value, jobs: &mut BTreeSet<String>) -> Result<(), OutcomesError> {
@@ -83,6 +116,10 @@ impl JobOutcomes {
     }
 }
 
+fn bad_results(source: &SourceText, message: String) -> Diagnostic {
+    Diagnostic::new(&codes::BAD_RESULTS, message).at(Location::File(source.path.clone()), "")
+}
+
 /// Describes an outcome of `build.json` or of a GitHub job in words.
 fn why(outcome: &str, reason: Option<String>) -> String {
     let words = match outcome {
@@ -117,6 +154,8 @@ fn stage(value: &Value) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::{JobOutcomes, OutcomesError};
+    use crate::ExpectedCells;
+    use rock_diagnostic::{Severity, SourceText};
 
     fn of(text: &str) -> JobOutcomes {
         let mut outcomes = JobOutcomes::default();
@@ -139,6 +178,20 @@ mod tests {
             (of(record).fault("j"), of(record).fault("other")),
             (of(record).why("j"), None)
         );
+    }
+
+    #[test]
+    fn results_of_other_plans_are_warnings_and_other_files_errors() {
+        let severity = |text: &str| {
+            let source = SourceText::new("build.json", text);
+            let found = JobOutcomes::default().add_source(&source, &ExpectedCells::default());
+            found[0].severity
+        };
+        assert_eq!(
+            severity(r#"{"job": "j", "outcome": "done"}"#),
+            Severity::Warning
+        );
+        assert_eq!(severity("{"), Severity::Error);
     }
 
     #[test]

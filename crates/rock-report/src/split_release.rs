@@ -10,7 +10,7 @@ use rock_publish::{DesiredFile, ListedRelease};
 /// Splits a release the way publishing would if none of it existed yet: assets beyond
 /// `most_assets`, GitHub's limit per release, move to `TAG-2` and so on. Returns `None` if `base`
 /// is not the URL of that tag's files on GitHub, or if an asset has no digest.
-pub fn dealt_out(
+pub fn split_release(
     release: &ListedRelease,
     base: &BaseUrl,
     most_assets: usize,
@@ -68,7 +68,7 @@ pub fn dealt_out(
 
 #[cfg(test)]
 mod tests {
-    use super::dealt_out;
+    use super::split_release;
     use crate::{ListingContext, WheelListing};
     use rock_compat::Compat;
     use rock_names::Digest;
@@ -94,7 +94,7 @@ mod tests {
         let base = "https://github.com/o/r/releases/download/v1/x"
             .parse()
             .unwrap();
-        let dealt = dealt_out(&release(1_100), &base, most).unwrap();
+        let dealt = split_release(&release(1_100), &base, most).unwrap();
         let counts: Vec<(&str, usize)> = dealt
             .iter()
             .map(|r| (r.tag_name.as_str(), r.assets.len()))
@@ -124,7 +124,7 @@ mod tests {
                 format!("https://github.com/o/r/releases/download/{tag}/{encoded}")
             );
         }
-        let dealt = dealt_out(&release(990), &base, most).unwrap();
+        let dealt = split_release(&release(990), &base, most).unwrap();
         assert_eq!(dealt.len(), 1);
     }
 
@@ -135,7 +135,7 @@ mod tests {
             "https://github.com/o/r/releases/download/v2",
         ] {
             assert_eq!(
-                dealt_out(&release(3), &base.parse().unwrap(), 14),
+                split_release(&release(3), &base.parse().unwrap(), 14),
                 None,
                 "{base}"
             );

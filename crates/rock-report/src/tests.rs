@@ -55,7 +55,7 @@ fn documents(listing: &ReleaseListing) -> Vec<String> {
     let wheels = WheelListing::published(listing, ListingContext::default());
     let expected = expected();
     let found = matched(&expected, &wheels);
-    let releases = release_of(listing, "v10");
+    let releases = listing.of_tag("v10");
     let of_tag = WheelListing::of(releases.iter().copied(), ListingContext::default());
     let outcomes = JobOutcomes::default();
     let about = ReleaseNotes {

@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::{ArchiveName, Combination, MachineTag, PublishedArchive, WheelPythons, addresses};
 use crate::codes::release as codes;
+use rock_compat::Compat;
 use rock_diagnostic::{Diagnostic, Location, Sink};
 use rock_index::BaseUrl;
 use rock_names::{
@@ -14,8 +15,8 @@ use rock_names::{
 };
 use rock_plan::config::RunTime;
 use rock_publish::{
-    AssetState, GfxOrigin, ListedAsset, ListedRelease, ManifestFile, RebuiltFile, ReleaseListing,
-    ReleaseManifest, ReleasedBytes, tag_pieces,
+    AssetState, GfxOrigin, ListedAsset, ListedRelease, ManifestFile, PublishedReleases,
+    RebuiltFile, ReleaseListing, ReleaseManifest, ReleasedBytes, tag_pieces,
 };
 
 /// The wheels and archives of listings, and the wheel files whose names cannot be parsed.
@@ -59,7 +60,7 @@ pub struct PublishedWheel {
     /// The tag of its release; empty for a directory without one.
     pub tag: String,
     /// The reason why it is yanked, empty if none was given; `None` if it is not yanked.
-    pub withdrawn: Option<String>,
+    pub yanked: Option<String>,
     /// Whether its release is a prerelease.
     pub is_prerelease: bool,
     /// The publication time of its release.
@@ -93,10 +94,21 @@ pub struct ListingContext<'a> {
     /// Existing ROCm versions, for labels without dots.
     pub known_rocm: &'a [RocmVersion],
     /// The yanked files.
-    pub withdrawn: Option<&'a YankedFiles>,
+    pub yanked: Option<&'a YankedFiles>,
 }
 
 impl WheelListing {
+    /// Collects the wheels of several sources that users can download.
+    pub fn of_sources(published: &PublishedReleases, compat: &Compat) -> Self {
+        let (known_rocm, manifests) = (compat.rocm_versions(), published.manifests());
+        let context = ListingContext {
+            manifests: &manifests,
+            known_rocm: &known_rocm,
+            ..ListingContext::default()
+        };
+        Self::published(&published.listing(), context)
+    }
+
     /// Collects the wheels that users can download: uploaded assets of releases that are not
     /// drafts.
     pub fn published(listing: &ReleaseListing, beside: ListingContext<'_>) -> Self {
@@ -104,6 +116,24 @@ impl WheelListing {
             listing.releases.iter().filter(|release| !release.draft),
             beside,
         )
+    }
+
+    /// Collects the wheels and archives with these filenames.
+    pub fn of_files(names: impl IntoIterator<Item = String>, compat: &Compat) -> Self {
+        let assets = names.into_iter().map(|name| ListedAsset {
+            name,
+            ..ListedAsset::default()
+        });
+        let release = ListedRelease {
+            assets: assets.collect(),
+            ..ListedRelease::default()
+        };
+        let known_rocm = compat.rocm_versions();
+        let context = ListingContext {
+            known_rocm: &known_rocm,
+            ..ListingContext::default()
+        };
+        Self::of([&release], context)
     }
 
     /// Collects the uploaded wheels and archives of these releases, including drafts.
@@ -279,8 +309,8 @@ fn read(
     let text = name.to_string();
     Ok(PublishedWheel {
         address: addresses::asset(release, asset, &text, beside.base, repository),
-        withdrawn: beside
-            .withdrawn
+        yanked: beside
+            .yanked
             .and_then(|all| all.reason(&text, asset.digest))
             .map(str::to_owned),
         name: text,
@@ -326,7 +356,7 @@ impl PublishedWheel {
 
     /// Returns the suffix that marks a yanked wheel; empty for other wheels.
     pub(super) fn yanked_mark(&self) -> String {
-        match self.withdrawn.as_deref() {
+        match self.yanked.as_deref() {
             None => String::new(),
             Some("") => " (yanked)".to_owned(),
             Some(reason) => format!(" (yanked: {reason})"),

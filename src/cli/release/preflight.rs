@@ -1,21 +1,18 @@
 //! `release preflight`: checks before a build that a tag can be published.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use serde::Serialize;
-
-use crate::cli::publish::{Connection, Opened};
-use crate::cli::published::no_listing;
+use crate::cli::publish::Connection;
 use crate::cli::{Exit, Format, OutputFormat, Shell, load};
 use crate::config::Attest;
-use crate::diagnostic::render::{json, visible_lines};
-use crate::diagnostic::{Diagnostic, Sink};
-use crate::github::GithubError;
+use crate::diagnostic::Sink;
+use crate::diagnostic::render::visible_lines;
+use crate::github::ObservationRequest;
 use crate::names::RepoName;
 use crate::plan;
 use crate::publish::{
-    CheckOutcome, ObservedRepository, PreflightCheck, PreflightReport, PreflightRequest,
-    ReleaseListing, preflight,
+    ObservedRepository, PreflightCheck, PreflightReport, PreflightRequest, ReleaseListing,
+    invalid_listing, planned_files, preflight,
 };
 
 /// Default time limit in minutes.
@@ -118,26 +115,6 @@ pub(super) struct Args {
     format: OutputFormat,
 }
 
-#[derive(Serialize)]
-struct Document<'a> {
-    version: u32,
-    repository: Option<String>,
-    tag: &'a str,
-    /// Whether no check failed and GitHub answered every request.
-    publishable: bool,
-    checks: Vec<CheckRow<'a>>,
-    /// The errors, as with `--message-format json`.
-    diagnostics: Vec<serde_json::Value>,
-}
-
-#[derive(Serialize)]
-struct CheckRow<'a> {
-    name: &'static str,
-    outcome: String,
-    detail: &'a str,
-    codes: &'a [&'static str],
-}
-
 /// Runs the command.
 pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
     let mut sink = Sink::new();
@@ -172,51 +149,49 @@ fn check(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, Exit> {
         files_per_hour: compat.uploads_per_hour(),
         most_assets: compat.limit_value("release-assets"),
     };
-    let (observed, asked) = match (&args.state, &args.repo) {
-        (Some(path), _) => (saved(path, sink)?, Ok(())),
+    let (observed, connected) = match (&args.state, &args.repo) {
+        (Some(path), _) => (read_saved(path, sink)?, Ok(())),
         (None, Some(repo)) => {
             let opened = args
                 .connection
                 .open(&repo.to_string(), MINUTES, compat, shell, sink)?;
-            let (observed, fault) = observe(args, &opened);
-            let asked = match fault {
+            let (observed, error) = opened.client.observe(&ObservationRequest {
+                tag: &args.tag,
+                target: args.target.as_deref(),
+                environment: args.environment.as_deref(),
+            });
+            let connected = match error {
                 None => Ok(()),
                 Some(error) => Err(crate::cli::publish::failed(error, &opened, sink)),
             };
-            (observed, asked)
+            (observed, connected)
         }
         (None, None) => return Err(Exit::Usage),
     };
-    let found = preflight(&request, &observed);
+    let report = preflight(&request, &observed);
     let text = if args.format.get() == Format::Json {
-        document(args, &found, asked.is_ok())
+        let repository = args.repo.as_ref().map(ToString::to_string);
+        report.json(repository, &args.tag, connected.is_ok())
     } else {
-        human(&found)
+        human(&report)
     };
     let printed = shell.print(&text);
-    sink.extend(found.faults);
-    asked.map(|()| printed)
+    sink.extend(report.faults);
+    connected.map(|()| printed)
 }
 
-/// Returns the names of the wheels and archives of a plan.
-fn expected_files(path: &std::path::Path, sink: &mut Sink) -> Result<Vec<String>, Exit> {
+/// Reads a plan and returns the names of its files.
+fn expected_files(path: &Path, sink: &mut Sink) -> Result<Vec<String>, Exit> {
     let source = load::read_source(path, sink)?;
     let jobs = plan::read_json(&source, sink).ok_or(Exit::Fault)?;
-    let wheels = jobs.iter().flat_map(plan::Job::wheels).cloned();
-    let others = jobs
-        .iter()
-        .flat_map(|job| job.archive().into_iter().chain(job.sdist()))
-        .map(str::to_owned);
-    let mut names: Vec<String> = wheels.chain(others).collect();
-    names.sort_unstable();
-    names.dedup();
-    Ok(names)
+    Ok(planned_files(&jobs))
 }
 
-fn saved(path: &std::path::Path, sink: &mut Sink) -> Result<ObservedRepository, Exit> {
+/// Reads the releases of a saved listing.
+fn read_saved(path: &Path, sink: &mut Sink) -> Result<ObservedRepository, Exit> {
     let source = load::read_source(path, sink)?;
     let listing = ReleaseListing::from_json(&source.text).map_err(|error| {
-        sink.push(no_listing(&source, &error));
+        sink.push(invalid_listing(&source, &error));
         Exit::Fault
     })?;
     Ok(ObservedRepository {
@@ -226,75 +201,9 @@ fn saved(path: &std::path::Path, sink: &mut Sink) -> Result<ObservedRepository, 
     })
 }
 
-/// Reads everything that is checked from GitHub. The results of failed requests stay unknown.
-fn observe(args: &Args, opened: &Opened) -> (ObservedRepository, Option<GithubError>) {
-    let mut observed = ObservedRepository {
-        is_anonymous: opened.token.is_none(),
-        ..ObservedRepository::default()
-    };
-    let fault = fill(args, opened, &mut observed).err();
-    (observed, fault)
-}
-
-fn fill(
-    args: &Args,
-    opened: &Opened,
-    observed: &mut ObservedRepository,
-) -> Result<(), GithubError> {
-    let client = &opened.client;
-    observed.repository = client.repository()?;
-    let releases = client.releases(|release| release.tag_name == args.tag)?;
-    let is_published = releases
-        .iter()
-        .any(|release| release.tag_name == args.tag && !release.draft);
-    observed.releases = Some(releases);
-    // An invalid Git tag must not become part of a URL.
-    if args.tag.parse::<crate::publish::GitTag>().is_ok() {
-        observed.tag = Some(client.tag_target(&args.tag, args.target.as_deref(), is_published)?);
-    }
-    if observed
-        .tag
-        .as_ref()
-        .is_some_and(|tag| tag.commit.is_none())
-    {
-        observed.tag_rulesets = client.tag_rulesets()?;
-    }
-    observed.immutable_releases = client.immutable_releases()?;
-    if let Some(name) = &args.environment {
-        observed.deployment = client.deployment_rules(name)?;
-    }
-    Ok(())
-}
-
-fn human(found: &PreflightReport) -> String {
+fn human(report: &PreflightReport) -> String {
     let row = |check: &PreflightCheck| {
         format!("{:7}  {:18}  {}\n", check.outcome, check.name, check.detail)
     };
-    visible_lines(&found.checks.iter().map(row).collect::<String>())
-}
-
-fn document(args: &Args, found: &PreflightReport, is_complete: bool) -> String {
-    let rows = found.checks.iter().map(|check| CheckRow {
-        name: check.name,
-        outcome: check.outcome.to_string(),
-        detail: &check.detail,
-        codes: &check.codes,
-    });
-    let document = Document {
-        version: 1,
-        repository: args.repo.as_ref().map(ToString::to_string),
-        tag: &args.tag,
-        publishable: is_complete
-            && found
-                .checks
-                .iter()
-                .all(|check| check.outcome != CheckOutcome::Failed),
-        checks: rows.collect(),
-        diagnostics: found.faults.iter().map(json_value).collect(),
-    };
-    serde_json::to_string_pretty(&document).expect("a struct of text serialises") + "\n"
-}
-
-fn json_value(fault: &Diagnostic) -> serde_json::Value {
-    serde_json::from_str(json(std::slice::from_ref(fault)).trim()).unwrap_or_default()
+    visible_lines(&report.checks.iter().map(row).collect::<String>())
 }

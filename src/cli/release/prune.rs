@@ -2,16 +2,17 @@
 
 use std::path::PathBuf;
 
-use serde::Serialize;
-
 use crate::audit::format_size;
-use crate::cli::publish::{Connection, Opened, failed, saved_listing};
+use crate::cli::publish::{Connection, failed, saved_listing};
 use crate::cli::{Exit, Format, OutputFormat, Shell, load};
 use crate::diagnostic::render::visible_lines;
 use crate::diagnostic::{Sink, counted};
 use crate::github::GithubError;
 use crate::names::Age;
-use crate::publish::{PruneDecision, PruneFate, PruneRule, ReleaseListing, TagGlob, prune};
+use crate::publish::{
+    ListedRelease, PruneDecision, PruneFate, PruneOutcome, PruneRule, ReleaseListing, TagGlob,
+    prune,
+};
 use crate::sys;
 
 /// Default time limit in minutes.
@@ -61,49 +62,6 @@ pub(super) struct Args {
     format: OutputFormat,
 }
 
-#[derive(Serialize)]
-struct Document<'a> {
-    version: u32,
-    repository: &'a str,
-    applied: bool,
-    releases: Vec<Row<'a>>,
-}
-
-#[derive(Serialize)]
-struct Row<'a> {
-    id: u64,
-    tag: &'a str,
-    draft: bool,
-    published_at: Option<&'a str>,
-    files: usize,
-    bytes: u64,
-    goes: bool,
-    /// `None` if unknown.
-    deleted: Option<bool>,
-    because: String,
-}
-
-/// The deleted releases.
-#[derive(Default)]
-struct Deleted {
-    done: Vec<u64>,
-    /// The release whose deletion was in progress at the end.
-    open: Option<u64>,
-    /// Deleted releases whose tags could not be deleted.
-    tags_left: Vec<u64>,
-}
-
-impl Deleted {
-    /// Whether a release was deleted; `None` if unknown.
-    fn has(&self, release: u64) -> Option<bool> {
-        if self.open == Some(release) {
-            None
-        } else {
-            Some(self.done.contains(&release))
-        }
-    }
-}
-
 /// Runs the command: deletes the selected releases of a repository, or lists them.
 pub(super) fn run(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, Exit> {
     let rule = PruneRule {
@@ -116,8 +74,8 @@ pub(super) fn run(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, E
         let listing = saved_listing(path, sink)?;
         let decisions = prune(&listing, &rule, listing.latest(), sys::now_s());
         let repo = repo.or(listing.repository.as_deref()).unwrap_or_default();
-        let none = Deleted::default();
-        return Ok(shell.print(&text(args, &decisions, &listing, &rule, repo, &none)));
+        let none = PruneOutcome::default();
+        return Ok(shell.print(&text(args, &decisions, &listing, repo, &none)));
     }
     let repo = repo.unwrap_or_default();
     let opened = args
@@ -140,14 +98,17 @@ pub(super) fn run(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, E
         releases,
     };
     let decisions = prune(&listing, &rule, latest, sys::now_s());
-    let mut deleted = Deleted::default();
-    let done = if args.apply {
-        delete(&decisions, args.delete_tags, &opened, shell, &mut deleted)
+    let (outcome, result) = if args.apply {
+        let on_delete =
+            |release: &ListedRelease| shell.detail(&format!("deleting {}", release.tag_name));
+        opened
+            .client
+            .delete_releases(&decisions, args.delete_tags, &on_delete)
     } else {
-        Ok(())
+        (PruneOutcome::default(), Ok(()))
     };
-    let printed = shell.print(&text(args, &decisions, &listing, &rule, repo, &deleted));
-    done.map_or_else(|error| Err(failed(error, sink)), |()| Ok(printed))
+    let printed = shell.print(&text(args, &decisions, &listing, repo, &outcome));
+    result.map_or_else(|error| Err(failed(error, sink)), |()| Ok(printed))
 }
 
 /// Formats the decisions.
@@ -155,92 +116,51 @@ fn text(
     args: &Args,
     decisions: &[PruneDecision<'_>],
     listing: &ReleaseListing,
-    rule: &PruneRule,
     repo: &str,
-    deleted: &Deleted,
+    outcome: &PruneOutcome,
 ) -> String {
-    let is_applied = args.apply;
     match args.format.get() {
-        Format::Human => visible_lines(&human_text(decisions, listing, rule, is_applied, deleted)),
-        Format::Json => json(&document(decisions, repo, is_applied, deleted)),
+        Format::Human => visible_lines(&human_text(args, decisions, listing, outcome)),
+        Format::Json => outcome.json(decisions, repo, args.apply),
     }
-}
-
-/// Deletes the releases one after the other; the client waits a second between two writes. A tag
-/// that cannot be deleted does not end the run, because a later one would not find its release.
-///
-/// # Errors
-/// The first error, after the last request.
-fn delete(
-    decisions: &[PruneDecision<'_>],
-    deletes_tags: bool,
-    opened: &Opened,
-    shell: &Shell,
-    deleted: &mut Deleted,
-) -> Result<(), GithubError> {
-    let mut tag_error = None;
-    for decision in decisions
-        .iter()
-        .filter(|decision| matches!(decision.fate, PruneFate::Goes(_)))
-    {
-        let release = decision.release;
-        shell.detail(&format!("deleting {}", release.tag_name));
-        opened
-            .client
-            .delete_release(release.id)
-            .inspect_err(|error| {
-                deleted.open = error.leaves_open().then_some(release.id);
-            })?;
-        deleted.done.push(release.id);
-        // The tag of a draft may not exist, or belong to another release.
-        if deletes_tags
-            && !release.draft
-            && let Err(error) = opened.client.delete_tag(&release.tag_name)
-        {
-            deleted.tags_left.push(release.id);
-            tag_error.get_or_insert(error);
-        }
-    }
-    tag_error.map_or(Ok(()), Err)
 }
 
 fn human_text(
+    args: &Args,
     decisions: &[PruneDecision<'_>],
     listing: &ReleaseListing,
-    rule: &PruneRule,
-    is_applied: bool,
-    deleted: &Deleted,
+    outcome: &PruneOutcome,
 ) -> String {
     let mut text = String::new();
     let (mut count, mut bytes) = (0_usize, 0);
     for decision in decisions {
         let release = decision.release;
-        let weight: u64 = release.assets.iter().map(|asset| asset.size).sum();
+        let size = release.size_bytes();
         let files = counted(release.assets.len(), "file");
         let line = match decision.fate {
-            PruneFate::Goes(because) => {
-                let is_gone = deleted.has(release.id);
-                if is_gone == Some(true) || !is_applied {
-                    (count, bytes) = (count + 1, bytes + weight);
+            PruneFate::Goes(reason) => {
+                let is_deleted = outcome.is_deleted(release.id);
+                if is_deleted == Some(true) || !args.apply {
+                    (count, bytes) = (count + 1, bytes + size);
                 }
-                let verb = match (is_applied, is_gone) {
+                let verb = match (args.apply, is_deleted) {
                     (true, Some(true)) => "deleted",
                     (true, Some(false)) => "not yet deleted",
                     (true, None) => "possibly deleted",
                     (false, _) => "would delete",
                 };
-                let tag = if deleted.tags_left.contains(&release.id) {
+                let tag = if outcome.keeps_tag(release.id) {
                     "; its tag was not deleted"
                 } else {
                     ""
                 };
                 format!(
-                    "{verb} {}: {files}, {}; {because}{tag}\n",
+                    "{verb} {}: {files}, {}; {reason}{tag}\n",
                     release.tag_name,
-                    format_size(weight)
+                    format_size(size)
                 )
             }
-            PruneFate::Stays(because) => format!("keep {}: {because}\n", release.tag_name),
+            PruneFate::Stays(reason) => format!("keep {}: {reason}\n", release.tag_name),
         };
         text.push_str(&line);
     }
@@ -249,50 +169,15 @@ fn human_text(
         text.push_str(&format!(
             "{} with other tags than `{}`\n",
             counted(others, "release"),
-            rule.tags
+            args.tag_glob
         ));
     }
-    let (what, weight) = (counted(count, "release"), format_size(bytes));
-    text.push_str(&match (is_applied, count) {
+    let (releases, size) = (counted(count, "release"), format_size(bytes));
+    text.push_str(&match (args.apply, count) {
         (false, 0) => "nothing to delete\n".to_owned(),
         (true, 0) => "nothing was deleted\n".to_owned(),
-        (false, _) => format!("{what} with {weight} would be deleted; add `--apply` to delete\n"),
-        (true, _) => format!("{what} with {weight} deleted\n"),
+        (false, _) => format!("{releases} with {size} would be deleted; add `--apply` to delete\n"),
+        (true, _) => format!("{releases} with {size} deleted\n"),
     });
     text
-}
-
-fn document<'a>(
-    decisions: &[PruneDecision<'a>],
-    repo: &'a str,
-    is_applied: bool,
-    deleted: &Deleted,
-) -> Document<'a> {
-    let row = |decision: &PruneDecision<'a>| {
-        let (goes, because) = match decision.fate {
-            PruneFate::Goes(because) => (true, because),
-            PruneFate::Stays(because) => (false, because),
-        };
-        Row {
-            id: decision.release.id,
-            tag: &decision.release.tag_name,
-            draft: decision.release.draft,
-            published_at: decision.release.published_at.as_deref(),
-            files: decision.release.assets.len(),
-            bytes: decision.release.assets.iter().map(|asset| asset.size).sum(),
-            goes,
-            deleted: deleted.has(decision.release.id),
-            because: because.to_string(),
-        }
-    };
-    Document {
-        version: 1,
-        repository: repo,
-        applied: is_applied,
-        releases: decisions.iter().map(row).collect(),
-    }
-}
-
-fn json(document: &Document<'_>) -> String {
-    serde_json::to_string_pretty(document).expect("a struct of text and numbers serialises") + "\n"
 }

@@ -1,14 +1,14 @@
 //! `release subjects`: the subjects of an attestation, which are the files to publish and their
 //! digests.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use crate::cli::assets::{self, Depth};
 use crate::cli::publish::{cloned, left_out, once, recorded_digests};
 use crate::cli::{Exit, Shell, load};
 use crate::diagnostic::Sink;
-use crate::publish::{as_github_release, sums};
-use crate::sys;
+use crate::names::Digest;
+use crate::publish::{as_github_release, write_subjects};
 
 /// Write the digests of files for actions/attest
 #[derive(Debug, clap::Args)]
@@ -36,7 +36,6 @@ pub(super) struct Args {
 /// Runs the command: writes the subjects, split into files of limited length, and prints the paths
 /// of these files. Removes further files of an earlier run, whose subjects are outdated.
 pub(super) fn run(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, Exit> {
-    let first = &args.out;
     let compat = load::compat(shell)?;
     let files = assets::files(&args.files, sink);
     let known = recorded_digests(&args.known, args.read_all, &files, shell, sink)?;
@@ -45,44 +44,16 @@ pub(super) fn run(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, E
     if sink.has_errors() {
         return Err(Exit::Fault);
     }
-    let mut offered = once(offered);
-    offered.sort_by(|one, other| one.asset.name().cmp(other.asset.name()));
-    let mut paths = String::new();
-    let mut parts = 0;
-    for (at, part) in offered
-        .chunks(compat.limit_value("attestation-subjects").max(1))
-        .enumerate()
-    {
-        let path = nth(first, at);
-        let text = sums(
-            part.iter()
-                .map(|gathered| (gathered.asset.name(), gathered.asset.digest)),
-        );
-        sys::write_if_changed(&path, text.as_bytes()).map_err(|error| {
-            sink.push(error.into());
-            Exit::Machine
-        })?;
-        paths.push_str(&format!("{}\n", path.display()));
-        parts = at + 1;
-    }
-    for stale in (parts..)
-        .map(|at| nth(first, at))
-        .take_while(|path| sys::is_file(path))
-    {
-        sys::remove(&stale).map_err(|error| {
-            sink.push(error.into());
-            Exit::Machine
-        })?;
-    }
-    Ok(shell.print(&paths))
-}
-
-/// `FILE`, `FILE-2`, ….
-fn nth(first: &Path, at: usize) -> PathBuf {
-    if at == 0 {
-        return first.to_owned();
-    }
-    let mut name = first.as_os_str().to_owned();
-    name.push(format!("-{}", at + 1));
-    name.into()
+    let offered = once(offered);
+    let files: Vec<(&str, Digest)> = offered
+        .iter()
+        .map(|gathered| (gathered.asset.name(), gathered.asset.digest))
+        .collect();
+    let limit = compat.limit_value("attestation-subjects");
+    let paths = write_subjects(&args.out, &files, limit).map_err(|error| {
+        sink.push(error.into());
+        Exit::Machine
+    })?;
+    let paths = paths.iter().map(|path| format!("{}\n", path.display()));
+    Ok(shell.print(&paths.collect::<String>()))
 }

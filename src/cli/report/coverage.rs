@@ -2,15 +2,13 @@
 
 use std::path::PathBuf;
 
-use serde::Serialize;
-
-use super::input::{self, UnreadDocument, json};
+use super::input;
 use super::output::{Output, worse};
 use crate::cli::publish::Connection;
-use crate::cli::published::Manifests;
 use crate::cli::{Exit, Format, OutputFormat, Shell, load};
 use crate::diagnostic::Sink;
-use crate::report::{self, ColorScheme, Coverage, CoverageShare, WheelListing};
+use crate::publish::ManifestSelection;
+use crate::report::{self, ColorScheme};
 
 /// Show how much of a plan is published, as badges, a table or a heatmap
 ///
@@ -24,7 +22,7 @@ Examples:
   rock-matrix report coverage --plan matrices/flash-attn.yaml --published OWNER/REPO --heatmap docs")]
 pub(super) struct Args {
     #[command(flatten)]
-    listed: input::Listed,
+    listed: input::PublishedArgs,
     #[command(flatten)]
     connection: Connection,
     /// Plan saved with `plan --format json`, or matrix files; can be repeated
@@ -65,40 +63,6 @@ enum SchemeChoice {
     Dark,
 }
 
-#[derive(Serialize)]
-struct Document<'a> {
-    version: u32,
-    total: ShareDocument,
-    coverage: Vec<RowDocument<'a>>,
-    unread: Vec<UnreadDocument<'a>>,
-}
-
-#[derive(Serialize)]
-struct RowDocument<'a> {
-    platform: &'a str,
-    distribution: &'a str,
-    #[serde(rename = "cells")]
-    share: ShareDocument,
-    excluded: u64,
-}
-
-#[derive(Serialize)]
-struct ShareDocument {
-    published: u64,
-    missing: u64,
-    percent: Option<u64>,
-}
-
-impl From<CoverageShare> for ShareDocument {
-    fn from(share: CoverageShare) -> Self {
-        Self {
-            published: share.present,
-            missing: share.missing,
-            percent: share.percent(),
-        }
-    }
-}
-
 /// Runs the command.
 pub(super) fn run(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, Exit> {
     let inputs = args
@@ -110,7 +74,7 @@ pub(super) fn run(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, E
     let compat = load::compat(shell)?;
     let wheels = args
         .listed
-        .read(&args.connection, Manifests::None, shell, sink)?
+        .read(&args.connection, ManifestSelection::None, shell, sink)?
         .wheels(compat, sink);
     let expected = input::expected(&args.plan, compat, shell, sink)?;
     let found = report::matched(&expected, &wheels);
@@ -147,24 +111,9 @@ pub(super) fn run(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, E
                 report::badges(&coverage),
                 report::coverage_table(&coverage)
             ),
-            Format::Json => json(&document(&coverage, &wheels)),
+            Format::Json => report::coverage_json(&coverage, &wheels),
         };
         exit = worse(exit, args.output.deliver(&text, shell));
     }
     Ok(exit)
-}
-
-fn document<'a>(coverage: &'a Coverage, wheels: &'a WheelListing) -> Document<'a> {
-    let rows = coverage.rows.iter().map(|row| RowDocument {
-        platform: row.machine.as_str(),
-        distribution: &row.distribution,
-        share: row.share.into(),
-        excluded: row.excluded,
-    });
-    Document {
-        version: 1,
-        total: coverage.total.into(),
-        coverage: rows.collect(),
-        unread: input::unread(wheels),
-    }
 }

@@ -9,11 +9,9 @@ use crate::cli::legs::LegOptions;
 use crate::cli::release_folder::digest;
 use crate::cli::{Exit, Shell, load};
 use crate::codes::host;
-use crate::diagnostic::{Diagnostic, Location, Sink, counted, is_or_are};
+use crate::diagnostic::{Diagnostic, Location, Sink};
 use crate::plan;
-use crate::publish::{ListedAsset, ListedRelease};
-use crate::render::actions::table;
-use crate::report::{self, ListingContext, MissingFile, WheelListing};
+use crate::report::{self, WheelListing};
 use crate::sys;
 
 /// List the jobs of a run that built no wheel or archive, or failed its test, and why
@@ -66,38 +64,17 @@ pub(super) fn run(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, E
         .iter()
         .map(|folder| files(folder, shell, sink))
         .collect::<Result<Vec<_>, Exit>>()?;
-    let name = |file: &PathBuf| Some(file.file_name()?.to_str()?.to_owned());
-    let names = files.iter().flatten().filter_map(name);
-    let assets = names
-        .map(|name| ListedAsset {
-            name,
-            ..ListedAsset::default()
-        })
-        .collect();
-    let run = ListedRelease {
-        assets,
-        ..ListedRelease::default()
-    };
-    let known_rocm = compat.rocm_versions();
-    let built = WheelListing::of(
-        [&run],
-        ListingContext {
-            known_rocm: &known_rocm,
-            ..ListingContext::default()
-        },
-    );
+    let names = files
+        .iter()
+        .flatten()
+        .filter_map(|file| Some(file.file_name()?.to_str()?.to_owned()));
+    let built = WheelListing::of_files(names, compat);
     if let Some(folder) = &args.built {
         built.report(&folder.display().to_string(), sink);
     }
-    // Both tables and the text above them have to fit in the summary of one step.
-    let room = (compat.limit_value("step-summary") / 2).saturating_sub(1024);
-    Ok(args.output.deliver(
-        &text(
-            &report::failures(&expected, &built, &reported, &outcomes),
-            room,
-        ),
-        shell,
-    ))
+    let failures = report::failures(&expected, &built, &reported, &outcomes);
+    let text = failures.text(compat.limit_value("step-summary"));
+    Ok(args.output.deliver(&text, shell))
 }
 
 /// Returns the IDs of the jobs that reported an artifact.
@@ -126,45 +103,4 @@ fn files(folder: &Path, shell: &Shell, sink: &mut Sink) -> Result<Vec<PathBuf>, 
         return Err(Exit::Fault);
     }
     sys::files_with_extension(folder, &["whl", "gz"]).map_err(|error| shell.report(&[error.into()]))
-}
-
-fn text(found: &report::RunFailures, room: usize) -> String {
-    let (absent, untested, noun) = (found.absent.len(), found.untested.len(), found.noun);
-    let of_failed = [
-        (
-            &found.absent,
-            format!(
-                "{absent} of the {} {} missing:",
-                counted(found.planned, &format!("planned {noun}")),
-                is_or_are(absent)
-            ),
-        ),
-        (
-            &found.untested,
-            format!(
-                "{} {} built and did not pass the test:",
-                counted(untested, noun),
-                is_or_are(untested)
-            ),
-        ),
-    ];
-    let line = |cells: &[&str]| format!("| {} |\n", cells.join(" | "));
-    let head = line(&MissingFile::head(noun)) + &line(&["---"; 3]);
-    let row = |failed: &MissingFile| line(&failed.cells().each_ref().map(String::as_str));
-    let tables: Vec<String> = of_failed
-        .into_iter()
-        .filter(|(failed, _)| !failed.is_empty())
-        .map(|(failed, title)| {
-            table(
-                &format!("{title}\n\n{head}"),
-                failed.iter().map(row),
-                noun,
-                room,
-            )
-        })
-        .collect();
-    if tables.is_empty() {
-        return "No job recorded what failed: see the logs of the run.\n".to_owned();
-    }
-    tables.join("\n")
 }

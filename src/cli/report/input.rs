@@ -1,25 +1,23 @@
 //! The inputs that documents have in common: releases, plans and job results.
 
-use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use crate::cli::publish::{self, Connection};
-use crate::cli::published::{self, Manifests, Published};
+use crate::cli::published;
 use crate::cli::withdrawals::Withdrawals;
 use crate::cli::{Exit, Shell, load};
-use crate::codes::release as codes;
 use crate::compat::Compat;
-use crate::diagnostic::{Diagnostic, Location, Severity, Sink, nearest::nearest};
+use crate::diagnostic::Sink;
 use crate::index::BaseUrl;
-use crate::names::{RepoName, RocmVersion, YankedFiles};
+use crate::names::RepoName;
 use crate::plan::{self, PlanInputs, SavedPlan};
-use crate::publish::{ListedRelease, RebuiltFile, ReleaseListing, ReleaseManifest};
-use crate::report::{ExpectedCells, JobOutcomes, ListingContext, WheelListing};
-use crate::sys;
+use crate::publish::{ManifestSelection, PublishedReleases};
+use crate::report::{ExpectedCells, JobOutcomes, ReleaseInventory};
+use crate::sys::{self, FileError};
 
 // Options that select the published releases.
 #[derive(Debug, clap::Args)]
-pub(super) struct Listed {
+pub(super) struct PublishedArgs {
     #[arg(
         long,
         required = true,
@@ -42,18 +40,7 @@ pub(super) struct Listed {
     base_url: Option<String>,
 }
 
-/// Published releases with their manifests and yanked files.
-#[derive(Debug)]
-pub(super) struct Read {
-    pub(super) listing: ReleaseListing,
-    pub(super) repository: Option<RepoName>,
-    manifests: Vec<ReleaseManifest>,
-    withdrawn: YankedFiles,
-    base: Option<BaseUrl>,
-    shown: String,
-}
-
-impl Listed {
+impl PublishedArgs {
     /// Returns the URL of the files of the release with this tag in `--repo`; `None` with
     /// `--base-url`, without `--repo`, or after reporting an error.
     pub(super) fn release_address(
@@ -78,31 +65,28 @@ impl Listed {
     pub(super) fn read(
         &self,
         connection: &Connection,
-        manifests: Manifests<'_>,
+        manifests: ManifestSelection<'_>,
         shell: &Shell,
         sink: &mut Sink,
-    ) -> Result<Read, Exit> {
+    ) -> Result<ReleaseInventory, Exit> {
         self.read_all(connection, manifests, shell, sink)
-            .map(|(read, _)| read)
+            .map(|(inventory, _)| inventory)
     }
 
     /// Reads the releases and the files that are yanked.
     ///
     /// # Errors
     /// The exit of the command; the reason was reported or is in the sink.
-    pub(super) fn read_offered(
+    pub(super) fn read_with_yanked(
         &self,
         withdrawals: &Withdrawals,
         connection: &Connection,
-        manifests: Manifests<'_>,
+        manifests: ManifestSelection<'_>,
         shell: &Shell,
         sink: &mut Sink,
-    ) -> Result<Read, Exit> {
-        let (read, published) = self.read_all(connection, manifests, shell, sink)?;
-        Ok(Read {
-            withdrawn: withdrawals.read(&published, sink)?,
-            ..read
-        })
+    ) -> Result<ReleaseInventory, Exit> {
+        let (inventory, published) = self.read_all(connection, manifests, shell, sink)?;
+        Ok(inventory.with_yanked(withdrawals.read(&published, sink)?))
     }
 
     /// Reads the releases, and returns them together and by source.
@@ -112,106 +96,14 @@ impl Listed {
     pub(super) fn read_all(
         &self,
         connection: &Connection,
-        manifests: Manifests<'_>,
+        manifests: ManifestSelection<'_>,
         shell: &Shell,
         sink: &mut Sink,
-    ) -> Result<(Read, Published), Exit> {
+    ) -> Result<(ReleaseInventory, PublishedReleases), Exit> {
         let base = publish::address(self.base_url.as_deref(), "--base-url", sink);
         let published = published::read(&self.published, connection, manifests, shell, sink)?;
-        let listing = published.listing();
-        let listed = || {
-            listing
-                .repository
-                .as_deref()
-                .and_then(|text| text.parse().ok())
-        };
-        let read = Read {
-            repository: self.repo.clone().or_else(listed),
-            manifests: published.manifests(),
-            withdrawn: YankedFiles::default(),
-            base,
-            shown: published.shown().to_owned(),
-            listing,
-        };
-        Ok((read, published))
-    }
-}
-
-impl Read {
-    fn beside<'a>(&'a self, known_rocm: &'a [RocmVersion]) -> ListingContext<'a> {
-        ListingContext {
-            manifests: &self.manifests,
-            base: self.base.as_ref(),
-            repository: self.repository.as_ref(),
-            known_rocm,
-            withdrawn: Some(&self.withdrawn),
-        }
-    }
-
-    /// Replaces the manifests by those of `published`.
-    pub(super) fn take_manifests(&mut self, published: &Published) {
-        self.manifests = published.manifests();
-    }
-
-    /// Whether the newest file of this name is yanked.
-    pub(super) fn is_withdrawn(&self, rebuilt: &RebuiltFile) -> bool {
-        self.withdrawn
-            .reason(&rebuilt.name, rebuilt.offered.digest)
-            .is_some()
-    }
-
-    /// Splits a release of a directory into the releases that it becomes on GitHub, each with its
-    /// own URL. `most_assets` is the number of files that a release can have. The base URL is that
-    /// of `--base-url`, else `address`.
-    pub(super) fn deal_out(
-        &mut self,
-        tag: &str,
-        most_assets: usize,
-        address: Option<&BaseUrl>,
-    ) -> Option<Vec<ListedRelease>> {
-        let of_folder = |release: &&ListedRelease| {
-            release.tag_name == tag && release.id == 0 && release.html_url.is_none()
-        };
-        let release = self.listing.releases.iter().find(of_folder)?;
-        let dealt =
-            crate::report::dealt_out(release, self.base.as_ref().or(address)?, most_assets)?;
-        self.base = None;
-        Some(dealt)
-    }
-
-    /// Whether the release with this tag has a manifest.
-    pub(super) fn has_manifest_of(&self, tag: &str) -> bool {
-        self.manifests
-            .iter()
-            .any(|manifest| manifest.tag.as_deref() == Some(tag))
-    }
-
-    /// Returns the repository in the base URL of the files.
-    pub(super) fn repository_of_base(&self) -> Option<RepoName> {
-        crate::report::repository_in(&self.base.as_ref()?.to_string())
-    }
-
-    /// Returns the published wheels, and reports names that cannot be parsed.
-    pub(super) fn wheels(&self, compat: &Compat, sink: &mut Sink) -> WheelListing {
-        let wheels = WheelListing::published(&self.listing, self.beside(&compat.rocm_versions()));
-        wheels.report(&self.shown, sink);
-        wheels
-    }
-
-    /// Returns the wheels of these releases, including drafts, and reports names that cannot be
-    /// parsed.
-    pub(super) fn wheels_of(
-        &self,
-        releases: &[&ListedRelease],
-        compat: &Compat,
-        sink: &mut Sink,
-    ) -> WheelListing {
-        let wheels = WheelListing::of(
-            releases.iter().copied(),
-            self.beside(&compat.rocm_versions()),
-        );
-        wheels.report(&self.shown, sink);
-        wheels
+        let inventory = ReleaseInventory::new(&published, self.repo.clone(), base);
+        Ok((inventory, published))
     }
 }
 
@@ -258,8 +150,7 @@ pub(super) fn expected(
 pub(super) const RESULTS: &str =
     "Job results: a build.json, a list of them, or a directory of job directories; can be repeated";
 
-/// Reads the outcomes of jobs. Warns about a result whose job is not in the plan, because it would
-/// have no effect.
+/// Reads the outcomes of jobs. Warns about a result whose job is not in the plan.
 ///
 /// # Errors
 /// The exit of the command; the reason was reported or is in the sink.
@@ -269,45 +160,11 @@ pub(super) fn outcomes(
     shell: &Shell,
     sink: &mut Sink,
 ) -> Result<JobOutcomes, Exit> {
-    let planned: BTreeSet<&str> = expected
-        .cells
-        .iter()
-        .filter_map(|cell| cell.job.as_deref())
-        .collect();
     let mut outcomes = JobOutcomes::default();
     for path in paths {
-        let files = if sys::is_file(path) || !sys::exists(path) {
-            vec![path.clone()]
-        } else {
-            let folders =
-                sys::subdirectories(path).map_err(|error| shell.report(&[error.into()]))?;
-            let places = std::iter::once(path.clone())
-                .chain(folders)
-                .map(|folder| folder.join("build.json"));
-            places.filter(|file| sys::is_file(file)).collect()
-        };
-        for file in files {
+        for file in result_files(path).map_err(|error| shell.report(&[error.into()]))? {
             let source = load::source(shell, &file)?;
-            let bad_results = |message: String| {
-                Diagnostic::new(&codes::BAD_RESULTS, message)
-                    .at(Location::File(source.path.clone()), "")
-            };
-            match outcomes.add_json(&source.text) {
-                Ok(jobs) => {
-                    for job in jobs.iter().filter(|job| !planned.contains(job.as_str())) {
-                        let unknown = bad_results(format!("the plan has no job `{job}`"))
-                            .severity(Severity::Warning);
-                        sink.push(unknown.help(match nearest(job, planned.iter().copied()) {
-                            Some(near) => format!("did you mean `{near}`?"),
-                            None => "give the plan that the results belong to".to_owned(),
-                        }));
-                    }
-                }
-                Err(error) => sink.push(bad_results(format!(
-                    "`{}` cannot be read: {error}",
-                    source.path
-                ))),
-            }
+            sink.extend(outcomes.add_source(&source, expected));
         }
     }
     if sink.has_errors() {
@@ -317,30 +174,16 @@ pub(super) fn outcomes(
     }
 }
 
-/// A file whose name cannot be parsed, in JSON output.
-#[derive(Debug, serde::Serialize)]
-pub(super) struct UnreadDocument<'a> {
-    release: &'a str,
-    name: &'a str,
-    reason: &'a str,
-}
-
-/// Returns the files whose names cannot be parsed.
-pub(super) fn unread(wheels: &WheelListing) -> Vec<UnreadDocument<'_>> {
-    wheels
-        .unread
-        .iter()
-        .map(|unread| UnreadDocument {
-            release: &unread.tag,
-            name: &unread.name,
-            reason: &unread.reason,
-        })
-        .collect()
-}
-
-/// Returns a document as JSON.
-pub(super) fn json(document: &impl serde::Serialize) -> String {
-    serde_json::to_string_pretty(document)
-        .map(|text| text + "\n")
-        .unwrap_or_default()
+/// Returns the results files of a value of `--results`: the file itself, or each `build.json` in
+/// the directory and its subdirectories.
+fn result_files(path: &Path) -> Result<Vec<PathBuf>, FileError> {
+    if sys::is_file(path) || !sys::exists(path) {
+        return Ok(vec![path.to_owned()]);
+    }
+    let subdirectories = sys::subdirectories(path)?;
+    Ok(std::iter::once(path.to_owned())
+        .chain(subdirectories)
+        .map(|directory| directory.join("build.json"))
+        .filter(|file| sys::is_file(file))
+        .collect())
 }

@@ -3,11 +3,10 @@
 use std::path::PathBuf;
 
 use super::output::Output;
-use crate::cli::published::{self, Manifests, Reading};
+use crate::cli::published::{self, Reading};
 use crate::cli::{Exit, Shell};
-use crate::codes::release as codes;
-use crate::diagnostic::{Diagnostic, Location, Sink};
-use crate::publish::saved;
+use crate::diagnostic::Sink;
+use crate::publish::ManifestSelection;
 
 /// Save the published releases and their manifests to a file for `--published`
 ///
@@ -42,7 +41,7 @@ pub(super) struct Args {
 pub(super) fn run(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, Exit> {
     args.output
         .spare(args.published.iter().map(PathBuf::as_path), shell)?;
-    let manifests = Manifests::Newest(args.reading.most_manifests);
+    let manifests = ManifestSelection::Newest(args.reading.most_manifests);
     let published = published::read(
         &args.published,
         &args.reading.connection,
@@ -50,26 +49,9 @@ pub(super) fn run(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, E
         shell,
         sink,
     )?;
-    // Files in a directory have no URL that a listing could contain, and a manifest's files are
-    // next to it.
-    let is_placed =
-        |part: &&published::Part| part.folder.is_some() && !part.listing.releases.is_empty();
-    if let Some(folder) = published
-        .parts
-        .iter()
-        .find(is_placed)
-        .and_then(|part| part.folder.as_deref())
-    {
-        let message = format!(
-            "the files in `{}` have no URL that could be saved",
-            folder.display()
-        );
-        let fault = Diagnostic::new(&codes::NOT_A_LISTING, message)
-            .at(Location::Argument("--published".to_owned()), "");
-        sink.push(fault.help("give the directory to the command that reads the listing"));
-        return Err(Exit::Fault);
-    }
-    Ok(args
-        .output
-        .deliver(&saved(&published.listing(), &published.manifests()), shell))
+    let text = published.to_saved().map_err(|error| {
+        sink.push(error);
+        Exit::Fault
+    })?;
+    Ok(args.output.deliver(&text, shell))
 }

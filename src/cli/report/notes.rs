@@ -5,11 +5,10 @@ use std::path::PathBuf;
 use super::input;
 use super::output::{Output, worse};
 use crate::cli::publish::{self, Connection};
-use crate::cli::published::Manifests;
 use crate::cli::withdrawals::Withdrawals;
 use crate::cli::{Exit, Shell, load};
-use crate::codes::release as codes;
-use crate::diagnostic::{Diagnostic, Location, Sink, nearest::nearest};
+use crate::diagnostic::Sink;
+use crate::publish::{ListedRelease, ManifestSelection};
 use crate::report::{self, ReleaseNotes};
 
 /// Write release notes with wheels, install commands, checksums and missing wheels
@@ -26,7 +25,7 @@ pub(super) struct Args {
     #[arg(long, value_name = "TAG", help_heading = "Input")]
     tag: String,
     #[command(flatten)]
-    listed: input::Listed,
+    listed: input::PublishedArgs,
     #[command(flatten)]
     withdrawals: Withdrawals,
     #[command(flatten)]
@@ -70,60 +69,38 @@ pub(super) fn run(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, E
         .spare(inputs.chain(results).chain(args.history.as_deref()), shell)?;
     let compat = load::compat(shell)?;
     let index = publish::address(args.index_url.as_deref(), "--index-url", sink);
-    let mut read = args.listed.read_offered(
+    let mut inventory = args.listed.read_with_yanked(
         &args.withdrawals,
         &args.connection,
-        Manifests::Of(&args.tag),
+        ManifestSelection::OfTag(&args.tag),
         shell,
         sink,
     )?;
-    // Notes are written before the release exists, but its split into `TAG-2` and so on is already
-    // known.
     let address = args.listed.release_address(&args.tag, shell, sink);
-    let dealt = read.deal_out(
-        &args.tag,
-        compat.limit_value("release-assets"),
-        address.as_ref(),
-    );
-    let releases = dealt.as_ref().map_or_else(
-        || report::release_of(&read.listing, &args.tag),
-        |dealt| dealt.iter().collect(),
-    );
-    let Some(first) = releases.first() else {
-        let tags = read
-            .listing
-            .releases
-            .iter()
-            .map(|release| release.tag_name.as_str());
-        let fault = Diagnostic::new(
-            &codes::UNKNOWN_RELEASE,
-            format!("no release has the tag `{}`", args.tag),
-        )
-        .at(Location::Argument("--tag".to_owned()), "");
-        sink.push(match nearest(&args.tag, tags) {
-            Some(near) => fault.help(format!("did you mean `{near}`?")),
-            None => fault.help("save the listing again, with drafts"),
-        });
-        return Err(Exit::Fault);
-    };
-    let wheels = read.wheels_of(&releases, compat, sink);
+    let most_assets = compat.limit_value("release-assets");
+    let releases = inventory
+        .take_release(&args.tag, most_assets, address.as_ref())
+        .map_err(|error| {
+            sink.push(error);
+            Exit::Fault
+        })?;
+    let wheels = inventory.wheels_of(&releases, compat, sink);
     let expected = input::expected(&args.plan, compat, shell, sink)?;
     let outcomes = input::outcomes(&args.results, &expected, shell, sink)?;
-    let (own, of_base) = (report::repository_of(first), read.repository_of_base());
+    let repository = releases
+        .first()
+        .and_then(|release| inventory.repository_of(release));
+    let parts: Vec<&ListedRelease> = releases.iter().collect();
     let notes = ReleaseNotes {
         tag: &args.tag,
-        releases: &releases,
+        releases: &parts,
         wheels: &wheels,
         expected: &expected,
         outcomes: &outcomes,
         index: index.as_ref(),
         compat,
-        repository: read
-            .repository
-            .as_ref()
-            .or(own.as_ref())
-            .or(of_base.as_ref()),
-        has_manifest: read.has_manifest_of(&args.tag),
+        repository: repository.as_ref(),
+        has_manifest: inventory.has_manifest_of(&args.tag),
         attested: args.attest.as_deref().map(|when| when == "on"),
         most_bytes: compat.limit_value("release-text") as u64,
     };

@@ -3,8 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::cli::{Exit, Shell, load, render};
-use crate::codes::release as codes;
-use crate::diagnostic::{Diagnostic, Location, Sink};
+use crate::diagnostic::Sink;
 use crate::report::MarkerError;
 
 // Options for the output of a document.
@@ -72,12 +71,7 @@ impl Output {
         with(&source.text)
             .map(|text| self.file(path, &text, shell))
             .map_err(|error| {
-                let message = format!("`{}` cannot be updated: {error}", source.path);
-                sink.push(
-                    Diagnostic::new(&codes::NO_MARKER, message)
-                        .at(Location::File(source.path.clone()), "")
-                        .help("add the line at the place for the generated text"),
-                );
+                sink.push(error.diagnostic(&source.path));
                 Exit::Fault
             })
     }

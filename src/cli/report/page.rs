@@ -3,14 +3,13 @@
 use std::path::PathBuf;
 
 use super::output::Output;
-use crate::cli::published::{self, Manifests, Prereleases, Reading};
+use crate::cli::published::{self, Prereleases, Reading};
 use crate::cli::withdrawals::Withdrawals;
 use crate::cli::{Exit, Shell, load, publish};
 use crate::codes::release as codes;
-use crate::diagnostic::{Diagnostic, Severity, Sink, counted};
-use crate::finder;
-use crate::pick::{self, MatchRules, PrereleaseMode, WheelCandidate};
-use crate::publish::rebuilt_warning;
+use crate::diagnostic::{Diagnostic, Sink, counted};
+use crate::finder::FinderWheels;
+use crate::publish::ManifestSelection;
 
 /// Write the wheel finder, a web page that finds the published wheel for a machine
 ///
@@ -70,7 +69,7 @@ pub(super) fn run(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, E
     args.output
         .spare(args.published.iter().map(PathBuf::as_path), shell)?;
     let compat = load::compat(shell)?;
-    let manifests = Manifests::Newest(args.reading.most_manifests);
+    let manifests = ManifestSelection::Newest(args.reading.most_manifests);
     let mut published = published::read(
         &args.published,
         &args.reading.connection,
@@ -79,75 +78,22 @@ pub(super) fn run(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, E
         sink,
     )?;
     args.prereleases.leave_out(published.listings_mut(), shell);
-    let reasons = args.withdrawals.read(&published, sink)?;
-    let mut offers = published.all_offers(base.as_ref(), sink);
-    // Yanked wheels are not recommended.
-    offers
-        .rebuilt
-        .retain(|one| reasons.reason(&one.name, one.offered.digest).is_none());
-    sink.extend(rebuilt_warning(&offers.rebuilt));
-    let repository = offers.repository.take();
-    let offers = offers.into_wheels();
-    published::tell_unread(&offers, compat, sink);
-    let (wheels, withdrawn) = pick::split(
-        pick::candidates(offers, compat, PrereleaseMode::IfNecessary),
-        &reasons,
-    );
-    tell_local(&wheels, sink);
-    if wheels.is_empty() {
-        let none = published.no_wheels().severity(Severity::Warning);
-        sink.push(if withdrawn.is_empty() {
-            none
-        } else {
-            none.note("all published wheels are yanked")
-        });
-    }
-    let choices = finder::choices(&wheels, compat);
-    let data = finder::data(
-        &wheels,
-        &MatchRules::of(compat),
-        &choices,
-        repository.as_deref(),
-        withdrawn.len(),
-    );
-    let text = finder::page(&finder::FinderPage {
-        title: &args.title,
-        data: &data,
-    })
-    .map_err(|error| {
+    let yanked = args.withdrawals.read(&published, sink)?;
+    let wheels = FinderWheels::new(&published, base.as_ref(), &yanked, compat);
+    sink.extend(wheels.warnings().iter().cloned());
+    let page = wheels.page(&args.title, compat).map_err(|error| {
         sink.push(Diagnostic::new(&codes::CANNOT_INDEX, error.to_string()));
         Exit::Fault
     })?;
     if args.output.out.is_some() {
-        let left_out = if withdrawn.is_empty() {
-            String::new()
-        } else {
-            format!(", {} yanked", withdrawn.len())
+        let yanked = match page.yanked_count {
+            0 => String::new(),
+            count => format!(", {count} yanked"),
         };
         shell.say(&format!(
-            "{} on the page{left_out}",
-            counted(wheels.len(), "wheel")
+            "{} on the page{yanked}",
+            counted(page.wheel_count, "wheel")
         ));
     }
-    Ok(args.output.deliver(&text, shell))
-}
-
-/// Warns about links to local files, which are dead on a deployed page.
-fn tell_local(wheels: &[WheelCandidate], sink: &mut Sink) {
-    let local = || {
-        wheels
-            .iter()
-            .map(|wheel| &wheel.offer)
-            .filter(|offer| offer.url.starts_with("file:"))
-    };
-    let Some(first) = local().next() else { return };
-    let count = counted(local().count(), "wheel");
-    sink.push(
-        Diagnostic::new(
-            &codes::ADDRESS_OF_THIS_MACHINE,
-            format!("the page links to {count} on this machine only"),
-        )
-        .note(format!("the first is `{}`", first.url))
-        .help("set the URL that the files will be served from with `--base-url`"),
-    );
+    Ok(args.output.deliver(&page.html, shell))
 }

@@ -1,6 +1,7 @@
 //! The `G` codes, for releases in directories and on GitHub, and for published wheels.
 
 use rock_diagnostic::Code;
+pub(crate) use rock_publish::codes::published::BAD_MANIFEST;
 pub(crate) use rock_publish::codes::release::{
     IMMUTABLE_RELEASE, RELEASE_IS_FULL, TOKEN_WITHOUT_RIGHT,
 };

@@ -9,6 +9,20 @@ use crate::codes::release as codes;
 use crate::remote::LONGEST_NAME_BYTES;
 use crate::{MANIFEST, SUMS};
 use rock_diagnostic::{Diagnostic, Location, Severity, counted};
+use rock_plan::Job;
+
+/// Returns the names of the wheels, archives and sdists of a plan, sorted and without duplicates.
+pub fn planned_files(jobs: &[Job]) -> Vec<String> {
+    let wheels = jobs.iter().flat_map(Job::wheels).cloned();
+    let others = jobs
+        .iter()
+        .flat_map(|job| job.archive().into_iter().chain(job.sdist()))
+        .map(str::to_owned);
+    let mut names: Vec<String> = wheels.chain(others).collect();
+    names.sort_unstable();
+    names.dedup();
+    names
+}
 
 pub(super) fn file_names(request: &PreflightRequest<'_>) -> CheckResult {
     if request.files.is_empty() {

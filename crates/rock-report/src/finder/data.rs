@@ -125,13 +125,13 @@ fn devices(wheel: &WheelCandidate) -> Value {
     }
 }
 
-/// Returns the data of the page. `withdrawn` is the number of yanked wheels that were left out.
+/// Returns the data of the page. `yanked_count` is the number of yanked wheels that were left out.
 pub fn data(
     wheels: &[WheelCandidate],
     rules: &MatchRules,
     choices: &FinderChoices,
     repository: Option<&str>,
-    withdrawn: usize,
+    yanked_count: usize,
 ) -> Value {
     let mut values = serde_json::Map::new();
     let mut columns = serde_json::Map::new();
@@ -213,7 +213,7 @@ pub fn data(
     json!({
         "version": VERSION,
         "repository": repository,
-        "withdrawn": withdrawn,
+        "withdrawn": yanked_count,
         "weights": weights(&WEIGHTS),
         "reach": reach.collect::<serde_json::Map<_, _>>(),
         "hip": rules.hip,

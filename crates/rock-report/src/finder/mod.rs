@@ -9,8 +9,12 @@
 //! security policy allows only its own script.
 
 mod data;
+mod local_links;
 mod page;
+mod published_page;
 mod values;
 
 pub use data::{FinderChoices, choices, data};
+pub use local_links::local_links_warning;
 pub use page::{FinderPage, SCRIPT, page};
+pub use published_page::{FinderWheels, PublishedPage};

@@ -20,11 +20,12 @@ struct PickDocument<'w> {
     fitting: usize,
     others: Vec<String>,
     nearest: Vec<NearRow<'w>>,
-    withdrawn: Vec<WithdrawnRow>,
+    #[serde(rename = "withdrawn")]
+    yanked: Vec<YankedRow>,
 }
 
 #[derive(Debug, Serialize)]
-struct WithdrawnRow {
+struct YankedRow {
     name: String,
     reason: String,
 }
@@ -81,7 +82,7 @@ struct DifferenceRow {
     text: String,
 }
 
-/// Returns the decision as a JSON object with a final newline. `withdrawn` lists the yanked wheels
+/// Returns the decision as a JSON object with a final newline. `yanked` lists the yanked wheels
 /// that fit and were skipped.
 ///
 /// # Panics
@@ -90,7 +91,7 @@ pub fn json(
     candidates: &[WheelCandidate],
     machine: &TargetMachine,
     decision: &PickDecision,
-    withdrawn: &[PassedOver],
+    yanked: &[PassedOver],
 ) -> String {
     let document = PickDocument {
         version: VERSION,
@@ -114,9 +115,9 @@ pub fn json(
                 differences: near.differences.iter().map(difference).collect(),
             })
             .collect(),
-        withdrawn: withdrawn
+        yanked: yanked
             .iter()
-            .map(|wheel| WithdrawnRow {
+            .map(|wheel| YankedRow {
                 name: wheel.file.clone(),
                 reason: wheel.reason.clone(),
             })

@@ -12,16 +12,20 @@
 mod candidate;
 mod decide;
 mod devices;
+mod distribution;
 mod install;
 mod json;
 mod newest;
+mod newest_report;
 mod offers;
+mod published_offers;
 mod ranges;
 mod rules;
 mod target_machine;
 #[cfg(test)]
 mod tests;
 mod wheel_match;
+mod wheel_pick;
 mod yanked;
 
 pub use candidate::{
@@ -29,14 +33,18 @@ pub use candidate::{
 };
 pub use decide::{FittingWheel, NearMiss, PickDecision, decide};
 pub use devices::DeviceOffer;
+pub use distribution::select_distribution;
 pub use install::{for_machine, run_time_text};
 pub use json::json;
 pub use newest::{ForeignWheel, LocalWheel, NewestWheel, WheelFilter, newest};
 pub use offers::{WheelOffer, WheelOffers, torch_sentence};
+pub use published_offers::label_warnings;
 pub use ranges::{GilBuild, PlatformNeed, PythonRange};
 pub use rules::{MatchRules, MatchWeights, VersionReach, WEIGHTS};
 pub use target_machine::{
-    InstalledTorch, LibcKind, MachineError, MachineLibc, TargetMachine, TorchSeries,
+    InstalledTorch, LibcKind, MachineError, MachineLibc, MachineOverrides, TargetMachine,
+    TorchSeries,
 };
 pub use wheel_match::{MatchAxis, MatchNote, Mismatch};
+pub use wheel_pick::WheelPick;
 pub use yanked::{PassedOver, passed_over, split};

@@ -36,6 +36,25 @@ pub struct TargetMachine {
     pub has_no_torch: bool,
 }
 
+/// Properties that replace those of a machine.
+#[derive(Debug, Clone, Default)]
+pub struct MachineOverrides {
+    /// The version of the interpreter.
+    pub python: Option<PythonVersion>,
+    /// The installed torch; its ROCm version, if it has one, replaces that of the machine too.
+    pub torch: Option<InstalledTorch>,
+    /// The ROCm version.
+    pub rocm: Option<RocmVersion>,
+    /// The processors of the GPUs, `gfx942`.
+    pub gfx: Option<BTreeSet<String>>,
+    /// The requested backend. Machines have none of their own.
+    pub backend: Option<String>,
+    /// The platform tag without the C library.
+    pub platform: Option<String>,
+    /// The C library.
+    pub libc: Option<MachineLibc>,
+}
+
 /// A torch series as in labels: major, minor, and the suffix of a prerelease. All patch releases
 /// belong to one series.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -148,6 +167,25 @@ impl TargetMachine {
         };
         let of_system = system_rocm(facts, |hip| compat.rocm_of_hip(hip));
         Self::of_parts(facts.python.as_ref(), &gfx, of_system, compat)
+    }
+
+    /// Replaces the properties that are set.
+    #[must_use]
+    pub fn with_overrides(mut self, overrides: MachineOverrides) -> Self {
+        if let Some(torch) = overrides.torch {
+            self.torch = Some(torch.series);
+            self.rocm = torch.rocm.or(self.rocm);
+            self.foreign_torch = torch.foreign;
+        }
+        Self {
+            python: overrides.python.or(self.python),
+            rocm: overrides.rocm.or(self.rocm),
+            gfx: overrides.gfx.unwrap_or(self.gfx),
+            backend: overrides.backend,
+            platform: overrides.platform.or(self.platform),
+            libc: overrides.libc.or(self.libc),
+            ..self
+        }
     }
 
     fn of_parts(

@@ -11,9 +11,12 @@
 mod commands;
 mod faults;
 mod outputs;
-mod table;
 
 pub use commands::{begins_command, group, mask, stopped, usage_error};
 pub use faults::faults;
 pub use outputs::{ActionOutput, OutputError, outputs};
-pub use table::{SUMMARY_BYTES, table};
+pub use rock_diagnostic::markdown::limited_table as table;
+
+/// The maximum size of a step's summary in bytes, by the row `step-summary` of the compatibility
+/// data. Diagnostics are listed there before that data is loaded.
+pub const SUMMARY_BYTES: u64 = 1 << 20;

@@ -1,0 +1,236 @@
+//! Reads published releases from disk: saved listings, manifests and directories.
+
+use std::path::{Path, PathBuf};
+
+use rayon::prelude::*;
+
+use super::{PublishedReleases, PublishedSource};
+use crate::codes::published as codes;
+use crate::{
+    LARGEST_LISTING_BYTES, ListedAsset, ListedRelease, ListingError, MANIFEST, ReleaseListing,
+    ReleaseManifest, saved_manifests,
+};
+use rock_bytes::start_threads;
+use rock_diagnostic::{Diagnostic, Diagnostics, Location, SourceText};
+use rock_sys::FileError;
+
+impl<M: From<ReleaseManifest> + Send> PublishedReleases<M> {
+    /// Adds a saved listing or a manifest, of at most [`LARGEST_LISTING_BYTES`]. Converts each
+    /// manifest when it is read, because a manifest takes several times the memory that most
+    /// commands need.
+    ///
+    /// # Errors
+    /// If the file cannot be read, or is neither.
+    pub fn add_file(&mut self, path: &Path) -> Result<(), Diagnostics> {
+        self.add(read_file(path)?);
+        Ok(())
+    }
+
+    /// Adds a directory of a release, of several releases, or of wheels.
+    ///
+    /// # Errors
+    /// If the directory cannot be read or has no wheels, or manifests in it are invalid.
+    pub fn add_directory(&mut self, path: &Path) -> Result<(), Diagnostics> {
+        let manifests = manifest_paths(path).map_err(Diagnostic::from)?;
+        if manifests.is_empty() {
+            self.add(read_wheel_names(path)?);
+            return Ok(());
+        }
+        start_threads();
+        let sources: Vec<Result<PublishedSource<M>, Diagnostic>> = manifests
+            .par_iter()
+            .map(|manifest| read_file(manifest))
+            .collect();
+        let mut errors = Vec::new();
+        for source in sources {
+            match source {
+                Ok(source) => self.add(source.in_directory(path)),
+                Err(error) => errors.push(error),
+            }
+        }
+        Diagnostics::check(errors)
+    }
+}
+
+impl<M> PublishedSource<M> {
+    /// Creates the source for a manifest whose files are next to it, as far as they exist.
+    pub(super) fn of_manifest(manifest: ReleaseManifest, path: &Path) -> Self
+    where
+        M: From<ReleaseManifest>,
+    {
+        let listing = ReleaseListing {
+            repository: None,
+            releases: vec![ListedRelease::of_manifest(&manifest)],
+        };
+        Self {
+            folder: Some(parent_directory(path).to_owned()),
+            is_bare_manifest: true,
+            ..Self::new(listing, vec![manifest.into()])
+        }
+    }
+
+    /// Marks a manifest as that of a release in the given directory, and sets the subdirectory of
+    /// the files in it.
+    fn in_directory(mut self, given: &Path) -> Self {
+        let below = self
+            .folder
+            .as_deref()
+            .and_then(|folder| folder.strip_prefix(given).ok());
+        let name = below
+            .and_then(Path::to_str)
+            .filter(|name| !name.is_empty() && *name != ".")
+            .map(str::to_owned);
+        self.listing
+            .releases
+            .iter_mut()
+            .for_each(|release| release.subfolder.clone_from(&name));
+        Self {
+            is_bare_manifest: false,
+            ..self
+        }
+    }
+}
+
+/// Reads a saved listing or a manifest.
+fn read_file<M: From<ReleaseManifest>>(path: &Path) -> Result<PublishedSource<M>, Diagnostic> {
+    let text = rock_sys::read_text(path, LARGEST_LISTING_BYTES)?;
+    let source = || SourceText::new(path.display().to_string(), text.as_str());
+    match ReleaseManifest::from_json(&text) {
+        Ok(manifest) => Ok(PublishedSource::of_manifest(manifest, path)),
+        Err(error) if path.file_name() == Some(MANIFEST.as_ref()) => Err(Diagnostic::new(
+            &codes::BAD_MANIFEST,
+            format!("`{}` cannot be used: {error}", path.display()),
+        )
+        .at(source().location(0..0), "")
+        .help(
+            "publish the release again, or leave out the manifest; then only the names of its files are known",
+        )),
+        Err(_) => {
+            let manifests = saved_manifests(&text);
+            let saved =
+                manifests.and_then(|saved| Ok((ReleaseListing::from_json(&text)?, saved)));
+            let (listing, manifests) = saved.map_err(|error| invalid_listing(&source(), &error))?;
+            let manifests = manifests.into_iter().map(M::from).collect();
+            Ok(PublishedSource::new(listing, manifests))
+        }
+    }
+}
+
+/// Returns the diagnostic for a file that is not a listing of releases.
+pub fn invalid_listing(source: &SourceText, error: &ListingError) -> Diagnostic {
+    Diagnostic::new(&codes::NOT_A_LISTING, format!("`{}`: {error}", source.path))
+        .at(source.location(0..0), "")
+        .help("save it with `rock-matrix report listing --published OWNER/REPO`")
+}
+
+/// Returns the parent directory of a file: `.` for a bare name, whose parent is the empty path.
+fn parent_directory(file: &Path) -> &Path {
+    file.parent()
+        .filter(|folder| !folder.as_os_str().is_empty())
+        .unwrap_or(Path::new("."))
+}
+
+/// Returns the manifests in a directory and its subdirectories.
+fn manifest_paths(directory: &Path) -> Result<Vec<PathBuf>, FileError> {
+    let subdirectories = rock_sys::subdirectories(directory)?;
+    let directories = std::iter::once(directory.to_owned()).chain(subdirectories);
+    Ok(directories
+        .map(|directory| directory.join(MANIFEST))
+        .filter(|manifest| rock_sys::is_file(manifest))
+        .collect())
+}
+
+/// Reads the names of the wheels in a directory without a manifest.
+fn read_wheel_names<M>(directory: &Path) -> Result<PublishedSource<M>, Diagnostic> {
+    let assets: Vec<ListedAsset> = rock_sys::files_with_extension(directory, &["whl"])?
+        .iter()
+        .filter_map(|file| Some(file.file_name()?.to_str()?.to_owned()))
+        .map(|name| ListedAsset {
+            name,
+            ..ListedAsset::default()
+        })
+        .collect();
+    if assets.is_empty() {
+        let shown = directory.display().to_string();
+        let message =
+            format!("`{shown}` contains no wheel, and no `{MANIFEST}` in it or a subdirectory");
+        return Err(Diagnostic::new(&codes::NOT_A_LISTING, message)
+            .at(Location::File(shown.into()), "")
+            .help("pass the directory that `rock-matrix publish --out DIR` wrote"));
+    }
+    let release = ListedRelease {
+        assets,
+        ..ListedRelease::default()
+    };
+    let listing = ReleaseListing {
+        repository: None,
+        releases: vec![release],
+    };
+    Ok(PublishedSource {
+        folder: Some(directory.to_owned()),
+        ..PublishedSource::new(listing, Vec::new())
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use crate::{PublishedReleases, ReleaseManifest};
+
+    fn write(path: &Path, text: &str) {
+        rock_sys::create_directory(path.parent().unwrap()).unwrap();
+        rock_sys::write_atomic(path, text.as_bytes()).unwrap();
+    }
+
+    #[test]
+    fn a_directory_of_releases_has_one_source_for_each_manifest() {
+        let folder = tempfile::tempdir().unwrap();
+        for tag in ["v1", "v2"] {
+            let manifest = ReleaseManifest::new(Some(tag.to_owned()), None, vec![]);
+            let path = folder.path().join(tag).join("rock-manifest.json");
+            write(&path, &manifest.to_json());
+        }
+        let mut published: PublishedReleases = PublishedReleases::new(&[folder.path()]);
+        published.add_directory(folder.path()).unwrap();
+        let subfolders: Vec<_> = published
+            .parts
+            .iter()
+            .map(|part| part.subfolder())
+            .collect();
+        assert_eq!(subfolders, [Some("v1"), Some("v2")]);
+
+        write(&folder.path().join("v1/rock-manifest.json"), "{}");
+        write(&folder.path().join("v2/rock-manifest.json"), "[");
+        let mut published: PublishedReleases = PublishedReleases::new(&[folder.path()]);
+        let errors = published.add_directory(folder.path()).unwrap_err();
+        assert_eq!(errors.as_slice().len(), 2, "{errors}");
+    }
+
+    #[test]
+    fn a_directory_without_manifest_has_the_names_of_its_wheels() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut published: PublishedReleases = PublishedReleases::new(&[folder.path()]);
+        let errors = published.add_directory(folder.path()).unwrap_err();
+        assert_eq!(errors.as_slice()[0].code.name, "not-a-listing");
+
+        write(&folder.path().join("a-1-py3-none-any.whl"), "");
+        published.add_directory(folder.path()).unwrap();
+        assert_eq!(published.listing().wheels().count(), 1);
+        assert_eq!(published.folders().collect::<Vec<_>>(), [folder.path()]);
+    }
+
+    #[test]
+    fn other_files_are_rejected_by_name_and_content() {
+        let folder = tempfile::tempdir().unwrap();
+        let code = |name: &str, text: &str| {
+            let path = folder.path().join(name);
+            write(&path, text);
+            let mut published: PublishedReleases = PublishedReleases::new(&[&path]);
+            let errors = published.add_file(&path).unwrap_err();
+            errors.as_slice()[0].code.name
+        };
+        assert_eq!(code("rock-manifest.json", "{}"), "bad-manifest");
+        assert_eq!(code("releases.json", "{}"), "not-a-listing");
+    }
+}

@@ -1,0 +1,183 @@
+//! Messages and JSON for the selection among local wheels.
+
+use rock_diagnostic::{Diagnostic, Location, Severity};
+use serde_json::json;
+
+use super::{ForeignWheel, Mismatch, NewestWheel, WheelFilter};
+use crate::codes::release as codes;
+
+/// The version of the JSON document, incremented when a field is removed or changes its meaning.
+const VERSION: u32 = 1;
+
+impl NewestWheel<'_> {
+    /// Returns the install commands, one per line.
+    pub fn text(&self) -> String {
+        self.wheels
+            .iter()
+            .map(|wheel| wheel.install_line() + "\n")
+            .collect()
+    }
+
+    /// Returns the selection as JSON with a final newline.
+    pub fn json(&self) -> String {
+        let wheels = self.wheels.iter().map(|wheel| {
+            json!({
+                "distribution": wheel.name.distribution().as_str(),
+                "version": wheel.name.version().to_string(),
+                "path": wheel.path,
+                "install": wheel.install_line(),
+            })
+        });
+        let foreign = self.foreign.iter().map(|foreign| {
+            json!({
+                "distribution": foreign.wheel.name.distribution().as_str(),
+                "version": foreign.wheel.name.version().to_string(),
+                "path": foreign.wheel.path,
+                "reason": foreign.difference.to_string(),
+            })
+        });
+        let document = json!({
+            "version": VERSION,
+            "wheels": wheels.collect::<Vec<_>>(),
+            "others": self.others,
+            "left_out": foreign.collect::<Vec<_>>(),
+        });
+        format!("{document:#}\n")
+    }
+
+    /// Reports distributions without a matching wheel: errors if nothing was selected, otherwise
+    /// warnings; and wheels that are left out, as notes. `directory` is the directory of the
+    /// wheels, for messages.
+    pub fn diagnostics(&self, directory: &str, filter: &WheelFilter) -> Vec<Diagnostic> {
+        let mut found: Vec<Diagnostic> = self
+            .others
+            .keys()
+            .map(|project| self.no_match(project, directory, filter))
+            .collect();
+        let omitted = self
+            .foreign
+            .iter()
+            .filter(|foreign| !self.others.contains_key(&foreign.project));
+        found.extend(omitted.map(|foreign| {
+            Diagnostic::new(&codes::NO_WHEEL_FITS, omission(foreign)).severity(Severity::Note)
+        }));
+        if self.wheels.is_empty() && self.others.is_empty() {
+            let name = filter.distribution.clone().unwrap_or_default();
+            let message = format!("no wheel of {name} is in `{directory}`");
+            found.push(
+                Diagnostic::new(&codes::NO_SUCH_PROJECT, message)
+                    .at(Location::Argument(name), "")
+                    .help("omit the name to see all distributions"),
+            );
+        }
+        found
+    }
+
+    /// Returns the diagnostic for a distribution without a matching wheel.
+    fn no_match(&self, project: &str, directory: &str, filter: &WheelFilter) -> Diagnostic {
+        let severity = if self.wheels.is_empty() {
+            Severity::Error
+        } else {
+            Severity::Warning
+        };
+        let python = filter
+            .python
+            .map(|python| format!(" for Python {python}"))
+            .unwrap_or_default();
+        let label = filter
+            .label
+            .as_ref()
+            .map(|label| format!(" with the label `{label}`"))
+            .unwrap_or_default();
+        let foreign: Vec<&ForeignWheel<'_>> = self
+            .foreign
+            .iter()
+            .filter(|foreign| foreign.project == project)
+            .collect();
+        let fits = if foreign.is_empty() {
+            "is"
+        } else {
+            "that fits the system is"
+        };
+        let message = format!("no wheel of {project}{python}{label} {fits} in `{directory}`");
+        let mut diagnostic = Diagnostic::new(&codes::NO_WHEEL_FITS, message).severity(severity);
+        let others: Vec<String> = self.others[project]
+            .iter()
+            .map(|other| format!("`{other}`"))
+            .collect();
+        if !others.is_empty() {
+            diagnostic = diagnostic.note(format!("there are {}", others.join(", ")));
+        }
+        for foreign in &foreign {
+            diagnostic = diagnostic.note(omission(foreign));
+        }
+        diagnostic.help(match foreign.first() {
+            Some(foreign) => {
+                let Mismatch { axis, wheel, .. } = &foreign.difference;
+                format!("use {axis} {wheel}, or build the wheel with `rock-matrix build`")
+            }
+            None => "build it, or select another one with `--python` and `--label`".to_owned(),
+        })
+    }
+}
+
+fn omission(foreign: &ForeignWheel<'_>) -> String {
+    format!(
+        "`{}` is left out: {}",
+        foreign.wheel.name, foreign.difference
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use rock_diagnostic::Severity;
+
+    use crate::pick::{LocalWheel, WheelFilter, newest};
+
+    fn wheel(name: &str) -> LocalWheel {
+        LocalWheel {
+            name: name.parse().unwrap(),
+            path: format!("/w/{name}"),
+            modified: 1,
+        }
+    }
+
+    #[test]
+    fn a_distribution_for_other_pythons_is_reported_with_its_tags() {
+        let wheels = [
+            wheel("a-1-cp311-cp311-linux_x86_64.whl"),
+            wheel("b-1-py3-none-any.whl"),
+        ];
+        let filter = WheelFilter {
+            python: "3.12".parse().ok(),
+            ..WheelFilter::default()
+        };
+        let found = newest(&wheels, &filter);
+        assert_eq!(found.text().lines().count(), 1);
+        let diagnostics = found.diagnostics("dist", &filter);
+        assert_eq!(
+            diagnostics[0].message,
+            "no wheel of a for Python 3.12 is in `dist`"
+        );
+        assert_eq!(diagnostics[0].severity, Severity::Warning);
+        assert_eq!(diagnostics[0].notes, ["there are `cp311-cp311`"]);
+        let found = newest(&wheels[..1], &filter);
+        assert_eq!(
+            found.diagnostics("dist", &filter)[0].severity,
+            Severity::Error
+        );
+        let document: serde_json::Value = serde_json::from_str(&found.json()).unwrap();
+        assert_eq!(document["others"]["a"][0], "cp311-cp311");
+    }
+
+    #[test]
+    fn a_distribution_without_wheels_is_an_error() {
+        let wheels = [wheel("b-1-py3-none-any.whl")];
+        let filter = WheelFilter {
+            distribution: Some("a".to_owned()),
+            ..WheelFilter::default()
+        };
+        let diagnostics = newest(&wheels, &filter).diagnostics("dist", &filter);
+        assert_eq!(diagnostics[0].message, "no wheel of a is in `dist`");
+    }
+}

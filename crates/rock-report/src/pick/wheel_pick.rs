@@ -1,0 +1,303 @@
+//! The wheel for a machine, with messages and install commands.
+
+use rock_compat::Compat;
+use rock_diagnostic::Diagnostic;
+use rock_diagnostic::nearest::{nearest, with_nearest};
+use rock_names::YankedFiles;
+
+use super::{
+    MatchRules, PassedOver, PickDecision, TargetMachine, WheelCandidate, decide, for_machine, json,
+    passed_over, run_time_text, split,
+};
+use crate::codes::release as codes;
+
+/// The maximum number of yanked wheels that messages list.
+const MAX_YANKED: usize = 3;
+
+/// The decision which published wheel a machine needs.
+#[derive(Debug, Clone)]
+pub struct WheelPick {
+    machine: TargetMachine,
+    /// The candidates that are not yanked.
+    wheels: Vec<WheelCandidate>,
+    decision: PickDecision,
+    passed_over: Vec<PassedOver>,
+}
+
+impl WheelPick {
+    /// Selects the wheel for a machine. The candidates must be in the order of
+    /// [`super::candidates`].
+    pub fn new(
+        candidates: Vec<WheelCandidate>,
+        yanked: &YankedFiles,
+        machine: TargetMachine,
+        compat: &Compat,
+    ) -> Self {
+        let rules = MatchRules::of(compat);
+        let (wheels, yanked_wheels) = split(candidates, yanked);
+        let decision = decide(&wheels, &machine, &rules);
+        let passed_over = passed_over(
+            (&wheels, &decision),
+            &yanked_wheels,
+            yanked,
+            &machine,
+            &rules,
+        );
+        Self {
+            machine,
+            wheels,
+            decision,
+            passed_over,
+        }
+    }
+
+    /// Returns the best wheel that fits; `None` if none does.
+    pub fn wheel(&self) -> Option<&WheelCandidate> {
+        let fit = self.decision.fits.first()?;
+        Some(&self.wheels[fit.index])
+    }
+
+    /// Returns the decision as JSON with a final newline.
+    pub fn json(&self) -> String {
+        json(
+            &self.wheels,
+            &self.machine,
+            &self.decision,
+            &self.passed_over,
+        )
+    }
+
+    /// Returns an error if no wheel fits, and warnings about the installed torch.
+    pub fn diagnostics(&self) -> Vec<Diagnostic> {
+        let mut found = Vec::new();
+        found.extend(self.foreign_torch_warning());
+        found.extend(self.missing_torch_warning());
+        if self.decision.fits.is_empty() {
+            found.push(self.no_fit_error());
+        }
+        found
+    }
+
+    fn foreign_torch_warning(&self) -> Option<Diagnostic> {
+        let torch = self.machine.foreign_torch.as_ref()?;
+        let message = format!("the installed torch, {torch}, is not a ROCm build");
+        Some(
+            Diagnostic::new(&codes::TORCH_NOT_FOR_ROCM, message)
+                .help("use a command that also installs torch for ROCm"),
+        )
+    }
+
+    fn missing_torch_warning(&self) -> Option<Diagnostic> {
+        let wheel = self.wheel()?;
+        let torch = wheel.torch.as_ref()?;
+        if !self.machine.has_no_torch || self.machine.torch.is_some() {
+            return None;
+        }
+        let help = if wheel.official_torch.is_some() {
+            "the command also installs it"
+        } else {
+            "install torch for ROCm first, then this wheel"
+        };
+        let message = format!("the wheel needs torch {torch}, and torch is not installed");
+        Some(Diagnostic::new(&codes::NO_TORCH, message).help(help))
+    }
+
+    fn no_fit_error(&self) -> Diagnostic {
+        let (machine, near) = (&self.machine, &self.decision.near);
+        let project = machine.distribution.as_deref().unwrap_or_default();
+        let mut error = Diagnostic::new(
+            &codes::NO_WHEEL_FITS,
+            format!("no wheel of {project} fits {machine}"),
+        );
+        for wheel in self.passed_over.iter().take(MAX_YANKED) {
+            error = error.note(wheel.to_string());
+        }
+        for (at, near) in near.iter().enumerate() {
+            let nearest = if at == 0 { "the nearest is" } else { "next is" };
+            error = error.note(format!("{nearest} {}", self.wheels[near.index].offer.file));
+            for difference in &near.differences {
+                error = error.note(format!("  {difference}"));
+            }
+        }
+        if let Some(help) = self.unknown_backend_help(project) {
+            return error.help(help);
+        }
+        let changes: Vec<String> = near
+            .first()
+            .map_or(&[][..], |near| &near.differences)
+            .iter()
+            .map(|difference| format!("{} {}", difference.axis, difference.wheel))
+            .collect();
+        if changes.is_empty() {
+            return error.help("build the wheel with `rock-matrix build`");
+        }
+        error.help(format!(
+            "use {}, or build the wheel with `rock-matrix build`",
+            changes.join(" and ")
+        ))
+    }
+
+    /// Returns the help for a requested backend that no wheel of the project has.
+    fn unknown_backend_help(&self, project: &str) -> Option<String> {
+        let mut backends: Vec<&str> = self
+            .wheels
+            .iter()
+            .filter(|wheel| wheel.distribution == project)
+            .map(|wheel| wheel.backend.as_deref().unwrap_or("default"))
+            .collect();
+        backends.sort_unstable();
+        backends.dedup();
+        let requested = self.machine.backend.as_deref()?;
+        if backends.contains(&requested) {
+            return None;
+        }
+        let list: Vec<String> = backends.iter().map(|name| format!("`{name}`")).collect();
+        Some(with_nearest(
+            format!(
+                "no wheel has this backend; the published ones are {}",
+                list.join(", ")
+            ),
+            nearest(requested, backends.iter().copied()),
+        ))
+    }
+
+    /// Returns the wheel with its install commands and notes as text; `None` if none fits.
+    pub fn text(&self) -> Option<String> {
+        let wheel = self.wheel()?;
+        let offer = &wheel.offer;
+        let mut text = format!("{}\n", offer.file);
+        if let Some(lines) = wheel.install_lines(&self.machine.gfx) {
+            text.push_str(&format!(
+                "{}\n\n{}",
+                offer.url,
+                for_machine(lines, wheel, &self.machine)
+            ));
+        } else {
+            text.push_str("\n  its URL is unknown\n");
+        }
+        text.push_str(&run_time_text(&wheel.run_time));
+        for note in self.decision.fits.iter().take(1).flat_map(|fit| &fit.notes) {
+            text.push_str(&format!("note: {}: {}\n", note.axis, note.text));
+        }
+        text.push_str(&self.missed_text());
+        text.push_str(&self.others_text());
+        Some(text)
+    }
+
+    /// Returns a note for each yanked wheel that would have been selected.
+    fn missed_text(&self) -> String {
+        let missed: Vec<&PassedOver> = self
+            .passed_over
+            .iter()
+            .filter(|wheel| wheel.is_missed)
+            .collect();
+        let mut text: String = missed
+            .iter()
+            .take(MAX_YANKED)
+            .map(|wheel| format!("note: {wheel}\n"))
+            .collect();
+        if missed.len() > MAX_YANKED {
+            text.push_str(&format!(
+                "note: {} more yanked\n",
+                missed.len() - MAX_YANKED
+            ));
+        }
+        text
+    }
+
+    /// Returns the number of other wheels that fit, and the options that would exclude some.
+    fn others_text(&self) -> String {
+        let others = match self.decision.fits.len() {
+            0 | 1 => return String::new(),
+            2 => "1 other wheel fits".to_owned(),
+            count => format!("{} other wheels fit", count - 1),
+        };
+        let machine = &self.machine;
+        let unknown: Vec<&str> = [
+            (machine.rocm.is_none(), "`--rocm`"),
+            (machine.torch.is_none(), "`--torch`"),
+            (machine.python.is_none(), "`--python`"),
+            (machine.gfx.is_empty(), "`--gfx`"),
+        ]
+        .into_iter()
+        .filter_map(|(is_unknown, flag)| is_unknown.then_some(flag))
+        .collect();
+        let fewer = if unknown.is_empty() {
+            String::new()
+        } else {
+            format!("narrow the selection with {}, or ", unknown.join(", "))
+        };
+        format!("{others} too: {fewer}list all with `--format json`\n")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rock_compat::Compat;
+    use rock_names::YankedFiles;
+
+    use super::WheelPick;
+    use crate::pick::{PrereleaseMode, TargetMachine, WheelOffers, candidates};
+
+    fn pick(names: &[&str], machine: TargetMachine) -> WheelPick {
+        let compat = Compat::embedded();
+        let mut offers = WheelOffers::default();
+        offers.add_names(names.iter().copied(), "https://example.org/");
+        let wheels = candidates(offers.into_wheels(), &compat, PrereleaseMode::IfNecessary);
+        WheelPick::new(wheels, &YankedFiles::default(), machine, &compat)
+    }
+
+    fn machine(python: &str) -> TargetMachine {
+        TargetMachine {
+            distribution: Some("a".to_owned()),
+            python: python.parse().ok(),
+            ..TargetMachine::default()
+        }
+    }
+
+    const NAMES: [&str; 2] = [
+        "a-1+rocm6.2torch2.5-cp312-cp312-linux_x86_64.whl",
+        "a-1+rocm6.2torch2.5-cp311-cp311-linux_x86_64.whl",
+    ];
+
+    #[test]
+    fn a_wheel_that_fits_has_install_commands() {
+        let pick = pick(&NAMES, machine("3.12"));
+        assert_eq!(pick.wheel().unwrap().offer.file, NAMES[0]);
+        let text = pick.text().unwrap();
+        assert!(text.contains("pip install"), "{text}");
+        assert!(pick.diagnostics().is_empty());
+    }
+
+    #[test]
+    fn the_nearest_wheel_is_named_if_none_fits() {
+        let pick = pick(&NAMES, machine("3.9"));
+        assert_eq!(pick.text(), None);
+        let errors = pick.diagnostics();
+        assert_eq!(errors.len(), 1);
+        assert!(errors[0].notes[0].starts_with("the nearest is a-1+rocm6.2"));
+    }
+
+    #[test]
+    fn a_backend_that_no_wheel_has_is_named() {
+        let requested = TargetMachine {
+            backend: Some("triton".to_owned()),
+            ..machine("3.12")
+        };
+        let errors = pick(&NAMES, requested).diagnostics();
+        assert_eq!(
+            errors[0].help.as_deref(),
+            Some("no wheel has this backend; the published ones are `default`")
+        );
+    }
+
+    #[test]
+    fn a_machine_without_torch_is_warned_of() {
+        let without_torch = TargetMachine {
+            has_no_torch: true,
+            ..machine("3.12")
+        };
+        let warnings = pick(&NAMES, without_torch).diagnostics();
+        assert_eq!(warnings[0].code.name, "no-torch");
+    }
+}
