@@ -1,6 +1,6 @@
 //! Exit codes.
 
-use crate::diagnostic::ExitClass;
+use crate::diagnostic::{Diagnostics, ExitClass, Sink};
 use std::process::ExitCode;
 
 use crate::sys::StopSignal;
@@ -39,6 +39,13 @@ impl Exit {
             Self::Interrupted => 130,
             Self::Terminated => 143,
         }
+    }
+
+    /// Moves the errors of a library to the sink and returns the exit of the command.
+    pub(super) fn collect(errors: Diagnostics, sink: &mut Sink) -> Self {
+        let exit_class = errors.exit_class();
+        sink.extend(errors);
+        exit_class.into()
     }
 }
 

@@ -5,7 +5,3 @@
 pub(super) const MAX_FILE_BYTES: u64 = 64 << 20;
 /// Maximum size of a workflow to compare with the rendered one: twice GitHub's limit.
 pub(super) const MAX_WORKFLOW_BYTES: u64 = 1 << 20;
-/// Maximum size of an index page: about 100,000 files.
-pub(super) const MAX_INDEX_PAGE_BYTES: u64 = 64 << 20;
-/// Maximum size of a `.metadata` file next to a wheel, as of METADATA in the wheel.
-pub(super) const MAX_METADATA_BYTES: u64 = 16 << 20;

@@ -9,7 +9,6 @@
 )]
 
 mod actions;
-mod assets;
 mod attention;
 mod build;
 mod check;
@@ -27,7 +26,6 @@ mod help;
 mod index;
 mod init;
 mod jobs;
-mod known;
 mod legs;
 mod limits;
 mod load;
@@ -41,7 +39,6 @@ mod publish;
 mod published;
 mod recipe;
 mod release;
-mod release_folder;
 mod render;
 mod report;
 mod reporters;
@@ -52,10 +49,8 @@ mod source;
 mod suggestions;
 mod targets;
 mod test;
-mod told;
 mod wheel;
-mod wheel_file;
-mod withdrawals;
+mod yanked_in;
 
 use std::ffi::OsString;
 use std::path::Path;

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use super::published::{self, Prereleases, Reading};
 use super::targets::{GfxWords, gfx_words, targets};
-use super::withdrawals::Withdrawals;
+use super::yanked_in::YankedInOptions;
 use super::{Exit, Format, OutputFormat, Shell, load};
 use crate::codes::release as codes;
 use crate::compat::Compat;
@@ -68,7 +68,7 @@ pub(super) struct Args {
         value_name = "DIR",
         help_heading = "Selection",
         conflicts_with_all = [
-            "published", "torch", "rocm", "gfx", "backend", "prereleases", "withdrawn_in",
+            "published", "torch", "rocm", "gfx", "backend", "prereleases", "yanked_in",
             "most_manifests", "api_url", "token_file", "deadline",
         ]
     )]
@@ -84,7 +84,7 @@ pub(super) struct Args {
     #[command(flatten)]
     prereleases: Prereleases,
     #[command(flatten)]
-    withdrawals: Withdrawals,
+    yanked_in: YankedInOptions,
     #[command(flatten)]
     reading: Reading,
     /// Use the machine in this output of `rock-matrix doctor --format json`
@@ -183,7 +183,7 @@ fn pick(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, Exit> {
         sink,
     )?;
     args.prereleases.leave_out(published.listings_mut(), shell);
-    let yanked = args.withdrawals.read(&published, sink)?;
+    let yanked = args.yanked_in.read(&published, sink)?;
     let offers = WheelOffers::of_published(&published, None);
     sink.extend(published.name_warnings());
     if offers.is_empty() {

@@ -1,5 +1,5 @@
 //! The job `pages` of a rendered workflow, run as it stands: the site is about all releases, and
-//! what is withdrawn stays so.
+//! what is yanked stays so.
 
 use std::collections::BTreeMap;
 use std::process::Command;
@@ -22,7 +22,7 @@ fn name(version: &str) -> String {
     format!("flash_attn-{version}+rocm62torch2.5-py3-none-any.whl")
 }
 
-/// A repository whose matrix file withdraws by these rules, with facts by which a release is full
+/// A repository whose matrix file yanks by these rules, with facts by which a release is full
 /// at four wheels.
 fn project(rules: &[&str]) -> Project {
     let rules = serde_json::to_string(rules).unwrap();
@@ -146,7 +146,7 @@ fn run_job(
     said
 }
 
-/// The files of the index by name: address, and the reason why it is withdrawn.
+/// The files of the index by name: address, and the reason why it is yanked.
 fn listed(project: &Project) -> BTreeMap<String, (String, Option<String>)> {
     let page = project.read(&format!(
         "runner/site/simple/{FOLDER}/flash-attn/index.json"
@@ -163,7 +163,7 @@ fn listed(project: &Project) -> BTreeMap<String, (String, Option<String>)> {
 }
 
 #[test]
-fn the_site_has_the_wheels_of_all_releases_and_marks_what_is_withdrawn() {
+fn the_site_has_the_wheels_of_all_releases_and_marks_what_is_yanked() {
     need_pip();
     let server = FakeServer::start(FakeGithub::new(GithubSettings::default()));
     let rule = format!("flash-attn==2.5.5+rocm62torch2.5: {REASON}");
@@ -246,7 +246,7 @@ fn the_site_has_the_wheels_of_all_releases_and_marks_what_is_withdrawn() {
         );
     }
     // Finder and packages are about the same files, the finder without and the packages with a word
-    // of what is withdrawn, and nothing of this machine reaches the site.
+    // of what is yanked, and nothing of this machine reaches the site.
     let [page, packages] =
         ["index.html", "packages.md"].map(|page| project.read(&format!("runner/site/{page}")));
     assert!(!page.contains("file://") && !packages.contains("file://"));
@@ -296,9 +296,9 @@ fn the_job_reads_its_rules_from_the_matrix_file_so_that_a_new_one_needs_no_new_w
     }
 }
 
-/// What is withdrawn by age at night stays withdrawn on the site that the next tag deploys.
+/// What is yanked by age at night stays yanked on the site that the next tag deploys.
 #[test]
-fn the_site_of_a_tag_withdraws_by_age_as_the_example_that_prunes_does() {
+fn the_site_of_a_tag_yanks_by_age_as_the_example_that_prunes_does() {
     let server = FakeServer::start(FakeGithub::new(GithubSettings::default()));
     for (day, days) in [("20261120", 1), ("20260801", 110)] {
         let wheel = format!("flash_attn-3.0.{day}+rocm62torch2.5-py3-none-any.whl");
@@ -306,7 +306,7 @@ fn the_site_of_a_tag_withdraws_by_age_as_the_example_that_prunes_does() {
     }
     let release = "release: {pages: true, yank-older-than: 30d, yank-keep: 1}";
     let project = Project::new().file("matrices/m.yaml", &format!("{MATRIX}{release}\n"));
-    let withdrawn = |project: &Project| {
+    let yanked = |project: &Project| {
         let files = listed(project)
             .into_iter()
             .filter(|(_, (_, reason))| reason.is_some());
@@ -314,7 +314,7 @@ fn the_site_of_a_tag_withdraws_by_age_as_the_example_that_prunes_does() {
     };
     deploy(&project, &server);
     assert_eq!(
-        withdrawn(&project),
+        yanked(&project),
         ["flash_attn-3.0.20260801+rocm62torch2.5-py3-none-any.whl"]
     );
     let example: Value =

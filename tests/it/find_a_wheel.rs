@@ -247,7 +247,7 @@ fn the_page_decides_as_pick_does() {
         .step_by(4)
         .map(|wheel| (wheel.offer.file.clone(), wheel.offer.digest, String::new()))
         .collect();
-    let (wheels, withdrawn) = pick::split(all.clone(), &reasons);
+    let (wheels, yanked) = pick::split(all.clone(), &reasons);
     let compat = Compat::embedded();
     let rules = MatchRules::of(&compat);
     let data = finder::data(
@@ -255,7 +255,7 @@ fn the_page_decides_as_pick_does() {
         &rules,
         &finder::choices(&wheels, &compat),
         None,
-        withdrawn.len(),
+        yanked.len(),
     );
     let mut passed_over = 0;
     let mut numbers = Numbers(7);
@@ -264,7 +264,7 @@ fn the_page_decides_as_pick_does() {
         .map(|texts| {
             let machine = machine(&texts);
             let decision = pick::decide(&wheels, &machine, &rules);
-            // What is withdrawn changes nothing among the others.
+            // What is yanked changes nothing among the others.
             let fits = |wheels: &[WheelCandidate], decision: &PickDecision| {
                 let offers = decision.fits.iter().map(|fit| &wheels[fit.index].offer);
                 let offered =
@@ -274,7 +274,7 @@ fn the_page_decides_as_pick_does() {
             let of_all = pick::decide(&all, &machine, &rules);
             assert_eq!(fits(&wheels, &decision), fits(&all, &of_all));
             let missed =
-                pick::passed_over((&wheels, &decision), &withdrawn, &reasons, &machine, &rules);
+                pick::passed_over((&wheels, &decision), &yanked, &reasons, &machine, &rules);
             assert_eq!(missed.len() + decision.fits.len(), of_all.fits.len());
             passed_over += missed.len();
             json!({"texts": texts, "expected": expected(&decision)})
@@ -282,7 +282,7 @@ fn the_page_decides_as_pick_does() {
         .collect();
     assert!(
         passed_over > MACHINES / 5,
-        "{passed_over} withdrawn wheels fit"
+        "{passed_over} yanked wheels fit"
     );
     let fitting = cases
         .iter()

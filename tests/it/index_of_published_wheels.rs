@@ -542,7 +542,7 @@ fn of_a_wheel_that_was_built_again_the_newest_release_is_offered_everywhere() {
             assert!(
                 listed.stdout.contains("1 wheel of 1 release.") && listed.stdout.contains(&address)
             );
-            // Nobody is offered a name that is withdrawn.
+            // Nobody is offered a name that is yanked.
             let yank = [
                 "index",
                 "yank",

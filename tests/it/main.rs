@@ -55,7 +55,7 @@ mod index_installs;
 mod index_of_known_wheels;
 mod index_of_published_wheels;
 mod index_on_a_full_disk;
-mod index_withdraws_wheels;
+mod index_yanks_wheels;
 mod install_built_wheels;
 mod keep_work_in_sources;
 mod keys_have_effects;

@@ -286,7 +286,7 @@ function numbers(seed) {
 
 async function agrees() {
   const MACHINES = 300;
-  step(`the same answer as pick on ${MACHINES} machines, with withdrawn wheels among what is published`);
+  step(`the same answer as pick on ${MACHINES} machines, with yanked wheels among what is published`);
   const page = await open(pathToFileURL(`${work}/site/withdrawn.html`).href);
   assert.match(await page.locator("#about").textContent(), /^[\d,]+ wheels of example\/rocm-wheels\. Not shown: \d+ yanked wheels\./);
   const pick = numbers(11);
@@ -337,7 +337,7 @@ async function agrees() {
       fitting += one.wheel ? 1 : 0;
     });
   }
-  assert.ok(passedOver > MACHINES, `${passedOver} withdrawn wheels fit`);
+  assert.ok(passedOver > MACHINES, `${passedOver} yanked wheels fit`);
   assert.ok(fitting > MACHINES / 10 && fitting < MACHINES * 0.9, `${fitting} of ${MACHINES} have a wheel`);
   await page.context().close();
 }

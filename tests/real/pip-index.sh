@@ -44,10 +44,10 @@ fi
 grep -q 'GET /flash_attn[^ ]*[.]whl[.]metadata' "$work/server.log" || fail "pip did not read METADATA: $(cat "$work/server.log")"
 ! grep -q 'GET /flash_attn[^ ]*[.]whl ' "$work/server.log" || fail "pip fetched the wheel: $(cat "$work/server.log")"
 
-step "pip passes over what is withdrawn unless it is pinned"
+step "pip ignores a yanked wheel unless its version is pinned"
 rock index yank "$work/release" 'flash-attn==2.7.4.post1: a test' --apply
 if "$pip" download -q --isolated --no-deps --no-cache-dir --index-url "$resolving" -d "$work/none" flash-attn >"$work/out" 2>&1; then
-  fail "pip took a withdrawn wheel"
+  fail "pip took a yanked wheel"
 fi
 "$pip" download -q --isolated --no-deps --no-cache-dir --index-url "$resolving" -d "$work/pinned" \
   "flash-attn==2.7.4.post1+${labels_by_folder[rocm6.2-torch2.5]}"

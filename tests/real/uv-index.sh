@@ -44,8 +44,8 @@ sed -i 's/data-requires-python="[^"]*"//; s/<a /<a data-requires-python="\&gt;=4
 if compile --no-deps >"$work/out" 2>&1; then fail "uv took a wheel for another Python: $(cat "$work/out")"; fi
 cp "$work/page" "$page"
 
-step "uv passes over what is withdrawn unless it is pinned"
+step "uv ignores a yanked wheel unless its version is pinned"
 rock index yank "$work/release" 'flash-attn==2.7.4.post1: a test' --apply
-if compile --no-deps >"$work/out" 2>&1; then fail "uv took a withdrawn wheel: $(cat "$work/out")"; fi
+if compile --no-deps >"$work/out" 2>&1; then fail "uv took a yanked wheel: $(cat "$work/out")"; fi
 echo "flash-attn==2.7.4.post1+${labels_by_folder[rocm6.2-torch2.5]}" >"$work/in.txt"
 compile --no-deps >/dev/null

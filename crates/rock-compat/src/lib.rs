@@ -41,6 +41,7 @@ mod query;
 mod query_words;
 pub mod refresh;
 mod requirements;
+mod sdk_packages;
 mod support;
 pub mod table_file;
 mod torch_symbols;
@@ -60,5 +61,6 @@ pub use profile::{
 };
 pub use query::{CompatAnswer, CompatQuery};
 pub use requirements::ImportQuery;
+pub use sdk_packages::SDK_SELECTOR;
 pub use support::{Support, SupportReason};
 pub use torch_symbols::{TorchEvidence, TorchFit};

@@ -139,7 +139,7 @@ pub struct NotAPage(pub String);
 ///
 /// # Errors
 /// If the text is not a project page in the format that this module writes.
-pub fn withdrawn_in(text: &str) -> Result<YankedFiles, NotAPage> {
+pub fn yanked_in(text: &str) -> Result<YankedFiles, NotAPage> {
     #[derive(serde::Deserialize)]
     struct Page {
         files: Vec<Row>,

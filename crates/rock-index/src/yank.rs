@@ -46,17 +46,17 @@ pub fn yank_changes(
     for rule in yank {
         match rule {
             YankRule::These(YankSelection { selector, reason }) => {
-                let meant = files.iter().filter(|file| means(selector, file));
+                let selected = files.iter().filter(|file| is_selected(selector, file));
                 changes
                     .yank
-                    .extend(meant.map(|file| (file.name.clone(), reason.clone())));
+                    .extend(selected.map(|file| (file.name.clone(), reason.clone())));
             }
             YankRule::Nightly { age, keep } => add_nightly(files, *age, *keep, now_s, &mut changes),
         }
     }
     for file in files {
         let is_yanked = file.yanked != YankStatus::No;
-        let is_unyanked = unyank.iter().any(|selector| means(selector, file));
+        let is_unyanked = unyank.iter().any(|selector| is_selected(selector, file));
         if is_yanked || is_unyanked {
             changes.yank.remove(&file.name);
         }
@@ -67,8 +67,8 @@ pub fn yank_changes(
     changes
 }
 
-/// Whether the selector selects a file.
-pub fn means(selector: &YankSelector, file: &IndexFile) -> bool {
+/// Returns whether the selector selects a file.
+pub(crate) fn is_selected(selector: &YankSelector, file: &IndexFile) -> bool {
     selector.matches(&file.name, &file.project, &file.version)
 }
 
@@ -85,13 +85,13 @@ impl YankChanges {
     }
 }
 
-/// Yanks the files that `withdrawn` lists, with the same reasons.
-pub fn carry_over<'f>(withdrawn: &YankedFiles, files: impl IntoIterator<Item = &'f mut IndexFile>) {
-    if withdrawn.is_empty() {
+/// Yanks the files that `yanked` lists, with the same reasons.
+pub fn carry_over<'f>(yanked: &YankedFiles, files: impl IntoIterator<Item = &'f mut IndexFile>) {
+    if yanked.is_empty() {
         return;
     }
     for file in files {
-        if let Some(reason) = withdrawn.reason(&file.name, file.digest) {
+        if let Some(reason) = yanked.reason(&file.name, file.digest) {
             file.yanked = YankStatus::Because(reason.to_owned());
         }
     }
@@ -269,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn nightly_builds_are_withdrawn_by_age_and_the_newest_stay() {
+    fn nightly_builds_are_yanked_by_age_and_the_newest_stay() {
         let files = wheels(&[
             "3.0.dev20261120",
             "3.0.dev20261001",
@@ -310,14 +310,14 @@ mod tests {
     }
 
     #[test]
-    fn what_was_withdrawn_stays_so_until_it_is_offered_again() {
+    fn yanked_files_stay_yanked_until_they_are_unyanked() {
         let mut files = wheels(&["1.0", "2.0"]);
         let rule = rule("flash-attn<2: broken");
         yank_changes(&files, std::slice::from_ref(&rule), &[], NOW_S).apply(&mut files);
         assert_eq!(files[0].yanked, YankStatus::Because("broken".to_owned()));
-        let withdrawn = [(files[0].name.clone(), files[0].digest, "broken".to_owned())];
+        let yanked = [(files[0].name.clone(), files[0].digest, "broken".to_owned())];
         let mut next = wheels(&["1.0", "2.0"]);
-        carry_over(&withdrawn.into_iter().collect::<YankedFiles>(), &mut next);
+        carry_over(&yanked.into_iter().collect::<YankedFiles>(), &mut next);
         assert_eq!(next, files);
         assert_eq!(
             yank_changes(&next, &[rule], &[], NOW_S).yank.len(),

@@ -99,7 +99,7 @@ mod tests {
     use crate::Digest;
 
     #[test]
-    fn bytes_are_withdrawn_or_a_name_whatever_the_bytes() {
+    fn bytes_are_yanked_or_a_name_whatever_the_bytes() {
         let (old, new) = (Some(Digest::new([1; 32])), Some(Digest::new([2; 32])));
         let one = |digest| -> YankedFiles {
             [("a.whl".to_owned(), digest, "broken".to_owned())]
@@ -136,25 +136,19 @@ mod tests {
     fn several_files_of_one_name_keep_their_reasons() {
         let (old, new) = (Some(Digest::new([1; 32])), Some(Digest::new([2; 32])));
         let file = |digest, reason: &str| ("a.whl".to_owned(), digest, reason.to_owned());
-        let mut withdrawn: YankedFiles = [file(old, "broken"), file(new, "broken too")]
+        let mut yanked: YankedFiles = [file(old, "broken"), file(new, "broken too")]
             .into_iter()
             .collect();
         assert_eq!(
-            (
-                withdrawn.reason("a.whl", old),
-                withdrawn.reason("a.whl", new)
-            ),
+            (yanked.reason("a.whl", old), yanked.reason("a.whl", new)),
             (Some("broken"), Some("broken too"))
         );
-        withdrawn.extend([file(old, "wrong torch")]);
+        yanked.extend([file(old, "wrong torch")]);
         assert_eq!(
-            withdrawn.reason("a.whl", old),
+            yanked.reason("a.whl", old),
             Some("wrong torch"),
             "the last word counts"
         );
-        assert_eq!(
-            withdrawn.clone().into_iter().collect::<YankedFiles>(),
-            withdrawn
-        );
+        assert_eq!(yanked.clone().into_iter().collect::<YankedFiles>(), yanked);
     }
 }

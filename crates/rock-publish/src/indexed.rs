@@ -24,7 +24,7 @@ use rock_names::{Digest, LabelParts, RocmVersion, WheelName, has_wheel_extension
 pub struct PublishedAt<'p> {
     pub listing: &'p ReleaseListing,
     /// The rows of the releases' manifests, as far as they are available.
-    pub told: Vec<ManifestRowSet>,
+    pub manifests: Vec<ManifestRowSet>,
     /// The location of the files; `None` if the listing has their URLs.
     pub links: Option<FileLinks>,
     /// Names of the files whose METADATA is served next to them.
@@ -57,9 +57,9 @@ pub fn index_files(
     known: &[RocmVersion],
     sink: &mut Sink,
 ) -> Vec<IndexFile> {
-    let told: Vec<ManifestRowSet> = places
+    let manifests: Vec<ManifestRowSet> = places
         .iter_mut()
-        .flat_map(|place| std::mem::take(&mut place.told))
+        .flat_map(|place| std::mem::take(&mut place.manifests))
         .collect();
     let mut releases: Vec<IndexedRelease<'_>> = Vec::new();
     for place in &places {
@@ -94,7 +94,7 @@ pub fn index_files(
         })
         .filter(|(_, asset)| asset.state == AssetState::Uploaded)
         .collect();
-    let rows = rows(&told);
+    let rows = rows(&manifests);
     let row = |(release, asset): &(&IndexedRelease<'_>, &ListedAsset)| {
         rows.get(asset.name.as_str())
             .and_then(|rows| row_of(asset, release.listed, rows))
@@ -103,7 +103,7 @@ pub fn index_files(
     let found: Vec<Option<ManifestRow>> = assets.iter().map(row).collect();
     drop(rows);
     // An entry that only one asset needs is then no longer shared, and not copied.
-    drop(told);
+    drop(manifests);
     start_threads();
     let read: Vec<Result<Option<IndexFile>, Diagnostic>> = assets
         .into_par_iter()
@@ -116,8 +116,8 @@ pub fn index_files(
     // Collects in place, because the files are many and large.
     read.into_iter()
         .filter_map(|read| {
-            read.unwrap_or_else(|diagnostic| {
-                sink.push(diagnostic);
+            read.unwrap_or_else(|error| {
+                sink.push(error);
                 None
             })
         })
@@ -174,13 +174,13 @@ struct IndexedRelease<'p> {
 type RowsByName<'t> = HashMap<&'t str, (IndexedRow<'t>, Vec<IndexedRow<'t>>)>;
 type IndexedRow<'t> = (&'t ManifestRowSet, &'t ManifestRow);
 
-fn rows(told: &[ManifestRowSet]) -> RowsByName<'_> {
-    let mut rows = RowsByName::with_capacity(told.iter().map(|told| told.files.len()).sum());
-    for told in told {
-        for file in &told.files {
+fn rows(manifests: &[ManifestRowSet]) -> RowsByName<'_> {
+    let mut rows = RowsByName::with_capacity(manifests.iter().map(|set| set.files.len()).sum());
+    for manifest in manifests {
+        for file in &manifest.files {
             match rows.entry(file.name()) {
-                Entry::Vacant(free) => drop(free.insert(((told, file), Vec::new()))),
-                Entry::Occupied(mut taken) => taken.get_mut().1.push((told, file)),
+                Entry::Vacant(free) => drop(free.insert(((manifest, file), Vec::new()))),
+                Entry::Occupied(mut taken) => taken.get_mut().1.push((manifest, file)),
             }
         }
     }
@@ -191,9 +191,7 @@ impl From<ReleaseManifest> for ManifestRowSet {
     fn from(manifest: ReleaseManifest) -> Self {
         let mut files: Vec<ManifestRow> = Vec::with_capacity(manifest.files.len());
         for row in manifest.files {
-            let before = files
-                .last()
-                .and_then(|previous| previous.file.as_deref().ok());
+            let before = files.last().and_then(|last| last.file.as_deref().ok());
             let row = ManifestRow::of(row, before);
             files.push(row);
         }
@@ -238,7 +236,7 @@ fn row_of<'t>(
         return rows().map(|(_, row)| *row).find(|row| row.digest == digest);
     }
     let sized = || rows().filter(|(_, row)| row.size_bytes == asset.size);
-    let of_tag = sized().find(|(told, _)| told.tag.as_deref() == Some(&release.tag_name));
+    let of_tag = sized().find(|(manifest, _)| manifest.tag.as_deref() == Some(&release.tag_name));
     of_tag.or_else(|| sized().next()).map(|(_, row)| *row)
 }
 
@@ -405,16 +403,16 @@ fn other_bytes(one: &IndexFile, other: &IndexFile) -> Diagnostic {
 }
 
 fn left_out(asset: &ListedAsset, release: &ListedRelease, reason: &str) -> Diagnostic {
-    let warning = Diagnostic::new(
+    let diagnostic = Diagnostic::new(
         &codes::UNREADABLE_PUBLISHED_NAME,
         format!("the published file `{}` is skipped: {reason}", asset.name),
     )
     .at(Spot::Argument("--published".to_owned()), "")
     .help("publish it again under a valid wheel name");
     if release.tag_name.is_empty() {
-        warning
+        diagnostic
     } else {
-        warning.note(format!("it is in release `{}`", release.tag_name))
+        diagnostic.note(format!("it is in release `{}`", release.tag_name))
     }
 }
 

@@ -4,25 +4,42 @@
 //! directories and to GitHub, `SHA256SUMS`, `rock-manifest.json`, and the errors of a set of wheels
 //! as a release. [`PublishedReleases`] are read from saved listings, manifests and directories.
 //!
+//! [`read_assets`] reads local wheels as desired files, except those whose digest a [`DigestCache`]
+//! has. [`ReleaseFolder`] is a release in a directory, and [`IndexUpdate`] an index; both replace
+//! their directory as a whole.
+//!
 //! **Invariant:** Applying the changes leaves no changes. A file that differs from the published
 //! one is never replaced unless requested. Files that this program did not write are never changed.
 
 pub mod codes;
 
 mod asset;
+mod asset_reader;
 mod attestation_subjects;
 mod built_torch;
 mod checks;
+mod digest_cache;
+mod downloaded_artifacts;
+mod file_errors;
 mod folder_edits;
+mod gfx_reader;
 mod handover;
+mod index_directory;
+mod index_input;
+mod index_summary;
+mod index_update;
 mod indexed;
 mod listing;
+mod local_files;
 mod manifest;
 mod preflight;
 mod prune;
+mod publish_summary;
 mod published_releases;
 mod rebuilt_files;
 mod release;
+mod release_folder;
+mod release_plan;
 pub mod remote;
 mod saved_document;
 mod sums;
@@ -31,26 +48,41 @@ mod tag_ruleset;
 mod tag_target;
 mod target_shortfall;
 mod wheel_cell;
+mod wheel_reader;
 
 pub use asset::Asset;
+pub use asset_reader::{
+    CheckDepth, LocalAsset, left_out, metadata_path, read_assets, unique_by_name, without_paths,
+};
 pub use attestation_subjects::write_subjects;
 pub use built_torch::{built_with_other_torch, torch_contradictions};
 pub use checks::{
     LeftOut, MissingRule, PlannedWheel, against_plan, archives_against_plan, as_github_release,
     as_release,
 };
+pub use digest_cache::{CacheEntry, CachedAsset, DigestCache, MetadataBody, cache_note};
+pub use downloaded_artifacts::DownloadedArtifacts;
 pub use folder_edits::{
     DesiredFile, FileConflict, FolderEdit, FolderEdits, ObservedFile, OnDifference, folder_edits,
 };
+pub use gfx_reader::gfx_targets_read;
 pub use handover::{
     ArtifactSums, LARGEST_SUMS_BYTES, LegArtifact, LegReport, LegReportError, check_all_reported,
     check_artifact, check_leg_reports, check_plan_digest, check_strays, leg_reports_of_variables,
     read_leg_reports,
 };
+pub use index_directory::{
+    IndexDirectory, check_index_target, index_kept, lists_files, names_with_metadata,
+    read_all_yanked_files, read_yanked_files, relative_steps, write_metadata_files,
+};
+pub use index_input::listed_files;
+pub use index_summary::{IndexSummary, file_url, index_summaries, install_text};
+pub use index_update::{IndexUpdate, WrittenIndex};
 pub use indexed::{ManifestRowSet, PublishedAt, index_files, merged};
 pub use listing::{
     AssetState, LARGEST_LISTING_BYTES, ListedAsset, ListedRelease, ListingError, ReleaseListing,
 };
+pub use local_files::{expand_paths, find_files, no_files_in};
 pub use manifest::{
     AcceleratorVersion, GfxOrigin, LARGEST_MANIFEST_BYTES, MANIFEST, ManifestError, ManifestFile,
     ReleaseManifest,
@@ -66,10 +98,13 @@ pub use published_releases::{
     ManifestSelection, PublishedLocation, PublishedReleases, PublishedSource, SelectedManifests,
     invalid_listing,
 };
+pub use publish_summary::PublishSummary;
 pub use rebuilt_files::{RebuiltFile, ReleasedBytes, newest_first, rebuilt_warning};
 pub use release::{FolderContents, FolderFile, INDEX, ReleaseContents, ReleaseDetails, superseded};
+pub use release_folder::{FileTransfer, ReleaseFolder, ReleaseFolderError, nested_release_error};
+pub use release_plan::ReleasePlan;
 pub use saved_document::{saved, saved_manifests};
-pub use sums::{SUMS, SumsError, read_sums, sums};
+pub use sums::{SUMS, SumsError, read_sums, sha256, sums};
 pub use tag::{GitTag, GitTagError, TagName, TagNameError, is_prerelease_tag, tag_pieces};
 pub use tag_ruleset::{TagRuleset, TagRulesetDetails};
 pub use tag_target::{TagTarget, TargetCommitish};

@@ -3,11 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use sha2::{Digest as _, Sha256};
-
 use super::{
     Asset, DesiredFile, GfxOrigin, ListedAsset, MANIFEST, ManifestFile, ObservedFile,
-    ReleaseManifest, SUMS, WheelCell, sums,
+    ReleaseManifest, SUMS, WheelCell, sha256, sums,
 };
 use rock_compat::Compat;
 use rock_index::{FileLinks, IndexError, IndexFile, repository};
@@ -153,7 +151,7 @@ impl ReleaseContents {
             let bytes = &self.generated[name];
             DesiredFile {
                 name: name.clone(),
-                digest: digest(bytes),
+                digest: sha256(bytes),
                 size_bytes: bytes.len() as u64,
                 generated: true,
             }
@@ -233,7 +231,7 @@ fn documents(
     );
     let manifest = manifest.to_json().into_bytes();
     let listed = listed.iter().map(|(name, digest)| (name.as_str(), *digest));
-    let sums = sums(listed.chain([(MANIFEST, digest(&manifest))]));
+    let sums = sums(listed.chain([(MANIFEST, sha256(&manifest))]));
     BTreeMap::from([
         (SUMS.to_owned(), sums.into_bytes()),
         (MANIFEST.to_owned(), manifest),
@@ -308,10 +306,6 @@ pub fn superseded(offered: &[Asset], kept: &[Asset]) -> BTreeMap<String, String>
         (*by != asset.name()).then(|| (asset.name().to_owned(), (*by).to_owned()))
     });
     taken.collect()
-}
-
-fn digest(bytes: &[u8]) -> Digest {
-    Digest::new(Sha256::digest(bytes).into())
 }
 
 /// Moves METADATA out of the indexed assets, as files next to their wheels, so that it is in memory

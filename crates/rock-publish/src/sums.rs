@@ -3,9 +3,15 @@
 use std::collections::BTreeMap;
 
 use rock_names::Digest;
+use sha2::{Digest as _, Sha256};
 
 /// The name of the checksum file.
 pub const SUMS: &str = "SHA256SUMS";
+
+/// Returns the SHA-256 digest of a text in memory.
+pub fn sha256(bytes: &[u8]) -> Digest {
+    Digest::new(Sha256::digest(bytes).into())
+}
 
 /// Returns the checksum file in the format of `sha256sum --check`: digest, two spaces, name; sorted
 /// by name.

@@ -227,17 +227,7 @@ fn same_names(artifacts: &[BuildArtifact], packages: &[RuntimePackage]) -> Vec<D
 }
 
 /// The distribution that users install: an sdist that selects among the packages.
-pub const SELECTOR: &str = "rocm";
-
-/// Whether a normalized distribution name belongs to the SDK.
-pub fn is_package(project: &str, facts: &SdkTables) -> bool {
-    let is_of = |row: &SdkPackageRow| {
-        project
-            .strip_prefix(row.distribution.as_str())
-            .is_some_and(|rest| rest.is_empty() || rest.starts_with('-'))
-    };
-    project == SELECTOR || facts.sdk_packages.iter().any(is_of)
-}
+pub const SELECTOR: &str = rock_compat::SDK_SELECTOR;
 
 /// Returns the directory in `site-packages` with the files of a package.
 pub(super) fn folder_of(distribution: &str, name_suffix: &str) -> String {

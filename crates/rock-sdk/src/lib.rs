@@ -60,7 +60,7 @@ pub use devel::{DevelEntry, DevelKind, DevelTree, devel_trees};
 pub use foreign::check_output;
 pub use layout::{
     LayoutRequest, PackageKind, PackageLayout, PathOverlap, RuntimePackage, SELECTOR, SplitMode,
-    entry_path, is_package, lay_out,
+    entry_path, lay_out,
 };
 pub use lint::{ContentComparison, lint_layout, lint_spellings, overlaps};
 pub use placed_paths::{PathAction, PlacedPath};

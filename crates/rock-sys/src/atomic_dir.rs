@@ -440,9 +440,15 @@ pub fn list_files(directory: &Path) -> Result<Option<Vec<ListedFile>>, FileError
     Ok(Some(found))
 }
 
+/// Makes a path absolute without resolving symbolic links; returns it unchanged if the working
+/// directory cannot be read.
+pub fn absolute_path(path: &Path) -> PathBuf {
+    std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
+}
+
 /// Makes a path absolute and resolves the symbolic links of the part that exists.
 pub fn real_path(path: &Path) -> PathBuf {
-    let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    let absolute = absolute_path(path);
     let whole = absolute.ancestors().find_map(|part| {
         let rest = absolute.strip_prefix(part).ok()?;
         let real = std::fs::canonicalize(part).ok()?;

@@ -56,7 +56,8 @@ mod walk;
 
 pub use archive_unpacker::ArchiveUnpacker;
 pub use atomic_dir::{
-    DirectoryLock, DirectorySwap, ListedFile, StagingDirectory, list_files, real_path,
+    DirectoryLock, DirectorySwap, ListedFile, StagingDirectory, absolute_path, list_files,
+    real_path,
 };
 pub use directories::{
     DirectoryEntry, DirectoryEntryKind, FileLock, copy_atomic, create_directory, disk_usage,

@@ -1,23 +1,19 @@
 //! The files of an index, from a directory or from published releases.
 
-use std::collections::BTreeSet;
-use std::path::{Component, Path};
+use std::path::Path;
 use std::sync::Arc;
 
-use super::{
-    Exit, FileLinks, IndexOptions, Known, Shell, Sink, Texts, assets, known, pages::offers_files,
-    published, withdrawn_in,
-};
-use crate::cli::assets::Depth;
+use super::{Exit, FileLinks, IndexOptions, Shell, Sink, publish, published};
 use crate::cli::published::{Manifests, Part, Published};
 use crate::compat::Compat;
-use crate::diagnostic::{Diagnostic, Severity};
+use crate::diagnostic::Severity;
 use crate::index::{IndexFile, PublishedOrigin, carry_over};
 use crate::names::YankedFiles;
 use crate::publish::{
-    INDEX, ManifestRowSet, PublishedAt, RebuiltFile, as_release, index_files, merged,
+    CheckDepth, INDEX, ManifestRowSet, MetadataBody, PublishedAt, RebuiltFile, cache_note,
+    find_files, index_files, index_kept, listed_files, lists_files, merged, names_with_metadata,
+    read_assets, read_yanked_files, relative_steps,
 };
-use crate::sys;
 
 /// The input of an index.
 pub(super) struct Input {
@@ -38,37 +34,18 @@ pub(super) fn of_folder(
     shell: &Shell,
     sink: &mut Sink,
 ) -> Result<Vec<IndexFile>, Exit> {
-    let folders = [folder.to_owned()];
-    let files = assets::found(&folders, sink);
-    let has_files = !files.is_empty();
-    let mut known = Known::nothing();
-    if !args.read_all {
-        known = Known::beside(&files, Texts::Wanted, shell);
-        for path in &args.known {
-            known.add(path, sink)?;
-        }
-    }
-    let gathered = assets::gather(&files, Depth::List, &known, compat, sink);
-    known::tell(&gathered, shell);
-    let assets: Vec<_> = gathered
-        .into_iter()
-        .map(|gathered| gathered.asset)
-        .collect();
-    as_release(&assets, sink);
-    let listed = assets
-        .into_iter()
-        .map(|asset| asset.file)
-        .filter(IndexFile::is_listed);
-    let listed: Vec<IndexFile> = listed.collect();
-    if listed.is_empty() && !sink.has_errors() {
-        let none = assets::none_in(&folders);
-        if offers_files(out) {
-            sink.push(as_it_is(none, out));
-        } else if !has_files {
-            sink.push(none);
-        }
-    }
-    Ok(listed)
+    let files = find_files(&[folder.to_owned()], sink);
+    let cache = publish::digest_cache(
+        &args.known,
+        args.read_all,
+        &files,
+        MetadataBody::Load,
+        shell,
+        sink,
+    )?;
+    let assets = read_assets(&files, CheckDepth::List, &cache, compat, sink);
+    shell.detail(&cache_note(&assets));
+    Ok(listed_files(assets, folder, out, sink))
 }
 
 /// Returns the published files, with the yanks of the indexes in their directories, and the files
@@ -93,7 +70,7 @@ pub(super) fn of_published(
     args.prereleases.leave_out(published.listings_mut(), shell);
     let links_to = |part: &Part<ManifestRowSet>, folder: &Path| match base {
         Some(FileLinks::Absolute(base)) => FileLinks::Absolute(base.below(part.subfolder())),
-        _ => FileLinks::Relative(steps(out, folder)),
+        _ => FileLinks::Relative(relative_steps(out, folder)),
     };
     let (plain, listed): (Vec<&mut Part<_>>, Vec<&mut Part<_>>) = published
         .parts
@@ -103,15 +80,19 @@ pub(super) fn of_published(
     // under the same name.
     let mut of_folders = YankedFiles::default();
     for folder in listed.iter().filter_map(|part| part.folder.as_deref()) {
-        of_folders.extend(withdrawn_in(&folder.join(INDEX), sink)?.unwrap_or_default());
+        of_folders.extend(yanked_of(folder, sink)?);
     }
     let places: Vec<PublishedAt<'_>> = listed
         .into_iter()
         .map(|part| PublishedAt {
-            told: std::mem::take(&mut part.manifests),
+            manifests: std::mem::take(&mut part.manifests),
             listing: &part.listing,
             links: part.folder.as_deref().map(|folder| links_to(part, folder)),
-            sidecars: part.folder.as_deref().map(sidecars).unwrap_or_default(),
+            sidecars: part
+                .folder
+                .as_deref()
+                .map(names_with_metadata)
+                .unwrap_or_default(),
         })
         .collect();
     let mut files = index_files(places, &compat.rocm_versions(), sink);
@@ -125,8 +106,7 @@ pub(super) fn of_published(
             tag: String::new(),
         });
         let mut read = of_folder(args, folder, out, compat, shell, sink)?;
-        let withdrawn = withdrawn_in(&folder.join(INDEX), sink)?.unwrap_or_default();
-        carry_over(&withdrawn.ignoring_digests(), &mut read);
+        carry_over(&yanked_of(folder, sink)?.ignoring_digests(), &mut read);
         files.extend(read.into_iter().map(|file| IndexFile {
             origin: Some(origin.clone()),
             metadata: None,
@@ -135,12 +115,12 @@ pub(super) fn of_published(
     }
     let (mut files, rebuilt) = merged(files, sink);
     for file in &mut files {
-        file.is_of_sdk = file.is_of_sdk || assets::is_of_sdk(&file.project.normalized(), compat);
+        file.is_of_sdk = file.is_of_sdk || compat.is_sdk_package(&file.project.normalized());
     }
     if files.is_empty() {
         let none = published.no_wheels();
-        sink.push(if offers_files(out) {
-            as_it_is(none, out)
+        sink.push(if lists_files(out) {
+            index_kept(none, out)
         } else {
             none.severity(Severity::Warning)
         });
@@ -155,42 +135,9 @@ pub(super) fn of_published(
     })
 }
 
-/// Adds that the index was not changed. An empty input is usually a mistake, so an index that lists
-/// files is not emptied, and its yanks are kept.
-fn as_it_is(none: Diagnostic, out: &Path) -> Diagnostic {
-    let out = out.display();
-    none.note(format!("`{out}` was not changed and still lists its files"))
-        .help(format!("delete `{out}` if it should list nothing"))
-}
-
-/// Returns the names of the files in a directory whose METADATA is next to them.
-fn sidecars(folder: &Path) -> BTreeSet<String> {
-    let names = sys::entry_names(folder).unwrap_or_default();
-    names
-        .iter()
-        .filter_map(|name| name.strip_suffix(".metadata").map(str::to_owned))
-        .collect()
-}
-
-/// Returns the relative path from one directory to another.
-pub(super) fn steps(from: &Path, to: &Path) -> Vec<String> {
-    let (from, to) = (normal(from), normal(to));
-    let shared = from.iter().zip(&to).take_while(|(a, b)| a == b).count();
-    let up = std::iter::repeat_n("..".to_owned(), from.len() - shared);
-    up.chain(to[shared..].iter().cloned()).collect()
-}
-
-/// Returns the components of an absolute path without `.` and `..`. Symbolic links are resolved as
-/// far as the path exists.
-pub(super) fn normal(path: &Path) -> Vec<String> {
-    let absolute = sys::real_path(path);
-    let mut parts = Vec::new();
-    for part in absolute.components() {
-        match part {
-            Component::Normal(name) => parts.push(name.to_string_lossy().into_owned()),
-            Component::ParentDir => drop(parts.pop()),
-            _ => {}
-        }
-    }
-    parts
+/// Returns the files that the index in the directory of a release yanks.
+fn yanked_of(folder: &Path, sink: &mut Sink) -> Result<YankedFiles, Exit> {
+    read_yanked_files(&folder.join(INDEX))
+        .map(Option::unwrap_or_default)
+        .map_err(|errors| Exit::collect(errors, sink))
 }

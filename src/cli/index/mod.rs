@@ -2,33 +2,25 @@
 //! yanks files of it.
 
 mod input;
-mod pages;
-mod withdrawn;
+mod yank_request;
 
-use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
-use super::known::{self, Known, Texts};
 use super::published::{self, Prereleases, Reading};
-use super::release_folder::{in_place, machine};
-use super::told::{IndexDocument, indexes, install_lines};
-use super::withdrawals::tell_of_names;
-use super::{Exit, Format, OutputFormat, Shell, assets, load, publish};
-use crate::codes::release as codes;
-use crate::compat::Compat;
-use crate::diagnostic::{Diagnostic, Location, Sink, counted};
-use crate::index::{
-    FileLinks, IndexFile, SimpleRepository, YankStatus, carry_over, label_order, repository,
-};
+use super::{Exit, Format, OutputFormat, Shell, load, publish};
+use crate::diagnostic::{Sink, counted};
+use crate::index::{FileLinks, YankReport};
 use crate::names::{Age, RepoName, YankedFiles};
-use crate::publish::{INDEX, rebuilt_warning};
-use crate::sys::DirectorySwap;
+use crate::publish::{
+    INDEX, IndexDirectory, IndexSummary, IndexUpdate, check_index_target, install_text,
+    relative_steps,
+};
+use crate::sys;
 
 use input::Input;
-pub(super) use pages::withdrawn_in;
-use withdrawn::{Decided, YankRequest};
+use yank_request::{YankRequest, check_matches};
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
@@ -344,11 +336,11 @@ fn build(
         (Some(repo), Some(tag)) => {
             publish::release_address(repo, tag, shell, sink).map(FileLinks::Absolute)
         }
-        _ => publish::links(args.base_url.as_deref(), input::steps(&out, root), sink),
+        _ => publish::links(args.base_url.as_deref(), relative_steps(&out, root), sink),
     };
     let Input {
         mut files,
-        mut rebuilt,
+        rebuilt,
         of_folders,
     } = match folder {
         Some(folder) => {
@@ -361,85 +353,64 @@ fn build(
         }
         None => input::of_published(args, &out, links.as_ref(), compat, shell, sink)?,
     };
-    pages::check_out(&out, folder, sink)?;
+    let target_error =
+        check_index_target(&out, folder).map_err(|errors| Exit::collect(errors, sink))?;
+    sink.extend(target_error);
     let Some(links) = links.filter(|_| !sink.has_errors()) else {
         return Err(Exit::Fault);
     };
-    rules.check(&files, sink)?;
+    check_matches(&rules, &files, sink)?;
     if args.no_metadata {
         for file in &mut files {
             file.metadata = None;
         }
     }
 
-    let waits = || shell.say("another run is writing this index; waiting for it to end");
-    let swap = if request.is_applied {
-        Some(DirectorySwap::begin(&out, waits).map_err(|e| in_place(&e, sink))?)
-    } else {
-        None
-    };
-    let present = pages::present(&out).map_err(|e| machine(e, sink))?;
-    let before = pages::withdrawn(&out, &present, sink)?.without(&of_folders);
-    carry_over(&before.clone().ignoring_digests(), &mut files);
-    let is_edit = request.is_edit && !present.is_empty();
-    if is_edit && !pages::are(&pages_of(&files, &links, compat, sink)?, &present) {
-        sink.push(
-            Diagnostic::new(
-                &codes::INDEX_DIFFERS,
-                format!("`{}` would also change in other ways", out.display()),
-            )
-            .help(
-                "pass the options that it was built with, such as `--base-url`, `--repo`, `--tag` or `--no-metadata`; if the wheels changed, run `rock-matrix index build` first",
-            ),
-        );
-        return Err(Exit::Fault);
+    let on_wait = || shell.say("another run is writing this index; waiting for it to end");
+    let swap = request
+        .is_applied
+        .then(|| IndexDirectory::lock(&out, on_wait))
+        .transpose()
+        .map_err(|errors| Exit::collect(errors, sink))?;
+    let mut update = IndexDirectory::read(&out)
+        .and_then(|directory| IndexUpdate::new(directory, files, &of_folders))
+        .map_err(|errors| Exit::collect(errors, sink))?;
+    if request.is_edit {
+        update
+            .check_same_pages(&links, compat)
+            .map_err(|errors| Exit::collect(errors, sink))?;
     }
-    let withdrawn = Decided::decide(&rules, &mut files, shell);
-    tell_of_names(&before, &files.iter().collect::<Vec<_>>(), shell);
+    let (report, notes) = update.yank(&rules, request.is_applied, sys::now_s());
+    notes.iter().for_each(|note| shell.say(note));
     let Some(swap) = swap else {
-        return Ok(shell.print(&withdrawn.document(args.format.get())));
+        return Ok(shell.print(&preview(&report, args.format.get())));
     };
-    // Yanked files are not recommended.
-    let is_withdrawn = |file: &&IndexFile| file.yanked != YankStatus::No;
-    let names: BTreeSet<&str> = files
-        .iter()
-        .filter(is_withdrawn)
-        .map(|file| file.name.as_str())
-        .collect();
-    rebuilt.retain(|one| !names.contains(one.name.as_str()));
-    sink.extend(rebuilt_warning(&rebuilt));
-    sink.extend(label_order(&files));
-    let indexes = indexes(files.iter(), &out, compat);
-    let made = pages_of(&files, &links, compat, sink)?;
-    let mut written = match folder {
-        Some(folder) => pages::write_metadata(&files, folder, sink)?,
-        None => 0,
-    };
-    written += pages::write(&made, &present, folder, swap, sink)?;
+    sink.extend(update.warnings(rebuilt));
+    let indexes = update.summaries(compat);
+    let written = update
+        .write(folder, &links, swap, compat)
+        .map_err(|errors| Exit::collect(errors, sink))?;
     let document = Document {
         version: 1,
         index: out.display().to_string(),
-        pages: made.pages.len(),
-        changed: written > 0,
-        withdrawn,
+        pages: written.page_count,
+        changed: written.is_changed,
+        report,
         indexes,
     };
-    // Leaked on purpose: freeing the many small strings takes a tenth of the run.
-    std::mem::forget((files, made));
     Ok(shell.print(&document.text(args.format.get())))
 }
 
-/// Returns the pages of an index of these files.
-fn pages_of(
-    files: &[IndexFile],
-    links: &FileLinks,
-    compat: &Compat,
-    sink: &mut Sink,
-) -> Result<SimpleRepository, Exit> {
-    repository(&files.iter().collect::<Vec<_>>(), links, compat).map_err(|error| {
-        sink.push(Diagnostic::new(&codes::CANNOT_INDEX, error.to_string()));
-        Exit::Fault
-    })
+/// Returns the report of a run that only lists what it would yank and unyank.
+fn preview(report: &YankReport, format: Format) -> String {
+    match format {
+        Format::Human if report.is_empty() => "nothing to change\n".to_owned(),
+        Format::Human => report.to_text(),
+        Format::Json => {
+            let document = serde_json::json!({ "version": 1, "yank": report });
+            format!("{document:#}\n")
+        }
+    }
 }
 
 #[derive(Serialize)]
@@ -449,8 +420,8 @@ struct Document {
     pages: usize,
     changed: bool,
     #[serde(rename = "yank")]
-    withdrawn: Decided,
-    indexes: Vec<IndexDocument>,
+    report: YankReport,
+    indexes: Vec<IndexSummary>,
 }
 
 impl Document {
@@ -469,6 +440,6 @@ impl Document {
                 counted(pages, "page")
             )
         };
-        text + &self.withdrawn.text() + &install_lines(&self.indexes)
+        text + &self.report.to_text() + &install_text(&self.indexes)
     }
 }

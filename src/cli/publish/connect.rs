@@ -199,18 +199,17 @@ impl Connection {
 ///
 /// # Errors
 /// The exit of the command; the reason was reported.
-pub(in crate::cli) fn client(
-    repo: RepoName,
-    calls: CallOptions,
-    shell: &Shell,
-) -> Result<ReleaseClient, Exit> {
-    ReleaseClient::new(repo, calls).map_err(|error| {
-        shell.report(&[Diagnostic::new(
-            &codes::NO_ANSWER,
-            format!("cannot connect to GitHub: {error}"),
-        )]);
-        Exit::Machine
-    })
+fn client(repo: RepoName, calls: CallOptions, shell: &Shell) -> Result<ReleaseClient, Exit> {
+    ReleaseClient::new(repo, calls).map_err(|error| no_client(&error, shell))
+}
+
+/// Reports that the system cannot create a client.
+pub(in crate::cli) fn no_client(error: &std::io::Error, shell: &Shell) -> Exit {
+    shell.report(&[Diagnostic::new(
+        &codes::NO_ANSWER,
+        format!("cannot connect to GitHub: {error}"),
+    )]);
+    Exit::Machine
 }
 
 /// Returns a callback that reports waits of two seconds or more.

@@ -1,29 +1,30 @@
 //! Publishing to GitHub: reads the files and the release, decides, uploads and reports.
 
-mod decide;
-mod doubt;
-mod offer;
 mod options;
 mod resume;
+mod saved_listing;
 mod send;
-mod there;
+mod upload_set;
 
 use std::collections::BTreeMap;
 
-use doubt::wrongly_known;
-use offer::Offer;
 use resume::{Reading, resume};
-use send::{Content, rehearse, send};
-use there::There;
+use send::send;
+use upload_set::read_upload_set;
 
-use super::outcome::Outcome;
+use super::connect::{Opened, no_client};
+use super::outcome::PublishReport;
 use super::{Args, Exit, Shell};
-use crate::cli::publish::connect::Opened;
-use crate::diagnostic::{Diagnostic, Sink};
-use crate::github::{GithubError, PublishResult, PublishRun};
+use crate::codes::release as codes;
+use crate::diagnostic::{Diagnostic, Severity, Sink};
+use crate::github::{
+    GithubError, PublishOutcome, PublishResult, PublishRun, Rehearsal, ReleaseChecks, RemoteState,
+    UploadContents, UploadSet, digest_mismatches,
+};
+use crate::publish::remote::DesiredRelease;
 
 pub(super) use options::Options;
-pub(in crate::cli) use there::saved_listing;
+pub(in crate::cli) use saved_listing::saved_listing;
 
 /// Publishes to GitHub.
 pub(super) fn publish(
@@ -33,111 +34,142 @@ pub(super) fn publish(
     sink: &mut Sink,
 ) -> Result<Exit, Exit> {
     let options = &args.github;
-    let offer = Offer::gather(args, shell, sink)?;
+    let (upload, compat) = read_upload_set(args, shell, sink)?;
     let (minutes, hosts) = (options.minutes(), &options.uploads_host);
     let opened = args
         .connection
-        .open_to_send(repo, minutes, hosts, offer.compat, shell, sink)?;
+        .open_to_send(repo, minutes, hosts, compat, shell, sink)?;
     if !args.dry_run {
         opened.need_token("published", sink)?;
     }
     let resume = resume(&shell.arguments, Reading::Same);
-    let mut goal = options.goal(offer.tag.to_string(), offer.notes.clone(), offer.compat);
-    let there = match &options.state {
-        Some(path) => There::saved(path, sink)?,
-        None => There::asked(&opened, &goal, &offer.files, args, sink).map_err(|error| {
-            if error == GithubError::Stopped {
-                shell.tell(&format!(
-                    "stopped before anything was written; resume with:\n  {resume}"
-                ));
-            }
-            failed(error, &opened, sink)
-        })?,
-    };
-    let release = decide::decide(args, &offer, &mut goal, &there, sink)?;
+    let mut desired = options.goal(upload.tag.to_string(), upload.notes.clone(), compat);
+    let state = read_state(args, &opened, &desired, &upload, &resume, shell, sink)?;
+    let release = upload
+        .release_contents(&mut desired, &state, args.release_checks(), compat, sink)
+        .ok_or(Exit::Fault)?;
 
-    let content = Content {
-        offered: &offer.files,
-        generated: &release.generated,
-    };
-    let (applied, rehearsal) = if args.dry_run {
-        rehearse(
-            args,
-            &opened,
-            &goal,
-            there.listed,
-            &content,
-            offer.compat,
-            shell,
-        )
-        .map(|(applied, found)| (applied, Some(found)))?
+    let contents = UploadContents::new(&upload.files, &release.generated);
+    let (run, rehearsal) = if args.dry_run {
+        let releases = state.releases.clone();
+        let rehearsed = Rehearsal::run(
+            opened.repo.clone(),
+            &opened.api,
+            releases,
+            compat,
+            |client| send(args, client, &desired, state.releases, contents, shell),
+        );
+        let (run, rehearsal) = rehearsed.map_err(|error| no_client(&error, shell))?;
+        (run, Some(rehearsal))
     } else {
+        let client = &opened.client;
         (
-            send(args, &opened.client, &goal, there.listed, &content, shell),
+            send(args, client, &desired, state.releases, contents, shell),
             None,
         )
     };
-    let wrong = wrongly_known(&offer.files, &applied.end);
+    let wrong = digest_mismatches(&upload.files, &run.end);
     let resume = if wrong.is_empty() {
         resume
     } else {
         self::resume(&shell.arguments, Reading::All)
     };
-    let outcome = Outcome {
+    let outcome = PublishOutcome::new(&desired, &run);
+    let report = PublishReport {
         repo,
-        goal: &goal,
-        applied: &applied,
+        desired: &desired,
+        run: &run,
+        outcome,
         rehearsal,
         resume,
     };
-    shell.summarise_if_it_can_be(|room| outcome.summary(room));
-    let exit = exit(&applied, wrong, outcome.is_begun(), &opened, sink);
+    shell.summarise_if_it_can_be(|room| report.summary(room));
+    let exit = exit(&run, wrong, outcome.has_release(), &opened, sink);
     // URLs come from the server, which knows the token.
-    let text = outcome.text(args.format.get(), sink.diagnostics());
+    let text = report.text(args.format.get(), sink.diagnostics());
     let without_token = |text: String| {
         opened
             .token
             .as_ref()
             .map_or_else(|| text.clone(), |token| token.without(&text))
     };
-    let told = shell.print(&without_token(text));
+    let printed = shell.print(&without_token(text));
     if args.github.github_output {
-        let outputs: Vec<_> = outcome
+        let outputs: Vec<_> = report
             .outputs()
             .into_iter()
             .map(|(name, value)| (name, without_token(value)))
             .collect();
         shell.write_outputs(&outputs)?;
     }
-    Ok(if exit == Exit::Done { told } else { exit })
+    Ok(if exit == Exit::Done { printed } else { exit })
+}
+
+/// Reads the releases of the tag from GitHub, or from the listing of `--state`.
+fn read_state(
+    args: &Args,
+    opened: &Opened,
+    desired: &DesiredRelease,
+    upload: &UploadSet,
+    resume: &str,
+    shell: &Shell,
+    sink: &mut Sink,
+) -> Result<RemoteState, Exit> {
+    if let Some(path) = &args.github.state {
+        return saved_listing(path, sink).map(RemoteState::from_listing);
+    }
+    let client = &opened.client;
+    RemoteState::read(client, desired, &upload.files, args.replace, sink).map_err(|error| {
+        if error == GithubError::Stopped {
+            shell.tell(&format!(
+                "stopped before anything was written; resume with:\n  {resume}"
+            ));
+        }
+        failed(error, opened, sink)
+    })
+}
+
+impl Args {
+    /// Returns the checks of the files before they are uploaded.
+    fn release_checks(&self) -> ReleaseChecks {
+        let severity = if self.dry_run {
+            Severity::Warning
+        } else {
+            Severity::Error
+        };
+        ReleaseChecks {
+            plan: self.missing_rule(),
+            allows_missing_targets: self.allows(&codes::PLANNED_TARGET_MISSING),
+            hourly_limit: (!self.github.slow).then_some(severity),
+        }
+    }
 }
 
 /// Returns the exit of a run. Its errors go to the sink; `wrong` replaces those of files with a
 /// wrong recorded digest.
 fn exit(
-    applied: &PublishRun,
+    run: &PublishRun,
     mut wrong: BTreeMap<String, Diagnostic>,
-    is_begun: bool,
+    has_release: bool,
     opened: &Opened,
     sink: &mut Sink,
 ) -> Exit {
-    match &applied.end {
+    match &run.end {
         PublishResult::Done(_) => Exit::Done,
         PublishResult::Refused(refused) => {
             sink.extend(refused.iter().cloned().map(Diagnostic::from));
             Exit::Fault
         }
         // GitHub rejects a release like this, and none was created.
-        PublishResult::Failed(error @ GithubError::Status { status: 422, .. }) if !is_begun => {
+        PublishResult::Failed(error @ GithubError::Status { status: 422, .. }) if !has_release => {
             sink.push(error.clone().into());
             Exit::Fault
         }
         PublishResult::Failed(error) => failed(error.clone(), opened, sink),
-        PublishResult::Incomplete(faults) => {
-            let told = |(name, error): (&String, &GithubError)| {
-                wrong.remove(name).unwrap_or_else(|| error.clone().into())
-            };
-            sink.extend(faults.iter().map(told).collect::<Vec<_>>());
+        PublishResult::Incomplete(errors) => {
+            for (name, error) in errors {
+                sink.push(wrong.remove(name).unwrap_or_else(|| error.clone().into()));
+            }
             Exit::Machine
         }
     }

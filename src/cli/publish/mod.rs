@@ -1,25 +1,21 @@
 //! `publish`: publishes wheels as a release, in a directory or on GitHub.
 
-mod artifacts;
+mod built_torch;
 mod connect;
-mod contents;
 mod folder;
 mod github;
 mod outcome;
-mod planned;
 
 use std::path::PathBuf;
 
-use super::assets::{self, Gathered};
-use super::known::{Known, Texts};
 use super::legs;
-use super::told::Told;
-use super::{Exit, Format, OutputFormat, Shell, load, release_folder};
+use super::{Exit, Format, OutputFormat, Shell, load};
 use crate::codes::release as codes;
 use crate::diagnostic::{Code, Diagnostic, Location, Sink};
 use crate::index::{BaseUrl, FileLinks};
-use crate::names::{RepoName, WheelName};
-use crate::publish::{GitTag, LeftOut};
+use crate::names::RepoName;
+use crate::plan::LARGEST_PLAN_BYTES;
+use crate::publish::{DigestCache, GitTag, MetadataBody, MissingRule, ReleasePlan};
 
 pub(super) use connect::{Connection, Opened};
 pub(super) use github::{failed, saved_listing};
@@ -263,25 +259,54 @@ impl Args {
             || (self.github.allow_published && code.id == codes::RELEASE_IS_PUBLISHED.id);
         has_former_option || self.allow.iter().any(|allowed| allowed.id == code.id)
     }
+
+    /// Returns the handling of planned wheels that are missing; `None` without a plan.
+    fn missing_rule(&self) -> Option<MissingRule> {
+        self.plan.as_ref()?;
+        Some(if self.allows(&codes::MISSING_WHEEL) {
+            MissingRule::Allow
+        } else {
+            MissingRule::Refuse
+        })
+    }
 }
 
-/// Returns the recorded digests of the files: those of the documents `known`, and of a manifest next
-/// to the files. Uploads hash the files in any case.
-pub(super) fn recorded_digests(
-    known: &[PathBuf],
+/// Returns the recorded digests of the files: those of the `documents`, and of a manifest next to
+/// the files. Uploads hash the files in any case.
+pub(super) fn digest_cache(
+    documents: &[PathBuf],
     is_ignored: bool,
     files: &[PathBuf],
+    metadata_body: MetadataBody,
     shell: &Shell,
     sink: &mut Sink,
-) -> Result<Known, Exit> {
+) -> Result<DigestCache, Exit> {
     if is_ignored {
-        return Ok(Known::nothing());
+        return Ok(DigestCache::empty());
     }
-    let mut recorded = Known::beside(files, Texts::Unwanted, shell);
-    for path in known {
-        recorded.add(path, sink)?;
+    let (mut cache, notes) = DigestCache::of_directories(files, metadata_body);
+    notes.iter().for_each(|note| shell.detail(note));
+    for path in documents {
+        let document = load::read_source(path, sink)?;
+        cache
+            .add(&document)
+            .map_err(|errors| Exit::collect(errors, sink))?;
     }
-    Ok(recorded)
+    Ok(cache)
+}
+
+/// Reads the plan of `--plan`, which is empty without that option, and checks its digest.
+fn read_plan(args: &Args, sink: &mut Sink) -> Result<ReleasePlan, Exit> {
+    let plan = match &args.plan {
+        Some(path) => {
+            let source = load::read_limited(path, LARGEST_PLAN_BYTES, sink)?;
+            ReleasePlan::parse(&source, sink).ok_or(Exit::Fault)?
+        }
+        None => ReleasePlan::default(),
+    };
+    args.legs
+        .check_plan(args.plan.as_deref(), plan.digest, sink);
+    Ok(plan)
 }
 
 /// Returns the files and directories of the command line.
@@ -345,33 +370,4 @@ fn parsed<T: std::str::FromStr<Err: std::fmt::Display>>(
             sink.push(fault.help(help));
         })
         .ok()
-}
-
-/// Returns the files with a valid name that were left out.
-pub(super) fn left_out(files: &[PathBuf], gathered: &[Gathered]) -> Vec<LeftOut> {
-    let kept: std::collections::BTreeSet<&std::path::Path> =
-        gathered.iter().map(|g| g.path.as_path()).collect();
-    let others = files
-        .iter()
-        .filter(|file| !kept.contains(file.as_path()))
-        .filter_map(|file| {
-            let name = file.file_name()?.to_str()?;
-            let can_be_read = name.ends_with(".tar.gz") || name.parse::<WheelName>().is_ok();
-            can_be_read.then(|| LeftOut {
-                name: name.to_owned(),
-                shown: file.display().to_string(),
-            })
-        });
-    others.collect()
-}
-
-pub(super) fn cloned(gathered: &[Gathered]) -> Vec<crate::publish::Asset> {
-    gathered.iter().map(|g| g.asset.clone()).collect()
-}
-
-/// Keeps one file of each name; [`crate::publish::as_release`] has reported those that differ.
-pub(super) fn once(mut gathered: Vec<Gathered>) -> Vec<Gathered> {
-    let mut seen = std::collections::BTreeSet::new();
-    gathered.retain(|g| seen.insert(g.asset.name().to_owned()));
-    gathered
 }

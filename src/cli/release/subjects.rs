@@ -3,12 +3,14 @@
 
 use std::path::PathBuf;
 
-use crate::cli::assets::{self, Depth};
-use crate::cli::publish::{cloned, left_out, once, recorded_digests};
+use crate::cli::publish::digest_cache;
 use crate::cli::{Exit, Shell, load};
 use crate::diagnostic::Sink;
 use crate::names::Digest;
-use crate::publish::{as_github_release, write_subjects};
+use crate::publish::{
+    CheckDepth, MetadataBody, as_github_release, expand_paths, left_out, read_assets,
+    unique_by_name, without_paths, write_subjects,
+};
 
 /// Write the digests of files for actions/attest
 #[derive(Debug, clap::Args)]
@@ -37,17 +39,24 @@ pub(super) struct Args {
 /// of these files. Removes further files of an earlier run, whose subjects are outdated.
 pub(super) fn run(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, Exit> {
     let compat = load::compat(shell)?;
-    let files = assets::files(&args.files, sink);
-    let known = recorded_digests(&args.known, args.read_all, &files, shell, sink)?;
-    let offered = assets::gather(&files, Depth::Verify, &known, compat, sink);
-    as_github_release(&cloned(&offered), &left_out(&files, &offered), sink);
+    let files = expand_paths(&args.files, sink);
+    let cache = digest_cache(
+        &args.known,
+        args.read_all,
+        &files,
+        MetadataBody::Skip,
+        shell,
+        sink,
+    )?;
+    let offered = read_assets(&files, CheckDepth::Verify, &cache, compat, sink);
+    as_github_release(&without_paths(&offered), &left_out(&files, &offered), sink);
     if sink.has_errors() {
         return Err(Exit::Fault);
     }
-    let offered = once(offered);
+    let offered = unique_by_name(offered);
     let files: Vec<(&str, Digest)> = offered
         .iter()
-        .map(|gathered| (gathered.asset.name(), gathered.asset.digest))
+        .map(|file| (file.name(), file.asset.digest))
         .collect();
     let limit = compat.limit_value("attestation-subjects");
     let paths = write_subjects(&args.out, &files, limit).map_err(|error| {

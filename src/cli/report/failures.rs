@@ -6,11 +6,11 @@ use std::path::{Path, PathBuf};
 use super::input;
 use super::output::Output;
 use crate::cli::legs::LegOptions;
-use crate::cli::release_folder::digest;
 use crate::cli::{Exit, Shell, load};
 use crate::codes::host;
 use crate::diagnostic::{Diagnostic, Location, Sink};
 use crate::plan;
+use crate::publish::sha256;
 use crate::report::{self, WheelListing};
 use crate::sys;
 
@@ -86,7 +86,7 @@ fn reported(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<BTreeSet<Stri
     for path in &args.plan {
         let source = load::read_source(path, sink)?;
         args.legs
-            .check_plan(Some(path), Some(digest(source.text.as_bytes())), sink);
+            .check_plan(Some(path), Some(sha256(source.text.as_bytes())), sink);
         jobs.extend(plan::read_json(&source, sink).ok_or(Exit::Fault)?);
     }
     let reports = args.legs.reports(&jobs, shell, sink)?;

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use crate::cli::publish::{self, Connection};
 use crate::cli::published;
-use crate::cli::withdrawals::Withdrawals;
+use crate::cli::yanked_in::YankedInOptions;
 use crate::cli::{Exit, Shell, load};
 use crate::compat::Compat;
 use crate::diagnostic::Sink;
@@ -79,14 +79,14 @@ impl PublishedArgs {
     /// The exit of the command; the reason was reported or is in the sink.
     pub(super) fn read_with_yanked(
         &self,
-        withdrawals: &Withdrawals,
+        yanked_in: &YankedInOptions,
         connection: &Connection,
         manifests: ManifestSelection<'_>,
         shell: &Shell,
         sink: &mut Sink,
     ) -> Result<ReleaseInventory, Exit> {
         let (inventory, published) = self.read_all(connection, manifests, shell, sink)?;
-        Ok(inventory.with_yanked(withdrawals.read(&published, sink)?))
+        Ok(inventory.with_yanked(yanked_in.read(&published, sink)?))
     }
 
     /// Reads the releases, and returns them together and by source.

@@ -2,12 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::cli::release_folder::digest;
 use crate::cli::{Exit, Shell, jobs};
 use crate::codes::handover as codes;
 use crate::diagnostic::{Diagnostic, Location, Sink};
 use crate::exec::{BuildRecord, HandoverError, JobFolder, hand_over};
-use crate::publish::{SUMS, sums};
+use crate::publish::{SUMS, sha256, sums};
 use crate::sys;
 
 /// Collect the files that a build reported into an artifact directory with a SHA256SUMS
@@ -67,7 +66,7 @@ pub(super) fn run(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, E
     let written = sys::write_atomic(&args.out.join(SUMS), text.as_bytes());
     written.map_err(|error| fault(error.into(), Exit::Machine, sink))?;
     if args.github_output {
-        shell.write_outputs(&[("digest".to_owned(), digest(text.as_bytes()).to_hex())])?;
+        shell.write_outputs(&[("digest".to_owned(), sha256(text.as_bytes()).to_hex())])?;
     }
     Ok(shell.print(&text))
 }

@@ -4,11 +4,10 @@ use std::path::PathBuf;
 
 use crate::cli::jobs::leg_id;
 use crate::cli::legs::LegOptions;
-use crate::cli::release_folder::digest;
 use crate::cli::{Exit, Shell, load};
 use crate::diagnostic::Sink;
 use crate::plan::{self, Job};
-use crate::publish::{LegReport, check_all_reported};
+use crate::publish::{LegReport, check_all_reported, sha256};
 
 /// Check the job reports of a workflow, and list the artifacts to download
 ///
@@ -39,7 +38,7 @@ pub(super) struct Args {
 pub(super) fn run(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, Exit> {
     let source = load::read_source(&args.plan, sink)?;
     args.legs
-        .check_plan(Some(&args.plan), Some(digest(source.text.as_bytes())), sink);
+        .check_plan(Some(&args.plan), Some(sha256(source.text.as_bytes())), sink);
     let jobs = plan::read_json(&source, sink).ok_or(Exit::Fault)?;
     let reports = match &args.job_env {
         None => args.legs.all_reports(&jobs, shell, sink)?,

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use super::input;
 use super::output::{Output, worse};
 use crate::cli::publish::{self, Connection};
-use crate::cli::withdrawals::Withdrawals;
+use crate::cli::yanked_in::YankedInOptions;
 use crate::cli::{Exit, Shell, load};
 use crate::diagnostic::Sink;
 use crate::publish::{ListedRelease, ManifestSelection};
@@ -27,7 +27,7 @@ pub(super) struct Args {
     #[command(flatten)]
     listed: input::PublishedArgs,
     #[command(flatten)]
-    withdrawals: Withdrawals,
+    yanked_in: YankedInOptions,
     #[command(flatten)]
     connection: Connection,
     /// Plan saved with `plan --format json`, or matrix files; can be repeated
@@ -70,7 +70,7 @@ pub(super) fn run(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, E
     let compat = load::compat(shell)?;
     let index = publish::address(args.index_url.as_deref(), "--index-url", sink);
     let mut inventory = args.listed.read_with_yanked(
-        &args.withdrawals,
+        &args.yanked_in,
         &args.connection,
         ManifestSelection::OfTag(&args.tag),
         shell,

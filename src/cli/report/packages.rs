@@ -3,7 +3,7 @@
 use super::input;
 use super::output::Output;
 use crate::cli::published::{Prereleases, Reading};
-use crate::cli::withdrawals::Withdrawals;
+use crate::cli::yanked_in::YankedInOptions;
 use crate::cli::{Exit, Format, OutputFormat, Shell, load};
 use crate::diagnostic::Sink;
 use crate::publish::ManifestSelection;
@@ -23,7 +23,7 @@ pub(super) struct Args {
     #[command(flatten)]
     prereleases: Prereleases,
     #[command(flatten)]
-    withdrawals: Withdrawals,
+    yanked_in: YankedInOptions,
     #[command(flatten)]
     reading: Reading,
     #[command(flatten, next_help_heading = "Output")]
@@ -39,7 +39,7 @@ pub(super) fn run(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, E
     // Manifests have data that names lack, such as gfx targets.
     let manifests = ManifestSelection::Newest(args.reading.most_manifests);
     let mut inventory = args.listed.read_with_yanked(
-        &args.withdrawals,
+        &args.yanked_in,
         &args.reading.connection,
         manifests,
         shell,

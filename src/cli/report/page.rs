@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use super::output::Output;
 use crate::cli::published::{self, Prereleases, Reading};
-use crate::cli::withdrawals::Withdrawals;
+use crate::cli::yanked_in::YankedInOptions;
 use crate::cli::{Exit, Shell, load, publish};
 use crate::codes::release as codes;
 use crate::diagnostic::{Diagnostic, Sink, counted};
@@ -37,7 +37,7 @@ pub(super) struct Args {
     #[command(flatten)]
     prereleases: Prereleases,
     #[command(flatten)]
-    withdrawals: Withdrawals,
+    yanked_in: YankedInOptions,
     #[command(flatten)]
     reading: Reading,
     /// Base URL of the files of a manifest or directory
@@ -78,7 +78,7 @@ pub(super) fn run(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, E
         sink,
     )?;
     args.prereleases.leave_out(published.listings_mut(), shell);
-    let yanked = args.withdrawals.read(&published, sink)?;
+    let yanked = args.yanked_in.read(&published, sink)?;
     let wheels = FinderWheels::new(&published, base.as_ref(), &yanked, compat);
     sink.extend(wheels.warnings().iter().cloned());
     let page = wheels.page(&args.title, compat).map_err(|error| {

@@ -328,8 +328,8 @@ function readReport() {
 function begin() {
   const total = data.columns.rank.length;
   const from = data.repository ? ` of ${data.repository}` : "";
-  const withdrawn = data.withdrawn ? ` Not shown: ${count(data.withdrawn)} yanked ${data.withdrawn === 1 ? "wheel" : "wheels"}.` : "";
-  element("about").textContent = `${wheels(total)}${from}.${withdrawn} The page runs in your browser and sends nothing. rock-matrix pick follows the same rules at a terminal.`;
+  const yanked = data.withdrawn ? ` Not shown: ${count(data.withdrawn)} yanked ${data.withdrawn === 1 ? "wheel" : "wheels"}.` : "";
+  element("about").textContent = `${wheels(total)}${from}.${yanked} The page runs in your browser and sends nothing. rock-matrix pick follows the same rules at a terminal.`;
   fillSelects();
   element("choices").addEventListener("change", (event) => {
     if (event.target.matches("select")) change(textsOfSelects());

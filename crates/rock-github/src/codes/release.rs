@@ -8,7 +8,7 @@ pub(crate) use rock_publish::codes::release::{
 
 /// All codes of this module, sorted by ID.
 pub const ALL: &[&Code] = &[
-    &TAG_IS_SPENT,
+    &KNOWN_DIGEST_IS_WRONG,
     &BAD_TOKEN,
     &NOT_ON_GITHUB,
     &CALL_REFUSED,
@@ -17,15 +17,18 @@ pub const ALL: &[&Code] = &[
     &FILE_CANNOT_BE_SENT,
     &ASSET_RENAMED,
     &ASSET_DAMAGED,
+    &MANIFEST_UNREADABLE,
+    &NOT_IN_SUMS,
+    &TAG_IS_SPENT,
     &LISTING_CONTRADICTS,
     &REPLACED_AGAIN,
 ];
 
-/// A tag that an immutable release has used.
-pub const TAG_IS_SPENT: Code = Code::error(
-    "G121",
-    "tag-is-spent",
-    "An immutable release had this tag. GitHub never lets another release use it, even if the first one was deleted. It reports this only when the draft is published; the draft then stays a draft.\n\nDelete the draft, and publish under a new tag.",
+/// A file with another digest than recorded.
+pub const KNOWN_DIGEST_IS_WRONG: Code = Code::error(
+    "G022",
+    "known-digest-is-wrong",
+    "Files are hashed while they are uploaded, and this one does not have the digest that the file of `--known`, or the `rock-manifest.json` next to it, records. The file is not in the release, and neither are checksums or a manifest with the wrong digest.\n\nPublish again with `--read-all`, which ignores recorded digests, or provide the right file.",
 );
 /// An invalid token.
 pub const BAD_TOKEN: Code = Code::error(
@@ -74,6 +77,24 @@ pub const ASSET_DAMAGED: Code = Code::error(
     "G117",
     "asset-damaged",
     "GitHub stored a file with another size or digest than it was uploaded with. The asset was deleted, and the release stays a draft.\n\nRun the same command again: it uploads this file again and keeps the others.",
+);
+/// An unreadable manifest of a GitHub release.
+pub const MANIFEST_UNREADABLE: Code = Code::error(
+    "G118",
+    "manifest-unreadable",
+    "The release has wheels that are not among the given files, and the `rock-manifest.json` that describes them cannot be read: it was edited, or a later version of this program wrote it. Publishing would replace it. Nothing was uploaded.\n\nPass all wheels of the release, or use `--replace`: then the manifest is generated from the names and digests of the assets, and its other contents are lost.",
+);
+/// Wheels that are missing from the checksums.
+pub const NOT_IN_SUMS: Code = Code::warning(
+    "G119",
+    "not-in-sums",
+    "The release has wheels that are not among the given files and cannot be described: neither GitHub (they were uploaded before June 2025) nor the release's manifest has their digest, or their label can be read in two ways. They stay in the release, but are not in its `SHA256SUMS` and `rock-manifest.json`.\n\nPublish them again together with the others.",
+);
+/// A tag that an immutable release has used.
+pub const TAG_IS_SPENT: Code = Code::error(
+    "G121",
+    "tag-is-spent",
+    "An immutable release had this tag. GitHub never lets another release use it, even if the first one was deleted. It reports this only when the draft is published; the draft then stays a draft.\n\nDelete the draft, and publish under a new tag.",
 );
 /// A listing that contradicts the response to an upload.
 pub const LISTING_CONTRADICTS: Code = Code::error(

@@ -5,24 +5,36 @@ pub(crate) use rock_plan::codes::release::BAD_TAG;
 
 /// All codes of this module, sorted by ID.
 pub const ALL: &[&Code] = &[
+    &UNREADABLE_NAME,
     &ASSET_DIFFERS,
     &SAME_CELL_TWICE,
     &MISSING_WHEEL,
     &UNPLANNED_WHEEL,
-    &PLANNED_TARGET_MISSING,
+    &NOT_A_RELEASE,
+    &DAMAGED_RELEASE,
+    &NOTHING_TO_PUBLISH,
+    &CANNOT_REPLACE_FOLDER,
+    &AMBIGUOUS_READING,
     &NAME_NOT_KEPT,
     &SAME_NAME_TWICE,
+    &CANNOT_INDEX,
+    &BAD_KNOWN_FILE,
+    &NOT_AN_INDEX,
+    &WHEELS_IN_SUBFOLDERS,
+    &PLANNED_TARGET_MISSING,
+    &RELEASE_IN_RELEASE,
     &IMMUTABLE_RELEASE,
     &RELEASE_IS_PUBLISHED,
-    &RELEASE_IS_FULL,
     &SEVERAL_RELEASES_OF_TAG,
     &TOKEN_WITHOUT_RIGHT,
     &FILE_NOT_TAKEN,
     &TOO_MANY_CALLS,
     &TAG_IS_NOT_THERE,
     &TAG_MOVED,
-    &LABEL_NOT_NORMAL,
+    &RELEASE_IS_FULL,
     &NO_SUCH_TARGET,
+    &LABEL_NOT_NORMAL,
+    &BUILT_WITH_OTHER_TORCH,
     &UNREADABLE_PUBLISHED_NAME,
     &NO_PUBLISHED_DIGEST,
     &OLDER_RELEASE_DIFFERS,
@@ -31,9 +43,15 @@ pub const ALL: &[&Code] = &[
     &ATTESTATION_NOT_AVAILABLE,
     &ENVIRONMENT_REFUSES_TAG,
     &TAG_CREATION_RESTRICTED,
-    &BUILT_WITH_OTHER_TORCH,
+    &INDEX_DIFFERS,
 ];
 
+/// A filename that is neither of a wheel nor of an sdist.
+pub const UNREADABLE_NAME: Code = Code::error(
+    "G001",
+    "unreadable-name",
+    "The filename is neither that of a wheel nor of an sdist, so no installer accepts it.\n\nA wheel is named `{name}-{version}(-{build})-{python}-{abi}-{platform}.whl`, the name with `_` instead of `-`, for example `flash_attn-2.8.3+rocm62torch2.5-cp311-cp311-linux_x86_64.whl`. A file that was saved by hand may have `%2B` or a `.` instead of the `+`: restore its name.",
+);
 /// A published file with other bytes.
 pub const ASSET_DIFFERS: Code = Code::error(
     "G002",
@@ -58,11 +76,35 @@ pub const UNPLANNED_WHEEL: Code = Code::error(
     "unplanned-wheel",
     "With `--plan`, a wheel or an archive of an install tree that no job of the plan produces is refused: it is left over from another plan, or its name or label is not the planned one.",
 );
-/// A wheel without code for a planned target.
-pub const PLANNED_TARGET_MISSING: Code = Code::error(
-    "G023",
-    "planned-target-missing",
-    "A wheel has GPU code, but none for a target of its job in the plan: it is left over from a build for other targets, whose wheels have the same names. On a GPU of the missing target it would install and then fail. Targets are compared as by `wheel check --expect`, including features such as `gfx90a:xnack+` and generic targets. Additional targets are fine. Wheels without GPU code, or whose code was not read, are not compared.\n\n`publish --plan` refuses the wheel: build it for the planned targets, or publish it anyway with `--allow G023`.\n\nFor a wheel that is already published, `plan --published` and `report missing` warn: its name is taken, so it counts as published and has no job. Its targets are those in the release's `rock-manifest.json`. To publish it with all targets, plan without `--published`, build it, and publish it with `publish --replace`, which is impossible in an immutable release. Or give it a build number with `wheel retag --build 1`: installers prefer the file with the higher number, and both can be in the release.",
+/// A directory with other files than a release.
+pub const NOT_A_RELEASE: Code = Code::error(
+    "G006",
+    "not-a-release",
+    "The directory contains files that are not part of a release of this program. A release is replaced as a whole directory, so they would be lost; nothing was written.\n\nChoose another directory, which is created if it does not exist, or move the files elsewhere.",
+);
+/// A release that does not match its manifest.
+pub const DAMAGED_RELEASE: Code = Code::error(
+    "G007",
+    "damaged-release",
+    "A file of the release is missing, or does not have the digest in the release's own `rock-manifest.json`. Its index would give installers a wrong hash.\n\nPublish the right file with `--replace`.",
+);
+/// No files to publish.
+pub const NOTHING_TO_PUBLISH: Code = Code::error(
+    "G008",
+    "nothing-to-publish",
+    "There is no wheel or sdist among the given files and directories. Subdirectories are not searched.\n\nAn index that lists files is never emptied because of this: it is not changed. To stop offering its files, remove the directory with the pages.",
+);
+/// A directory that cannot be replaced.
+pub const CANNOT_REPLACE_FOLDER: Code = Code::error(
+    "G009",
+    "cannot-replace-folder",
+    "A release is written next to its directory, and then replaces it in one step. That was not possible, for example because the directory is a mount point or its parent is not writable. The release is unchanged.\n\nPublish to a subdirectory, for example with `--tag`.",
+);
+/// An ambiguous label.
+pub const AMBIGUOUS_READING: Code = Code::error(
+    "G011",
+    "ambiguous-reading",
+    "The digits of the label can be read as two ROCm versions: `rocm714` is 7.14 and 7.1.4. It is not known which directory of the index the file belongs to.\n\nUse a label with dots: `rock-matrix wheel label WHEEL --local rocm7.14torch2.14`.",
 );
 /// A filename that GitHub changes.
 pub const NAME_NOT_KEPT: Code = Code::warning(
@@ -76,6 +118,42 @@ pub const SAME_NAME_TWICE: Code = Code::error(
     "same-name-twice",
     "Two of the given files have the same name, or names that differ only in case, and are not the same file. Names in a release are unique.",
 );
+/// A directory that cannot be replaced by an index.
+pub const CANNOT_INDEX: Code = Code::error(
+    "G016",
+    "cannot-index",
+    "The index is a directory of its own that is replaced as a whole. This directory was not written by this program, or it is the directory of the files themselves.\n\nChoose a new directory with `--out`.",
+);
+/// An invalid file of digests.
+pub const BAD_KNOWN_FILE: Code = Code::error(
+    "G018",
+    "bad-known-file",
+    "`--known` names a file with digests, so that wheels need not be read again: a `rock-manifest.json` of this program, or a `SHA256SUMS` in the format of `sha256sum`. This file is neither.",
+);
+/// A directory that is not an index.
+pub const NOT_AN_INDEX: Code = Code::error(
+    "G020",
+    "not-an-index",
+    "`--yanked-in` names a directory of pages that `index build` wrote, which is the only place where yanked files are recorded. The directory does not exist or contains no such pages, or a page with yanked files is damaged.\n\nPass the directory with the landing page, for example `dist/simple`.",
+);
+/// Wheels in subdirectories.
+pub const WHEELS_IN_SUBFOLDERS: Code = Code::warning(
+    "G021",
+    "wheels-in-subfolders",
+    "Subdirectories are not searched, and these contain wheels or sdists that are therefore skipped. `actions/download-artifact` creates a directory for each artifact unless `merge-multiple: true` is set.\n\nMove the files into one directory, or pass the subdirectories too, if the command takes several.",
+);
+/// A wheel without code for a planned target.
+pub const PLANNED_TARGET_MISSING: Code = Code::error(
+    "G023",
+    "planned-target-missing",
+    "A wheel has GPU code, but none for a target of its job in the plan: it is left over from a build for other targets, whose wheels have the same names. On a GPU of the missing target it would install and then fail. Targets are compared as by `wheel check --expect`, including features such as `gfx90a:xnack+` and generic targets. Additional targets are fine. Wheels without GPU code, or whose code was not read, are not compared.\n\n`publish --plan` refuses the wheel: build it for the planned targets, or publish it anyway with `--allow G023`.\n\nFor a wheel that is already published, `plan --published` and `report missing` warn: its name is taken, so it counts as published and has no job. Its targets are those in the release's `rock-manifest.json`. To publish it with all targets, plan without `--published`, build it, and publish it with `publish --replace`, which is impossible in an immutable release. Or give it a build number with `wheel retag --build 1`: installers prefer the file with the higher number, and both can be in the release.",
+);
+/// A release inside another release.
+pub const RELEASE_IN_RELEASE: Code = Code::error(
+    "G024",
+    "release-in-release",
+    "The directory of the release is inside a directory that is a release itself, with `rock-manifest.json` and `SHA256SUMS`. A release is replaced as a whole directory, so nothing could be published to the outer one any more. Nothing was written.\n\nPublish to the outer release without `--tag`, or use a directory that contains only releases, each in a directory named after its tag.",
+);
 /// An immutable release.
 pub const IMMUTABLE_RELEASE: Code = Code::error(
     "G100",
@@ -87,12 +165,6 @@ pub const RELEASE_IS_PUBLISHED: Code = Code::error(
     "G101",
     "release-is-published",
     "The release is published, and this run would change its files, title or text after people may have downloaded it. Nothing was uploaded. A run that finds everything in place changes nothing and needs no permission.\n\nPublish under a new tag, or allow the change with `--allow G101`.",
-);
-/// A release without room for more files.
-pub const RELEASE_IS_FULL: Code = Code::error(
-    "G120",
-    "release-is-full",
-    "A release can have 1,000 files. `SHA256SUMS` and `rock-manifest.json` must be in the first release of a tag, and the new bytes of a published file are uploaded next to the old ones. There is no room for that. If GitHub itself reported the limit, nothing more was uploaded.\n\nDelete unneeded files from the release, or publish under a new tag.",
 );
 /// Several releases with one tag.
 pub const SEVERAL_RELEASES_OF_TAG: Code = Code::error(
@@ -130,17 +202,29 @@ pub const TAG_MOVED: Code = Code::error(
     "tag-moved",
     "The tag points to another commit than the wheels were built from: it was moved during the build, or `--target` is wrong. Publishing would attach wheels to sources that they were not built from.",
 );
-/// A label that is not in normal form.
-pub const LABEL_NOT_NORMAL: Code = Code::error(
-    "G123",
-    "label-not-normal",
-    "The local version label of a wheel is not in the normal form of PEP 440: lower case, with dots between its parts. Installers compare normalized versions, but people and scripts compare names, and a GitHub release keeps the name as it is.\n\nNormalize the label with `rock-matrix wheel label`.",
+/// A release without room for more files.
+pub const RELEASE_IS_FULL: Code = Code::error(
+    "G120",
+    "release-is-full",
+    "A release can have 1,000 files. `SHA256SUMS` and `rock-manifest.json` must be in the first release of a tag, and the new bytes of a published file are uploaded next to the old ones. There is no room for that. If GitHub itself reported the limit, nothing more was uploaded.\n\nDelete unneeded files from the release, or publish under a new tag.",
 );
 /// A target that is not a commit.
 pub const NO_SUCH_TARGET: Code = Code::error(
     "G122",
     "no-such-target",
     "`--target` is the commit at which the tag is created, or must be: a commit, or a branch, which means its current commit. The repository has neither. GitHub would report this only after all uploads. Nothing was uploaded.\n\nPush the commit or branch, or name the commit that the wheels were built from.",
+);
+/// A label that is not in normal form.
+pub const LABEL_NOT_NORMAL: Code = Code::error(
+    "G123",
+    "label-not-normal",
+    "The local version label of a wheel is not in the normal form of PEP 440: lower case, with dots between its parts. Installers compare normalized versions, but people and scripts compare names, and a GitHub release keeps the name as it is.\n\nNormalize the label with `rock-matrix wheel label`.",
+);
+/// A wheel that was built with another torch than its label names.
+pub const BUILT_WITH_OTHER_TORCH: Code = Code::error(
+    "G130",
+    "built-with-other-torch",
+    "According to the `build.json` next to the wheel, it was built with another torch or ROCm than its label names. Compiled code depends on the torch that it was built with: with the torch in the label, importing it may fail, or worse, and the name gives no hint.\n\nBuild it with the torch in the label, or change the label with `rock-matrix wheel label`. `--allow G130` publishes it anyway. For a wheel without compiled code this is a note, because its contents are the same with every torch.",
 );
 /// A published `.whl` file with an unreadable name.
 pub const UNREADABLE_PUBLISHED_NAME: Code = Code::warning(
@@ -190,9 +274,9 @@ pub const TAG_CREATION_RESTRICTED: Code = Code::error(
     "tag-creation-restricted",
     "The tag does not exist, so publishing would create it. An active ruleset of the repository or its organization restricts who creates tags of this name (\"Restrict creations\"), and the token may not bypass it, so GitHub would refuse the release after all builds.\n\nPush the tag as a user who may create it, then publish; or add the user or app that publishes to the bypass list of the ruleset.",
 );
-/// A wheel that was built with another torch than its label names.
-pub const BUILT_WITH_OTHER_TORCH: Code = Code::error(
-    "G130",
-    "built-with-other-torch",
-    "According to the `build.json` next to the wheel, it was built with another torch or ROCm than its label names. Compiled code depends on the torch that it was built with: with the torch in the label, importing it may fail, or worse, and the name gives no hint.\n\nBuild it with the torch in the label, or change the label with `rock-matrix wheel label`. `--allow G130` publishes it anyway. For a wheel without compiled code this is a note, because its contents are the same with every torch.",
+/// An index that a yank would change in other ways.
+pub const INDEX_DIFFERS: Code = Code::error(
+    "G366",
+    "index-differs",
+    "`index yank` and `index unyank` change only which files are yanked. The pages that they would write differ in more: the index was built with other options, for example `--base-url` or `--no-metadata`, or wheels were added or removed since. Nothing is written.\n\nPass the options that the index was built with. If the wheels changed, run `rock-matrix index build` first.",
 );

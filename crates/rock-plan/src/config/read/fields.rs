@@ -457,7 +457,7 @@ impl ConfigReader<'_> {
     fn release(&mut self, node: &Node) -> Option<ReleaseConfig> {
         let yank = items(node, "yank")
             .iter()
-            .filter_map(|rule| self.withdrawal(rule))
+            .filter_map(|rule| self.yank_selection(rule))
             .collect();
         let age = node.get("yank-older-than")?;
         let yank_older_than = match age.text()? {
@@ -486,7 +486,7 @@ impl ConfigReader<'_> {
         })
     }
 
-    fn withdrawal(&mut self, node: &Node) -> Option<YankSelection> {
+    fn yank_selection(&mut self, node: &Node) -> Option<YankSelection> {
         let read = node.text()?.parse::<YankSelection>();
         let help = "write a project with a version specifier, or a file, and a reason: `\"flash-attn<2.6: superseded\"`";
         read.map_err(|error| self.fault(&release::BAD_YANK_RULE, node, error.to_string(), help))

@@ -1,4 +1,4 @@
-//! A user withdraws wheels from an index, and installers pass over them.
+//! A user yanks wheels from an index, and installers pass over them.
 
 use crate::support::{Project, Served, Wheel, need_pip, pip};
 
@@ -66,7 +66,7 @@ fn a_rule_is_only_told_without_apply() {
 }
 
 #[test]
-fn what_is_withdrawn_stays_so_until_it_is_offered_again() {
+fn what_is_yanked_stays_so_until_it_is_offered_again() {
     let project = project(&["2.5.9", "2.8.3"]);
     let said = index(
         &project,
@@ -117,7 +117,7 @@ fn what_is_withdrawn_stays_so_until_it_is_offered_again() {
 }
 
 #[test]
-fn nobody_is_told_to_install_what_is_withdrawn_as_a_whole() {
+fn nobody_is_told_to_install_what_is_yanked_as_a_whole() {
     let project = project(&["2.5.9"]);
     assert!(build(&project, &[]).contains("pip install flash-attn"));
     let said = index(&project, "yank", &["flash-attn", "--apply"]);
@@ -149,7 +149,7 @@ fn metadata_of_a_wheel_that_is_gone_goes_and_that_of_others_stays() {
 }
 
 #[test]
-fn nobody_is_recommended_what_is_withdrawn() {
+fn nobody_is_recommended_what_is_yanked() {
     let project = project(&["2.8.2", "2.8.3", "2.9.0"]);
     project
         .run(&["publish", "--to", "release", "dist"])
@@ -245,7 +245,7 @@ fn nobody_is_recommended_what_is_withdrawn() {
 }
 
 #[test]
-fn notes_mark_what_is_withdrawn_and_have_no_line_that_installs_it() {
+fn notes_mark_what_is_yanked_and_have_no_line_that_installs_it() {
     let project = project(&["2.8.3", "2.9.0"]);
     project
         .run(&["publish", "--to", "rels", "--tag", "v1", "dist"])
@@ -308,7 +308,7 @@ fn notes_mark_what_is_withdrawn_and_have_no_line_that_installs_it() {
 }
 
 #[test]
-fn an_index_of_release_folders_keeps_what_their_own_indexes_withdraw() {
+fn an_index_of_release_folders_keeps_what_their_own_indexes_yank() {
     let project = project(&["2.5.9", "2.8.3"]);
     project
         .run(&["publish", "--to", "rels", "--tag", "v1", "dist"])
@@ -364,7 +364,7 @@ fn an_index_of_release_folders_keeps_what_their_own_indexes_withdraw() {
 }
 
 #[test]
-fn the_index_of_a_release_withdraws_its_own_bytes_and_no_later_ones_of_their_name() {
+fn the_index_of_a_release_yanks_its_own_bytes_and_no_later_ones_of_their_name() {
     let mut project = Project::new();
     for tag in ["v9", "v10"] {
         let bytes = Wheel::named(&name("2.8.3"))
@@ -381,7 +381,7 @@ fn the_index_of_a_release_withdraws_its_own_bytes_and_no_later_ones_of_their_nam
             .run(&["index", "yank", &index, "flash-attn: broken", "--apply"])
             .exits(0);
     };
-    let withdrawn = || {
+    let yanked = || {
         project
             .run(&["index", "build", "--published", "releases", "--out", "site"])
             .exits(0);
@@ -389,10 +389,10 @@ fn the_index_of_a_release_withdraws_its_own_bytes_and_no_later_ones_of_their_nam
             .read("site/rocm6.2-torch2.5/flash-attn/index.html")
             .contains("data-yanked")
     };
-    // A site that listed the old bytes as withdrawn has that from their release, not from itself.
+    // A site that listed the old bytes as yanked has that from their release, not from itself.
     std::fs::rename(project.path("releases/v10"), project.path("v10")).unwrap();
     yank("v9");
-    assert!(withdrawn());
+    assert!(yanked());
     std::fs::rename(project.path("v10"), project.path("releases/v10")).unwrap();
     let pick = |code| {
         project
@@ -406,13 +406,13 @@ fn the_index_of_a_release_withdraws_its_own_bytes_and_no_later_ones_of_their_nam
             .exits(0)
             .stdout
     };
-    assert!(!withdrawn() && pick(0).contains("/releases/v10/flash_attn"));
+    assert!(!yanked() && pick(0).contains("/releases/v10/flash_attn"));
     yank("v10");
-    assert!(withdrawn() && pick(1).is_empty() && packages().contains("(yanked: broken)"));
+    assert!(yanked() && pick(1).is_empty() && packages().contains("(yanked: broken)"));
 }
 
 #[test]
-fn what_is_withdrawn_stays_so_when_it_is_built_again_and_the_run_says_so() {
+fn what_is_yanked_stays_so_when_it_is_built_again_and_the_run_says_so() {
     let project = project(&["2.8.3", "2.9.0"]);
     index(&project, "yank", &["flash-attn<2.9: broken", "--apply"]);
     let again = Wheel::named(&name("2.8.3"))
@@ -486,7 +486,7 @@ fn what_is_withdrawn_stays_so_when_it_is_built_again_and_the_run_says_so() {
 }
 
 #[test]
-fn a_page_that_withdraws_files_and_cannot_be_read_is_an_error() {
+fn a_page_that_yanks_files_and_cannot_be_read_is_an_error() {
     let project = project(&["2.8.3", "2.9.0"]);
     index(&project, "yank", &["flash-attn<2.9: broken", "--apply"]);
     let page = "dist/simple/rocm6.2-torch2.5/flash-attn/index.json";
@@ -505,7 +505,7 @@ fn a_page_that_withdraws_files_and_cannot_be_read_is_an_error() {
     assert_eq!(project.read(page), damaged);
 }
 
-/// A page past its limit is not read, and what it withdraws would be offered again.
+/// A page past its limit is not read, and what it yanks would be offered again.
 #[test]
 fn a_page_past_its_limit_is_an_error_and_stays() {
     let limit = 64 << 20;
@@ -534,7 +534,7 @@ fn a_page_past_its_limit_is_an_error_and_stays() {
 }
 
 #[test]
-fn of_nightly_builds_that_stay_those_that_are_withdrawn_do_not_count() {
+fn of_nightly_builds_that_stay_those_that_are_yanked_do_not_count() {
     let project = project(&["3.0.dev20200101", "3.0.dev20200102", "3.0.dev20200103"]);
     index(
         &project,
@@ -558,7 +558,7 @@ fn of_nightly_builds_that_stay_those_that_are_withdrawn_do_not_count() {
 }
 
 #[test]
-fn rules_of_a_matrix_file_withdraw_and_outlive_their_files() {
+fn rules_of_a_matrix_file_yank_and_outlive_their_files() {
     let matrix = "version: 1\ndistribution: flash-attn\nrecipe: flash-attn\naxes:\n  flash-attn: [\"2.7.4.post1\"]\n  \
                   python: [\"3.11\"]\n  torch: [\"2.5.1\"]\n  rocm: [\"6.2\"]\n  backend: [triton]\n";
     let project = project(&["2.5.9", "2.8.3", "3.0.dev20200101"]);
@@ -609,7 +609,7 @@ fn rules_of_a_matrix_file_withdraw_and_outlive_their_files() {
 }
 
 #[test]
-fn where_all_that_fits_is_withdrawn_that_is_told() {
+fn where_all_that_fits_is_yanked_that_is_told() {
     let project = project(&["2.8.3"]);
     index(&project, "yank", &["flash-attn: broken", "--apply"]);
     let told = project
@@ -653,7 +653,7 @@ fn where_all_that_fits_is_withdrawn_that_is_told() {
 }
 
 #[test]
-fn publishing_into_the_folder_again_leaves_what_is_withdrawn() {
+fn publishing_into_the_folder_again_leaves_what_is_yanked() {
     let project = project(&["2.5.9", "2.8.3"]);
     project
         .run(&["publish", "--to", "release", "dist"])
@@ -750,7 +750,7 @@ fn a_rule_that_means_no_file_is_an_error_that_names_the_nearest() {
         }
     }
     assert!(!project.has("dist/simple"), "nothing is written");
-    // What is withdrawn already is meant, and an age may find nothing.
+    // What is yanked already is meant, and an age may find nothing.
     for _ in 0..2 {
         index(&project, "yank", &["flash-attn: broken", "--apply"]);
     }
@@ -785,7 +785,7 @@ fn pip_takes(index: &str, requirement: &str) -> String {
 }
 
 #[test]
-fn pip_passes_over_a_withdrawn_wheel_unless_its_version_is_pinned() {
+fn pip_passes_over_a_yanked_wheel_unless_its_version_is_pinned() {
     let project = project(&["2.8.2", "2.8.3"]);
     index(&project, "yank", &["flash-attn==2.8.3: broken", "--apply"]);
     let served = Served::folder(&project.path("dist"));

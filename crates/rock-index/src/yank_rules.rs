@@ -1,0 +1,223 @@
+//! The rules of a command line and of matrix files that select files to yank and unyank.
+
+use std::collections::BTreeSet;
+
+use rock_diagnostic::nearest::{nearest, with_nearest};
+use rock_diagnostic::{Diagnostic, Location, Severity};
+use rock_names::{Age, YankSelection, YankSelectionError, YankSelector};
+use rock_plan::codes::release::BAD_YANK_RULE;
+use rock_plan::config::MatrixConfig;
+
+use super::yank::is_selected;
+use super::{IndexFile, YankChanges, YankRule, yank_changes};
+
+/// Maximum number of projects or versions that a message lists.
+const MAX_LISTED_NAMES: usize = 5;
+
+/// Rules that select files to yank and to unyank, each with its location.
+#[derive(Debug, Clone, Default)]
+pub struct YankRuleSet {
+    yank: Vec<YankRule>,
+    unyank: Vec<YankSelector>,
+    selectors: Vec<LocatedSelector>,
+}
+
+/// A selector and its location.
+#[derive(Debug, Clone)]
+struct LocatedSelector {
+    selector: YankSelector,
+    location: Location,
+    /// The severity if it matches no file.
+    unmatched: Severity,
+}
+
+impl YankRuleSet {
+    /// Adds a selection of the command line to yank, such as `flash-attn<2.6: superseded`.
+    ///
+    /// # Errors
+    /// The text is not a selection.
+    pub fn add_yank(&mut self, text: &str) -> Result<(), Diagnostic> {
+        let selection: YankSelection = text.parse().map_err(|error| invalid(&error, text))?;
+        self.add_selection(
+            selection,
+            Location::Argument(text.to_owned()),
+            Severity::Error,
+        );
+        Ok(())
+    }
+
+    /// Adds a selector of the command line to unyank, such as `flash-attn<2.6`.
+    ///
+    /// # Errors
+    /// The text is not a selector.
+    pub fn add_unyank(&mut self, text: &str) -> Result<(), Diagnostic> {
+        let selector: YankSelector = text.parse().map_err(|error| invalid(&error, text))?;
+        self.selectors.push(LocatedSelector {
+            selector: selector.clone(),
+            location: Location::Argument(text.to_owned()),
+            unmatched: Severity::Error,
+        });
+        self.unyank.push(selector);
+        Ok(())
+    }
+
+    /// Adds a rule that yanks nightly builds older than `age`, except the `keep` newest versions.
+    pub fn add_nightly(&mut self, age: Age, keep: usize) {
+        self.yank.push(YankRule::Nightly { age, keep });
+    }
+
+    /// Adds the rules of a matrix file and returns whether it has any. They outlive their files, so
+    /// that one that matches no file is a warning.
+    pub fn add_matrix(&mut self, config: &MatrixConfig) -> bool {
+        let before = self.yank.len();
+        let release = &config.release;
+        for (number, selection) in release.yank.iter().enumerate() {
+            self.add_selection(
+                selection.clone(),
+                config.places.of(&format!("release.yank[{number}]")),
+                Severity::Warning,
+            );
+        }
+        if let Some(age) = release.yank_older_than {
+            self.add_nightly(age, release.yank_keep);
+        }
+        self.yank.len() > before
+    }
+
+    /// Returns a diagnostic for each selector that matches no file, yanked already or not. Rules by
+    /// age may match none.
+    pub fn unmatched(&self, files: &[IndexFile]) -> Vec<Diagnostic> {
+        self.selectors
+            .iter()
+            .filter(|located| {
+                !files
+                    .iter()
+                    .any(|file| is_selected(&located.selector, file))
+            })
+            .map(|located| {
+                unmatched_selector(&located.selector, files)
+                    .at(located.location.clone(), "")
+                    .severity(located.unmatched)
+            })
+            .collect()
+    }
+
+    /// Returns the changes that the rules make to these files at this time, in seconds since 1970.
+    pub fn changes(&self, files: &[IndexFile], now_s: u64) -> YankChanges {
+        yank_changes(files, &self.yank, &self.unyank, now_s)
+    }
+
+    fn add_selection(&mut self, selection: YankSelection, location: Location, unmatched: Severity) {
+        self.selectors.push(LocatedSelector {
+            selector: selection.selector.clone(),
+            location,
+            unmatched,
+        });
+        self.yank.push(YankRule::These(selection));
+    }
+}
+
+fn invalid(error: &YankSelectionError, text: &str) -> Diagnostic {
+    Diagnostic::new(&BAD_YANK_RULE, error.to_string())
+        .at(Location::Argument(text.to_owned()), "")
+        .help(
+            "write it like `flash-attn<2.6`, with a reason after a colon: `'flash-attn<2.6: superseded'`",
+        )
+}
+
+/// Returns the diagnostic for a selector that matches no file, with the names that it could have.
+fn unmatched_selector(selector: &YankSelector, files: &[IndexFile]) -> Diagnostic {
+    let (near, help) = match selector {
+        YankSelector::File(given) => {
+            let name = given.rsplit('/').next().unwrap_or(given);
+            let near = nearest(name, files.iter().map(|file| file.name.as_str()));
+            (
+                near.map(str::to_owned),
+                "pass the name of a file of the index, without a directory".to_owned(),
+            )
+        }
+        YankSelector::Versions(project, _) | YankSelector::Labelled(project, _) => {
+            let project = project.normalized();
+            let versions: BTreeSet<_> = files
+                .iter()
+                .filter(|file| file.project.normalized() == project)
+                .map(|file| &file.version)
+                .collect();
+            if versions.is_empty() {
+                nearest_project(&project, files)
+            } else {
+                let newest = listed(versions.iter().rev().map(ToString::to_string));
+                (None, format!("the versions of `{project}` are {newest}"))
+            }
+        }
+    };
+    Diagnostic::new(
+        &BAD_YANK_RULE,
+        with_nearest(
+            format!("no file of the index matches `{selector}`"),
+            near.as_deref(),
+        ),
+    )
+    .help(help)
+}
+
+/// Returns the project with the most similar name, and the projects of the index.
+fn nearest_project(project: &str, files: &[IndexFile]) -> (Option<String>, String) {
+    let projects: BTreeSet<String> = files.iter().map(|file| file.project.normalized()).collect();
+    let near = nearest(project, projects.iter().map(String::as_str));
+    let help = if projects.is_empty() {
+        "the index lists nothing".to_owned()
+    } else {
+        format!(
+            "the projects of the index are {}",
+            listed(projects.iter().cloned())
+        )
+    };
+    (near.map(str::to_owned), help)
+}
+
+fn listed(names: impl Iterator<Item = String>) -> String {
+    names
+        .take(MAX_LISTED_NAMES)
+        .map(|name| format!("`{name}`"))
+        .collect::<Vec<_>>()
+        .join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use rock_diagnostic::Severity;
+
+    use super::YankRuleSet;
+    use crate::testing::file;
+
+    #[test]
+    fn selectors_that_match_no_file_are_errors_with_a_suggestion() {
+        let files = [file(
+            "flash_attn-2.8.3-cp311-cp311-linux_x86_64.whl",
+            "6.2",
+            "2.5",
+        )];
+        let mut rules = YankRuleSet::default();
+        rules.add_yank("flash-attn<3: superseded").unwrap();
+        assert_eq!(rules.unmatched(&files), []);
+        rules.add_unyank("flash-atn<3").unwrap();
+        let [error] = &rules.unmatched(&files)[..] else {
+            panic!("one selector matches nothing");
+        };
+        assert_eq!(error.severity, Severity::Error);
+        assert!(error.message.contains("flash-attn"), "{}", error.message);
+        assert_eq!(
+            error.help.as_deref(),
+            Some("the projects of the index are `flash-attn`")
+        );
+    }
+
+    #[test]
+    fn text_that_is_no_selection_is_refused() {
+        let error = YankRuleSet::default()
+            .add_yank("flash-attn<: reason")
+            .unwrap_err();
+        assert_eq!(error.code.id, "G306");
+    }
+}

@@ -1,0 +1,388 @@
+//! The directory of the pages of an index: its contents, and its replacement as a whole.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Component, Path, PathBuf};
+
+use rayon::prelude::*;
+use rock_bytes::start_threads;
+use rock_diagnostic::codes::host;
+use rock_diagnostic::{Diagnostic, Diagnostics, ExitClass, Location};
+use rock_index::{GENERATOR, IndexFile, SimpleRepository, metadata_in, yanked_in};
+use rock_names::{Digest, YankedFiles};
+use rock_sys::{
+    DirectorySwap, FileError, PositionalFile, StagingDirectory, entry_names, is_regular_file,
+    list_files, read_bytes, read_text, real_path, remove, replace_file, subdirectories,
+};
+use rock_wheel::read_metadata;
+
+use crate::codes::release as codes;
+use crate::file_errors::{machine_error, not_replaceable};
+use crate::{INDEX, metadata_path, sha256};
+
+/// Maximum size of an index page: about 100,000 files.
+const MAX_PAGE_BYTES: u64 = 64 << 20;
+/// Suffix of the METADATA file next to a wheel (PEP 658).
+const METADATA_SUFFIX: &str = ".metadata";
+
+/// The files in the directory of an index.
+#[derive(Debug, Clone)]
+pub struct IndexDirectory {
+    path: PathBuf,
+    /// Every file below the directory with its contents; `None` if it is not a page.
+    files: BTreeMap<String, Option<Vec<u8>>>,
+}
+
+impl IndexDirectory {
+    /// Locks the directory for replacement. Calls `on_wait` before waiting for another process.
+    ///
+    /// # Errors
+    /// Its parent cannot be locked, or it has none.
+    pub fn lock(path: &Path, on_wait: impl FnOnce()) -> Result<DirectorySwap, Diagnostics> {
+        DirectorySwap::begin(path, on_wait).map_err(|error| not_replaceable(&error))
+    }
+
+    /// Reads the directory, which may be missing.
+    ///
+    /// # Errors
+    /// The directory cannot be read.
+    pub fn read(path: &Path) -> Result<Self, Diagnostics> {
+        read_files(path).map_err(machine_error)
+    }
+
+    /// Returns the path of the directory.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Returns whether it has no files.
+    pub fn is_empty(&self) -> bool {
+        self.files.is_empty()
+    }
+
+    /// Returns whether it has exactly these pages.
+    pub fn has_pages(&self, repository: &SimpleRepository) -> bool {
+        repository.pages.len() == self.files.len()
+            && repository
+                .pages
+                .iter()
+                .all(|(name, bytes)| self.has_page(name, bytes))
+    }
+
+    /// Returns the yanked files on its pages.
+    ///
+    /// # Errors
+    /// A page that may have yanked files cannot be read.
+    pub fn yanked_files(&self) -> Result<YankedFiles, Diagnostics> {
+        let mut all = YankedFiles::default();
+        for (name, bytes) in self.project_pages() {
+            let found = match bytes {
+                // Most pages have no yanked files and need not be parsed.
+                Some(bytes) if memchr::memmem::find(bytes, b"\"yanked\"").is_none() => continue,
+                Some(bytes) => {
+                    yanked_in(&String::from_utf8_lossy(bytes)).map_err(|error| error.to_string())
+                }
+                None => Err(format!(
+                    "not a readable file of at most {MAX_PAGE_BYTES} bytes"
+                )),
+            };
+            match found {
+                Ok(found) => all.extend(found),
+                Err(error) => return Err(self.unreadable_page(name, &error).into()),
+            }
+        }
+        Ok(all)
+    }
+
+    /// Replaces the pages unless nothing changed, and returns the number of written ones. `wheels`
+    /// is the directory of the wheels; METADATA files of deleted wheels are removed from it before
+    /// the old pages.
+    ///
+    /// # Errors
+    /// Something cannot be written; the pages are then unchanged.
+    pub fn replace(
+        &self,
+        repository: &SimpleRepository,
+        wheels: Option<&Path>,
+        swap: DirectorySwap,
+    ) -> Result<usize, Diagnostics> {
+        let written = repository
+            .pages
+            .iter()
+            .filter(|(name, bytes)| !self.has_page(name, bytes))
+            .count();
+        if written == 0 && self.files.len() == repository.pages.len() {
+            return Ok(0);
+        }
+        let staging = swap.stage().map_err(|error| not_replaceable(&error))?;
+        start_threads();
+        repository
+            .pages
+            .par_iter()
+            .try_for_each(|(name, bytes)| self.stage(&staging, name, bytes))
+            .map_err(index_unchanged)?;
+        if let Some(wheels) = wheels {
+            self.remove_stale_metadata(wheels)
+                .map_err(index_unchanged)?;
+        }
+        staging.commit().map_err(|error| not_replaceable(&error))?;
+        Ok(written.max(1))
+    }
+
+    fn has_page(&self, name: &str, bytes: &[u8]) -> bool {
+        self.files.get(name).and_then(Option::as_deref) == Some(bytes)
+    }
+
+    /// Returns the JSON pages of projects; `None` for those that cannot be read.
+    fn project_pages(&self) -> impl Iterator<Item = (&str, Option<&[u8]>)> {
+        self.files
+            .iter()
+            .filter(|(name, _)| name.ends_with("/index.json"))
+            .map(|(name, bytes)| (name.as_str(), bytes.as_deref()))
+    }
+
+    fn unreadable_page(&self, name: &str, error: &str) -> Diagnostic {
+        let page = self.path.join(name).display().to_string();
+        Diagnostic::new(
+            &codes::NOT_AN_INDEX,
+            format!("cannot read the yanked files of `{page}`: {error}"),
+        )
+        .at(Location::File(page.into()), "")
+        .help("restore the page, or delete the index, build it and yank the files again")
+    }
+
+    fn stage(&self, staging: &StagingDirectory, name: &str, bytes: &[u8]) -> Result<(), FileError> {
+        if self.has_page(name, bytes) {
+            staging.keep(name).map(drop)
+        } else {
+            staging.write(name, bytes)
+        }
+    }
+
+    /// Removes the METADATA files of deleted wheels. Only files whose digest is on the pages are
+    /// removed, because only those were written by this program and not changed since.
+    fn remove_stale_metadata(&self, wheels: &Path) -> Result<(), FileError> {
+        let names = entry_names(wheels)?;
+        let orphans: Vec<&str> = names
+            .iter()
+            .filter_map(|name| name.strip_suffix(METADATA_SUFFIX))
+            .filter(|wheel| {
+                names
+                    .binary_search_by(|name| name.as_str().cmp(wheel))
+                    .is_err()
+            })
+            .collect();
+        if orphans.is_empty() {
+            return Ok(());
+        }
+        let recorded: BTreeMap<String, Digest> = self
+            .project_pages()
+            .filter_map(|(_, bytes)| std::str::from_utf8(bytes?).ok())
+            .flat_map(|text| metadata_in(text).unwrap_or_default())
+            .collect();
+        for wheel in orphans {
+            let path = wheels.join(format!("{wheel}{METADATA_SUFFIX}"));
+            if recorded
+                .get(wheel)
+                .is_some_and(|digest| has_digest(&path, *digest))
+            {
+                remove(&path)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Returns the yanked files of the index in this directory; `None` if it has no index of this
+/// program.
+///
+/// # Errors
+/// A page that may have yanked files cannot be read.
+pub fn read_yanked_files(index: &Path) -> Result<Option<YankedFiles>, Diagnostics> {
+    match read_files(index) {
+        Ok(directory) if is_index(index) => directory.yanked_files().map(Some),
+        _ => Ok(None),
+    }
+}
+
+/// Returns the yanked files of the indexes in these `releases`, with the bytes there, and of these
+/// `indexes`, with any bytes.
+///
+/// # Errors
+/// One of the `indexes` is not an index of this program, or a page cannot be read.
+pub fn read_all_yanked_files<'a>(
+    releases: impl Iterator<Item = &'a Path>,
+    indexes: &[PathBuf],
+) -> Result<YankedFiles, Diagnostics> {
+    let mut yanked = YankedFiles::default();
+    for release in releases {
+        yanked.extend(read_yanked_files(&release.join(INDEX))?.unwrap_or_default());
+    }
+    for index in indexes {
+        let Some(found) = read_yanked_files(index)? else {
+            return Err(Diagnostic::new(
+                &codes::NOT_AN_INDEX,
+                format!("there is no index in `{}`", index.display()),
+            )
+            .at(Location::Argument("--yanked-in".to_owned()), "")
+            .help("pass the directory that `rock-matrix index build` wrote, such as `DIR/simple`")
+            .into());
+        };
+        yanked.extend(found.ignoring_digests());
+    }
+    Ok(yanked)
+}
+
+/// Checks that the directory of the pages, which will be replaced, is new, empty or an index of
+/// this program, and does not contain the directory of the `wheels`. Returns the diagnostic for one
+/// that is not.
+///
+/// # Errors
+/// The directory cannot be read.
+pub fn check_index_target(
+    out: &Path,
+    wheels: Option<&Path>,
+) -> Result<Option<Diagnostic>, Diagnostics> {
+    let files = list_files(out).map_err(machine_error)?.unwrap_or_default();
+    let problem = if wheels.is_some_and(|wheels| components(wheels).starts_with(&components(out))) {
+        "contains the wheels; the pages need a separate directory"
+    } else if files.is_empty()
+        || (is_index(out) && files.iter().all(|(name, _)| is_page_name(name)))
+    {
+        return Ok(None);
+    } else {
+        "contains files that are not an index of this program"
+    };
+    Ok(Some(
+        Diagnostic::new(
+            &codes::CANNOT_INDEX,
+            format!("`{}` {problem}", out.display()),
+        )
+        .at(Location::Argument("--out".to_owned()), "")
+        .help("use a new directory with `--out`"),
+    ))
+}
+
+/// Returns the relative path from one directory to another, as names.
+pub fn relative_steps(from: &Path, to: &Path) -> Vec<String> {
+    let (from, to) = (components(from), components(to));
+    let shared = from.iter().zip(&to).take_while(|(a, b)| a == b).count();
+    std::iter::repeat_n("..".to_owned(), from.len() - shared)
+        .chain(to[shared..].iter().cloned())
+        .collect()
+}
+
+/// Writes the missing METADATA files next to the wheels of the directory and returns their number.
+/// They are written before the pages that link to them.
+///
+/// # Errors
+/// A wheel cannot be read or was changed, or a file cannot be written.
+pub fn write_metadata_files(files: &[IndexFile], wheels: &Path) -> Result<usize, Diagnostics> {
+    start_threads();
+    let written: Result<Vec<bool>, Diagnostic> = files
+        .par_iter()
+        .filter(|file| file.origin.is_none())
+        .filter_map(|file| Some((wheels.join(&file.name), file.metadata.as_ref()?.digest)))
+        .map(|(wheel, digest)| write_metadata_file(&wheel, digest))
+        .collect();
+    match written {
+        Ok(written) => Ok(written.into_iter().filter(|is_written| *is_written).count()),
+        Err(error) => Err(Diagnostics::from(error.note("the index was not changed"))
+            .exits_with(ExitClass::Machine)),
+    }
+}
+
+/// Returns the names of the files in a directory whose METADATA is next to them.
+pub fn names_with_metadata(directory: &Path) -> BTreeSet<String> {
+    entry_names(directory)
+        .unwrap_or_default()
+        .iter()
+        .filter_map(|name| name.strip_suffix(METADATA_SUFFIX).map(str::to_owned))
+        .collect()
+}
+
+/// Returns whether this directory has an index of this program that lists files.
+pub fn lists_files(index: &Path) -> bool {
+    is_index(index) && subdirectories(index).is_ok_and(|found| !found.is_empty())
+}
+
+/// Adds to the diagnostic for an input without files that the index was not changed. An empty input
+/// is usually a mistake, so an index that lists files is not emptied, and its yanks are kept.
+#[must_use]
+pub fn index_kept(none: Diagnostic, index: &Path) -> Diagnostic {
+    let index = index.display();
+    none.note(format!(
+        "`{index}` was not changed and still lists its files"
+    ))
+    .help(format!("delete `{index}` if it should list nothing"))
+}
+
+fn read_files(path: &Path) -> Result<IndexDirectory, FileError> {
+    let listed = list_files(path)?.unwrap_or_default();
+    start_threads();
+    let files = listed
+        .into_par_iter()
+        .map(|(name, size)| {
+            let bytes = size.and_then(|_| read_bytes(&path.join(&name), MAX_PAGE_BYTES).ok());
+            (name, bytes)
+        })
+        .collect();
+    Ok(IndexDirectory {
+        path: path.to_owned(),
+        files,
+    })
+}
+
+/// Writes the METADATA of a wheel next to it unless it exists, and returns whether it was written.
+/// A symbolic link is replaced.
+fn write_metadata_file(wheel: &Path, expected: Digest) -> Result<bool, Diagnostic> {
+    let path = metadata_path(wheel);
+    if is_regular_file(&path) && has_digest(&path, expected) {
+        return Ok(false);
+    }
+    let source = PositionalFile::open(wheel)?;
+    let bytes =
+        read_metadata(&source).map_err(|error| error.diagnostic(&wheel.display().to_string()))?;
+    if sha256(&bytes) != expected {
+        let message = format!(
+            "`{}` was changed while its index was built",
+            wheel.display()
+        );
+        return Err(Diagnostic::new(&host::CANNOT_READ_FILE, message).help("run it again"));
+    }
+    replace_file(&path, &bytes)?;
+    Ok(true)
+}
+
+fn has_digest(path: &Path, expected: Digest) -> bool {
+    read_bytes(path, MAX_PAGE_BYTES).is_ok_and(|bytes| sha256(&bytes) == expected)
+}
+
+/// Whether this directory has an index of this program.
+fn is_index(directory: &Path) -> bool {
+    read_text(&directory.join("index.html"), MAX_PAGE_BYTES)
+        .is_ok_and(|text| text.contains(&format!("content=\"{GENERATOR}\"")))
+}
+
+fn is_page_name(name: &str) -> bool {
+    matches!(name.rsplit('/').next(), Some("index.html" | "index.json"))
+}
+
+/// Returns the components of an absolute path without `.` and `..`. Symbolic links are resolved as
+/// far as the path exists.
+fn components(path: &Path) -> Vec<String> {
+    let mut names = Vec::new();
+    for part in real_path(path).components() {
+        match part {
+            Component::Normal(name) => names.push(name.to_string_lossy().into_owned()),
+            Component::ParentDir => drop(names.pop()),
+            _ => {}
+        }
+    }
+    names
+}
+
+/// Returns the error for a file that cannot be written, after which the index is unchanged.
+fn index_unchanged(error: FileError) -> Diagnostics {
+    Diagnostics::from(Diagnostic::from(error).note("the index was not changed"))
+        .exits_with(ExitClass::Machine)
+}

@@ -1,0 +1,119 @@
+//! The directories of an index, and how to install from them.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Component, Path};
+
+use rock_compat::{Compat, InstallCommands};
+use rock_index::{IndexFile, IndexFolder, InstallCommand, YankStatus, backend_releases};
+use rock_names::percent_encode;
+use rock_sys::absolute_path;
+use serde::Serialize;
+
+/// One directory of an index.
+///
+/// It serializes without the commands.
+#[derive(Debug, Serialize)]
+pub struct IndexSummary {
+    folder: String,
+    url: String,
+    projects: BTreeSet<String>,
+    /// The commands that install each project.
+    #[serde(skip)]
+    install: Vec<InstallCommands>,
+}
+
+/// Returns the `file:` URL of a directory, with a slash at its end.
+pub fn file_url(directory: &Path) -> String {
+    absolute_path(directory)
+        .components()
+        .filter_map(|part| match part {
+            Component::Normal(name) => Some(percent_encode(name.as_encoded_bytes())),
+            _ => None,
+        })
+        .fold("file:///".to_owned(), |url, part| url + &part + "/")
+}
+
+/// Returns the directories of the index below `root`, in order, with the projects that they list.
+pub fn index_summaries<'a>(
+    files: impl Iterator<Item = &'a IndexFile>,
+    root: &Path,
+    compat: &Compat,
+) -> Vec<IndexSummary> {
+    let mut folders: BTreeMap<&IndexFolder, BTreeMap<String, Vec<&IndexFile>>> = BTreeMap::new();
+    for file in files.filter(|file| file.yanked == YankStatus::No && file.is_listed()) {
+        folders
+            .entry(&file.folder)
+            .or_default()
+            .entry(file.project.normalized())
+            .or_default()
+            .push(file);
+    }
+    let root = file_url(root);
+    folders
+        .into_iter()
+        .map(|(folder, projects)| index_summary(folder, &projects, &root, compat))
+        .collect()
+}
+
+/// Returns the commands that install from the indexes, if there is anything to install.
+pub fn install_text(indexes: &[IndexSummary]) -> String {
+    if indexes.is_empty() {
+        return String::new();
+    }
+    let commands = || indexes.iter().flat_map(|index| &index.install);
+    let mut text = "install with:\n".to_owned();
+    text.extend(commands().map(|commands| format!("  {}\n", commands.with_torch)));
+    let mut from_nothing = commands()
+        .filter_map(|commands| commands.from_nothing.as_ref())
+        .peekable();
+    if from_nothing.peek().is_some() {
+        text.push_str("if torch is not installed:\n");
+        text.extend(from_nothing.map(|command| format!("  {command}\n")));
+    }
+    text
+}
+
+fn index_summary(
+    folder: &IndexFolder,
+    projects: &BTreeMap<String, Vec<&IndexFile>>,
+    root: &str,
+    compat: &Compat,
+) -> IndexSummary {
+    let url = format!("{root}{}/", percent_encode(folder.to_string()));
+    let kinds: Vec<InstallCommand> = projects
+        .values()
+        .map(|files| InstallCommand::of(files[0]))
+        .collect();
+    let install = projects
+        .iter()
+        .zip(&kinds)
+        .flat_map(|((name, files), kind)| match kind {
+            InstallCommand::Alone if *folder != IndexFolder::Any => {
+                backend_releases(name, files, compat)
+                    .iter()
+                    .map(|release| {
+                        InstallCommands::new(
+                            &release.requirement,
+                            Some(&url),
+                            release.torch.as_ref(),
+                        )
+                    })
+                    .collect()
+            }
+            kind => kind
+                .words(name, kinds.iter().copied())
+                .map(|words| InstallCommands {
+                    with_torch: format!("pip install {words} --index-url {url}"),
+                    from_nothing: None,
+                })
+                .into_iter()
+                .collect::<Vec<_>>(),
+        })
+        .collect();
+    IndexSummary {
+        folder: folder.to_string(),
+        install,
+        url,
+        projects: projects.keys().cloned().collect(),
+    }
+}

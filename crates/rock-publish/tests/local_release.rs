@@ -1,0 +1,285 @@
+//! Releases and indexes in directories, without the command line.
+#![allow(
+    clippy::disallowed_methods,
+    clippy::unwrap_used,
+    reason = "tests create files and read them"
+)]
+
+use std::path::{Path, PathBuf};
+
+use rock_compat::Compat;
+use rock_diagnostic::{Diagnostic, Sink, SourceText};
+use rock_index::{FileLinks, IndexFile, SimpleRepository, YankStatus, repository};
+use rock_publish::{
+    CacheEntry, CheckDepth, DigestCache, FileTransfer, FolderEdits, IndexDirectory, LocalAsset,
+    MANIFEST, MetadataBody, OnDifference, PublishSummary, ReleaseContents, ReleaseFolder,
+    ReleaseFolderError, ReleasePlan, SUMS, check_index_target, expand_paths, listed_files,
+    lists_files, nested_release_error, read_all_yanked_files, read_assets, read_yanked_files,
+    relative_steps, sha256, without_paths, write_metadata_files,
+};
+use rock_sys::{Signals, StopSignal};
+use rock_wheel::{DosTime, NewWheel, NewWheelOptions, ProgressMeter};
+
+const VERSION: &str = "1.0+rocm62torch2.5";
+const WHEEL: &str = "demo-1.0+rocm62torch2.5-py3-none-any.whl";
+
+/// Writes a wheel without modules and returns its path.
+fn write_wheel(directory: &Path, summary: &str) -> PathBuf {
+    let metadata =
+        format!("Metadata-Version: 2.1\nName: demo\nVersion: {VERSION}\nSummary: {summary}\n");
+    let mut bytes = Vec::new();
+    NewWheel {
+        dist_info: &format!("demo-{VERSION}.dist-info"),
+        metadata: &[
+            ("METADATA", metadata.as_bytes()),
+            (
+                "WHEEL",
+                b"Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
+            ),
+        ],
+        options: &NewWheelOptions {
+            level: 6,
+            time: DosTime::FIRST,
+        },
+    }
+    .write(
+        std::iter::empty(),
+        &mut bytes,
+        &ProgressMeter::new(0, &|_| {}),
+    )
+    .unwrap();
+    std::fs::create_dir_all(directory).unwrap();
+    let path = directory.join(WHEEL);
+    std::fs::write(&path, bytes).unwrap();
+    path
+}
+
+/// Reads the wheels of a directory with every check.
+fn read(directory: &Path, cache: &DigestCache) -> Vec<LocalAsset> {
+    let mut sink = Sink::new();
+    let files = expand_paths(&[directory.to_owned()], &mut sink);
+    let assets = read_assets(
+        &files,
+        CheckDepth::Verify,
+        cache,
+        &Compat::embedded(),
+        &mut sink,
+    );
+    assert_eq!(codes(&sink.finish()), Vec::<&str>::new());
+    assets
+}
+
+fn codes(diagnostics: &[Diagnostic]) -> Vec<&'static str> {
+    diagnostics
+        .iter()
+        .map(|diagnostic| diagnostic.code.name)
+        .collect()
+}
+
+/// The steps of a publish to a directory.
+struct Publish<'a> {
+    folder: &'a Path,
+    assets: &'a [LocalAsset],
+    difference: OnDifference,
+}
+
+impl Publish<'_> {
+    /// Returns the opened directory, its next contents and the edits, and the codes of what was
+    /// reported.
+    fn prepare(
+        &self,
+    ) -> (
+        ReleaseFolder,
+        ReleaseContents,
+        FolderEdits,
+        Vec<&'static str>,
+    ) {
+        let (compat, mut sink) = (Compat::embedded(), Sink::new());
+        let swap = ReleaseFolder::lock(self.folder, || panic!("nobody holds the lock")).unwrap();
+        let opened = ReleaseFolder::open(self.folder, Some(swap), &compat, &mut sink).unwrap();
+        let (kept, superseded) = opened.kept_assets(self.assets, self.difference, &mut sink);
+        let all = [self.assets, &kept].concat();
+        let release = ReleaseContents::of(
+            without_paths(&all),
+            &ReleasePlan::default().details(None, self.assets, &kept),
+            opened.manifest(),
+            &FileLinks::Relative(vec!["..".to_owned()]),
+            &compat,
+        )
+        .unwrap();
+        let edits = opened.edits(&release, &superseded, self.difference, &mut sink);
+        (opened, release, edits, codes(&sink.finish()))
+    }
+
+    /// Publishes and returns the text for people.
+    fn run(&self, signals: &Signals) -> Result<String, ReleaseFolderError> {
+        let (opened, release, edits, reported) = self.prepare();
+        assert_eq!(reported, Vec::<&str>::new());
+        opened.write(&release, &edits, self.assets, FileTransfer::Copy, signals)?;
+        let summary =
+            PublishSummary::new(self.folder, &release, &edits, false, &Compat::embedded());
+        Ok(summary.to_text())
+    }
+}
+
+#[test]
+fn a_release_is_written_once_and_its_manifest_replaces_reading() {
+    let temporary = tempfile::tempdir().unwrap();
+    let (dist, folder) = (temporary.path().join("dist"), temporary.path().join("v1"));
+    write_wheel(&dist, "demo");
+    let assets = read(&dist, &DigestCache::empty());
+    let publish = Publish {
+        folder: &folder,
+        assets: &assets,
+        difference: OnDifference::Refuse,
+    };
+    let text = publish.run(&Signals::default()).unwrap();
+    assert!(text.contains(&format!("  + {WHEEL}\n")), "{text}");
+    assert!(text.contains("rocm6.2-torch2.5/"), "{text}");
+    let text = publish.run(&Signals::default()).unwrap();
+    assert!(text.contains("nothing written"), "{text}");
+
+    // The wheel in the release need not be read again.
+    let published = folder.join(WHEEL);
+    let (cache, notes) = DigestCache::of_directories(&[published.clone()], MetadataBody::Skip);
+    assert_eq!(notes, Vec::<String>::new());
+    assert!(matches!(
+        cache.entry(&published, WHEEL),
+        Some((_, CacheEntry::Manifest(_)))
+    ));
+    let cached = read(&folder, &cache);
+    assert_eq!(cached[0].recorded_in, Some(folder.join(MANIFEST)));
+    assert_eq!(cached[0].asset.digest, assets[0].asset.digest);
+
+    let nested = nested_release_error(&folder.join("v2")).unwrap();
+    assert_eq!(nested.code.name, "release-in-release");
+    assert!(nested_release_error(&folder).is_none());
+}
+
+#[test]
+fn a_signal_or_other_bytes_leave_the_release_unchanged() {
+    let temporary = tempfile::tempdir().unwrap();
+    let (dist, folder) = (temporary.path().join("dist"), temporary.path().join("v1"));
+    write_wheel(&dist, "demo");
+    let assets = read(&dist, &DigestCache::empty());
+    let mut publish = Publish {
+        folder: &folder,
+        assets: &assets,
+        difference: OnDifference::Refuse,
+    };
+    let signals = Signals::default();
+    signals.raise(StopSignal::Terminate);
+    assert!(matches!(
+        publish.run(&signals),
+        Err(ReleaseFolderError::Stopped(StopSignal::Terminate))
+    ));
+    assert!(!folder.exists());
+    publish.run(&Signals::default()).unwrap();
+
+    write_wheel(&dist, "another");
+    let others = read(&dist, &DigestCache::empty());
+    publish.assets = &others;
+    assert_eq!(publish.prepare().3, ["asset-differs"]);
+    publish.difference = OnDifference::Replace;
+    let text = publish.run(&Signals::default()).unwrap();
+    assert!(text.contains(&format!("  ~ {WHEEL}\n")), "{text}");
+
+    // A file that was changed in the release, and one that is not part of it.
+    std::fs::write(folder.join(WHEEL), "damaged").unwrap();
+    std::fs::write(folder.join("notes.txt"), "mine").unwrap();
+    publish.assets = &[];
+    assert_eq!(publish.prepare().3, ["not-a-release", "damaged-release"]);
+}
+
+#[test]
+fn recorded_digests_come_from_checksums_or_are_refused() {
+    let temporary = tempfile::tempdir().unwrap();
+    let wheel = write_wheel(temporary.path(), "demo");
+    let digest = sha256(&std::fs::read(&wheel).unwrap());
+    let mut cache = DigestCache::empty();
+    let sums = format!("{}  {WHEEL}\n", digest.to_hex());
+    cache.add(&SourceText::new(SUMS, sums)).unwrap();
+    assert!(matches!(
+        cache.entry(&wheel, WHEEL),
+        Some((_, CacheEntry::Digest(recorded))) if *recorded == digest
+    ));
+    assert_eq!(
+        read(temporary.path(), &cache)[0].recorded_in,
+        Some(PathBuf::from(SUMS))
+    );
+    let errors = cache.add(&SourceText::new("notes", "text")).unwrap_err();
+    assert_eq!(codes(errors.as_slice()), ["bad-known-file"]);
+}
+
+#[test]
+fn invalid_files_are_reported_and_left_out() {
+    let temporary = tempfile::tempdir().unwrap();
+    for name in ["demo.whl", WHEEL, "demo-1.0.tar.gz"] {
+        std::fs::write(temporary.path().join(name), "no archive").unwrap();
+    }
+    std::fs::create_dir(temporary.path().join("more")).unwrap();
+    write_wheel(&temporary.path().join("more"), "demo");
+    let mut sink = Sink::new();
+    let files = expand_paths(&[temporary.path().to_owned()], &mut sink);
+    assert_eq!(files.len(), 3);
+    let cache = DigestCache::empty();
+    let compat = Compat::embedded();
+    let assets = read_assets(&files, CheckDepth::List, &cache, &compat, &mut sink);
+    assert!(assets.is_empty());
+    let reported = sink.finish();
+    assert_eq!(reported.iter().filter(|one| one.is_error()).count(), 3);
+    assert!(codes(&reported).contains(&"wheels-in-subfolders"));
+}
+
+/// Returns the pages of an index of these files next to the wheels.
+fn pages(files: &[IndexFile]) -> SimpleRepository {
+    let links = FileLinks::Relative(vec!["..".to_owned()]);
+    repository(
+        &files.iter().collect::<Vec<_>>(),
+        &links,
+        &Compat::embedded(),
+    )
+    .unwrap()
+}
+
+#[test]
+fn an_index_is_replaced_as_a_whole_and_keeps_its_yanks() {
+    let temporary = tempfile::tempdir().unwrap();
+    let (dist, out) = (temporary.path(), temporary.path().join("simple"));
+    write_wheel(dist, "demo");
+    let mut sink = Sink::new();
+    let mut files = listed_files(read(dist, &DigestCache::empty()), dist, &out, &mut sink);
+    files[0].yanked = YankStatus::Because("broken".to_owned());
+    assert_eq!(relative_steps(&out, dist), [".."]);
+    assert!(check_index_target(&out, Some(dist)).unwrap().is_none());
+
+    let made = pages(&files);
+    let present = IndexDirectory::read(&out).unwrap();
+    assert!(present.is_empty() && !present.has_pages(&made));
+    assert_eq!(write_metadata_files(&files, dist).unwrap(), 1);
+    let swap = IndexDirectory::lock(&out, || ()).unwrap();
+    let written = present.replace(&made, Some(dist), swap).unwrap();
+    assert_eq!(written, made.pages.len());
+    let present = IndexDirectory::read(&out).unwrap();
+    assert!(present.has_pages(&made) && lists_files(&out));
+    let swap = IndexDirectory::lock(&out, || ()).unwrap();
+    assert_eq!(present.replace(&made, Some(dist), swap).unwrap(), 0);
+    assert_eq!(write_metadata_files(&files, dist).unwrap(), 0);
+
+    let yanked = read_yanked_files(&out).unwrap().unwrap();
+    assert_eq!(yanked.reason(WHEEL, files[0].digest), Some("broken"));
+    assert_eq!(read_yanked_files(dist).unwrap(), None);
+    let errors = read_all_yanked_files(std::iter::empty(), &[dist.to_owned()]).unwrap_err();
+    assert_eq!(codes(errors.as_slice()), ["not-an-index"]);
+    let error = check_index_target(dist, Some(dist)).unwrap().unwrap();
+    assert!(error.message.contains("contains the wheels"), "{error:?}");
+
+    // Without its wheel, the METADATA file goes; an index that lists files is not emptied.
+    std::fs::remove_file(dist.join(WHEEL)).unwrap();
+    let mut sink = Sink::new();
+    assert!(listed_files(Vec::new(), dist, &out, &mut sink).is_empty());
+    assert_eq!(codes(&sink.finish()), ["nothing-to-publish"]);
+    let swap = IndexDirectory::lock(&out, || ()).unwrap();
+    present.replace(&pages(&[]), Some(dist), swap).unwrap();
+    assert!(!dist.join(format!("{WHEEL}.metadata")).exists());
+}

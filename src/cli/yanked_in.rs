@@ -1,0 +1,32 @@
+//! `--yanked-in`: indexes whose yanked files are not recommended.
+
+use std::path::PathBuf;
+
+use super::Exit;
+use super::published::Published;
+use crate::diagnostic::Sink;
+use crate::names::YankedFiles;
+use crate::publish::read_all_yanked_files;
+
+// Options that select yanked wheels.
+#[derive(Debug, Clone, clap::Args)]
+pub(super) struct YankedInOptions {
+    /// Index whose yanked wheels are not recommended; can be repeated
+    ///
+    /// INDEX is a directory that `index build` wrote. The index in the directory of a release is
+    /// read automatically.
+    #[arg(long = "yanked-in", alias = "withdrawn-in", value_name = "INDEX")]
+    yanked_in: Vec<PathBuf>,
+}
+
+impl YankedInOptions {
+    /// Returns the yanked files of the given indexes, with any bytes, and of the indexes in the
+    /// directories of published releases, with the bytes in these.
+    ///
+    /// # Errors
+    /// A given directory is not an index of this program; the sink has the diagnostic.
+    pub(super) fn read(&self, published: &Published, sink: &mut Sink) -> Result<YankedFiles, Exit> {
+        read_all_yanked_files(published.folders(), &self.yanked_in)
+            .map_err(|errors| Exit::collect(errors, sink))
+    }
+}
