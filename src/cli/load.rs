@@ -12,7 +12,7 @@ use crate::compat::Compat;
 use crate::config::AxisOverrides;
 use crate::diagnostic::{Diagnostic, Sink, SourceText};
 use crate::plan::workspace::{self, HostProbe, Workspace, WorkspaceData};
-use crate::sys::{self, FileError};
+use crate::sys;
 
 /// Reads a text file, named as the user gave it.
 ///

@@ -37,9 +37,7 @@ mod upload_set;
 
 pub use api::{ApiEndpoint, ApiError, UploadsHost};
 pub use apply::{OnSent, PublishCallbacks, PublishResult, PublishRun, apply, of_goal};
-pub use client::{
-    CallOptions, ObservationRequest, PendingUpload, ReleaseClient, UploadResult,
-};
+pub use client::{CallOptions, ObservationRequest, PendingUpload, ReleaseClient, UploadResult};
 pub use clock::{Clock, SkippingClock, SystemClock};
 pub use digest_mismatch::digest_mismatches;
 pub use error::GithubError;

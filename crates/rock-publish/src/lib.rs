@@ -94,11 +94,11 @@ pub use preflight::{
 pub use prune::{
     PruneDecision, PruneFate, PruneOutcome, PruneReason, PruneRule, TagGlob, TagGlobError, prune,
 };
+pub use publish_summary::PublishSummary;
 pub use published_releases::{
     ManifestSelection, PublishedLocation, PublishedReleases, PublishedSource, SelectedManifests,
     invalid_listing,
 };
-pub use publish_summary::PublishSummary;
 pub use rebuilt_files::{RebuiltFile, ReleasedBytes, newest_first, rebuilt_warning};
 pub use release::{FolderContents, FolderFile, INDEX, ReleaseContents, ReleaseDetails, superseded};
 pub use release_folder::{FileTransfer, ReleaseFolder, ReleaseFolderError, nested_release_error};

@@ -52,7 +52,10 @@ impl PathOverlap {
                 Severity::Warning
             })
             .at(place(artifacts, self.other), "this one is left out")
-            .note(format!("the other one is used: {}", entry_path(artifacts, self.kept)))
+            .note(format!(
+                "the other one is used: {}",
+                entry_path(artifacts, self.kept)
+            ))
             .help("fetch all artifacts of one run")
     }
 

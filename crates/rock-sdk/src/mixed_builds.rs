@@ -85,8 +85,7 @@ pub(crate) fn find_mixed_builds(
                     && is != size_bytes
                 {
                     let list = crate::entry_path(artifacts.as_slice(), list);
-                    let message =
-                        format!("it has {is} bytes, but `{list}` lists {size_bytes}");
+                    let message = format!("it has {is} bytes, but `{list}` lists {size_bytes}");
                     found.push(other_build(artifacts, *origin, &message));
                 }
             }

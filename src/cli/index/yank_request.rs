@@ -51,7 +51,7 @@ impl YankRequest<'_> {
         if self.rules.is_empty() {
             return Ok(rules);
         }
-        for matrix in load::matrices(shell, compat, self.rules, sink)? {
+        for matrix in load::workspace(shell, compat, self.rules, sink)?.matrices() {
             if !rules.add_matrix(&matrix.config) {
                 let file = &matrix.config.places.source().path;
                 shell.say(&format!(
