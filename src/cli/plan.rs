@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use super::command_line::repeated;
 use super::publish::Connection;
-use super::published::{self, Manifests, Published};
+use super::published;
 use super::wheel::fail;
 use super::{Exit, Shell, load};
 use crate::codes::plan as codes;
@@ -16,6 +16,7 @@ use crate::config::{self, RequestedCell};
 use crate::diagnostic::{Diagnostic, Severity, Sink, counted};
 use crate::plan::workspace::{MatrixFile, Workspace, read_document, single_matrix_file};
 use crate::plan::{self, AxisFilter, Plan, PlanInputs, RunnerShape, SavedPlan};
+use crate::publish::{ManifestSelection, PublishedReleases};
 use crate::report::{ExpectedCells, WheelListing};
 use crate::{exec, recipe, render, report};
 
@@ -204,7 +205,7 @@ fn make(
     let mut published = published::read(
         &args.published,
         &args.connection,
-        Manifests::None,
+        ManifestSelection::None,
         shell,
         sink,
     )?;
@@ -323,7 +324,7 @@ fn make(
 /// Warns about published wheels that lack code for targets of the jobs that were skipped for them.
 fn warn_of_targets(
     plan: &Plan,
-    published: &mut Published,
+    published: &mut PublishedReleases,
     args: &Args,
     shell: &Shell,
     sink: &mut Sink,

@@ -15,12 +15,6 @@ use crate::publish::{
     ReleaseListing, ReleaseManifest,
 };
 
-// The former names, for `index`, `plan`, `publish` and `withdrawals`.
-pub(super) use crate::publish::{
-    ManifestSelection as Manifests, PublishedReleases as Published, PublishedSource as Part,
-    invalid_listing as no_listing,
-};
-
 /// Default time limit in minutes.
 const MINUTES: u64 = 10;
 /// Short help of `--published`.

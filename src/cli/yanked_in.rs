@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 
 use super::Exit;
-use super::published::Published;
 use crate::diagnostic::Sink;
 use crate::names::YankedFiles;
+use crate::publish::PublishedReleases;
 use crate::publish::read_all_yanked_files;
 
 // Options that select yanked wheels.
@@ -25,7 +25,11 @@ impl YankedInOptions {
     ///
     /// # Errors
     /// A given directory is not an index of this program; the sink has the diagnostic.
-    pub(super) fn read(&self, published: &Published, sink: &mut Sink) -> Result<YankedFiles, Exit> {
+    pub(super) fn read(
+        &self,
+        published: &PublishedReleases,
+        sink: &mut Sink,
+    ) -> Result<YankedFiles, Exit> {
         read_all_yanked_files(published.folders(), &self.yanked_in)
             .map_err(|errors| Exit::collect(errors, sink))
     }

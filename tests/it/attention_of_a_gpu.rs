@@ -258,7 +258,7 @@ fn a_good_log_of_gfx1151_is_right_with_efficient_attention_failing_as_it_does_th
     let said = judge(project, &log, &[], 0);
     assert_eq!(said.stderr, "");
     insta::assert_snapshot!(said.stdout, @"
-    gfx1151, torch 2.9.0+rocm7.10.0: 8 lines judged
+    gfx1151, torch 2.9.0+rocm7.10.0: 8 lines checked
       ok      is_flash_attention_available  True
       ok      flash_sdp_enabled             True
       ok      preferred_rocm_fa_library()   _ROCmFABackend.AOTriton

@@ -261,7 +261,7 @@ fn a_windows_script_tells_of_a_folder_that_is_too_long_for_command_lines() {
     );
     assert!(
         said.contains(&format!(
-            "== warning: {folder} has {length} characters, more than 20: command lines "
+            "== warning: {folder} has {length} characters, more than 20: the command lines "
         )),
         "{said}"
     );

@@ -686,7 +686,7 @@ fn a_person_reads_what_was_checked() {
     assert!(more.starts_with(&text) && more.len() > text.len(), "{more}");
     let nothing = project.run(&["wheel", "check", "dist/*.whl"]).exits(1);
     assert!(
-        nothing.stderr.contains("help: nothing matched"),
+        nothing.stderr.contains("help: no file matches the pattern"),
         "{}",
         nothing.stderr
     );

@@ -339,7 +339,7 @@ fn the_landing_page_shows_the_line_that_installs_and_why_it_is_so() {
     <pre><code>pip install torch==2.5.1+rocm6.2 flash-attn==2.8.3+rocm62torch2.5triton --extra-index-url <span data-index="rocm6.2-torch2.5/">ADDRESS-OF-THIS-PAGE/rocm6.2-torch2.5/</span> --extra-index-url https://download.pytorch.org/whl/rocm6.2</code></pre>
     "#);
     assert!(
-        page.contains("An installer keeps a torch 2.5 that is installed"),
+        page.contains("An installer keeps an installed torch 2.5"),
         "{page}"
     );
     assert!(

@@ -364,7 +364,8 @@ fn names_that_github_changed_are_told_and_left_out() {
         "{said}"
     );
     assert!(
-        said.contains(&format!("published `{changed}` is left out")) && said.contains(ambiguous),
+        said.contains(&format!("the published file `{changed}` is skipped"))
+            && said.contains(ambiguous),
         "{said}"
     );
     let pages: String = project
@@ -395,7 +396,7 @@ fn files_without_digest_are_listed_without_hash_and_told_of_once() {
         1,
         "{said}"
     );
-    assert!(said.contains("2 files are listed without hash"), "{said}");
+    assert!(said.contains("2 files are listed without a hash"), "{said}");
     let page = project.read("site/rocm6.2-torch2.5/flash-attn/index.html");
     assert!(
         page.contains("-any.whl\">") && !page.contains("sha256"),
@@ -629,7 +630,7 @@ fn a_wheel_whose_label_says_nothing_is_in_no_index() {
     let said = build(&project, &[]).stderr;
     assert!(
         said.contains(&format!(
-            "warning[G300 unreadable-published-name]: published `{weird}`"
+            "warning[G300 unreadable-published-name]: the published file `{weird}` is skipped"
         )),
         "{said}"
     );

@@ -160,7 +160,7 @@ fn the_same_matrix_twice_gives_no_job_twice() {
         said.contains("error[P023 colliding-ids]: two jobs have the id `flash-attn-2.8.3-"),
         "{said}"
     );
-    assert!(said.contains("= note: from a.yaml and b.yaml"), "{said}");
+    assert!(said.contains("= note: in a.yaml and b.yaml"), "{said}");
 }
 
 #[test]

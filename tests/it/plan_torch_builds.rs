@@ -373,7 +373,7 @@ fn a_bad_value_of_the_command_line_is_told_of_the_argument() {
         (
             "--test-families",
             "none;gfx942",
-            "error[M037 bad-gfx]: `none` stands",
+            "error[M037 bad-gfx]: `none` cannot be combined",
             "--test-families",
         ),
         ("--gfx", "gfx94", "error[M037 bad-gfx]", "--gfx"),

@@ -478,8 +478,9 @@ pub fn empty_api(head: &str) -> String {
         .next()
         .is_some_and(|line| line.contains("/git/ref/"));
     let sha = "0".repeat(40);
-    let tag =
-        format!(r#"{{"ref": "refs/tags/v1", "object": {{"sha": "{sha}", "type": "commit"}}}}"#);
+    let tag = format!(
+        r#"{{"ref": "refs/tags/v1", "node_id": "x", "url": "https://api.example.com/ref", "object": {{"sha": "{sha}", "type": "commit", "url": "https://api.example.com/commit"}}}}"#
+    );
     reply("200 OK", if is_tag { &tag } else { "[]" })
 }
 

@@ -685,7 +685,7 @@ fn the_notes_of_the_rendered_workflow_say_how_to_verify() {
     for wanted in [
         "sha256sum --check --ignore-missing SHA256SUMS\n",
         "The workflow that built these wheels attested them:\n\n```sh\ngh attestation verify FILE --repo o/r\n",
-        "Where the release is immutable, ",
+        "If the release is immutable, ",
         "gh release verify v1 --repo o/r\ngh release verify-asset v1 FILE --repo o/r\n",
     ] {
         assert!(notes.contains(wanted), "{wanted}: {notes}");

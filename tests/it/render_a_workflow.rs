@@ -562,7 +562,7 @@ fn files_that_cannot_share_a_workflow_are_told_once_with_the_command_for_each() 
     let told = refused(&project, &[]);
     assert_eq!(told.matches("error[").count(), 1, "{told}");
     assert!(
-        told.contains("differ in `release` and `workflow`\n"),
+        told.contains("have different `release` and `workflow`\n"),
         "{told}"
     );
     assert_eq!(

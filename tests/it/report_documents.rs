@@ -378,7 +378,7 @@ fn the_history_gets_one_section_a_tag_and_the_second_run_changes_nothing() {
         1,
     );
     assert!(
-        drift.stderr.contains("HISTORY.md:") && drift.stderr.contains("would be"),
+        drift.stderr.contains("HISTORY.md:") && drift.stderr.contains("should be"),
         "{}",
         drift.stderr
     );

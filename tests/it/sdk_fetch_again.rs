@@ -469,7 +469,7 @@ fn what_comes_wrong_is_asked_for_again() {
     }
     let said = run(&["^d"], 3);
     assert!(
-        said.contains("[K004 cannot-fetch]") && said.contains("answers 404"),
+        said.contains("[K004 cannot-fetch]") && said.contains("responded with 404"),
         "{said}"
     );
     assert_eq!(asked("d_lib", &served.asked()), 1);

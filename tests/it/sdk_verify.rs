@@ -258,7 +258,7 @@ fn a_wheel_of_something_else_is_told_and_not_looked_at() {
     .unwrap();
     set.says(
         0,
-        "warning[S030 no-sdk-packages]: it is no package of the SDK",
+        "warning[S030 no-sdk-packages]: it is not a package of the SDK",
         "demo-1.0-py3-none-any.whl",
     );
 }
@@ -406,7 +406,7 @@ fn the_module_of_the_libraries_belongs_to_no_device_package() {
     });
     let said = set.verify(1).stderr;
     assert!(
-        said.contains("error[S035 sdk-package-layout]: it is that of the libraries"),
+        said.contains("error[S035 sdk-package-layout]: it belongs to the libraries package"),
         "{said}"
     );
     assert!(said.contains("error[S033 path-of-two]"), "{said}");
@@ -1272,7 +1272,7 @@ fn a_wheel_of_something_else_is_told_under_the_profile_of_the_sdk() {
         .exits(0)
         .stderr;
     assert!(
-        said.starts_with("warning[S030 no-sdk-packages]: it is no package of the SDK"),
+        said.starts_with("warning[S030 no-sdk-packages]: it is not a package of the SDK"),
         "{said}"
     );
 }

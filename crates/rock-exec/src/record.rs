@@ -415,7 +415,7 @@ mod tests {
                 BuildRecord::from_json(&hostile.to_json())
                     .unwrap_err()
                     .to_string()
-                    .starts_with("`used` holds")
+                    .starts_with("`used` has")
             );
             let mut hostile = record.clone();
             hostile

@@ -335,7 +335,7 @@ mod tests {
         );
         assert_eq!(
             reason("gfx_target_version 0\nsimd_count 80\n")
-                .split(" names")
+                .split(" is not")
                 .next(),
             Some("`gfx_target_version 0`")
         );

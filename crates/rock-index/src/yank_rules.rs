@@ -218,6 +218,6 @@ mod tests {
         let error = YankRuleSet::default()
             .add_yank("flash-attn<: reason")
             .unwrap_err();
-        assert_eq!(error.code.id, "G306");
+        assert_eq!(error.code.id, "G019");
     }
 }

@@ -188,7 +188,7 @@ fn a_signal_or_other_bytes_leave_the_release_unchanged() {
     std::fs::write(folder.join(WHEEL), "damaged").unwrap();
     std::fs::write(folder.join("notes.txt"), "mine").unwrap();
     publish.assets = &[];
-    assert_eq!(publish.prepare().3, ["not-a-release", "damaged-release"]);
+    assert_eq!(publish.prepare().3, ["damaged-release", "not-a-release"]);
 }
 
 #[test]

@@ -36,9 +36,9 @@ impl<'a> MissingReport<'a> {
         let mut share = grids.iter().fold(CoverageShare::default(), |share, grid| {
             share.plus(grid.share)
         });
-        archives
-            .iter()
-            .for_each(|archive| share.count(archive.is_there));
+        for archive in &archives {
+            share.count(archive.is_there);
+        }
         let absent: Vec<String> = archives
             .iter()
             .filter(|archive| !archive.is_there)

@@ -166,7 +166,7 @@ mod tests {
         assert_eq!(error.message, "there is no family `gfx12`");
         assert_eq!(
             error.labels[0].location.to_string(),
-            "gpus gfx94X-dcgpu;gfx12"
+            "argument `gpus gfx94X-dcgpu;gfx12`"
         );
         assert!(TargetList::new("gpus", " ;").as_family(families).is_err());
     }

@@ -680,7 +680,7 @@ mod tests {
         }
         let said = told(CMAKE, &file_c(), &[("PYTORCH_AOTRITON_COMMIT", "main")]);
         assert!(
-            said.contains("PYTORCH_AOTRITON_COMMIT says `main`, which is not a commit"),
+            said.contains("PYTORCH_AOTRITON_COMMIT is `main`, which is not a commit"),
             "{said}"
         );
     }
@@ -717,7 +717,7 @@ mod tests {
         );
         assert_eq!(
             told(CMAKE, &(file_b() + "set(X \"y"), &[]),
-            "B the file cannot be read: a quote has no end Some(15)"
+            "B the file cannot be parsed: a quote is not closed Some(15)"
         );
         let nothing = told("version.txt", "2.2.0", &[]);
         assert_eq!(

@@ -4,15 +4,15 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::{Exit, FileLinks, IndexOptions, Shell, Sink, publish, published};
-use crate::cli::published::{Manifests, Part, Published};
 use crate::compat::Compat;
 use crate::diagnostic::Severity;
 use crate::index::{IndexFile, PublishedOrigin, carry_over};
 use crate::names::YankedFiles;
 use crate::publish::{
-    CheckDepth, INDEX, ManifestRowSet, MetadataBody, PublishedAt, RebuiltFile, cache_note,
-    find_files, index_files, index_kept, listed_files, lists_files, merged, names_with_metadata,
-    read_assets, read_yanked_files, relative_steps,
+    CheckDepth, INDEX, ManifestRowSet, ManifestSelection, MetadataBody, PublishedAt,
+    PublishedReleases, PublishedSource, RebuiltFile, cache_note, find_files, index_files,
+    index_kept, listed_files, lists_files, merged, names_with_metadata, read_assets,
+    read_yanked_files, relative_steps,
 };
 
 /// The input of an index.
@@ -59,8 +59,8 @@ pub(super) fn of_published(
     shell: &Shell,
     sink: &mut Sink,
 ) -> Result<Input, Exit> {
-    let manifests = Manifests::Newest(args.reading.most_manifests);
-    let mut published: Published<ManifestRowSet> = published::read_as(
+    let manifests = ManifestSelection::Newest(args.reading.most_manifests);
+    let mut published: PublishedReleases<ManifestRowSet> = published::read_as(
         &args.published,
         &args.reading.connection,
         manifests,
@@ -68,11 +68,11 @@ pub(super) fn of_published(
         sink,
     )?;
     args.prereleases.leave_out(published.listings_mut(), shell);
-    let links_to = |part: &Part<ManifestRowSet>, folder: &Path| match base {
+    let links_to = |part: &PublishedSource<ManifestRowSet>, folder: &Path| match base {
         Some(FileLinks::Absolute(base)) => FileLinks::Absolute(base.below(part.subfolder())),
         _ => FileLinks::Relative(relative_steps(out, folder)),
     };
-    let (plain, listed): (Vec<&mut Part<_>>, Vec<&mut Part<_>>) = published
+    let (plain, listed): (Vec<&mut PublishedSource<_>>, Vec<&mut PublishedSource<_>>) = published
         .parts
         .iter_mut()
         .partition(|part| part.folder.is_some() && part.manifests.is_empty());

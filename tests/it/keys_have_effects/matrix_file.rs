@@ -213,7 +213,7 @@ fn cases() -> Vec<Case> {
             "repair.platform",
             json!({"torch-from": "host", "python-from": "host"}),
             json!({"repair": {"platform": "manylinux_2_28_x86_64"}}),
-            SCRIPT,
+            "render script m.yaml --out out/",
         ),
         Case::new(
             "repair.presets",

@@ -1,6 +1,7 @@
 //! The desired state of a release.
 
 use super::super::{DesiredFile, ListedRelease};
+use rock_compat::Compat;
 
 /// The desired state of a release and its files.
 #[derive(Debug, Clone)]
@@ -84,6 +85,23 @@ impl ReleaseDescription {
 }
 
 impl DesiredRelease {
+    /// Creates a release without files that becomes public as soon as it is complete. `nonce` is a
+    /// random text that no other run uses; `compat` has GitHub's limits.
+    pub fn new(tag: String, nonce: String, compat: &Compat) -> Self {
+        Self {
+            tag,
+            title: None,
+            body: None,
+            target: None,
+            prerelease: false,
+            make_latest: MakeLatest::default(),
+            stays_draft: false,
+            assets: Vec::new(),
+            nonce,
+            most_assets: compat.limit_value("release-assets"),
+        }
+    }
+
     /// Returns the mark in the body of a draft of this run, until it gets its final body. It
     /// distinguishes the draft from those of others.
     pub fn mark_of_draft(&self) -> String {

@@ -225,7 +225,7 @@ fn a_count_or_size_beyond_the_file_allocates_nothing() {
     ] {
         assert!(read(&patched(END, 0, at, with)).is_err());
     }
-    assert!(open_error(&patched(CENTRAL, 0, 28, &[0xff, 0xff])).contains("cut off"));
+    assert!(open_error(&patched(CENTRAL, 0, 28, &[0xff, 0xff])).contains("truncated"));
     assert!(read(&patched(CENTRAL, 0, 42, &[0xff, 0xff, 0xff, 0x7f])).is_err());
 }
 
