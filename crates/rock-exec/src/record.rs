@@ -425,7 +425,7 @@ mod tests {
                 BuildRecord::from_json(&hostile.to_json())
                     .unwrap_err()
                     .to_string()
-                    .starts_with("`figures` holds")
+                    .starts_with("`figures` has")
             );
         }
     }
