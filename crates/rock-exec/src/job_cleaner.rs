@@ -211,7 +211,8 @@ mod tests {
             path: ".rock/audio/src/x/build".into(),
             bytes: rock_sys::disk_usage(&base.path().join(".rock/audio/src/x/build")).unwrap(),
         };
-        assert_eq!(cleaner.clean("aud").unwrap().removed, [removed.clone()]);
+        let again = cleaner.clean("aud").unwrap();
+        assert_eq!(again.removed, std::slice::from_ref(&removed));
         let cleaner = JobCleaner::new(&environment).unwrap();
         assert_eq!(cleaner.clean("audio").unwrap().removed, [removed]);
         let path = base.path().join(".rock/audio/src/x");

@@ -1,4 +1,9 @@
 //! Builds of a toy recipe: what is planned, what runs, and which wheels are delivered.
+#![expect(clippy::unwrap_used, reason = "tests")]
+#![expect(
+    clippy::redundant_closure_for_method_calls,
+    reason = "the method itself is not general enough in its lifetime"
+)]
 
 use std::path::Path;
 use std::sync::Arc;

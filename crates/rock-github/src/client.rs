@@ -382,7 +382,8 @@ mod tests {
         };
         let (client, _) = client(answers);
         assert_eq!(client.tag_rulesets(), Ok(Some(Vec::new())));
-        assert_eq!(client.deployment_rules("e"), Ok(None));
+        let rules = DeploymentRules::Tags(vec!["v*".to_owned()]);
+        assert_eq!(client.deployment_rules("e"), Ok(Some(rules)));
     }
 
     #[test]

@@ -58,10 +58,10 @@ impl tower_service::Service<Request<OctoBody>> for OctocrabService {
         let target = parts.uri.to_string();
         let path = target.split('?').next().unwrap_or(&target);
         let call = format!("{} {path}", parts.method);
-        *self
-            .last_request
+        self.last_request
             .lock()
-            .unwrap_or_else(PoisonError::into_inner) = call.clone();
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone_from(&call);
         Box::pin(async move {
             let lost = |error: octocrab::Error| GithubError::Malformed {
                 call: parts.method.to_string(),

@@ -1,6 +1,10 @@
 //! Writes the pages of a package index for wheels that are served below a URL:
 //! `site https://example.org/wheels site dist/*.whl`.
-#![expect(clippy::print_stdout, reason = "the output of the example")]
+#![expect(
+    clippy::disallowed_methods,
+    clippy::print_stdout,
+    reason = "programs access files and print"
+)]
 
 use std::path::{Path, PathBuf};
 use std::{env, error::Error, fs};

@@ -9,11 +9,11 @@ use std::path::{Path, PathBuf};
 
 use rock_compat::Compat;
 use rock_diagnostic::{ExitClass, Sink};
-use rock_plan::PlanInputs;
 use rock_plan::config::AxisOverrides;
 use rock_plan::workspace::{
     DataDirectories, HostProbe, JobLookup, Workspace, WorkspaceData, load_compat,
 };
+use rock_plan::{JobView, PlanInputs};
 use rock_sys::{Environment, HostRoots};
 use tempfile::TempDir;
 
@@ -70,7 +70,7 @@ impl Fixture {
         let plan = Workspace::load(self.data(), &files, overrides, &mut sink)
             .unwrap()
             .plan(&PlanInputs::default(), &mut sink);
-        plan.map(|plan| plan.jobs().map(|job| job.id()).collect())
+        plan.map(|plan| plan.jobs().map(JobView::id).collect())
             .ok_or_else(|| {
                 let errors = sink.finish();
                 errors.into_iter().map(|error| error.message).collect()

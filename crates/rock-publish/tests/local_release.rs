@@ -141,7 +141,8 @@ fn a_release_is_written_once_and_its_manifest_replaces_reading() {
 
     // The wheel in the release need not be read again.
     let published = folder.join(WHEEL);
-    let (cache, notes) = DigestCache::of_directories(&[published.clone()], MetadataBody::Skip);
+    let (cache, notes) =
+        DigestCache::of_directories(std::slice::from_ref(&published), MetadataBody::Skip);
     assert_eq!(notes, Vec::<String>::new());
     assert!(matches!(
         cache.entry(&published, WHEEL),

@@ -328,12 +328,14 @@ impl<'l> Locker<'l> {
             Box::new(FileError { path, ..error }.into())
         })?;
         let again = "run `rock-matrix source checkout` there again";
-        let state = CheckoutState::parse(&text)
-            .map_err(|error| bad_tree(&shown, format!("`{}`: {error}", path.display()), again))?;
+        let state = CheckoutState::parse(&text).map_err(|error| {
+            let message = format!("`{}`: {error}", path.display());
+            Box::new(bad_tree(&shown, message, again))
+        })?;
         let is_done = state.outcome == CheckoutOutcome::Done;
         let Some(commit) = state.commit.clone().filter(|_| is_done) else {
             let message = format!("the checkout in `{shown}` is incomplete");
-            return Err(bad_tree(&shown, message, again));
+            return Err(bad_tree(&shown, message, again).into());
         };
         let outer = state
             .repositories
@@ -369,7 +371,7 @@ impl<'l> Locker<'l> {
         let Some((commit, repo)) = head.and_then(|head| Some((head, origin()?))) else {
             let shown = folder.display().to_string();
             let message = format!("`{shown}` has no commit or no remote `origin`");
-            return Err(bad_tree(&shown, message, "clone it from its repository"));
+            return Err(bad_tree(&shown, message, "clone it from its repository").into());
         };
         Ok(ManifestEntry {
             key: row.folder.clone(),
@@ -415,12 +417,10 @@ fn no_checkout(row: &ProjectRow, folder: &Path) -> Diagnostic {
 }
 
 /// Returns the error for a tree without a known commit.
-fn bad_tree(shown: &str, message: String, help: &str) -> Box<Diagnostic> {
-    Box::new(
-        Diagnostic::new(&codes::NO_TREE, message)
-            .at(Location::File(shown.into()), "")
-            .help(help),
-    )
+fn bad_tree(shown: &str, message: String, help: &str) -> Diagnostic {
+    Diagnostic::new(&codes::NO_TREE, message)
+        .at(Location::File(shown.into()), "")
+        .help(help)
 }
 
 /// Returns the error for a tree with commits on top of its checkout.

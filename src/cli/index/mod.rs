@@ -381,7 +381,9 @@ fn build(
             .map_err(|errors| Exit::collect(errors, sink))?;
     }
     let (report, notes) = update.yank(&rules, request.is_applied, sys::now_s());
-    notes.iter().for_each(|note| shell.say(note));
+    for note in &notes {
+        shell.say(note);
+    }
     let Some(swap) = swap else {
         return Ok(shell.print(&preview(&report, args.format.get())));
     };

@@ -285,7 +285,9 @@ pub(super) fn digest_cache(
         return Ok(DigestCache::empty());
     }
     let (mut cache, notes) = DigestCache::of_directories(files, metadata_body);
-    notes.iter().for_each(|note| shell.detail(note));
+    for note in &notes {
+        shell.detail(note);
+    }
     for path in documents {
         let document = load::read_source(path, sink)?;
         cache

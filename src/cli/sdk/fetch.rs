@@ -220,7 +220,7 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
     {
         Ok(run) => run,
         Err(errors) => {
-            let errors: Vec<Diagnostic> = errors.into_iter().map(run_diagnostic).collect();
+            let errors: Vec<Diagnostic> = errors.iter().map(run_diagnostic).collect();
             shell.report(&errors);
             return Exit::Usage;
         }
@@ -268,12 +268,12 @@ fn fetch(
 }
 
 /// Returns the diagnostic of an invalid description of a run, with the option that completes it.
-fn run_diagnostic(error: CiRunError) -> Diagnostic {
+fn run_diagnostic(error: &CiRunError) -> Diagnostic {
     let diagnostic = Diagnostic::new(&codes::NO_ARTIFACT, error.to_string());
     match error {
         CiRunError::NoId => diagnostic.help("pass the ID of the CI run with `--run-id`"),
         CiRunError::InvalidVariable { variable, .. } => diagnostic
-            .at(Location::Argument(variable.to_owned()), "")
+            .at(Location::Argument((*variable).to_owned()), "")
             .help("set it to another value, or unset it"),
     }
 }

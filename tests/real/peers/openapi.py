@@ -50,8 +50,6 @@ BUILDERS = {
     "delete_ref": ("DELETE", "/git/refs/tags/*"),
     "immutable_releases": ("GET", "/immutable-releases"),
     "environments.get": ("GET", "/environments/*"),
-    "environments.branch_policies.list": ("GET", "/environments/*/deployment-branch-policies"),
-    "releases.get_latest": ("GET", "/releases/latest"),
     "releases.delete": ("DELETE", "/releases/*"),
     "release_assets.delete": ("DELETE", "/releases/assets/*"),
 }

@@ -137,7 +137,7 @@ fn change_search_paths<'w>(
         .filter_map(|(file, _)| file.name.strip_prefix(&below))
         .collect();
     let (mut libraries, mut errors) = (Vec::new(), Vec::new());
-    for member in wheel.archive().members().iter() {
+    for member in wheel.archive().members() {
         if !is_library(member.name()) {
             continue;
         }

@@ -119,7 +119,13 @@ impl ReleaseClient {
     /// # Errors
     /// If it cannot be read.
     pub fn latest(&self) -> Result<Option<u64>, GithubError> {
-        let latest = found(self.call(self.handler().releases().get_latest()))?;
-        Ok(latest.map(|release| release.id.into_inner()))
+        #[derive(serde::Deserialize)]
+        struct ReleaseId {
+            id: u64,
+        }
+        let path = format!("/repos/{}/releases/latest", self.repo);
+        // octocrab's model rejects a release for a URL that is only shown.
+        let latest: Option<ReleaseId> = found(self.call(self.octocrab.get(&path, None::<&()>)))?;
+        Ok(latest.map(|release| release.id))
     }
 }

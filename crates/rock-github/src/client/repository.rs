@@ -1,6 +1,5 @@
 //! Reads the repository, and the settings that can prevent publishing.
 
-use octocrab::models::repos::{BranchPolicyType, DeploymentBranchPolicies};
 use octocrab::models::rulesets::{Rule, RulesetConditions};
 use serde::de::IgnoredAny;
 
@@ -87,24 +86,42 @@ impl ReleaseClient {
         if !policy.custom_branch_policies {
             return Ok(Some(DeploymentRules::ProtectedBranches));
         }
-        let policies = handler.environments().branch_policies(name).list();
-        let page = found(self.call(policies.per_page(100_u8).send()));
-        let page = match unless_forbidden(page) {
-            // octocrab rejects patterns of other kinds than branches and tags.
-            Err(GithubError::Malformed { .. }) => None,
-            page => page?.flatten(),
-        };
+        let path = format!(
+            "/repos/{}/environments/{name}/deployment-branch-policies?per_page=100",
+            self.repo
+        );
+        // octocrab's model rejects patterns of other kinds than branches and tags.
+        let page = found(self.call(self.octocrab.get(&path, None::<&()>)));
+        let page: Option<BranchPolicyPage> = unless_forbidden(page)?.flatten();
         // More patterns are on further pages.
-        let is_whole =
-            |page: &DeploymentBranchPolicies| page.branch_policies.len() as u64 >= page.total_count;
-        Ok(page.filter(is_whole).map(rules_for_tags))
+        Ok(page
+            .filter(|page| page.branch_policies.len() >= page.total_count)
+            .map(BranchPolicyPage::rules_for_tags))
     }
 }
 
-fn rules_for_tags(page: DeploymentBranchPolicies) -> DeploymentRules {
-    let patterns = page.branch_policies.into_iter();
-    let of_tags = patterns.filter(|pattern| pattern.policy_type == Some(BranchPolicyType::Tag));
-    DeploymentRules::Tags(of_tags.map(|pattern| pattern.name).collect())
+/// The patterns of names that may deploy to an environment (REST API version 2022-11-28, "List
+/// deployment branch policies").
+#[derive(serde::Deserialize)]
+struct BranchPolicyPage {
+    total_count: usize,
+    branch_policies: Vec<BranchPolicy>,
+}
+
+#[derive(serde::Deserialize)]
+struct BranchPolicy {
+    name: String,
+    /// `branch` or `tag`.
+    #[serde(default, rename = "type")]
+    kind: Option<String>,
+}
+
+impl BranchPolicyPage {
+    fn rules_for_tags(self) -> DeploymentRules {
+        let policies = self.branch_policies.into_iter();
+        let of_tags = policies.filter(|policy| policy.kind.as_deref() == Some("tag"));
+        DeploymentRules::Tags(of_tags.map(|policy| policy.name).collect())
+    }
 }
 
 /// A ruleset (REST API version 2022-11-28, "Get a repository ruleset"); a listing has no conditions

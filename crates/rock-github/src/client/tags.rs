@@ -61,9 +61,9 @@ impl ReleaseClient {
     /// If it cannot be read.
     pub fn commit_of_tag(&self, tag: &str) -> Result<Option<String>, GithubError> {
         let (handler, reference) = (self.handler(), Reference::Tag(segments(tag)));
-        let malformed = || GithubError::Malformed {
-            call: format!("GET {reference}"),
-            reason: "it has no object".to_owned(),
+        let malformed = |reason: &str| GithubError::Malformed {
+            call: ["GET /repos/", &self.repo.to_string(), "/git/ref/tags/", tag].concat(),
+            reason: reason.to_owned(),
         };
         let found = found(self.call(handler.get_ref(&reference)))?;
         match found.map(|found| found.object) {
@@ -71,13 +71,15 @@ impl ReleaseClient {
             // An annotated tag, which refers to an object itself.
             Some(Object::Tag { sha, .. }) => {
                 let annotated = self.call(handler.get_tag(percent_encode(sha)))?;
-                let object = annotated.object.ok_or_else(malformed)?;
+                let object = annotated
+                    .object
+                    .ok_or_else(|| malformed("the tag has no object"))?;
                 Ok(Some(object.sha))
             }
             Some(
                 Object::Commit { sha, .. } | Object::Tree { sha, .. } | Object::Blob { sha, .. },
             ) => Ok(Some(sha)),
-            Some(_) => Err(malformed()),
+            Some(_) => Err(malformed("the tag has an object of an unknown kind")),
         }
     }
 

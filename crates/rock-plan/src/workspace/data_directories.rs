@@ -14,7 +14,7 @@ pub(super) const EXTENSIONS: [&str; 2] = ["yaml", "yml"];
 
 /// The directories of the user's compatibility tables and recipes.
 ///
-/// A directory that was named, with an option for example, replaces the one next to the matrix files.
+/// A directory that was named, with an option for example, replaces the one in the working directory.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct DataDirectories {
     /// The named directory of tables, which replace all built-in ones.
@@ -43,8 +43,9 @@ impl DataDirectories {
         let find = |name: &str| {
             let directory = directory.join(MATRICES).join(name);
             // A directory that cannot be read is reported when it is loaded.
-            let is_used = sys::files_with_extension(&directory, &EXTENSIONS)
-                .map_or_else(|_| !sys::is_file(&directory), |files| !files.is_empty());
+            let is_used = sys::is_directory(&directory)
+                && sys::files_with_extension(&directory, &EXTENSIONS)
+                    .map_or(true, |files| !files.is_empty());
             is_used.then_some(directory)
         };
         self.compat_overlay = self.compat.is_none().then(|| find(COMPAT)).flatten();
@@ -57,12 +58,12 @@ impl DataDirectories {
         self.compat_overlay.as_deref()
     }
 
-    /// Returns the directory next to the matrix files whose recipes precede the built-in ones.
+    /// Returns the directory below the working directory whose recipes precede the built-in ones.
     pub fn recipe_overlay(&self) -> Option<&Path> {
         self.recipe_overlay.as_deref()
     }
 
-    /// Returns a line for each directory that was found next to the matrix files.
+    /// Returns a line for each directory that was found.
     pub fn notes(&self) -> Vec<String> {
         let note = |kind: &str, directory: &Path| {
             format!(

@@ -1,6 +1,7 @@
 //! Reads matrix files, recipes and issues as text.
 
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::MAX_DOCUMENT_BYTES;
 use crate::LARGEST_PLAN_BYTES;
@@ -43,8 +44,14 @@ pub fn read_document(path: &Path) -> Result<SourceText, Diagnostic> {
 /// Reads standard input as UTF-8 text.
 ///
 /// # Errors
-/// If it cannot be read, is larger than `limit_bytes` or is not UTF-8.
+/// If it cannot be read or was read before, is larger than `limit_bytes` or is not UTF-8.
 pub(super) fn read_stdin_document(limit_bytes: u64) -> Result<SourceText, Diagnostic> {
+    static WAS_READ: AtomicBool = AtomicBool::new(false);
+    if WAS_READ.swap(true, Ordering::Relaxed) {
+        let message = "standard input cannot be read for two arguments";
+        return Err(Diagnostic::new(&host::CANNOT_READ_FILE, message)
+            .help("pass `-` once, and save the other input as a file"));
+    }
     decode(sys::STDIN.to_owned(), sys::read_stdin(limit_bytes)?)
 }
 

@@ -143,7 +143,7 @@ impl<'c> JobLookup<'c> {
                 &overrides,
                 sink,
             )?;
-            plan = Some(self.plan_files(&read, &files, sink)?);
+            plan = Some(Self::plan_files(&read, &files, sink)?);
             workspace = Some(read);
         }
         let mut saved_jobs: Vec<(&String, Job)> = Vec::new();
@@ -175,7 +175,6 @@ impl<'c> JobLookup<'c> {
 
     /// Plans matrix files; a plan without jobs is a warning.
     fn plan_files(
-        &self,
         workspace: &Workspace<'_>,
         files: &[PathBuf],
         sink: &mut Sink,
@@ -393,7 +392,10 @@ fn has_extension(word: &str, extensions: &[&str]) -> bool {
 
 /// Whether a text is JSON that `plan` wrote. A matrix file may be a mapping in braces too.
 fn is_saved_plan(source: &SourceText) -> bool {
-    source.text.trim_start().starts_with('{') && source.text.contains("\"generator\"")
+    source.text.trim_start().starts_with('{')
+        && ["\"generator\"", "\"matrices\"", "\"jobs\""]
+            .iter()
+            .all(|key| source.text.contains(key))
 }
 
 /// Returns a hint that lists the first of these jobs.
