@@ -99,7 +99,7 @@ if unshare -rm true 2>/dev/null; then
     code=0
     "$ROCK" sdk build --artifact-dir "$ARTIFACTS" --dest-dir "$SMALL" --version 5.2.3 --overwrite >"$SMALL.out" 2>&1 || code=$?
     [ "$code" = 3 ] || { echo "code $code" >>"$SMALL.out"; exit 1; }
-    grep -q "No space left on device" "$SMALL.out" && grep -q "help: make room" "$SMALL.out"
+    grep -q "No space left on device" "$SMALL.out" && grep -q "help: free some space" "$SMALL.out"
     [ "$(cat "$SMALL/dist/rocm-5.2.2.tar.gz") $(ls -A "$SMALL" "$SMALL/dist" | wc -l)" = "old 5" ]
   ' || fail "a full disk: $(cat "$work/small.out"; ls -lA "$work/small")"
 else
